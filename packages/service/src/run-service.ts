@@ -1,0 +1,92 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { FaultySettings } from './env.ts';
+import { Health } from './health.ts';
+import { listen } from './http-server.ts';
+import { createLog, type Log } from './log.ts';
+import { Metrics } from './metrics.ts';
+import { opsServer } from './ops-server.ts';
+import type { ProcessSettings } from './process-settings.ts';
+
+/** The exit status of a process whose settings are faulty (EX_CONFIG of sysexits.h): starting it again cannot help. */
+export const faultySettingsStatus = 78;
+
+/** What a service's `main.ts` builds with. Whatever is put on `parts` is disposed of, in reverse, when the process stops. */
+export interface Service<C> {
+  readonly config: C;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  readonly health: Health;
+  readonly parts: AsyncDisposableStack;
+  /** Aborted when a stop was asked for; requests and jobs that run may still finish. */
+  readonly stopping: AbortSignal;
+}
+
+/**
+ * Runs a process from its settings to its end: builds, says ready, waits for SIGTERM or SIGINT, then stops as DESIGN says:
+ * not ready, SHUTDOWN_DELAY_SECONDS still serving, then everything on `parts` is closed in reverse.
+ */
+export async function runService<C extends ProcessSettings>(
+  name: string,
+  readConfig: (env: NodeJS.ProcessEnv) => C,
+  build: (service: Service<C>) => Promise<void>,
+): Promise<void> {
+  const config = configOrExit(name, readConfig);
+  const stopping = stopAsked();
+  const log = createLog(name, config.LOG_LEVEL);
+  const metrics = new Metrics(name);
+  const health = new Health();
+  const parts = new AsyncDisposableStack();
+  try {
+    parts.use(
+      await listen(opsServer(health, metrics), { host: config.HOST, port: config.OPS_PORT, stopping, graceSeconds: 0 }),
+    );
+    await build({ config, log, metrics, health, parts, stopping });
+    health.serving();
+    log.info({ opsPort: config.OPS_PORT }, 'ready');
+    await aborted(stopping);
+    health.stopping();
+    log.info('stopping');
+    await sleep(config.SHUTDOWN_DELAY_SECONDS * 1000);
+  } catch (error) {
+    process.exitCode = 1;
+    log.fatal({ err: error }, 'cannot go on');
+  }
+  endIfStuck(config.SHUTDOWN_GRACE_SECONDS, log);
+  await parts.disposeAsync();
+  log.info('stopped');
+}
+
+function configOrExit<C>(name: string, readConfig: (env: NodeJS.ProcessEnv) => C): C {
+  try {
+    return readConfig(process.env);
+  } catch (error) {
+    if (!(error instanceof FaultySettings)) throw error;
+    for (const fault of error.faults) process.stderr.write(`${name}: ${fault}\n`);
+    process.exit(faultySettingsStatus);
+  }
+}
+
+function stopAsked(): AbortSignal {
+  const stop = new AbortController();
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => stop.abort());
+  return stop.signal;
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+}
+
+// A part that does not close within the grace must not keep the process: what it held is given up.
+function endIfStuck(graceSeconds: number, log: Log): void {
+  const margin = 5;
+  setTimeout(
+    () => {
+      log.error('a part did not close in time');
+      process.exit(1);
+    },
+    (graceSeconds + margin) * 1000,
+  ).unref();
+}
