@@ -1,0 +1,104 @@
+import { randomUUID } from 'node:crypto';
+import { EventEmitter, once } from 'node:events';
+import { setInterval as every } from 'node:timers/promises';
+import { connectRedis, impatient, patient } from '@echodrop/service/redis';
+import { Queue, QueueEvents } from 'bullmq';
+import { type JobData, type QueueConnection, queuePrefix } from './queue-connection.ts';
+
+const keptSeconds = 60;
+const lookMs = 2000;
+
+/** The queue cannot be asked, or nobody answered in time, or the job failed. */
+export class QueueUnavailable extends Error {
+  override readonly name = 'QueueUnavailable';
+}
+
+interface Asking {
+  /** How long the question is worth answering. */
+  readonly deadlineMs: number;
+  /** How long this asker waits; the job goes on without it. */
+  readonly waitMs?: number;
+  /** Aborted when the asker has gone. */
+  readonly signal?: AbortSignal;
+  /** Askers of the same id share one job and its answer; a job of one asker's own is taken back when nobody waits for it. */
+  readonly jobId?: string;
+}
+
+type End<A> = { readonly answer: A } | { readonly failure: string };
+
+/** The asking end of a queue: adds a job and waits for its answer. One listener serves all waiters. */
+export class AskQueue<Q, A> implements AsyncDisposable {
+  readonly #parts = new AsyncDisposableStack();
+  readonly #redis: ReturnType<typeof connectRedis>;
+  readonly #queue: Queue<JobData<Q>, A, string>;
+  readonly #ends = new EventEmitter<Record<string, [End<A>]>>().setMaxListeners(0);
+
+  constructor(name: string, { url, log }: QueueConnection) {
+    this.#redis = this.#parts.use(connectRedis(url, impatient, log));
+    const listening = this.#parts.use(connectRedis(url, patient, log));
+    this.#queue = new Queue(name, { connection: this.#redis, prefix: queuePrefix });
+    const events = new QueueEvents(name, { connection: listening, prefix: queuePrefix });
+    this.#parts.defer(() => this.#queue.close());
+    this.#parts.defer(() => events.close());
+    // The connections tell their own troubles.
+    this.#queue.on('error', () => {});
+    events.on('error', () => {});
+    events.on('completed', ({ jobId, returnvalue }) => this.#ends.emit(jobId, { answer: returnvalue as A }));
+    events.on('failed', ({ jobId, failedReason }) => this.#ends.emit(jobId, { failure: failedReason }));
+  }
+
+  /**
+   * Asks `question` and waits for its answer.
+   * @throws QueueUnavailable, or the signal's reason
+   */
+  async ask(question: Q, { deadlineMs, waitMs = deadlineMs, signal, jobId }: Asking): Promise<A> {
+    const id = jobId ?? randomUUID();
+    const done = new AbortController();
+    const over = AbortSignal.any([done.signal, AbortSignal.timeout(waitMs), ...(signal ? [signal] : [])]);
+    try {
+      // The listener stands before the job does, so that no end is missed.
+      const end = Promise.race([this.#heard(id, over), this.#looked(id, over)]);
+      const [told] = await Promise.all([end, this.#add(id, question, deadlineMs)]);
+      if ('failure' in told) throw new Error(told.failure);
+      return told.answer;
+    } catch (error) {
+      if (jobId === undefined) this.#queue.remove(id).catch(() => {});
+      if (signal?.aborted) throw signal.reason;
+      throw new QueueUnavailable('the queue gave no answer', { cause: error });
+    } finally {
+      done.abort();
+    }
+  }
+
+  /** Resolves when Redis answers. */
+  async ready(): Promise<void> {
+    await this.#redis.ping();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#parts.disposeAsync();
+  }
+
+  async #add(jobId: string, question: Q, deadlineMs: number): Promise<void> {
+    if (this.#redis.status !== 'ready') throw new Error('redis is out of reach');
+    const data: JobData<Q> = { version: 1, deadline: Date.now() + deadlineMs, question };
+    const kept = { age: keptSeconds };
+    await this.#queue.add(this.#queue.name, data, { jobId, removeOnComplete: kept, removeOnFail: kept });
+  }
+
+  async #heard(jobId: string, over: AbortSignal): Promise<End<A>> {
+    const [end] = await once(this.#ends, jobId, { signal: over });
+    return end;
+  }
+
+  // The second way to learn the end: an event is lost when the stream was trimmed or the connection was away.
+  async #looked(jobId: string, over: AbortSignal): Promise<End<A>> {
+    for await (const _ of every(lookMs, undefined, { signal: over })) {
+      const job = await this.#queue.getJob(jobId).catch(() => 'unknown' as const);
+      if (job === 'unknown') continue;
+      if (job === undefined) return { failure: 'the job is gone' };
+      if (job.finishedOn) return job.failedReason ? { failure: job.failedReason } : { answer: job.returnvalue };
+    }
+    throw new Error('the asker has gone');
+  }
+}

@@ -1,0 +1,81 @@
+import type { MediaType } from '@echodrop/media/media-type';
+import { isPhoto } from '@echodrop/media/media-type';
+import type { Probe } from '@echodrop/media/probe';
+import { AskQueue } from './ask-queue.ts';
+import type { QueueConnection } from './queue-connection.ts';
+import { type JobEnd, ServedQueue } from './serve-queue.ts';
+
+/** How many of the media's first bytes a job carries: enough for most photos. */
+export const probeHeadBytes = 16 * 1024;
+
+/** The media that is to be looked at: where it lies, its length in bytes, its first bytes. */
+export interface ProbeQuestion {
+  readonly mediaKey: string;
+  readonly size: number;
+  readonly head: Buffer;
+}
+
+// Photos and films have a queue each, so that slow films never hold up photos.
+const queues = { photos: 'probe-photos', films: 'probe-films' };
+
+interface ProbeJob {
+  readonly mediaKey: string;
+  readonly size: number;
+  readonly head: string;
+}
+
+/** The gateway's end of the probe wire. */
+export class ProbeClient implements AsyncDisposable {
+  readonly #parts = new AsyncDisposableStack();
+  readonly #photos: AskQueue<ProbeJob, Probe>;
+  readonly #films: AskQueue<ProbeJob, Probe>;
+
+  constructor(connection: QueueConnection) {
+    this.#photos = this.#parts.use(new AskQueue(queues.photos, connection));
+    this.#films = this.#parts.use(new AskQueue(queues.films, connection));
+  }
+
+  /**
+   * What the media is. `type` is what its first bytes look like, and only chooses the queue.
+   * @throws QueueUnavailable, or the signal's reason
+   */
+  async probe(
+    { mediaKey, size, head }: ProbeQuestion,
+    type: MediaType,
+    waiting: { deadlineMs: number; signal: AbortSignal },
+  ): Promise<Probe> {
+    const queue = isPhoto(type) ? this.#photos : this.#films;
+    return queue.ask({ mediaKey, size, head: head.toString('base64') }, waiting);
+  }
+
+  /** Resolves when the queue can be asked. */
+  async ready(): Promise<void> {
+    await this.#photos.ready();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#parts.disposeAsync();
+  }
+}
+
+interface ServedProbes {
+  readonly photoConcurrency: number;
+  readonly filmConcurrency: number;
+  readonly graceSeconds: number;
+  /** What it throws (a store that is down, a tool that is missing) fails the job; what the media is not is an answer. */
+  readonly probe: (question: ProbeQuestion, signal: AbortSignal) => Promise<Probe>;
+  readonly ended: (end: JobEnd) => void;
+}
+
+/** The probe worker's end of the probe wire: both queues. */
+export function serveProbes(
+  { photoConcurrency, filmConcurrency, graceSeconds, probe, ended }: ServedProbes,
+  connection: QueueConnection,
+): readonly ServedQueue<ProbeJob, Probe>[] {
+  const answer = ({ mediaKey, size, head }: ProbeJob, signal: AbortSignal) =>
+    probe({ mediaKey, size, head: Buffer.from(head, 'base64') }, signal);
+  return [
+    new ServedQueue({ name: queues.photos, concurrency: photoConcurrency, graceSeconds, answer, ended }, connection),
+    new ServedQueue({ name: queues.films, concurrency: filmConcurrency, graceSeconds, answer, ended }, connection),
+  ];
+}

@@ -1,0 +1,96 @@
+import type { Secret } from '@echodrop/service/secret';
+import { LRUCache } from 'lru-cache';
+import { Pool } from 'undici';
+import type { z } from 'zod';
+import {
+  type Credentials,
+  credentialsShape,
+  providersPath,
+  providersShape,
+  type Verdict,
+  verdictShape,
+  verifyPath,
+} from './verification.ts';
+
+const providersKeptMs = 10_000;
+const maxAnswerBytes = 64 * 1024;
+
+interface Verifier {
+  readonly address: string;
+  readonly secret: Secret;
+  /** Longer than the verifier lets a provider take. */
+  readonly deadlineMs: number;
+}
+
+/** The verifier is down, hangs, or does not speak our wire. */
+export class VerifierUnavailable extends Error {
+  override readonly name = 'VerifierUnavailable';
+}
+
+/** The gateway's end of the verification wire. */
+export class VerificationClient implements AsyncDisposable {
+  readonly #pool: Pool;
+  readonly #verifier: Verifier;
+  readonly #providers: LRUCache<'list', string[]>;
+
+  constructor(verifier: Verifier) {
+    this.#verifier = verifier;
+    this.#pool = new Pool(verifier.address, { connectTimeout: 2000 });
+    this.#providers = new LRUCache({
+      max: 1,
+      ttl: providersKeptMs,
+      allowStaleOnFetchRejection: true,
+      fetchMethod: () => this.#exchange('GET', providersPath, providersShape),
+    });
+  }
+
+  /** Who the caller is. @throws VerifierUnavailable, or the signal's reason */
+  async verify(credentials: Credentials, signal: AbortSignal): Promise<Verdict> {
+    const question = JSON.stringify(credentialsShape.encode(credentials));
+    return this.#exchange('POST', verifyPath, verdictShape, { question, signal });
+  }
+
+  /** The advertised addresses of all configured providers, the first one first; at most 10 s old. @throws VerifierUnavailable */
+  async knownProviders(): Promise<readonly string[]> {
+    return this.#providers.forceFetch('list');
+  }
+
+  async #exchange<T extends z.ZodType>(
+    method: 'GET' | 'POST',
+    path: string,
+    shape: T,
+    { question = null, signal }: { question?: string | null; signal?: AbortSignal } = {},
+  ): Promise<z.output<T>> {
+    const deadline = AbortSignal.timeout(this.#verifier.deadlineMs);
+    try {
+      const { statusCode, body } = await this.#pool.request({
+        method,
+        path,
+        body: question,
+        headers: { authorization: `Bearer ${this.#verifier.secret.reveal()}`, 'content-type': 'application/json' },
+        signal: signal ? AbortSignal.any([signal, deadline]) : deadline,
+      });
+      const answer = await limitedText(body);
+      if (statusCode !== 200) throw new Error(`verifier answered ${statusCode}`);
+      return shape.parse(JSON.parse(answer));
+    } catch (error) {
+      if (signal?.aborted) throw signal.reason;
+      throw new VerifierUnavailable('the verifier cannot be asked', { cause: error });
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#pool.destroy();
+  }
+}
+
+async function limitedText(body: AsyncIterable<Buffer>): Promise<string> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of body) {
+    length += chunk.length;
+    if (length > maxAnswerBytes) throw new Error('verifier answered too much');
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString();
+}
