@@ -1,0 +1,35 @@
+import { commaSeparated, port, readSettings, type Settings, secret, wholeNumber } from '@echodrop/service/env';
+import { processSettings } from '@echodrop/service/process-settings';
+import { cacheRedisSettings } from '@echodrop/service/redis';
+import { type Provider, providerOf } from './known-providers.ts';
+
+// Below what the gateway waits for the verifier.
+const maxProviderMs = 9000;
+
+const settings = {
+  ...processSettings(9082),
+  ...cacheRedisSettings,
+  PORT: port(8082),
+  VERIFIER_SECRET: secret({ minLength: 16 }),
+  /** Comma-separated `[profile ]advertised[=upstream]`: the address a client signs for and, where it differs, the one really asked. */
+  IDENTITY_PROVIDERS: commaSeparated()
+    .transform((entries) => entries.map(providerOf))
+    .refine(areProviders, 'must be a list of [profile ]advertised[=upstream], each an http(s) address, none twice')
+    .transform((providers) => providers.filter((provider) => provider !== undefined)),
+  VERDICT_TTL_SECONDS: wholeNumber({ default: 60, max: 3600 }),
+  PROVIDER_TIMEOUT_MS: wholeNumber({ default: 5000, min: 1, max: maxProviderMs }),
+  CACHE_KEY_SECRET: secret({ minLength: 16 }),
+  /** Turns a subject that is no number into a user id; never rotated. */
+  USER_ID_SECRET: secret({ minLength: 16 }),
+};
+
+function areProviders(providers: readonly (Provider | undefined)[]): boolean {
+  const advertised = new Set(providers.map((provider) => provider?.advertised));
+  return advertised.size > 0 && advertised.size === providers.length && !advertised.has(undefined);
+}
+
+export type VerifierConfig = Settings<typeof settings>;
+
+export function readConfig(env: NodeJS.ProcessEnv): VerifierConfig {
+  return readSettings(settings, env);
+}

@@ -1,0 +1,88 @@
+import type { Verdict } from '@echodrop/contracts/verification';
+import type { Secret } from '@echodrop/service/secret';
+import {
+  BrokenCircuitError,
+  type CircuitBreakerPolicy,
+  ConsecutiveBreaker,
+  circuitBreaker,
+  handleAll,
+} from 'cockatiel';
+import { Agent, request } from 'undici';
+import type { Provider } from './known-providers.ts';
+import { callerIn } from './provider-answer.ts';
+
+const maxAnswerBytes = 64 * 1024;
+const failuresThatOpen = 10;
+const openMs = 10_000;
+
+interface Asking {
+  /** For the whole exchange. */
+  readonly timeoutMs: number;
+  readonly userIdSecret: Secret;
+  /** Told why a provider could not say, and when its breaker opens. */
+  readonly failed: (provider: Provider, error: unknown) => void;
+}
+
+/** The one place that speaks to the outside. A provider that keeps failing is left alone for ten seconds at a time. */
+export class IdentityProviders implements AsyncDisposable {
+  readonly #asking: Asking;
+  readonly #agent: Agent;
+  readonly #breakers = new Map<Provider, CircuitBreakerPolicy>();
+
+  constructor(asking: Asking) {
+    this.#asking = asking;
+    this.#agent = new Agent({
+      connectTimeout: asking.timeoutMs,
+      maxResponseSize: maxAnswerBytes,
+      maxHeaderSize: 16 * 1024,
+    });
+  }
+
+  /**
+   * Asks `provider` once, whatever happens (a nonce is good for one question). 200 with id and name is `verified`, 401 and
+   * 403 are `refused`, all else is `provider_unavailable`; no redirect is followed.
+   */
+  async ask(provider: Provider, authorization: string): Promise<Verdict> {
+    try {
+      return await this.#breaker(provider).execute(() => this.#exchange(provider, authorization));
+    } catch (error) {
+      if (!(error instanceof BrokenCircuitError)) this.#asking.failed(provider, error);
+      return { outcome: 'provider_unavailable', retryAfterSeconds: openMs / 1000 };
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#agent.destroy();
+  }
+
+  async #exchange(provider: Provider, authorization: string): Promise<Verdict> {
+    const { statusCode, body } = await request(provider.upstream, {
+      dispatcher: this.#agent,
+      signal: AbortSignal.timeout(this.#asking.timeoutMs),
+      headers: {
+        // Providers sign over the address that they advertise.
+        host: new URL(provider.advertised).host,
+        authorization,
+        accept: 'application/json',
+        'user-agent': 'Echodrop',
+      },
+    });
+    const answer = await body.text();
+    if (statusCode === 401 || statusCode === 403) return { outcome: 'refused' };
+    if (statusCode !== 200) throw new Error(`provider answered ${statusCode}`);
+    const caller = callerIn(answer, provider, this.#asking.userIdSecret);
+    if (!caller) throw new Error('provider answered without id and name');
+    return { outcome: 'verified', caller };
+  }
+
+  #breaker(provider: Provider): CircuitBreakerPolicy {
+    const known = this.#breakers.get(provider);
+    if (known) return known;
+    const breaker = circuitBreaker(handleAll, {
+      halfOpenAfter: openMs,
+      breaker: new ConsecutiveBreaker(failuresThatOpen),
+    });
+    this.#breakers.set(provider, breaker);
+    return breaker;
+  }
+}

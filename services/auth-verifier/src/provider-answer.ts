@@ -1,0 +1,39 @@
+import { createHmac } from 'node:crypto';
+import type { Caller } from '@echodrop/contracts/verification';
+import { parseExactJson } from '@echodrop/record';
+import type { Secret } from '@echodrop/service/secret';
+import type { Provider } from './known-providers.ts';
+
+const largestUserId = 2n ** 64n - 1n;
+
+/** The caller in a provider's 200 answer; undefined when it holds no id or no name. */
+export function callerIn(answer: string, { advertised, profile }: Provider, userIdSecret: Secret): Caller | undefined {
+  const fields = objectIn(answer);
+  const subject = profile.subject.map((name) => subjectOf(fields[name])).find((found) => found !== undefined);
+  const screenName = fields[profile.screenName];
+  if (subject === undefined || typeof screenName !== 'string' || screenName === '') return undefined;
+  return { provider: advertised, subject, userId: userIdOf(subject, advertised, userIdSecret), screenName };
+}
+
+/** The interface's integer for a subject: itself, or for one that is no 64-bit integer a stable one of 63 bits. */
+export function userIdOf(subject: string, provider: string, secret: Secret): bigint {
+  if (/^(0|[1-9]\d{0,19})$/.test(subject) && BigInt(subject) <= largestUserId) return BigInt(subject);
+  const hash = createHmac('sha256', secret.reveal())
+    .update(JSON.stringify([provider, subject]))
+    .digest();
+  return hash.readBigUInt64BE() >> 1n;
+}
+
+function objectIn(answer: string): Record<string, unknown> {
+  try {
+    const parsed = parseExactJson(answer);
+    return typeof parsed === 'object' && parsed !== null ? { ...parsed } : {};
+  } catch {
+    return {};
+  }
+}
+
+function subjectOf(value: unknown): string | undefined {
+  if (typeof value === 'string' && value !== '') return value;
+  return typeof value === 'bigint' || Number.isSafeInteger(value) ? String(value) : undefined;
+}
