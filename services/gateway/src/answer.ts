@@ -1,0 +1,55 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { type MediaRecord, recordToJson, recordToXml, xmlDocument } from '@echodrop/record';
+import { drainRest } from './drain-rest.ts';
+import type { Refusal } from './refusals.ts';
+
+export type Format = 'xml' | 'json';
+
+const contentTypes = { xml: 'application/xml; charset=utf-8', json: 'application/json; charset=utf-8' };
+
+/** 200 with the record (INTERFACE section 4.3). */
+export function answerRecord(response: ServerResponse, format: Format, record: MediaRecord): void {
+  const body = format === 'xml' ? recordToXml(record) : recordToJson(record);
+  response
+    .writeHead(200, { 'Content-Type': contentTypes[format], 'Content-Length': Buffer.byteLength(body) })
+    .end(body);
+}
+
+/**
+ * Any refusal, in the shape that old clients parse. A client that is still sending gets it whole: the connection closes only
+ * after a bounded rest of its body was read and dropped.
+ */
+export function answerRefusal(
+  request: IncomingMessage,
+  response: ServerResponse,
+  format: Format,
+  refusal: Refusal,
+): void {
+  if (response.headersSent) {
+    response.destroy();
+    return;
+  }
+  const body = format === 'xml' ? refusalToXml(refusal) : refusalToJson(refusal);
+  const stillSending = !request.complete;
+  response.writeHead(refusal.status, {
+    'Content-Type': contentTypes[format],
+    'Content-Length': Buffer.byteLength(body),
+    ...(refusal.status === 401 && { 'WWW-Authenticate': 'OAuth' }),
+    ...(refusal.retryAfterSeconds && { 'Retry-After': refusal.retryAfterSeconds }),
+    ...(stillSending && { Connection: 'close' }),
+  });
+  if (stillSending) {
+    response.write(body);
+    drainRest(request, () => response.end());
+  } else {
+    response.end(body);
+  }
+}
+
+function refusalToJson({ status: code, reason, sentence: message }: Refusal): string {
+  return JSON.stringify({ errors: [{ code, reason, message }] });
+}
+
+function refusalToXml({ status: code, reason, sentence: message }: Refusal): string {
+  return xmlDocument({ errors: { error: { code, reason, message } } });
+}

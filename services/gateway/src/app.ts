@@ -1,0 +1,85 @@
+import { randomUUID } from 'node:crypto';
+import { publicRecord } from '@echodrop/record';
+import express, {
+  type ErrorRequestHandler,
+  type Express,
+  type Request,
+  type RequestHandler,
+  type Response,
+} from 'express';
+import { answerRecord, answerRefusal, type Format } from './answer.ts';
+import type { GatewayEvents, UploadEnd } from './events.ts';
+import { asRefusal, ClientGone, Refusal } from './refusals.ts';
+import { type Upload, type UploadParts, uploadV1, uploadV2 } from './upload.ts';
+
+interface Gateway {
+  readonly parts: UploadParts;
+  readonly events: GatewayEvents;
+  readonly basePaths: readonly string[];
+  /** Where the pages of media are, without a slash at its end. */
+  readonly publicSite: string;
+}
+
+const uploads = { 1: uploadV1, 2: uploadV2 } as const;
+
+/** The gateway's routes: both uploads in both formats below each base path; everything else is 404 or 405. */
+export function gatewayApp(gateway: Gateway): Express {
+  const app = express();
+  app.disable('x-powered-by').disable('etag').enable('case sensitive routing').enable('strict routing');
+  app.use((_request, response, next) => {
+    response.setHeader('X-Request-Id', randomUUID());
+    next();
+  });
+  for (const base of gateway.basePaths) {
+    for (const version of [1, 2] as const) {
+      for (const format of ['xml', 'json'] as const) {
+        app
+          .route(`${base.replace(/\/+$/, '')}/${version}/upload.${format}`)
+          .post(takeUpload(gateway, version, format))
+          .all(methodNotAllowed(format));
+      }
+    }
+  }
+  app.use((request, response) => answerRefusal(request, response, 'json', new Refusal('not_found')));
+  app.use(lastResort);
+  return app;
+}
+
+function takeUpload({ parts, events, publicSite }: Gateway, version: 1 | 2, format: Format): RequestHandler {
+  return async (request, response) => {
+    const started = performance.now();
+    const ended = (end: Pick<UploadEnd, 'outcome' | 'mediaId' | 'bytes' | 'error'>) => {
+      const requestId = String(response.getHeader('X-Request-Id'));
+      events.uploadEnded({ requestId, version, format, seconds: (performance.now() - started) / 1000, ...end });
+    };
+    try {
+      const record = await uploads[version](uploadOf(request, response), parts);
+      answerRecord(response, format, publicRecord(record, publicSite));
+      ended({ outcome: 'published', mediaId: record.id, bytes: record.size });
+    } catch (error) {
+      if (error instanceof ClientGone) return ended({ outcome: 'client_gone' });
+      const refusal = asRefusal(error);
+      answerRefusal(request, response, format, refusal);
+      ended({ outcome: refusal.reason, error: refusal.cause });
+    }
+  };
+}
+
+function uploadOf(request: Request, response: Response): Upload {
+  const gone = new AbortController();
+  response.once('close', () => gone.abort(new ClientGone('the client went away')));
+  const waits = request.headers.expect !== undefined;
+  return { request, gone: gone.signal, sendBody: () => waits && response.writeContinue() };
+}
+
+function methodNotAllowed(format: Format): RequestHandler {
+  return (request, response) => {
+    response.setHeader('Allow', 'POST');
+    answerRefusal(request, response, format, new Refusal('method_not_allowed'));
+  };
+}
+
+// What Express itself refuses (a path that is no valid percent-encoding) names nothing that we have.
+const lastResort: ErrorRequestHandler = (_error, request, response, _next) => {
+  answerRefusal(request, response, 'json', new Refusal('not_found'));
+};

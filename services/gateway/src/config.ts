@@ -1,0 +1,43 @@
+import { storeSettings } from '@echodrop/object-store/object-store-from-settings';
+import {
+  choice,
+  commaSeparated,
+  httpAddress,
+  port,
+  readSettings,
+  type Settings,
+  secret,
+  wholeNumber,
+} from '@echodrop/service/env';
+import { processSettings } from '@echodrop/service/process-settings';
+import { queueRedisSettings } from '@echodrop/service/redis';
+
+const MiB = 1024 * 1024;
+
+const settings = {
+  ...processSettings(9080),
+  ...queueRedisSettings,
+  ...storeSettings,
+  PORT: port(8080),
+  /** Where the pages of media are: `url` in a record is this, a slash and the id. */
+  PUBLIC_SITE_URL: httpAddress('http://127.0.0.1:8081'),
+  VERIFIER_URL: httpAddress('http://127.0.0.1:8082'),
+  VERIFIER_SECRET: secret({ minLength: 16 }),
+  /** Comma-separated `key` or `name=key`. */
+  API_KEYS: secret(),
+  /** The paths below which `/1/` and `/2/` lie. */
+  BASE_PATHS: commaSeparated('/'),
+  MAX_MEDIA_BYTES: wholeNumber({ default: 512 * MiB, min: 1 }),
+  /** The memory that all uploads may hold together on their way into the store; at least one part. */
+  UPLOAD_BUFFER_BYTES: wholeNumber({ default: 256 * MiB, min: 8 * MiB }),
+  MAX_UPLOAD_SECONDS: wholeNumber({ default: 6 * 3600, min: 1, max: 12 * 3600 }),
+  MIN_BYTES_PER_SECOND: wholeNumber({ default: 1024 }),
+  PROBE_TIMEOUT_MS: wholeNumber({ default: 25_000, min: 1000, max: 600_000 }),
+  CLIENT_COMPATIBILITY: choice(['strict', 'historic'], 'strict'),
+};
+
+export type GatewayConfig = Settings<typeof settings>;
+
+export function readConfig(env: NodeJS.ProcessEnv): GatewayConfig {
+  return readSettings(settings, env);
+}

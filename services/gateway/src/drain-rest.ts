@@ -1,0 +1,25 @@
+import type { IncomingMessage } from 'node:http';
+
+const maxBytes = 32 * 1024 * 1024;
+const maxMs = 30_000;
+
+/**
+ * Reads and drops what a client still sends, up to 32 MiB or 30 s, then calls `done` once. Without it the client's kernel
+ * sees a reset before its program has read the answer (TRAPS, HTTP on Node).
+ */
+export function drainRest(request: IncomingMessage, done: () => void): void {
+  const over = new AbortController();
+  const finish = () => {
+    if (over.signal.aborted) return;
+    over.abort();
+    clearTimeout(timer);
+    done();
+  };
+  const timer = setTimeout(finish, maxMs);
+  let dropped = 0;
+  request.on('data', (chunk: Buffer) => {
+    dropped += chunk.length;
+    if (dropped > maxBytes) finish();
+  });
+  for (const end of ['end', 'close', 'error']) request.once(end, finish);
+}

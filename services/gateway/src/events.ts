@@ -1,0 +1,55 @@
+import type { Log } from '@echodrop/service/log';
+import type { Metrics } from '@echodrop/service/metrics';
+import type { Format } from './answer.ts';
+import type { Reason } from './refusals.ts';
+
+export interface UploadEnd {
+  readonly requestId: string;
+  readonly version: 1 | 2;
+  readonly format: Format;
+  readonly outcome: 'published' | 'client_gone' | Reason;
+  readonly seconds: number;
+  readonly mediaId?: string;
+  readonly bytes?: number;
+  /** What broke, where it was we who could not. */
+  readonly error?: unknown;
+}
+
+/** What happens in the gateway, as log lines and metrics. */
+export class GatewayEvents {
+  readonly #log: Log;
+  readonly #uploads;
+  readonly #seconds;
+  readonly #bytes;
+  readonly #orphans;
+
+  constructor(log: Log, metrics: Metrics) {
+    this.#log = log;
+    const labels = ['version', 'format', 'outcome'] as const;
+    this.#uploads = metrics.counter('echodrop_uploads_total', 'Uploads that ended, by how.', labels);
+    this.#seconds = metrics.histogram(
+      'echodrop_upload_seconds',
+      'From the first header to the answer.',
+      labels,
+      uploadSeconds,
+    );
+    this.#bytes = metrics.counter('echodrop_published_bytes_total', 'Bytes of published media.', []);
+    this.#orphans = metrics.counter('echodrop_orphaned_media_total', 'Media left to the sweeper.', []);
+  }
+
+  uploadEnded({ seconds, error, ...end }: UploadEnd): void {
+    const { version, format, outcome, bytes } = end;
+    this.#uploads.inc({ version, format, outcome });
+    this.#seconds.observe({ version, format, outcome }, seconds);
+    if (bytes !== undefined) this.#bytes.inc(bytes);
+    if (outcome === 'unavailable') this.#log.error({ ...end, seconds, err: error }, 'upload failed');
+    else this.#log.info({ ...end, seconds }, 'upload ended');
+  }
+
+  mediaOrphaned(mediaKey: string): void {
+    this.#orphans.inc();
+    this.#log.warn({ mediaKey }, 'media could not be discarded and is left to the sweeper');
+  }
+}
+
+const uploadSeconds = [0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1800];

@@ -1,0 +1,56 @@
+import { ProbeClient } from '@echodrop/contracts/probe';
+import { VerificationClient } from '@echodrop/contracts/verification-client';
+import { objectStoreFromSettings } from '@echodrop/object-store/object-store-from-settings';
+import { PartMemory } from '@echodrop/object-store/part-memory';
+import { listen } from '@echodrop/service/http-server';
+import { queueRedisUrl } from '@echodrop/service/redis';
+import { runService } from '@echodrop/service/run-service';
+import { ApiKeys } from './api-keys.ts';
+import { gatewayApp } from './app.ts';
+import { readConfig } from './config.ts';
+import { GatewayEvents } from './events.ts';
+import { gatewayServer } from './gateway-server.ts';
+import { Publisher } from './publish.ts';
+import { FormReceiver } from './receive-form.ts';
+
+// Longer than the verifier lets a provider take.
+const verificationDeadlineMs = 10_000;
+
+await runService('gateway', readConfig, async ({ config, log, metrics, health, parts, stopping }) => {
+  const events = new GatewayEvents(log, metrics);
+  const store = parts.use(objectStoreFromSettings(config, new PartMemory(config.UPLOAD_BUFFER_BYTES)));
+  const probes = parts.use(new ProbeClient({ url: queueRedisUrl(config), log }));
+  const verifier = parts.use(
+    new VerificationClient({
+      address: config.VERIFIER_URL,
+      secret: config.VERIFIER_SECRET,
+      deadlineMs: verificationDeadlineMs,
+    }),
+  );
+  const limits = {
+    maxMediaBytes: config.MAX_MEDIA_BYTES,
+    minBytesPerSecond: config.MIN_BYTES_PER_SECOND,
+    maxUploadSeconds: config.MAX_UPLOAD_SECONDS,
+  };
+  const forms = new FormReceiver(store, limits, (mediaKey) => events.mediaOrphaned(mediaKey));
+  const publisher = new Publisher(store, probes, config.PROBE_TIMEOUT_MS);
+  const app = gatewayApp({
+    parts: {
+      verifier,
+      forms,
+      publisher,
+      apiKeys: new ApiKeys(config.API_KEYS),
+      maxMediaBytes: config.MAX_MEDIA_BYTES,
+      compatibility: config.CLIENT_COMPATIBILITY,
+    },
+    events,
+    basePaths: config.BASE_PATHS,
+    publicSite: config.PUBLIC_SITE_URL,
+  });
+  health.needs('store', () => store.ready());
+  health.needs('queue', () => probes.ready());
+  health.needs('verifier', () => verifier.knownProviders());
+  const { HOST: host, PORT: port, SHUTDOWN_GRACE_SECONDS: graceSeconds } = config;
+  parts.use(await listen(gatewayServer(app), { host, port, stopping, graceSeconds }));
+  log.info({ host, port }, 'listening');
+});
