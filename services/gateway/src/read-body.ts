@@ -31,14 +31,19 @@ export async function* readBody(
   const chunks: AsyncIterator<Buffer> = request.iterator({ destroyOnReturn: false });
   const pace = new SenderPace(minBytesPerSecond, Date.now() + maxSeconds * 1000);
   let read = 0;
-  for (;;) {
-    const { value: chunk, done } = await pace.waitFor(chunks.next(), signal);
-    if (done) return;
-    read += chunk.length;
-    if (read > maxBytes) throw new Refusal('media_too_large');
-    if (read > maxHeldBytes) await after;
-    pace.received(chunk.length);
-    yield chunk;
+  try {
+    for (;;) {
+      const { value: chunk, done } = await pace.waitFor(chunks.next(), signal);
+      if (done) return;
+      read += chunk.length;
+      if (read > maxBytes) throw new Refusal('media_too_large');
+      if (read > maxHeldBytes) await after;
+      pace.received(chunk.length);
+      yield chunk;
+    }
+  } finally {
+    // Whoever drops the rest of the body needs the request back; a wait for the next chunk may go on until there is one.
+    chunks.return?.().catch(() => {});
   }
 }
 

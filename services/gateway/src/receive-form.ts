@@ -60,7 +60,10 @@ export class FormReceiver {
     after?.catch((refusal) => stop.abort(refusal));
     try {
       const parser = multipartParser(request.headers, this.#limits.maxMediaBytes, {
-        field: (name, value) => fieldRead?.(fields.set(name, value)),
+        field: (name, value) => {
+          fields.set(name, value);
+          fieldRead?.(fields);
+        },
         media: (bytes) => {
           media ??= unpublished.use(new ReceivedMedia(this.#store, this.#orphaned));
           stored = media.receive(bytes, after);

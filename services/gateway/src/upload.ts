@@ -24,6 +24,8 @@ export interface UploadParts {
   readonly compatibility: 'strict' | 'historic';
 }
 
+// `return await` in both: a promise returned as it is would be awaited only after the form was disposed of.
+
 /** INTERFACE section 4.1: the credentials are headers. @throws Refusal, ClientGone, or what is broken */
 export async function uploadV2({ request, sendBody, gone }: Upload, parts: UploadParts): Promise<StoredRecord> {
   const credentials = await credentialsFromHeaders(request.headers, parts.verifier, parts.compatibility);
@@ -32,7 +34,7 @@ export async function uploadV2({ request, sendBody, gone }: Upload, parts: Uploa
   const caller = parts.verifier.verify(credentials, gone).then(requireCaller);
   await using form = await parts.forms.receive(request, { after: caller });
   const upload = await requireParameters(form, parts.apiKeys, parts.compatibility);
-  return parts.publisher.publish(upload, await caller, gone);
+  return await parts.publisher.publish(upload, await caller, gone);
 }
 
 /** INTERFACE section 4.2: the credentials are fields, which may follow the file. @throws Refusal, ClientGone, or what is broken */
@@ -43,5 +45,5 @@ export async function uploadV1({ request, sendBody, gone }: Upload, parts: Uploa
   await using form = await parts.forms.receive(request, { fieldRead: early.fieldRead });
   const verdict = early.verdict;
   const upload = await requireParameters(form, parts.apiKeys, parts.compatibility);
-  return parts.publisher.publish(upload, requireCaller(await verdict), gone);
+  return await parts.publisher.publish(upload, requireCaller(await verdict), gone);
 }
