@@ -1,0 +1,91 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { waitUntil } from './wait-until.ts';
+
+const answerMs = 40_000;
+
+export interface RawAnswer {
+  readonly status: number;
+  readonly head: string;
+  readonly body: string;
+}
+
+/** A client that writes what it is told, byte for byte and when it is told, and reads meanwhile. */
+export class RawClient implements AsyncDisposable {
+  readonly #socket: Socket;
+  #received = '';
+
+  private constructor(socket: Socket) {
+    this.#socket = socket;
+    socket.on('data', (chunk) => {
+      this.#received += chunk.toString('latin1');
+    });
+    // A reset shows in `closed` and in what was received.
+    socket.on('error', () => {});
+  }
+
+  static async connect(address: string): Promise<RawClient> {
+    const { hostname, port } = new URL(address);
+    const socket = connect({ host: hostname, port: Number(port), noDelay: true });
+    await once(socket, 'connect');
+    return new RawClient(socket);
+  }
+
+  /** Writes the head of a POST; `length` undefined: chunked. */
+  head(path: string, headers: Record<string, string>, length?: number): void {
+    const framing = length === undefined ? { 'Transfer-Encoding': 'chunked' } : { 'Content-Length': `${length}` };
+    const lines = Object.entries({ Host: 'gateway', ...headers, ...framing }).map(
+      ([name, value]) => `${name}: ${value}\r\n`,
+    );
+    this.write(`POST ${path} HTTP/1.1\r\n${lines.join('')}\r\n`);
+  }
+
+  /** Whether the kernel has taken all that was written so far. */
+  write(bytes: string | Buffer): boolean {
+    return this.#socket.destroyed || this.#socket.write(bytes);
+  }
+
+  /** Writes and waits until it has left this process; resolves too when the connection is gone. */
+  async flush(bytes: Buffer): Promise<void> {
+    await new Promise<void>((resolve) => this.#socket.write(bytes, () => resolve()));
+  }
+
+  get received(): string {
+    return this.#received;
+  }
+
+  get closed(): boolean {
+    return this.#socket.closed;
+  }
+
+  get bytesTaken(): number {
+    return this.#socket.bytesWritten - this.#socket.writableLength;
+  }
+
+  /** The final answer, whole. */
+  async answer(): Promise<RawAnswer> {
+    await waitUntil('a whole answer', answerMs, async () => this.#parsed() !== undefined);
+    return this.#parsed() as RawAnswer;
+  }
+
+  destroy(): void {
+    this.#socket.destroy();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#socket.destroy();
+  }
+
+  #parsed(): RawAnswer | undefined {
+    const final = this.#received.replace(/^(?:HTTP\/1\.1 1\d\d [^]*?\r\n\r\n)+/, '');
+    const [head, body] = split(final, '\r\n\r\n');
+    const length = /\r\ncontent-length: (\d+)/i.exec(head)?.[1];
+    if (body === undefined || length === undefined || body.length < Number(length)) return undefined;
+    return { status: Number(head.split(' ')[1]), head, body };
+  }
+}
+
+function split(text: string, separator: string): [string, string | undefined] {
+  const at = text.indexOf(separator);
+  return at < 0 ? [text, undefined] : [text.slice(0, at), text.slice(at + separator.length)];
+}

@@ -1,0 +1,81 @@
+import { randomUUID } from 'node:crypto';
+import { readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { execa } from 'execa';
+
+/** What ffmpeg is asked for: a test picture of this size in pixels, and options of its own for the odd cases. */
+export interface Sample {
+  readonly width: number;
+  readonly height: number;
+  readonly options?: readonly string[];
+}
+
+export interface FilmSample extends Sample {
+  readonly seconds?: number;
+  readonly sound?: boolean;
+}
+
+/** How ffmpeg codes a photo of each type. */
+const photoCoding = {
+  jpg: ['-c:v', 'mjpeg', '-pix_fmt', 'yuvj420p', '-f', 'image2'],
+  png: ['-c:v', 'png', '-f', 'image2'],
+  gif: ['-f', 'gif'],
+  webp: ['-c:v', 'libwebp', '-f', 'image2'],
+  avif: ['-c:v', 'libaom-av1', '-cpu-used', '8', '-still-picture', '1', '-f', 'avif'],
+  tiff: ['-c:v', 'tiff', '-f', 'image2'],
+  bmp: ['-c:v', 'bmp', '-f', 'image2'],
+};
+
+const h264 = ['-c:v', 'libx264', '-preset', 'ultrafast', '-pix_fmt', 'yuv420p'];
+
+/** How ffmpeg codes a film of each type. */
+const filmCoding = {
+  mp4: [...h264, '-c:a', 'aac', '-f', 'mp4'],
+  mov: [...h264, '-c:a', 'aac', '-f', 'mov'],
+  '3gp': ['-c:v', 'mpeg4', '-c:a', 'aac', '-f', '3gp'],
+  webm: ['-c:v', 'libvpx', '-deadline', 'realtime', '-c:a', 'libopus', '-f', 'webm'],
+  mkv: [...h264, '-c:a', 'aac', '-f', 'matroska'],
+  avi: ['-c:v', 'mpeg4', '-c:a', 'libmp3lame', '-f', 'avi'],
+  mpg: ['-c:v', 'mpeg2video', '-c:a', 'mp2', '-r', '25', '-f', 'vob'],
+  ts: [...h264, '-c:a', 'aac', '-f', 'mpegts'],
+  ogv: ['-c:v', 'libtheora', '-c:a', 'libvorbis', '-f', 'ogg'],
+  flv: ['-c:v', 'flv', '-c:a', 'libmp3lame', '-ar', '44100', '-f', 'flv'],
+  wmv: ['-c:v', 'wmv2', '-c:a', 'wmav2', '-f', 'asf'],
+};
+
+/** A photo with a test picture, made by the system's ffmpeg. */
+export function samplePhoto(type: keyof typeof photoCoding, { width, height, options = [] }: Sample): Promise<Buffer> {
+  return made([...picture(width, height, 1), '-frames:v', '1', ...photoCoding[type], ...options]);
+}
+
+/** A film of a second, with sound unless told otherwise, made by the system's ffmpeg. */
+export function sampleFilm(
+  type: keyof typeof filmCoding,
+  { width, height, seconds = 1, sound = true, options = [] }: FilmSample,
+): Promise<Buffer> {
+  const tone = sound ? ['-f', 'lavfi', '-i', `sine=duration=${seconds}`] : [];
+  return made([...picture(width, height, seconds), ...tone, ...filmCoding[type], ...options]);
+}
+
+/** Sound alone, or whatever else ffmpeg makes of these arguments (all but the output path). */
+export function made(args: readonly string[]): Promise<Buffer> {
+  return inTemporaryFile(async (path) => {
+    await execa('ffmpeg', ['-nostdin', '-y', '-v', 'fatal', ...args, path], { timeout: 60_000 });
+    return readFile(path);
+  });
+}
+
+function picture(width: number, height: number, seconds: number): string[] {
+  return ['-f', 'lavfi', '-i', `testsrc2=size=${width}x${height}:rate=10:duration=${seconds}`];
+}
+
+// Containers with an index at their beginning cannot be written to a pipe.
+async function inTemporaryFile<T>(use: (path: string) => Promise<T>): Promise<T> {
+  const path = join(tmpdir(), `sample-${randomUUID()}`);
+  try {
+    return await use(path);
+  } finally {
+    await rm(path, { force: true });
+  }
+}

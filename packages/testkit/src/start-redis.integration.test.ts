@@ -1,0 +1,40 @@
+import { connect } from 'node:net';
+import { expect, test } from 'vitest';
+import { startRedis } from './start-redis.ts';
+
+/** What Redis says to one inline command; undefined when it says nothing within 300 ms. */
+function say(port: number, command: string): Promise<string | undefined> {
+  return new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1', () => socket.write(`${command}\r\n`));
+    socket.setTimeout(300, () => socket.destroy());
+    socket.once('data', (answer) => {
+      resolve(answer.toString().trim());
+      socket.destroy();
+    });
+    socket.once('error', () => {});
+    socket.once('close', () => resolve(undefined));
+  });
+}
+
+test('a Redis can be hung, killed and brought back under its address, and goes with its handle', async () => {
+  const redis = await startRedis();
+  await redis.freeze();
+  expect(await say(redis.port, 'PING')).toBeUndefined();
+  await redis.thaw();
+  expect(await say(redis.port, 'SET name value')).toBe('+OK');
+  await redis.kill();
+  expect(await say(redis.port, 'PING')).toBeUndefined();
+  await redis.restart();
+  expect(await say(redis.port, 'GET name')).toBe('$-1');
+  await redis[Symbol.asyncDispose]();
+  expect(redis.pid).toBeUndefined();
+  expect(await say(redis.port, 'PING')).toBeUndefined();
+});
+
+test('a persistent Redis has after a stop what it had before', async () => {
+  await using redis = await startRedis({ persistent: true });
+  await say(redis.port, 'SET name value');
+  await redis.stop();
+  await redis.restart();
+  expect(await say(redis.port, 'GET name')).toBe('$5\r\nvalue');
+});

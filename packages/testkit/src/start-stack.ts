@@ -1,0 +1,103 @@
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { freePorts } from './free-ports.ts';
+import { ServerProcess } from './server-process.ts';
+import { type RunningRedis, startRedis } from './start-redis.ts';
+
+const servicesFolder = resolve(import.meta.dirname, '../../../services');
+
+const serving = ['sandbox-provider', 'auth-verifier', 'gateway', 'site'] as const;
+const working = ['probe-worker', 'rendition-worker'] as const;
+const all = [...serving, ...working];
+
+export type ServiceName = (typeof all)[number];
+
+/** The sandbox provider's one user, as a client signs for it, and the API key of the stack. */
+export const sandbox = {
+  consumer: { key: 'sandbox-consumer', secret: 'sandbox-consumer-secret' },
+  token: { key: '12345-sandbox', secret: 'sandbox-token-secret' },
+  userId: 12345,
+  screenName: 'sandbox',
+  apiKey: 'sandbox-key',
+} as const;
+
+interface StackOptions {
+  /** Settings for every service; for the store (else it is the filesystem) and for what a test varies. */
+  readonly settings?: Record<string, string>;
+  /** Settings for one service alone. */
+  readonly of?: Partial<Record<ServiceName, Record<string, string>>>;
+  /** Which services run; all of them unless said. */
+  readonly services?: readonly ServiceName[];
+}
+
+/** The whole system on free ports of this machine, each service a process of its own that a test may hang, kill and bring back. */
+export interface Stack extends AsyncDisposable {
+  readonly gateway: string;
+  readonly site: string;
+  /** The address that the sandbox provider advertises, and that clients sign for. */
+  readonly provider: string;
+  readonly redis: RunningRedis;
+  readonly services: Record<ServiceName, ServerProcess>;
+  /** Where the ops server of a service answers. */
+  readonly ops: (service: ServiceName) => string;
+  /** A folder that is removed with the stack; the filesystem store is in `store` below it. */
+  readonly folder: string;
+  /** What the filesystem store holds of a kind, by name. */
+  readonly stored: (kind: 'media' | 'records' | 'renditions') => Promise<string[]>;
+}
+
+/** Starts the system and waits until every service says that it is ready. */
+export async function startStack({ settings = {}, of = {}, services = all }: StackOptions = {}): Promise<Stack> {
+  await using parts = new AsyncDisposableStack();
+  const redis = parts.use(await startRedis());
+  const folder = await mkdtemp(join(tmpdir(), 'echodrop-stack-'));
+  parts.defer(() => rm(folder, { recursive: true, force: true }));
+  const ports = await freePorts(serving);
+  const opsPorts = await freePorts(all);
+  const at = (port: number) => `http://127.0.0.1:${port}`;
+  const provider = `${at(ports['sandbox-provider'])}/1/account/verify_credentials.json`;
+  const common = {
+    REDIS_URL: redis.url,
+    OBJECT_STORE: 'filesystem',
+    OBJECT_STORE_DIR: join(folder, 'store'),
+    SCRATCH_DIR: folder,
+    PUBLIC_SITE_URL: at(ports.site),
+    VERIFIER_URL: at(ports['auth-verifier']),
+    VERIFIER_SECRET: 'a secret of this test stack',
+    CACHE_KEY_SECRET: 'another secret of this test stack',
+    USER_ID_SECRET: 'a third secret of this test stack',
+    API_KEYS: sandbox.apiKey,
+    IDENTITY_PROVIDERS: provider,
+    LOG_LEVEL: 'warn',
+    ...settings,
+  };
+  const start = async (name: ServiceName) => {
+    const port: Record<string, string> = name in ports ? { PORT: String(ports[name as keyof typeof ports]) } : {};
+    const env = { ...common, ...port, OPS_PORT: String(opsPorts[name]), ...of[name] };
+    const command = [process.execPath, join(servicesFolder, name, 'src/main.ts')] as const;
+    return parts.use(
+      await ServerProcess.start({ command: [...command], env, answers: () => isReady(at(opsPorts[name])) }),
+    );
+  };
+  const started = await Promise.all(services.map(async (name) => [name, await start(name)] as const));
+  const held = parts.move();
+  return {
+    gateway: at(ports.gateway),
+    site: at(ports.site),
+    provider,
+    redis,
+    services: Object.fromEntries(started) as Record<ServiceName, ServerProcess>,
+    ops: (service) => at(opsPorts[service]),
+    folder,
+    stored: (kind) => readdir(join(folder, 'store/objects', kind)).catch(() => []),
+    [Symbol.asyncDispose]: () => held.disposeAsync(),
+  };
+}
+
+async function isReady(ops: string): Promise<boolean> {
+  return fetch(`${ops}/readyz`).then(
+    ({ ok }) => ok,
+    () => false,
+  );
+}

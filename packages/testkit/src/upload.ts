@@ -1,0 +1,57 @@
+import { type FormPart, multipartForm } from './multipart-form.ts';
+import { signEcho } from './sign-echo.ts';
+import { type Stack, sandbox } from './start-stack.ts';
+
+export interface UploadOptions {
+  readonly version?: 1 | 2;
+  readonly format?: 'xml' | 'json';
+  readonly media?: Buffer;
+  readonly message?: string;
+  /** Replaces the form's parts. */
+  readonly parts?: readonly FormPart[];
+  /** Added to the request's headers, or instead of them. */
+  readonly headers?: Record<string, string>;
+  readonly signal?: AbortSignal;
+}
+
+/** What a client of the stack's sandbox user sends: the whole request, well-formed unless options say otherwise. */
+export function uploadRequest(stack: Pick<Stack, 'provider'>, options: UploadOptions = {}) {
+  const { version = 2, format = 'json', message = 'a caption', media } = options;
+  const parts = options.parts ?? [
+    { name: 'key', content: sandbox.apiKey },
+    ...(version === 1 ? secretParts : []),
+    { name: 'message', content: message },
+    ...(media ? [{ name: 'media', filename: 'media', content: media }] : []),
+  ];
+  const { contentType, body } = multipartForm(parts);
+  const headers: Record<string, string> = {
+    ...(version === 2 && echoHeaders(stack)),
+    'Content-Type': contentType,
+    ...options.headers,
+  };
+  return { path: `/${version}/upload.${format}`, headers, body };
+}
+
+/** Uploads over HTTP and gives the answer with its body read. */
+export async function upload(stack: Pick<Stack, 'gateway' | 'provider'>, options: UploadOptions = {}) {
+  const { path, headers, body } = uploadRequest(stack, options);
+  const signal = options.signal ?? AbortSignal.timeout(60_000);
+  const response = await fetch(`${stack.gateway}${path}`, { method: 'POST', headers, body, signal });
+  return { status: response.status, headers: response.headers, text: await response.text() };
+}
+
+/** The two headers of version 2, signed afresh. */
+export function echoHeaders({ provider }: Pick<Stack, 'provider'>): Record<string, string> {
+  return {
+    'X-Auth-Service-Provider': provider,
+    'X-Verify-Credentials-Authorization': signEcho(provider, sandbox),
+  };
+}
+
+/** The four secrets of version 1. */
+export const secretParts: readonly FormPart[] = [
+  { name: 'consumer_token', content: sandbox.consumer.key },
+  { name: 'consumer_secret', content: sandbox.consumer.secret },
+  { name: 'oauth_token', content: sandbox.token.key },
+  { name: 'oauth_secret', content: sandbox.token.secret },
+];
