@@ -1,0 +1,97 @@
+import { describeWithMinio } from '@echodrop/testkit/describe-with-minio';
+import { sampleFilm, samplePhoto } from '@echodrop/testkit/sample-media';
+import type { StoppableServer } from '@echodrop/testkit/server-process';
+import { sleepyFfprobe } from '@echodrop/testkit/sleepy-ffprobe';
+import { type Stack, startStack } from '@echodrop/testkit/start-stack';
+import { upload } from '@echodrop/testkit/upload';
+import { waitUntil } from '@echodrop/testkit/wait-until';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+const uploadServices = ['sandbox-provider', 'auth-verifier', 'gateway', 'probe-worker'] as const;
+
+let photo: Buffer;
+beforeAll(async () => {
+  photo = await samplePhoto('jpg', { width: 32, height: 32 });
+});
+
+describe('a part that', () => {
+  let stack: Stack;
+  beforeAll(async () => {
+    stack = await startStack({ services: uploadServices, settings: { PROBE_TIMEOUT_MS: '3000' } });
+  });
+  afterAll(async () => {
+    await stack?.[Symbol.asyncDispose]();
+  });
+
+  const parts: readonly [name: string, withinSeconds: number, part: () => StoppableServer][] = [
+    ['Redis', 8, () => stack.redis],
+    ['the probe worker', 8, () => stack.services['probe-worker']],
+    ['the verifier', 13, () => stack.services['auth-verifier']],
+  ];
+
+  test.each(parts)(
+    'is down, %s, gives 503 within %i s, and the next upload works when it is back',
+    async (_name, seconds, part) => {
+      await part().kill();
+      await expectUnavailable(stack, seconds);
+      await part().restart();
+      await expectWorking(stack);
+    },
+  );
+
+  test.each(parts)(
+    'hangs, %s, gives 503 within %i s, and the next upload works when it goes on',
+    async (_name, seconds, part) => {
+      await part().freeze();
+      await expectUnavailable(stack, seconds);
+      await part().thaw();
+      await expectWorking(stack);
+    },
+  );
+
+  test('is the identity provider gives 401 with Retry-After', async () => {
+    await stack.services['sandbox-provider'].kill();
+    const answer = await upload(stack, { media: photo });
+    expect(answer).toMatchObject({ status: 401, text: expect.stringContaining('provider_unavailable') });
+    expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0);
+    await stack.services['sandbox-provider'].restart();
+    await expectWorking(stack);
+  });
+});
+
+test('a worker that is killed in mid-job costs time, not the upload', async () => {
+  await using ffprobe = await sleepyFfprobe();
+  await using stack = await startStack({ services: uploadServices, of: { 'probe-worker': { PATH: ffprobe.path } } });
+  const answer = upload(stack, { media: await sampleFilm('mp4', { width: 64, height: 48 }) });
+  await ffprobe.called();
+  await stack.services['probe-worker'].restart();
+  expect(await answer).toMatchObject({ status: 200, text: expect.stringContaining('"type":"mp4"') });
+}, 40_000);
+
+describeWithMinio('MinIO', { stoppable: true }, (startMinio) => {
+  test.each(['kill', 'freeze'] as const)(
+    '%s: 503 in bounded time, and the next upload works when it is back',
+    async (how) => {
+      await using minio = await startMinio();
+      await using stack = await startStack({ services: uploadServices, settings: minio.settings });
+      await expectWorking(stack);
+      await minio.server?.[how]();
+      await expectUnavailable(stack, 30);
+      await minio.server?.[how === 'kill' ? 'restart' : 'thaw']();
+      await expectWorking(stack);
+    },
+    90_000,
+  );
+});
+
+async function expectUnavailable(stack: Stack, withinSeconds: number): Promise<void> {
+  const answer = await upload(stack, { media: photo, signal: AbortSignal.timeout(withinSeconds * 1000) });
+  expect(answer).toMatchObject({ status: 503, text: expect.stringContaining('"unavailable"') });
+  expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0);
+  expect((await stack.stored('media')).length).toBe((await stack.stored('records')).length);
+}
+
+// "At once" as an operator means it: without a restart, as soon as connections have come back by themselves.
+async function expectWorking(stack: Stack): Promise<void> {
+  await waitUntil('a published upload', 10_000, async () => (await upload(stack, { media: photo })).status === 200);
+}

@@ -1,0 +1,105 @@
+import { describeWithMinio } from '@echodrop/testkit/describe-with-minio';
+import { sampleFilm, samplePhoto } from '@echodrop/testkit/sample-media';
+import { type Stack, sandbox, startStack } from '@echodrop/testkit/start-stack';
+import { upload } from '@echodrop/testkit/upload';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+
+const message = 'Häuser & <Boote> "am" Meer \u{1F6A4}\r\nzweite Zeile';
+
+describe('with the filesystem store', () => {
+  eightUploads(() => startStack());
+});
+
+describeWithMinio('with MinIO', {}, (startMinio) => {
+  eightUploads(async () => {
+    await using parts = new AsyncDisposableStack();
+    const minio = parts.use(await startMinio());
+    const stack = parts.use(await startStack({ settings: minio.settings }));
+    const held = parts.move();
+    return { ...stack, [Symbol.asyncDispose]: () => held.disposeAsync() };
+  });
+});
+
+function eightUploads(start: () => Promise<Stack>): void {
+  let stack: Stack;
+  beforeAll(async () => {
+    stack = await start();
+  });
+  afterAll(async () => {
+    await stack?.[Symbol.asyncDispose]();
+  });
+
+  for (const version of [1, 2] as const) {
+    for (const format of ['xml', 'json'] as const) {
+      test(`version ${version} answers a photo's record as ${format}`, async () => {
+        const media = await samplePhoto('jpg', { width: 64, height: 48 });
+        const answer = await upload(stack, { version, format, media, message });
+        expect(answer).toMatchObject({ status: 200 });
+        expect(answer.headers.get('content-type')).toBe(`application/${format}; charset=utf-8`);
+        const record = read(format, answer.text);
+        expect(record).toMatchObject({ width: '64', height: '48', size: `${media.length}`, type: 'jpg' });
+        await expectPublished(stack, record);
+      });
+
+      test(`version ${version} answers a film's record as ${format}`, async () => {
+        const media = await sampleFilm('mp4', { width: 64, height: 48 });
+        const answer = await upload(stack, { version, format, media, message });
+        expect(answer).toMatchObject({ status: 200 });
+        const record = read(format, answer.text);
+        expect(record).toMatchObject({ width: '64', height: '48', size: `${media.length}`, type: 'mp4' });
+        await expectPublished(stack, record);
+      });
+    }
+  }
+
+  test('media of several parts arrives whole', async () => {
+    const jpeg = await samplePhoto('jpg', { width: 64, height: 48 });
+    const media = Buffer.concat([jpeg, Buffer.alloc(20 * 1024 * 1024)]);
+    const answer = await upload(stack, { media, message });
+    const record = read('json', answer.text);
+    expect(record).toMatchObject({ size: `${media.length}`, type: 'jpg' });
+    await expectPublished(stack, record);
+  });
+}
+
+async function expectPublished(stack: Stack, record: Record<string, string | undefined>): Promise<void> {
+  expect(record).toMatchObject({
+    id: expect.stringMatching(/^[0-9A-Za-z]{10}$/),
+    url: `${stack.site}/${record.id}`,
+    text: message,
+    timestamp: expect.stringMatching(/^\w{3}, \d\d \w{3} \d{4} \d\d:\d\d:\d\d \+0000$/),
+    user: `${sandbox.userId}`,
+    screen_name: sandbox.screenName,
+  });
+  const page = await fetch(`${record.url}`);
+  expect(page.status).toBe(200);
+  expect(await page.text()).toContain('Häuser &amp; &lt;Boote&gt;');
+  const picture = await fetch(`${record.url}/large.jpg`);
+  expect(picture.status).toBe(200);
+  expect(picture.headers.get('content-type')).toBe('image/jpeg');
+  expect(Buffer.from(await picture.arrayBuffer()).subarray(0, 3)).toEqual(Buffer.from([0xff, 0xd8, 0xff]));
+}
+
+// The record's fields as text, whichever the format; both spellings must say the same.
+function read(format: 'xml' | 'json', text: string): Record<string, string | undefined> {
+  if (format === 'json') {
+    const { user, ...fields } = JSON.parse(text);
+    const numbers = [fields.width, fields.height, fields.size, user.id];
+    expect(numbers.every(Number.isInteger)).toBe(true);
+    const texts = Object.entries(fields).map(([name, value]) => [name, String(value)]);
+    return { ...Object.fromEntries(texts), user: String(user.id), screen_name: user.screen_name };
+  }
+  expect(text).toMatch(/^<\?xml version="1.0" encoding="UTF-8"\?><image>/);
+  const element = (name: string) => new RegExp(`<${name}>([^<]*)</${name}>`).exec(text)?.[1];
+  const plain = ['url', 'width', 'height', 'size', 'type', 'timestamp', 'screen_name'];
+  return {
+    ...Object.fromEntries(plain.map((name) => [name, element(name)])),
+    id: /<image><id>([^<]*)/.exec(text)?.[1],
+    user: /<user><id>([^<]*)/.exec(text)?.[1],
+    text: unescaped(element('text') ?? ''),
+  };
+}
+
+function unescaped(text: string): string {
+  return text.replaceAll('&#xD;', '\r').replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&amp;', '&');
+}
