@@ -1,0 +1,112 @@
+import type { ChildProcess } from 'node:child_process';
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+
+/**
+ * A tool of ours did not do its work, and the media is not known to be at fault: missing, killed, or not done by its
+ * deadline.
+ */
+export class ToolFailed extends Error {
+  override readonly name = 'ToolFailed';
+}
+
+/** How a tool ended: well, or in a way that only its input explains. */
+export type ToolEnd = 'done' | 'broken' | 'too_costly';
+
+export interface ProcessBounds {
+  readonly deadlineMs: number;
+  /** Of stdout and stderr together. */
+  readonly mostOutputBytes: number;
+  /** Aborted when nobody wants the result any more. */
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Waits for `child`, which leads a process group of its own (our launchers run it under coreutils' `timeout`). When it
+ * has ended, prints too much, passes its deadline, or `signal` aborts, the whole group is killed: nothing that it
+ * forked is left. `timeout` and `prlimit` stand behind this with bounds of their own, which hold even when this
+ * process is killed.
+ *
+ * Rejects with ToolFailed, or with the signal's reason.
+ */
+export async function boundedEnd(child: ChildProcess, bounds: ProcessBounds): Promise<ToolEnd> {
+  let tooMuch = false;
+  let printed = 0;
+  const count = (chunk: Buffer) => {
+    printed += chunk.length;
+    if (printed <= bounds.mostOutputBytes) return;
+    tooMuch = true;
+    killGroup(child);
+  };
+  child.stdout?.on('data', count);
+  child.stderr?.on('data', count);
+  const deadline = AbortSignal.timeout(bounds.deadlineMs);
+  try {
+    await ended(child, AbortSignal.any([bounds.signal, deadline]));
+  } catch (error) {
+    bounds.signal.throwIfAborted();
+    throw deadline.aborted ? new ToolFailed(`${child.spawnfile} was not done after ${bounds.deadlineMs} ms`) : error;
+  } finally {
+    killGroup(child);
+  }
+  return tooMuch ? 'too_costly' : endOf(child);
+}
+
+/**
+ * The process that `start` starts, where a library starts it and keeps it to itself: Node tells of every new process
+ * on a diagnostics channel. `start` must do so before it returns.
+ */
+export function processStartedBy(start: () => void): ChildProcess {
+  const started: ChildProcess[] = [];
+  const note = (message: unknown) => started.push((message as { process: ChildProcess }).process);
+  subscribe('child_process', note);
+  try {
+    start();
+  } finally {
+    unsubscribe('child_process', note);
+  }
+  const [child] = started;
+  if (!child) throw new Error('no process was started');
+  return child;
+}
+
+// Ended means that nobody holds its output any more: what it left behind in its group must not.
+function ended(child: ChildProcess, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const stop = () => {
+      child.stdout?.destroy();
+      child.stderr?.destroy();
+      reject(signal.reason);
+    };
+    if (signal.aborted) return stop();
+    signal.addEventListener('abort', stop, { once: true });
+    child.once('exit', () => killGroup(child));
+    child.once('close', () => {
+      signal.removeEventListener('abort', stop);
+      resolve();
+    });
+    child.once('error', (error) => reject(new ToolFailed(`${child.spawnfile} did not start`, { cause: error })));
+  });
+}
+
+// Until `timeout` has made the group there is none to kill; it then ends by itself within its bound. Afterwards there
+// is none left.
+function killGroup({ pid }: ChildProcess): void {
+  if (pid === undefined) return;
+  try {
+    process.kill(-pid, 'SIGKILL');
+  } catch {}
+}
+
+// What says nothing about the input: somebody killed the tool, or timeout, prlimit or env could not start it (124 to
+// 127; 137 is a kill, too).
+const killedByOthers: readonly (NodeJS.Signals | null)[] = ['SIGKILL', 'SIGTERM', 'SIGINT', 'SIGHUP'];
+const notStarted: readonly (number | null)[] = [124, 125, 126, 127, 137];
+
+function endOf({ exitCode, signalCode, spawnfile }: ChildProcess): ToolEnd {
+  if (exitCode === 0) return 'done';
+  if (signalCode === 'SIGXCPU' || signalCode === 'SIGXFSZ') return 'too_costly';
+  if (killedByOthers.includes(signalCode) || notStarted.includes(exitCode)) {
+    throw new ToolFailed(`${spawnfile} ended with ${signalCode ?? `status ${exitCode}`}`);
+  }
+  return 'broken';
+}

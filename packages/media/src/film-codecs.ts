@@ -1,0 +1,69 @@
+import type { VideoType } from './media-type.ts';
+
+/**
+ * ffmpeg's demuxers for each type: nothing else may open a file, so that no playlist or manifest is ever followed
+ * (TRAPS, ffprobe).
+ */
+const demuxers: Record<VideoType, readonly string[]> = {
+  mp4: ['mov'],
+  mov: ['mov'],
+  '3gp': ['mov'],
+  webm: ['matroska'],
+  mkv: ['matroska'],
+  avi: ['avi'],
+  mpg: ['mpeg', 'mpegvideo'],
+  ts: ['mpegts'],
+  ogv: ['ogg'],
+  flv: ['flv'],
+  wmv: ['asf'],
+};
+
+/**
+ * The codecs of films that are let in, as ffprobe names them. What is not here is not decoded, which keeps the holes
+ * of rare decoders out (MagicYUV: CVE-2026-8461).
+ */
+const filmCodecs = words(`
+  h264 hevc av1 vp8 vp9
+  mpeg1video mpeg2video mpeg4 msmpeg4v1 msmpeg4v2 msmpeg4v3 h261 h263 flv1 vp6f vp6a theora wmv1 wmv2 wmv3 vc1
+  mjpeg mjpegb svq1 svq3 cinepak indeo3 indeo5 msvideo1 msrle rpza qtrle
+  dvvideo prores dnxhd huffyuv ffv1 rawvideo`);
+
+// Decoders that are not named as their codec is.
+const otherNames = words('libdav1d libaom-av1 libvpx libvpx-vp9 msmpeg4 flv');
+
+// ffprobe opens a decoder for every track and gives up where it may not (5.1): the sound and the subtitles of honest
+// films are listed too.
+const soundDecoders = words(`
+  aac aac_latm mp1 mp1float mp2 mp2float mp3 mp3float mp3adu ac3 eac3 dca truehd mlp
+  opus libopus vorbis libvorbis flac alac speex libspeex nellymoser qdm2 qdmc mace3 mace6 dvaudio
+  amrnb amrwb libopencore_amrnb libopencore_amrwb qcelp gsm gsm_ms wmav1 wmav2 wmapro wmalossless wmavoice
+  pcm_s8 pcm_u8 pcm_s16le pcm_s16be pcm_s24le pcm_s24be pcm_s32le pcm_s32be pcm_f32le pcm_f32be
+  pcm_mulaw pcm_alaw pcm_bluray pcm_dvd adpcm_ima_wav adpcm_ima_qt adpcm_ms adpcm_swf adpcm_yamaha`);
+const subtitleDecoders = words('srt subrip ass ssa text mov_text webvtt dvdsub dvbsub pgssub xsub cc_dec');
+
+const decoders = [...filmCodecs, ...otherNames, ...soundDecoders, ...subtitleDecoders].join(',');
+
+// Films of phones and cameras have a handful.
+const mostStreams = 64;
+
+export function isListedCodec(name: string): boolean {
+  return filmCodecs.includes(name);
+}
+
+/**
+ * The options that come before a film's path, for ffprobe and ffmpeg alike: what may be opened, and what may open it.
+ */
+export function filmGuards(type: VideoType): string[] {
+  const [demuxer, ...others] = demuxers[type];
+  return [
+    ...['-protocol_whitelist', 'file'],
+    ...['-format_whitelist', demuxers[type].join(',')],
+    ...['-codec_whitelist', decoders],
+    ...['-max_streams', String(mostStreams)],
+    ...(demuxer && others.length === 0 ? ['-f', demuxer] : []),
+  ];
+}
+
+function words(text: string): readonly string[] {
+  return text.trim().split(/\s+/);
+}

@@ -1,0 +1,98 @@
+import { isoMediaType } from './iso-brands.ts';
+import { matroskaDocType } from './matroska-doc-type.ts';
+
+/**
+ * Every type that is let in, its kind, and the content type under which its bytes are known (IANA where registered).
+ */
+const facts = {
+  jpg: { kind: 'photo', contentType: 'image/jpeg' },
+  png: { kind: 'photo', contentType: 'image/png' },
+  gif: { kind: 'photo', contentType: 'image/gif' },
+  webp: { kind: 'photo', contentType: 'image/webp' },
+  avif: { kind: 'photo', contentType: 'image/avif' },
+  heic: { kind: 'photo', contentType: 'image/heic' },
+  tiff: { kind: 'photo', contentType: 'image/tiff' },
+  bmp: { kind: 'photo', contentType: 'image/bmp' },
+  mp4: { kind: 'video', contentType: 'video/mp4' },
+  mov: { kind: 'video', contentType: 'video/quicktime' },
+  '3gp': { kind: 'video', contentType: 'video/3gpp' },
+  webm: { kind: 'video', contentType: 'video/webm' },
+  mkv: { kind: 'video', contentType: 'video/matroska' },
+  avi: { kind: 'video', contentType: 'video/x-msvideo' },
+  mpg: { kind: 'video', contentType: 'video/mpeg' },
+  ts: { kind: 'video', contentType: 'video/mp2t' },
+  ogv: { kind: 'video', contentType: 'video/ogg' },
+  flv: { kind: 'video', contentType: 'video/x-flv' },
+  wmv: { kind: 'video', contentType: 'video/x-ms-wmv' },
+} as const;
+
+export type MediaType = keyof typeof facts;
+export type PhotoType = { [T in MediaType]: (typeof facts)[T]['kind'] extends 'photo' ? T : never }[MediaType];
+export type VideoType = Exclude<MediaType, PhotoType>;
+
+export const mediaTypes = Object.keys(facts) as readonly MediaType[];
+
+export function isPhoto(type: MediaType): type is PhotoType {
+  return facts[type].kind === 'photo';
+}
+
+export function contentTypeOf(type: MediaType): string {
+  return facts[type].contentType;
+}
+
+/** How files of each type begin. No two of these can both be true of one file. */
+const signatures: readonly (readonly [MediaType, (head: Buffer) => boolean])[] = [
+  ['jpg', begins('\xff\xd8\xff')],
+  ['png', begins('\x89PNG\r\n\x1a\n')],
+  ['gif', begins('GIF87a')],
+  ['gif', begins('GIF89a')],
+  ['webp', isRiff('WEBP')],
+  ['tiff', isTiff],
+  ['bmp', isBitmap],
+  ['webm', (head) => matroskaDocType(head) === 'webm'],
+  ['mkv', (head) => matroskaDocType(head) === 'matroska'],
+  ['avi', isRiff('AVI ')],
+  ['mpg', begins('\0\0\x01\xba')],
+  ['mpg', begins('\0\0\x01\xb3')],
+  ['ts', isTransportStream],
+  ['ogv', begins('OggS')],
+  ['flv', begins('FLV\x01')],
+  ['wmv', begins('\x30\x26\xb2\x75\x8e\x66\xcf\x11\xa6\xd9\x00\xaa\x00\x62\xce\x6c')],
+];
+
+/**
+ * What the first bytes of media (up to 16 KiB) say that it is, or undefined for all that is not let in. A name or a
+ * Content-Type is never asked. It says only how the bytes begin: whether there is a picture inside, and how large, is
+ * found by the probe.
+ */
+export function mediaTypeOf(head: Buffer): MediaType | undefined {
+  return signatures.find(([, matches]) => matches(head))?.[0] ?? isoMediaType(head);
+}
+
+function begins(signature: string): (head: Buffer) => boolean {
+  const bytes = Buffer.from(signature, 'latin1');
+  return (head) => head.subarray(0, bytes.length).equals(bytes);
+}
+
+function isRiff(form: string): (head: Buffer) => boolean {
+  return (head) => begins('RIFF')(head) && head.toString('latin1', 8, 12) === form;
+}
+
+// Canon's CR2 is a TIFF that says "CR" after its header; DNG, NEF and ARW say what they are in their first directory
+// only (tiff-size.ts).
+function isTiff(head: Buffer): boolean {
+  const classic = begins('II*\0')(head) || begins('MM\0*')(head);
+  const big = begins('II+\0')(head) || begins('MM\0+')(head);
+  return big || (classic && head.toString('latin1', 8, 10) !== 'CR');
+}
+
+// "BM" alone begins many a text; the size of the second header is one of a few.
+function isBitmap(head: Buffer): boolean {
+  return begins('BM')(head) && head.length >= 26 && [12, 40, 52, 56, 64, 108, 124].includes(head.readUInt32LE(14));
+}
+
+// Packets of 188 bytes, of 192 with a time code before each (cameras, discs), or of 204 with a checksum after.
+function isTransportStream(head: Buffer): boolean {
+  const packets = (first: number, stride: number) => [0, 1, 2, 3].every((n) => head[first + n * stride] === 0x47);
+  return packets(0, 188) || packets(4, 192) || packets(0, 204);
+}

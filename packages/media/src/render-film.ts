@@ -1,0 +1,89 @@
+import { type FfmpegLimits, runFfmpeg } from './ffmpeg.ts';
+import { filmTracks, type Track } from './ffprobe.ts';
+import { filmGuards } from './film-codecs.ts';
+import { evenSize, within } from './fit.ts';
+import type { VideoType } from './media-type.ts';
+import { pictureTrack, sizeOnScreen } from './probe-video.ts';
+import type { Rendered } from './render-pictures.ts';
+
+const GiB = 1024 ** 3;
+const fullHd = { longest: 1920, shortest: 1080 };
+const limits: Omit<FfmpegLimits, 'maxPixels'> = {
+  seconds: 20 * 60,
+  cpuSeconds: 60 * 60,
+  addressBytes: 4 * GiB,
+  fileBytes: 2 * GiB,
+};
+
+// SEI carries what a camera or an encoder likes to note, positions included; players need none of it.
+const withoutNotes = ['-bsf:v', 'filter_units=remove_types=6'];
+
+const withoutMetadata = [
+  ...['-map_metadata', '-1', '-map_metadata:s', '-1', '-map_chapters', '-1'],
+  ...['-fflags', '+bitexact', '-flags', '+bitexact'],
+];
+
+/**
+ * Makes the film that browsers play, an MP4 that can be watched while it loads, without any metadata: the default
+ * picture track and the default sound, copied where they are H.264 and AAC already, else coded anew (H.264, at most
+ * 1080p; AAC).
+ *
+ * Rejects where rendering broke down: ffmpeg missing or not done in time, `signal` aborted.
+ */
+export async function renderFilm(
+  { path, type }: { readonly path: string; readonly type: VideoType },
+  outputPath: string,
+  { maxPixels, signal }: { readonly maxPixels: number; readonly signal: AbortSignal },
+): Promise<Rendered> {
+  const tracks = await filmTracks(path, type, signal);
+  if (typeof tracks === 'string') return { outcome: 'unsupported', why: tracks };
+  const picture = pictureTrack(tracks);
+  if (typeof picture === 'string') return { outcome: 'unsupported', why: picture };
+  const sound = soundTrack(tracks);
+  const input = [...filmGuards(type), '-i', `file:${path}`];
+  const make = (coding: string[]) =>
+    runFfmpeg(
+      { input, output: [...tracksOf(picture, sound), ...coding, ...withoutMetadata, ...mp4At(outputPath)] },
+      { ...limits, maxPixels },
+      signal,
+    );
+  let end = await make([...(isCopied(picture, type) ? copied : coded(picture)), ...soundCoding(sound)]);
+  // Some streams cannot be put into an MP4 as they are, which only shows when one tries.
+  if (end === 'broken' && isCopied(picture, type)) end = await make([...coded(picture), ...soundCoding(sound)]);
+  return end === 'done' ? { outcome: 'made' } : { outcome: 'unsupported', why: end };
+}
+
+function soundTrack(tracks: readonly Track[]): Track | undefined {
+  const sounds = tracks.filter((track) => track.kind === 'sound');
+  return sounds.find((track) => track.isDefault) ?? sounds[0];
+}
+
+function tracksOf(picture: Track, sound: Track | undefined): string[] {
+  return ['-map', `0:${picture.index}`, ...(sound ? ['-map', `0:${sound.index}`] : [])];
+}
+
+// 8 bits and 4:2:0 is what browsers play. AVI and MPEG keep no times of display, which an MP4 needs.
+function isCopied({ codec, pixelFormat }: Track, type: VideoType): boolean {
+  const plays = codec === 'h264' && (pixelFormat === 'yuv420p' || pixelFormat === 'yuvj420p');
+  return plays && type !== 'avi' && type !== 'mpg';
+}
+
+const copied = ['-c:v', 'copy', ...withoutNotes];
+
+function coded(picture: Track): string[] {
+  const { width, height } = evenSize(within(sizeOnScreen(picture), fullHd));
+  return [
+    ...['-vf', `scale=${width}:${height},setsar=1`, '-fps_mode', 'vfr'],
+    ...['-c:v', 'libx264', '-preset', 'veryfast', '-crf', '23', '-pix_fmt', 'yuv420p', '-threads', '4'],
+    ...withoutNotes,
+  ];
+}
+
+function soundCoding(sound: Track | undefined): string[] {
+  if (!sound) return [];
+  return sound.codec === 'aac' ? ['-c:a', 'copy'] : ['-c:a', 'aac', '-b:a', '128k', '-ac', '2'];
+}
+
+function mp4At(path: string): string[] {
+  return ['-movflags', '+faststart', '-f', 'mp4', `file:${path}`];
+}

@@ -1,0 +1,75 @@
+/** Gives the bytes from `offset` on, fewer than `length` where they end. */
+export type BytesAt = (offset: number, length: number) => Promise<Buffer>;
+
+/**
+ * The tags of a directory, each with its first value where that is a whole number that stands in the entry itself,
+ * else undefined.
+ */
+export type TiffDirectory = ReadonlyMap<number, number | undefined>;
+
+// More entries than any program writes, and in one read of 64 KiB.
+const mostEntries = 3000;
+
+interface Layout {
+  readonly order: 'LE' | 'BE';
+  readonly big: boolean;
+}
+
+/**
+ * The first directory of a TIFF (TIFF 6.0 section 2; BigTIFF), or of EXIF data, which is a small TIFF; undefined where
+ * it is broken. At most two reads: the directory may lie anywhere, often behind the pixels.
+ */
+export async function firstDirectory(at: BytesAt): Promise<TiffDirectory | undefined> {
+  const header = await at(0, 16);
+  if (header.length < 8) return undefined;
+  const order = header.toString('latin1', 0, 2) === 'II' ? 'LE' : 'BE';
+  const magic = order === 'LE' ? header.readUInt16LE(2) : header.readUInt16BE(2);
+  const layout: Layout = { order, big: magic === 43 };
+  if ((magic !== 42 && magic !== 43) || (layout.big && header.length < 16)) return undefined;
+  const offset = layout.big ? long8(layout, header, 8) : long(layout, header, 4);
+  return entriesOf(layout, await at(offset, directoryBytes(layout, mostEntries)));
+}
+
+function directoryBytes({ big }: Layout, entries: number): number {
+  return big ? 8 + entries * 20 : 2 + entries * 12;
+}
+
+function entriesOf(layout: Layout, bytes: Buffer): TiffDirectory | undefined {
+  if (bytes.length < directoryBytes(layout, 1)) return undefined;
+  const count = layout.big ? long8(layout, bytes, 0) : short(layout, bytes, 0);
+  if (count > mostEntries || bytes.length < directoryBytes(layout, count)) return undefined;
+  const directory = new Map<number, number | undefined>();
+  for (let n = 0; n < count; n++) {
+    const entry = bytes.subarray(directoryBytes(layout, n), directoryBytes(layout, n + 1));
+    directory.set(short(layout, entry, 0), firstValue(layout, entry));
+  }
+  return directory;
+}
+
+function firstValue(layout: Layout, entry: Buffer): number | undefined {
+  const at = layout.big ? 12 : 8;
+  switch (short(layout, entry, 2)) {
+    case 1:
+      return entry.readUInt8(at);
+    case 3:
+      return short(layout, entry, at);
+    case 4:
+      return long(layout, entry, at);
+    case 16:
+      return layout.big ? long8(layout, entry, at) : undefined;
+    default:
+      return undefined;
+  }
+}
+
+function short({ order }: Layout, bytes: Buffer, at: number): number {
+  return order === 'LE' ? bytes.readUInt16LE(at) : bytes.readUInt16BE(at);
+}
+
+function long({ order }: Layout, bytes: Buffer, at: number): number {
+  return order === 'LE' ? bytes.readUInt32LE(at) : bytes.readUInt32BE(at);
+}
+
+function long8({ order }: Layout, bytes: Buffer, at: number): number {
+  return Number(order === 'LE' ? bytes.readBigUInt64LE(at) : bytes.readBigUInt64BE(at));
+}

@@ -1,0 +1,35 @@
+import { oriented } from './orientation.ts';
+import type { SourceReader } from './source-reader.ts';
+import { firstDirectory, type TiffDirectory } from './tiff-directory.ts';
+import type { Size, UnsupportedReason } from './unsupported.ts';
+
+const tags = {
+  subfileType: 254,
+  width: 256,
+  height: 257,
+  photometric: 262,
+  orientation: 274,
+  subDirectories: 330,
+  dngVersion: 50706,
+} as const;
+
+const colourFilterArray = 32803;
+
+/**
+ * The first page of a TIFF, orientation applied. Camera raw in TIFF's clothes (DNG, NEF, ARW) is no type that is let
+ * in.
+ */
+export async function tiffSize(reader: SourceReader): Promise<Size | UnsupportedReason> {
+  const directory = await firstDirectory((offset, length) => reader.at(offset, length));
+  const width = directory?.get(tags.width);
+  const height = directory?.get(tags.height);
+  if (!directory || width === undefined || height === undefined) return 'broken';
+  if (isCameraRaw(directory)) return 'unknown_type';
+  return oriented({ width, height }, directory.get(tags.orientation));
+}
+
+// Raw files put a small preview first (subfile type 1) and hang the real picture below it.
+function isCameraRaw(directory: TiffDirectory): boolean {
+  const previewFirst = directory.get(tags.subfileType) === 1 && directory.has(tags.subDirectories);
+  return directory.has(tags.dngVersion) || directory.get(tags.photometric) === colourFilterArray || previewFirst;
+}

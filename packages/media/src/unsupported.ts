@@ -1,0 +1,23 @@
+/** Why media is not taken, or why no rendition of it can be made: for logs and labels, a closed set. */
+export const unsupportedReasons = [
+  /** The first bytes are none of the types that are let in. */
+  'unknown_type',
+  /** They are, but what follows is cut off, contradicts itself, or cannot be read. */
+  'broken',
+  /** A film without a film: sound alone, with or without a cover. */
+  'no_picture',
+  /** Its pictures are coded in a way that is not on the list of codecs, or that nothing here decodes. */
+  'codec',
+  /** The canvas is larger than MAX_PIXELS. */
+  'too_many_pixels',
+  /** Reading it would take more bytes, processor time, memory or output than any honest file needs. */
+  'too_costly',
+] as const;
+
+export type UnsupportedReason = (typeof unsupportedReasons)[number];
+
+/** Pixels. */
+export interface Size {
+  readonly width: number;
+  readonly height: number;
+}
