@@ -1,0 +1,126 @@
+import { access, constants, type FileHandle, link, mkdir, open, rename, stat, unlink } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
+import { Readable } from 'node:stream';
+import { consumeSource } from './consume-source.ts';
+import { type FileFacts, syncNames, TemporaryFile } from './durable-file.ts';
+import { assertObjectKey } from './object-keys.ts';
+import type { ByteRange, ObjectReading, ObjectStore, StoredObject } from './object-store.ts';
+import { storeBody, storeFault } from './store-body.ts';
+
+/**
+ * The store in a directory of a local filesystem: objects are `objects/<key>`, and what is being written lies in `tmp/`
+ * until it is whole (what a crash left there may be deleted while no process runs). An answer means that bytes and name
+ * are on the disk.
+ */
+export class FilesystemObjectStore implements ObjectStore {
+  readonly #root: string;
+  readonly #objects: string;
+  readonly #temporary: string;
+
+  constructor(directory: string) {
+    this.#root = resolve(directory);
+    this.#objects = join(this.#root, 'objects');
+    this.#temporary = join(this.#root, 'tmp');
+  }
+
+  async put(key: string, source: Readable, { signal }: { signal?: AbortSignal } = {}): Promise<StoredObject> {
+    const path = this.#pathOf(key);
+    await using file = new TemporaryFile(this.#temporary);
+    await consumeSource(source, signal, (chunk) => fromDisk(file.append(chunk)));
+    const facts = await fromDisk(file.sync());
+    signal?.throwIfAborted();
+    await fromDisk(this.#name(path, () => rename(file.path, path)));
+    return described(key, facts);
+  }
+
+  async putIfAbsent(key: string, bytes: Buffer): Promise<'created' | 'exists'> {
+    const path = this.#pathOf(key);
+    await using file = new TemporaryFile(this.#temporary);
+    await fromDisk(file.append(bytes));
+    await fromDisk(file.sync());
+    // Unlike a file opened with O_EXCL, a link is there with all its bytes or not at all.
+    const linked = await fromDisk(
+      this.#name(path, () => link(file.path, path).then(() => true)),
+      'EEXIST',
+    );
+    return linked ? 'created' : 'exists';
+  }
+
+  async read(
+    key: string,
+    { range, signal }: { range?: ByteRange; signal?: AbortSignal } = {},
+  ): Promise<ObjectReading | undefined> {
+    const path = this.#pathOf(key);
+    signal?.throwIfAborted();
+    const handle = await fromDisk(open(path, 'r'), 'ENOENT', 'ENOTDIR');
+    if (handle === undefined) return undefined;
+    const facts = await fromDisk(handle.stat({ bigint: true }));
+    if (!facts.isFile()) {
+      await handle.close();
+      return undefined;
+    }
+    const object = described(key, facts);
+    return { ...object, body: storeBody(await bytesOf(handle, object.size, range), signal) };
+  }
+
+  async stat(key: string): Promise<StoredObject | undefined> {
+    const facts = await fromDisk(stat(this.#pathOf(key), { bigint: true }), 'ENOENT', 'ENOTDIR');
+    return facts?.isFile() ? described(key, facts) : undefined;
+  }
+
+  async remove(key: string): Promise<void> {
+    const path = this.#pathOf(key);
+    const removed = await fromDisk(
+      unlink(path).then(() => true),
+      'ENOENT',
+      'ENOTDIR',
+    );
+    if (removed) await fromDisk(syncNames(path, this.#root));
+  }
+
+  async ready(): Promise<void> {
+    for (const directory of [this.#objects, this.#temporary]) {
+      await fromDisk(mkdir(directory, { recursive: true }));
+      await fromDisk(access(directory, constants.R_OK | constants.W_OK));
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {}
+
+  #pathOf(key: string): string {
+    assertObjectKey(key);
+    return join(this.#objects, key);
+  }
+
+  async #name<T>(path: string, give: () => Promise<T>): Promise<T> {
+    await mkdir(dirname(path), { recursive: true });
+    const given = await give();
+    await syncNames(path, this.#root);
+    return given;
+  }
+}
+
+// A file's time of change is set to the microsecond when it is written, and copies with care (rsync -a, tar) keep it.
+function described(key: string, { size, mtimeNs }: FileFacts): StoredObject {
+  return { key, size: Number(size), etag: `${size.toString(16)}-${mtimeNs.toString(16)}` };
+}
+
+async function bytesOf(handle: FileHandle, size: number, range: ByteRange | undefined): Promise<Readable> {
+  const { offset: start, length } = range ?? { offset: 0, length: size };
+  const end = Math.min(start + length, size) - 1;
+  if (end >= start) return handle.createReadStream({ start, end });
+  await handle.close();
+  return Readable.from([]);
+}
+
+/** What an operation on the disk gave; undefined where it failed with one of the codes in `expected`. */
+async function fromDisk<T>(operation: Promise<T>): Promise<T>;
+async function fromDisk<T>(operation: Promise<T>, ...expected: string[]): Promise<T | undefined>;
+async function fromDisk<T>(operation: Promise<T>, ...expected: string[]): Promise<T | undefined> {
+  try {
+    return await operation;
+  } catch (error) {
+    if (expected.includes((error as NodeJS.ErrnoException).code ?? '')) return undefined;
+    throw storeFault(error);
+  }
+}

@@ -1,0 +1,107 @@
+import http from 'node:http';
+import https from 'node:https';
+import type { Secret } from '@echodrop/service/secret';
+import { Client } from 'minio';
+import { SignedRequests } from './signed-requests.ts';
+import { storeFault } from './store-body.ts';
+import type { StoreDeadlines } from './store-deadlines.ts';
+import { transportWithDeadline } from './transport-with-deadline.ts';
+
+/** One bucket of an S3 store; `endpoint` is an http(s) address without a path. */
+export interface S3Address {
+  readonly endpoint: string;
+  readonly region: string;
+  readonly bucket: string;
+  readonly accessKey: Secret;
+  readonly secretKey: Secret;
+}
+
+const maxSockets = 128;
+const idleSocketMs = 4000;
+// A presigned address never leaves the process: this only covers clocks that disagree.
+const signatureSeconds = 3600;
+
+/**
+ * The S3 calls that the store is made of. Each is exactly one request, within its deadline, and never tried again here.
+ * @throws StoreUnavailable from every call
+ */
+export class MinioBucket implements AsyncDisposable {
+  /** The calls that carry bytes. */
+  readonly data: SignedRequests;
+  readonly #bucket: string;
+  readonly #region: string;
+  readonly #agent: http.Agent;
+  readonly #client: Client;
+
+  constructor({ endpoint, region, bucket, accessKey, secretKey }: S3Address, deadlines: StoreDeadlines) {
+    const { protocol, hostname, port } = new URL(endpoint);
+    const CallAgent = protocol === 'https:' ? https.Agent : http.Agent;
+    this.#bucket = bucket;
+    this.#region = region;
+    this.#agent = new CallAgent({ keepAlive: true, maxSockets, timeout: idleSocketMs });
+    this.#client = new Client({
+      endPoint: hostname,
+      ...(port !== '' && { port: Number(port) }),
+      useSSL: protocol === 'https:',
+      region,
+      accessKey: accessKey.reveal(),
+      secretKey: secretKey.reveal(),
+      transport: transportWithDeadline(protocol, deadlines),
+      transportAgent: this.#agent,
+      retryOptions: { disableRetry: true },
+    });
+    this.data = new SignedRequests(
+      (method, key, query) => this.#client.presignedUrl(method, bucket, key, signatureSeconds, query),
+      deadlines,
+    );
+  }
+
+  /** Makes the bucket where it is missing; another process may be doing the same. */
+  async ensure(): Promise<void> {
+    if (await answered(this.#client.bucketExists(this.#bucket))) return;
+    const made = this.#client.makeBucket(this.#bucket, this.#region);
+    await answered(made, 'BucketAlreadyOwnedByYou', 'BucketAlreadyExists');
+  }
+
+  async stat(key: string): Promise<{ size: number; etag: string } | undefined> {
+    return answered(this.#client.statObject(this.#bucket, key), 'NotFound', 'NoSuchKey');
+  }
+
+  async remove(key: string): Promise<void> {
+    await answered(this.#client.removeObject(this.#bucket, key), 'NoSuchKey');
+  }
+
+  /** @returns the id of a new multipart upload */
+  async createUpload(key: string, contentType: string): Promise<string> {
+    const headers = { 'content-type': contentType };
+    return answered(this.#client.initiateNewMultipartUpload(this.#bucket, key, headers));
+  }
+
+  /** Makes one object of the parts, whose tags are `etags` in order. @returns its tag */
+  async completeUpload(key: string, uploadId: string, etags: readonly string[]): Promise<string> {
+    const parts = etags.map((etag, index) => ({ part: index + 1, etag }));
+    const { etag } = await answered(this.#client.completeMultipartUpload(this.#bucket, key, uploadId, parts));
+    return etag.replaceAll('"', '');
+  }
+
+  async abortUpload(key: string, uploadId: string): Promise<void> {
+    await answered(this.#client.abortMultipartUpload(this.#bucket, key, uploadId), 'NoSuchUpload');
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#agent.destroy();
+    await this.data[Symbol.asyncDispose]();
+  }
+}
+
+/** What a call of minio's client gave; undefined where the store refused it with one of the codes in `expected`. */
+async function answered<T>(call: Promise<T>): Promise<T>;
+async function answered<T>(call: Promise<T>, ...expected: string[]): Promise<T | undefined>;
+async function answered<T>(call: Promise<T>, ...expected: string[]): Promise<T | undefined> {
+  try {
+    return await call;
+  } catch (error) {
+    if (expected.includes((error as { code: string }).code)) return undefined;
+    throw storeFault(error);
+  }
+}

@@ -1,0 +1,78 @@
+import { Readable } from 'node:stream';
+import { MinioBucket, type S3Address } from './minio-bucket.ts';
+import { assertObjectKey } from './object-keys.ts';
+import type { ByteRange, ObjectReading, ObjectStore, StoredObject } from './object-store.ts';
+import { PartMemory, partBytes } from './part-memory.ts';
+import { uploadToS3 } from './s3-upload.ts';
+import { type StoreDeadlines, usualDeadlines } from './store-deadlines.ts';
+
+interface Means {
+  /** What all uploads of the process share; eight parts where nothing is said. */
+  readonly memory?: PartMemory | undefined;
+  readonly deadlines?: StoreDeadlines | undefined;
+}
+
+/** The store on MinIO, or on anything else that speaks S3 with conditional writes. Plain S3 calls only. */
+export class MinioObjectStore implements ObjectStore {
+  readonly #bucket: MinioBucket;
+  readonly #memory: PartMemory;
+
+  constructor(address: S3Address, { memory = new PartMemory(8 * partBytes), deadlines = usualDeadlines }: Means = {}) {
+    this.#bucket = new MinioBucket(address, deadlines);
+    this.#memory = memory;
+  }
+
+  async put(
+    key: string,
+    source: Readable,
+    { signal, contentType = 'application/octet-stream' }: { signal?: AbortSignal; contentType?: string } = {},
+  ): Promise<StoredObject> {
+    assertObjectKey(key);
+    return uploadToS3(this.#bucket, key, source, { memory: this.#memory, signal, contentType });
+  }
+
+  async putIfAbsent(key: string, bytes: Buffer): Promise<'created' | 'exists'> {
+    assertObjectKey(key);
+    return this.#bucket.data.putIfAbsent(key, { size: bytes.length, bytes: () => [bytes] });
+  }
+
+  async read(
+    key: string,
+    { range, signal }: { range?: ByteRange; signal?: AbortSignal } = {},
+  ): Promise<ObjectReading | undefined> {
+    assertObjectKey(key);
+    if (range?.length === 0) return this.#readNothing(key);
+    const incoming = await this.#bucket.data.get(key, range && rangeHeader(range), signal);
+    if (incoming === 'beyond') return this.#readNothing(key);
+    return incoming && { key, ...incoming };
+  }
+
+  async stat(key: string): Promise<StoredObject | undefined> {
+    assertObjectKey(key);
+    const found = await this.#bucket.stat(key);
+    return found && { key, size: found.size, etag: found.etag };
+  }
+
+  async remove(key: string): Promise<void> {
+    assertObjectKey(key);
+    await this.#bucket.remove(key);
+  }
+
+  async ready(): Promise<void> {
+    await this.#bucket.ensure();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#bucket[Symbol.asyncDispose]();
+  }
+
+  // A Range header cannot ask for no bytes.
+  async #readNothing(key: string): Promise<ObjectReading | undefined> {
+    const found = await this.stat(key);
+    return found && { ...found, body: Readable.from([]) };
+  }
+}
+
+function rangeHeader({ offset, length }: ByteRange): string {
+  return `bytes=${offset}-${offset + length - 1}`;
+}

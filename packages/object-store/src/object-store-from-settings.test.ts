@@ -1,0 +1,56 @@
+import { FaultySettings, readSettings } from '@echodrop/service/env';
+import { expect, test } from 'vitest';
+import { FilesystemObjectStore } from './filesystem-object-store.ts';
+import { MinioObjectStore } from './minio-object-store.ts';
+import { objectStoreFromSettings, storeSettings } from './object-store-from-settings.ts';
+
+const minio = {
+  S3_ENDPOINT: 'https://store.example:9000',
+  S3_BUCKET: 'echodrop',
+  S3_ACCESS_KEY: 'access',
+  S3_SECRET_KEY: 'secret',
+};
+
+function faultsOf(env: Record<string, string>): readonly string[] {
+  try {
+    readSettings(storeSettings, env);
+  } catch (error) {
+    if (error instanceof FaultySettings) return error.faults;
+    throw error;
+  }
+  return [];
+}
+
+test('MinIO is meant unless said otherwise, and all that it lacks is told at once', () => {
+  expect(faultsOf({ S3_ENDPOINT: 'http://store.example/path' })).toEqual([
+    'S3_BUCKET is required where OBJECT_STORE is minio',
+    'S3_ACCESS_KEY is required where OBJECT_STORE is minio',
+    'S3_SECRET_KEY is required where OBJECT_STORE is minio',
+    'S3_ENDPOINT must be an http(s) address without a path',
+  ]);
+});
+
+test('the filesystem needs a directory and nothing of S3', () => {
+  expect(faultsOf({ OBJECT_STORE: 'filesystem' })).toEqual([
+    'OBJECT_STORE_DIR is required where OBJECT_STORE is filesystem',
+  ]);
+  expect(faultsOf({ OBJECT_STORE: 'filesystem', OBJECT_STORE_DIR: '/var/lib/echodrop' })).toEqual([]);
+});
+
+test('a store of an unknown kind is the only fault', () => {
+  expect(faultsOf({ OBJECT_STORE: 'ftp' })).toEqual(['OBJECT_STORE must be one of minio, filesystem']);
+});
+
+test('a secret whose file cannot be read is told once', () => {
+  const { S3_SECRET_KEY: _, ...others } = minio;
+  expect(faultsOf({ ...others, S3_SECRET_KEY_FILE: '/nowhere' })).toEqual([
+    'S3_SECRET_KEY_FILE cannot be read (ENOENT)',
+  ]);
+});
+
+test('the settings choose the store', async () => {
+  const directory = { OBJECT_STORE: 'filesystem', OBJECT_STORE_DIR: '/var/lib/echodrop' };
+  expect(objectStoreFromSettings(readSettings(storeSettings, directory))).toBeInstanceOf(FilesystemObjectStore);
+  await using store = objectStoreFromSettings(readSettings(storeSettings, minio));
+  expect(store).toBeInstanceOf(MinioObjectStore);
+});

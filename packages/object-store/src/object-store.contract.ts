@@ -1,0 +1,270 @@
+import { randomBytes } from 'node:crypto';
+import { Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { mediaObject, newMediaKey, recordObject } from './object-keys.ts';
+import type { ObjectStore } from './object-store.ts';
+import { partBytes } from './part-memory.ts';
+
+/** Stores on the same objects, as two processes would have them. */
+export interface OpenedStores extends AsyncDisposable {
+  readonly store: ObjectStore;
+  readonly other: ObjectStore;
+}
+
+const chunkBytes = 64 * 1024;
+
+/** What every implementation of ObjectStore has to do. */
+export function objectStoreContract(open: () => Promise<OpenedStores>): void {
+  let opened: OpenedStores;
+  let store: ObjectStore;
+
+  beforeAll(async () => {
+    opened = await open();
+    store = opened.store;
+    await store.ready();
+  });
+
+  afterAll(async () => {
+    await opened?.[Symbol.asyncDispose]();
+  });
+
+  async function bytesAt(key: string): Promise<Buffer | undefined> {
+    const reading = await store.read(key);
+    return reading && buffer(reading.body);
+  }
+
+  describe('put', () => {
+    test.each([0, 1, chunkBytes, partBytes - 1, partBytes, partBytes + 1, 20 * 1024 * 1024])(
+      'stores %i bytes as they are',
+      async (size) => {
+        const key = mediaObject(newMediaKey());
+        const bytes = randomBytes(size);
+        const put = await store.put(key, inChunks(bytes, chunkBytes));
+        expect(put).toEqual({ key, size, etag: expect.stringMatching(/^[\w-]+$/) });
+        expect(await store.stat(key)).toEqual(put);
+        const { body, ...described } = (await store.read(key)) ?? expect.fail('nothing to read');
+        expect(described).toEqual(put);
+        expect((await buffer(body)).equals(bytes)).toBe(true);
+      },
+    );
+
+    test('stores what comes in chunks of seven bytes', async () => {
+      const key = mediaObject(newMediaKey());
+      const bytes = randomBytes(200_003);
+      await store.put(key, inChunks(bytes, 7));
+      expect((await bytesAt(key))?.equals(bytes)).toBe(true);
+    });
+
+    test('stores what comes in one chunk of several parts', async () => {
+      const key = mediaObject(newMediaKey());
+      const bytes = randomBytes(2 * partBytes + 5);
+      await store.put(key, Readable.from([bytes], { objectMode: false }));
+      expect((await bytesAt(key))?.equals(bytes)).toBe(true);
+    });
+
+    test('takes the place of what was there, under another tag', async () => {
+      const key = mediaObject(newMediaKey());
+      const first = await store.put(key, Readable.from([Buffer.from('first')]));
+      const second = await store.put(key, Readable.from([Buffer.from('other')]));
+      expect(second.etag).not.toBe(first.etag);
+      expect(`${await bytesAt(key)}`).toBe('other');
+    });
+
+    test.each([1024, 12 * 1024 * 1024])('leaves nothing when the source fails after %i bytes', async (size) => {
+      const key = mediaObject(newMediaKey());
+      const failure = new Error('the sender has gone');
+      await expect(store.put(key, failingAfter(size, failure))).rejects.toBe(failure);
+      expect(await store.stat(key)).toBeUndefined();
+    });
+
+    test('leaves nothing when the source is destroyed without a reason', async () => {
+      const key = mediaObject(newMediaKey());
+      const source = new Readable({ read() {} });
+      source.push(Buffer.alloc(100));
+      const putting = store.put(key, source);
+      source.destroy();
+      await expect(putting).rejects.toThrow('Premature close');
+      expect(await store.stat(key)).toBeUndefined();
+    });
+
+    test('refuses a source that has failed already, with its error', async () => {
+      const failure = new Error('gone before');
+      const source = new Readable({ read() {} });
+      source.once('error', () => {});
+      source.destroy(failure);
+      await new Promise((resolve) => source.once('close', resolve));
+      await expect(store.put(mediaObject(newMediaKey()), source)).rejects.toBe(failure);
+    });
+
+    test.each([0, 1024, 12 * 1024 * 1024])(
+      'leaves nothing when the signal aborts after %i bytes, and says its reason',
+      async (size) => {
+        const key = mediaObject(newMediaKey());
+        const abort = new AbortController();
+        const reason = new Error('refused');
+        const source = hangingAfter(size, () => abort.abort(reason));
+        await expect(store.put(key, source, { signal: abort.signal })).rejects.toBe(reason);
+        expect(source.destroyed).toBe(true);
+        expect(await store.stat(key)).toBeUndefined();
+      },
+    );
+
+    test('does not begin when the signal has aborted before', async () => {
+      const key = mediaObject(newMediaKey());
+      const signal = AbortSignal.abort(new Error('too late'));
+      const source = Readable.from([Buffer.from('never')]);
+      await expect(store.put(key, source, { signal })).rejects.toThrow('too late');
+      expect(source.destroyed).toBe(true);
+      expect(await store.stat(key)).toBeUndefined();
+    });
+  });
+
+  describe('putIfAbsent', () => {
+    test('writes the first and leaves it when a second comes', async () => {
+      const key = recordObject(newMediaKey());
+      expect(await store.putIfAbsent(key, Buffer.from('one'))).toBe('created');
+      expect(await store.putIfAbsent(key, Buffer.from('two'))).toBe('exists');
+      expect(`${await bytesAt(key)}`).toBe('one');
+    });
+
+    test('lets exactly one of twenty at once write, and what is read is whole', async () => {
+      const key = recordObject(newMediaKey());
+      const records = Array.from({ length: 20 }, (_, index) => Buffer.alloc(5000, `${index}.`));
+      const stores = [opened.store, opened.other];
+      const answers = await Promise.all(
+        records.map((record, index) => (stores[index % 2] as ObjectStore).putIfAbsent(key, record)),
+      );
+      expect(answers.filter((answer) => answer === 'created')).toHaveLength(1);
+      const winner = records[answers.indexOf('created')] as Buffer;
+      expect((await bytesAt(key))?.equals(winner)).toBe(true);
+    });
+
+    test('writes again where the object was removed', async () => {
+      const key = recordObject(newMediaKey());
+      await store.putIfAbsent(key, Buffer.from('one'));
+      await store.remove(key);
+      expect(await store.putIfAbsent(key, Buffer.alloc(0))).toBe('created');
+      expect((await store.stat(key))?.size).toBe(0);
+    });
+  });
+
+  describe('read', () => {
+    const bytes = randomBytes(300_000);
+    const key = mediaObject(newMediaKey());
+    const empty = mediaObject(newMediaKey());
+
+    beforeAll(async () => {
+      await store.put(key, inChunks(bytes, chunkBytes));
+      await store.put(empty, Readable.from([]));
+    });
+
+    test.each([
+      [key, 0, 1],
+      [key, 100_000, 65_536],
+      [key, 299_999, 1],
+      [key, 299_990, 1_000_000],
+      [key, 0, 0],
+      [key, 300_000, 10],
+      [key, 999_999, 10],
+      [empty, 0, 10],
+    ])('gives of %s the range from %i of length %i, and the size of the whole', async (at, offset, length) => {
+      const whole = at === key ? bytes : Buffer.alloc(0);
+      const reading = (await store.read(at, { range: { offset, length } })) ?? expect.fail('nothing to read');
+      expect(reading.size).toBe(whole.length);
+      expect((await buffer(reading.body)).equals(whole.subarray(offset, offset + length))).toBe(true);
+    });
+
+    test('says nothing of objects that are not there', async () => {
+      const absent = mediaObject(newMediaKey());
+      expect(await store.read(absent)).toBeUndefined();
+      expect(await store.read(absent, { range: { offset: 5, length: 5 } })).toBeUndefined();
+      expect(await store.read(absent, { range: { offset: 5, length: 0 } })).toBeUndefined();
+      expect(await store.stat(absent)).toBeUndefined();
+      expect(await store.stat('media')).toBeUndefined();
+    });
+
+    test('ends with the reason of a signal that aborts', async () => {
+      const large = mediaObject(newMediaKey());
+      await store.put(large, inChunks(randomBytes(partBytes), chunkBytes));
+      const abort = new AbortController();
+      const reading = (await store.read(large, { signal: abort.signal })) ?? expect.fail('nothing to read');
+      abort.abort(new Error('enough'));
+      await expect(buffer(reading.body)).rejects.toThrow('enough');
+      await expect(store.read(large, { signal: abort.signal })).rejects.toThrow('enough');
+    });
+
+    test('may be given up in the middle, many times over', async () => {
+      const large = mediaObject(newMediaKey());
+      await store.put(large, inChunks(randomBytes(partBytes), chunkBytes));
+      for (let round = 0; round < 50; round += 1) {
+        const reading = (await store.read(large)) ?? expect.fail('nothing to read');
+        reading.body.destroy();
+      }
+      expect((await bytesAt(large))?.length).toBe(partBytes);
+    });
+  });
+
+  test('remove takes an object away, and takes it calmly that there is none', async () => {
+    const key = mediaObject(newMediaKey());
+    await store.put(key, Readable.from([Buffer.from('bytes')]));
+    await store.remove(key);
+    await store.remove(key);
+    expect(await store.stat(key)).toBeUndefined();
+  });
+
+  test('a rendition lies below the key of its media', async () => {
+    const key = `renditions/${newMediaKey()}/large-1.jpg`;
+    await store.put(key, Readable.from([Buffer.from('picture')]), { contentType: 'image/jpeg' });
+    expect(`${await bytesAt(key)}`).toBe('picture');
+  });
+
+  test.each([
+    '',
+    '/etc/passwd',
+    '../x',
+    'media/../x',
+    'media//x',
+    'media/',
+    'media/a?b',
+    'media/a\0',
+    '.hidden',
+    'a\\b',
+  ])('refuses %j as a key', async (key) => {
+    await expect(store.stat(key)).rejects.toThrow(TypeError);
+    await expect(store.putIfAbsent(key, Buffer.alloc(1))).rejects.toThrow(TypeError);
+  });
+
+  test('ready may be asked by many at once', async () => {
+    await Promise.all([opened.store, opened.other, opened.store].map((each) => each.ready()));
+  });
+}
+
+/** `bytes` as a source that gives `chunk` bytes at a time. */
+export function inChunks(bytes: Buffer, chunk: number): Readable {
+  return Readable.from(
+    (function* () {
+      for (let at = 0; at < bytes.length; at += chunk) yield bytes.subarray(at, at + chunk);
+    })(),
+    { objectMode: false },
+  );
+}
+
+export function failingAfter(size: number, failure: Error): Readable {
+  return hangingAfter(size, (source) => source.destroy(failure));
+}
+
+/** A source that gives `size` bytes, then calls `then` and gives no more. */
+export function hangingAfter(size: number, then: (source: Readable) => void): Readable {
+  let given = 0;
+  return new Readable({
+    read() {
+      if (given >= size) {
+        setImmediate(then, this);
+        return;
+      }
+      given += chunkBytes;
+      this.push(Buffer.alloc(chunkBytes, 1));
+    },
+  });
+}

@@ -1,0 +1,57 @@
+import type { Readable } from 'node:stream';
+
+/** What a store says of an object: bytes as counted, and the store's own opaque tag for exactly these bytes. */
+export interface StoredObject {
+  readonly key: string;
+  readonly size: number;
+  readonly etag: string;
+}
+
+/** `length` bytes from `offset`; a range that reaches beyond the end is cut there. */
+export interface ByteRange {
+  readonly offset: number;
+  readonly length: number;
+}
+
+/** An object being read. `size` is that of the whole object; `body` gives the range's bytes and must be consumed or destroyed. */
+export interface ObjectReading extends StoredObject {
+  readonly body: Readable;
+}
+
+/** The store could not do it now: down, hanging past the deadline, or answering nonsense. Nothing is known to have been written. */
+export class StoreUnavailable extends Error {
+  override readonly name = 'StoreUnavailable';
+}
+
+/**
+ * Where media, records and renditions lie. Keys come from object-keys.ts only.
+ *
+ * Every call ends within the store's deadline (for `put`: the deadline starts anew with each part that the source fills) and
+ * fails with StoreUnavailable where the store is at fault. No call ever lists.
+ */
+export interface ObjectStore extends AsyncDisposable {
+  /**
+   * Streams `source` into a new object. When the source fails, or `signal` aborts, or the store does, nothing of it
+   * remains (or, where the store cannot be reached to clean up, an orphan for the sweeper) and the promise rejects with the source's own error,
+   * the signal's reason or StoreUnavailable. `contentType` is what the store itself notes; nobody relies on it.
+   */
+  put(key: string, source: Readable, options?: { signal?: AbortSignal; contentType?: string }): Promise<StoredObject>;
+
+  /**
+   * Writes a small object only where none of that key exists (the commit point of a record). A rejection is ambiguous:
+   * the object may have been written, or may yet be.
+   */
+  putIfAbsent(key: string, bytes: Buffer): Promise<'created' | 'exists'>;
+
+  /** Opens an object, or a range of it; undefined when there is none. A range that begins at or beyond the end gives an empty body. */
+  read(key: string, options?: { range?: ByteRange; signal?: AbortSignal }): Promise<ObjectReading | undefined>;
+
+  /** Size and tag without the bytes; undefined when there is no such object. */
+  stat(key: string): Promise<StoredObject | undefined>;
+
+  /** Removes an object; one that is not there is removed already. */
+  remove(key: string): Promise<void>;
+
+  /** Resolves when the store answers and the bucket or directory is there (it is made when missing); rejects with StoreUnavailable. */
+  ready(): Promise<void>;
+}

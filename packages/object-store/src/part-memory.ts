@@ -1,0 +1,92 @@
+/** The size of every part but the last of a large upload; what fits into one part is a single PUT. */
+export const partBytes = 8 * 1024 * 1024;
+
+/** Memory is handed out in blocks, so that an upload of a few bytes does not hold a whole part. */
+export const blockBytes = 64 * 1024;
+
+const partBlocks = partBytes / blockBytes;
+
+/** What an upload may use next: one block, or a lane: enough to fill its part to the end. */
+type Grant = 'block' | 'lane';
+
+/**
+ * The memory for parts that all uploads of a process share. When it is spent, uploads wait, first come first served.
+ *
+ * Uploads that all wait in the middle of a part would wait for each other for ever. So a quarter of the memory is kept
+ * as lanes of one part each: whoever finds no block gets a lane, and in it reaches the end of its part without waiting.
+ */
+export class PartMemory {
+  readonly #waiting = new Set<(grant: Grant) => void>();
+  readonly #spare: Buffer[] = [];
+  #freeBlocks: number;
+  #freeLanes: number;
+  #held = 0;
+
+  /** @throws RangeError for less than one part */
+  constructor(bytes: number) {
+    if (!(bytes >= partBytes)) throw new RangeError(`part memory must hold a part of ${partBytes} bytes`);
+    this.#freeLanes = Math.max(1, Math.floor(bytes / 4 / partBytes));
+    this.#freeBlocks = Math.floor(bytes / blockBytes) - this.#freeLanes * partBlocks;
+  }
+
+  /** Bytes in blocks that uploads hold at this moment. */
+  get heldBytes(): number {
+    return this.#held * blockBytes;
+  }
+
+  /** Uploads that wait for memory at this moment. */
+  get waiting(): number {
+    return this.#waiting.size;
+  }
+
+  /** Waits for a block or a lane; rejects with the reason of `signal` when that aborts first. */
+  async grant(signal: AbortSignal): Promise<Grant> {
+    signal.throwIfAborted();
+    const now = this.#waiting.size === 0 && this.#next();
+    if (now) return now;
+    return new Promise((resolve, reject) => {
+      const given = (grant: Grant) => {
+        signal.removeEventListener('abort', stopped);
+        resolve(grant);
+      };
+      const stopped = () => {
+        this.#waiting.delete(given);
+        reject(signal.reason);
+      };
+      this.#waiting.add(given);
+      signal.addEventListener('abort', stopped, { once: true });
+    });
+  }
+
+  /** The block of a grant, with whatever it held before. */
+  takeBlock(): Buffer {
+    this.#held += 1;
+    return this.#spare.pop() ?? Buffer.allocUnsafeSlow(blockBytes);
+  }
+
+  /** Gives back blocks, `granted` of them by grants of their own and the others from a lane, and the lane if there was one. */
+  giveBack(blocks: readonly Buffer[], granted: number, lane: boolean): void {
+    this.#held -= blocks.length;
+    this.#spare.push(...blocks);
+    this.#freeBlocks += granted;
+    if (lane) this.#freeLanes += 1;
+    for (const given of this.#waiting) {
+      const grant = this.#next();
+      if (!grant) return;
+      this.#waiting.delete(given);
+      given(grant);
+    }
+  }
+
+  #next(): Grant | undefined {
+    if (this.#freeBlocks > 0) {
+      this.#freeBlocks -= 1;
+      return 'block';
+    }
+    if (this.#freeLanes > 0) {
+      this.#freeLanes -= 1;
+      return 'lane';
+    }
+    return undefined;
+  }
+}

@@ -1,0 +1,82 @@
+import type { Readable } from 'node:stream';
+import { consumeSource } from './consume-source.ts';
+import type { MinioBucket } from './minio-bucket.ts';
+import type { PartMemory } from './part-memory.ts';
+import { UploadPart } from './upload-part.ts';
+
+interface Upload {
+  readonly memory: PartMemory;
+  readonly signal: AbortSignal | undefined;
+  readonly contentType: string;
+}
+
+/**
+ * Streams `source` into the object `key`: one PUT and no other call where it ends within one part, else a multipart upload.
+ * At most one part is held, and while it is sent nothing is read. When anything fails, a request that is in flight is
+ * waited for and then all is taken back, as far as the store can be reached.
+ * @throws the source's own error, the reason of `signal`, or StoreUnavailable
+ */
+export async function uploadToS3(bucket: MinioBucket, key: string, source: Readable, upload: Upload) {
+  using part = new UploadPart(upload.memory);
+  const target = new S3Target(bucket, key, upload.contentType);
+  let size = 0;
+  try {
+    await consumeSource(source, upload.signal, async (chunk: Buffer, halted) => {
+      size += chunk.length;
+      for (let rest = chunk; rest.length > 0; ) {
+        if (part.full) await target.sendPart(part);
+        rest = rest.subarray(await part.fill(rest, halted));
+      }
+    });
+    const etag = await target.finish(part);
+    upload.signal?.throwIfAborted();
+    return { key, size, etag };
+  } catch (error) {
+    source.destroy();
+    await target.takeBack();
+    throw error;
+  }
+}
+
+/** What the store has of one upload so far. */
+class S3Target {
+  readonly #bucket: MinioBucket;
+  readonly #key: string;
+  readonly #contentType: string;
+  readonly #etags: string[] = [];
+  #uploadId: string | undefined;
+  #finishing = false;
+
+  constructor(bucket: MinioBucket, key: string, contentType: string) {
+    this.#bucket = bucket;
+    this.#key = key;
+    this.#contentType = contentType;
+  }
+
+  async sendPart(part: UploadPart): Promise<void> {
+    this.#uploadId ??= await this.#bucket.createUpload(this.#key, this.#contentType);
+    const query = { uploadId: this.#uploadId, partNumber: `${this.#etags.length + 1}` };
+    this.#etags.push(await this.#bucket.data.put(this.#key, part, { query }));
+    part.empty();
+  }
+
+  /** Sends `last` and makes the object whole. @returns its tag */
+  async finish(last: UploadPart): Promise<string> {
+    if (this.#uploadId === undefined) {
+      this.#finishing = true;
+      return this.#bucket.data.put(this.#key, last, { contentType: this.#contentType });
+    }
+    await this.sendPart(last);
+    this.#finishing = true;
+    return this.#bucket.completeUpload(this.#key, this.#uploadId, this.#etags);
+  }
+
+  /** Removes what may be there. What a store out of reach keeps is left to the sweeper. */
+  async takeBack(): Promise<void> {
+    const removals = [
+      this.#uploadId !== undefined && this.#bucket.abortUpload(this.#key, this.#uploadId),
+      this.#finishing && this.#bucket.remove(this.#key),
+    ];
+    await Promise.allSettled(removals);
+  }
+}

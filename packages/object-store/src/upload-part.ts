@@ -1,0 +1,70 @@
+import { blockBytes, type PartMemory, partBytes } from './part-memory.ts';
+
+/** One upload's part: filled from the source, sent, emptied, filled again. Disposing gives its memory back. */
+export class UploadPart implements Disposable {
+  readonly #memory: PartMemory;
+  #blocks: Buffer[] = [];
+  #granted = 0;
+  #lane = false;
+  #size = 0;
+
+  constructor(memory: PartMemory) {
+    this.#memory = memory;
+  }
+
+  /** Bytes that are in it. */
+  get size(): number {
+    return this.#size;
+  }
+
+  get full(): boolean {
+    return this.#size === partBytes;
+  }
+
+  /**
+   * Copies from the beginning of `bytes` until they end or the part is full, waiting for memory where it must.
+   * @returns how many bytes it took
+   * @throws the reason of `signal` when that aborts while it waits
+   */
+  async fill(bytes: Buffer, signal: AbortSignal): Promise<number> {
+    let taken = 0;
+    while (taken < bytes.length && !this.full) {
+      const offset = this.#size % blockBytes;
+      if (offset === 0) await this.#grow(signal);
+      const copied = bytes.copy(this.#blocks.at(-1) as Buffer, offset, taken);
+      taken += copied;
+      this.#size += copied;
+    }
+    return taken;
+  }
+
+  /** What is in it, in order; valid until it is emptied. */
+  *bytes(): Iterable<Buffer> {
+    let left = this.#size;
+    for (const block of this.#blocks) {
+      yield left < blockBytes ? block.subarray(0, left) : block;
+      left -= blockBytes;
+    }
+  }
+
+  empty(): void {
+    this.#memory.giveBack(this.#blocks, this.#granted, this.#lane);
+    this.#blocks = [];
+    this.#granted = 0;
+    this.#lane = false;
+    this.#size = 0;
+  }
+
+  [Symbol.dispose](): void {
+    this.empty();
+  }
+
+  async #grow(signal: AbortSignal): Promise<void> {
+    if (!this.#lane) {
+      const grant = await this.#memory.grant(signal);
+      if (grant === 'lane') this.#lane = true;
+      else this.#granted += 1;
+    }
+    this.#blocks.push(this.#memory.takeBlock());
+  }
+}
