@@ -10,7 +10,7 @@ import { Refusal } from './refusals.ts';
 import { type CompleteUpload, requireSize } from './require-upload.ts';
 
 // How long a commit that the store does not answer is tried again.
-const commitMs = 10_000;
+const commitMs = 15_000;
 const commitPauseMs = 250;
 
 /** Makes media public: finds out what it is, then writes its record. */

@@ -1,4 +1,4 @@
-import type { IncomingMessage } from 'node:http';
+import type { Readable } from 'node:stream';
 import { ClientGone, Refusal } from './refusals.ts';
 
 const paceWindowMs = 30_000;
@@ -24,7 +24,7 @@ interface Reading {
  * @throws Refusal `media_too_large`, `too_slow`; ClientGone; the signal's reason
  */
 export async function* readBody(
-  request: IncomingMessage,
+  request: Readable,
   { maxBytes, minBytesPerSecond, maxSeconds }: BodyLimits,
   { after, signal }: Reading,
 ): AsyncGenerator<Buffer> {
