@@ -32,7 +32,7 @@ export async function uploadToS3(bucket: MinioBucket, key: string, source: Reada
     upload.signal?.throwIfAborted();
     return { key, size, etag };
   } catch (error) {
-    source.destroy();
+    part.empty();
     await target.takeBack();
     throw error;
   }

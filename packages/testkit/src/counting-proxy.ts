@@ -1,7 +1,8 @@
 import { once } from 'node:events';
-import { createServer, request as send } from 'node:http';
+import { createServer, type IncomingMessage, request as send } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { pipeline } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 
 /** A request that has passed through. */
@@ -20,21 +21,53 @@ export interface CountingProxy extends AsyncDisposable {
   connections(): Promise<number>;
 }
 
-/** An HTTP proxy in front of `target` (an http address) that passes everything on as it is, the Host header included. */
-export async function startCountingProxy(target: string): Promise<CountingProxy> {
+/**
+ * What becomes of a request: it passes; its answer is `lost` (the connection closes) or `held` for ever; it arrives `twice`, and
+ * the second answer is told; or it is `overtaken`: it fails, and arrives only when the next one has passed.
+ */
+export type Fate = 'passes' | 'lost' | 'held' | 'twice' | 'overtaken';
+
+/**
+ * An HTTP proxy in front of `target` (an http address) that passes everything on as it is, the Host header included, unless
+ * `fate` says otherwise.
+ */
+export async function startCountingProxy(
+  target: string,
+  fate: (request: SeenRequest) => Fate = () => 'passes',
+): Promise<CountingProxy> {
   const { hostname, port } = new URL(target);
   const seen: SeenRequest[] = [];
-  const server = createServer((incoming, answer) => {
+  const late: (() => void)[] = [];
+  const server = createServer(async (incoming, answer) => {
     const { method = '', url = '/', headers } = incoming;
     const { pathname, searchParams } = new URL(url, target);
-    seen.push({ method, path: pathname, query: searchParams });
-    const outgoing = send({ hostname, port, method, path: url, headers }, (answered) => {
+    const request = { method, path: pathname, query: searchParams };
+    seen.push(request);
+    const becomes = fate(request);
+    const forward = (told: (answered: IncomingMessage) => void) =>
+      send({ hostname, port, method, path: url, headers }, told);
+    const tell = (answered: IncomingMessage) => {
       answer.writeHead(answered.statusCode ?? 502, answered.rawHeaders);
-      pipeline(answered, answer, () => {});
-    });
-    pipeline(incoming, outgoing, (error) => {
-      if (error) answer.destroy();
-    });
+      pipeline(answered, answer, () => {
+        for (const arrive of late.splice(0)) arrive();
+      });
+    };
+    if (becomes === 'passes') {
+      pipeline(incoming, forward(tell), (error) => {
+        if (error) answer.destroy();
+      });
+      return;
+    }
+    const body = await buffer(incoming);
+    const arrive = (told: (answered: IncomingMessage) => void) =>
+      forward((answered) => told(answered.resume())).end(body);
+    if (becomes === 'lost') arrive(() => answer.destroy());
+    if (becomes === 'held') arrive(() => {});
+    if (becomes === 'twice') arrive(() => forward(tell).end(body));
+    if (becomes === 'overtaken') {
+      late.push(() => arrive(() => {}));
+      answer.destroy();
+    }
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');

@@ -1,10 +1,10 @@
-import { describe, inject } from 'vitest';
+import { describe, expect, inject, test } from 'vitest';
 import './minio-global-setup.ts';
 import { type RunningMinio, startMinio } from './start-minio.ts';
 
 /**
- * A `describe` for tests that need a MinIO, which `start` gives them. Where there is none they are skipped, or fail with
- * REQUIRE_MINIO=1. With `stoppable` they are also skipped where the MinIO is not ours to stop.
+ * A `describe` for tests that need a MinIO, which `start` gives them. Where there is none they are skipped, or one test
+ * fails for all of them with REQUIRE_MINIO=1. With `stoppable` they are also skipped where the MinIO is not ours to stop.
  */
 export function describeWithMinio(
   name: string,
@@ -12,7 +12,10 @@ export function describeWithMinio(
   tests: (start: () => Promise<RunningMinio>) => void,
 ): void {
   const source = inject('minioSource');
-  const required = process.env.REQUIRE_MINIO === '1';
-  const there = source !== null && !(stoppable && source.kind === 'given');
-  describe.runIf(there || (required && source === null))(name, () => tests(() => startMinio(source ?? undefined)));
+  if (source === null && process.env.REQUIRE_MINIO === '1') {
+    test(name, () => expect.fail('REQUIRE_MINIO=1, and there is no MinIO'));
+    return;
+  }
+  const usable = source !== null && !(stoppable && source.kind === 'given');
+  describe.runIf(usable)(name, () => tests(() => startMinio(source ?? undefined)));
 }

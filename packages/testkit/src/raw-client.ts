@@ -77,7 +77,7 @@ export class RawClient implements AsyncDisposable {
   }
 
   #parsed(): RawAnswer | undefined {
-    const final = this.#received.replace(/^(?:HTTP\/1\.1 1\d\d [^]*?\r\n\r\n)+/, '');
+    const final = this.#received.replace(/^(?:HTTP\/1\.1 1\d\d [\s\S]*?\r\n\r\n)+/, '');
     const [head, body] = split(final, '\r\n\r\n');
     const length = /\r\ncontent-length: (\d+)/i.exec(head)?.[1];
     if (body === undefined || length === undefined || body.length < Number(length)) return undefined;

@@ -1,0 +1,60 @@
+import { type Fate, type SeenRequest, startCountingProxy } from '@echodrop/testkit/counting-proxy';
+import { describeWithMinio } from '@echodrop/testkit/describe-with-minio';
+import { sampleFilm, samplePhoto } from '@echodrop/testkit/sample-media';
+import { startStack } from '@echodrop/testkit/start-stack';
+import { upload } from '@echodrop/testkit/upload';
+import { expect, test } from 'vitest';
+
+const isRecordPut = ({ method, path }: SeenRequest) => method === 'PUT' && path.includes('/records/');
+const isList = ({ method, path }: SeenRequest) => method === 'GET' && path.split('/').filter(Boolean).length < 2;
+
+describeWithMinio('what an upload costs MinIO', {}, (startMinio) => {
+  test('a photo: one PUT of the media, one of the record, and no read', async () => {
+    await using minio = await startMinio();
+    await using proxy = await startCountingProxy(minio.endpoint);
+    await using stack = await startStack({ settings: { ...minio.settings, S3_ENDPOINT: proxy.endpoint } });
+    expect((await upload(stack, { media: await samplePhoto('jpg', { width: 640, height: 480 }) })).status).toBe(200);
+    const seen = proxy.seen.filter(isOfObject).map(({ method, path }) => `${method} ${path.split('/')[2]}`);
+    expect(seen).toEqual(['PUT media', 'PUT records']);
+    expect(proxy.seen.filter(isList)).toEqual([]);
+  });
+
+  test('a film: the same, and a few ranged reads of the media; a large one comes in parts, none of it is listed', async () => {
+    await using minio = await startMinio();
+    await using proxy = await startCountingProxy(minio.endpoint);
+    await using stack = await startStack({ settings: { ...minio.settings, S3_ENDPOINT: proxy.endpoint } });
+    const film = await sampleFilm('mp4', { width: 64, height: 48 });
+    expect((await upload(stack, { media: film })).status).toBe(200);
+    const puts = proxy.seen.filter(isOfObject).filter(({ method }) => method === 'PUT');
+    expect(puts.map(({ path }) => path.split('/')[2])).toEqual(['media', 'records']);
+    const large = Buffer.concat([film, Buffer.from('\x01\x40\x00\x00free', 'latin1'), Buffer.alloc(0x01400000 - 8)]);
+    expect((await upload(stack, { media: large })).status).toBe(200);
+    expect(proxy.seen.filter(isList)).toEqual([]);
+  });
+});
+
+describeWithMinio('a record whose writing has no clear answer', {}, (startMinio) => {
+  test.each<Fate>(['lost', 'held', 'twice', 'overtaken'])(
+    '%s: exactly one record results, and its media is there',
+    async (fate) => {
+      await using minio = await startMinio();
+      const fates: Fate[] = [fate];
+      await using proxy = await startCountingProxy(minio.endpoint, (request) => {
+        return isRecordPut(request) ? (fates.shift() ?? 'passes') : 'passes';
+      });
+      await using stack = await startStack({ settings: { ...minio.settings, S3_ENDPOINT: proxy.endpoint } });
+      const answer = await upload(stack, { media: await samplePhoto('jpg', { width: 64, height: 48 }) });
+      expect(answer.status).toBe(200);
+      const { id, url } = JSON.parse(answer.text);
+      const written = new Set(proxy.seen.filter(isRecordPut).map(({ path }) => path.split('/').pop()));
+      expect([...written]).toEqual([`${id}.json`]);
+      expect(proxy.seen.filter(({ method }) => method === 'DELETE')).toEqual([]);
+      expect((await fetch(`${url}/large.jpg`)).status).toBe(200);
+    },
+    40_000,
+  );
+});
+
+function isOfObject({ path }: SeenRequest): boolean {
+  return /^\/[^/]+\/(media|records)\//.test(path);
+}
