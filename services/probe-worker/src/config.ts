@@ -1,0 +1,24 @@
+import { tmpdir } from 'node:os';
+import { storeSettings } from '@echodrop/object-store/object-store-from-settings';
+import { readSettings, type Settings, text, wholeNumber } from '@echodrop/service/env';
+import { processSettings } from '@echodrop/service/process-settings';
+import { queueRedisSettings } from '@echodrop/service/redis';
+
+const settings = {
+  ...processSettings(9083),
+  ...queueRedisSettings,
+  ...storeSettings,
+  /** Width x height of a canvas. */
+  MAX_PIXELS: wholeNumber({ default: 100_000_000, min: 1 }),
+  /** Where films are laid out sparsely for ffprobe; a few MiB each, for as long as a look lasts. */
+  SCRATCH_DIR: text(tmpdir()),
+  /** Photos looked at at once, and films. */
+  CONCURRENCY: wholeNumber({ default: 8, min: 1, max: 256 }),
+  FILM_CONCURRENCY: wholeNumber({ default: 2, min: 1, max: 64 }),
+};
+
+export type ProbeWorkerConfig = Settings<typeof settings>;
+
+export function readConfig(env: NodeJS.ProcessEnv): ProbeWorkerConfig {
+  return readSettings(settings, env);
+}

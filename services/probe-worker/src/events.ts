@@ -1,0 +1,44 @@
+import type { ProbeQuestion } from '@echodrop/contracts/probe';
+import type { JobEnd } from '@echodrop/contracts/serve-queue';
+import type { Probe } from '@echodrop/media/probe';
+import type { Log } from '@echodrop/service/log';
+import type { Metrics } from '@echodrop/service/metrics';
+
+export interface ProbeEvents {
+  /** Media was looked at; `bytesRead` beyond the head that the job carried. */
+  looked(question: ProbeQuestion, answer: Probe, costs: { reads: number; bytesRead: number }): void;
+  /** A job has ended, one way or another. */
+  jobEnded(end: JobEnd): void;
+}
+
+const secondsBuckets = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 25];
+const KiB = 1024;
+const bytesBuckets = [0, 16 * KiB, 64 * KiB, 256 * KiB, 1024 * KiB, 4096 * KiB, 16_384 * KiB];
+
+export function probeEvents(log: Log, metrics: Metrics): ProbeEvents {
+  const bytesRead = metrics.histogram(
+    'echodrop_probe_read_bytes',
+    'What was read of media beside the head that the job carries',
+    ['outcome'],
+    bytesBuckets,
+  );
+  const found = metrics.counter('echodrop_probe_found_total', 'What media was found to be', ['found']);
+  const jobs = metrics.histogram(
+    'echodrop_probe_job_seconds',
+    "Jobs, from their adding to the queue to the worker's answer",
+    ['queue', 'outcome'],
+    secondsBuckets,
+  );
+  return {
+    looked({ mediaKey, size }, answer, costs) {
+      bytesRead.observe({ outcome: answer.outcome }, costs.bytesRead);
+      found.inc({ found: answer.outcome === 'media' ? answer.type : answer.why });
+      log.info({ mediaKey, size, ...answer, ...costs }, 'looked at media');
+    },
+    jobEnded({ queue, jobId, outcome, seconds, error }) {
+      jobs.observe({ queue, outcome }, seconds);
+      if (error) log.error({ queue, jobId, outcome, seconds, err: error }, 'job failed');
+      else log.debug({ queue, jobId, outcome, seconds }, 'job answered');
+    },
+  };
+}

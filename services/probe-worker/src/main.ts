@@ -1,0 +1,27 @@
+import { serveProbes } from '@echodrop/contracts/probe';
+import { objectStoreFromSettings } from '@echodrop/object-store/object-store-from-settings';
+import { queueRedisUrl } from '@echodrop/service/redis';
+import { runService } from '@echodrop/service/run-service';
+import { readConfig } from './config.ts';
+import { probeEvents } from './events.ts';
+import { probe } from './probe.ts';
+
+await runService('probe-worker', readConfig, async ({ config, log, metrics, health, parts }) => {
+  const store = parts.use(objectStoreFromSettings(config));
+  health.needs('store', () => store.ready());
+
+  const events = probeEvents(log, metrics);
+  const looking = { store, scratchDir: config.SCRATCH_DIR, maxPixels: config.MAX_PIXELS, events };
+  const queues = serveProbes(
+    {
+      photoConcurrency: config.CONCURRENCY,
+      filmConcurrency: config.FILM_CONCURRENCY,
+      graceSeconds: config.SHUTDOWN_GRACE_SECONDS,
+      probe: (question, signal) => probe(question, signal, looking),
+      ended: events.jobEnded,
+    },
+    { url: queueRedisUrl(config), log },
+  );
+  for (const queue of queues) parts.use(queue);
+  health.needs('queue', () => Promise.all(queues.map((queue) => queue.ready())));
+});

@@ -1,0 +1,114 @@
+import { constants } from 'node:fs';
+import { mkdtempDisposable, open, rename } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { ProbeClient, probeHeadBytes } from '@echodrop/contracts/probe';
+import type { MediaType } from '@echodrop/media/media-type';
+import { FilesystemObjectStore } from '@echodrop/object-store/filesystem-object-store';
+import { mediaObject, newMediaKey } from '@echodrop/object-store/object-keys';
+import { createLog } from '@echodrop/service/log';
+import { Secret } from '@echodrop/service/secret';
+import { sampleFilm, samplePhoto } from '@echodrop/testkit/sample-media';
+import { type Stack, startStack } from '@echodrop/testkit/start-stack';
+import { execa } from 'execa';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+
+const deadlineMs = 25_000;
+
+const parts = new AsyncDisposableStack();
+let folder: string;
+let stack: Stack;
+let client: ProbeClient;
+
+beforeAll(async () => {
+  folder = parts.use(await mkdtempDisposable(join(tmpdir(), 'probe-worker-test-'))).path;
+  stack = parts.use(await startStack({ services: ['probe-worker'], settings: { OBJECT_STORE_DIR: folder } }));
+  client = parts.use(new ProbeClient({ url: new Secret(stack.redis.url), log: createLog('test', 'silent') }));
+});
+afterAll(() => parts.disposeAsync());
+
+async function store(bytes: Buffer): Promise<string> {
+  const mediaKey = newMediaKey();
+  await new FilesystemObjectStore(folder).put(mediaObject(mediaKey), Readable.from([bytes]));
+  return mediaKey;
+}
+
+function ask(mediaKey: string, bytes: Buffer, type: MediaType) {
+  const question = { mediaKey, size: bytes.length, head: bytes.subarray(0, probeHeadBytes) };
+  return client.probe(question, type, { deadlineMs, signal: AbortSignal.timeout(deadlineMs) });
+}
+
+test('a photo is known from the head that its job carries', async () => {
+  const bytes = await samplePhoto('jpg', { width: 322, height: 124 });
+  const neverStored = newMediaKey();
+  expect(await ask(neverStored, bytes, 'jpg')).toMatchObject({
+    outcome: 'media',
+    type: 'jpg',
+    width: 322,
+    height: 124,
+  });
+});
+
+test('of a film, what the head lacks is read from the store in ranges', async () => {
+  const bytes = await sampleFilm('mp4', { width: 640, height: 360, seconds: 5 });
+  expect(bytes.length).toBeGreaterThan(200_000);
+  expect(await ask(await store(bytes), bytes, 'mp4')).toMatchObject({
+    outcome: 'media',
+    type: 'mp4',
+    width: 640,
+    height: 360,
+  });
+  const metrics = await (await fetch(`${stack.ops('probe-worker')}/metrics`)).text();
+  const [, read] = /echodrop_probe_read_bytes_sum{[^}]*outcome="media"[^}]*} (\d+)/.exec(metrics) ?? [];
+  expect(Number(read)).toBeGreaterThan(0);
+  expect(Number(read)).toBeLessThan(bytes.length / 2);
+});
+
+test('what is no media is an answer, not a failure', async () => {
+  const bytes = Buffer.from('\xff\xd8\xff but no picture', 'latin1');
+  expect(await ask(await store(bytes), bytes, 'jpg')).toEqual({ outcome: 'unsupported', why: 'broken' });
+});
+
+test('a worker that starts while Redis is down works as soon as it is there', async () => {
+  const worker = stack.services['probe-worker'];
+  await stack.redis.kill();
+  const restarted = worker.restart();
+  const state = (path: string) =>
+    fetch(`${stack.ops('probe-worker')}${path}`).then(
+      ({ status }) => status,
+      () => 0,
+    );
+  await expect.poll(() => state('/livez'), { timeout: 10_000 }).toBe(200);
+  expect(await state('/readyz')).toBe(503);
+  await stack.redis.restart();
+  await restarted;
+  const bytes = await samplePhoto('png', { width: 30, height: 20 });
+  await expect
+    .poll(() => ask(newMediaKey(), bytes, 'png'), { timeout: 10_000 })
+    .toMatchObject({ outcome: 'media', width: 30 });
+});
+
+test('a worker that dies at work leaves its job to the next one', async () => {
+  const bytes = await sampleFilm('mp4', { width: 640, height: 360 });
+  const mediaKey = await store(bytes);
+  const path = join(folder, 'objects', mediaObject(mediaKey));
+  await rename(path, `${path}.aside`);
+  // Whoever opens a pipe for reading waits until somebody writes into it, so the worker hangs in the midst of its look.
+  await execa('mkfifo', [path]);
+  const answer = ask(mediaKey, bytes, 'mp4');
+  await expect.poll(() => isBeingOpened(path), { timeout: 10_000 }).toBe(true);
+  await stack.services['probe-worker'].kill();
+  await rename(`${path}.aside`, path);
+  await stack.services['probe-worker'].restart();
+  expect(await answer).toMatchObject({ outcome: 'media', type: 'mp4', width: 640, height: 360 });
+}, 40_000);
+
+async function isBeingOpened(pipe: string): Promise<boolean> {
+  try {
+    await (await open(pipe, constants.O_WRONLY | constants.O_NONBLOCK)).close();
+    return true;
+  } catch {
+    return false;
+  }
+}
