@@ -1,0 +1,24 @@
+import { tmpdir } from 'node:os';
+import { storeSettings } from '@echodrop/object-store/object-store-from-settings';
+import { readSettings, type Settings, text, wholeNumber } from '@echodrop/service/env';
+import { processSettings } from '@echodrop/service/process-settings';
+import { queueRedisSettings } from '@echodrop/service/redis';
+
+const settings = {
+  ...processSettings(9084),
+  ...queueRedisSettings,
+  ...storeSettings,
+  /** Width x height of a canvas. */
+  MAX_PIXELS: wholeNumber({ default: 100_000_000, min: 1 }),
+  /** Where media and what is made of it lie while a job runs: room for the largest media twice, for each job. */
+  SCRATCH_DIR: text(tmpdir()),
+  /** Pictures made at once, and films. */
+  CONCURRENCY: wholeNumber({ default: 2, min: 1, max: 64 }),
+  FILM_CONCURRENCY: wholeNumber({ default: 1, min: 1, max: 64 }),
+};
+
+export type RenditionWorkerConfig = Settings<typeof settings>;
+
+export function readConfig(env: NodeJS.ProcessEnv): RenditionWorkerConfig {
+  return readSettings(settings, env);
+}

@@ -1,0 +1,27 @@
+import { serveRenditions } from '@echodrop/contracts/rendition';
+import { objectStoreFromSettings } from '@echodrop/object-store/object-store-from-settings';
+import { queueRedisUrl } from '@echodrop/service/redis';
+import { runService } from '@echodrop/service/run-service';
+import { readConfig } from './config.ts';
+import { renditionEvents } from './events.ts';
+import { render } from './render.ts';
+
+await runService('rendition-worker', readConfig, async ({ config, log, metrics, health, parts }) => {
+  const store = parts.use(objectStoreFromSettings(config));
+  health.needs('store', () => store.ready());
+
+  const events = renditionEvents(log, metrics);
+  const rendering = { store, scratchDir: config.SCRATCH_DIR, maxPixels: config.MAX_PIXELS, events };
+  const queues = serveRenditions(
+    {
+      pictureConcurrency: config.CONCURRENCY,
+      filmConcurrency: config.FILM_CONCURRENCY,
+      graceSeconds: config.SHUTDOWN_GRACE_SECONDS,
+      render: (question, signal) => render(question, signal, rendering),
+      ended: events.jobEnded,
+    },
+    { url: queueRedisUrl(config), log },
+  );
+  for (const queue of queues) parts.use(queue);
+  health.needs('queue', () => Promise.all(queues.map((queue) => queue.ready())));
+});
