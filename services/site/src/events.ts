@@ -1,0 +1,64 @@
+import type { Log } from '@echodrop/service/log';
+import type { Metrics } from '@echodrop/service/metrics';
+
+export interface Answer {
+  readonly requestId: string;
+  readonly method: string;
+  readonly path: string;
+  /** The pattern of the route, of which there are a handful. */
+  readonly route: string;
+  readonly status: number;
+  readonly seconds: number;
+  /** Whether the reader stayed to its end. */
+  readonly complete: boolean;
+}
+
+export interface Wait {
+  readonly mediaKey: string;
+  readonly recipe: string;
+  readonly outcome: 'made' | 'unsupported' | 'not_ready';
+  readonly seconds: number;
+  readonly error?: unknown;
+}
+
+/** Everything the site tells of itself. */
+export interface SiteEvents {
+  answered(answer: Answer): void;
+  /** A rendition was missing and has been waited for. */
+  renditionAwaited(wait: Wait): void;
+  /** A request could not be answered: the store is out of reach, or something happened that nobody expected. */
+  requestFailed(requestId: string, kind: 'store' | 'unexpected', error: unknown): void;
+}
+
+const answerBuckets = [0.005, 0.02, 0.1, 0.5, 2, 5, 15, 60];
+const waitBuckets = [0.1, 0.25, 0.5, 1, 2, 4];
+
+export function siteEvents(log: Log, metrics: Metrics): SiteEvents {
+  const answers = metrics.histogram(
+    'echodrop_site_answer_seconds',
+    'Answers of the site, from the first header to the last byte',
+    ['route', 'status'],
+    answerBuckets,
+  );
+  const waits = metrics.histogram(
+    'echodrop_site_rendition_wait_seconds',
+    'Waits for a rendition that was missing',
+    ['recipe', 'outcome'],
+    waitBuckets,
+  );
+  const failures = metrics.counter('echodrop_site_failures_total', 'Requests that failed', ['kind']);
+  return {
+    answered({ seconds, ...answer }) {
+      answers.observe({ route: answer.route, status: answer.status }, seconds);
+      log.info({ ...answer, seconds }, 'answered');
+    },
+    renditionAwaited({ seconds, error, ...wait }) {
+      waits.observe({ recipe: wait.recipe, outcome: wait.outcome }, seconds);
+      log.info({ ...wait, seconds, ...(error === undefined ? {} : { err: error }) }, 'rendition awaited');
+    },
+    requestFailed(requestId, kind, error) {
+      failures.inc({ kind });
+      log[kind === 'store' ? 'warn' : 'error']({ requestId, kind, err: error }, 'request failed');
+    },
+  };
+}

@@ -1,0 +1,66 @@
+import { QueueUnavailable } from '@echodrop/contracts/ask-queue';
+import type { RenditionClient } from '@echodrop/contracts/rendition';
+import { isPhoto } from '@echodrop/media/media-type';
+import { filmRecipe, type Recipe } from '@echodrop/media/recipes';
+import { renditionObject } from '@echodrop/object-store/object-keys';
+import type { ObjectStore, StoredObject } from '@echodrop/object-store/object-store';
+import type { SiteEvents, Wait } from './events.ts';
+import type { PublishedMedia } from './find-media.ts';
+
+/** `not_ready`: it is being made, or cannot be asked for now. `unsupported`: none can be made of this media. */
+export type FoundRendition =
+  | { readonly state: 'ready'; readonly object: StoredObject }
+  | { readonly state: 'not_ready' | 'unsupported' };
+
+export type RenditionState = FoundRendition['state'];
+
+export interface RenditionSources {
+  readonly store: ObjectStore;
+  readonly renditions: RenditionClient;
+  readonly events: SiteEvents;
+}
+
+// A film takes minutes: who asks early may as well be told so at once.
+const patienceMs = { picture: 4000, film: 1000 };
+
+/**
+ * Looks for a rendition in the store; one that is missing is asked for, and waited for a few seconds.
+ * @throws StoreUnavailable, or the signal's reason
+ */
+export async function findRendition(
+  record: PublishedMedia,
+  recipe: Recipe,
+  sources: RenditionSources,
+  signal: AbortSignal,
+): Promise<FoundRendition> {
+  if (recipe === filmRecipe && isPhoto(record.type)) return { state: 'unsupported' };
+  const key = renditionObject(record.mediaKey, `${recipe.name}-${recipe.version}`, recipe.extension);
+  const object = await sources.store.stat(key);
+  if (object) return { state: 'ready', object };
+  const outcome = await asked(record, recipe, sources, signal);
+  if (outcome !== 'made') return { state: outcome };
+  const made = await sources.store.stat(key);
+  return made ? { state: 'ready', object: made } : { state: 'not_ready' };
+}
+
+async function asked(
+  { mediaKey, type }: PublishedMedia,
+  { name }: Recipe,
+  { renditions, events }: RenditionSources,
+  signal: AbortSignal,
+): Promise<Wait['outcome']> {
+  const began = performance.now();
+  const told = (outcome: Wait['outcome'], error?: unknown) => {
+    events.renditionAwaited({ mediaKey, recipe: name, outcome, seconds: (performance.now() - began) / 1000, error });
+    return outcome;
+  };
+  try {
+    const waitMs = name === filmRecipe.name ? patienceMs.film : patienceMs.picture;
+    const question = { mediaKey, type, recipe: name };
+    const { outcome } = await renditions.make(question, { waitMs, signal });
+    return told(outcome);
+  } catch (error) {
+    if (error instanceof QueueUnavailable) return told('not_ready', error);
+    throw error;
+  }
+}

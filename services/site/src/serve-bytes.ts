@@ -1,0 +1,76 @@
+import type { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import {
+  type ByteRange,
+  type ObjectStore,
+  type StoredObject,
+  StoreUnavailable,
+} from '@echodrop/object-store/object-store';
+import type { Request, Response } from 'express';
+import { askedRange } from './asked-range.ts';
+
+interface Bytes {
+  readonly store: ObjectStore;
+  readonly object: StoredObject;
+  /** From our own list, never from a client. */
+  readonly contentType: string;
+  /** Aborted when the reader has gone. */
+  readonly signal: AbortSignal;
+}
+
+// A day at most: what is taken down must go away.
+const publicHeaders = {
+  'Accept-Ranges': 'bytes',
+  'Cache-Control': 'public, max-age=86400',
+  'Content-Security-Policy': "default-src 'none'; sandbox",
+  'Cross-Origin-Resource-Policy': 'cross-origin',
+};
+
+/**
+ * Answers with an object's bytes: If-None-Match, If-Range, a single Range and HEAD as RFC 9110 has them. Of a range, only its bytes are read
+ * from the store.
+ * @throws StoreUnavailable while nothing is sent yet; later the connection is cut, and the stream's own error thrown
+ */
+export async function serveBytes(request: Request, response: Response, bytes: Bytes): Promise<void> {
+  const { size } = bytes.object;
+  const etag = `"${bytes.object.etag}"`;
+  response.set('ETag', etag);
+  if (isKnown(etag, request.get('If-None-Match'))) {
+    response.status(304).set(publicHeaders).end();
+    return;
+  }
+  const range = wantsRange(request, etag) ? askedRange(request.get('Range'), size) : 'whole';
+  if (range === 'unsatisfiable') {
+    response.status(416).set('Content-Range', `bytes */${size}`).end();
+    return;
+  }
+  const body = request.method === 'HEAD' ? undefined : await opened(bytes, range);
+  response.set(publicHeaders).set('Content-Type', bytes.contentType);
+  if (range === 'whole') response.set('Content-Length', String(size));
+  else describe(response, range, size);
+  if (body) await pipeline(body, response, { signal: bytes.signal });
+  else response.end();
+}
+
+// Not Express's `fresh`, which sends the whole to a client that says `Cache-Control: no-cache` too, as fetch does.
+function isKnown(etag: string, known: string | undefined): boolean {
+  const tags = known?.split(',').map((tag) => tag.trim().replace(/^W\//, '')) ?? [];
+  return tags.includes(etag) || tags.includes('*');
+}
+
+// A Range is for GET alone, and not for those who have bytes of another object to go on with.
+function wantsRange(request: Request, etag: string): boolean {
+  return request.method === 'GET' && (request.get('If-Range') ?? etag) === etag;
+}
+
+async function opened({ store, object, signal }: Bytes, range: ByteRange | 'whole'): Promise<Readable> {
+  const reading = await store.read(object.key, range === 'whole' ? { signal } : { range, signal });
+  if (reading === undefined) throw new StoreUnavailable('the object was there a moment ago');
+  return reading.body;
+}
+
+function describe(response: Response, { offset, length }: ByteRange, size: number): void {
+  response
+    .status(206)
+    .set({ 'Content-Range': `bytes ${offset}-${offset + length - 1}/${size}`, 'Content-Length': String(length) });
+}

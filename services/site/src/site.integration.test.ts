@@ -1,0 +1,167 @@
+import { mkdtempDisposable } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { FilesystemObjectStore } from '@echodrop/object-store/filesystem-object-store';
+import type { StoredRecord } from '@echodrop/record';
+import { jpegWithExif } from '@echodrop/testkit/sample-exif';
+import { sampleFilm, samplePhoto } from '@echodrop/testkit/sample-media';
+import { type Stack, startStack } from '@echodrop/testkit/start-stack';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { publishSample } from './publish-sample.ts';
+
+const mark = 'MARKED-PLACE-48.2082N';
+
+const parts = new AsyncDisposableStack();
+let store: FilesystemObjectStore;
+let stack: Stack;
+
+beforeAll(async () => {
+  const { path } = parts.use(await mkdtempDisposable(join(tmpdir(), 'site-test-')));
+  store = parts.use(new FilesystemObjectStore(path));
+  stack = parts.use(await startStack({ services: ['site', 'rendition-worker'], settings: { OBJECT_STORE_DIR: path } }));
+});
+afterAll(() => parts.disposeAsync());
+
+function publish(bytes: Buffer, record: Partial<StoredRecord> = {}): Promise<string> {
+  return publishSample(store, bytes, record);
+}
+
+function get(path: string, headers: Record<string, string> = {}, method = 'GET'): Promise<Response> {
+  return fetch(`${stack.site}${path}`, { method, headers });
+}
+
+const photo = () => samplePhoto('jpg', { width: 320, height: 240 });
+
+test('the page of a photo shows it, and the picture that it names is there', async () => {
+  const id = await publish(await photo());
+  const page = await get(`/${id}`);
+  expect(page.status).toBe(200);
+  expect(page.headers.get('content-type')).toBe('text/html; charset=utf-8');
+  expect(page.headers.get('content-security-policy')).toMatch(/^default-src 'none';(?!.*unsafe)/);
+  const body = await page.text();
+  expect(body).toContain('<p class="caption" dir="auto">Lunch</p>');
+  const [, source = ''] = /<img src="([^"]+)"/.exec(body) ?? [];
+  const picture = await get(source);
+  expect(picture.status).toBe(200);
+  expect(picture.headers.get('content-type')).toBe('image/jpeg');
+  expect(Buffer.from(await picture.arrayBuffer()).subarray(0, 3)).toEqual(Buffer.from('ffd8ff', 'hex'));
+});
+
+test('every answer carries an id of its own and says that no type may be guessed', async () => {
+  const answers = await Promise.all(
+    ['/', '/style.css', '/nothing', '/%zz', '/AAAAAAAAAA/large.jpg'].map((path) => get(path)),
+  );
+  expect(new Set(answers.map(({ headers }) => headers.get('x-request-id'))).size).toBe(answers.length);
+  for (const { headers } of answers) {
+    expect(headers.get('x-content-type-options')).toBe('nosniff');
+    expect(headers.get('content-security-policy') ?? 'a style sheet').not.toBe('');
+    expect(headers.has('x-powered-by')).toBe(false);
+  }
+});
+
+test.each([
+  '/AAAAAAAAAA',
+  '/AAAAAAAAAA/large.jpg',
+  '/short',
+  '/..%2frecords',
+  '/%zz',
+  '/a/b/c',
+  '/AAAAAAAAAA/',
+  '/AAAAAAAAAA/original',
+])('%s is a page that says that nothing is there', async (path) => {
+  const answer = await get(path);
+  expect(answer.status).toBe(404);
+  expect(await answer.text()).toContain('<link rel="stylesheet" href="/style.css">');
+});
+
+test.each(['POST', 'PUT', 'DELETE', 'OPTIONS'])('%s is not allowed', async (method) => {
+  const answer = await get('/AAAAAAAAAA', {}, method);
+  expect(answer.status).toBe(405);
+  expect(answer.headers.get('allow')).toBe('GET, HEAD');
+});
+
+test('a photo that tells its place is shown without it', async () => {
+  const id = await publish(jpegWithExif(await photo(), { mark }));
+  const picture = Buffer.from(await (await get(`/${id}/large.jpg`)).arrayBuffer());
+  expect(picture.length).toBeGreaterThan(1000);
+  expect(picture.includes(mark)).toBe(false);
+  expect(picture.includes('Exif')).toBe(false);
+});
+
+test('a film plays in its page, in ranges, without its place', async () => {
+  const options = ['-metadata', `location=${mark}`, '-metadata', `title=${mark}`, '-movflags', 'use_metadata_tags'];
+  const film = await sampleFilm('mp4', { width: 320, height: 240, options });
+  expect(film.includes(mark)).toBe(true);
+  const id = await publish(film, { type: 'mp4' });
+  const answer = await expect
+    .poll(() => get(`/${id}/film.mp4`), { timeout: 15_000 })
+    .toMatchObject({ status: 200 })
+    .then(() => get(`/${id}/film.mp4`));
+  expect(answer.headers.get('content-type')).toBe('video/mp4');
+  const bytes = Buffer.from(await answer.arrayBuffer());
+  expect(bytes.includes(mark)).toBe(false);
+  const part = await get(`/${id}/film.mp4`, { range: 'bytes=100-199' });
+  expect(Buffer.from(await part.arrayBuffer())).toEqual(bytes.subarray(100, 200));
+
+  const page = await (await get(`/${id}`)).text();
+  expect(page).toContain(`<source src="/${id}/film.mp4" type="video/mp4">`);
+  expect(page).toContain(`poster="/${id}/large.jpg"`);
+  expect((await get(`/${id}/large.jpg`)).headers.get('content-type')).toBe('image/jpeg');
+});
+
+test('bytes are answered as RFC 9110 has it', async () => {
+  const path = `/${await publish(await photo())}/large.jpg`;
+  const whole = await get(path);
+  const bytes = Buffer.from(await whole.arrayBuffer());
+  const etag = whole.headers.get('etag') ?? '';
+  expect(etag).toMatch(/^"[^"]+"$/);
+  expect(whole.headers.get('cache-control')).toBe('public, max-age=86400');
+  expect(whole.headers.get('content-security-policy')).toBe("default-src 'none'; sandbox");
+  expect(whole.headers.get('content-length')).toBe(String(bytes.length));
+
+  const head = await get(path, {}, 'HEAD');
+  expect(head.status).toBe(200);
+  expect(head.headers.get('content-length')).toBe(String(bytes.length));
+  expect(await head.text()).toBe('');
+
+  for (const known of [etag, `"other", W/${etag}`, '*']) {
+    const unchanged = await get(path, { 'if-none-match': known, range: 'bytes=0-9' });
+    expect(unchanged.status).toBe(304);
+    expect(unchanged.headers.get('etag')).toBe(etag);
+    expect(await unchanged.text()).toBe('');
+  }
+
+  const suffix = await get(path, { range: 'bytes=-10', 'if-range': etag });
+  expect(suffix.status).toBe(206);
+  expect(suffix.headers.get('content-range')).toBe(`bytes ${bytes.length - 10}-${bytes.length - 1}/${bytes.length}`);
+  expect(Buffer.from(await suffix.arrayBuffer())).toEqual(bytes.subarray(-10));
+
+  const other = await get(path, { range: 'bytes=-10', 'if-range': '"other"' });
+  expect(other.status).toBe(200);
+  expect(await other.arrayBuffer()).toHaveProperty('byteLength', bytes.length);
+
+  const beyond = await get(path, { range: `bytes=${bytes.length}-` });
+  expect(beyond.status).toBe(416);
+  expect(beyond.headers.get('content-range')).toBe(`bytes */${bytes.length}`);
+});
+
+test('media of which no picture can be made is said to be so', async () => {
+  const id = await publish(Buffer.from('\xff\xd8\xff but no picture', 'latin1'));
+  expect((await get(`/${id}/large.jpg`)).status).toBe(404);
+  const page = await get(`/${id}`);
+  expect(page.status).toBe(200);
+  expect(await page.text()).toContain('Browsers cannot show this picture.');
+});
+
+test('a photo has no film', async () => {
+  const id = await publish(await photo());
+  expect((await get(`/${id}/film.mp4`)).status).toBe(404);
+});
+
+test('many who look at a new photo at once all see it, and it is made once', async () => {
+  const id = await publish(await samplePhoto('png', { width: 320, height: 240 }), { type: 'png' });
+  const answers = await Promise.all(Array.from({ length: 50 }, () => get(`/${id}/large.jpg`)));
+  expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
+  const metrics = await (await fetch(`${stack.ops('rendition-worker')}/metrics`)).text();
+  expect(metrics).toMatch(/echodrop_renditions_total{recipe="large",type="png",outcome="made",[^}]*} 1\n/);
+});
