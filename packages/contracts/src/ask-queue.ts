@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { EventEmitter, once } from 'node:events';
-import { setInterval as every } from 'node:timers/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { connectRedis, impatient, patient } from '@echodrop/service/redis';
 import { Queue, QueueEvents } from 'bullmq';
-import { type JobData, type QueueConnection, queuePrefix } from './queue-connection.ts';
+import { closingMs, type JobData, type QueueConnection, queuePrefix, within } from './queue-connection.ts';
 
 const keptSeconds = 60;
 const lookMs = 2000;
@@ -38,8 +38,8 @@ export class AskQueue<Q, A> implements AsyncDisposable {
     const listening = this.#parts.use(connectRedis(url, patient, log));
     this.#queue = new Queue(name, { connection: this.#redis, prefix: queuePrefix });
     const events = new QueueEvents(name, { connection: listening, prefix: queuePrefix });
-    this.#parts.defer(() => this.#queue.close());
-    this.#parts.defer(() => events.close());
+    this.#parts.defer(() => within(closingMs, this.#queue.close()));
+    this.#parts.defer(() => within(closingMs, events.close()));
     // The connections tell their own troubles.
     this.#queue.on('error', () => {});
     events.on('error', () => {});
@@ -57,8 +57,10 @@ export class AskQueue<Q, A> implements AsyncDisposable {
     const over = AbortSignal.any([done.signal, AbortSignal.timeout(waitMs), ...(signal ? [signal] : [])]);
     try {
       // The listener stands before the job does, so that no end is missed.
-      const end = Promise.race([this.#heard(id, over), this.#looked(id, over)]);
-      const [told] = await Promise.all([end, this.#add(id, question, deadlineMs)]);
+      const heard = this.#heard(id, over);
+      const firstLookMs = jobId === undefined ? lookMs : 0;
+      const looked = this.#add(id, question, deadlineMs).then(() => this.#looked(id, firstLookMs, over));
+      const told = await Promise.race([heard, looked]);
       if ('failure' in told) throw new Error(told.failure);
       return told.answer;
     } catch (error) {
@@ -91,14 +93,16 @@ export class AskQueue<Q, A> implements AsyncDisposable {
     return end;
   }
 
-  // The second way to learn the end: an event is lost when the stream was trimmed or the connection was away.
-  async #looked(jobId: string, over: AbortSignal): Promise<End<A>> {
-    for await (const _ of every(lookMs, undefined, { signal: over })) {
+  // The second way to learn the end: an event is lost when the stream was trimmed or the connection was away, and a job that
+  // others asked for may have ended before we listened.
+  async #looked(jobId: string, firstLookMs: number, over: AbortSignal): Promise<End<A>> {
+    for (let pauseMs = firstLookMs; ; pauseMs = lookMs) {
+      await sleep(pauseMs, undefined, { signal: over });
       const job = await this.#queue.getJob(jobId).catch(() => 'unknown' as const);
-      if (job === 'unknown') continue;
       if (job === undefined) return { failure: 'the job is gone' };
-      if (job.finishedOn) return job.failedReason ? { failure: job.failedReason } : { answer: job.returnvalue };
+      if (job !== 'unknown' && job.finishedOn) {
+        return job.failedReason ? { failure: job.failedReason } : { answer: job.returnvalue };
+      }
     }
-    throw new Error('the asker has gone');
   }
 }

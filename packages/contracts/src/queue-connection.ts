@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Log } from '@echodrop/service/log';
 import type { Secret } from '@echodrop/service/secret';
 
@@ -16,4 +17,14 @@ export interface JobData<Q> {
   /** Milliseconds since 1970 after which nobody waits for the answer any more. */
   readonly deadline: number;
   readonly question: Q;
+}
+
+/** How long BullMQ may take to close: with Redis out of reach it would wait for ever (measured with BullMQ 6.7). */
+export const closingMs = 2000;
+
+/** Waits for `closing`, but no longer than `ms`. */
+export async function within(ms: number, closing: Promise<unknown>): Promise<void> {
+  const over = new AbortController();
+  const late = sleep(ms, undefined, { signal: over.signal }).catch(() => {});
+  await Promise.race([closing, late]).finally(() => over.abort());
 }

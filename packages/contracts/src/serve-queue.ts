@@ -1,7 +1,6 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { connectRedis, patient } from '@echodrop/service/redis';
 import { UnrecoverableError, Worker } from 'bullmq';
-import { type JobData, type QueueConnection, queuePrefix } from './queue-connection.ts';
+import { closingMs, type JobData, type QueueConnection, queuePrefix, within } from './queue-connection.ts';
 
 // A dead worker's job is another's within ten seconds (TRAPS, BullMQ); one that kills two workers fails.
 const recovery = { lockDuration: 6000, stalledInterval: 3000, maxStalledCount: 1 };
@@ -32,16 +31,22 @@ export class ServedQueue<Q, A> implements AsyncDisposable {
 
   constructor({ name, concurrency, graceSeconds, answer, ended }: Serving<Q, A>, { url, log }: QueueConnection) {
     this.#redis = this.#parts.use(connectRedis(url, patient, log));
+    const stop = new AbortController();
     const worker = new Worker<JobData<Q>, A>(
       name,
       async (job) => {
         const remaining = job.data.deadline - Date.now();
         if (remaining <= 0) throw new UnrecoverableError(late);
-        return answer(job.data.question, AbortSignal.timeout(remaining));
+        return answer(job.data.question, AbortSignal.any([AbortSignal.timeout(remaining), stop.signal]));
       },
       { connection: this.#redis, prefix: queuePrefix, concurrency, ...recovery },
     );
-    this.#parts.defer(() => closeWithin(worker, graceSeconds));
+    this.#parts.defer(async () => {
+      await within(graceSeconds * 1000, worker.close());
+      // What still runs loses its lock, and so goes back to the queue.
+      await within(closingMs, worker.close(true));
+      stop.abort(new Error('the worker stops'));
+    });
     worker.on('error', (error) => log.debug({ reason: error.message, queue: name }, 'worker lost its connection'));
     worker.on('completed', (job) =>
       ended({ queue: name, jobId: String(job.id), outcome: 'answered', seconds: age(job) }),
@@ -66,14 +71,4 @@ const late = 'past its deadline';
 
 function age(job: { timestamp: number } | undefined): number {
   return job ? (Date.now() - job.timestamp) / 1000 : 0;
-}
-
-async function closeWithin(worker: Worker, graceSeconds: number): Promise<void> {
-  const over = new AbortController();
-  const forced = sleep(graceSeconds * 1000, undefined, { signal: over.signal }).then(
-    () => worker.close(true),
-    () => {},
-  );
-  await Promise.race([worker.close(), forced]);
-  over.abort();
 }

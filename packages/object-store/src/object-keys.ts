@@ -15,9 +15,12 @@ export function recordObject(mediaId: string): string {
   return `records/${mediaId}.json`;
 }
 
-/** Where a rendition lies; `recipe` names what it is and its version (`large-1`), `extension` its format. */
-export function renditionObject(mediaKey: string, recipe: string, extension: string): string {
-  return `renditions/${mediaKey}/${recipe}.${extension}`;
+/** Where the rendition lies that a recipe makes of media; each version of a recipe has a place of its own. */
+export function renditionObject(
+  mediaKey: string,
+  { name, version, extension }: { name: string; version: number; extension: string },
+): string {
+  return `renditions/${mediaKey}/${name}-${version}.${extension}`;
 }
 
 /** @throws TypeError unless `key` is made of plain segments: nothing that an address or a path would read as more than a name */

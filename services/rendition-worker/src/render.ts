@@ -28,7 +28,7 @@ export async function render(
 ): Promise<RenditionAnswer> {
   const recipe = recipeNamed(question.recipe);
   if (!recipe) throw new Error('no recipe has that name');
-  const rendition = renditionObject(question.mediaKey, `${recipe.name}-${recipe.version}`, recipe.extension);
+  const rendition = renditionObject(question.mediaKey, recipe);
   if (await store.stat(rendition)) return { outcome: 'made' };
 
   await using scratch = await mkdtempDisposable(join(scratchDir, 'rendition-'));

@@ -5,6 +5,7 @@ import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { RenditionClient } from '@echodrop/contracts/rendition';
 import { type MediaType, mediaTypeOf } from '@echodrop/media/media-type';
+import { filmRecipe, pictureRecipes, type Recipe } from '@echodrop/media/recipes';
 import { FilesystemObjectStore } from '@echodrop/object-store/filesystem-object-store';
 import { mediaObject, newMediaKey, renditionObject } from '@echodrop/object-store/object-keys';
 import { createLog } from '@echodrop/service/log';
@@ -40,15 +41,15 @@ function make(mediaKey: string, type: MediaType, recipe: string) {
   return client.make({ mediaKey, type, recipe }, { waitMs, signal: AbortSignal.timeout(waitMs) });
 }
 
-async function typeOfRendition(mediaKey: string, recipe: string, extension: string): Promise<MediaType | undefined> {
-  const reading = await store.read(renditionObject(mediaKey, recipe, extension));
+async function typeOfRendition(mediaKey: string, recipe: Recipe): Promise<MediaType | undefined> {
+  const reading = await store.read(renditionObject(mediaKey, recipe));
   return reading && mediaTypeOf(await buffer(reading.body));
 }
 
 test('a picture is made of a photo and put into the store', async () => {
   const mediaKey = await upload(await samplePhoto('png', { width: 320, height: 240 }));
   expect(await make(mediaKey, 'png', 'large')).toEqual({ outcome: 'made' });
-  expect(await typeOfRendition(mediaKey, 'large-1', 'jpg')).toBe('jpg');
+  expect(await typeOfRendition(mediaKey, pictureRecipes.large)).toBe('jpg');
 });
 
 test('a film becomes one that browsers play, and has a picture', async () => {
@@ -57,15 +58,15 @@ test('a film becomes one that browsers play, and has a picture', async () => {
     { outcome: 'made' },
     { outcome: 'made' },
   ]);
-  expect(await typeOfRendition(mediaKey, 'film-1', 'mp4')).toBe('mp4');
-  expect(await typeOfRendition(mediaKey, 'large-1', 'jpg')).toBe('jpg');
+  expect(await typeOfRendition(mediaKey, filmRecipe)).toBe('mp4');
+  expect(await typeOfRendition(mediaKey, pictureRecipes.large)).toBe('jpg');
 });
 
 test('what lies in the store already is not made again', async () => {
   const mediaKey = newMediaKey();
-  const { etag } = await store.put(renditionObject(mediaKey, 'large-1', 'jpg'), Readable.from(['made before']));
+  const { etag } = await store.put(renditionObject(mediaKey, pictureRecipes.large), Readable.from(['made before']));
   expect(await make(mediaKey, 'jpg', 'large')).toEqual({ outcome: 'made' });
-  expect(await store.stat(renditionObject(mediaKey, 'large-1', 'jpg'))).toMatchObject({ etag });
+  expect(await store.stat(renditionObject(mediaKey, pictureRecipes.large))).toMatchObject({ etag });
 });
 
 test('media of which it cannot be made is an answer', async () => {

@@ -34,7 +34,7 @@ export async function findRendition(
   signal: AbortSignal,
 ): Promise<FoundRendition> {
   if (recipe === filmRecipe && isPhoto(record.type)) return { state: 'unsupported' };
-  const key = renditionObject(record.mediaKey, `${recipe.name}-${recipe.version}`, recipe.extension);
+  const key = renditionObject(record.mediaKey, recipe);
   const object = await sources.store.stat(key);
   if (object) return { state: 'ready', object };
   const outcome = await asked(record, recipe, sources, signal);

@@ -1,0 +1,74 @@
+import { randomUUID } from 'node:crypto';
+import { createLog } from '@echodrop/service/log';
+import { Secret } from '@echodrop/service/secret';
+import { Redis } from 'ioredis';
+import { AskQueue } from './ask-queue.ts';
+import { type QueueConnection, queuePrefix } from './queue-connection.ts';
+import { type JobEnd, ServedQueue } from './serve-queue.ts';
+
+/** What the queues of these tests are asked, and what they answer. */
+export type Question = string;
+export type Answer = string;
+
+export function connectionTo(url: string): QueueConnection {
+  return { url: new Secret(url), log: createLog('contracts', 'silent') };
+}
+
+export interface TestQueue extends AsyncDisposable {
+  readonly name: string;
+  /** A new asking end, disposed of with the queue. */
+  asker(): AskQueue<Question, Answer>;
+  /** A new answering end, disposed of with the queue; `ends` collects how its jobs ended. */
+  worker(serving?: Partial<Serving>): { served: ServedQueue<Question, Answer>; ends: JobEnd[] };
+}
+
+interface Serving {
+  readonly concurrency: number;
+  readonly graceSeconds: number;
+  readonly answer: (question: Question, signal: AbortSignal) => Promise<Answer>;
+}
+
+/** A queue of a test's own in the Redis at `url`. Unless told otherwise its workers answer in capitals. */
+export function testQueue(url: string): TestQueue {
+  const name = randomUUID();
+  const parts = new AsyncDisposableStack();
+  return {
+    name,
+    asker: () => parts.use(new AskQueue<Question, Answer>(name, connectionTo(url))),
+    worker({ concurrency = 1, graceSeconds = 0, answer = async (question) => question.toUpperCase() } = {}) {
+      const ends: JobEnd[] = [];
+      const serving = { name, concurrency, graceSeconds, answer, ended: (end: JobEnd) => ends.push(end) };
+      return { served: parts.use(new ServedQueue<Question, Answer>(serving, connectionTo(url))), ends };
+    },
+    [Symbol.asyncDispose]: () => parts.disposeAsync(),
+  };
+}
+
+/** A look into Redis past the wire: what lies in a queue's `wait` or `active` list, which keys of its there are. */
+export class RedisView implements Disposable {
+  readonly redis: Redis;
+
+  constructor(url: string) {
+    this.redis = new Redis(url);
+    this.redis.on('error', () => {});
+  }
+
+  key(queue: string, what: string): string {
+    return `${queuePrefix}:${queue}:${what}`;
+  }
+
+  jobs(queue: string, list: 'wait' | 'active'): Promise<string[]> {
+    return this.redis.lrange(this.key(queue, list), 0, -1);
+  }
+
+  [Symbol.dispose](): void {
+    this.redis.disconnect();
+  }
+}
+
+/** Milliseconds until `promise` has settled, whichever way. */
+export async function msUntilSettled(promise: Promise<unknown>): Promise<number> {
+  const begin = performance.now();
+  await promise.catch(() => {});
+  return performance.now() - begin;
+}

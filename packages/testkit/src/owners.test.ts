@@ -1,0 +1,47 @@
+import { glob, readFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { expect, test } from 'vitest';
+
+const root = resolve(import.meta.dirname, '../../..');
+
+// DESIGN, rule 8: each outside thing has one owner.
+const owners = {
+  bullmq: 'packages/contracts',
+  busboy: 'services/gateway',
+  cockatiel: 'services/auth-verifier',
+  'fluent-ffmpeg': 'packages/media',
+  ioredis: 'packages/service',
+  minio: 'packages/object-store',
+  nanoid: 'packages/record',
+  'oauth-1.0a': 'packages/oauth',
+  pino: 'packages/service',
+  'prom-client': 'packages/service',
+  sharp: 'packages/media',
+  xmlbuilder2: 'packages/record',
+};
+
+test.each(Object.entries(owners))('%s is imported by %s only', async (name, owner) => {
+  const importers = new Set<string>();
+  for await (const file of glob('{packages,services,deploy,test}/**/*.ts', {
+    cwd: root,
+    exclude: ['**/node_modules'],
+  })) {
+    const code = await readFile(join(root, file), 'utf8');
+    if (new RegExp(`(from|import|import\\() ?'${name}(/[^']*)?'`).test(code))
+      importers.add(file.split('/', 2).join('/'));
+  }
+  expect([...importers]).toEqual([owner]);
+});
+
+test('only config.ts, what starts a process, and tests read the environment', async () => {
+  const readers: string[] = [];
+  for await (const file of glob('{packages,services}/**/*.ts', { cwd: root, exclude: ['**/node_modules'] })) {
+    const isTest = /\.test\.ts$|\.fixture\.ts$|packages\/(testkit|bench)\//.test(file);
+    if (!isTest && (await readFile(join(root, file), 'utf8')).includes('process.env')) readers.push(file);
+  }
+  expect(readers.sort()).toEqual([
+    'packages/client/src/cli.ts',
+    'packages/media/src/ffmpeg.ts',
+    'packages/service/src/run-service.ts',
+  ]);
+});
