@@ -1,0 +1,184 @@
+import { createHmac } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer, get } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { createLog } from '@echodrop/service/log';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { sandboxApp } from './app.ts';
+
+const server = createServer(sandboxApp(createLog('sandbox-provider', 'silent')));
+let origin: string;
+
+beforeAll(async () => {
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+});
+
+afterAll(() => {
+  server.close();
+});
+
+const path = '/1/account/verify_credentials.json';
+const rfc3986 = (text: string) =>
+  encodeURIComponent(text).replace(/[!'()*]/g, (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`);
+
+interface Changes {
+  readonly secrets?: string;
+  readonly base?: string;
+  readonly query?: readonly [string, string][];
+  readonly oauth?: Record<string, string>;
+  readonly without?: readonly string[];
+}
+
+/** OAuth parameters signed by the letter of RFC 5849, not by the library that the sandbox checks them with. */
+function signed({ secrets = 'sandbox-consumer-secret&sandbox-token-secret', base, query = [], ...more }: Changes = {}) {
+  const oauth: Record<string, string> = {
+    oauth_consumer_key: 'sandbox-consumer',
+    oauth_token: '12345-sandbox',
+    oauth_signature_method: 'HMAC-SHA1',
+    oauth_timestamp: String(Math.floor(Date.now() / 1000)),
+    oauth_nonce: crypto.randomUUID(),
+    oauth_version: '1.0',
+    ...more.oauth,
+  };
+  for (const name of more.without ?? []) delete oauth[name];
+  const normalized = [...Object.entries(oauth), ...query]
+    .map(([name, value]) => `${rfc3986(name)}=${rfc3986(value)}`)
+    .sort()
+    .join('&');
+  const text = ['GET', rfc3986(base ?? origin + path), rfc3986(normalized)].join('&');
+  return { ...oauth, oauth_signature: createHmac('sha1', secrets).update(text).digest('base64') };
+}
+
+function header(parameters: Record<string, string>, separator = ', '): string {
+  return `OAuth ${Object.entries(parameters)
+    .map(([name, value]) => `${name}="${rfc3986(value)}"`)
+    .join(separator)}`;
+}
+
+async function ask(authorization: string | undefined, address = origin + path) {
+  const response = await fetch(address, { headers: authorization === undefined ? {} : { authorization } });
+  return { status: response.status, body: (await response.json()) as { errors?: unknown[] } };
+}
+
+const sandbox = { id: 12345, id_str: '12345', name: 'Sandbox', screen_name: 'sandbox' };
+
+test('a signed request is answered with its user', async () => {
+  expect(await ask(header(signed()))).toEqual({ status: 200, body: sandbox });
+});
+
+test('the address that counts is the one in the Host header, with its case and default port normalised', async () => {
+  for (const [host, base] of [
+    ['provider.example', `http://provider.example${path}`],
+    ['Provider.Example:80', `http://provider.example${path}`],
+    ['provider.example:8085', `http://provider.example:8085${path}`],
+  ] as const) {
+    const request = get(origin + path, { headers: { host, authorization: header(signed({ base })) } });
+    const [response] = await once(request, 'response');
+    response.resume();
+    expect([host, response.statusCode]).toEqual([host, 200]);
+  }
+});
+
+test.each([
+  ['a realm first', () => header({ realm: 'http://example.com/', ...signed() })],
+  ['a realm last, with quotes and a comma in it', () => `${header(signed())}, realm="a \\"b\\", c"`],
+  ['another order', () => header(Object.fromEntries(Object.entries(signed()).reverse()))],
+  ['no white space', () => header(signed(), ',')],
+  ['much white space', () => header(signed(), ' \t ,\t  ')],
+  ['a comma at the end', () => `${header(signed())},`],
+  ['a comma and white space at the end', () => `${header(signed())} , `],
+  ['no version', () => header(signed({ without: ['oauth_version'] }))],
+  ['the scheme in lower case', () => header(signed()).replace('OAuth', 'oauth')],
+  ['a parameter of its own, which is signed too', () => header(signed({ oauth: { x_own: 'a b' } }))],
+])('%s is fine', async (_what, make) => {
+  expect(await ask(make())).toEqual({ status: 200, body: sandbox });
+});
+
+test('query parameters are signed: each of them, repeated ones and odd characters included', async () => {
+  const query: [string, string][] = [
+    ['b', '2'],
+    ['b', '1'],
+    ['c@', "it's ~ü*()"],
+    ['plus', 'a b'],
+    ['equals', '='],
+    ['empty', ''],
+  ];
+  const address = `${origin}${path}?b=2&b=1&c%40=it's%20~%C3%BC*()&plus=a+b&equals==&empty`;
+  expect((await ask(header(signed({ query })), address)).status).toBe(200);
+  expect((await ask(header(signed({ query: query.slice(1) })), address)).status).toBe(401);
+});
+
+test.each([
+  ['no header', () => undefined, 215],
+  ['another scheme', () => 'Bearer abc', 215],
+  ['no parameters', () => 'OAuth ', 215],
+  ['broken syntax', () => `${header(signed())}, oauth_more`, 215],
+  ['a broken escape', () => `${header(signed())}, more="%E0%A4"`, 215],
+  ['a parameter twice', () => `${header(signed())}, oauth_version="1.0"`, 215],
+  ['no nonce', () => header(signed({ without: ['oauth_nonce'] })), 215],
+  ['no timestamp', () => header(signed({ without: ['oauth_timestamp'] })), 215],
+  ['a version that is not 1.0', () => header(signed({ oauth: { oauth_version: '2.0' } })), 215],
+  ['PLAINTEXT', () => header({ ...signed(), oauth_signature_method: 'PLAINTEXT' }), 215],
+  ['HMAC-SHA256', () => header(signed({ oauth: { oauth_signature_method: 'HMAC-SHA256' } })), 215],
+  ['an unknown consumer', () => header(signed({ oauth: { oauth_consumer_key: 'nobody' } })), 89],
+  ['an unknown token', () => header(signed({ oauth: { oauth_token: '12345-nobody' } })), 89],
+  ['a wrong consumer secret', () => header(signed({ secrets: 'wrong&sandbox-token-secret' })), 32],
+  ['a wrong token secret', () => header(signed({ secrets: 'sandbox-consumer-secret&wrong' })), 32],
+  ['no signature', () => header(signed()).replace(/, oauth_signature="[^"]*"/, ''), 32],
+  ['an empty signature', () => header({ ...signed(), oauth_signature: '' }), 32],
+  ['a signature for another address', () => header(signed({ base: `http://example.com${path}` })), 32],
+  ['a parameter changed after signing', () => header({ ...signed(), oauth_nonce: 'another' }), 32],
+])('%s is refused with a 401 and a code', async (_what, make, code) => {
+  expect(await ask(make())).toMatchObject({ status: 401, body: { errors: [{ code, message: expect.any(String) }] } });
+});
+
+test('a timestamp may be off by up to five minutes, either way', async () => {
+  const now = Math.floor(Date.now() / 1000);
+  const at = async (seconds: number) =>
+    (await ask(header(signed({ oauth: { oauth_timestamp: String(seconds) } })))).status;
+  expect(await Promise.all([at(now - 290), at(now + 290)])).toEqual([200, 200]);
+  expect(await Promise.all([at(now - 310), at(now + 310)])).toEqual([401, 401]);
+});
+
+test('a nonce is good once; the same with another timestamp is another', async () => {
+  const once = header(signed({ oauth: { oauth_nonce: 'the-same' } }));
+  expect((await ask(once)).status).toBe(200);
+  expect((await ask(once)).status).toBe(401);
+  const oauth_timestamp = String(Math.floor(Date.now() / 1000) - 60);
+  expect((await ask(header(signed({ oauth: { oauth_nonce: 'the-same', oauth_timestamp } })))).status).toBe(200);
+});
+
+test('a wrong signature does not use up the nonce', async () => {
+  const good = signed();
+  expect((await ask(header({ ...good, oauth_signature: 'AAAA' }))).status).toBe(401);
+  expect((await ask(header(good))).status).toBe(200);
+});
+
+test('OAuth parameters in the query are refused: they would stand twice', async () => {
+  const query: [string, string][] = [['oauth_nonce', 'x']];
+  expect((await ask(header(signed({ query })), `${origin}${path}?oauth_nonce=x`)).status).toBe(401);
+});
+
+test('other methods and paths are told as JSON', async () => {
+  const posted = await fetch(origin + path, { method: 'POST' });
+  expect([posted.status, posted.headers.get('allow')]).toEqual([405, 'GET, HEAD']);
+  for (const wrong of ['/1/account/Verify_Credentials.json', `${path}/`, '/2/x', '/%zz']) {
+    const { status, body } = await ask(undefined, origin + wrong);
+    expect([wrong, status, body.errors?.length]).toEqual([wrong, 404, 1]);
+  }
+});
+
+test('the page tells the credentials and the address to sign for', async () => {
+  const page = await (await fetch(origin)).text();
+  for (const told of [
+    'sandbox-consumer',
+    'sandbox-consumer-secret',
+    '12345-sandbox',
+    'sandbox-token-secret',
+    origin + path,
+  ]) {
+    expect(page).toContain(told);
+  }
+});
