@@ -1,0 +1,112 @@
+import { parseArgs } from 'node:util';
+import { localAddress, localProvider, sandboxApiKey, sandboxCredentials } from './local-system.ts';
+import type { Format } from './read-answer.ts';
+import type { OAuthCredentials } from './sign-echo.ts';
+
+export const usage = `Usage:
+  sign [options]          prints the value of X-Verify-Credentials-Authorization
+  upload FILE [options]   uploads a photo or a video and prints its record
+
+Options, each followed by the variable that sets it too:
+  --provider ADDRESS        identity provider   ECHODROP_PROVIDER
+  --consumer-key KEY                            ECHODROP_CONSUMER_KEY
+  --consumer-secret SECRET                      ECHODROP_CONSUMER_SECRET
+  --token TOKEN                                 ECHODROP_TOKEN
+  --token-secret SECRET                         ECHODROP_TOKEN_SECRET
+Of upload:
+  --url ADDRESS             the service         ECHODROP_URL
+  --key KEY                 API key             ECHODROP_KEY
+  --message TEXT            caption
+  --format xml|json         of the record
+  --api-version 1|2         of the interface
+
+Unless set, everything fits a system that \`npm start\` runs with the same environment and its sandbox provider.
+Secrets are better set as variables: other users of a machine can see options.
+`;
+
+/** The command line cannot be understood; the message says why. */
+export class FaultyUsage extends Error {
+  override readonly name = 'FaultyUsage';
+}
+
+export type Command =
+  | { readonly name: 'help' }
+  | { readonly name: 'sign'; readonly provider: string; readonly credentials: OAuthCredentials }
+  | {
+      readonly name: 'upload';
+      readonly file: string;
+      readonly service: string;
+      readonly message: string;
+      readonly apiKey: string;
+      readonly provider: string;
+      readonly credentials: OAuthCredentials;
+      readonly format: Format;
+      readonly version: 1 | 2;
+    };
+
+const text = { type: 'string' } as const;
+const options = {
+  provider: text,
+  'consumer-key': text,
+  'consumer-secret': text,
+  token: text,
+  'token-secret': text,
+  url: text,
+  key: text,
+  message: text,
+  format: text,
+  'api-version': text,
+  help: { type: 'boolean', short: 'h' },
+} as const;
+
+/**
+ * Reads the arguments after the program's name: an option stands above its variable, that above the local system's value.
+ * @throws FaultyUsage
+ */
+export function readCommand(args: readonly string[], env: NodeJS.ProcessEnv): Command {
+  const { values, positionals } = parsed(args);
+  const [name, file, ...rest] = positionals;
+  if (values.help || name === undefined) return { name: 'help' };
+
+  const provider = webAddress('provider', values.provider || env.ECHODROP_PROVIDER || localProvider(env));
+  const credentials = {
+    consumerKey: values['consumer-key'] || env.ECHODROP_CONSUMER_KEY || sandboxCredentials.consumerKey,
+    consumerSecret: values['consumer-secret'] || env.ECHODROP_CONSUMER_SECRET || sandboxCredentials.consumerSecret,
+    token: values.token || env.ECHODROP_TOKEN || sandboxCredentials.token,
+    tokenSecret: values['token-secret'] || env.ECHODROP_TOKEN_SECRET || sandboxCredentials.tokenSecret,
+  };
+  if (name === 'sign' && file === undefined) return { name, provider, credentials };
+  if (name !== 'upload' || file === undefined || rest.length > 0) throw new FaultyUsage('sign, or upload and one file');
+  const service = webAddress('url', values.url || env.ECHODROP_URL || localAddress('gateway', env));
+  return {
+    name,
+    file,
+    service: service.replace(/\/+$/, ''),
+    message: values.message ?? '',
+    apiKey: values.key || env.ECHODROP_KEY || sandboxApiKey,
+    provider,
+    credentials,
+    format: oneOf('format', ['json', 'xml'], values.format),
+    version: oneOf('api-version', ['2', '1'], values['api-version']) === '1' ? 1 : 2,
+  };
+}
+
+function parsed(args: readonly string[]) {
+  try {
+    return parseArgs({ args: [...args], options, allowPositionals: true });
+  } catch (error) {
+    throw new FaultyUsage((error as Error).message);
+  }
+}
+
+function oneOf<const T extends string>(name: string, [usual, other]: readonly [T, T], given: string | undefined): T {
+  const found = [usual, other].find((value) => value === (given ?? usual));
+  if (found === undefined) throw new FaultyUsage(`--${name} is ${usual} or ${other}`);
+  return found;
+}
+
+function webAddress(name: string, address: string): string {
+  if (!/^https?:$/.test(URL.parse(address)?.protocol ?? ''))
+    throw new FaultyUsage(`--${name} must be an http(s) address`);
+  return address;
+}

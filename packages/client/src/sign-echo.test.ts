@@ -1,0 +1,27 @@
+import { createHmac } from 'node:crypto';
+import { expect, test } from 'vitest';
+import { signEcho } from './sign-echo.ts';
+
+const credentials = { consumerKey: 'ck', consumerSecret: 'c s&', token: '12345-t', tokenSecret: 't+s' };
+
+test('the header has the shape of the interface, section 5.3', () => {
+  expect(signEcho('https://api.example.com/1/account/verify_credentials.json', credentials)).toMatch(
+    /^OAuth realm="https:\/\/api\.example\.com\/", oauth_consumer_key="ck", oauth_signature_method="HMAC-SHA1", oauth_token="12345-t", oauth_timestamp="\d+", oauth_nonce="[0-9a-f]{32}", oauth_version="1\.0", oauth_signature="[A-Za-z0-9%]+%3D"$/,
+  );
+});
+
+test('the signature is that of RFC 5849 for a GET of the address', () => {
+  const header = signEcho('http://127.0.0.1:8085/verify.json', credentials);
+  const value = (name: string) => new RegExp(`${name}="([^"]*)"`).exec(header)?.[1] ?? '';
+  const parameters = ['consumer_key', 'nonce', 'signature_method', 'timestamp', 'token', 'version']
+    .map((name) => `oauth_${name}=${value(`oauth_${name}`)}`)
+    .join('&');
+  const base = `GET&http%3A%2F%2F127.0.0.1%3A8085%2Fverify.json&${encodeURIComponent(parameters)}`;
+  const signature = createHmac('sha1', 'c%20s%26&t%2Bs').update(base).digest('base64');
+  expect(decodeURIComponent(value('oauth_signature'))).toBe(signature);
+});
+
+test('no two headers are the same', () => {
+  const address = 'http://127.0.0.1:8085/verify.json';
+  expect(signEcho(address, credentials)).not.toBe(signEcho(address, credentials));
+});
