@@ -1,0 +1,28 @@
+import { reachable } from '@echodrop/client/local-system';
+import pRetry from 'p-retry';
+import type { ServiceConfig, ServiceName } from './services.ts';
+
+const readyWithinMs = 60_000;
+
+/**
+ * Resolves when every service says on its ops port that it is ready.
+ * @throws an Error that names the first part that is not ready within a minute, and why; or the signal's reason
+ */
+export async function awaitReady(configs: ReadonlyMap<ServiceName, ServiceConfig>, signal: AbortSignal): Promise<void> {
+  const deadline = { retries: Number.POSITIVE_INFINITY, minTimeout: 100, factor: 1, maxRetryTime: readyWithinMs };
+  await Promise.all(
+    [...configs].map(([name, config]) => pRetry(() => askReady(name, config, signal), { ...deadline, signal })),
+  );
+}
+
+async function askReady(name: ServiceName, { HOST, OPS_PORT }: ServiceConfig, signal: AbortSignal): Promise<void> {
+  const response = await fetch(`http://${reachable(HOST)}:${OPS_PORT}/readyz`, {
+    signal: AbortSignal.any([signal, AbortSignal.timeout(5000)]),
+  }).catch((cause: unknown) => {
+    throw new Error(`${name} is not ready: it does not answer on its ops port ${OPS_PORT}`, { cause });
+  });
+  const report = (await response.json()) as { state: string; parts: Record<string, string> };
+  if (response.status === 200) return;
+  const down = Object.keys(report.parts).filter((part) => report.parts[part] === 'down');
+  throw new Error(`${name} is not ready: ${down.length > 0 ? `${down.join(', ')} down` : report.state}`);
+}

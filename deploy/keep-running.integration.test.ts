@@ -1,0 +1,92 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { FaultySettings } from '@echodrop/service/env';
+import { waitUntil } from '@echodrop/testkit/wait-until';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { keepRunning } from './keep-running.ts';
+
+let directory: string;
+
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'keep-running-'));
+});
+
+afterAll(() => rm(directory, { recursive: true }));
+
+/** Keeps a shell script running; `runs` gives what each line of `echo` said. */
+function keep(name: string, script: string, stopWithinMs = 5000) {
+  const kept = keepRunning(
+    { name, command: ['sh', '-c', script], env: { PATH: process.env['PATH'] }, stopWithinMs, showAll: false },
+    directory,
+  );
+  const lines = async () =>
+    (await readFile(join(directory, `${name}.log`), 'utf8').catch(() => '')).split('\n').filter(Boolean);
+  return { kept, lines };
+}
+
+const exists = (pid: string | undefined) => {
+  try {
+    return process.kill(Number(pid), 0);
+  } catch {
+    return false;
+  }
+};
+
+test('a program that dies is started again, with growing pauses', async () => {
+  const { kept, lines } = keep('dying', 'date +%s%N; exit 1');
+  await using _ = kept;
+  await waitUntil('the third run', 10_000, async () => (await lines()).length >= 3);
+  const [first = 0n, second = 0n, third = 0n] = (await lines()).map(BigInt);
+  expect(Number(second - first) / 1e6).toBeGreaterThan(450);
+  expect(third - second).toBeGreaterThan(second - first);
+});
+
+test('one that is killed is started again', async () => {
+  const { kept, lines } = keep('killed', 'echo $$; exec sleep 60');
+  await using _ = kept;
+  await waitUntil('the first run', 5000, async () => (await lines()).length === 1);
+  process.kill(Number((await lines())[0]), 'SIGKILL');
+  await waitUntil('the second run', 5000, async () => (await lines()).length === 2);
+});
+
+test('status 78 ends it: starting it again cannot help', async () => {
+  const { kept, lines } = keep('faulty', 'echo run; exit 78');
+  await using _ = kept;
+  await expect(kept.failed).rejects.toThrow(FaultySettings);
+  expect(await lines()).toEqual(['run']);
+});
+
+test('disposing lets it end by itself, and does not start it again', async () => {
+  const { kept, lines } = keep('ending', 'trap "echo ended; exit 0" TERM; echo started; while :; do sleep 0.05; done');
+  await waitUntil('the start', 5000, async () => (await lines()).length === 1);
+  await kept[Symbol.asyncDispose]();
+  expect(await lines()).toEqual(['started', 'ended']);
+});
+
+test('disposing in a pause ends the pause', async () => {
+  const { kept, lines } = keep('pausing', 'echo run; exit 1');
+  await waitUntil('the third run', 10_000, async () => (await lines()).length === 3);
+  const begun = performance.now();
+  await kept[Symbol.asyncDispose]();
+  expect(performance.now() - begun).toBeLessThan(1000);
+  expect(await lines()).toHaveLength(3);
+});
+
+test('one that does not end in time is killed, and what it had started with it', async () => {
+  const { kept, lines } = keep('stubborn', 'trap "" TERM; sleep 60 & echo $!; echo $$; wait; wait', 300);
+  await waitUntil('both', 5000, async () => (await lines()).length === 2);
+  const pids = await lines();
+  await kept[Symbol.asyncDispose]();
+  await waitUntil('nothing', 5000, async () => !pids.some(exists));
+});
+
+test('a program that cannot be run is tried again like one that dies', async () => {
+  const kept = keepRunning(
+    { name: 'absent', command: ['/no/such/program'], env: {}, stopWithinMs: 1000, showAll: false },
+    directory,
+  );
+  const outcome = await Promise.race([kept.failed, new Promise((resolve) => setTimeout(resolve, 200, 'still trying'))]);
+  expect(outcome).toBe('still trying');
+  await kept[Symbol.asyncDispose]();
+});

@@ -1,0 +1,106 @@
+import { expect, test } from 'vitest';
+import { environmentOf, hasSandbox, localEnvironments } from './local-environment.ts';
+
+const parts = { dataDir: '/data', redisUrl: 'redis://127.0.0.1:7000' };
+
+function environments(env: NodeJS.ProcessEnv) {
+  const all = localEnvironments(env, parts);
+  return (service: Parameters<typeof environmentOf>[0]) => all.get(service) ?? {};
+}
+
+test("a service's own variables reach it alone, without its name, and stand above those for all", () => {
+  const env = {
+    SITE_PORT: '1',
+    PROBE_WORKER_CONCURRENCY: '3',
+    LOG_LEVEL: 'warn',
+    SITE_LOG_LEVEL: 'debug',
+    HOME: '/root',
+  };
+  expect(environmentOf('site', env)).toEqual({ PORT: '1', LOG_LEVEL: 'debug', HOME: '/root' });
+  expect(environmentOf('probe-worker', env)).toEqual({ CONCURRENCY: '3', LOG_LEVEL: 'warn', HOME: '/root' });
+  expect(environmentOf('gateway', env)).toEqual({ LOG_LEVEL: 'warn', HOME: '/root' });
+});
+
+test("a bare PORT or OPS_PORT is the gateway's", () => {
+  const env = { PORT: '1', OPS_PORT: '2', GATEWAY_OPS_PORT: '3' };
+  expect(environmentOf('gateway', env)).toEqual({ PORT: '1', OPS_PORT: '3' });
+  expect(environmentOf('site', env)).toEqual({});
+});
+
+test('an empty variable counts as absent', () => {
+  expect(environmentOf('site', { SITE_LOG_LEVEL: '', LOG_LEVEL: 'warn' })).toEqual({ LOG_LEVEL: 'warn' });
+  expect(hasSandbox({ IDENTITY_PROVIDERS: '' })).toBe(true);
+});
+
+test('with nothing set, every service gets what the system brings along', () => {
+  const of = environments({});
+  expect([...localEnvironments({}, parts).keys()]).toEqual([
+    'gateway',
+    'site',
+    'auth-verifier',
+    'probe-worker',
+    'rendition-worker',
+    'sandbox-provider',
+  ]);
+  expect(of('gateway')).toMatchObject({
+    REDIS_URL: 'redis://127.0.0.1:7000',
+    OBJECT_STORE: 'filesystem',
+    OBJECT_STORE_DIR: '/data/store',
+    PUBLIC_SITE_URL: 'http://127.0.0.1:8081',
+    VERIFIER_URL: 'http://127.0.0.1:8082',
+    VERIFIER_SECRET_FILE: '/data/secrets/VERIFIER_SECRET',
+    API_KEYS: 'sandbox-key',
+  });
+  expect(of('auth-verifier')).toMatchObject({
+    IDENTITY_PROVIDERS: 'http://127.0.0.1:8085/1/account/verify_credentials.json',
+    CACHE_KEY_SECRET_FILE: '/data/secrets/CACHE_KEY_SECRET',
+    USER_ID_SECRET_FILE: '/data/secrets/USER_ID_SECRET',
+  });
+});
+
+test('addresses follow from ports and hosts', () => {
+  const of = environments({
+    SITE_PORT: '1',
+    AUTH_VERIFIER_PORT: '2',
+    SANDBOX_PROVIDER_PORT: '3',
+    SITE_HOST: '0.0.0.0',
+  });
+  expect(of('gateway')).toMatchObject({ PUBLIC_SITE_URL: 'http://127.0.0.1:1', VERIFIER_URL: 'http://127.0.0.1:2' });
+  expect(of('site')).toMatchObject({ PUBLIC_SITE_URL: 'http://127.0.0.1:1', PORT: '1', HOST: '0.0.0.0' });
+  expect(of('auth-verifier')['IDENTITY_PROVIDERS']).toBe('http://127.0.0.1:3/1/account/verify_credentials.json');
+});
+
+test('what is given stays, for all or for one service, as a value or as a file', () => {
+  const of = environments({
+    PUBLIC_SITE_URL: 'https://media.example',
+    VERIFIER_SECRET: 'a secret for all',
+    AUTH_VERIFIER_USER_ID_SECRET_FILE: '/run/secrets/user-id',
+    GATEWAY_API_KEYS_FILE: '/run/secrets/keys',
+    OBJECT_STORE: 'minio',
+  });
+  expect(of('gateway')).toMatchObject({ PUBLIC_SITE_URL: 'https://media.example', OBJECT_STORE: 'minio' });
+  expect(of('gateway')).not.toHaveProperty('VERIFIER_SECRET_FILE');
+  expect(of('gateway')).not.toHaveProperty('API_KEYS');
+  expect(of('auth-verifier')).toMatchObject({
+    USER_ID_SECRET_FILE: '/run/secrets/user-id',
+    VERIFIER_SECRET: 'a secret for all',
+  });
+});
+
+test('no Redis is brought along for a service that has one, or one for each role', () => {
+  expect(environments({ REDIS_URL: 'redis://other' })('gateway')['REDIS_URL']).toBe('redis://other');
+  const roles = environments({ QUEUE_REDIS_URL: 'redis://q', CACHE_REDIS_URL: 'redis://c' });
+  expect(roles('gateway')).not.toHaveProperty('REDIS_URL');
+  expect(environments({ QUEUE_REDIS_URL: 'redis://q' })('auth-verifier')['REDIS_URL']).toBe(parts.redisUrl);
+});
+
+test('the sandbox provider runs only where no other provider is named', () => {
+  expect(localEnvironments({ IDENTITY_PROVIDERS: 'https://id.example' }, parts).has('sandbox-provider')).toBe(false);
+  expect(
+    localEnvironments({ AUTH_VERIFIER_IDENTITY_PROVIDERS: 'https://id.example' }, parts).has('sandbox-provider'),
+  ).toBe(false);
+});
+
+test('a faulty port is left to its service to tell: the addresses stay sound', () => {
+  expect(environments({ SITE_PORT: 'none' })('gateway')['PUBLIC_SITE_URL']).toBe('http://127.0.0.1:8081');
+});

@@ -1,0 +1,81 @@
+import { join } from 'node:path';
+import { localAddress, localProvider, sandboxApiKey } from '@echodrop/client/local-system';
+import { type ServiceName, serviceNames } from './services.ts';
+
+/** Where the parts are that a system of its own brings along. */
+export interface OwnParts {
+  /** An absolute path. */
+  readonly dataDir: string;
+  readonly redisUrl: string;
+}
+
+/** The secrets that are made once and kept in DATA_DIR when they are not given. */
+export const ownSecrets = ['VERIFIER_SECRET', 'CACHE_KEY_SECRET', 'USER_ID_SECRET'] as const;
+
+export function secretFile(dataDir: string, name: (typeof ownSecrets)[number]): string {
+  return join(dataDir, 'secrets', name);
+}
+
+/**
+ * What of `env` reaches one service (DESIGN, "Settings that others rely on"): `<SERVICE>_<NAME>` as `<NAME>` and none of
+ * another's, a bare PORT or OPS_PORT where it is the gateway, and all else. Empty variables count as absent.
+ */
+export function environmentOf(service: ServiceName, env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  const shared: NodeJS.ProcessEnv = {};
+  const own: NodeJS.ProcessEnv = {};
+  for (const [name, value] of Object.entries(env)) {
+    if (!value) continue;
+    const owner = serviceNames.find((candidate) => name.startsWith(prefix(candidate)));
+    if (owner === service) own[name.slice(prefix(service).length)] = value;
+    else if (owner === undefined && !(isPort(name) && service !== 'gateway')) shared[name] = value;
+  }
+  return { ...shared, ...own };
+}
+
+/** Whether the sandbox identity provider belongs to the system: only where no other is named. */
+export function hasSandbox(env: NodeJS.ProcessEnv): boolean {
+  return !isGiven('IDENTITY_PROVIDERS', environmentOf('auth-verifier', env));
+}
+
+/** The services that run with this environment, each with its own. */
+export function localEnvironments(env: NodeJS.ProcessEnv, parts: OwnParts): Map<ServiceName, NodeJS.ProcessEnv> {
+  const defaults = defaultSettings(env, parts);
+  const running = serviceNames.filter((service) => service !== 'sandbox-provider' || hasSandbox(env));
+  return new Map(running.map((service) => [service, withDefaults(environmentOf(service, env), defaults)]));
+}
+
+function defaultSettings(env: NodeJS.ProcessEnv, { dataDir, redisUrl }: OwnParts): Record<string, string> {
+  return {
+    REDIS_URL: redisUrl,
+    OBJECT_STORE: 'filesystem',
+    OBJECT_STORE_DIR: join(dataDir, 'store'),
+    PUBLIC_SITE_URL: sound(env, (from) => localAddress('site', from)),
+    VERIFIER_URL: sound(env, (from) => localAddress('auth-verifier', from)),
+    IDENTITY_PROVIDERS: sound(env, localProvider),
+    API_KEYS: sandboxApiKey,
+    ...Object.fromEntries(ownSecrets.map((name) => [`${name}_FILE`, secretFile(dataDir, name)])),
+  };
+}
+
+// A faulty port is told as such by its service, and not once more as a faulty address by others.
+function sound(env: NodeJS.ProcessEnv, address: (env: NodeJS.ProcessEnv) => string): string {
+  return URL.canParse(address(env)) ? address(env) : address({});
+}
+
+function withDefaults(env: NodeJS.ProcessEnv, defaults: Record<string, string>): NodeJS.ProcessEnv {
+  const missing = Object.entries(defaults).filter(([name]) => !isGiven(name.replace(/_FILE$/, ''), env));
+  return { ...env, ...Object.fromEntries(missing) };
+}
+
+function isGiven(name: string, env: NodeJS.ProcessEnv): boolean {
+  if (name === 'REDIS_URL' && isGiven('QUEUE_REDIS_URL', env) && isGiven('CACHE_REDIS_URL', env)) return true;
+  return Boolean(env[name] || env[`${name}_FILE`]);
+}
+
+function prefix(service: ServiceName): string {
+  return `${service.replace('-', '_').toUpperCase()}_`;
+}
+
+function isPort(name: string): boolean {
+  return name === 'PORT' || name === 'OPS_PORT';
+}

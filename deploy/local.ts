@@ -1,0 +1,68 @@
+import { relative, resolve } from 'node:path';
+import { localAddress } from '@echodrop/client/local-system';
+import { FaultySettings } from '@echodrop/service/env';
+import { faultySettingsStatus } from '@echodrop/service/run-service';
+import { awaitReady } from './await-ready.ts';
+import { sampleAsCurl, sampleTarget, uploadSample } from './first-upload.ts';
+import { requireFree } from './free-ports.ts';
+import { holdDataDir } from './hold-data-dir.ts';
+import { planSystem, type SystemPlan } from './plan-system.ts';
+import { portsOf } from './read-all-settings.ts';
+import { logDir, startSystem } from './start-system.ts';
+import { requireSystemTools } from './system-tools.ts';
+import { say } from './terminal.ts';
+
+const stop = new AbortController();
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => stop.abort());
+process.stdout.on('error', () => stop.abort());
+process.exit(await run(process.env, stop.signal));
+
+/** Runs the whole system until `stopping`; the exit status is 0, or 78 for faulty settings, or 1 when it cannot go on. */
+async function run(env: NodeJS.ProcessEnv, stopping: AbortSignal): Promise<number> {
+  try {
+    await runSystem(env, stopping);
+    return 0;
+  } catch (error) {
+    if (stopping.aborted) return 0;
+    process.stderr.write(`${error instanceof Error ? error.message : error}\n`);
+    return error instanceof FaultySettings ? faultySettingsStatus : 1;
+  }
+}
+
+async function runSystem(env: NodeJS.ProcessEnv, stopping: AbortSignal): Promise<void> {
+  const dataDir = resolve(env['DATA_DIR'] || 'data');
+  using _held = await holdDataDir(dataDir);
+  const plan = await planSystem(env, dataDir);
+  await requireSystemTools(plan.redisPort !== undefined, stopping);
+  await requireFree(portsOf(plan.configs), stopping);
+
+  {
+    await using system = await startSystem(plan, stopping);
+    await Promise.race([system.failed, serve(plan, env, stopping)]).finally(() => say('echodrop', 'stopping'));
+  }
+  say('echodrop', 'stopped');
+}
+
+/** From started to stopping: waits until all is ready, shows that it works, and says how to use it. */
+async function serve(plan: SystemPlan, env: NodeJS.ProcessEnv, stopping: AbortSignal): Promise<void> {
+  await awaitReady(plan.configs, stopping);
+  say('gateway', localAddress('gateway', env));
+  say('site', localAddress('site', env));
+  say('logs', relative('.', logDir(plan)) || logDir(plan));
+
+  const target = sampleTarget(plan, env);
+  if (target) {
+    const { answer, page } = await uploadSample(target, stopping);
+    process.stdout.write(`\n${sampleAsCurl(target)}\n${answer}\n\n`);
+    if (page) say('page', page);
+  }
+  say('echodrop', 'ready');
+  await aborted(stopping);
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+}

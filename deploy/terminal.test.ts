@@ -1,0 +1,31 @@
+import { expect, test } from 'vitest';
+import { terminalLine } from './terminal.ts';
+
+const logged = (level: string) =>
+  JSON.stringify({
+    level,
+    time: '2026-11-21T12:00:00.000Z',
+    service: 'gateway',
+    reason: 'ECONNREFUSED',
+    msg: 'redis is out of reach',
+  });
+
+test('warnings and errors are shown, with what they say and without what every line says', () => {
+  for (const level of ['warn', 'error', 'fatal']) {
+    expect(terminalLine(logged(level), 'stdout', false)).toBe(
+      `${level}: redis is out of reach {"reason":"ECONNREFUSED"}`,
+    );
+  }
+});
+
+test('the rest stays in the log file unless all is asked for', () => {
+  expect(terminalLine(logged('info'), 'stdout', false)).toBeUndefined();
+  expect(terminalLine(logged('info'), 'stdout', true)).toBe('info: redis is out of reach {"reason":"ECONNREFUSED"}');
+});
+
+test('what is no log line is shown when it is an error', () => {
+  for (const line of ['Error: broken', '{ not JSON', '{"a":1}']) {
+    expect(terminalLine(line, 'stderr', false)).toBe(line);
+    expect(terminalLine(line, 'stdout', false)).toBeUndefined();
+  }
+});
