@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
+import type { OAuthCredentials } from '@echodrop/oauth/signed-get';
 import { localAddress, localProvider, sandboxApiKey, sandboxCredentials } from './local-system.ts';
 import type { Format } from './read-answer.ts';
-import type { OAuthCredentials } from './sign-echo.ts';
 
 export const usage = `Usage:
   sign [options]          prints the value of X-Verify-Credentials-Authorization

@@ -1,7 +1,7 @@
+import { type OAuthCredentials, signedGet } from '@echodrop/oauth/signed-get';
 import type { MediaRecord } from '@echodrop/record';
 import { measuredFile, type Progress } from './measured-file.ts';
 import { type Format, readRecord, readRefusal } from './read-answer.ts';
-import { type OAuthCredentials, signEcho } from './sign-echo.ts';
 
 /** What is uploaded, for whom, and by which application. */
 export interface Upload {
@@ -56,7 +56,7 @@ export async function uploadMedia(service: string, upload: Upload, options: Uplo
 export function echoHeaders({ provider, credentials }: Pick<Upload, 'provider' | 'credentials'>) {
   return {
     'X-Auth-Service-Provider': provider,
-    'X-Verify-Credentials-Authorization': signEcho(provider, credentials),
+    'X-Verify-Credentials-Authorization': signedGet(provider, credentials),
   };
 }
 

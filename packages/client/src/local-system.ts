@@ -1,4 +1,4 @@
-import type { OAuthCredentials } from './sign-echo.ts';
+import type { OAuthCredentials } from '@echodrop/oauth/signed-get';
 
 /** What the sandbox identity provider knows; nothing of it is a secret. */
 export const sandboxCredentials: OAuthCredentials = {

@@ -1,8 +1,8 @@
 import type { Credentials, Verdict } from '@echodrop/contracts/verification';
+import { signedGet } from '@echodrop/oauth/signed-get';
 import type { VerifierEvents } from './events.ts';
 import type { IdentityProviders } from './identity-provider.ts';
 import type { KnownProviders, Provider } from './known-providers.ts';
-import { signedGet } from './sign-request.ts';
 import type { VerdictCache } from './verdict-cache.ts';
 
 /** Says who a caller is: known provider, cached verdict, else ask and remember. One question at a time for the same credentials. */
@@ -45,7 +45,7 @@ export class Verifier {
     const started = performance.now();
     const verdict = await this.#providers.ask(
       provider,
-      credentials.version === 2 ? credentials.authorization : signedGet(provider.advertised, credentials),
+      credentials.version === 2 ? credentials.authorization : signed(provider.advertised, credentials),
     );
     this.#events.answered(verdict.outcome, 'provider', (performance.now() - started) / 1000);
     return verdict;
@@ -57,4 +57,10 @@ function isSpoken(credentials: Credentials, { profile }: Provider): boolean {
   if (credentials.version === 1) return profile.signsRequests;
   const scheme = credentials.authorization.split(' ', 1)[0]?.toLowerCase();
   return profile.schemes.some((known) => known.toLowerCase() === scheme);
+}
+
+// Version 1: the request that the client would have signed, for the address that the provider advertises.
+function signed(address: string, secrets: Extract<Credentials, { version: 1 }>): string {
+  const { consumerToken: consumerKey, consumerSecret, oauthToken: token, oauthSecret: tokenSecret } = secrets;
+  return signedGet(address, { consumerKey, consumerSecret, token, tokenSecret });
 }

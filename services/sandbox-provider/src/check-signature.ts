@@ -1,8 +1,8 @@
-import { createHmac, timingSafeEqual } from 'node:crypto';
-import OAuth from 'oauth-1.0a';
+import { timingSafeEqual } from 'node:crypto';
+import { signatureOf } from '@echodrop/oauth/signature';
 import { readAuthorization } from './authorization-header.ts';
 import { NonceMemory } from './nonce-memory.ts';
-import { type Consumer, consumers, type SandboxUser, users } from './users.ts';
+import { consumers, type SandboxUser, users } from './users.ts';
 
 /** A request as its signature sees it: `url` is the address that the client signed for, query included. */
 export interface SignedRequest {
@@ -28,7 +28,9 @@ export class SignatureCheck {
     const user = users.find(({ token }) => token === parameters.get('oauth_token'));
     if (!consumer || !user) return 'unknown';
 
-    const expected = signatureOf(method, url, parameters, { consumer, tokenSecret: user.tokenSecret });
+    const { oauth_signature: _, ...signed } = Object.fromEntries(parameters);
+    const secrets = { consumerSecret: consumer.secret, tokenSecret: user.tokenSecret };
+    const expected = signatureOf({ method, address: url.href, parameters: signed }, secrets);
     if (!same(expected, parameters.get('oauth_signature') ?? '')) return 'signature';
 
     const timestamp = parameters.get('oauth_timestamp') ?? '';
@@ -46,28 +48,6 @@ function wellFormed(parameters: Map<string, string>, url: URL): boolean {
     parameters.get('oauth_nonce') !== undefined &&
     ![...url.searchParams.keys()].some((name) => name.startsWith('oauth_'))
   );
-}
-
-interface Secrets {
-  readonly consumer: Consumer;
-  readonly tokenSecret: string;
-}
-
-function signatureOf(
-  method: string,
-  url: URL,
-  header: Map<string, string>,
-  { consumer, tokenSecret }: Secrets,
-): string {
-  const oauth = new OAuth({
-    consumer: { ...consumer },
-    signature_method: 'HMAC-SHA1',
-    hash_function: (base, key) => createHmac('sha1', key).update(base).digest('base64'),
-  });
-  const { oauth_signature: _, ...signed } = Object.fromEntries(header);
-  // Our own reading of the query: the library's takes a plus for a plus, and cuts a value at its second equals sign.
-  const data = Object.fromEntries([...url.searchParams.keys()].map((name) => [name, url.searchParams.getAll(name)]));
-  return oauth.getSignature({ method, url: url.origin + url.pathname, data }, tokenSecret, signed as never);
 }
 
 function same(expected: string, given: string): boolean {

@@ -1,17 +1,17 @@
 import { createHmac } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { signEcho } from './sign-echo.ts';
+import { signedGet } from './signed-get.ts';
 
 const credentials = { consumerKey: 'ck', consumerSecret: 'c s&', token: '12345-t', tokenSecret: 't+s' };
 
 test('the header has the shape of the interface, section 5.3', () => {
-  expect(signEcho('https://api.example.com/1/account/verify_credentials.json', credentials)).toMatch(
+  expect(signedGet('https://api.example.com/1/account/verify_credentials.json', credentials)).toMatch(
     /^OAuth realm="https:\/\/api\.example\.com\/", oauth_consumer_key="ck", oauth_signature_method="HMAC-SHA1", oauth_token="12345-t", oauth_timestamp="\d+", oauth_nonce="[0-9a-f]{32}", oauth_version="1\.0", oauth_signature="[A-Za-z0-9%]+%3D"$/,
   );
 });
 
 test('the signature is that of RFC 5849 for a GET of the address', () => {
-  const header = signEcho('http://127.0.0.1:8085/verify.json', credentials);
+  const header = signedGet('http://127.0.0.1:8085/verify.json', credentials);
   const value = (name: string) => new RegExp(`${name}="([^"]*)"`).exec(header)?.[1] ?? '';
   const parameters = ['consumer_key', 'nonce', 'signature_method', 'timestamp', 'token', 'version']
     .map((name) => `oauth_${name}=${value(`oauth_${name}`)}`)
@@ -23,5 +23,5 @@ test('the signature is that of RFC 5849 for a GET of the address', () => {
 
 test('no two headers are the same', () => {
   const address = 'http://127.0.0.1:8085/verify.json';
-  expect(signEcho(address, credentials)).not.toBe(signEcho(address, credentials));
+  expect(signedGet(address, credentials)).not.toBe(signedGet(address, credentials));
 });
