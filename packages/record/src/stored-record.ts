@@ -1,7 +1,25 @@
+import { z } from 'zod';
 import { exactNumber, parseExactJson } from './exact-json.ts';
 import type { StoredRecord } from './media-record.ts';
 
 const schemaVersion = 1;
+
+const storedShape = z.object({
+  version: z.literal(schemaVersion),
+  id: z.string(),
+  text: z.string(),
+  width: z.int(),
+  height: z.int(),
+  size: z.int(),
+  type: z.string(),
+  etag: z.string(),
+  provider: z.string(),
+  subject: z.string(),
+  application: z.string(),
+  media_key: z.string(),
+  timestamp: z.iso.datetime().transform((time) => new Date(time)),
+  user: z.object({ id: z.union([z.int(), z.bigint()]).transform(BigInt), screen_name: z.string() }),
+});
 
 /** The object could not be read as a record: not ours, or written by a later release. */
 export class UnreadableRecord extends Error {
@@ -27,29 +45,15 @@ export function encodeStoredRecord(record: StoredRecord): Buffer {
  * @throws UnreadableRecord
  */
 export function decodeStoredRecord(bytes: Buffer): StoredRecord {
-  const fields = parse(bytes);
-  if (fields['version'] !== schemaVersion) throw new UnreadableRecord(`record of version ${fields['version']}`);
-  const user = fields['user'] as { id: number | bigint; screen_name: string };
-  return {
-    id: fields['id'] as string,
-    text: fields['text'] as string,
-    width: fields['width'] as number,
-    height: fields['height'] as number,
-    size: fields['size'] as number,
-    type: fields['type'] as string,
-    timestamp: new Date(fields['timestamp'] as string),
-    user: { id: BigInt(user.id), screenName: user.screen_name },
-    mediaKey: fields['media_key'] as string,
-    etag: fields['etag'] as string,
-    provider: fields['provider'] as string,
-    subject: fields['subject'] as string,
-    application: fields['application'] as string,
-  };
+  const { data, error } = storedShape.safeParse(parse(bytes));
+  if (!data) throw new UnreadableRecord('not a record of a version that is known', { cause: error });
+  const { version: _, media_key: mediaKey, user, ...rest } = data;
+  return { ...rest, mediaKey, user: { id: user.id, screenName: user.screen_name } };
 }
 
-function parse(bytes: Buffer): Record<string, unknown> {
+function parse(bytes: Buffer): unknown {
   try {
-    return parseExactJson(bytes.toString()) as Record<string, unknown>;
+    return parseExactJson(bytes.toString());
   } catch (error) {
     throw new UnreadableRecord('record is no JSON', { cause: error });
   }

@@ -5,14 +5,17 @@ export interface XmlElements {
   readonly [name: string]: string | number | XmlElements;
 }
 
+// XML 1.0 makes a CR a line feed unless it is a reference; parsers that follow XML 1.1 do so with the other three too.
+const madeLineFeeds = /[\r\u0085\u2028\u2029]/g;
+
 /**
  * A compact XML 1.0 document whose declaration is the first byte. Every text comes out of a parser as it went in, but for
- * characters that XML 1.0 forbids, which become U+FFFD; a CR is written as `&#xD;`, or a parser would make it a line feed.
+ * characters that XML 1.0 forbids, which become U+FFFD.
  */
 export function xmlDocument(elements: XmlElements): string {
   const document = create({ version: '1.0', encoding: 'UTF-8', invalidCharReplacement: '\uFFFD' });
   append(document, elements);
-  return document.end().replaceAll('\r', '&#xD;');
+  return document.end().replace(madeLineFeeds, reference);
 }
 
 // Node by node, not as one object: there a key or a text of xmlbuilder2's own notation (`@`, `#`, `$`) would be understood.
@@ -20,6 +23,11 @@ function append(parent: ReturnType<typeof create>, elements: XmlElements): void 
   for (const [name, content] of Object.entries(elements)) {
     const element = parent.ele(name);
     if (typeof content === 'object') append(element, content);
-    else element.txt(String(content));
+    // xmlbuilder2 takes `&amp;`, and even `&nbsp;` and `&#0;`, for references that are meant, and escapes only what looks like none.
+    else element.txt(String(content).replaceAll('&', '&amp;'));
   }
+}
+
+function reference(character: string): string {
+  return `&#x${character.charCodeAt(0).toString(16).toUpperCase()};`;
 }

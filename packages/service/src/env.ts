@@ -109,8 +109,8 @@ export function readSettings<S extends z.ZodRawShape>(shape: S, env: NodeJS.Proc
     const value = mayComeFromFile(shape[name]) ? fromVariableOrFile(name, env, faults) : env[name];
     if (value) values[name] = value;
   }
-  const misread = new Set(faults.map((fault) => fault.split('_FILE')[0]));
-  faults.push(...missingByCondition(shape, values).filter((fault) => !misread.has(fault.split(' ')[0])));
+  const misread = new Set(faults.map((fault) => fault.slice(0, fault.indexOf('_FILE'))));
+  faults.push(...missingByCondition(shape, values, misread));
   const result = z.object(shape).safeParse(values);
   if (result.success && faults.length === 0) return result.data;
   for (const issue of result.error?.issues ?? []) {
@@ -119,10 +119,10 @@ export function readSettings<S extends z.ZodRawShape>(shape: S, env: NodeJS.Proc
   throw new FaultySettings(faults);
 }
 
-function missingByCondition(shape: z.ZodRawShape, values: Record<string, string>): string[] {
+function missingByCondition(shape: z.ZodRawShape, values: Record<string, string>, misread: Set<string>): string[] {
   return Object.entries(shape).flatMap(([name, setting]) => {
     const condition = setting instanceof z.ZodOptional && (setting.meta()?.condition as Condition | undefined);
-    if (!condition || values[name]) return [];
+    if (!condition || values[name] || misread.has(name) || misread.has(condition.other)) return [];
     const { other, is } = condition;
     if (is === undefined) return values[other] ? [] : [`${name} is required where ${other} is absent`];
     const given = z.safeParse(shape[other] ?? z.undefined(), values[other]).data;

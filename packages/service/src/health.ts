@@ -36,7 +36,7 @@ async function answers(check: ReadyCheck): Promise<boolean> {
   const deadline = new Promise<false>((resolve) => {
     timer = setTimeout(resolve, checkDeadlineMs, false);
   });
-  const answer = check().then(
+  const answer = Promise.try(check).then(
     () => true,
     () => false,
   );

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import type { Server } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 
 interface Listening {
   readonly host: string;
@@ -18,11 +18,22 @@ export async function listen(
   server: Server,
   { host, port, stopping, graceSeconds }: Listening,
 ): Promise<AsyncDisposable> {
-  for (const event of ['request', 'checkContinue'] as const) {
-    server.prependListener(event, (_request, response) => {
-      if (stopping.aborted) response.setHeader('Connection', 'close');
+  const running = new Set<ServerResponse>();
+  const begun = (_request: IncomingMessage, response: ServerResponse) => {
+    if (stopping.aborted) response.setHeader('Connection', 'close');
+    running.add(response);
+    response.once('close', () => {
+      running.delete(response);
+      // One whose head was already sent when the stop began has left its connection open.
+      if (!server.listening) server.closeIdleConnections();
     });
-  }
+  };
+  stopping.addEventListener('abort', () => {
+    for (const response of running) if (!response.headersSent) response.setHeader('Connection', 'close');
+  });
+  server.prependListener('request', begun);
+  // Whoever listens for checkContinue must answer it: a server that does not handle it leaves it to Node.
+  if (server.listenerCount('checkContinue') > 0) server.prependListener('checkContinue', begun);
   server.listen(port, host);
   await once(server, 'listening');
   return {

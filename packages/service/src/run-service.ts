@@ -40,13 +40,16 @@ export async function runService<C extends ProcessSettings>(
     parts.use(
       await listen(opsServer(health, metrics), { host: config.HOST, port: config.OPS_PORT, stopping, graceSeconds: 0 }),
     );
-    await build({ config, log, metrics, health, parts, stopping });
-    health.serving();
-    log.info({ opsPort: config.OPS_PORT }, 'ready');
-    await aborted(stopping);
-    health.stopping();
-    log.info('stopping');
-    await sleep(config.SHUTDOWN_DELAY_SECONDS * 1000);
+    // A start that takes long must not hold up a stop.
+    await Promise.race([build({ config, log, metrics, health, parts, stopping }), aborted(stopping)]);
+    if (!stopping.aborted) {
+      health.serving();
+      log.info({ opsPort: config.OPS_PORT }, 'ready');
+      await aborted(stopping);
+      health.stopping();
+      log.info('stopping');
+      await sleep(config.SHUTDOWN_DELAY_SECONDS * 1000);
+    }
   } catch (error) {
     process.exitCode = 1;
     log.fatal({ err: error }, 'cannot go on');
@@ -54,6 +57,8 @@ export async function runService<C extends ProcessSettings>(
   endIfStuck(config.SHUTDOWN_GRACE_SECONDS, log);
   await parts.disposeAsync();
   log.info('stopped');
+  // All that was promised is done: what a start that was broken off has left behind is not waited for.
+  process.exit();
 }
 
 function configOrExit<C>(name: string, readConfig: (env: NodeJS.ProcessEnv) => C): C {

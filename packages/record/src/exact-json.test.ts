@@ -1,0 +1,38 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { exactNumber, parseExactJson } from './exact-json.ts';
+
+test.each([
+  ['9007199254740991', 9007199254740991],
+  ['9007199254740992', 9007199254740992n],
+  ['-9007199254740993', -9007199254740993n],
+  ['18446744073709551615', 18446744073709551615n],
+  ['1.5', 1.5],
+  ['1e3', 1000],
+  ['1e400', Number.POSITIVE_INFINITY],
+  ['9007199254740993.5', 9007199254740994],
+  ['"9007199254740993"', '9007199254740993'],
+  ['null', null],
+  ['{"a":[9007199254740993]}', { a: [9007199254740993n] }],
+])('%s', (json, value) => {
+  expect(parseExactJson(json)).toEqual(value);
+});
+
+test('what exactNumber wrote is read as it was', () => {
+  fc.assert(
+    fc.property(fc.bigInt({ min: -(2n ** 70n), max: 2n ** 70n }), (value) => {
+      const read = parseExactJson(JSON.stringify([exactNumber(value)])) as [number | bigint];
+      expect(BigInt(read[0])).toBe(value);
+    }),
+  );
+});
+
+test('a field that is called __proto__ stays a field', () => {
+  const read = parseExactJson('{"__proto__":{"admin":true}}') as Record<string, unknown>;
+  expect(Object.keys(read)).toEqual(['__proto__']);
+  expect(read['admin']).toBeUndefined();
+});
+
+test('what is no JSON throws a SyntaxError', () => {
+  expect(() => parseExactJson('{')).toThrow(SyntaxError);
+});

@@ -1,0 +1,28 @@
+import { expect, test } from 'vitest';
+import { isMediaId, newMediaId } from './media-id.ts';
+
+const sample = Array.from({ length: 100_000 }, () => newMediaId());
+
+test('ids have their shape, and of a hundred thousand no two are the same', () => {
+  expect(sample.every(isMediaId)).toBe(true);
+  expect(new Set(sample).size).toBe(sample.length);
+});
+
+test('every place holds every character of base62, none of them favoured', () => {
+  const expected = sample.length / 62;
+  for (let place = 0; place < 10; place += 1) {
+    const counts = new Map<string, number>();
+    for (const id of sample) counts.set(id.charAt(place), (counts.get(id.charAt(place)) ?? 0) + 1);
+    expect(counts.size).toBe(62);
+    // Six standard deviations; a byte taken modulo 62 would favour eight characters by a fifth.
+    const tolerance = 6 * Math.sqrt(expected);
+    for (const count of counts.values()) expect(Math.abs(count - expected)).toBeLessThan(tolerance);
+  }
+});
+
+test.each(['', '0aZ9bY8cX', '0aZ9bY8cX70', '0aZ9bY8cX-', '0aZ9bY8cX7\n', '../../../..', 'ä123456789', '０aZ9bY8cX7'])(
+  '%j is no media id',
+  (text) => {
+    expect(isMediaId(text)).toBe(false);
+  },
+);

@@ -1,0 +1,67 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { anyText, anyUserId } from './any-text.fixture.ts';
+import { parseExactJson } from './exact-json.ts';
+import type { MediaRecord } from './media-record.ts';
+import { recordToJson } from './record-to-json.ts';
+import { recordToXml } from './record-to-xml.ts';
+import { xmlParsers } from './xml-parsers.fixture.ts';
+
+const record: MediaRecord = {
+  id: '0aZ9bY8cX7',
+  text: 'Tulips & <bees>',
+  url: 'https://photos.example/0aZ9bY8cX7',
+  width: 4032,
+  height: 3024,
+  size: 2 ** 31,
+  type: 'jpg',
+  timestamp: new Date('2026-11-21T11:36:34.567Z'),
+  user: { id: 1059182745930317825n, screenName: 'mia' },
+};
+
+test('JSON has the fields of the interface, in its order, numbers as numbers', () => {
+  expect(recordToJson(record)).toBe(
+    '{"id":"0aZ9bY8cX7","text":"Tulips & <bees>","url":"https://photos.example/0aZ9bY8cX7","width":4032,"height":3024,' +
+      '"size":2147483648,"type":"jpg","timestamp":"Sat, 21 Nov 2026 11:36:34 +0000",' +
+      '"user":{"id":1059182745930317825,"screen_name":"mia"}}',
+  );
+});
+
+test('XML has the same fields in the same order, user as a child element', () => {
+  expect(recordToXml(record)).toBe(
+    '<?xml version="1.0" encoding="UTF-8"?><image><id>0aZ9bY8cX7</id><text>Tulips &amp; &lt;bees&gt;</text>' +
+      '<url>https://photos.example/0aZ9bY8cX7</url><width>4032</width><height>3024</height><size>2147483648</size>' +
+      '<type>jpg</type><timestamp>Sat, 21 Nov 2026 11:36:34 +0000</timestamp>' +
+      '<user><id>1059182745930317825</id><screen_name>mia</screen_name></user></image>',
+  );
+});
+
+test('JSON.parse gives back any caption and name as they were', () => {
+  fc.assert(
+    fc.property(anyText, anyText, (text, screenName) => {
+      const parsed = JSON.parse(recordToJson({ ...record, text, user: { id: 1n, screenName } }));
+      expect([parsed.text, parsed.user.screen_name]).toEqual([text, screenName]);
+    }),
+    { numRuns: 1000 },
+  );
+});
+
+test.each(xmlParsers)('%s finds any caption and name apart, in the right element', (_, parse) => {
+  fc.assert(
+    fc.property(fc.string(), fc.string(), (text, screenName) => {
+      const parsed = parse(recordToXml({ ...record, text, user: { id: 1n, screenName } }));
+      expect([parsed['image/text'], parsed['image/user/screen_name']]).toEqual([text, screenName]);
+    }),
+  );
+});
+
+test('user ids of 64 bits, signed or not, are exact in JSON and in XML', () => {
+  fc.assert(
+    fc.property(anyUserId, (id) => {
+      const sample = { ...record, user: { id, screenName: 'mia' } };
+      const { user } = parseExactJson(recordToJson(sample)) as { user: { id: number | bigint } };
+      expect(BigInt(user.id)).toBe(id);
+      for (const [, parse] of xmlParsers) expect(parse(recordToXml(sample))['image/user/id']).toBe(id.toString());
+    }),
+  );
+});

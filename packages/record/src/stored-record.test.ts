@@ -1,0 +1,66 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { anyText, anyUserId } from './any-text.fixture.ts';
+import { publicRecord, type StoredRecord } from './media-record.ts';
+import { decodeStoredRecord, encodeStoredRecord, UnreadableRecord } from './stored-record.ts';
+
+const stored: StoredRecord = {
+  id: '0aZ9bY8cX7',
+  text: 'Tulips',
+  width: 4032,
+  height: 3024,
+  size: 123,
+  type: 'jpg',
+  timestamp: new Date('2026-11-21T11:36:34.567Z'),
+  user: { id: 1059182745930317825n, screenName: 'mia' },
+  mediaKey: 'c0ffee',
+  etag: '"d41d8cd9"',
+  provider: 'https://identity.example/verify.json',
+  subject: '1059182745930317825',
+  application: 'Birdsong',
+};
+
+test('a record is read as it was written, whatever its texts and its user are', () => {
+  fc.assert(
+    fc.property(anyText, anyText, anyUserId, (text, subject, id) => {
+      const record = { ...stored, text, subject, application: text, user: { id, screenName: text } };
+      expect(decodeStoredRecord(encodeStoredRecord(record))).toEqual(record);
+    }),
+  );
+});
+
+test('what a later release adds to a record of this version is passed over', () => {
+  const bytes = Buffer.from(
+    encodeStoredRecord(stored).toString().replace('{', '{"licence":"CC0","__proto__":{"id":"x"},'),
+  );
+  expect(decodeStoredRecord(bytes)).toEqual(stored);
+});
+
+const written = JSON.parse(encodeStoredRecord(stored).toString());
+
+test.each([
+  ['nothing', ''],
+  ['no JSON', '<image/>'],
+  ['cut off', JSON.stringify(written).slice(0, -1)],
+  ['null', 'null'],
+  ['a number', '1'],
+  ['a list', '[]'],
+  ['an empty object', '{}'],
+  ['a later version', JSON.stringify({ ...written, version: 2 })],
+  ['no version', JSON.stringify({ ...written, version: undefined })],
+  ['no user', JSON.stringify({ ...written, user: undefined })],
+  ['a user id that is no integer', JSON.stringify({ ...written, user: { id: 1.5, screen_name: 'mia' } })],
+  ['a time that is none', JSON.stringify({ ...written, timestamp: 'yesterday' })],
+  ['a width that is a text', JSON.stringify({ ...written, width: '4032' })],
+  ['no media key', JSON.stringify({ ...written, media_key: undefined })],
+])('%s is an UnreadableRecord', (_, text) => {
+  expect(() => decodeStoredRecord(Buffer.from(text))).toThrow(UnreadableRecord);
+});
+
+test('the public record has the address of its page, and nothing that is not for everybody', () => {
+  const { mediaKey: _, etag, provider, subject, application, ...shown } = stored;
+  expect(publicRecord(stored, 'https://photos.example')).toEqual({
+    ...shown,
+    url: 'https://photos.example/0aZ9bY8cX7',
+  });
+});

@@ -1,0 +1,44 @@
+import { DOMParser, type Element } from '@xmldom/xmldom';
+import { SaxesParser } from 'saxes';
+
+/** The texts of a document by where they stand, such as `image/user/id`. */
+export type Texts = Record<string, string>;
+
+/** Two parsers that share no code, so that neither's leniency hides a fault; both throw where a document is not well-formed. */
+export const xmlParsers: readonly (readonly [string, (xml: string) => Texts])[] = [
+  ['saxes', withSaxes],
+  ['xmldom', withXmldom],
+];
+
+function withSaxes(xml: string): Texts {
+  const texts: Texts = {};
+  const path: string[] = [];
+  const parser = new SaxesParser();
+  parser.on('opentag', ({ name }) => {
+    path.push(name);
+    texts[path.join('/')] = '';
+  });
+  parser.on('text', (text) => {
+    texts[path.join('/')] += text;
+  });
+  parser.on('closetag', () => {
+    path.pop();
+  });
+  parser.write(xml).close();
+  return texts;
+}
+
+function withXmldom(xml: string): Texts {
+  const onError = (level: string, message: string) => {
+    // It warns of every U+FFFD.
+    if (level !== 'warning') throw new SyntaxError(message);
+  };
+  const root = new DOMParser({ onError }).parseFromString(xml, 'application/xml').documentElement;
+  return root ? Object.fromEntries(textsOf(root)) : {};
+}
+
+function textsOf(element: Element, above = ''): [string, string][] {
+  const path = above + element.tagName;
+  const own = Array.from(element.childNodes, (node) => (node.nodeType === node.TEXT_NODE ? node.nodeValue : ''));
+  return [[path, own.join('')], ...Array.from(element.children, (child) => textsOf(child, `${path}/`)).flat()];
+}

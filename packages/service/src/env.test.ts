@@ -1,0 +1,167 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, expect, test } from 'vitest';
+import {
+  choice,
+  commaSeparated,
+  FaultySettings,
+  httpAddress,
+  port,
+  readSettings,
+  requiredWhen,
+  requiredWithout,
+  secret,
+  text,
+  wholeNumber,
+} from './env.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'echodrop-env-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+function file(name: string, content: string): string {
+  const path = join(folder, name);
+  writeFileSync(path, content);
+  return path;
+}
+
+function faultsOf(shape: Parameters<typeof readSettings>[0], env: NodeJS.ProcessEnv): readonly string[] {
+  try {
+    readSettings(shape, env);
+    return [];
+  } catch (error) {
+    if (error instanceof FaultySettings) return error.faults;
+    throw error;
+  }
+}
+
+const token = secret({ minLength: 8 });
+
+test('settings are read, defaults stand in, and what is not named is not looked at', () => {
+  const shape = {
+    PORT: port(8080),
+    SIZE: wholeNumber({ min: 1 }),
+    LEVEL: choice(['info', 'debug'], 'info'),
+    SITE: httpAddress(),
+    HOST: text('127.0.0.1'),
+    PATHS: commaSeparated('/'),
+    KEYS: commaSeparated(),
+  };
+  const env = { SIZE: '5', SITE: 'https://photos.example//', KEYS: ' a, ,b,', PATH: '/bin' };
+  expect(readSettings(shape, env)).toEqual({
+    PORT: 8080,
+    SIZE: 5,
+    LEVEL: 'info',
+    SITE: 'https://photos.example',
+    HOST: '127.0.0.1',
+    PATHS: ['/'],
+    KEYS: ['a', 'b'],
+  });
+});
+
+test('all faults are told at once, none with the value that was given', () => {
+  const shape = {
+    PORT: port(),
+    SIZE: wholeNumber({ min: 10, max: 20 }),
+    LEVEL: choice(['info', 'debug'], 'info'),
+    SITE: httpAddress(),
+    HOST: text(),
+    TOKEN: token,
+    REDIS_URL: secret({ protocol: /^rediss?:/ }),
+    BUCKET: requiredWhen('STORE', 'minio', text()),
+    STORE: choice(['minio', 'filesystem'], 'minio'),
+  };
+  const env = { SIZE: '21', LEVEL: 'loud', SITE: 'ftp://hunter2', TOKEN: 'hunter2', REDIS_URL: 'http://hunter2' };
+  const faults = faultsOf(shape, env);
+  expect(faults.toSorted()).toEqual([
+    'BUCKET is required where STORE is minio',
+    'HOST is required',
+    'LEVEL must be one of info, debug',
+    'PORT is required',
+    'REDIS_URL must begin like ^rediss?:',
+    'SITE must be an http(s) address',
+    'SIZE must be a whole number from 10 to 20',
+    'TOKEN must have at least 8 characters',
+  ]);
+});
+
+test.each(['', '-1', '+1', '1.0', '1e3', '0x10', ' 1', '65536', '9'.repeat(17), 'NaN'])('%j is no port', (value) => {
+  expect(faultsOf({ PORT: port() }, { PORT: value })).toHaveLength(1);
+});
+
+test.each([
+  ['0', 0],
+  ['00080', 80],
+  ['65535', 65_535],
+])('%s is a port', (value, number) => {
+  expect(readSettings({ PORT: port() }, { PORT: value })).toEqual({ PORT: number });
+});
+
+test.each(['photos.example', '//photos.example', 'file:///etc/passwd', 'javascript:alert(1)', 'http://'])(
+  '%s is no address',
+  (value) => {
+    expect(faultsOf({ SITE: httpAddress() }, { SITE: value })).toEqual(['SITE must be an http(s) address']);
+  },
+);
+
+test('an empty variable is an absent one', () => {
+  const shape = { HOST: text('127.0.0.1'), TOKEN: token, NAME: text() };
+  expect(faultsOf(shape, { HOST: '', TOKEN: '', TOKEN_FILE: '', NAME: '' })).toEqual([
+    'TOKEN is required',
+    'NAME is required',
+  ]);
+  expect(readSettings({ HOST: text('127.0.0.1') }, { HOST: '' })).toEqual({ HOST: '127.0.0.1' });
+});
+
+test.each([
+  ['as it is', 'correct horse'],
+  ['without the line end of an editor', 'correct horse\n'],
+  ['without the line end of Windows', 'correct horse\r\n'],
+])('a secret comes from a file, %s', (name, content) => {
+  const { TOKEN } = readSettings({ TOKEN: token }, { TOKEN_FILE: file(name, content) });
+  expect(TOKEN.reveal()).toBe('correct horse');
+});
+
+test('a secret that may be absent comes from a file too', () => {
+  const shape = { TOKEN: token.optional() };
+  expect(readSettings(shape, {}).TOKEN).toBeUndefined();
+  expect(readSettings(shape, { TOKEN_FILE: file('optional', 'correct horse') }).TOKEN?.reveal()).toBe('correct horse');
+});
+
+test.each([
+  ['both are set', { TOKEN: 'correct horse', TOKEN_FILE: '/x' }, 'TOKEN_FILE and TOKEN are both set'],
+  ['there is no file', { TOKEN_FILE: '/no/such/file' }, 'TOKEN_FILE cannot be read (ENOENT)'],
+  ['it is a folder', { TOKEN_FILE: tmpdir() }, 'TOKEN_FILE cannot be read (EISDIR)'],
+  ['the file is empty', { TOKEN_FILE: file('empty', '\n') }, 'TOKEN is required'],
+  ['what it holds is too short', { TOKEN_FILE: file('short', 'hunter2') }, 'TOKEN must have at least 8 characters'],
+])('one fault, and no other, where %s', (_, env, fault) => {
+  expect(faultsOf({ TOKEN: token }, env)).toEqual([fault]);
+});
+
+test('only secrets come from files', () => {
+  expect(faultsOf({ HOST: text() }, { HOST_FILE: file('host', 'photos.example') })).toEqual(['HOST is required']);
+});
+
+test.each([
+  [{ STORE: 'minio' }, ['BUCKET is required where STORE is minio']],
+  [{}, ['BUCKET is required where STORE is minio']],
+  [{ STORE: 'minio', BUCKET: 'media' }, []],
+  [{ STORE: 'filesystem' }, []],
+  [{ STORE: 'filesystem', BUCKET: 'media' }, []],
+  [{ STORE: 'tape' }, ['STORE must be one of minio, filesystem']],
+])('required where another setting has a value: %j', (env, faults) => {
+  const shape = { STORE: choice(['minio', 'filesystem'], 'minio'), BUCKET: requiredWhen('STORE', 'minio', text()) };
+  expect(faultsOf(shape, env)).toEqual(faults);
+});
+
+test.each([
+  [{}, ['QUEUE is required where SHARED is absent']],
+  [{ SHARED: 'a' }, []],
+  [{ QUEUE: 'b' }, []],
+  [{ QUEUE_FILE: file('queue', 'b') }, []],
+  [{ SHARED_FILE: '/no/such/file' }, ['SHARED_FILE cannot be read (ENOENT)']],
+  [{ QUEUE_FILE: '/no/such/file' }, ['QUEUE_FILE cannot be read (ENOENT)']],
+])('required where another setting is absent: %j', (env, faults) => {
+  const shape = { SHARED: secret().optional(), QUEUE: requiredWithout('SHARED', secret()) };
+  expect(faultsOf(shape, env)).toEqual(faults);
+});

@@ -1,0 +1,46 @@
+import { execFileSync } from 'node:child_process';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+
+/** What a process of its own writes when `code` uses `log` (level info) and `Secret`. */
+function written(code: string): string {
+  const from = (file: string) => JSON.stringify(join(import.meta.dirname, file));
+  const program = `
+    import { createLog } from ${from('log.ts')};
+    import { Secret } from ${from('secret.ts')};
+    const log = createLog('gateway', 'info');
+    ${code}`;
+  return execFileSync(process.execPath, ['--input-type=module', '-e', program], { encoding: 'utf8' });
+}
+
+test('a line is one JSON object with time, level and service', () => {
+  const lines = written(`log.debug('no'); log.info({ mediaId: 'a\\nb' }, 'two\\nlines');`).trimEnd().split('\n');
+  expect(lines).toHaveLength(1);
+  expect(JSON.parse(lines[0] ?? '')).toEqual({
+    level: 'info',
+    time: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
+    service: 'gateway',
+    mediaId: 'a\nb',
+    msg: 'two\nlines',
+  });
+});
+
+test('credentials are struck out, wherever a request, a form or an error brings them', () => {
+  const text = written(`
+    const headers = {
+      authorization: 'hunter2', Authorization: 'hunter2', cookie: 'hunter2', 'x-verify-credentials-authorization': 'hunter2',
+    };
+    const fields = {
+      key: 'hunter2', consumer_token: 'hunter2', consumer_secret: 'hunter2', oauth_token: 'hunter2', oauth_secret: 'hunter2',
+      consumerToken: 'hunter2', consumerSecret: 'hunter2', oauthToken: 'hunter2', oauthSecret: 'hunter2',
+    };
+    log.info(headers);
+    log.info(fields);
+    log.info({ headers, fields });
+    log.info({ request: { headers, fields } });
+    log.info({ secret: new Secret('hunter2'), list: [new Secret('hunter2')] });
+    log.error({ err: Object.assign(new Error('refused'), { headers, secret: new Secret('hunter2') }) });`);
+  expect(text.split('\n')).toHaveLength(7);
+  expect(text).toContain('[secret]');
+  expect(text).not.toContain('hunter2');
+});

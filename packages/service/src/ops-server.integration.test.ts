@@ -1,0 +1,65 @@
+import type { AddressInfo } from 'node:net';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { Health } from './health.ts';
+import { listen } from './http-server.ts';
+import { Metrics } from './metrics.ts';
+import { opsServer } from './ops-server.ts';
+
+let health: Health;
+let metrics: Metrics;
+let address: string;
+let parts: AsyncDisposableStack;
+
+beforeEach(async () => {
+  parts = new AsyncDisposableStack();
+  health = new Health();
+  metrics = new Metrics('gateway');
+  const server = opsServer(health, metrics);
+  const stopping = new AbortController().signal;
+  parts.use(await listen(server, { host: '127.0.0.1', port: 0, stopping, graceSeconds: 0 }));
+  address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+});
+
+afterEach(() => parts.disposeAsync());
+
+test('/livez answers from the start to the end', async () => {
+  for (const step of [() => {}, () => health.serving(), () => health.stopping()]) {
+    step();
+    const response = await fetch(`${address}/livez`);
+    expect([response.status, await response.text()]).toEqual([200, 'ok\n']);
+  }
+});
+
+test('/readyz says 503 and which part is down, and 200 when all are there', async () => {
+  let down = true;
+  health.serving();
+  health.needs('queue', async () => {
+    if (down) throw new Error('ECONNREFUSED redis://:hunter2@redis');
+  });
+  const refused = await fetch(`${address}/readyz`);
+  expect(refused.status).toBe(503);
+  expect(await refused.json()).toEqual({ ready: false, state: 'serving', parts: { queue: 'down' } });
+  down = false;
+  const ready = await fetch(`${address}/readyz`);
+  expect([ready.status, ready.headers.get('cache-control')]).toEqual([200, 'no-store']);
+  await ready.body?.cancel();
+});
+
+test('/metrics tells what was counted, with the name of the service', async () => {
+  metrics.counter('echodrop_uploads_total', 'Uploads.', ['outcome']).inc({ outcome: 'ok' });
+  metrics.gauge('echodrop_buffer_bytes', 'Bytes.', []).set(5);
+  metrics.histogram('echodrop_probe_seconds', 'Seconds.', [], [1]).observe(0.5);
+  const response = await fetch(`${address}/metrics`);
+  expect(response.headers.get('content-type')).toMatch(/^text\/plain; version=0\.0\.4/);
+  const text = await response.text();
+  expect(text).toContain('echodrop_uploads_total{outcome="ok",service="gateway"} 1');
+  expect(text).toContain('echodrop_buffer_bytes{service="gateway"} 5');
+  expect(text).toContain('echodrop_probe_seconds_bucket{le="1",service="gateway"} 1');
+  expect(text).toContain('process_resident_memory_bytes{service="gateway"}');
+});
+
+test.each(['/', '/healthz', '/metrics/x', '/livez/'])('%s is not found', async (path) => {
+  const response = await fetch(address + path);
+  expect(response.status).toBe(404);
+  await response.body?.cancel();
+});
