@@ -29,21 +29,27 @@ export function answerRefusal(
     response.destroy();
     return;
   }
-  const body = format === 'xml' ? refusalToXml(refusal) : refusalToJson(refusal);
+  const { headers, body } = spelledRefusal(refusal, format);
   const stillSending = !request.complete;
-  response.writeHead(refusal.status, {
-    'Content-Type': contentTypes[format],
-    'Content-Length': Buffer.byteLength(body),
-    ...(refusal.status === 401 && { 'WWW-Authenticate': 'OAuth' }),
-    ...(refusal.retryAfterSeconds && { 'Retry-After': refusal.retryAfterSeconds }),
-    ...(stillSending && { Connection: 'close' }),
-  });
+  response.writeHead(refusal.status, { ...headers, ...(stillSending && { Connection: 'close' }) });
   if (stillSending) {
     response.write(body);
     drainRest(request, () => response.end());
   } else {
     response.end(body);
   }
+}
+
+/** A refusal's headers and body, for whoever has no response to write them to. */
+export function spelledRefusal(refusal: Refusal, format: Format): { headers: Record<string, string>; body: string } {
+  const body = format === 'xml' ? refusalToXml(refusal) : refusalToJson(refusal);
+  const headers = {
+    'Content-Type': contentTypes[format],
+    'Content-Length': `${Buffer.byteLength(body)}`,
+    ...(refusal.status === 401 && { 'WWW-Authenticate': 'OAuth' }),
+    ...(refusal.retryAfterSeconds && { 'Retry-After': `${refusal.retryAfterSeconds}` }),
+  };
+  return { headers, body };
 }
 
 function refusalToJson({ status: code, reason, sentence: message }: Refusal): string {

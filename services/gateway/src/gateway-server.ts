@@ -1,6 +1,7 @@
 import { createServer, type Server } from 'node:http';
 import type { Express } from 'express';
 import { answerRefusal } from './answer.ts';
+import { answerBrokenRequests } from './broken-requests.ts';
 import { Refusal } from './refusals.ts';
 
 /**
@@ -10,6 +11,7 @@ import { Refusal } from './refusals.ts';
 export function gatewayServer(app: Express): Server {
   const server = createServer({ requestTimeout: 0, headersTimeout: 30_000, maxHeaderSize: 16 * 1024 }, app);
   server.maxHeadersCount = 100;
+  answerBrokenRequests(server);
   server.on('checkContinue', app);
   server.on('checkExpectation', (request, response) => {
     answerRefusal(request, response, 'json', new Refusal('expectation_failed'));

@@ -31,6 +31,7 @@ await runService('gateway', readConfig, async ({ config, log, metrics, health, p
     maxMediaBytes: config.MAX_MEDIA_BYTES,
     minBytesPerSecond: config.MIN_BYTES_PER_SECOND,
     maxUploadSeconds: config.MAX_UPLOAD_SECONDS,
+    compatibility: config.CLIENT_COMPATIBILITY,
   };
   const forms = new FormReceiver(store, limits, (mediaKey) => events.mediaOrphaned(mediaKey));
   const publisher = new Publisher(store, probes, config.PROBE_TIMEOUT_MS);

@@ -1,4 +1,3 @@
-import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable, Writable } from 'node:stream';
 import busboy from 'busboy';
 import { Refusal } from './refusals.ts';
@@ -25,12 +24,17 @@ interface Found {
 }
 
 /**
- * A writable that takes a multipart body and tells what it finds in it. Parts of other names are read and dropped.
+ * A writable that takes a tidied multipart body (tidy-form.ts) and tells what it finds in it. Parts of other names are read and dropped.
  * It is destroyed with `form_malformed` at the first fault that we see, and with an error of busboy's at those that it sees.
- * @throws Refusal `form_malformed` when the headers announce no multipart form
  */
-export function multipartParser(headers: IncomingHttpHeaders, maxMediaBytes: number, found: Found): Writable {
-  const parser = open(headers, maxMediaBytes);
+export function multipartParser(boundary: string, maxMediaBytes: number, found: Found): Writable {
+  // Each limit is one more than what is allowed: busboy marks what reaches it (TRAPS, busboy). Text is decoded by us, since
+  // busboy replaces what is no UTF-8.
+  const parser = busboy({
+    headers: { 'content-type': `multipart/form-data; boundary="${boundary.replace(/["\\]/g, '\\$&')}"` },
+    limits: { fieldSize: maxFieldBytes + 1, fileSize: maxMediaBytes + 1, parts: maxParts + 1 },
+    defCharset: 'latin1',
+  });
   const seen = new Set<string>();
   const malformed = () => parser.destroy(new Refusal('form_malformed'));
   const isFirst = (name: string) => {
@@ -39,9 +43,11 @@ export function multipartParser(headers: IncomingHttpHeaders, maxMediaBytes: num
   };
 
   parser.on('field', (name, value, { valueTruncated }) => {
-    if (valueTruncated) malformed();
     if (name === 'media') isFirst(name);
-    if (isFieldName(name) && isFirst(name)) found.field(name, value);
+    if (!isFieldName(name) || !isFirst(name)) return valueTruncated && malformed();
+    const text = utf8(value);
+    if (valueTruncated || text === undefined) malformed();
+    else found.field(name, text);
   });
   parser.on('file', (name, bytes) => {
     // A file that is cut off is told by the parser itself.
@@ -57,13 +63,10 @@ function isFieldName(name: string): name is FieldName {
   return (fieldNames as readonly string[]).includes(name);
 }
 
-// Each limit is one more than what is allowed: busboy marks what reaches it (TRAPS, busboy).
-function open(headers: IncomingHttpHeaders, maxMediaBytes: number): busboy.Busboy {
-  if (!/^multipart\/form-data\s*;/i.test(headers['content-type'] ?? '')) throw new Refusal('form_malformed');
+function utf8(latin1: string): string | undefined {
   try {
-    const limits = { fieldSize: maxFieldBytes + 1, fileSize: maxMediaBytes + 1, parts: maxParts + 1 };
-    return busboy({ headers, limits });
-  } catch (error) {
-    throw new Refusal('form_malformed', { cause: error });
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(Buffer.from(latin1, 'latin1'));
+  } catch {
+    return undefined;
   }
 }

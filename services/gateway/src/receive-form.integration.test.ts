@@ -11,7 +11,12 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { FormReceiver, type ReceivedForm } from './receive-form.ts';
 import { Refusal } from './refusals.ts';
 
-const limits = { maxMediaBytes: 100_000, minBytesPerSecond: 1024, maxUploadSeconds: 60 };
+const limits = {
+  maxMediaBytes: 100_000,
+  minBytesPerSecond: 1024,
+  maxUploadSeconds: 60,
+  compatibility: 'strict',
+} as const;
 const media = Buffer.from(Array.from({ length: 300 }, (_, i) => i % 256));
 
 const parts = new AsyncDisposableStack();

@@ -1,10 +1,12 @@
 import type { IncomingMessage } from 'node:http';
 import { pipeline } from 'node:stream/promises';
 import type { ObjectStore } from '@echodrop/object-store/object-store';
+import { boundaryOf } from './boundary.ts';
 import { type FieldName, multipartParser } from './multipart.ts';
 import { readBody } from './read-body.ts';
 import { ReceivedMedia } from './received-media.ts';
 import { ClientGone, Refusal } from './refusals.ts';
+import { tidyForm } from './tidy-form.ts';
 
 // What a form may have beside its media.
 const formOverheadBytes = 1024 * 1024;
@@ -15,10 +17,12 @@ export interface ReceivedForm extends AsyncDisposable {
   readonly media: ReceivedMedia | undefined;
 }
 
-export interface FormLimits {
+export interface FormRules {
   readonly maxMediaBytes: number;
   readonly minBytesPerSecond: number;
   readonly maxUploadSeconds: number;
+  /** `historic` forgives a form what old clients leave out. */
+  readonly compatibility: 'strict' | 'historic';
 }
 
 interface Receiving {
@@ -37,12 +41,12 @@ export function requireFittingBody(request: IncomingMessage, maxMediaBytes: numb
 /** Receives forms into `store`; `orphaned` is told of media that could not be discarded. */
 export class FormReceiver {
   readonly #store: ObjectStore;
-  readonly #limits: FormLimits;
+  readonly #rules: FormRules;
   readonly #orphaned: (mediaKey: string) => void;
 
-  constructor(store: ObjectStore, limits: FormLimits, orphaned: (mediaKey: string) => void) {
+  constructor(store: ObjectStore, rules: FormRules, orphaned: (mediaKey: string) => void) {
     this.#store = store;
-    this.#limits = limits;
+    this.#rules = rules;
     this.#orphaned = orphaned;
   }
 
@@ -59,7 +63,8 @@ export class FormReceiver {
     let stored: Promise<void> | undefined;
     after?.catch((refusal) => stop.abort(refusal));
     try {
-      const parser = multipartParser(request.headers, this.#limits.maxMediaBytes, {
+      const boundary = boundaryOf(request.headers['content-type']);
+      const parser = multipartParser(boundary, this.#rules.maxMediaBytes, {
         field: (name, value) => {
           fields.set(name, value);
           fieldRead?.(fields);
@@ -75,7 +80,8 @@ export class FormReceiver {
         stop.abort(isTold(error) ? error : new Refusal('form_malformed', { cause: error })),
       );
       const body = readBody(request, this.#bodyLimits(), { after, signal: stop.signal });
-      await pipeline(body, parser, { signal: stop.signal });
+      const tidied = tidyForm(body, boundary, this.#rules.compatibility);
+      await pipeline(tidied, parser, { signal: stop.signal });
       await stored;
     } catch (error) {
       await after;
@@ -87,7 +93,7 @@ export class FormReceiver {
   }
 
   #bodyLimits() {
-    const { maxMediaBytes, minBytesPerSecond, maxUploadSeconds: maxSeconds } = this.#limits;
+    const { maxMediaBytes, minBytesPerSecond, maxUploadSeconds: maxSeconds } = this.#rules;
     return { maxBytes: maxMediaBytes + formOverheadBytes, minBytesPerSecond, maxSeconds };
   }
 }

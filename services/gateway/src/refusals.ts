@@ -1,6 +1,7 @@
 /** Every answer that is not 200: its status and the sentence that a client reads. A sentence never echoes input. */
 export const refusals = {
   parameter_missing: [400, 'key, message and media are all required, and media must not be empty.'],
+  request_malformed: [400, 'The request is not well-formed HTTP.'],
   form_malformed: [400, 'The body is not a whole, well-formed multipart form, or one of its parts is too long.'],
   credentials_missing: [401, 'The credentials of the user are missing.'],
   credentials_refused: [401, 'The identity provider does not accept these credentials.'],
@@ -13,6 +14,7 @@ export const refusals = {
   media_too_large: [413, 'The media is larger than we take.'],
   media_unsupported: [415, 'The media is no photo or video that we read.'],
   expectation_failed: [417, 'The only expectation that we know is 100-continue.'],
+  headers_too_large: [431, 'The headers of the request are too large.'],
   unavailable: [503, 'A part of the service is down; please try again soon.'],
 } as const satisfies Record<string, readonly [status: number, sentence: string]>;
 

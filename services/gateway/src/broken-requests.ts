@@ -1,0 +1,48 @@
+import { randomUUID } from 'node:crypto';
+import { type IncomingMessage, type Server, STATUS_CODES } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { type Format, spelledRefusal } from './answer.ts';
+import { type Reason, Refusal } from './refusals.ts';
+
+/** What Node's parser says of a request that it cannot go on with. */
+interface ParserError extends Error {
+  readonly code?: string;
+  readonly rawPacket?: Buffer;
+}
+
+// How long the client may take to read its answer.
+const readingMs = 1000;
+
+const reasons: Record<string, Reason> = {
+  HPE_HEADER_OVERFLOW: 'headers_too_large',
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: 'headers_too_large',
+  ERR_HTTP_REQUEST_TIMEOUT: 'too_slow',
+};
+
+/** Answers requests that are no HTTP in the shape of every other refusal, where Node has a bare one of its own. */
+export function answerBrokenRequests(server: Server): void {
+  const asked = new WeakMap<Duplex, string>();
+  for (const event of ['request', 'checkContinue', 'checkExpectation']) {
+    server.prependListener(event, (request: IncomingMessage) => asked.set(request.socket, request.url ?? ''));
+  }
+  server.on('clientError', (error: ParserError, socket) => {
+    if (!socket.writable || error.code === 'ECONNRESET') {
+      socket.destroy();
+      return;
+    }
+    const refusal = new Refusal(reasons[error.code ?? ''] ?? 'request_malformed');
+    socket.end(written(refusal, formatOf(asked.get(socket) ?? error.rawPacket?.toString('latin1', 0, 256) ?? '')));
+    setTimeout(() => socket.destroy(), readingMs).unref();
+  });
+}
+
+function formatOf(requestLine: string): Format {
+  return /\/[12]\/upload\.xml\b/.test(requestLine) ? 'xml' : 'json';
+}
+
+function written(refusal: Refusal, format: Format): string {
+  const { headers, body } = spelledRefusal(refusal, format);
+  const all = { 'X-Request-Id': randomUUID(), ...headers, Connection: 'close' };
+  const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`);
+  return `HTTP/1.1 ${refusal.status} ${STATUS_CODES[refusal.status]}\r\n${lines.join('')}\r\n${body}`;
+}
