@@ -23,6 +23,9 @@ export class StoreUnavailable extends Error {
   override readonly name = 'StoreUnavailable';
 }
 
+/** The memory for uploads was needed by faster ones; the store itself is well. */
+export class CrowdedOut extends StoreUnavailable {}
+
 /**
  * Where media, records and renditions lie. Keys come from object-keys.ts only.
  *

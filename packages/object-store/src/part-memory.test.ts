@@ -95,3 +95,15 @@ test('who stops waiting leaves the queue and takes nothing', async () => {
   expect((await next).size).toBe(1);
   await expect(filled(memory, 1, abort.signal)).rejects.toThrow('gone');
 });
+
+test('while others wait, who takes too long over a part is crowded out, the oldest first, and nobody while none waits', async () => {
+  const memory = new PartMemory(partBytes, 50);
+  const [slow, slower] = [await filled(memory, 1), new UploadPart(memory)];
+  await new Promise((resolve) => setTimeout(resolve, 60));
+  expect(slow.crowdedOut.aborted).toBe(false);
+  const waiting = slower.fill(Buffer.alloc(1), signal);
+  await expect.poll(() => slow.crowdedOut.aborted).toBe(true);
+  slow.empty();
+  await waiting;
+  expect(slower.crowdedOut.aborted).toBe(false);
+});

@@ -6,6 +6,14 @@ export const blockBytes = 64 * 1024;
 
 const partBlocks = partBytes / blockBytes;
 
+// Long enough for an honest phone (100 kB/s) to fill a part.
+const usualPatienceMs = 120_000;
+
+/** An upload that holds memory for a part, and how to take it away. */
+export interface Holder {
+  readonly crowdOut: () => void;
+}
+
 /** What an upload may use next: one block, or a lane: enough to fill its part to the end. */
 type Grant = 'block' | 'lane';
 
@@ -14,16 +22,23 @@ type Grant = 'block' | 'lane';
  *
  * Uploads that all wait in the middle of a part would wait for each other for ever. So a quarter of the memory is kept
  * as lanes of one part each: whoever finds no block gets a lane, and in it reaches the end of its part without waiting.
+ * And while anybody waits, who has been filling the same part for longer than `patienceMs` is crowded out, the oldest first: senders
+ * that dribble cannot keep the memory from those that do not.
  */
 export class PartMemory {
   readonly #waiting = new Set<(grant: Grant) => void>();
   readonly #spare: Buffer[] = [];
+  /** Since when each fills its part, the oldest first. */
+  readonly #holders = new Map<Holder, number>();
+  readonly #patienceMs: number;
+  #crowding: NodeJS.Timeout | undefined;
   #freeBlocks: number;
   #freeLanes: number;
   #held = 0;
 
   /** @throws RangeError for less than one part */
-  constructor(bytes: number) {
+  constructor(bytes: number, patienceMs = usualPatienceMs) {
+    this.#patienceMs = patienceMs;
     if (!(bytes >= partBytes)) throw new RangeError(`part memory must hold a part of ${partBytes} bytes`);
     this.#freeLanes = Math.max(1, Math.floor(bytes / 4 / partBytes));
     this.#freeBlocks = Math.floor(bytes / blockBytes) - this.#freeLanes * partBlocks;
@@ -54,6 +69,7 @@ export class PartMemory {
         reject(signal.reason);
       };
       this.#waiting.add(given);
+      this.#crowdOutWhenDue();
       signal.addEventListener('abort', stopped, { once: true });
     });
   }
@@ -62,6 +78,16 @@ export class PartMemory {
   takeBlock(): Buffer {
     this.#held += 1;
     return this.#spare.pop() ?? Buffer.allocUnsafeSlow(blockBytes);
+  }
+
+  /** `holder` begins to fill a part. */
+  begin(holder: Holder): void {
+    this.#holders.set(holder, performance.now());
+  }
+
+  /** `holder` has nothing any more. */
+  end(holder: Holder): void {
+    this.#holders.delete(holder);
   }
 
   /** Gives back blocks, `granted` of them by grants of their own and the others from a lane, and the lane if there was one. */
@@ -76,6 +102,21 @@ export class PartMemory {
       this.#waiting.delete(given);
       given(grant);
     }
+  }
+
+  #crowdOutWhenDue(): void {
+    const [oldest] = this.#holders;
+    if (this.#crowding || !oldest || this.#waiting.size === 0) return;
+    const [holder, since] = oldest;
+    const crowdOut = () => {
+      this.#crowding = undefined;
+      if (this.#waiting.size > 0 && this.#holders.get(holder) === since) {
+        this.#holders.delete(holder);
+        holder.crowdOut();
+      }
+      this.#crowdOutWhenDue();
+    };
+    this.#crowding = setTimeout(crowdOut, Math.max(0, since + this.#patienceMs - performance.now())).unref();
   }
 
   #next(): Grant | undefined {

@@ -19,9 +19,10 @@ interface Upload {
 export async function uploadToS3(bucket: MinioBucket, key: string, source: Readable, upload: Upload) {
   using part = new UploadPart(upload.memory);
   const target = new S3Target(bucket, key, upload.contentType);
+  const signal = upload.signal ? AbortSignal.any([upload.signal, part.crowdedOut]) : part.crowdedOut;
   let size = 0;
   try {
-    await consumeSource(source, upload.signal, async (chunk: Buffer, halted) => {
+    await consumeSource(source, signal, async (chunk: Buffer, halted) => {
       size += chunk.length;
       for (let rest = chunk; rest.length > 0; ) {
         if (part.full) await target.sendPart(part);

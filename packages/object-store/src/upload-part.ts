@@ -1,12 +1,14 @@
-import { blockBytes, type PartMemory, partBytes } from './part-memory.ts';
+import { CrowdedOut } from './object-store.ts';
+import { blockBytes, type Holder, type PartMemory, partBytes } from './part-memory.ts';
 
 /** One upload's part: filled from the source, sent, emptied, filled again. Disposing gives its memory back. */
-export class UploadPart implements Disposable {
+export class UploadPart implements Disposable, Holder {
   readonly #memory: PartMemory;
   #blocks: Buffer[] = [];
   #granted = 0;
   #lane = false;
   #size = 0;
+  readonly #crowded = new AbortController();
 
   constructor(memory: PartMemory) {
     this.#memory = memory;
@@ -15,6 +17,15 @@ export class UploadPart implements Disposable {
   /** Bytes that are in it. */
   get size(): number {
     return this.#size;
+  }
+
+  /** Aborts when its memory is needed by others. */
+  get crowdedOut(): AbortSignal {
+    return this.#crowded.signal;
+  }
+
+  crowdOut(): void {
+    this.#crowded.abort(new CrowdedOut('the memory of a slow upload was needed by others'));
   }
 
   get full(): boolean {
@@ -48,6 +59,7 @@ export class UploadPart implements Disposable {
   }
 
   empty(): void {
+    this.#memory.end(this);
     this.#memory.giveBack(this.#blocks, this.#granted, this.#lane);
     this.#blocks = [];
     this.#granted = 0;
@@ -65,6 +77,7 @@ export class UploadPart implements Disposable {
       if (grant === 'lane') this.#lane = true;
       else this.#granted += 1;
     }
+    if (this.#blocks.length === 0) this.#memory.begin(this);
     this.#blocks.push(this.#memory.takeBlock());
   }
 }
