@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { type IncomingMessage, type Server, STATUS_CODES } from 'node:http';
+import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { type Format, spelledRefusal } from './answer.ts';
 import { type Reason, Refusal } from './refusals.ts';
@@ -21,18 +21,24 @@ const reasons: Record<string, Reason> = {
 
 /** Answers requests that are no HTTP in the shape of every other refusal, where Node has a bare one of its own. */
 export function answerBrokenRequests(server: Server): void {
-  const asked = new WeakMap<Duplex, string>();
+  const latest = new WeakMap<Duplex, { request: IncomingMessage; response: ServerResponse }>();
   for (const event of ['request', 'checkContinue', 'checkExpectation']) {
-    server.prependListener(event, (request: IncomingMessage) => asked.set(request.socket, request.url ?? ''));
+    server.prependListener(event, (request: IncomingMessage, response: ServerResponse) => {
+      latest.set(request.socket, { request, response });
+    });
   }
   server.on('clientError', (error: ParserError, socket) => {
-    if (!socket.writable || error.code === 'ECONNRESET') {
+    const { request, response } = latest.get(socket) ?? {};
+    if (request?.complete && response && !response.writableEnded) {
+      // What cannot be read follows a whole request, whose answer comes first and is the last.
+      if (!response.headersSent) response.setHeader('Connection', 'close');
+    } else if (!socket.writable || error.code === 'ECONNRESET') {
       socket.destroy();
-      return;
+    } else {
+      const line = request && !request.complete ? request.url : error.rawPacket?.toString('latin1', 0, 256);
+      socket.end(written(new Refusal(reasons[error.code ?? ''] ?? 'request_malformed'), formatOf(line ?? '')));
+      setTimeout(() => socket.destroy(), readingMs).unref();
     }
-    const refusal = new Refusal(reasons[error.code ?? ''] ?? 'request_malformed');
-    socket.end(written(refusal, formatOf(asked.get(socket) ?? error.rawPacket?.toString('latin1', 0, 256) ?? '')));
-    setTimeout(() => socket.destroy(), readingMs).unref();
   });
 }
 

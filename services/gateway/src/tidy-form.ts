@@ -80,8 +80,8 @@ class FormReader {
     }
     const start = (line?.length ?? 0) - crlf.length;
     const end = line ? bytes.indexOf(headersEnd, start) : -1;
-    const isHopeless = bytes.length > maxHeaderBytes || (!line && !/^(-|[ \t]*\r?)$/.test(bytes.toString('latin1')));
-    if (end < 0 && isHopeless) throw new Refusal('form_malformed');
+    const isDelimiterLine = line !== undefined || /^(-|[ \t]*\r?)$/.test(bytes.toString('latin1'));
+    if (!isDelimiterLine || (end < 0 ? bytes.length : end) > maxHeaderBytes) throw new Refusal('form_malformed');
     if (end >= 0)
       this.#begin(bytes.toString('latin1', start + crlf.length, end), bytes.subarray(end + headersEnd.length));
   }

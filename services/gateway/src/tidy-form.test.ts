@@ -1,0 +1,216 @@
+import { buffer } from 'node:stream/consumers';
+import { pipeline } from 'node:stream/promises';
+import { multipartForm } from '@echodrop/testkit/multipart-form';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { boundaryOf } from './boundary.ts';
+import { multipartParser } from './multipart.ts';
+import { Refusal } from './refusals.ts';
+import { tidyForm } from './tidy-form.ts';
+
+type Compatibility = 'strict' | 'historic';
+
+async function read(
+  body: Buffer,
+  boundary: string,
+  cuts: readonly number[] = [],
+  compatibility: Compatibility = 'strict',
+) {
+  const fields: Record<string, string> = {};
+  let media: Promise<Buffer> | undefined;
+  const parser = multipartParser(boundary, 1_000_000, {
+    field: (name, value) => {
+      fields[name] = value;
+    },
+    media: (bytes) => {
+      media = buffer(bytes);
+      media.catch(() => {});
+    },
+    tooLarge: () => expect.unreachable(),
+  });
+  await pipeline(tidyForm(pieces(body, cuts), boundary, compatibility), parser);
+  return { fields, media: await media };
+}
+
+async function* pieces(body: Buffer, cuts: readonly number[]): AsyncGenerator<Buffer> {
+  const at = [0, ...cuts.map((cut) => cut % (body.length + 1)).sort((a, b) => a - b), body.length];
+  for (let i = 1; i < at.length; i++) yield body.subarray(at[i - 1], at[i]);
+}
+
+const boundaryChars = fc.constantFrom(..."0123456789abcXYZ'()+_,-./:=? ");
+const boundaries = fc
+  .string({ unit: boundaryChars, minLength: 1, maxLength: 70 })
+  .map((boundary) => boundary.replace(/ $/, '_'));
+
+test('a valid form comes out as it was sent, whatever its order, its boundary and its pieces', async () => {
+  const parameters = fc.record({
+    key: fc.string(),
+    message: fc.string({ unit: 'binary' }).map((text) => text.toWellFormed()),
+    media: fc.uint8Array({ minLength: 1, maxLength: 400 }).map((bytes) => Buffer.from(bytes)),
+  });
+  await fc.assert(
+    fc.asyncProperty(
+      parameters,
+      boundaries,
+      fc.array(fc.nat(), { maxLength: 30 }),
+      fc.nat(5),
+      async (sent, boundary, cuts, turn) => {
+        const parts = [
+          { name: 'key', content: sent.key },
+          { name: 'message', content: sent.message },
+          { name: 'media', filename: 'a;"\\.jpg', content: sent.media },
+        ];
+        const turned = [...parts.slice(turn % 3), ...parts.slice(0, turn % 3)];
+        const { body } = multipartForm(turn > 2 ? turned.reverse() : turned, boundary);
+        fc.pre(body.toString('latin1').split(`\r\n--${boundary}`).length === 4);
+        const { fields, media } = await read(body, boundary, cuts);
+        expect(fields).toEqual({ key: sent.key, message: sent.message });
+        expect(media).toEqual(sent.media);
+      },
+    ),
+    { numRuns: 300 },
+  );
+});
+
+const part = (headers: string, content = 'x') =>
+  Buffer.from(`--b\r\n${headers}\r\n\r\n${content}\r\n--b--\r\n`, 'latin1');
+
+describe('what clients have written is understood', () => {
+  test.each([
+    [
+      'typed text',
+      part('Content-Disposition: form-data; name="key"\r\nContent-Type: text/plain; charset=UTF-8'),
+      { key: 'x' },
+    ],
+    ['names without quotes', part('content-disposition:form-data;name=key'), { key: 'x' }],
+    [
+      'names in other order and case',
+      part('Content-Type: text/plain\r\nCONTENT-DISPOSITION: Form-Data; size=1; NAME="key"'),
+      { key: 'x' },
+    ],
+    ['folded headers', part('Content-Disposition: form-data;\r\n name="key"'), { key: 'x' }],
+    [
+      "a part's own length and encoding",
+      part('Content-Disposition: form-data; name="key"\r\nContent-Length: 1\r\nContent-Transfer-Encoding: 8bit'),
+      { key: 'x' },
+    ],
+    [
+      'padding after the delimiter',
+      Buffer.from('--b \t\r\nContent-Disposition: form-data; name="key"\r\n\r\nx\r\n--b--'),
+      { key: 'x' },
+    ],
+    [
+      'a preamble and an epilogue',
+      Buffer.concat([
+        Buffer.from('hello\r\n'),
+        part('Content-Disposition: form-data; name="key"'),
+        Buffer.from('bye\r\n--b\r\n'),
+      ]),
+      { key: 'x' },
+    ],
+    ['no line end at the end', part('Content-Disposition: form-data; name="key"').subarray(0, -2), { key: 'x' }],
+    ['names of the language', part('Content-Disposition: form-data; name="__proto__"'), {}],
+  ])('%s', async (_what, body, fields) => {
+    expect((await read(body, 'b')).fields).toEqual(fields);
+  });
+
+  test.each([
+    ['a path', 'filename="C:\\photos\\a.jpg"'],
+    ['broken quotes', 'filename="a"b.jpg"'],
+    ['an encoded name', "filename*=UTF-8''%0d%0aa.jpg"],
+    ['an empty name', 'filename=""'],
+    ['bytes of another charset', 'filename="\xe4\xf6.jpg"'],
+  ])('a file name that is %s', async (_what, filename) => {
+    const body = part(`Content-Disposition: form-data; name="media"; ${filename}\r\nContent-Type: image/jpeg`, 'bytes');
+    expect((await read(body, 'b')).media?.toString()).toBe('bytes');
+  });
+
+  test('a file without a name, when its type is not text', async () => {
+    const body = part('Content-Disposition: form-data; name="media"\r\nContent-Type: image/jpeg', 'bytes');
+    expect((await read(body, 'b')).media?.toString()).toBe('bytes');
+  });
+});
+
+describe('what is broken is refused', () => {
+  test.each([
+    [
+      'a delimiter that goes on',
+      Buffer.from('--b\r\nContent-Disposition: form-data; name="key"\r\n\r\nx\r\n--bad\r\ny\r\n--b--\r\n'),
+    ],
+    ['a part without headers', Buffer.from('--b\r\n\r\nx\r\n--b--\r\n')],
+    ['a part without a disposition', part('Content-Type: text/plain')],
+    ['a part without a name', part('Content-Disposition: form-data')],
+    ['another disposition', part('Content-Disposition: file; name="media"; filename="a"')],
+    ['headers that never end', Buffer.from(`--b\r\nX: ${'x'.repeat(20_000)}`)],
+    ['headers of more than 16 KiB', part(`Content-Disposition: form-data; name="key"\r\nX: ${'x'.repeat(17_000)}`)],
+    ['a NUL in a header', part('Content-Disposition: form-data; name="k\0y"')],
+    ['a bare CR in a header', part('Content-Disposition: form-data; name="k\ry"')],
+    ['a bare LF in a header', part('Content-Disposition: form-data; name="k\ny"')],
+    ['lines that end in LF', Buffer.from('--b\nContent-Disposition: form-data; name="key"\n\nx\n--b--\n')],
+    [
+      'text in another charset',
+      part('Content-Disposition: form-data; name="key"\r\nContent-Type: text/plain; charset=ISO-8859-1', '\xe4'),
+    ],
+    ['text that is no UTF-8', part('Content-Disposition: form-data; name="key"', '\xe4\xf6')],
+    ['a single dash at the end', part('Content-Disposition: form-data; name="key"').subarray(0, -3)],
+    ['nothing', Buffer.alloc(0)],
+    ['no part at all', Buffer.from('--b\r\n')],
+  ])('%s', async (_what, body) => {
+    await expect(read(body, 'b')).rejects.toEqual(new Refusal('form_malformed'));
+  });
+});
+
+describe('historic', () => {
+  const historic = (body: Buffer) => read(body, 'b', [], 'historic');
+
+  test.each(['--b', '--b\r\n'])('a last delimiter without its dashes ends the form: %j', async (end) => {
+    const body = Buffer.from(`--b\r\nContent-Disposition: form-data; name="key"\r\n\r\nx\r\n${end}`);
+    expect((await historic(body)).fields).toEqual({ key: 'x' });
+    await expect(read(body, 'b')).rejects.toEqual(new Refusal('form_malformed'));
+  });
+
+  test("a disposition that says file is a form's", async () => {
+    const body = part('Content-Disposition: file; name="media"; filename="a.png"', 'bytes');
+    expect((await historic(body)).media?.toString()).toBe('bytes');
+  });
+
+  test('a form that is cut anywhere else is refused all the same', async () => {
+    const { body } = multipartForm(
+      [
+        { name: 'key', content: 'k' },
+        { name: 'media', filename: 'f', content: 'bytes' },
+      ],
+      'b',
+    );
+    const whole = body.length - '--\r\n'.length;
+    for (let cut = 0; cut < whole; cut++) {
+      const endsInDelimiter = /\r\n--b(\r\n)?$/.test(body.toString('latin1', 0, cut));
+      if (!endsInDelimiter)
+        await expect(historic(body.subarray(0, cut)), `cut at ${cut}`).rejects.toEqual(new Refusal('form_malformed'));
+    }
+  });
+});
+
+test.each([
+  ['multipart/form-data; boundary=abc', 'abc'],
+  ['Multipart/Form-Data; charset=utf-8; BOUNDARY="a b\\"c"', 'a b"c'],
+  ['multipart/form-data; boundary=----=_Part_1_2.3', '----=_Part_1_2.3'],
+  ['multipart/form-data;boundary=x; charset=utf-8', 'x'],
+  [`multipart/form-data; boundary=${'x'.repeat(70)}`, 'x'.repeat(70)],
+])('%s has a boundary', (contentType, boundary) => {
+  expect(boundaryOf(contentType)).toBe(boundary);
+});
+
+test.each([
+  [undefined],
+  ['text/plain; boundary=abc'],
+  ['multipart/mixed; boundary=abc'],
+  ['application/x-www-form-urlencoded'],
+  ['multipart/form-data'],
+  ['multipart/form-data; boundary='],
+  ['multipart/form-data; boundary=""'],
+  [`multipart/form-data; boundary=${'x'.repeat(71)}`],
+  ['multipart/form-data; boundary="a\u0001b"'],
+])('%s has none', (contentType) => {
+  expect(() => boundaryOf(contentType)).toThrow(new Refusal('form_malformed'));
+});

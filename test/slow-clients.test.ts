@@ -1,0 +1,81 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describeWithMinio } from '@echodrop/testkit/describe-with-minio';
+import { RawClient } from '@echodrop/testkit/raw-client';
+import { samplePhoto } from '@echodrop/testkit/sample-media';
+import { type Stack, startStack } from '@echodrop/testkit/start-stack';
+import { upload, uploadRequest } from '@echodrop/testkit/upload';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+
+const KiB = 1024;
+const dribblers = 500;
+
+let stack: Stack;
+let media: Buffer;
+
+beforeAll(async () => {
+  media = await samplePhoto('jpg', { width: 32, height: 32 });
+  stack = await startStack({ services: ['sandbox-provider', 'auth-verifier', 'gateway', 'probe-worker'] });
+});
+afterAll(async () => {
+  await stack?.[Symbol.asyncDispose]();
+});
+
+test('an honest slow upload goes through: faster than the least, slower than any time-out of the parts', async () => {
+  const { path, headers, body } = uploadRequest(stack, { media: Buffer.concat([media, Buffer.alloc(300 * KiB)]) });
+  await using client = await RawClient.connect(stack.gateway);
+  client.head(path, headers, body.length);
+  // 12 seconds: more than verification, store and provider may take.
+  const piece = Math.ceil(body.length / 24);
+  for (let at = 0; at < body.length; at += piece) {
+    await client.flush(body.subarray(at, at + piece));
+    await sleep(500);
+  }
+  expect(await client.answer()).toMatchObject({ status: 200 });
+}, 40_000);
+
+describeWithMinio('five hundred that dribble', {}, (startMinio) => {
+  test('do not keep a good client from its record', async () => {
+    await using parts = new AsyncDisposableStack();
+    const minio = parts.use(await startMinio());
+    const busy = parts.use(
+      await startStack({
+        services: ['sandbox-provider', 'auth-verifier', 'gateway', 'probe-worker'],
+        settings: { ...minio.settings, MAX_CONCURRENT_UPLOADS_PER_USER: '1000' },
+      }),
+    );
+    const { path, headers, body } = uploadRequest(busy, { media: Buffer.concat([media, Buffer.alloc(9_000 * KiB)]) });
+    const clients = await Promise.all(
+      Array.from({ length: dribblers }, async () => parts.use(await RawClient.connect(busy.gateway))),
+    );
+    for (const client of clients) {
+      client.head(path, headers, body.length);
+      client.write(body.subarray(0, 40 * KiB));
+    }
+    const dribbling = new AbortController();
+    const dribbled = (async () => {
+      for (let at = 40 * KiB; !dribbling.signal.aborted; at += 1500) {
+        for (const client of clients) client.write(body.subarray(at, at + 1500));
+        await sleep(1000);
+      }
+    })();
+    const started = performance.now();
+    for (let i = 0; i < 5; i++) expect((await upload(busy, { media })).status).toBe(200);
+    const large = Buffer.concat([media, Buffer.alloc(20_000 * KiB)]);
+    expect((await upload(busy, { media: large })).status).toBe(200);
+    expect(performance.now() - started).toBeLessThan(15_000);
+    dribbling.abort();
+    await dribbled;
+  }, 60_000);
+});
+
+test('a client that stops in the middle is told 408', async () => {
+  await using quick = await startStack({
+    services: ['sandbox-provider', 'auth-verifier', 'gateway'],
+    settings: { MAX_UPLOAD_SECONDS: '1' },
+  });
+  const { path, headers, body } = uploadRequest(quick, { media });
+  await using client = await RawClient.connect(quick.gateway);
+  client.head(path, headers, body.length);
+  client.write(body.subarray(0, 300));
+  expect(await client.answer()).toMatchObject({ status: 408, body: expect.stringContaining('"too_slow"') });
+});
