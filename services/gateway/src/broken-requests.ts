@@ -21,25 +21,39 @@ const reasons: Record<string, Reason> = {
 
 /** Answers requests that are no HTTP in the shape of every other refusal, where Node has a bare one of its own. */
 export function answerBrokenRequests(server: Server): void {
-  const latest = new WeakMap<Duplex, { request: IncomingMessage; response: ServerResponse }>();
+  const latest = new WeakMap<Duplex, Exchange>();
   for (const event of ['request', 'checkContinue', 'checkExpectation']) {
     server.prependListener(event, (request: IncomingMessage, response: ServerResponse) => {
       latest.set(request.socket, { request, response });
     });
   }
   server.on('clientError', (error: ParserError, socket) => {
-    const { request, response } = latest.get(socket) ?? {};
-    if (request?.complete && response && !response.writableEnded) {
-      // What cannot be read follows a whole request, whose answer comes first and is the last.
-      if (!response.headersSent) response.setHeader('Connection', 'close');
-    } else if (!socket.writable || error.code === 'ECONNRESET') {
-      socket.destroy();
-    } else {
-      const line = request && !request.complete ? request.url : error.rawPacket?.toString('latin1', 0, 256);
-      socket.end(written(new Refusal(reasons[error.code ?? ''] ?? 'request_malformed'), formatOf(line ?? '')));
-      setTimeout(() => socket.destroy(), readingMs).unref();
-    }
+    const exchange = latest.get(socket);
+    if (isWaiting(exchange)) closeAfterAnswer(exchange);
+    else if (!socket.writable || error.code === 'ECONNRESET') socket.destroy();
+    else refuse(socket, error, exchange);
   });
+}
+
+interface Exchange {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+}
+
+// What cannot be read follows a whole request, whose answer comes first and is the last.
+function isWaiting(exchange: Exchange | undefined): exchange is Exchange {
+  return exchange?.request.complete === true && !exchange.response.writableEnded;
+}
+
+function closeAfterAnswer({ response }: Exchange): void {
+  if (!response.headersSent) response.setHeader('Connection', 'close');
+}
+
+function refuse(socket: Duplex, { code = '', rawPacket }: ParserError, exchange: Exchange | undefined): void {
+  const unfinished = exchange?.request.complete === false ? exchange.request.url : undefined;
+  const requestLine = unfinished ?? rawPacket?.toString('latin1', 0, 256) ?? '';
+  socket.end(written(new Refusal(reasons[code] ?? 'request_malformed'), formatOf(requestLine)));
+  setTimeout(() => socket.destroy(), readingMs).unref();
 }
 
 function formatOf(requestLine: string): Format {
