@@ -3,31 +3,24 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type RunningRedis, startRedis } from '@echodrop/testkit/start-redis';
 import { waitUntil } from '@echodrop/testkit/wait-until';
 import { execa } from 'execa';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { QueueUnavailable } from './ask-queue.ts';
 import { msUntilSettled, RedisView, type TestQueue, testQueue } from './queue.fixture.ts';
 
 let redis: RunningRedis;
 let view: RedisView;
-let queue: TestQueue;
 
 beforeAll(async () => {
   redis = await startRedis();
   view = new RedisView(redis.url);
 });
 
-beforeEach(() => {
-  queue = testQueue(redis.url);
-});
-
-afterEach(() => queue[Symbol.asyncDispose]());
-
 afterAll(async () => {
   view[Symbol.dispose]();
   await redis[Symbol.asyncDispose]();
 });
 
-async function readyAsker() {
+async function readyAsker(queue: TestQueue) {
   const asker = queue.asker();
   await waitUntil('a connection', 5000, async () => {
     await asker.ready();
@@ -36,12 +29,12 @@ async function readyAsker() {
   return asker;
 }
 
-async function becomes(list: 'wait' | 'active', length: number): Promise<void> {
+async function becomes(queue: TestQueue, list: 'wait' | 'active', length: number): Promise<void> {
   await waitUntil(`${length} jobs in ${list}`, 5000, async () => (await view.jobs(queue.name, list)).length === length);
 }
 
 /** A worker that holds its jobs until they are let go. */
-function holdingWorker(graceSeconds: number) {
+function holdingWorker(queue: TestQueue, graceSeconds: number) {
   const held = Promise.withResolvers<void>();
   const worker = queue.worker({
     graceSeconds,
@@ -53,186 +46,217 @@ function holdingWorker(graceSeconds: number) {
   return { ...worker, letGo: () => held.resolve() };
 }
 
-test('a question is answered, and the worker told how it ended', async () => {
-  const { ends } = queue.worker();
-  const asker = await readyAsker();
-  expect(await asker.ask('größe\0\u{1F600}', { deadlineMs: 5000 })).toBe('GRÖSSE\0\u{1F600}');
-  await waitUntil('its end', 1000, async () => ends.length === 1);
-  expect(ends).toEqual([
-    { queue: queue.name, jobId: expect.any(String), outcome: 'answered', seconds: expect.any(Number) },
-  ]);
-  expect(ends[0]?.seconds).toBeLessThan(2);
-});
-
-test('each of many askers at once gets the answer to its own question', async () => {
-  queue.worker({ concurrency: 10 });
-  queue.worker({ concurrency: 10 });
-  const askers = [await readyAsker(), await readyAsker()];
-  const questions = Array.from({ length: 300 }, (_, i) => `question ${i}`);
-  const answers = await Promise.all(questions.map((q, i) => askers[i % 2]?.ask(q, { deadlineMs: 10_000 })));
-  expect(answers).toEqual(questions.map((question) => question.toUpperCase()));
-});
-
-test('a job that fails is QueueUnavailable with its reason, and the worker goes on', async () => {
-  const { ends } = queue.worker({
-    answer: async (question) => {
-      if (question === 'bad') throw new Error('the store is down');
-      return question;
-    },
+describe.concurrent('a queue', () => {
+  test('a question is answered, and the worker told how it ended', async () => {
+    await using queue = testQueue(redis.url);
+    const { ends } = queue.worker();
+    const asker = await readyAsker(queue);
+    expect(await asker.ask('größe\0\u{1F600}', { deadlineMs: 5000 })).toBe('GRÖSSE\0\u{1F600}');
+    await waitUntil('its end', 1000, async () => ends.length === 1);
+    expect(ends).toEqual([
+      { queue: queue.name, jobId: expect.any(String), outcome: 'answered', seconds: expect.any(Number) },
+    ]);
+    expect(ends[0]?.seconds).toBeLessThan(2);
   });
-  const asker = await readyAsker();
-  const failed = asker.ask('bad', { deadlineMs: 5000 });
-  await expect(failed).rejects.toThrow(QueueUnavailable);
-  await expect(failed).rejects.toMatchObject({ cause: { message: 'the store is down' } });
-  expect(await asker.ask('good', { deadlineMs: 5000 })).toBe('good');
-  expect(ends.map(({ outcome }) => outcome)).toEqual(['failed', 'answered']);
-});
 
-test('where nobody answers the asker waits for its time and no longer, and takes its job back', async () => {
-  const asker = await readyAsker();
-  const asked = asker.ask('q', { deadlineMs: 10_000, waitMs: 300 });
-  await becomes('wait', 1);
-  expect(await msUntilSettled(asked)).toBeLessThan(1000);
-  await expect(asked).rejects.toThrow(QueueUnavailable);
-  await becomes('wait', 0);
-});
-
-test('an asker that leaves gets its own reason, and takes its job back', async () => {
-  const asker = await readyAsker();
-  const leaving = new AbortController();
-  const asked = asker.ask('q', { deadlineMs: 10_000, signal: leaving.signal });
-  await becomes('wait', 1);
-  leaving.abort(new Error('client went away'));
-  await expect(asked).rejects.toThrow('client went away');
-  await becomes('wait', 0);
-});
-
-test('askers that leave while they still ask leave no job behind', async () => {
-  const asker = await readyAsker();
-  const leaving = new AbortController();
-  const asked = Array.from({ length: 20 }, () => asker.ask('q', { deadlineMs: 10_000, signal: leaving.signal }));
-  const afterwards = asker.ask('q', { deadlineMs: 10_000, signal: AbortSignal.abort(new Error('never came')) });
-  leaving.abort(new Error('client went away'));
-  await expect(afterwards).rejects.toThrow('never came');
-  for (const one of asked) await expect(one).rejects.toThrow('client went away');
-  // A job that is answered now shows that all before it have been added and taken back.
-  queue.worker();
-  expect(await asker.ask('last', { deadlineMs: 5000 })).toBe('LAST');
-  expect(await view.redis.keys(`${view.key(queue.name, '')}*-*`)).toHaveLength(1);
-});
-
-test('a job that is past its deadline is skipped', async () => {
-  const asker = await readyAsker();
-  const late = asker.ask('late', { deadlineMs: 100, jobId: 'shared' });
-  await expect(late).rejects.toThrow(QueueUnavailable);
-  const answered: string[] = [];
-  const { ends } = queue.worker({
-    answer: async (question) => {
-      answered.push(question);
-      return question;
-    },
+  test('each of many askers at once gets the answer to its own question', async () => {
+    await using queue = testQueue(redis.url);
+    queue.worker({ concurrency: 10 });
+    queue.worker({ concurrency: 10 });
+    const askers = [await readyAsker(queue), await readyAsker(queue)];
+    const questions = Array.from({ length: 300 }, (_, i) => `question ${i}`);
+    const answers = await Promise.all(questions.map((q, i) => askers[i % 2]?.ask(q, { deadlineMs: 10_000 })));
+    expect(answers).toEqual(questions.map((question) => question.toUpperCase()));
   });
-  await asker.ask('in time', { deadlineMs: 5000 });
-  expect(answered).toEqual(['in time']);
-  expect(ends.map(({ outcome }) => outcome)).toEqual(['late', 'answered']);
-});
 
-test('the worker is told when the deadline has come', async () => {
-  queue.worker({ answer: (_, signal) => sleep(60_000, 'too late', { signal }) });
-  const asker = await readyAsker();
-  const asked = asker.ask('q', { deadlineMs: 500, waitMs: 5000 });
-  expect(await msUntilSettled(asked)).toBeLessThan(2000);
-  await expect(asked).rejects.toMatchObject({ name: 'QueueUnavailable', cause: { message: expect.stringMatching(/abort/) } });
-});
-
-test('askers of the same id share one job, and one that waits less does not end it for the others', async () => {
-  const questions: string[] = [];
-  const held = Promise.withResolvers<void>();
-  queue.worker({
-    concurrency: 5,
-    answer: async (question) => {
-      questions.push(question);
-      await held.promise;
-      return question.toUpperCase();
-    },
+  test('a job that fails is QueueUnavailable with its reason, and the worker goes on', async () => {
+    await using queue = testQueue(redis.url);
+    const { ends } = queue.worker({
+      answer: async (question) => {
+        if (question === 'bad') throw new Error('the store is down');
+        return question;
+      },
+    });
+    const asker = await readyAsker(queue);
+    const failed = asker.ask('bad', { deadlineMs: 5000 });
+    await expect(failed).rejects.toThrow(QueueUnavailable);
+    await expect(failed).rejects.toMatchObject({ cause: { message: 'the store is down' } });
+    expect(await asker.ask('good', { deadlineMs: 5000 })).toBe('good');
+    await waitUntil('both ends', 1000, async () => ends.length === 2);
+    expect(ends.map(({ outcome }) => outcome)).toEqual(['failed', 'answered']);
   });
-  const [first, second] = [await readyAsker(), await readyAsker()];
-  const waiting = { deadlineMs: 10_000, jobId: 'small-c0ffee' };
-  const patient = [first.ask('small', waiting), second.ask('small', waiting)];
-  await expect(second.ask('small', { ...waiting, waitMs: 200 })).rejects.toThrow(QueueUnavailable);
-  held.resolve();
-  expect(await Promise.all(patient)).toEqual(['SMALL', 'SMALL']);
-  expect(questions).toEqual(['small']);
-});
 
-test('an answer whose event was told before is found by the second way', async () => {
-  queue.worker();
-  const waiting = { deadlineMs: 10_000, jobId: 'small-c0ffee' };
-  expect(await (await readyAsker()).ask('small', waiting)).toBe('SMALL');
-  const again = (await readyAsker()).ask('small', waiting);
-  expect(await msUntilSettled(again)).toBeLessThan(4000);
-  expect(await again).toBe('SMALL');
-});
+  test('where nobody answers the asker waits for its time and no longer, and takes its job back', async () => {
+    await using queue = testQueue(redis.url);
+    const asker = await readyAsker(queue);
+    const asked = asker.ask('q', { deadlineMs: 10_000, waitMs: 300 });
+    await becomes(queue, 'wait', 1);
+    expect(await msUntilSettled(asked)).toBeLessThan(1000);
+    await expect(asked).rejects.toThrow(QueueUnavailable);
+    await becomes(queue, 'wait', 0);
+  });
 
-test('an answer whose event is lost is found by the second way', async () => {
-  const { letGo, ends } = holdingWorker(0);
-  const asker = await readyAsker();
-  const asked = asker.ask('q', { deadlineMs: 10_000 });
-  await becomes('active', 1);
-  const clients = (await view.redis.client('LIST')) as string;
-  const listener = clients.split('\n').find((line) => line.includes(`${btoa(queue.name)}:qe`));
-  await view.redis.client('KILL', 'ID', String(/id=(\d+)/.exec(listener ?? '')?.[1]));
-  letGo();
-  await waitUntil('the end of the job', 2000, async () => ends.length === 1);
-  await view.redis.del(view.key(queue.name, 'events'));
-  expect(await msUntilSettled(asked)).toBeLessThan(4000);
-  expect(await asked).toBe('Q');
-});
+  test('an asker that leaves gets its own reason, and takes its job back', async () => {
+    await using queue = testQueue(redis.url);
+    const asker = await readyAsker(queue);
+    const leaving = new AbortController();
+    const asked = asker.ask('q', { deadlineMs: 10_000, signal: leaving.signal });
+    await becomes(queue, 'wait', 1);
+    leaving.abort(new Error('client went away'));
+    await expect(asked).rejects.toThrow('client went away');
+    await becomes(queue, 'wait', 0);
+  });
 
-test('the job of a worker that is killed is answered by another within ten seconds', { timeout: 30_000 }, async () => {
-  const asker = await readyAsker();
-  const program = join(import.meta.dirname, 'queue-process.fixture.ts');
-  const dying = execa(process.execPath, [program, 'take-and-hang', redis.url, queue.name], { reject: false });
-  const asked = asker.ask('q', { deadlineMs: 20_000 });
-  await becomes('active', 1);
-  queue.worker();
-  dying.kill('SIGKILL');
-  expect(await msUntilSettled(asked)).toBeLessThan(10_500);
-  expect(await asked).toBe('Q');
-});
+  test('askers that leave while they still ask leave no job behind', async () => {
+    await using queue = testQueue(redis.url);
+    const asker = await readyAsker(queue);
+    const leaving = new AbortController();
+    const asked = Array.from({ length: 20 }, () => asker.ask('q', { deadlineMs: 10_000, signal: leaving.signal }));
+    const afterwards = asker.ask('q', { deadlineMs: 10_000, signal: AbortSignal.abort(new Error('never came')) });
+    leaving.abort(new Error('client went away'));
+    await expect(afterwards).rejects.toThrow('never came');
+    for (const one of asked) await expect(one).rejects.toThrow('client went away');
+    // Once a later job is answered, all before it have been added and taken back.
+    const { ends } = queue.worker();
+    expect(await asker.ask('last', { deadlineMs: 5000 })).toBe('LAST');
+    await waitUntil('its end', 1000, async () => ends.length === 1);
+    expect(await view.jobs(queue.name, 'wait')).toEqual([]);
+    expect(await view.redis.keys(view.key(queue.name, '????????-????-*'))).toHaveLength(1);
+  });
 
-test('a worker that is disposed of finishes its job within the grace, and takes no other', async () => {
-  const { served, letGo } = holdingWorker(5);
-  const asker = await readyAsker();
-  const running = asker.ask('running', { deadlineMs: 10_000 });
-  await becomes('active', 1);
-  const waiting = asker.ask('waiting', { deadlineMs: 10_000 });
-  await becomes('wait', 1);
-  const disposed = served[Symbol.asyncDispose]();
-  letGo();
-  expect(await running).toBe('RUNNING');
-  await disposed;
-  expect(await view.jobs(queue.name, 'wait')).toHaveLength(1);
-  queue.worker();
-  expect(await waiting).toBe('WAITING');
-});
+  test('a job that is past its deadline is skipped', async () => {
+    await using queue = testQueue(redis.url);
+    const asker = await readyAsker(queue);
+    const late = asker.ask('late', { deadlineMs: 100, jobId: 'shared' });
+    await expect(late).rejects.toThrow(QueueUnavailable);
+    const answered: string[] = [];
+    const { ends } = queue.worker({
+      answer: async (question) => {
+        answered.push(question);
+        return question;
+      },
+    });
+    await asker.ask('in time', { deadlineMs: 5000 });
+    expect(answered).toEqual(['in time']);
+    await waitUntil('both ends', 1000, async () => ends.length === 2);
+    expect(ends.map(({ outcome }) => outcome)).toEqual(['late', 'answered']);
+  });
 
-test('a job that outlives the grace goes to another worker', { timeout: 30_000 }, async () => {
-  const { served } = holdingWorker(0.3);
-  const asker = await readyAsker();
-  const asked = asker.ask('q', { deadlineMs: 20_000 });
-  await becomes('active', 1);
-  expect(await msUntilSettled(served[Symbol.asyncDispose]())).toBeLessThan(1500);
-  queue.worker();
-  expect(await asked).toBe('Q');
-});
+  test('the worker is told when the deadline has come', async () => {
+    await using queue = testQueue(redis.url);
+    queue.worker({ answer: (_, signal) => sleep(60_000, 'too late', { signal }) });
+    const asker = await readyAsker(queue);
+    const asked = asker.ask('q', { deadlineMs: 500, waitMs: 5000 });
+    expect(await msUntilSettled(asked)).toBeLessThan(2000);
+    await expect(asked).rejects.toMatchObject({
+      name: 'QueueUnavailable',
+      cause: { message: expect.stringMatching(/abort/) },
+    });
+  });
 
-test('a process that has closed both ends has nothing left that keeps it', async () => {
-  const program = join(import.meta.dirname, 'queue-process.fixture.ts');
-  const { stdout, exitCode, stderr } = await execa(
-    process.execPath,
-    [program, 'ask-and-leave', redis.url, queue.name],
-    { reject: false, timeout: 10_000 },
-  );
-  expect({ exitCode, stdout, stderr }).toEqual({ exitCode: 0, stdout: 'asked', stderr: '' });
+  test('askers of the same id share one job, and one that waits less does not end it for the others', async () => {
+    await using queue = testQueue(redis.url);
+    const questions: string[] = [];
+    const held = Promise.withResolvers<void>();
+    queue.worker({
+      concurrency: 5,
+      answer: async (question) => {
+        questions.push(question);
+        await held.promise;
+        return question.toUpperCase();
+      },
+    });
+    const [first, second] = [await readyAsker(queue), await readyAsker(queue)];
+    const waiting = { deadlineMs: 10_000, jobId: 'small-c0ffee' };
+    const patient = [first.ask('small', waiting), second.ask('small', waiting)];
+    await expect(second.ask('small', { ...waiting, waitMs: 200 })).rejects.toThrow(QueueUnavailable);
+    held.resolve();
+    expect(await Promise.all(patient)).toEqual(['SMALL', 'SMALL']);
+    expect(questions).toEqual(['small']);
+  });
+
+  test('an answer whose event was told before is found by the second way', async () => {
+    await using queue = testQueue(redis.url);
+    queue.worker();
+    const waiting = { deadlineMs: 10_000, jobId: 'small-c0ffee' };
+    expect(await (await readyAsker(queue)).ask('small', waiting)).toBe('SMALL');
+    const again = (await readyAsker(queue)).ask('small', waiting);
+    expect(await msUntilSettled(again)).toBeLessThan(4000);
+    expect(await again).toBe('SMALL');
+  });
+
+  test('an answer whose event is lost is found by the second way', async () => {
+    await using queue = testQueue(redis.url);
+    const { letGo, ends } = holdingWorker(queue, 0);
+    const asker = await readyAsker(queue);
+    const asked = asker.ask('q', { deadlineMs: 10_000 });
+    await becomes(queue, 'active', 1);
+    const clients = (await view.redis.client('LIST')) as string;
+    const listener = clients.split('\n').find((line) => line.includes(`${btoa(queue.name)}:qe`));
+    await view.redis.client('KILL', 'ID', String(/id=(\d+)/.exec(listener ?? '')?.[1]));
+    letGo();
+    await waitUntil('the end of the job', 2000, async () => ends.length === 1);
+    await view.redis.del(view.key(queue.name, 'events'));
+    expect(await msUntilSettled(asked)).toBeLessThan(4000);
+    expect(await asked).toBe('Q');
+  });
+
+  test('the job of a worker that is killed is answered by another within ten seconds', {
+    timeout: 30_000,
+  }, async () => {
+    await using queue = testQueue(redis.url);
+    const asker = await readyAsker(queue);
+    const program = join(import.meta.dirname, 'queue-process.fixture.ts');
+    const dying = execa(process.execPath, [program, 'take-and-hang', redis.url, queue.name], { reject: false });
+    const asked = asker.ask('q', { deadlineMs: 20_000 });
+    await becomes(queue, 'active', 1);
+    queue.worker();
+    dying.kill('SIGKILL');
+    expect(await msUntilSettled(asked)).toBeLessThan(10_500);
+    expect(await asked).toBe('Q');
+  });
+
+  test('a worker that is disposed of finishes its job within the grace, and takes no other', async () => {
+    await using queue = testQueue(redis.url);
+    const { served, letGo } = holdingWorker(queue, 5);
+    const asker = await readyAsker(queue);
+    const running = asker.ask('running', { deadlineMs: 10_000 });
+    await becomes(queue, 'active', 1);
+    const waiting = asker.ask('waiting', { deadlineMs: 10_000 });
+    await becomes(queue, 'wait', 1);
+    const disposed = served[Symbol.asyncDispose]();
+    letGo();
+    expect(await running).toBe('RUNNING');
+    await disposed;
+    expect(await view.jobs(queue.name, 'wait')).toHaveLength(1);
+    queue.worker();
+    expect(await waiting).toBe('WAITING');
+  });
+
+  test('a job that outlives the grace is told so, and goes to another worker', { timeout: 30_000 }, async () => {
+    await using queue = testQueue(redis.url);
+    const told = Promise.withResolvers<unknown>();
+    const { served } = queue.worker({
+      graceSeconds: 0.3,
+      answer: (_, signal) => sleep(20_000, 'never', { signal }).finally(() => told.resolve(signal.reason)),
+    });
+    const asker = await readyAsker(queue);
+    const asked = asker.ask('q', { deadlineMs: 20_000 });
+    await becomes(queue, 'active', 1);
+    expect(await msUntilSettled(served[Symbol.asyncDispose]())).toBeLessThan(1500);
+    expect(await told.promise).toMatchObject({ message: 'the worker stops' });
+    queue.worker();
+    expect(await asked).toBe('Q');
+  });
+
+  test('a process that has closed both ends has nothing left that keeps it', async () => {
+    await using queue = testQueue(redis.url);
+    const program = join(import.meta.dirname, 'queue-process.fixture.ts');
+    const { stdout, exitCode, stderr } = await execa(
+      process.execPath,
+      [program, 'ask-and-leave', redis.url, queue.name],
+      { reject: false, timeout: 10_000 },
+    );
+    expect({ exitCode, stdout, stderr }).toEqual({ exitCode: 0, stdout: 'asked', stderr: '' });
+  });
 });

@@ -1,9 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import { EventEmitter, once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { connectRedis, impatient, patient } from '@echodrop/service/redis';
+import { connectRedis, impatient } from '@echodrop/service/redis';
 import { Queue, QueueEvents } from 'bullmq';
-import { closingMs, type JobData, type QueueConnection, queuePrefix, within } from './queue-connection.ts';
+import {
+  closingMs,
+  connectPatiently,
+  type JobData,
+  type QueueConnection,
+  queuePrefix,
+  within,
+} from './queue-connection.ts';
 
 const keptSeconds = 60;
 const lookMs = 2000;
@@ -24,6 +31,12 @@ interface Asking {
   readonly jobId?: string;
 }
 
+/** What waits in a queue: how many jobs, and for how many milliseconds the oldest of them has. */
+export interface Backlog {
+  readonly waiting: number;
+  readonly oldestMs: number;
+}
+
 type End<A> = { readonly answer: A } | { readonly failure: string };
 
 /** The asking end of a queue: adds a job and waits for its answer. One listener serves all waiters. */
@@ -33,10 +46,11 @@ export class AskQueue<Q, A> implements AsyncDisposable {
   readonly #queue: Queue<JobData<Q>, A, string>;
   readonly #ends = new EventEmitter<Record<string, [End<A>]>>().setMaxListeners(0);
 
-  constructor(name: string, { url, log }: QueueConnection) {
-    this.#redis = this.#parts.use(connectRedis(url, impatient, log));
-    const listening = this.#parts.use(connectRedis(url, patient, log));
-    this.#queue = new Queue(name, { connection: this.#redis, prefix: queuePrefix });
+  constructor(name: string, connection: QueueConnection) {
+    this.#redis = this.#parts.use(connectRedis(connection.url, impatient, connection.log));
+    const listening = this.#parts.use(connectPatiently(connection));
+    // The check is made once, when Redis is first there; were it to fail, BullMQ would refuse every question from then on.
+    this.#queue = new Queue(name, { connection: this.#redis, prefix: queuePrefix, skipVersionCheck: true });
     const events = new QueueEvents(name, { connection: listening, prefix: queuePrefix });
     this.#parts.defer(() => within(closingMs, this.#queue.close()));
     this.#parts.defer(() => within(closingMs, events.close()));
@@ -55,20 +69,32 @@ export class AskQueue<Q, A> implements AsyncDisposable {
     const id = jobId ?? randomUUID();
     const done = new AbortController();
     const over = AbortSignal.any([done.signal, AbortSignal.timeout(waitMs), ...(signal ? [signal] : [])]);
+    // The listener stands before the job does, so that no end is missed.
+    const heard = this.#heard(id, over);
+    const added = this.#add(id, question, deadlineMs);
     try {
-      // The listener stands before the job does, so that no end is missed.
-      const heard = this.#heard(id, over);
       const firstLookMs = jobId === undefined ? lookMs : 0;
-      const looked = this.#add(id, question, deadlineMs).then(() => this.#looked(id, firstLookMs, over));
+      const looked = added.then(() => this.#looked(id, firstLookMs, over));
       const told = await Promise.race([heard, looked]);
       if ('failure' in told) throw new Error(told.failure);
       return told.answer;
     } catch (error) {
-      if (jobId === undefined) this.#queue.remove(id).catch(() => {});
+      if (jobId === undefined) added.finally(() => this.#queue.remove(id)).catch(() => {});
       if (signal?.aborted) throw signal.reason;
       throw new QueueUnavailable('the queue gave no answer', { cause: error });
     } finally {
       done.abort();
+    }
+  }
+
+  /** A look at what waits now. @throws QueueUnavailable */
+  async backlog(): Promise<Backlog> {
+    try {
+      this.#requireRedis();
+      const [waiting, [oldest]] = await Promise.all([this.#queue.getWaitingCount(), this.#queue.getWaiting(0, 0)]);
+      return { waiting, oldestMs: oldest ? Math.max(0, Date.now() - oldest.timestamp) : 0 };
+    } catch (error) {
+      throw new QueueUnavailable('the queue cannot be looked at', { cause: error });
     }
   }
 
@@ -82,10 +108,14 @@ export class AskQueue<Q, A> implements AsyncDisposable {
   }
 
   async #add(jobId: string, question: Q, deadlineMs: number): Promise<void> {
-    if (this.#redis.status !== 'ready') throw new Error('redis is out of reach');
+    this.#requireRedis();
     const data: JobData<Q> = { version: 1, deadline: Date.now() + deadlineMs, question };
     const kept = { age: keptSeconds };
     await this.#queue.add(this.#queue.name, data, { jobId, removeOnComplete: kept, removeOnFail: kept });
+  }
+
+  #requireRedis(): void {
+    if (this.#redis.status !== 'ready') throw new Error('redis is out of reach');
   }
 
   async #heard(jobId: string, over: AbortSignal): Promise<End<A>> {

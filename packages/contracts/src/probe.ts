@@ -1,7 +1,8 @@
 import type { MediaType } from '@echodrop/media/media-type';
 import { isPhoto } from '@echodrop/media/media-type';
 import type { Probe } from '@echodrop/media/probe';
-import { AskQueue } from './ask-queue.ts';
+import { LRUCache } from 'lru-cache';
+import { AskQueue, type Backlog } from './ask-queue.ts';
 import type { QueueConnection } from './queue-connection.ts';
 import { type JobEnd, ServedQueue } from './serve-queue.ts';
 
@@ -17,6 +18,11 @@ export interface ProbeQuestion {
 
 // Photos and films have a queue each, so that slow films never hold up photos.
 const queues = { photos: 'probe-photos', films: 'probe-films' };
+const lookMs = 1000;
+const empty: Backlog = { waiting: 0, oldestMs: 0 };
+
+/** What a queue of probes is for. */
+export type ProbeKind = keyof typeof queues;
 
 interface ProbeJob {
   readonly mediaKey: string;
@@ -29,10 +35,16 @@ export class ProbeClient implements AsyncDisposable {
   readonly #parts = new AsyncDisposableStack();
   readonly #photos: AskQueue<ProbeJob, Probe>;
   readonly #films: AskQueue<ProbeJob, Probe>;
+  readonly #backlogs: LRUCache<ProbeKind, Backlog>;
 
   constructor(connection: QueueConnection) {
     this.#photos = this.#parts.use(new AskQueue(queues.photos, connection));
     this.#films = this.#parts.use(new AskQueue(queues.films, connection));
+    this.#backlogs = new LRUCache({
+      max: 2,
+      ttl: lookMs,
+      fetchMethod: (kind) => (kind === 'photos' ? this.#photos : this.#films).backlog().catch(() => empty),
+    });
   }
 
   /**
@@ -46,6 +58,14 @@ export class ProbeClient implements AsyncDisposable {
   ): Promise<Probe> {
     const queue = isPhoto(type) ? this.#photos : this.#films;
     return queue.ask({ mediaKey, size, head: head.toString('base64') }, waiting);
+  }
+
+  /**
+   * What waits in a queue, at most a second old: all who ask share one look. A queue that cannot be looked at counts as empty;
+   * whoever asks it a question finds out.
+   */
+  async backlog(kind: ProbeKind): Promise<Backlog> {
+    return (await this.#backlogs.fetch(kind)) ?? empty;
   }
 
   /** Resolves when the queue can be asked. */

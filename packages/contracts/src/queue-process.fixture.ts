@@ -18,11 +18,9 @@ switch (what) {
     process.stdout.write(await retried(() => asker.ask('asked', { deadlineMs: 5000 })));
     break;
   }
-  case 'leave-unheard': {
-    await using _ = new ServedQueue<string, string>({ ...serving, answer: async (q) => q }, connection);
+  case 'ask-in-vain': {
     await using asker = new AskQueue<string, string>(name, connection);
     process.stdout.write(await asker.ask('asked', { deadlineMs: 5000 }).catch(({ name: error }) => error));
-    await sleep(500);
     break;
   }
 }

@@ -29,13 +29,12 @@ interface Serving {
 }
 
 /** A queue of a test's own in the Redis at `url`. Unless told otherwise its workers answer in capitals. */
-export function testQueue(url: string): TestQueue {
-  const name = randomUUID();
+export function testQueue(url: string, name: string = randomUUID()): TestQueue {
   const parts = new AsyncDisposableStack();
   return {
     name,
     asker: () => parts.use(new AskQueue<Question, Answer>(name, connectionTo(url))),
-    worker({ concurrency = 1, graceSeconds = 0, answer = async (question) => question.toUpperCase() } = {}) {
+    worker({ concurrency = 1, graceSeconds = 0, answer = async (question: Question) => question.toUpperCase() } = {}) {
       const ends: JobEnd[] = [];
       const serving = { name, concurrency, graceSeconds, answer, ended: (end: JobEnd) => ends.push(end) };
       return { served: parts.use(new ServedQueue<Question, Answer>(serving, connectionTo(url))), ends };

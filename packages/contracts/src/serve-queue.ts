@@ -1,6 +1,6 @@
-import { connectRedis, patient } from '@echodrop/service/redis';
+import type { connectRedis } from '@echodrop/service/redis';
 import { UnrecoverableError, Worker } from 'bullmq';
-import { closingMs, type JobData, type QueueConnection, queuePrefix, within } from './queue-connection.ts';
+import { connectPatiently, type JobData, type QueueConnection, queuePrefix, within } from './queue-connection.ts';
 
 // A dead worker's job is another's within ten seconds (TRAPS, BullMQ); one that kills two workers fails.
 const recovery = { lockDuration: 6000, stalledInterval: 3000, maxStalledCount: 1 };
@@ -29,9 +29,11 @@ export class ServedQueue<Q, A> implements AsyncDisposable {
   readonly #parts = new AsyncDisposableStack();
   readonly #redis: ReturnType<typeof connectRedis>;
 
-  constructor({ name, concurrency, graceSeconds, answer, ended }: Serving<Q, A>, { url, log }: QueueConnection) {
-    this.#redis = this.#parts.use(connectRedis(url, patient, log));
+  constructor({ name, concurrency, graceSeconds, answer, ended }: Serving<Q, A>, connection: QueueConnection) {
     const stop = new AbortController();
+    // Last of all: a job that is told to stop must not reach Redis any more, or it would fail instead of going back to the queue.
+    this.#parts.defer(() => stop.abort(new Error('the worker stops')));
+    this.#redis = this.#parts.use(connectPatiently(connection));
     const worker = new Worker<JobData<Q>, A>(
       name,
       async (job) => {
@@ -41,13 +43,11 @@ export class ServedQueue<Q, A> implements AsyncDisposable {
       },
       { connection: this.#redis, prefix: queuePrefix, concurrency, ...recovery },
     );
-    this.#parts.defer(async () => {
-      await within(graceSeconds * 1000, worker.close());
-      // What still runs loses its lock, and so goes back to the queue.
-      await within(closingMs, worker.close(true));
-      stop.abort(new Error('the worker stops'));
-    });
-    worker.on('error', (error) => log.debug({ reason: error.message, queue: name }, 'worker lost its connection'));
+    // Where Redis is away nothing can be finished. What still runs afterwards loses its lock, and so goes back to the queue.
+    this.#parts.defer(() => within(this.#redis.status === 'ready' ? graceSeconds * 1000 : 0, worker.close()));
+    worker.on('error', (error) =>
+      connection.log.debug({ reason: error.message, queue: name }, 'worker lost its connection'),
+    );
     worker.on('completed', (job) =>
       ended({ queue: name, jobId: String(job.id), outcome: 'answered', seconds: age(job) }),
     );

@@ -13,6 +13,8 @@ import {
 } from './verification.ts';
 
 const providersKeptMs = 10_000;
+// The verifier knows its providers by heart.
+const providersMs = 2000;
 const maxAnswerBytes = 64 * 1024;
 
 interface Verifier {
@@ -20,6 +22,12 @@ interface Verifier {
   readonly secret: Secret;
   /** Longer than the verifier lets a provider take. */
   readonly deadlineMs: number;
+}
+
+interface Exchange {
+  readonly question?: string | null;
+  readonly signal?: AbortSignal;
+  readonly deadlineMs?: number;
 }
 
 /** The verifier is down, hangs, or does not speak our wire. */
@@ -40,7 +48,7 @@ export class VerificationClient implements AsyncDisposable {
       max: 1,
       ttl: providersKeptMs,
       allowStaleOnFetchRejection: true,
-      fetchMethod: () => this.#exchange('GET', providersPath, providersShape),
+      fetchMethod: () => this.#askProviders(),
     });
   }
 
@@ -50,18 +58,29 @@ export class VerificationClient implements AsyncDisposable {
     return this.#exchange('POST', verifyPath, verdictShape, { question, signal });
   }
 
-  /** The advertised addresses of all configured providers, the first one first; at most 10 s old. @throws VerifierUnavailable */
+  /** The advertised addresses of all configured providers, the first one first; at most 10 s old while the verifier answers. @throws VerifierUnavailable */
   async knownProviders(): Promise<readonly string[]> {
-    return this.#providers.forceFetch('list');
+    const providers = await this.#providers.fetch('list');
+    if (!providers) throw new VerifierUnavailable('the verifier cannot be asked');
+    return providers;
+  }
+
+  /** Resolves when the verifier answers now. @throws VerifierUnavailable */
+  async ready(): Promise<void> {
+    await this.#askProviders();
+  }
+
+  #askProviders(): Promise<string[]> {
+    return this.#exchange('GET', providersPath, providersShape, { deadlineMs: providersMs });
   }
 
   async #exchange<T extends z.ZodType>(
     method: 'GET' | 'POST',
     path: string,
     shape: T,
-    { question = null, signal }: { question?: string | null; signal?: AbortSignal } = {},
+    { question = null, signal, deadlineMs = this.#verifier.deadlineMs }: Exchange,
   ): Promise<z.output<T>> {
-    const deadline = AbortSignal.timeout(this.#verifier.deadlineMs);
+    const deadline = AbortSignal.timeout(deadlineMs);
     try {
       const { statusCode, body } = await this.#pool.request({
         method,

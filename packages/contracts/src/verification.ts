@@ -43,7 +43,7 @@ export const verdictShape = z.discriminatedUnion('outcome', [
 /** The advertised addresses that may stand in X-Auth-Service-Provider, the first one first. */
 export const providersShape = z.array(z.string());
 
-/** Where the verifier answers, and how much it reads of a question: headers are at most 16 KiB, four secrets 64 KiB each. */
+/** Where the verifier answers, and how much it reads of a question: four secrets of 64 KiB each may be six times as long as JSON. */
 export const verifyPath = '/verify';
 export const providersPath = '/providers';
-export const maxQuestionBytes = 512 * 1024;
+export const maxQuestionBytes = 2 * 1024 * 1024;

@@ -3,22 +3,33 @@ import { VerificationClient } from '@echodrop/contracts/verification-client';
 import { objectStoreFromSettings } from '@echodrop/object-store/object-store-from-settings';
 import { PartMemory } from '@echodrop/object-store/part-memory';
 import { listen } from '@echodrop/service/http-server';
-import { queueRedisUrl } from '@echodrop/service/redis';
+import { cacheRedisUrl, connectRedis, impatient, queueRedisUrl } from '@echodrop/service/redis';
 import { runService } from '@echodrop/service/run-service';
+import { Admission } from './admission.ts';
 import { ApiKeys } from './api-keys.ts';
 import { gatewayApp } from './app.ts';
 import { readConfig } from './config.ts';
 import { GatewayEvents } from './events.ts';
 import { gatewayServer } from './gateway-server.ts';
+import { OncePublisher } from './idempotency.ts';
+import { IdempotencyClaims } from './idempotency-claims.ts';
+import { ProbeQueues } from './probe-queues.ts';
 import { Publisher } from './publish.ts';
 import { FormReceiver } from './receive-form.ts';
+import { UploadRates } from './upload-rates.ts';
 
 // Longer than the verifier lets a provider take.
 const verificationDeadlineMs = 10_000;
+// Limits that take longer to ask for are open.
+const limitsTimeoutMs = 500;
 
 await runService('gateway', readConfig, async ({ config, log, metrics, health, parts, stopping }) => {
   const events = new GatewayEvents(log, metrics);
   const store = parts.use(objectStoreFromSettings(config, new PartMemory(config.UPLOAD_BUFFER_BYTES)));
+  const limitsRedis = parts.use(
+    connectRedis(cacheRedisUrl(config), { ...impatient, commandTimeout: limitsTimeoutMs }, log),
+  );
+  const claimsRedis = parts.use(connectRedis(queueRedisUrl(config), impatient, log));
   const probes = parts.use(new ProbeClient({ url: queueRedisUrl(config), log }));
   const verifier = parts.use(
     new VerificationClient({
@@ -35,11 +46,19 @@ await runService('gateway', readConfig, async ({ config, log, metrics, health, p
   };
   const forms = new FormReceiver(store, limits, (mediaKey) => events.mediaOrphaned(mediaKey));
   const publisher = new Publisher(store, probes, config.PROBE_TIMEOUT_MS);
+  const claims = new IdempotencyClaims(claimsRedis, publisher.longestMs);
+  const perMinute = { perUser: config.UPLOADS_PER_MINUTE_PER_USER, perKey: config.UPLOADS_PER_MINUTE_PER_KEY };
+  const admission = new Admission(
+    { maxUploads: config.MAX_CONCURRENT_UPLOADS, maxUploadsPerUser: config.MAX_CONCURRENT_UPLOADS_PER_USER },
+    new UploadRates(limitsRedis, perMinute, (error) => events.uploadUncounted(error)),
+    new ProbeQueues(probes, config.PROBE_TIMEOUT_MS),
+  );
   const app = gatewayApp({
     parts: {
+      admission,
       verifier,
       forms,
-      publisher,
+      publisher: new OncePublisher(publisher, claims),
       apiKeys: new ApiKeys(config.API_KEYS),
       maxMediaBytes: config.MAX_MEDIA_BYTES,
       compatibility: config.CLIENT_COMPATIBILITY,
@@ -50,7 +69,7 @@ await runService('gateway', readConfig, async ({ config, log, metrics, health, p
   });
   health.needs('store', () => store.ready());
   health.needs('queue', () => probes.ready());
-  health.needs('verifier', () => verifier.knownProviders());
+  health.needs('verifier', () => verifier.ready());
   const { HOST: host, PORT: port, SHUTDOWN_GRACE_SECONDS: graceSeconds } = config;
   parts.use(await listen(gatewayServer(app), { host, port, stopping, graceSeconds }));
   log.info({ host, port }, 'listening');

@@ -1,0 +1,65 @@
+import { type RunningRedis, startRedis } from '@echodrop/testkit/start-redis';
+import { waitUntil } from '@echodrop/testkit/wait-until';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { ProbeClient } from './probe.ts';
+import { connectionTo } from './queue.fixture.ts';
+
+const question = { mediaKey: '0'.repeat(32), size: 3, head: Buffer.from('abc') };
+
+let redis: RunningRedis;
+let client: ProbeClient;
+
+beforeAll(async () => {
+  redis = await startRedis();
+  client = new ProbeClient(connectionTo(redis.url));
+  await waitUntil('a connection', 5000, async () => client.ready().then(() => true));
+});
+afterAll(async () => {
+  await client?.[Symbol.asyncDispose]();
+  await redis?.[Symbol.asyncDispose]();
+});
+
+async function calls(command: string): Promise<number> {
+  const stats = await redis.command('INFO', 'commandstats');
+  return Number(new RegExp(`^cmdstat_${command}:calls=(\\d+)`, 'm').exec(stats)?.[1] ?? 0);
+}
+
+test('each queue tells how many jobs wait in it, and for how long the oldest has', async () => {
+  expect(await client.backlog('photos')).toEqual({ waiting: 0, oldestMs: 0 });
+  const over = new AbortController();
+  const asked = Array.from({ length: 3 }, () =>
+    client.probe(question, 'jpg', { deadlineMs: 10_000, signal: over.signal }),
+  );
+  for (const one of asked) one.catch(() => {});
+  await waitUntil('a look at all three', 5000, async () => (await client.backlog('photos')).waiting === 3);
+  await waitUntil('the oldest at two seconds', 5000, async () => (await client.backlog('photos')).oldestMs >= 2000);
+  expect((await client.backlog('photos')).oldestMs).toBeLessThan(5000);
+  expect(await client.backlog('films')).toEqual({ waiting: 0, oldestMs: 0 });
+  over.abort(new Error('gone'));
+  await waitUntil('an empty queue', 5000, async () => (await client.backlog('photos')).waiting === 0);
+});
+
+test('a hundred who ask within a second share one look', async () => {
+  await waitUntil('a look that is over', 3000, async () => {
+    const before = await calls('llen');
+    await client.backlog('photos');
+    return (await calls('llen')) > before;
+  });
+  const before = (await calls('llen')) + (await calls('evalsha'));
+  await Promise.all(Array.from({ length: 100 }, () => client.backlog('photos')));
+  expect((await calls('llen')) + (await calls('evalsha')) - before).toBeLessThan(10);
+});
+
+test.each(['freeze', 'kill'] as const)('a queue that cannot be looked at counts as empty (%s)', async (how) => {
+  const waiting = client.probe(question, 'jpg', { deadlineMs: 10_000, signal: AbortSignal.timeout(4000) });
+  waiting.catch(() => {});
+  await waitUntil('a job that waits', 5000, async () => (await client.backlog('photos')).waiting > 0);
+  await redis[how]();
+  try {
+    await waitUntil('a look that failed', 5000, async () => (await client.backlog('photos')).waiting === 0);
+  } finally {
+    await redis.thaw();
+    await redis.restart();
+  }
+  await waitUntil('a connection', 5000, async () => client.ready().then(() => true));
+});

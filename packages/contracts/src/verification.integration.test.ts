@@ -1,0 +1,250 @@
+import { once } from 'node:events';
+import { createServer, request, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createLog } from '@echodrop/service/log';
+import { Secret } from '@echodrop/service/secret';
+import { freePorts } from '@echodrop/testkit/free-ports';
+import { ServerProcess } from '@echodrop/testkit/server-process';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { type Credentials, maxQuestionBytes, providersPath, type Verdict, verifyPath } from './verification.ts';
+import { VerificationClient, VerifierUnavailable } from './verification-client.ts';
+import { verificationServer } from './verification-server.ts';
+
+const secret = 'a secret of this test';
+const provider = 'https://identity.example/verify.json';
+const credentials: Credentials = { version: 2, provider, authorization: 'OAuth a="b"' };
+const never = new AbortController().signal;
+
+let parts: AsyncDisposableStack;
+let server: Server;
+let asked: Credentials[];
+let verdict: Verdict | Error;
+
+beforeEach(async () => {
+  parts = new AsyncDisposableStack();
+  asked = [];
+  verdict = { outcome: 'refused' };
+  const answers = verificationServer({
+    secret: new Secret(secret),
+    providers: [provider, 'https://second.example/'],
+    async verify(question) {
+      asked.push(question);
+      if (verdict instanceof Error) throw verdict;
+      return verdict;
+    },
+    log: createLog('auth-verifier', 'silent'),
+  });
+  server = await listening(createServer(answers));
+});
+
+afterEach(() => parts.disposeAsync());
+
+async function listening(created: Server): Promise<Server> {
+  created.listen(0, '127.0.0.1');
+  await once(created, 'listening');
+  parts.defer(() => {
+    created.close();
+    created.closeAllConnections();
+  });
+  return created;
+}
+
+function addressOf(of: Server): string {
+  return `http://127.0.0.1:${(of.address() as AddressInfo).port}`;
+}
+
+function client({ at = addressOf(server), knows = secret, deadlineMs = 2000 } = {}): VerificationClient {
+  return parts.use(new VerificationClient({ address: at, secret: new Secret(knows), deadlineMs }));
+}
+
+test.each<Verdict>([
+  { outcome: 'refused' },
+  { outcome: 'provider_unknown' },
+  { outcome: 'provider_unavailable', retryAfterSeconds: 10 },
+  {
+    outcome: 'verified',
+    caller: { provider, subject: '18446744073709551615', userId: 18446744073709551615n, screenName: 'Mía \u{1F600}' },
+  },
+  { outcome: 'verified', caller: { provider, subject: '-1', userId: -(2n ** 63n), screenName: '"\\\n' } },
+])('$outcome arrives as it was given', async (given) => {
+  verdict = given;
+  expect(await client().verify(credentials, never)).toEqual(given);
+});
+
+const anyByte = Buffer.from(Array.from({ length: 256 }, (_, byte) => byte)).toString('latin1');
+
+test.each<Credentials>([
+  { version: 2, provider, authorization: `OAuth  realm = "${anyByte}",\t` },
+  { version: 1, consumerToken: 'a', consumerSecret: anyByte, oauthToken: '😀', oauthSecret: '' },
+])('credentials of version $version arrive to the character', async (sent) => {
+  await client().verify(sent, never);
+  expect(asked).toEqual([sent]);
+});
+
+test('the known providers arrive in their order', async () => {
+  expect(await client().knownProviders()).toEqual([provider, 'https://second.example/']);
+});
+
+test('the known providers are asked for once, however many want them', async () => {
+  let questions = 0;
+  server.on('request', () => {
+    questions += 1;
+  });
+  const asking = client();
+  await Promise.all([asking.knownProviders(), asking.knownProviders()]);
+  await asking.knownProviders();
+  expect(questions).toBe(1);
+});
+
+test('the known providers are asked for again after ten seconds, and kept while the verifier is down', async () => {
+  let questions = 0;
+  const other = await listening(
+    createServer((_, response) => {
+      questions += 1;
+      response.writeHead(questions < 3 ? 200 : 500).end(JSON.stringify([`https://${questions}.example/`]));
+    }),
+  );
+  const asking = client({ at: addressOf(other) });
+  const now = performance.now.bind(performance);
+  let passedMs = 0;
+  const clock = vi.spyOn(performance, 'now').mockImplementation(() => now() + passedMs);
+  const told: string[] = [];
+  for (const seconds of [0, 9, 2, 11]) {
+    passedMs += seconds * 1000;
+    told.push(...(await asking.knownProviders()));
+    // lru-cache looks at the clock once a millisecond.
+    await sleep(5);
+  }
+  clock.mockRestore();
+  expect(told).toEqual(['https://1.example/', 'https://1.example/', 'https://2.example/', 'https://2.example/']);
+  expect(questions).toBe(3);
+});
+
+/** Sends a raw request to the verifier and gives the status of the answer. */
+async function statusOf(path: string, headers: Record<string, string>, body?: string): Promise<number | undefined> {
+  const sent = request(addressOf(server) + path, { method: body === undefined ? 'GET' : 'POST', headers });
+  sent.on('error', () => {}).end(body);
+  const [response] = await once(sent, 'response');
+  response.resume();
+  return response.statusCode;
+}
+
+const authorized = { authorization: `Bearer ${secret}` };
+
+test.each([
+  ['no secret', verifyPath, {}, '{}', 401],
+  ['a wrong secret', verifyPath, { authorization: 'Bearer wrong' }, '{}', 401],
+  ['the secret without its scheme', verifyPath, { authorization: secret }, '{}', 401],
+  ['a wrong secret at a path that is not there', '/nowhere', { authorization: 'Bearer wrong' }, '{}', 401],
+  ['a wrong secret for the providers', providersPath, { authorization: 'Bearer wrong' }, undefined, 401],
+  ['a path that is not there', '/nowhere', authorized, '{}', 404],
+  ['a GET of the question path', verifyPath, authorized, undefined, 404],
+  ['a POST of the providers', providersPath, authorized, '{}', 404],
+  ['no JSON', verifyPath, authorized, 'version=2', 400],
+  ['credentials of a version to come', verifyPath, authorized, '{"version":3}', 400],
+  ['half the credentials', verifyPath, authorized, '{"version":2,"provider":"a"}', 400],
+])('%s: refused, and nobody is verified', async (_, path, headers, body, status) => {
+  expect(await statusOf(path, headers, body)).toBe(status);
+  expect(asked).toEqual([]);
+});
+
+test('a client with a wrong secret finds the verifier unavailable', async () => {
+  const stranger = client({ knows: 'another secret' });
+  await expect(stranger.verify(credentials, never)).rejects.toThrow(VerifierUnavailable);
+  await expect(stranger.knownProviders()).rejects.toThrow(VerifierUnavailable);
+  expect(asked).toEqual([]);
+});
+
+test.each([
+  ['says that it is too long', { 'content-length': String(maxQuestionBytes + 1) }],
+  ['does not say how long it is', { 'transfer-encoding': 'chunked' }],
+])('a question that %s is refused before it is read', async (_, headers) => {
+  const sent = request(addressOf(server) + verifyPath, { method: 'POST', headers: { ...authorized, ...headers } });
+  sent.on('error', () => {}).write('{');
+  const [response] = await once(sent, 'response');
+  expect(response.statusCode).toBe(400);
+  sent.destroy();
+});
+
+test('the longest question that credentials can make is read', async () => {
+  const long = 'ä'.repeat(32 * 1024);
+  const sent: Credentials = {
+    version: 1,
+    consumerToken: long,
+    consumerSecret: long,
+    oauthToken: long,
+    oauthSecret: long,
+  };
+  await client().verify(sent, never);
+  expect(asked).toEqual([sent]);
+});
+
+test('a fault in verifying is told as unavailable, and the next question is answered', async () => {
+  const asking = client();
+  verdict = new Error('a fault of ours');
+  await expect(asking.verify(credentials, never)).rejects.toThrow(VerifierUnavailable);
+  verdict = { outcome: 'refused' };
+  expect(await asking.verify(credentials, never)).toEqual({ outcome: 'refused' });
+});
+
+test.each([
+  ['too much', `"${'x'.repeat(128 * 1024)}"`],
+  ['no JSON', '<html>'],
+  ['an outcome that is none', '{"outcome":"maybe"}'],
+  ['a caller without a name', '{"outcome":"verified","caller":{"provider":"a","subject":"1","userId":"1"}}'],
+  [
+    'a user id that is a number',
+    '{"outcome":"verified","caller":{"provider":"a","subject":"1","userId":1,"screenName":"a"}}',
+  ],
+])('a verifier that answers %s is unavailable', async (_, body) => {
+  const other = await listening(createServer((__, response) => response.end(body)));
+  const asking = client({ at: addressOf(other) });
+  await expect(asking.verify(credentials, never)).rejects.toThrow(VerifierUnavailable);
+  await expect(asking.knownProviders()).rejects.toThrow(VerifierUnavailable);
+});
+
+test('an asker that leaves gets its own reason', async () => {
+  const silent = await listening(createServer(() => {}));
+  const asking = client({ at: addressOf(silent) });
+  const leaving = new AbortController();
+  const answer = asking.verify(credentials, leaving.signal);
+  await once(silent, 'request');
+  leaving.abort(new Error('client went away'));
+  await expect(answer).rejects.toThrow('client went away');
+  await expect(asking.verify(credentials, leaving.signal)).rejects.toThrow('client went away');
+});
+
+test('a verifier that is down or hangs is unavailable in time, and answers the same client when it is back', async () => {
+  const { verifier: port } = await freePorts(['verifier']);
+  const at = `http://127.0.0.1:${port}`;
+  const program = join(import.meta.dirname, 'verification-server.fixture.ts');
+  const answers = () => fetch(at).then(({ status }) => status === 401);
+  await using process_ = await ServerProcess.start({
+    command: [process.execPath, program, `${port}`, secret],
+    answers,
+  });
+  const asking = client({ at, deadlineMs: 500 });
+  const answered = () => expect(asking.verify(credentials, never)).resolves.toEqual({ outcome: 'refused' });
+  const unavailable = async () => {
+    const begin = performance.now();
+    await expect(asking.verify(credentials, never)).rejects.toThrow(VerifierUnavailable);
+    await expect(client({ at, deadlineMs: 500 }).knownProviders()).rejects.toThrow(VerifierUnavailable);
+    expect(performance.now() - begin).toBeLessThan(1500);
+  };
+
+  await Promise.all(Array.from({ length: 20 }, answered));
+  await process_.freeze();
+  await unavailable();
+  await process_.thaw();
+  await answered();
+  await process_.kill();
+  await unavailable();
+  await process_.restart();
+  await answered();
+  // Restarted between two questions, so that every kept connection is a dead one.
+  await process_.restart();
+  await answered();
+  expect(await asking.knownProviders()).toEqual([provider]);
+});
