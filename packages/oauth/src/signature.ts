@@ -23,7 +23,9 @@ export function signatureOf({ method, address, parameters }: SignedParts, secret
   });
   // Our own reading of the query: the library's takes a plus for a plus, and cuts a value at its second equals sign.
   const data = Object.fromEntries([...url.searchParams.keys()].map((name) => [name, url.searchParams.getAll(name)]));
-  return oauth.getSignature({ method, url: url.origin + url.pathname, data }, secrets.tokenSecret, parameters as never);
+  // A copy, since the library adds the query's parameters to what it is given.
+  const given = { ...parameters } as never;
+  return oauth.getSignature({ method, url: url.origin + url.pathname, data }, secrets.tokenSecret, given);
 }
 
 /** RFC 5849 section 3.6: what a parameter looks like in a header. */

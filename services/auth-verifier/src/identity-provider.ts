@@ -5,7 +5,7 @@ import {
   type CircuitBreakerPolicy,
   ConsecutiveBreaker,
   circuitBreaker,
-  handleAll,
+  handleWhen,
 } from 'cockatiel';
 import { Agent, request } from 'undici';
 import type { Provider } from './known-providers.ts';
@@ -22,6 +22,9 @@ interface Asking {
   /** Told why a provider could not say, and when its breaker opens. */
   readonly failed: (provider: Provider, error: unknown) => void;
 }
+
+/** What the provider said is no verdict. It is there all the same: were this to open its breaker, a hostile request could shut out everybody. */
+class NoVerdict extends Error {}
 
 /** The one place that speaks to the outside. A provider that keeps failing is left alone for ten seconds at a time. */
 export class IdentityProviders implements AsyncDisposable {
@@ -69,19 +72,20 @@ export class IdentityProviders implements AsyncDisposable {
     });
     const answer = await body.text();
     if (statusCode === 401 || statusCode === 403) return { outcome: 'refused' };
-    if (statusCode !== 200) throw new Error(`provider answered ${statusCode}`);
+    if (statusCode === 429 || statusCode >= 500) throw new Error(`provider answered ${statusCode}`);
+    if (statusCode !== 200) throw new NoVerdict(`provider answered ${statusCode}`);
     const caller = callerIn(answer, provider, this.#asking.userIdSecret);
-    if (!caller) throw new Error('provider answered without id and name');
+    if (!caller) throw new NoVerdict('provider answered without id and name');
     return { outcome: 'verified', caller };
   }
 
   #breaker(provider: Provider): CircuitBreakerPolicy {
     const known = this.#breakers.get(provider);
     if (known) return known;
-    const breaker = circuitBreaker(handleAll, {
-      halfOpenAfter: openMs,
-      breaker: new ConsecutiveBreaker(failuresThatOpen),
-    });
+    const breaker = circuitBreaker(
+      handleWhen((error) => !(error instanceof NoVerdict)),
+      { halfOpenAfter: openMs, breaker: new ConsecutiveBreaker(failuresThatOpen) },
+    );
     this.#breakers.set(provider, breaker);
     return breaker;
   }

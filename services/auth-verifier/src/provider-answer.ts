@@ -4,6 +4,7 @@ import { parseExactJson } from '@echodrop/record';
 import type { Secret } from '@echodrop/service/secret';
 import type { Provider } from './known-providers.ts';
 
+const smallestUserId = -(2n ** 63n);
 const largestUserId = 2n ** 64n - 1n;
 
 /** The caller in a provider's 200 answer; undefined when it holds no id or no name. */
@@ -17,7 +18,10 @@ export function callerIn(answer: string, { advertised, profile }: Provider, user
 
 /** The interface's integer for a subject: itself, or for one that is no 64-bit integer a stable one of 63 bits. */
 export function userIdOf(subject: string, provider: string, secret: Secret): bigint {
-  if (/^(0|[1-9]\d{0,19})$/.test(subject) && BigInt(subject) <= largestUserId) return BigInt(subject);
+  if (/^(0|-?[1-9]\d{0,19})$/.test(subject)) {
+    const id = BigInt(subject);
+    if (id >= smallestUserId && id <= largestUserId) return id;
+  }
   const hash = createHmac('sha256', secret.reveal())
     .update(JSON.stringify([provider, subject]))
     .digest();

@@ -55,7 +55,7 @@ export class Verifier {
 // A scheme that the provider's profile does not know proves nothing to it.
 function isSpoken(credentials: Credentials, { profile }: Provider): boolean {
   if (credentials.version === 1) return profile.signsRequests;
-  const scheme = credentials.authorization.split(' ', 1)[0]?.toLowerCase();
+  const scheme = credentials.authorization.split(/[ \t]/, 1)[0]?.toLowerCase();
   return profile.schemes.some((known) => known.toLowerCase() === scheme);
 }
 

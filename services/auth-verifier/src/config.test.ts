@@ -1,0 +1,56 @@
+import { FaultySettings } from '@echodrop/service/env';
+import { expect, test } from 'vitest';
+import { readConfig } from './config.ts';
+
+const good = {
+  REDIS_URL: 'redis://127.0.0.1',
+  VERIFIER_SECRET: 'a secret of this test',
+  CACHE_KEY_SECRET: 'a secret of this test',
+  USER_ID_SECRET: 'a secret of this test',
+  IDENTITY_PROVIDERS: 'https://a.example/verify.json, oauth1 https://b.example/=http://127.0.0.1:8085/',
+};
+
+function faultsOf(env: NodeJS.ProcessEnv): readonly string[] {
+  try {
+    readConfig(env);
+    return [];
+  } catch (error) {
+    if (error instanceof FaultySettings) return error.faults;
+    throw error;
+  }
+}
+
+test('providers in their order, and the defaults of the design', () => {
+  const config = readConfig(good);
+  expect(config.IDENTITY_PROVIDERS.map(({ advertised, upstream }) => [advertised, upstream])).toEqual([
+    ['https://a.example/verify.json', 'https://a.example/verify.json'],
+    ['https://b.example/', 'http://127.0.0.1:8085/'],
+  ]);
+  expect(config).toMatchObject({ PORT: 8082, OPS_PORT: 9082, VERDICT_TTL_SECONDS: 60, PROVIDER_TIMEOUT_MS: 5000 });
+});
+
+test('everything that is missing is told at once', () => {
+  expect(faultsOf({}).toSorted()).toEqual([
+    'CACHE_KEY_SECRET is required',
+    'CACHE_REDIS_URL is required where REDIS_URL is absent',
+    'IDENTITY_PROVIDERS is required',
+    'USER_ID_SECRET is required',
+    'VERIFIER_SECRET is required',
+  ]);
+});
+
+const providers =
+  'IDENTITY_PROVIDERS must be a list of [profile ]advertised[=upstream], each an http(s) address, none twice';
+
+test.each([
+  [{ IDENTITY_PROVIDERS: ',' }, providers],
+  [{ IDENTITY_PROVIDERS: 'https://a.example/, a.example' }, providers],
+  [{ IDENTITY_PROVIDERS: 'https://a.example/, https://a.example/=http://b.example/' }, providers],
+  [{ IDENTITY_PROVIDERS: 'openid https://a.example/' }, providers],
+  [{ VERIFIER_SECRET: 'short' }, 'VERIFIER_SECRET must have at least 16 characters'],
+  [{ VERDICT_TTL_SECONDS: '3601' }, 'VERDICT_TTL_SECONDS must be a whole number from 0 to 3600'],
+  [{ PROVIDER_TIMEOUT_MS: '0' }, 'PROVIDER_TIMEOUT_MS must be a whole number from 1 to 9000'],
+  [{ PROVIDER_TIMEOUT_MS: '9001' }, 'PROVIDER_TIMEOUT_MS must be a whole number from 1 to 9000'],
+])('%j', (changed, fault) => {
+  expect(faultsOf({ ...good, ...changed })).toEqual([fault]);
+});

@@ -1,0 +1,61 @@
+import { join } from 'node:path';
+import { VerificationClient } from '@echodrop/contracts/verification-client';
+import { Secret } from '@echodrop/service/secret';
+import { freePorts } from '@echodrop/testkit/free-ports';
+import { startRedis } from '@echodrop/testkit/start-redis';
+import { waitUntil } from '@echodrop/testkit/wait-until';
+import { execa } from 'execa';
+import { expect, test } from 'vitest';
+import { says, startStandIn } from './stand-in-provider.fixture.ts';
+
+test('the whole process: verifies over its wire, serves without its cache, tells its log no credential, and stops', async () => {
+  await using redis = await startRedis();
+  await using standIn = await startStandIn();
+  const ports = await freePorts(['verifier', 'ops']);
+  const secret = 'a secret of this test';
+  const service = execa(process.execPath, [join(import.meta.dirname, 'main.ts')], {
+    env: {
+      PORT: `${ports.verifier}`,
+      OPS_PORT: `${ports.ops}`,
+      LOG_LEVEL: 'trace',
+      REDIS_URL: redis.url,
+      VERIFIER_SECRET: secret,
+      CACHE_KEY_SECRET: secret,
+      USER_ID_SECRET: secret,
+      IDENTITY_PROVIDERS: standIn.provider.advertised,
+    },
+    reject: false,
+  });
+  let log = '';
+  service.stdout.on('data', (chunk) => {
+    log += chunk;
+  });
+  const ops = (path: string) => fetch(`http://127.0.0.1:${ports.ops}${path}`);
+  await waitUntil('readiness', 10_000, async () => (await ops('/readyz')).ok);
+
+  const address = `http://127.0.0.1:${ports.verifier}`;
+  await using client = new VerificationClient({ address, secret: new Secret(secret), deadlineMs: 5000 });
+  const verify = (token: string) =>
+    client.verify(
+      { version: 2, provider: standIn.provider.advertised, authorization: `OAuth oauth_token="${token}"` },
+      AbortSignal.timeout(5000),
+    );
+  expect(await client.knownProviders()).toEqual([standIn.provider.advertised]);
+  expect(await verify('hunter2')).toMatchObject({ outcome: 'verified', caller: { userId: 1059182745930317825n } });
+  expect(await verify('hunter2')).toMatchObject({ outcome: 'verified' });
+  expect(standIn.questions).toHaveLength(1);
+  standIn.behaviour = says(500, 'hunter2');
+  expect(await verify('hunter2-too')).toEqual({ outcome: 'provider_unavailable', retryAfterSeconds: 10 });
+  standIn.behaviour = says(401);
+  await redis.kill();
+  expect(await verify('hunter2-still')).toEqual({ outcome: 'refused' });
+  expect((await ops('/readyz')).status).toBe(200);
+  expect(await (await ops('/metrics')).text()).toContain('echodrop_provider_seconds_bucket');
+
+  await waitUntil('a line on Redis', 2000, async () => log.includes('redis is out of reach'));
+  service.kill();
+  const { exitCode, stderr } = await service;
+  expect([exitCode, stderr]).toEqual([0, '']);
+  expect(log).toContain('provider answered 500');
+  for (const word of ['hunter2', secret]) expect(log).not.toContain(word);
+});

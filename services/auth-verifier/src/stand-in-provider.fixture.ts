@@ -1,0 +1,57 @@
+import { once } from 'node:events';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
+import type { Provider } from './known-providers.ts';
+import { providerProfiles } from './provider-profiles.ts';
+
+/** What a stand-in does with a question, down to the bytes: writes to the socket, or leaves it. */
+export type Behaviour = (socket: Socket) => void;
+
+export interface StandInProvider extends AsyncDisposable {
+  readonly provider: Provider;
+  /** The heads of all questions so far, a character a byte. */
+  readonly questions: string[];
+  behaviour: Behaviour;
+}
+
+/** A whole HTTP answer. */
+export function says(status: number, body = '', headers = ''): Behaviour {
+  const head = `HTTP/1.1 ${status} Whatever\r\nContent-Length: ${Buffer.byteLength(body)}\r\n${headers}\r\n`;
+  return (socket) => socket.write(head + body);
+}
+
+export const mia = says(200, '{"id":1059182745930317825,"screen_name":"mia"}');
+
+/**
+ * An identity provider on a port of its own that does as it is told; unless told otherwise it knows everybody as mia. It
+ * advertises `advertised`, or the address at which it is.
+ */
+export async function startStandIn(advertised?: string): Promise<StandInProvider> {
+  const sockets = new Set<Socket>();
+  const server = createServer((socket) => {
+    sockets.add(socket);
+    let head = '';
+    socket.setEncoding('latin1');
+    socket.on('error', () => {});
+    socket.on('close', () => sockets.delete(socket));
+    socket.on('data', (bytes) => {
+      head += bytes;
+      if (!head.includes('\r\n\r\n')) return;
+      standIn.questions.push(head);
+      head = '';
+      standIn.behaviour(socket);
+    });
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const upstream = `http://127.0.0.1:${(server.address() as AddressInfo).port}/1/verify.json`;
+  const standIn: StandInProvider = {
+    provider: { advertised: advertised ?? upstream, upstream, profile: providerProfiles.oauth1 },
+    questions: [],
+    behaviour: mia,
+    async [Symbol.asyncDispose]() {
+      server.close();
+      for (const socket of sockets) socket.destroy();
+    },
+  };
+  return standIn;
+}
