@@ -29,8 +29,8 @@ export class CrowdedOut extends StoreUnavailable {}
 /**
  * Where media, records and renditions lie. Keys come from object-keys.ts only.
  *
- * Every call ends within the store's deadline (for `put`: the deadline starts anew with each part that the source fills) and
- * fails with StoreUnavailable where the store is at fault. No call ever lists.
+ * Every call to MinIO ends within the store's deadline (for `put`: it starts anew with each part that the source fills), and
+ * every call fails with StoreUnavailable where the store is at fault. No call ever lists.
  */
 export interface ObjectStore extends AsyncDisposable {
   /**

@@ -1,3 +1,5 @@
+import { CrowdedOut } from './object-store.ts';
+
 /** The size of every part but the last of a large upload; what fits into one part is a single PUT. */
 export const partBytes = 8 * 1024 * 1024;
 
@@ -6,6 +8,8 @@ export const blockBytes = 64 * 1024;
 
 const partBlocks = partBytes / blockBytes;
 
+// How long an upload waits for memory.
+const waitMs = 60_000;
 // Long enough for an honest phone (100 kB/s) to fill a part.
 const usualPatienceMs = 120_000;
 
@@ -54,23 +58,24 @@ export class PartMemory {
     return this.#waiting.size;
   }
 
-  /** Waits for a block or a lane; rejects with the reason of `signal` when that aborts first. */
+  /** Waits for a block or a lane. @throws CrowdedOut after a minute, or the reason of `signal` */
   async grant(signal: AbortSignal): Promise<Grant> {
     signal.throwIfAborted();
     const now = this.#waiting.size === 0 && this.#next();
     if (now) return now;
     return new Promise((resolve, reject) => {
       const given = (grant: Grant) => {
-        signal.removeEventListener('abort', stopped);
+        waited.removeEventListener('abort', stopped);
         resolve(grant);
       };
       const stopped = () => {
         this.#waiting.delete(given);
-        reject(signal.reason);
+        reject(signal.aborted ? signal.reason : new CrowdedOut('there was no memory for an upload'));
       };
+      const waited = AbortSignal.any([signal, AbortSignal.timeout(waitMs)]);
       this.#waiting.add(given);
       this.#crowdOutWhenDue();
-      signal.addEventListener('abort', stopped, { once: true });
+      waited.addEventListener('abort', stopped, { once: true });
     });
   }
 
