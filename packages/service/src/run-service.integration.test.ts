@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { freePorts } from '@echodrop/testkit/free-ports';
 import { waitUntil } from '@echodrop/testkit/wait-until';
 import { execa } from 'execa';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 
 const program = join(import.meta.dirname, 'run-service.fixture.ts');
 
@@ -31,75 +31,77 @@ async function start(settings: Record<string, string> = {}) {
 
 const stopped = ['first part closed', 'stopped'];
 
-test('faulty settings: all faults on standard error, status 78, nothing started', async () => {
-  const { process } = await start({ TOKEN: 'hunter2', PORT: 'web', LOG_LEVEL: 'loud', SHUTDOWN_GRACE_SECONDS: '-1' });
-  const { exitCode, stdout, stderr } = await process;
-  expect([exitCode, stdout]).toEqual([78, '']);
-  expect(stderr.split('\n').toSorted()).toEqual([
-    'sample: LOG_LEVEL must be one of fatal, error, warn, info, debug, trace, silent',
-    'sample: PORT must be a whole number from 0 to 65535',
-    'sample: SHUTDOWN_GRACE_SECONDS must be a whole number from 0 to 86400',
-    'sample: TOKEN must have at least 8 characters',
-  ]);
-});
+describe.concurrent('a service', () => {
+  test('faulty settings: all faults on standard error, status 78, nothing started', async () => {
+    const { process } = await start({ TOKEN: 'hunter2', PORT: 'web', LOG_LEVEL: 'loud', SHUTDOWN_GRACE_SECONDS: '-1' });
+    const { exitCode, stdout, stderr } = await process;
+    expect([exitCode, stdout]).toEqual([78, '']);
+    expect(stderr.split('\n').toSorted()).toEqual([
+      'sample: LOG_LEVEL must be one of fatal, error, warn, info, debug, trace, silent',
+      'sample: PORT must be a whole number from 0 to 65535',
+      'sample: SHUTDOWN_GRACE_SECONDS must be a whole number from 0 to 86400',
+      'sample: TOKEN must have at least 8 characters',
+    ]);
+  });
 
-test.each(['SIGTERM', 'SIGINT'] as const)(
-  '%s: not ready but still serving for the delay, then status 0',
-  async (signal) => {
-    const service = await start({ SHUTDOWN_DELAY_SECONDS: '1' });
+  test.each(['SIGTERM', 'SIGINT'] as const)(
+    '%s: not ready but still serving for the delay, then status 0',
+    async (signal) => {
+      const service = await start({ SHUTDOWN_DELAY_SECONDS: '1' });
+      await service.becomes('/readyz', 200);
+      expect((await fetch(service.app)).headers.get('connection')).toBe('keep-alive');
+      service.process.kill(signal);
+      await service.becomes('/readyz', 503);
+      expect(await service.status('/livez')).toBe(200);
+      const answer = await fetch(service.app);
+      expect([answer.headers.get('connection'), await answer.text()]).toEqual(['close', '[secret]']);
+      expect(await service.ended()).toEqual({ exitCode: 0, log: ['ready', 'stopping', ...stopped] });
+    },
+  );
+
+  test('a request that runs is answered, and more signals change nothing', async () => {
+    const service = await start();
     await service.becomes('/readyz', 200);
-    expect((await fetch(service.app)).headers.get('connection')).toBe('keep-alive');
-    service.process.kill(signal);
-    await service.becomes('/readyz', 503);
-    expect(await service.status('/livez')).toBe(200);
-    const answer = await fetch(service.app);
-    expect([answer.headers.get('connection'), await answer.text()]).toEqual(['close', '[secret]']);
+    const answer = fetch(`${service.app}/slow`);
+    await fetch(service.app);
+    for (const signal of ['SIGTERM', 'SIGINT', 'SIGTERM'] as const) service.process.kill(signal);
+    expect((await answer).status).toBe(200);
     expect(await service.ended()).toEqual({ exitCode: 0, log: ['ready', 'stopping', ...stopped] });
-  },
-);
+  });
 
-test('a request that runs is answered, and more signals change nothing', async () => {
-  const service = await start();
-  await service.becomes('/readyz', 200);
-  const answer = fetch(`${service.app}/slow`);
-  await fetch(service.app);
-  for (const signal of ['SIGTERM', 'SIGINT', 'SIGTERM'] as const) service.process.kill(signal);
-  expect((await answer).status).toBe(200);
-  expect(await service.ended()).toEqual({ exitCode: 0, log: ['ready', 'stopping', ...stopped] });
-});
+  test('a signal while it still starts ends it at once, with what was already built', async () => {
+    const service = await start({ START: 'never' });
+    await service.becomes('/livez', 200);
+    expect(await service.status('/readyz')).toBe(503);
+    service.process.kill('SIGTERM');
+    expect(await service.ended()).toEqual({ exitCode: 0, log: stopped });
+  });
 
-test('a signal while it still starts ends it at once, with what was already built', async () => {
-  const service = await start({ START: 'never' });
-  await service.becomes('/livez', 200);
-  expect(await service.status('/readyz')).toBe(503);
-  service.process.kill('SIGTERM');
-  expect(await service.ended()).toEqual({ exitCode: 0, log: stopped });
-});
+  test('a start that fails closes what was already built: status 1', async () => {
+    const service = await start({ START: 'fails' });
+    expect(await service.ended()).toEqual({ exitCode: 1, log: ['cannot go on', ...stopped] });
+  });
 
-test('a start that fails closes what was already built: status 1', async () => {
-  const service = await start({ START: 'fails' });
-  expect(await service.ended()).toEqual({ exitCode: 1, log: ['cannot go on', ...stopped] });
-});
+  test('a port that is taken: status 1', async () => {
+    const first = await start();
+    await first.becomes('/readyz', 200);
+    const second = await start({ PORT: new URL(first.app).port });
+    expect(await second.ended()).toEqual({ exitCode: 1, log: ['cannot go on', ...stopped] });
+    first.process.kill();
+    await first.ended();
+  });
 
-test('a port that is taken: status 1', async () => {
-  const first = await start();
-  await first.becomes('/readyz', 200);
-  const second = await start({ PORT: new URL(first.app).port });
-  expect(await second.ended()).toEqual({ exitCode: 1, log: ['cannot go on', ...stopped] });
-  first.process.kill();
-  await first.ended();
-});
+  test('what no part owns does not keep the process', async () => {
+    const service = await start({ START: 'leaks' });
+    await service.becomes('/readyz', 200);
+    service.process.kill();
+    expect(await service.ended()).toMatchObject({ exitCode: 0 });
+  });
 
-test('what no part owns does not keep the process', async () => {
-  const service = await start({ START: 'leaks' });
-  await service.becomes('/readyz', 200);
-  service.process.kill();
-  expect(await service.ended()).toMatchObject({ exitCode: 0 });
-});
-
-test('a part that never closes is given up five seconds after the grace: status 1', async () => {
-  const service = await start({ START: 'sticks', SHUTDOWN_GRACE_SECONDS: '0' });
-  await service.becomes('/readyz', 200);
-  service.process.kill();
-  expect(await service.ended()).toEqual({ exitCode: 1, log: ['ready', 'stopping', 'a part did not close in time'] });
+  test('a part that never closes is given up five seconds after the grace: status 1', async () => {
+    const service = await start({ START: 'sticks', SHUTDOWN_GRACE_SECONDS: '0' });
+    await service.becomes('/readyz', 200);
+    service.process.kill();
+    expect(await service.ended()).toEqual({ exitCode: 1, log: ['ready', 'stopping', 'a part did not close in time'] });
+  });
 });

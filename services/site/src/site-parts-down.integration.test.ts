@@ -8,7 +8,7 @@ import { describeWithMinio } from '@echodrop/testkit/describe-with-minio';
 import { samplePhoto } from '@echodrop/testkit/sample-media';
 import { type Stack, startStack } from '@echodrop/testkit/start-stack';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { publishSample } from './publish-sample.ts';
+import { publishSample } from './publish-sample.fixture.ts';
 
 // The site waits four seconds for a picture, the store's client about ten for the store.
 const waitBound = 7000;

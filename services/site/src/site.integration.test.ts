@@ -7,7 +7,7 @@ import { jpegWithExif } from '@echodrop/testkit/sample-exif';
 import { sampleFilm, samplePhoto } from '@echodrop/testkit/sample-media';
 import { type Stack, startStack } from '@echodrop/testkit/start-stack';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { publishSample } from './publish-sample.ts';
+import { publishSample } from './publish-sample.fixture.ts';
 
 const mark = 'MARKED-PLACE-48.2082N';
 
