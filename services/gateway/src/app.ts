@@ -8,8 +8,10 @@ import express, {
   type Response,
 } from 'express';
 import { answerRecord, answerRefusal, type Format } from './answer.ts';
+import { askedFormat } from './asked-format.ts';
 import type { GatewayEvents, UploadEnd } from './events.ts';
-import { asRefusal, ClientGone, Refusal } from './refusals.ts';
+import { openApiRoute } from './openapi-route.ts';
+import { asRefusal, ClientGone, type Reason, Refusal } from './refusals.ts';
 import { type Upload, type UploadParts, uploadV1, uploadV2 } from './upload.ts';
 
 interface Gateway {
@@ -26,11 +28,14 @@ const uploads = { 1: uploadV1, 2: uploadV2 } as const;
 export function gatewayApp(gateway: Gateway): Express {
   const app = express();
   app.disable('x-powered-by').disable('etag').enable('case sensitive routing').enable('strict routing');
-  app.use((_request, response, next) => {
+  app.use((request, response, next) => {
     response.setHeader('X-Request-Id', randomUUID());
-    next();
+    const fault = faultOf(request);
+    if (fault) answerRefusal(request, response, askedFormat(request.url), new Refusal(fault));
+    else next();
   });
   for (const base of gateway.basePaths) {
+    app.use(openApiRoute(base));
     for (const version of [1, 2] as const) {
       for (const format of ['xml', 'json'] as const) {
         app
@@ -45,6 +50,14 @@ export function gatewayApp(gateway: Gateway): Express {
   return app;
 }
 
+// RFC 9112 section 3.2 and RFC 9110 section 10.1.1.
+function faultOf({ headers, httpVersion }: Request): Reason | undefined {
+  if (httpVersion === '1.1' && headers.host === undefined) return 'request_malformed';
+  if (httpVersion !== '1.0' && headers.expect !== undefined && headers.expect.toLowerCase() !== '100-continue')
+    return 'expectation_failed';
+  return undefined;
+}
+
 function takeUpload({ parts, events, publicSite }: Gateway, version: 1 | 2, format: Format): RequestHandler {
   return async (request, response) => {
     const started = performance.now();
@@ -52,10 +65,12 @@ function takeUpload({ parts, events, publicSite }: Gateway, version: 1 | 2, form
       const requestId = String(response.getHeader('X-Request-Id'));
       events.uploadEnded({ requestId, version, format, seconds: (performance.now() - started) / 1000, ...end });
     };
+    events.uploadBegan();
     try {
-      const record = await uploads[version](uploadOf(request, response), parts);
+      const { record, repeated } = await uploads[version](uploadOf(request, response), parts);
       answerRecord(response, format, publicRecord(record, publicSite));
-      ended({ outcome: 'published', mediaId: record.id, bytes: record.size });
+      if (repeated) ended({ outcome: 'repeated', mediaId: record.id });
+      else ended({ outcome: 'published', mediaId: record.id, bytes: record.size });
     } catch (error) {
       if (error instanceof ClientGone) return ended({ outcome: 'client_gone' });
       const refusal = asRefusal(error);
@@ -68,7 +83,8 @@ function takeUpload({ parts, events, publicSite }: Gateway, version: 1 | 2, form
 function uploadOf(request: Request, response: Response): Upload {
   const gone = new AbortController();
   response.once('close', () => gone.abort(new ClientGone('the client went away')));
-  const waits = request.headers.expect !== undefined;
+  // RFC 9110 section 10.1.1: HTTP/1.0 knows no expectations.
+  const waits = request.headers.expect !== undefined && request.httpVersion !== '1.0';
   return { request, gone: gone.signal, sendBody: () => waits && response.writeContinue() };
 }
 

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { type Format, spelledRefusal } from './answer.ts';
+import { askedFormat } from './asked-format.ts';
 import { type Reason, Refusal } from './refusals.ts';
 
 /** What Node's parser says of a request that it cannot go on with. */
@@ -52,12 +53,8 @@ function closeAfterAnswer({ response }: Exchange): void {
 function refuse(socket: Duplex, { code = '', rawPacket }: ParserError, exchange: Exchange | undefined): void {
   const unfinished = exchange?.request.complete === false ? exchange.request.url : undefined;
   const requestLine = unfinished ?? rawPacket?.toString('latin1', 0, 256) ?? '';
-  socket.end(written(new Refusal(reasons[code] ?? 'request_malformed'), formatOf(requestLine)));
+  socket.end(written(new Refusal(reasons[code] ?? 'request_malformed'), askedFormat(requestLine)));
   setTimeout(() => socket.destroy(), readingMs).unref();
-}
-
-function formatOf(requestLine: string): Format {
-  return /\/[12]\/upload\.xml\b/.test(requestLine) ? 'xml' : 'json';
 }
 
 function written(refusal: Refusal, format: Format): string {

@@ -10,13 +10,14 @@ import {
   wholeNumber,
 } from '@echodrop/service/env';
 import { processSettings } from '@echodrop/service/process-settings';
-import { queueRedisSettings } from '@echodrop/service/redis';
+import { cacheRedisSettings, queueRedisSettings } from '@echodrop/service/redis';
 
 const MiB = 1024 * 1024;
 
 const settings = {
   ...processSettings(9080),
   ...queueRedisSettings,
+  ...cacheRedisSettings,
   ...storeSettings,
   PORT: port(8080),
   /** Where the pages of media are: `url` in a record is this, a slash and the id. */
@@ -28,6 +29,12 @@ const settings = {
   /** The paths below which `/1/` and `/2/` lie. */
   BASE_PATHS: commaSeparated('/'),
   MAX_MEDIA_BYTES: wholeNumber({ default: 512 * MiB, min: 1 }),
+  /** In this process; a slot is held from the first header to the end of the upload. */
+  MAX_CONCURRENT_UPLOADS: wholeNumber({ default: 1000, min: 1 }),
+  MAX_CONCURRENT_UPLOADS_PER_USER: wholeNumber({ default: 100, min: 1 }),
+  /** Counted over all gateways that share a CACHE_REDIS_URL; 0: no limit. */
+  UPLOADS_PER_MINUTE_PER_USER: wholeNumber({ default: 0 }),
+  UPLOADS_PER_MINUTE_PER_KEY: wholeNumber({ default: 0 }),
   /** The memory that all uploads may hold together on their way into the store; at least one part. */
   UPLOAD_BUFFER_BYTES: wholeNumber({ default: 256 * MiB, min: 8 * MiB }),
   MAX_UPLOAD_SECONDS: wholeNumber({ default: 6 * 3600, min: 1, max: 12 * 3600 }),

@@ -7,7 +7,7 @@ export interface UploadEnd {
   readonly requestId: string;
   readonly version: 1 | 2;
   readonly format: Format;
-  readonly outcome: 'published' | 'client_gone' | Reason;
+  readonly outcome: 'published' | 'repeated' | 'client_gone' | Reason;
   readonly seconds: number;
   readonly mediaId?: string;
   readonly bytes?: number;
@@ -19,14 +19,17 @@ export interface UploadEnd {
 export class GatewayEvents {
   readonly #log: Log;
   readonly #uploads;
+  readonly #running;
   readonly #seconds;
   readonly #bytes;
   readonly #orphans;
+  readonly #uncounted;
 
   constructor(log: Log, metrics: Metrics) {
     this.#log = log;
     const labels = ['version', 'format', 'outcome'] as const;
     this.#uploads = metrics.counter('echodrop_uploads_total', 'Uploads that ended, by how.', labels);
+    this.#running = metrics.gauge('echodrop_uploads_running', 'Uploads that run now.', []);
     this.#seconds = metrics.histogram(
       'echodrop_upload_seconds',
       'From the first header to the answer.',
@@ -35,15 +38,27 @@ export class GatewayEvents {
     );
     this.#bytes = metrics.counter('echodrop_published_bytes_total', 'Bytes of published media.', []);
     this.#orphans = metrics.counter('echodrop_orphaned_media_total', 'Media left to the sweeper.', []);
+    this.#uncounted = metrics.counter('echodrop_uncounted_uploads_total', 'Limits that could not be asked for.', []);
+  }
+
+  uploadBegan(): void {
+    this.#running.inc();
   }
 
   uploadEnded({ seconds, error, ...end }: UploadEnd): void {
     const { version, format, outcome, bytes } = end;
+    this.#running.dec();
     this.#uploads.inc({ version, format, outcome });
     this.#seconds.observe({ version, format, outcome }, seconds);
     if (bytes !== undefined) this.#bytes.inc(bytes);
     if (outcome === 'unavailable') this.#log.error({ ...end, seconds, err: error }, 'upload failed');
     else this.#log.info({ ...end, seconds }, 'upload ended');
+  }
+
+  /** An upload was let in without being counted: the limits' Redis gave no answer. */
+  uploadUncounted(error: unknown): void {
+    this.#uncounted.inc();
+    this.#log.warn({ err: error }, 'upload was not counted');
   }
 
   mediaOrphaned(mediaKey: string): void {

@@ -12,35 +12,50 @@ import { type CompleteUpload, requireSize } from './require-upload.ts';
 // How long a commit that the store does not answer is tried again.
 const commitMs = 15_000;
 const commitPauseMs = 250;
+// What the last try may take in the store.
+const lastTryMs = 15_000;
+
+/** The record may have been written, or may yet be. */
+export class OutcomeUnknown extends Error {
+  override readonly name = 'OutcomeUnknown';
+}
+
+/** Whose a record is. */
+type Owner = Pick<StoredRecord, 'provider' | 'subject' | 'application'>;
 
 /** Makes media public: finds out what it is, then writes its record. */
 export class Publisher {
   readonly #store: ObjectStore;
   readonly #probes: ProbeClient;
   readonly #probeDeadlineMs: number;
+  /** Nobody writes a record any more when so much time has passed since its publishing began. */
+  readonly longestMs: number;
 
   constructor(store: ObjectStore, probes: ProbeClient, probeDeadlineMs: number) {
     this.#store = store;
     this.#probes = probes;
     this.#probeDeadlineMs = probeDeadlineMs;
+    this.longestMs = probeDeadlineMs + commitMs + lastTryMs;
   }
 
   /**
-   * The record of `upload`, once it is in the store.
-   * @throws Refusal `media_too_large`, `media_unsupported`; QueueUnavailable, StoreUnavailable; the signal's reason, but never
-   * once the record may have been written
+   * The record of `upload`, once it is in the store. A `claimedId` is the id under which earlier attempts of the same upload may have
+   * published it, or may yet: whichever was first is the answer.
+   * @throws Refusal `media_too_large`, `media_unsupported`; QueueUnavailable; the signal's reason; once the record may have been
+   * written, OutcomeUnknown alone
    */
   async publish(
     { media, message, application }: CompleteUpload,
     caller: Caller,
     signal: AbortSignal,
+    claimedId?: string,
   ): Promise<StoredRecord> {
     const { size, etag } = await requireSize(media);
     const { type, width, height } = await this.#probe(media.key, media.head, size, signal);
     signal.throwIfAborted();
     media.commit();
-    return this.#commit({
-      id: newMediaId(),
+    const record = {
+      id: claimedId ?? newMediaId(),
       text: message,
       width,
       height,
@@ -53,7 +68,18 @@ export class Publisher {
       provider: caller.provider,
       subject: caller.subject,
       application,
+    };
+    return this.#commit(record, claimedId !== undefined).catch((cause) => {
+      throw new OutcomeUnknown('the record may have been written', { cause });
     });
+  }
+
+  /** The record of `id`, if there is one and it is of this user and application. @throws StoreUnavailable, UnreadableRecord */
+  async find(id: string, { provider, subject, application }: Owner): Promise<StoredRecord | undefined> {
+    const reading = await this.#store.read(recordObject(id));
+    const record = reading && decodeStoredRecord(await buffer(reading.body));
+    const isTheirs = record?.provider === provider && record.subject === subject && record.application === application;
+    return isTheirs ? record : undefined;
   }
 
   async #probe(mediaKey: string, head: Buffer, size: number, signal: AbortSignal) {
@@ -68,23 +94,20 @@ export class Publisher {
   }
 
   // A try either publishes, or leaves open whether it did: then the record is read back. The id is kept as long as it may be ours.
-  async #commit(record: StoredRecord): Promise<StoredRecord> {
+  async #commit(record: StoredRecord, isClaimed: boolean): Promise<StoredRecord> {
     const object = recordObject(record.id);
     const end = Date.now() + commitMs;
     for (;;) {
       try {
         const written = await this.#store.putIfAbsent(object, encodeStoredRecord(record));
-        if (written === 'created' || (await this.#isOurs(object, record.mediaKey))) return record;
-        return await this.#commit({ ...record, id: newMediaId() });
+        if (written === 'created') return record;
+        const earlier = await this.find(record.id, record);
+        if (earlier && (isClaimed || earlier.mediaKey === record.mediaKey)) return earlier;
+        return await this.#commit({ ...record, id: newMediaId() }, false);
       } catch (error) {
         if (!(error instanceof StoreUnavailable) || Date.now() > end) throw error;
         await sleep(commitPauseMs);
       }
     }
-  }
-
-  async #isOurs(object: string, mediaKey: string): Promise<boolean> {
-    const reading = await this.#store.read(object);
-    return reading !== undefined && decodeStoredRecord(await buffer(reading.body)).mediaKey === mediaKey;
   }
 }

@@ -30,6 +30,10 @@ interface Receiving {
   readonly after?: Promise<unknown>;
   /** Called with each field that was read. */
   readonly fieldRead?: (fields: ReadonlyMap<FieldName, string>) => void;
+  /** Called with the media's first bytes before they reach the store; when it rejects, the upload ends with that. */
+  readonly mediaBegins?: (first: Buffer) => Promise<void>;
+  /** Whether the media's content hash will be asked for. */
+  readonly hashed?: boolean;
 }
 
 /** Refuses a body that is announced to be too large for any media that we take. @throws Refusal `media_too_large` */
@@ -53,9 +57,10 @@ export class FormReceiver {
   /**
    * Reads the multipart body to its end, its media straight into the store.
    * @throws Refusal `form_malformed`, `media_too_large`, `too_slow`; ClientGone; StoreUnavailable; before any of these what
-   * `after` rejects with
+   * `after` rejects with; what `mediaBegins` rejects with
    */
-  async receive(request: IncomingMessage, { after, fieldRead }: Receiving): Promise<ReceivedForm> {
+  async receive(request: IncomingMessage, receiving: Receiving): Promise<ReceivedForm> {
+    const { after, fieldRead, mediaBegins: begins, hashed } = receiving;
     await using unpublished = new AsyncDisposableStack();
     const stop = new AbortController();
     const fields = new Map<FieldName, string>();
@@ -71,7 +76,7 @@ export class FormReceiver {
         },
         media: (bytes) => {
           media ??= unpublished.use(new ReceivedMedia(this.#store, this.#orphaned));
-          stored = media.receive(bytes, after);
+          stored = media.receive(bytes, { after, begins, hashed });
           stored.catch((error) => stop.abort(error));
         },
         tooLarge: () => media?.isTooLarge(),

@@ -1,10 +1,11 @@
 import type { IncomingMessage } from 'node:http';
 import type { VerificationClient } from '@echodrop/contracts/verification-client';
-import type { StoredRecord } from '@echodrop/record';
+import type { Admission } from './admission.ts';
 import type { ApiKeys } from './api-keys.ts';
 import { credentialsFromHeaders, requireCaller } from './credentials.ts';
 import { EarlyVerdict } from './early-verdict.ts';
-import type { Publisher } from './publish.ts';
+import type { OncePublisher, Published } from './idempotency.ts';
+import { idempotencyKeyOf } from './idempotency-key.ts';
 import { type FormReceiver, requireFittingBody } from './receive-form.ts';
 import { requireParameters } from './require-upload.ts';
 
@@ -16,9 +17,10 @@ export interface Upload {
 }
 
 export interface UploadParts {
+  readonly admission: Admission;
   readonly verifier: VerificationClient;
   readonly forms: FormReceiver;
-  readonly publisher: Publisher;
+  readonly publisher: OncePublisher;
   readonly apiKeys: ApiKeys;
   readonly maxMediaBytes: number;
   readonly compatibility: 'strict' | 'historic';
@@ -27,23 +29,38 @@ export interface UploadParts {
 // `return await` in both: a promise returned as it is would be awaited only after the form was disposed of.
 
 /** INTERFACE section 4.1: the credentials are headers. @throws Refusal, ClientGone, or what is broken */
-export async function uploadV2({ request, sendBody, gone }: Upload, parts: UploadParts): Promise<StoredRecord> {
+export async function uploadV2({ request, sendBody, gone }: Upload, parts: UploadParts): Promise<Published> {
+  using admitted = await parts.admission.admit();
   const credentials = await credentialsFromHeaders(request.headers, parts.verifier, parts.compatibility);
+  const idempotencyKey = idempotencyKeyOf(request.headers);
   requireFittingBody(request, parts.maxMediaBytes);
   sendBody();
-  const caller = parts.verifier.verify(credentials, gone).then(requireCaller);
-  await using form = await parts.forms.receive(request, { after: caller });
+  const caller = parts.verifier.verify(credentials, gone).then(requireCaller).then(admitted.byCaller);
+  await using form = await parts.forms.receive(request, {
+    after: caller,
+    mediaBegins: admitted.withMedia,
+    hashed: idempotencyKey !== undefined,
+  });
   const upload = await requireParameters(form, parts.apiKeys, parts.compatibility);
-  return await parts.publisher.publish(upload, await caller, gone);
+  await admitted.fromApplication(upload.application);
+  return await parts.publisher.publish(upload, await caller, idempotencyKey, gone);
 }
 
 /** INTERFACE section 4.2: the credentials are fields, which may follow the file. @throws Refusal, ClientGone, or what is broken */
-export async function uploadV1({ request, sendBody, gone }: Upload, parts: UploadParts): Promise<StoredRecord> {
+export async function uploadV1({ request, sendBody, gone }: Upload, parts: UploadParts): Promise<Published> {
+  using admitted = await parts.admission.admit();
+  const idempotencyKey = idempotencyKeyOf(request.headers);
   requireFittingBody(request, parts.maxMediaBytes);
   sendBody();
   const early = new EarlyVerdict(parts.verifier, gone);
-  await using form = await parts.forms.receive(request, { fieldRead: early.fieldRead });
+  await using form = await parts.forms.receive(request, {
+    fieldRead: early.fieldRead,
+    mediaBegins: admitted.withMedia,
+    hashed: idempotencyKey !== undefined,
+  });
   const verdict = early.verdict;
   const upload = await requireParameters(form, parts.apiKeys, parts.compatibility);
-  return await parts.publisher.publish(upload, requireCaller(await verdict), gone);
+  const caller = await admitted.byCaller(requireCaller(await verdict));
+  await admitted.fromApplication(upload.application);
+  return await parts.publisher.publish(upload, caller, idempotencyKey, gone);
 }

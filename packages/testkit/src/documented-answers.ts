@@ -1,0 +1,96 @@
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { readXml } from './read-xml.ts';
+
+/** What is read of an OpenAPI 3.1 document to hold an answer against it; a response is named, or there itself. */
+export interface OpenApi {
+  readonly components: {
+    readonly schemas: Readonly<Record<string, Schema>>;
+    readonly responses: Readonly<Record<string, ResponseObject>>;
+  };
+}
+
+interface Schema {
+  readonly $ref?: string;
+  readonly xml?: { readonly name: string };
+  readonly [keyword: string]: unknown;
+}
+
+interface ResponseObject {
+  readonly headers: Readonly<Record<string, { readonly required?: boolean; readonly schema: Schema }>>;
+  readonly content: Readonly<Record<string, { readonly schema: Schema; readonly examples?: object }>>;
+}
+
+/** The responses of an operation, by status. */
+export type Responses = Readonly<Record<string, { readonly $ref: string }>>;
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+}
+
+// What HTTP itself says, whatever the operation.
+const ofHttp = ['connection', 'content-length', 'content-type', 'date', 'keep-alive', 'transfer-encoding'];
+
+// XML and headers know text alone, which the schema makes numbers of.
+const readers = {
+  text: new Ajv2020({ strict: false, validateFormats: false, allErrors: true, coerceTypes: true }),
+  json: new Ajv2020({ strict: false, validateFormats: false, allErrors: true }),
+};
+
+/** Everything in `answer` that `document` does not tell: its status, headers, type and body. Schemas are taken as closed: what they do not name is told. */
+export function undocumented(document: OpenApi, responses: Responses, answer: Answer): string[] {
+  const named = responses[answer.status];
+  if (!named) return [`status ${answer.status}: ${answer.text}`];
+  const { headers, content } = referred<ResponseObject>(document, named.$ref);
+  return [...undocumentedHeaders(headers, answer), ...undocumentedBody(document, content, answer)];
+}
+
+function undocumentedHeaders(documented: ResponseObject['headers'], answer: Answer): string[] {
+  const names = Object.keys(documented).map((name) => name.toLowerCase());
+  const unknown = [...answer.headers.keys()].filter((name) => !names.includes(name) && !ofHttp.includes(name));
+  const wrong = Object.entries(documented).flatMap(([name, { required, schema }]) => {
+    const value = answer.headers.get(name);
+    if (value === null) return required ? [`no header ${name}`] : [];
+    return faults('text', { properties: { [name]: schema } }, { [name]: value });
+  });
+  return [...unknown.map((name) => `header ${name}: ${answer.headers.get(name)}`), ...wrong];
+}
+
+function undocumentedBody(
+  document: OpenApi,
+  documented: ResponseObject['content'],
+  { headers, text }: Answer,
+): string[] {
+  const type = headers.get('content-type')?.replace(/;.*/, '') ?? 'none';
+  const given = documented[type]?.schema;
+  if (!given) return [`content-type ${type}`];
+  const schema = given.$ref ? referred<Schema>(document, given.$ref) : given;
+  if (type !== 'application/xml') return faults('json', schema, JSON.parse(text));
+  const { name, content } = readXml(text);
+  return name === schema.xml?.name ? faults('text', schema, content) : [`root element ${name}`];
+}
+
+function faults(reader: keyof typeof readers, schema: object, value: unknown): string[] {
+  const validate = readers[reader].compile(closed(schema));
+  return validate(value)
+    ? []
+    : (validate.errors ?? []).map(
+        ({ instancePath, message, params }) => `${instancePath} ${message} ${JSON.stringify(params)}`,
+      );
+}
+
+function closed(schema: object): object {
+  return JSON.parse(JSON.stringify(schema), (_name, value) =>
+    value?.type === 'object' ? { ...value, additionalProperties: false } : value,
+  );
+}
+
+function referred<T>(document: OpenApi, reference: string): T {
+  const found = reference
+    .split('/')
+    .slice(1)
+    .reduce<unknown>((within, name) => (within as Record<string, unknown>)?.[name], document);
+  if (found === undefined) throw new Error(`${reference} is not there`);
+  return found as T;
+}

@@ -1,0 +1,85 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { newMediaId } from '@echodrop/record';
+import type { connectRedis } from '@echodrop/service/redis';
+import { z } from 'zod';
+
+const keptMs = 24 * 60 * 60 * 1000;
+
+/** Whose key it is: keys of different users and applications never meet. */
+export interface KeyScope {
+  readonly provider: string;
+  readonly subject: string;
+  readonly application: string;
+  readonly key: string;
+}
+
+/** What is known of a key that was used: for which payload, and under which id the record lies once there is one. */
+export type Claim = z.infer<typeof claimShape>;
+
+const claimShape = z.object({
+  fingerprint: z.string(),
+  mediaId: z.string(),
+  /** Which attempt holds it. */
+  holder: z.string(),
+  /** Whether an attempt before this one may have written the record. */
+  takenOver: z.boolean(),
+});
+
+// Only where the claim is still the one that was read, and has less than ARGV[2] ms to live.
+const replaceScript = `
+if redis.call('GET', KEYS[1]) ~= ARGV[1] or redis.call('PTTL', KEYS[1]) > tonumber(ARGV[2]) then return 0 end
+redis.call('SET', KEYS[1], ARGV[3], 'PX', ARGV[4])
+return 1`;
+
+// Only where the claim is still ours. With 0 ms to live it is gone.
+const expireScript = `
+if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
+return redis.call('PEXPIRE', KEYS[1], ARGV[2])`;
+
+/** The claims on idempotency keys, in Redis for all gateways together, each kept for 24 hours. What Redis fails with rejects. */
+export class IdempotencyClaims {
+  readonly #redis: ReturnType<typeof connectRedis>;
+  readonly #heldMs: number;
+
+  /** `heldMs`: the longest that an attempt which made a claim may still be at work. */
+  constructor(redis: ReturnType<typeof connectRedis>, heldMs: number) {
+    this.#redis = redis;
+    this.#heldMs = heldMs;
+  }
+
+  /** Claims a key that nobody has claimed, else tells what it was claimed for. A new claim has a new media id. */
+  async claim(scope: KeyScope, fingerprint: string): Promise<{ readonly isNew: boolean; readonly claim: Claim }> {
+    const claim = { fingerprint, mediaId: newMediaId(), holder: randomUUID(), takenOver: false };
+    const earlier = await this.#redis.set(nameOf(scope), JSON.stringify(claim), 'PX', keptMs, 'NX', 'GET');
+    return earlier === null ? { isNew: true, claim } : { isNew: false, claim: claimShape.parse(JSON.parse(earlier)) };
+  }
+
+  /**
+   * Takes over a claim, with its media id, once nobody can be at work on it any more; undefined before that, or where somebody else
+   * was first. Its age is what Redis says, so that no two clocks are compared.
+   */
+  async takeOver(scope: KeyScope, claim: Claim): Promise<Claim | undefined> {
+    const taken = { ...claim, holder: randomUUID(), takenOver: true };
+    const values = [JSON.stringify(claim), keptMs - this.#heldMs, JSON.stringify(taken), keptMs];
+    return (await this.#redis.eval(replaceScript, 1, nameOf(scope), ...values)) === 1 ? taken : undefined;
+  }
+
+  /** Nothing was published under the claim, and nothing will be: the key is free again. */
+  async release(scope: KeyScope, claim: Claim): Promise<void> {
+    await this.#expireIn(0, scope, claim);
+  }
+
+  /** Nobody is at work on the claim any more, but its record may be there: it can be taken over at once. */
+  async leave(scope: KeyScope, claim: Claim): Promise<void> {
+    await this.#expireIn(keptMs - this.#heldMs, scope, claim);
+  }
+
+  async #expireIn(ms: number, scope: KeyScope, claim: Claim): Promise<void> {
+    await this.#redis.eval(expireScript, 1, nameOf(scope), JSON.stringify(claim), ms);
+  }
+}
+
+function nameOf({ provider, subject, application, key }: KeyScope): string {
+  const hash = createHash('sha256').update(JSON.stringify([provider, subject, application, key]));
+  return `echodrop:idempotency:1:${hash.digest('hex')}`;
+}

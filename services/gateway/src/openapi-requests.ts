@@ -1,0 +1,70 @@
+import type { FieldName } from './multipart.ts';
+
+/** What an upload is asked with beside its form (INTERFACE section 4.1), as OpenAPI parameters. */
+export const uploadParameters = {
+  format: {
+    name: 'format',
+    in: 'path',
+    required: true,
+    description: 'The format of the answer.',
+    schema: { type: 'string', enum: ['xml', 'json'] },
+  },
+  verifyCredentials: {
+    name: 'X-Verify-Credentials-Authorization',
+    in: 'header',
+    required: true,
+    description:
+      "The OAuth 1.0a Authorization header that the user would send with a GET to the identity provider's credential check.",
+    schema: { type: 'string', minLength: 1 },
+    example:
+      'OAuth realm="https://provider.example/", oauth_consumer_key="...", oauth_signature_method="HMAC-SHA1", ' +
+      'oauth_token="...", oauth_timestamp="1290350000", oauth_nonce="...", oauth_version="1.0", oauth_signature="..."',
+  },
+  authServiceProvider: {
+    name: 'X-Auth-Service-Provider',
+    in: 'header',
+    required: true,
+    description: "The address of that credential check, byte for byte one of the operator's list.",
+    schema: { type: 'string', minLength: 1 },
+    example: 'https://provider.example/1/account/verify_credentials.json',
+  },
+  idempotencyKey: {
+    name: 'Idempotency-Key',
+    in: 'header',
+    required: false,
+    description:
+      'Names this upload for a day (draft-ietf-httpapi-idempotency-key-header): a repeat with the same key, user and form gets the ' +
+      'same record, and is no second upload. A string in quotes; they may be left out where it holds neither spaces nor quotes.',
+    schema: { type: 'string', pattern: String.raw`^("([ !#-\[\]-~]|\\["\\]){1,255}"|[!#-\[\]-~]{1,255})$` },
+    example: '"8e03978e-40d5-43dd-bc93-6894a57f9324"',
+  },
+} as const;
+
+const fields = {
+  key: { type: 'string', minLength: 1, description: 'The API key of the calling application.' },
+  message: { type: 'string', description: 'The public caption, UTF-8; may be empty, but must be there.' },
+  media: {
+    type: 'string',
+    minLength: 1,
+    contentMediaType: 'application/octet-stream',
+    description: 'The photo or video. Its bytes say what it is; its name and type are not believed.',
+  },
+  consumer_token: {
+    type: 'string',
+    minLength: 1,
+    description: "The application's consumer key at the identity provider.",
+  },
+  consumer_secret: { type: 'string', minLength: 1, format: 'password', description: "The consumer key's secret." },
+  oauth_token: { type: 'string', minLength: 1, description: "The user's token at the identity provider." },
+  oauth_secret: { type: 'string', minLength: 1, format: 'password', description: "The token's secret." },
+} as const satisfies Record<FieldName | 'media', object>;
+
+/** A form with these fields, all of them required, as an OpenAPI request body. */
+export function formOf(...names: readonly (keyof typeof fields)[]) {
+  const properties = Object.fromEntries(names.map((name) => [name, fields[name]]));
+  return {
+    required: true,
+    description: 'The fields in any order; others are ignored. A field may not be there twice.',
+    content: { 'multipart/form-data': { schema: { type: 'object', required: names, properties } } },
+  };
+}
