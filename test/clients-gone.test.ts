@@ -1,3 +1,5 @@
+import { type SeenRequest, startCountingProxy } from '@echodrop/testkit/counting-proxy';
+import { describeWithMinio } from '@echodrop/testkit/describe-with-minio';
 import { RawClient } from '@echodrop/testkit/raw-client';
 import { sampleFilm, samplePhoto } from '@echodrop/testkit/sample-media';
 import { type Stack, startStack } from '@echodrop/testkit/start-stack';
@@ -47,9 +49,46 @@ test('a client that goes while its media is looked at takes its job back', async
   for (const queue of queues) expect(await waiting(queue)).toBe(0);
 }, 30_000);
 
-async function abortedAfter(version: 1 | 2, media: Buffer, bytes: number): Promise<void> {
-  const { path, headers, body } = uploadRequest(stack, { version, media });
-  const client = await RawClient.connect(stack.gateway);
+describeWithMinio('a hundred uploads that are aborted in the middle', {}, (startMinio) => {
+  test('leave nothing in MinIO: each multipart upload was ended, each object removed', async () => {
+    await using minio = await startMinio();
+    await using proxy = await startCountingProxy(minio.endpoint);
+    await using system = await startStack({
+      services: ['sandbox-provider', 'auth-verifier', 'gateway', 'probe-worker'],
+      settings: { ...minio.settings, S3_ENDPOINT: proxy.endpoint },
+    });
+    const media = Buffer.concat([await samplePhoto('jpg', { width: 32, height: 32 }), Buffer.alloc(18 * 1024 * 1024)]);
+    const cuts = Array.from({ length: 50 }, (_, i) => [9_000_000, 17_000_000, media.length - 5, 500][i % 4] ?? 0);
+    for (const version of [1, 2] as const) {
+      await Promise.all(cuts.map((cut) => abortedAfter(version, media, cut, system)));
+    }
+    const begun = () => proxy.seen.filter(({ method, query }) => method === 'POST' && query.has('uploads'));
+    const ended = (uploads: SeenRequest[]) =>
+      proxy.seen.filter((request) => {
+        return request.method === 'DELETE' && uploads.some(({ path }) => path === request.path);
+      });
+    await waitUntil(
+      'every upload ended',
+      20_000,
+      async () => (await idle(system)) && ended(begun()).length >= begun().length,
+    );
+    expect(begun().length).toBeGreaterThan(10);
+    const whole = proxy.seen.filter(
+      ({ method, path, query }) => method === 'PUT' && path.includes('/media/') && !query.has('partNumber'),
+    );
+    expect(ended(whole).length).toBeGreaterThanOrEqual(whole.length);
+    expect(proxy.seen.filter(({ path }) => path.includes('/records/'))).toEqual([]);
+  }, 120_000);
+});
+
+async function idle({ ops }: Stack): Promise<boolean> {
+  const metrics = await (await fetch(`${ops('gateway')}/metrics`)).text();
+  return Number(/^echodrop_uploads_running\{[^}]*\} (\d+)/m.exec(metrics)?.[1]) === 0;
+}
+
+async function abortedAfter(version: 1 | 2, media: Buffer, bytes: number, system = stack): Promise<void> {
+  const { path, headers, body } = uploadRequest(system, { version, media });
+  const client = await RawClient.connect(system.gateway);
   client.head(path, headers, body.length);
   await client.flush(body.subarray(0, bytes));
   client.destroy();

@@ -34,6 +34,7 @@ describe('a part that', () => {
     async (_name, seconds, part) => {
       await part().kill();
       await expectUnavailable(stack, seconds);
+      await expectOnlyPublishedMedia(stack);
       await part().restart();
       await expectWorking(stack);
     },
@@ -44,6 +45,7 @@ describe('a part that', () => {
     async (_name, seconds, part) => {
       await part().freeze();
       await expectUnavailable(stack, seconds);
+      await expectOnlyPublishedMedia(stack);
       await part().thaw();
       await expectWorking(stack);
     },
@@ -88,6 +90,10 @@ async function expectUnavailable(stack: Stack, withinSeconds: number): Promise<v
   const answer = await upload(stack, { media: photo, signal: AbortSignal.timeout(withinSeconds * 1000) });
   expect(answer).toMatchObject({ status: 503, text: expect.stringContaining('"unavailable"') });
   expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0);
+}
+
+// Of the filesystem store, which tells what it holds.
+async function expectOnlyPublishedMedia(stack: Stack): Promise<void> {
   expect((await stack.stored('media')).length).toBe((await stack.stored('records')).length);
 }
 

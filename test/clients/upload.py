@@ -1,0 +1,21 @@
+# Uploads a file as any program with requests does, and prints the answer: its status on a line, then its body.
+# Arguments: address, provider, OAuth header, API key, message, file.
+import sys
+
+import requests
+
+address, provider, authorization, key, message, path = sys.argv[1:]
+
+with open(path, "rb") as media:
+    answer = requests.post(
+        address,
+        headers={
+            "X-Auth-Service-Provider": provider,
+            "X-Verify-Credentials-Authorization": authorization,
+        },
+        data={"key": key, "message": message},
+        files={"media": media},
+        timeout=30,
+    )
+
+sys.stdout.buffer.write(b"%d\n" % answer.status_code + answer.content)

@@ -1,0 +1,160 @@
+import { RawClient } from '@echodrop/testkit/raw-client';
+import { samplePhoto } from '@echodrop/testkit/sample-media';
+import { type Stack, startStack } from '@echodrop/testkit/start-stack';
+import { type UploadOptions, upload, uploadRequest } from '@echodrop/testkit/upload';
+import { waitUntil } from '@echodrop/testkit/wait-until';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+
+const dayMs = 24 * 60 * 60 * 1000;
+
+let stack: Stack;
+let other: Stack;
+let photo: Buffer;
+
+beforeAll(async () => {
+  photo = await samplePhoto('jpg', { width: 32, height: 32 });
+  stack = await startStack({ services: ['sandbox-provider', 'auth-verifier', 'gateway', 'probe-worker'] });
+  // A second gateway of the same system.
+  other = await startStack({
+    services: ['auth-verifier', 'gateway'],
+    settings: {
+      IDENTITY_PROVIDERS: stack.provider,
+      REDIS_URL: stack.redis.url,
+      OBJECT_STORE_DIR: `${stack.folder}/store`,
+      PUBLIC_SITE_URL: stack.site,
+    },
+  });
+});
+afterAll(async () => {
+  await other?.[Symbol.asyncDispose]();
+  await stack?.[Symbol.asyncDispose]();
+});
+
+const first = () => stack;
+const second = () => ({ gateway: other.gateway, provider: stack.provider });
+type Gateway = Pick<Stack, 'gateway' | 'provider'>;
+
+const send = (key: string, options: UploadOptions = {}, to: Gateway = first()) =>
+  upload(to, { media: photo, ...options, headers: { 'Idempotency-Key': key, ...options.headers } });
+const records = async () => (await stack.stored('records')).length;
+const media = async () => (await stack.stored('media')).length;
+
+test('a repeat is answered with exactly the same, by either gateway, in either version and format, and is no second upload', async () => {
+  const before = await records();
+  const answer = await send('"repeated"');
+  expect(answer.status).toBe(200);
+  for (const options of [{}, { version: 1 }] as const) {
+    for (const gateway of [first(), second()]) {
+      expect(await send('"repeated"', options, gateway)).toMatchObject({ status: 200, text: answer.text });
+    }
+  }
+  const xml = await send('repeated', { format: 'xml' });
+  expect(xml).toMatchObject({ status: 200, text: expect.stringContaining(`<id>${JSON.parse(answer.text).id}</id>`) });
+  expect(await records()).toBe(before + 1);
+  expect(await media()).toBe(await records());
+});
+
+test('without a key, or with another one, the same upload is published again', async () => {
+  const before = await records();
+  const unkeyed = () => upload(stack, { media: photo });
+  for (const answer of [await unkeyed(), await unkeyed(), await send('"one"'), await send('"two"')]) {
+    expect(answer.status).toBe(200);
+  }
+  expect(await records()).toBe(before + 4);
+});
+
+test('a key that comes back with another message or media is refused with 422', async () => {
+  await send('"reused"');
+  const other = await samplePhoto('png', { width: 8, height: 8 });
+  for (const change of [{ message: 'another' }, { media: other }, { media: other, version: 1 }] as const) {
+    expect(await send('"reused"', change)).toMatchObject({
+      status: 422,
+      text: expect.stringContaining('"idempotency_key_reused"'),
+    });
+  }
+});
+
+test.each(versionsAndKeys())(
+  'version %i: the malformed key %s is refused with 400 before the body is read',
+  async (version, key) => {
+    const { path, headers } = uploadRequest(stack, { version });
+    await using client = await RawClient.connect(stack.gateway);
+    client.head(path, { ...headers, 'Idempotency-Key': key, Expect: '100-continue' }, 5_000_000);
+    expect(await client.answer()).toMatchObject({
+      status: 400,
+      body: expect.stringContaining('"idempotency_key_malformed"'),
+    });
+    expect(client.received).not.toContain('100 Continue');
+  },
+);
+
+test('while the first is still running a repeat is refused with 409, and afterwards given its record', async () => {
+  await stack.services['probe-worker'].freeze();
+  const claimsBefore = await claims();
+  const running = send('"running"');
+  await waitUntil('a claim', 10_000, async () => (await claims()).length > claimsBefore.length);
+  const repeat = await send('"running"', {}, second());
+  expect(repeat).toMatchObject({ status: 409, text: expect.stringContaining('"idempotency_key_in_use"') });
+  expect(Number(repeat.headers.get('retry-after'))).toBeGreaterThan(0);
+  expect((await send('"running"', { message: 'another' })).status).toBe(422);
+  await stack.services['probe-worker'].thaw();
+  const { status, text } = await running;
+  expect(status).toBe(200);
+  expect((await send('"running"', {}, second())).text).toBe(text);
+}, 30_000);
+
+test('of many at once on two gateways exactly one is published', async () => {
+  const before = await records();
+  const all = await Promise.all(
+    Array.from({ length: 16 }, (_, i) => send('"at once"', { version: i % 3 ? 2 : 1 }, i % 2 ? first() : second())),
+  );
+  expect(new Set(all.map(({ status }) => status)).difference(new Set([200, 409])).size).toBe(0);
+  expect(new Set(all.filter(({ status }) => status === 200).map(({ text }) => text)).size).toBe(1);
+  expect(await records()).toBe(before + 1);
+  await waitUntil('no other media', 5000, async () => (await media()) === before + 1);
+});
+
+test('a refused upload gives its key free', async () => {
+  expect((await send('"refused"', { media: Buffer.from('no photo') })).status).toBe(415);
+  expect((await send('"refused"')).status).toBe(200);
+});
+
+test('a client that goes before its upload is published gives its key free', async () => {
+  await stack.services['probe-worker'].freeze();
+  const claimsBefore = await claims();
+  const left = send('"left"', { signal: AbortSignal.timeout(1500) });
+  await expect(left).rejects.toThrow();
+  await waitUntil('a free key', 5000, async () => (await claims()).length === claimsBefore.length);
+  await stack.services['probe-worker'].thaw();
+  expect((await send('"left"')).status).toBe(200);
+});
+
+test('a gateway that is killed between claim and record holds the key until nobody can be at work on it', async () => {
+  await stack.services['probe-worker'].freeze();
+  const before = await records();
+  const claimsBefore = await claims();
+  const lost = send('"killed"', {}, second()).catch(() => 'no answer');
+  await waitUntil('a claim', 10_000, async () => (await claims()).length > claimsBefore.length);
+  await other.services.gateway.kill();
+  expect(await lost).toBe('no answer');
+  await other.services.gateway.restart();
+  await stack.services['probe-worker'].thaw();
+  expect((await send('"killed"', {}, second())).status).toBe(409);
+  // As if the longest that an upload may take to be published had passed.
+  for (const claim of await claims()) await stack.redis.command('PEXPIRE', claim, `${dayMs - 60_000}`);
+  const answers = [await send('"killed"'), await send('"killed"', {}, second())];
+  expect(answers).toMatchObject([{ status: 200 }, { status: 200, text: answers[0]?.text }]);
+  expect(await records()).toBe(before + 1);
+}, 40_000);
+
+async function claims(): Promise<string[]> {
+  return (await stack.redis.command('KEYS', 'echodrop:idempotency:*')).split('\n').filter(Boolean);
+}
+
+function versionsAndKeys(): [version: 1 | 2, key: string][] {
+  return [
+    [1, '""'],
+    [2, '"not closed'],
+    [2, 'k'.repeat(256)],
+  ];
+}

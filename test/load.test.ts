@@ -1,0 +1,166 @@
+import { RawClient } from '@echodrop/testkit/raw-client';
+import { sampleFilm, samplePhoto } from '@echodrop/testkit/sample-media';
+import { startRedis } from '@echodrop/testkit/start-redis';
+import { type Stack, sandbox, startStack } from '@echodrop/testkit/start-stack';
+import { upload, uploadRequest } from '@echodrop/testkit/upload';
+import { waitUntil } from '@echodrop/testkit/wait-until';
+import { beforeAll, expect, test } from 'vitest';
+
+const services = ['sandbox-provider', 'auth-verifier', 'gateway', 'probe-worker'] as const;
+const versions = [1, 2] as const;
+
+let photo: Buffer;
+let large: Buffer;
+beforeAll(async () => {
+  photo = await samplePhoto('jpg', { width: 32, height: 32 });
+  large = Buffer.concat([photo, Buffer.alloc(8 * 1024 * 1024)]);
+});
+
+type Gateway = Pick<Stack, 'gateway' | 'provider'>;
+
+/** An upload of some 8 MiB that stops after its first half. */
+async function halfSent(stack: Gateway, version: 1 | 2, media = large): Promise<RawClient> {
+  const { path, headers, body } = uploadRequest(stack, { version, media });
+  const client = await RawClient.connect(stack.gateway);
+  client.head(path, headers, body.length);
+  client.write(body.subarray(0, body.length / 2));
+  return client;
+}
+
+/** What is answered to the head of an upload whose body waits: `100` where it may be sent. */
+async function answerToHead(stack: Gateway, version: 1 | 2): Promise<string> {
+  const { path, headers } = uploadRequest(stack, { version });
+  await using client = await RawClient.connect(stack.gateway);
+  client.head(path, { ...headers, Expect: '100-continue' }, 5_000_000);
+  await waitUntil('an answer', 10_000, async () => client.received.includes('\r\n\r\n'));
+  if (client.received.startsWith('HTTP/1.1 100 ')) return '100';
+  const { status, head, body } = await client.answer();
+  return `${status} ${JSON.parse(body).errors[0].reason} ${/\r\nretry-after: (\d+)/i.exec(head)?.[1]}`;
+}
+
+/** Resolves when so many uploads run, as the gateway tells it. */
+const running = (stack: Stack, uploads: number) =>
+  waitUntil(`${uploads} uploads that run`, 10_000, async () => {
+    const metrics = await (await fetch(`${stack.ops('gateway')}/metrics`)).text();
+    return /^echodrop_uploads_running\{[^}]*\} (\d+)/m.exec(metrics)?.[1] === `${uploads}`;
+  });
+
+test.each(versions)(
+  'version %i: an upload beyond the slots is refused before its body is read; aborted ones give theirs back',
+  async (version) => {
+    await using stack = await startStack({ services, of: { gateway: { MAX_CONCURRENT_UPLOADS: '3' } } });
+    for (let round = 0; round < 5; round += 1) {
+      const halves = await Promise.all(Array.from({ length: 3 }, () => halfSent(stack, version)));
+      await running(stack, 3);
+      expect(await answerToHead(stack, version)).toBe('503 overloaded 5');
+      for (const client of halves) client.destroy();
+      await running(stack, 0);
+    }
+    const all = await Promise.all(Array.from({ length: 3 }, () => upload(stack, { version, media: photo })));
+    expect(all.map(({ status }) => status)).toEqual([200, 200, 200]);
+  },
+  60_000,
+);
+
+test('a user with too many uploads at once is refused with 429 while the body is still coming, until one of them has ended', async () => {
+  await using stack = await startStack({ services, of: { gateway: { MAX_CONCURRENT_UPLOADS_PER_USER: '2' } } });
+  const waiting = (jobs: number) =>
+    waitUntil(`${jobs} uploads that wait for their probe`, 10_000, async () => {
+      return (await stack.redis.command('LLEN', '{echodrop}:probe-photos:wait')) === `${jobs}`;
+    });
+  await stack.services['probe-worker'].freeze();
+  const leaving = new AbortController();
+  const left = upload(stack, { media: photo, signal: leaving.signal }).catch(() => 'left');
+  const second = upload(stack, { version: 1, media: photo });
+  await waiting(2);
+  const refused = await (await halfSent(stack, 2)).answer();
+  expect(refused).toMatchObject({ status: 429, body: expect.stringContaining('"too_many_requests"') });
+  expect(refused.head).toMatch(/\r\nretry-after: 5\r\n/i);
+  expect((await upload(stack, { version: 1, media: photo })).status).toBe(429);
+  leaving.abort();
+  expect(await left).toBe('left');
+  await waiting(1);
+  const third = upload(stack, { media: photo });
+  await waiting(2);
+  await stack.services['probe-worker'].thaw();
+  expect([(await second).status, (await third).status]).toEqual([200, 200]);
+}, 60_000);
+
+test('two gateways count the uploads of a user together, in both versions', async () => {
+  const limits = { UPLOADS_PER_MINUTE_PER_USER: '4' };
+  await using first = await startStack({ services, of: { gateway: limits } });
+  await using second = await startStack({
+    services: ['auth-verifier', 'gateway', 'probe-worker'],
+    settings: { IDENTITY_PROVIDERS: first.provider, REDIS_URL: first.redis.url },
+    of: { gateway: limits },
+  });
+  const gateways = [first, { gateway: second.gateway, provider: first.provider }] as const;
+  for (const version of versions) {
+    for (const gateway of gateways) {
+      expect((await upload(gateway, { version, media: photo })).status).toBe(200);
+    }
+  }
+  for (const gateway of gateways) {
+    const refused = await upload(gateway, { media: photo });
+    expect(refused).toMatchObject({ status: 429, text: expect.stringContaining('"too_many_requests"') });
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(30);
+    expect(Number(refused.headers.get('retry-after'))).toBeLessThanOrEqual(60);
+  }
+}, 60_000);
+
+test('each API key has a rate, which refused users do not use up, and which is open while its Redis is frozen', async () => {
+  await using limits = await startRedis();
+  await using stack = await startStack({
+    services,
+    settings: { API_KEYS: `one=${sandbox.apiKey},two=another-key`, CACHE_REDIS_URL: limits.url },
+    of: { gateway: { UPLOADS_PER_MINUTE_PER_KEY: '2' } },
+  });
+  const send = async (key: string, version: 1 | 2, secret: string = sandbox.token.secret) => {
+    const secrets = { consumer_token: sandbox.consumer.key, consumer_secret: sandbox.consumer.secret };
+    const fields = { key, message: '', ...secrets, oauth_token: sandbox.token.key, oauth_secret: secret };
+    const texts = Object.entries(fields).map(([name, content]) => ({ name, content }));
+    const parts = [...texts, { name: 'media', filename: 'a.jpg', content: photo }];
+    return (await upload(stack, { version, parts })).status;
+  };
+  expect(await send('nobody', 2)).toBe(401);
+  // Nobody who merely knows the key can use up its rate.
+  for (let i = 0; i < 3; i += 1) expect(await send(sandbox.apiKey, 1, 'wrong')).toBe(401);
+  expect(await send(sandbox.apiKey, 1)).toBe(200);
+  expect(await send(sandbox.apiKey, 2)).toBe(200);
+  expect(await send(sandbox.apiKey, 1)).toBe(429);
+  expect(await send(sandbox.apiKey, 2)).toBe(429);
+  expect(await send('another-key', 2)).toBe(200);
+  await limits.freeze();
+  expect(await send(sandbox.apiKey, 2)).toBe(200);
+  await limits.thaw();
+}, 60_000);
+
+test('while the queue of photos is too old an upload is refused before its body is read', async () => {
+  await using stack = await startStack({ services, of: { gateway: { PROBE_TIMEOUT_MS: '10000' } } });
+  await stack.services['probe-worker'].freeze();
+  const waiting = upload(stack, { media: photo });
+  await waitUntil('a refusal', 8000, async () => (await answerToHead(stack, 1)) === '503 overloaded 5');
+  expect(await answerToHead(stack, 2)).toBe('503 overloaded 5');
+  await stack.services['probe-worker'].thaw();
+  expect((await waiting).status).toBe(200);
+  for (const version of versions) {
+    await waitUntil('an open gateway', 5000, async () => (await answerToHead(stack, version)) === '100');
+  }
+}, 60_000);
+
+test('while the queue of films is too old films are refused by their first bytes, and photos go on', async () => {
+  await using stack = await startStack({ services, of: { gateway: { PROBE_TIMEOUT_MS: '10000' } } });
+  const film = await sampleFilm('mp4', { width: 64, height: 48 });
+  const long = Buffer.concat([film, Buffer.alloc(8 * 1024 * 1024)]);
+  await stack.services['probe-worker'].freeze();
+  const waiting = upload(stack, { media: film });
+  await waitUntil('a refusal', 8000, async () => {
+    await using client = await halfSent(stack, 2, long);
+    await waitUntil('an early answer', 500, async () => client.received.includes('"overloaded"'));
+    return true;
+  });
+  expect(await answerToHead(stack, 2)).toBe('100');
+  await stack.services['probe-worker'].thaw();
+  expect((await waiting).status).toBe(200);
+  expect((await upload(stack, { media: photo })).status).toBe(200);
+}, 60_000);

@@ -1,0 +1,83 @@
+import { once } from 'node:events';
+import { get } from 'node:http';
+import { type OpenApi, type Responses, undocumented } from '@echodrop/testkit/documented-answers';
+import { samplePhoto } from '@echodrop/testkit/sample-media';
+import { type Stack, startStack } from '@echodrop/testkit/start-stack';
+import { upload } from '@echodrop/testkit/upload';
+import { Validator } from '@seriousme/openapi-schema-validator';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { answerOf, provocations, provokingSettings } from './provoked-refusals.ts';
+
+const uploads = ([2, 1] as const).flatMap((version) =>
+  (['json', 'xml'] as const).map((format) => ({ version, format })),
+);
+const otherMethod: Responses = { 405: { $ref: '#/components/responses/Refused405' } };
+
+let stack: Stack;
+let photo: Buffer;
+let document: OpenApi & { readonly paths: Record<string, { readonly post: { readonly responses: Responses } }> };
+
+beforeAll(async () => {
+  photo = await samplePhoto('jpg', { width: 32, height: 32 });
+  stack = await startStack({
+    services: ['sandbox-provider', 'auth-verifier', 'gateway', 'probe-worker'],
+    settings: { ...provokingSettings, BASE_PATHS: '/,/api/' },
+  });
+  document = (await (await fetch(`${stack.gateway}/openapi.json`)).json()) as typeof document;
+});
+afterAll(async () => {
+  await stack?.[Symbol.asyncDispose]();
+});
+
+test('the document is valid OpenAPI 3.1, below every base path', async () => {
+  for (const base of ['', '/api']) {
+    const answer = await fetch(`${stack.gateway}${base}/openapi.json`);
+    expect(answer.status).toBe(200);
+    expect(answer.headers.get('content-type')).toBe('application/json; charset=utf-8');
+    const told = (await answer.json()) as object;
+    expect(told).toMatchObject({ openapi: expect.stringMatching(/^3\.1\./), servers: [{ url: base || '/' }] });
+    expect(await new Validator().validate({ ...told })).toEqual({ valid: true });
+  }
+});
+
+test('the document may be kept, and is read only', async () => {
+  const address = `${stack.gateway}/openapi.json`;
+  const { headers } = await fetch(address);
+  expect(headers.get('cache-control')).toMatch(/max-age=\d+/);
+  // fetch would say that it wants no kept answer.
+  const [again] = await once(get(address, { headers: { 'If-None-Match': `${headers.get('etag')}` } }), 'response');
+  expect(again.resume().statusCode).toBe(304);
+  const posted = await answerOf(fetch(address, { method: 'POST', body: 'hello' }));
+  expect(posted.headers.get('allow')).toBe('GET, HEAD');
+  expect(undocumented(document, otherMethod, posted)).toEqual([]);
+});
+
+test.each(uploads)('version $version answers a record in $format as the document says', async (asked) => {
+  const answer = await upload(stack, { ...asked, media: photo });
+  expect(answer.status).toBe(200);
+  expect(undocumented(document, responsesOf(asked.version), answer)).toEqual([]);
+});
+
+describe.each(Object.entries(provocations))('%s', (reason, provoke) => {
+  test('is answered as the document says, in both versions and formats', async () => {
+    const answers = await Promise.all(
+      uploads.map(async (asked) => ({ ...asked, answer: await provoke({ stack, photo, ...asked }) })),
+    );
+    for (const { version, answer } of answers) {
+      expect(answer.text).toContain(reason);
+      const responses = reason === 'method_not_allowed' ? otherMethod : responsesOf(version);
+      expect(undocumented(document, responses, answer)).toEqual([]);
+    }
+  });
+});
+
+test('every refusal that the document tells of is provoked here', () => {
+  const told = Object.values(document.components.responses).flatMap(({ content }) =>
+    Object.keys(content['application/json']?.examples ?? {}),
+  );
+  expect(Object.keys(provocations).toSorted()).toEqual(told.toSorted());
+});
+
+function responsesOf(version: 1 | 2): Responses {
+  return document.paths[`/${version}/upload.{format}`]?.post.responses ?? {};
+}

@@ -1,0 +1,66 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { samplePhoto } from '@echodrop/testkit/sample-media';
+import { signEcho } from '@echodrop/testkit/sign-echo';
+import { type Stack, sandbox, startStack } from '@echodrop/testkit/start-stack';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { clients } from './clients/clients.ts';
+
+const required = process.env.REQUIRE_CLIENTS === '1';
+const withinMs = 60_000;
+
+let stack: Stack;
+let photo: Buffer;
+let photoFile: string;
+let largeFile: string;
+
+beforeAll(async () => {
+  photo = await samplePhoto('jpg', { width: 64, height: 48 });
+  stack = await startStack({ services: ['sandbox-provider', 'auth-verifier', 'gateway', 'probe-worker'] });
+  photoFile = join(stack.folder, 'photo.jpg');
+  largeFile = join(stack.folder, 'large.jpg');
+  await writeFile(photoFile, photo);
+  await writeFile(largeFile, Buffer.concat([photo, Buffer.alloc(20 * 1024 * 1024)]));
+});
+afterAll(async () => {
+  await stack?.[Symbol.asyncDispose]();
+});
+
+for (const [name, find] of Object.entries(clients)) {
+  const client = await find();
+  if (!client && !required) {
+    process.stderr.write(
+      `\n!!! NO CLIENT, ${name}: its tests are SKIPPED (REQUIRE_CLIENTS=1 makes that a failure).\n\n`,
+    );
+  }
+  describe.runIf(client || required)(name, () => {
+    const upload = (file: string, signer: typeof sandbox = sandbox) => {
+      if (!client) return expect.fail('REQUIRE_CLIENTS=1, and it is not on this machine');
+      const { provider, gateway } = stack;
+      const authorization = signEcho(provider, signer);
+      const address = `${gateway}/2/upload.json`;
+      return client({ address, provider, authorization, key: sandbox.apiKey, message: 'Häuser & Boote', file });
+    };
+
+    test('uploads a photo and reads its record', { timeout: withinMs }, async () => {
+      const answer = await upload(photoFile);
+      expect(answer).toMatchObject({ status: 200 });
+      expect(JSON.parse(answer.text)).toMatchObject({
+        text: 'Häuser & Boote',
+        width: 64,
+        height: 48,
+        size: photo.length,
+        type: 'jpg',
+        user: { id: sandbox.userId, screen_name: sandbox.screenName },
+      });
+    });
+
+    test('reads a 401 while it sends 20 MB that nobody wants', { timeout: withinMs }, async () => {
+      const wrong = { ...sandbox, token: { ...sandbox.token, secret: 'wrong' } };
+      const answer = await upload(largeFile, wrong as typeof sandbox);
+      expect(answer).toMatchObject({ status: 401 });
+      expect(JSON.parse(answer.text)).toMatchObject({ errors: [{ code: 401, reason: 'credentials_refused' }] });
+      expect(await stack.stored('media')).toHaveLength((await stack.stored('records')).length);
+    });
+  });
+}
