@@ -71,7 +71,9 @@ export class VerificationClient implements AsyncDisposable {
   }
 
   #askProviders(): Promise<string[]> {
-    return this.#exchange('GET', providersPath, providersShape, { deadlineMs: providersMs });
+    return this.#exchange('GET', providersPath, providersShape, {
+      deadlineMs: Math.min(providersMs, this.#verifier.deadlineMs),
+    });
   }
 
   async #exchange<T extends z.ZodType>(
