@@ -21,7 +21,7 @@ const record: MediaRecord = {
 
 test('JSON has the fields of the interface, in its order, numbers as numbers', () => {
   expect(recordToJson(record)).toBe(
-    '{"id":"0aZ9bY8cX7","text":"Tulips & <bees>","url":"https://photos.example/0aZ9bY8cX7","width":4032,"height":3024,' +
+    '{"id":"0aZ9bY8cX7","text":"Tulips \\u0026 <bees>","url":"https://photos.example/0aZ9bY8cX7","width":4032,"height":3024,' +
       '"size":2147483648,"type":"jpg","timestamp":"Sat, 21 Nov 2026 11:36:34 +0000",' +
       '"user":{"id":1059182745930317825,"screen_name":"mia"}}',
   );
@@ -64,4 +64,11 @@ test('user ids of 64 bits, signed or not, are exact in JSON and in XML', () => {
       for (const [, parse] of xmlParsers) expect(parse(recordToXml(sample))['image/user/id']).toBe(id.toString());
     }),
   );
+});
+
+test('JSON survives a client that decodes entities of HTML before it parses', () => {
+  const text = 'Tom &quot;and&quot; Jerry &amp; &lt;b&gt; \\u0026';
+  const json = recordToJson({ ...record, text });
+  expect(json).not.toContain('&');
+  expect(JSON.parse(json).text).toBe(text);
 });

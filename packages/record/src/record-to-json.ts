@@ -2,9 +2,12 @@ import { exactNumber } from './exact-json.ts';
 import type { MediaRecord } from './media-record.ts';
 import { uploadTimestamp } from './upload-timestamp.ts';
 
-/** The record as one compact JSON object, its fields in the order of INTERFACE section 2; slashes are not escaped. */
+/**
+ * The record as one compact JSON object, its fields in the order of INTERFACE section 2. Slashes are not escaped; an ampersand
+ * is, since there are clients that decode HTML's entities before they parse (docs/decisions/012).
+ */
 export function recordToJson({ id, text, url, width, height, size, type, timestamp, user }: MediaRecord): string {
-  return JSON.stringify({
+  const json = JSON.stringify({
     id,
     text,
     url,
@@ -15,4 +18,5 @@ export function recordToJson({ id, text, url, width, height, size, type, timesta
     timestamp: uploadTimestamp(timestamp),
     user: { id: exactNumber(user.id), screen_name: user.screenName },
   });
+  return json.replaceAll('&', '\\u0026');
 }
