@@ -1,10 +1,13 @@
 import { type Upload, uploadMedia } from '@echodrop/client/client';
-import { localAddress, localProvider, sandboxCredentials } from '@echodrop/client/local-system';
+import {
+  hasSandbox,
+  localApiKey,
+  localService,
+  sandboxCredentials,
+  sandboxProvider,
+} from '@echodrop/client/local-system';
 import { Refused } from '@echodrop/client/refused';
 import { recordToJson } from '@echodrop/record';
-import { hasSandbox } from './local-environment.ts';
-import type { SystemPlan } from './plan-system.ts';
-import { configReaders } from './services.ts';
 
 const sample = 'deploy/sample.jpg';
 const message = 'Hello from Echodrop';
@@ -19,18 +22,9 @@ export interface Sample {
 }
 
 /** Where a sample can be sent; undefined where a user of the sandbox is not known. */
-export function sampleTarget(
-  { environments }: Pick<SystemPlan, 'environments'>,
-  env: NodeJS.ProcessEnv,
-): Sample | undefined {
+export function sampleTarget(env: NodeJS.ProcessEnv): Sample | undefined {
   if (!hasSandbox(env)) return undefined;
-  const { API_KEYS, BASE_PATHS } = configReaders.gateway(environments.get('gateway') ?? {});
-  const base = (BASE_PATHS[0] ?? '').replace(/^\/*|\/+$/g, '');
-  return {
-    service: localAddress('gateway', env) + (base && `/${base}`),
-    provider: localProvider(env),
-    apiKey: /^\s*(?:[\w.-]+=)?([^,]+?)\s*(?:,|$)/.exec(API_KEYS.reveal())?.[1] ?? '',
-  };
+  return { service: localService(env), provider: sandboxProvider(env), apiKey: localApiKey(env) };
 }
 
 /**
@@ -53,7 +47,7 @@ export async function uploadSample(to: Sample, signal: AbortSignal): Promise<{ a
 
 /** The same upload as a command for a POSIX shell in the project's folder; it signs anew each time. */
 export function sampleAsCurl({ service, provider, apiKey }: Sample): string {
-  const sign = provider === localProvider({}) ? 'sign' : `sign -- --provider ${quoted(provider)}`;
+  const sign = provider === sandboxProvider({}) ? 'sign' : `sign -- --provider ${quoted(provider)}`;
   return [
     'curl',
     `-H "X-Verify-Credentials-Authorization: $(npm run --silent ${sign})"`,

@@ -1,26 +1,52 @@
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdir, realpath } from 'node:fs/promises';
-import { createServer } from 'node:net';
+import { realpath } from 'node:fs/promises';
+import { connect, createServer } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { ExecaError, execa } from 'execa';
+
+const withinMs = 10_000;
 
 /**
  * Makes the directory and holds it until disposed of, or until this process is gone: two systems on one would spoil each other's
- * Redis. What is held is an abstract socket, which the system lets go of by itself; outside of Linux there is none, and nobody checks.
- * @throws an Error when another process holds it, or the system's when it cannot be made
+ * Redis. What is held is an abstract socket, which the system lets go of by itself and which tells who asks the holder's pid;
+ * outside of Linux there is none, and nobody checks.
+ * @throws an Error when another process holds it, or when it cannot be made; or the signal's reason
  */
-export async function holdDataDir(dir: string): Promise<Disposable> {
-  await mkdir(dir, { recursive: true });
-  const holder = createServer((socket) => socket.destroy());
+export async function holdDataDir(dir: string, signal: AbortSignal): Promise<Disposable> {
+  await make(dir, signal);
+  const holder = createServer((socket) => socket.on('error', () => {}).end(String(process.pid)));
   if (process.platform === 'linux') {
     const id = createHash('sha256')
       .update(await realpath(dir))
       .digest('hex');
-    holder.listen(`\0echodrop-${id}`);
-    await once(holder, 'listening').catch((cause: unknown) => {
-      throw new Error(`another system is running on ${dir}; stop it, or give this one a DATA_DIR of its own`, {
-        cause,
-      });
+    const address = `\0echodrop-${id}`;
+    holder.listen(address);
+    await once(holder, 'listening').catch(async (cause: unknown) => {
+      const pid = await holderOf(address);
+      throw new Error(
+        `another system${pid && ` (process ${pid})`} is running on ${dir}; stop it, or give this one a DATA_DIR of its own`,
+        { cause },
+      );
     });
   }
   return { [Symbol.dispose]: () => holder.close() };
+}
+
+// Node's own recursive mkdir tries for ever where there is a parent but the system says that there is none, as in /proc.
+async function make(dir: string, signal: AbortSignal): Promise<void> {
+  try {
+    await execa('mkdir', ['-p', dir], { cancelSignal: signal, timeout: withinMs });
+  } catch (cause) {
+    signal.throwIfAborted();
+    const reason = cause instanceof ExecaError && !cause.timedOut ? cause.stderr : `not within ${withinMs / 1000} s`;
+    throw new Error(`DATA_DIR cannot be made: ${reason}`, { cause });
+  }
+}
+
+/** Its pid, or nothing where it does not answer. */
+async function holderOf(address: string): Promise<string> {
+  const socket = connect(address);
+  socket.setTimeout(2000, () => socket.destroy());
+  return text(socket).catch(() => '');
 }

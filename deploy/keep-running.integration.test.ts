@@ -74,8 +74,12 @@ test('disposing in a pause ends the pause', async () => {
 });
 
 test('one that does not end in time is killed, and what it had started with it', async () => {
-  const { kept, lines } = keep('stubborn', 'trap "" TERM; sleep 60 & echo $!; echo $$; wait; wait', 300);
-  await waitUntil('both', 5000, async () => (await lines()).length === 2);
+  const { kept, lines } = keep(
+    'stubborn',
+    'trap "" TERM; sleep 60 & echo $!; timeout 60 sleep 60 & echo $!; echo $$; wait; wait',
+    300,
+  );
+  await waitUntil('all', 5000, async () => (await lines()).length === 3);
   const pids = await lines();
   await kept[Symbol.asyncDispose]();
   await waitUntil('nothing', 5000, async () => !pids.some(exists));

@@ -1,8 +1,10 @@
+import type { ChildProcess } from 'node:child_process';
 import { join } from 'node:path';
 import { FaultySettings } from '@echodrop/service/env';
 import { faultySettingsStatus } from '@echodrop/service/run-service';
 import { execa, type Result } from 'execa';
 import pRetry, { AbortError } from 'p-retry';
+import { killSession } from './kill-session.ts';
 import { say, terminalLine } from './terminal.ts';
 
 /** A process that belongs to the system. */
@@ -72,8 +74,8 @@ interface Running {
 }
 
 /**
- * One run, in a process group of its own: a Ctrl-C in the terminal reaches the supervisor alone, which ends its programs in order,
- * and what a program has started ends with it at the latest.
+ * One run, in a session of its own: a Ctrl-C in the terminal reaches the supervisor alone, which ends its programs in order. What a
+ * program has started ends with it at the latest, and the program with this process.
  */
 function start({ name, command: [file, ...args], env, stopWithinMs, showAll }: Program, logDir: string): Running {
   const log = { file: join(logDir, `${name}.log`), append: true } as const;
@@ -89,7 +91,7 @@ function start({ name, command: [file, ...args], env, stopWithinMs, showAll }: P
     reject: false,
     forceKillAfterDelay: stopWithinMs,
   });
-  child.nodeChildProcess.once('exit', () => killGroup(child.pid));
+  endTogether(child.nodeChildProcess);
   const show = async (from: 'stdout' | 'stderr') => {
     for await (const line of child.iterable({ from })) {
       const shown = terminalLine(line, from, showAll);
@@ -106,13 +108,15 @@ function start({ name, command: [file, ...args], env, stopWithinMs, showAll }: P
   };
 }
 
-function killGroup(pid: number | undefined): void {
+function endTogether(child: ChildProcess): void {
+  const { pid } = child;
   if (pid === undefined) return;
-  try {
-    process.kill(-pid, 'SIGKILL');
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
-  }
+  const killAll = () => killSession(pid);
+  process.once('exit', killAll);
+  child.once('exit', () => {
+    process.off('exit', killAll);
+    killAll();
+  });
 }
 
 function howItEnded({ exitCode, signal, originalMessage }: Result): string {

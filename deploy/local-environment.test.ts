@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { environmentOf, hasSandbox, localEnvironments } from './local-environment.ts';
+import { environmentOf, localEnvironments } from './local-environment.ts';
 
 const parts = { dataDir: '/data', redisUrl: 'redis://127.0.0.1:7000' };
 
@@ -29,7 +29,7 @@ test("a bare PORT or OPS_PORT is the gateway's", () => {
 
 test('an empty variable counts as absent', () => {
   expect(environmentOf('site', { SITE_LOG_LEVEL: '', LOG_LEVEL: 'warn' })).toEqual({ LOG_LEVEL: 'warn' });
-  expect(hasSandbox({ IDENTITY_PROVIDERS: '' })).toBe(true);
+  expect(localEnvironments({ IDENTITY_PROVIDERS: '' }, parts).has('sandbox-provider')).toBe(true);
 });
 
 test('with nothing set, every service gets what the system brings along', () => {

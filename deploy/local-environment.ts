@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { localAddress, localProvider, sandboxApiKey } from '@echodrop/client/local-system';
+import { hasSandbox, localAddress, sandboxApiKey, sandboxProvider, variableOf } from '@echodrop/client/local-system';
 import { type ServiceName, serviceNames } from './services.ts';
 
 /** Where the parts are that a system of its own brings along. */
@@ -25,16 +25,21 @@ export function environmentOf(service: ServiceName, env: NodeJS.ProcessEnv): Nod
   const own: NodeJS.ProcessEnv = {};
   for (const [name, value] of Object.entries(env)) {
     if (!value) continue;
-    const owner = serviceNames.find((candidate) => name.startsWith(prefix(candidate)));
-    if (owner === service) own[name.slice(prefix(service).length)] = value;
+    const owner = serviceNames.find((candidate) => name.startsWith(variableOf(candidate, '')));
+    if (owner === service) own[name.slice(variableOf(service, '').length)] = value;
     else if (owner === undefined && !(isPort(name) && service !== 'gateway')) shared[name] = value;
   }
   return { ...shared, ...own };
 }
 
-/** Whether the sandbox identity provider belongs to the system: only where no other is named. */
-export function hasSandbox(env: NodeJS.ProcessEnv): boolean {
-  return !isGiven('IDENTITY_PROVIDERS', environmentOf('auth-verifier', env));
+/**
+ * The name under which a person sets a service's setting in this environment: the bare one, or `<SERVICE>_<NAME>` where that is
+ * set, or where a bare one would be another's.
+ */
+export function typedName(service: ServiceName, name: string, env: NodeJS.ProcessEnv): string {
+  const own = variableOf(service, name);
+  const isBareElsewhere = isPort(name) && !(service === 'gateway' && env[name]);
+  return env[own] || isBareElsewhere ? own : name;
 }
 
 /** The services that run with this environment, each with its own. */
@@ -51,7 +56,7 @@ function defaultSettings(env: NodeJS.ProcessEnv, { dataDir, redisUrl }: OwnParts
     OBJECT_STORE_DIR: join(dataDir, 'store'),
     PUBLIC_SITE_URL: sound(env, (from) => localAddress('site', from)),
     VERIFIER_URL: sound(env, (from) => localAddress('auth-verifier', from)),
-    IDENTITY_PROVIDERS: sound(env, localProvider),
+    IDENTITY_PROVIDERS: sound(env, sandboxProvider),
     API_KEYS: sandboxApiKey,
     ...Object.fromEntries(ownSecrets.map((name) => [`${name}_FILE`, secretFile(dataDir, name)])),
   };
@@ -70,10 +75,6 @@ function withDefaults(env: NodeJS.ProcessEnv, defaults: Record<string, string>):
 function isGiven(name: string, env: NodeJS.ProcessEnv): boolean {
   if (name === 'REDIS_URL' && isGiven('QUEUE_REDIS_URL', env) && isGiven('CACHE_REDIS_URL', env)) return true;
   return Boolean(env[name] || env[`${name}_FILE`]);
-}
-
-function prefix(service: ServiceName): string {
-  return `${service.replace('-', '_').toUpperCase()}_`;
 }
 
 function isPort(name: string): boolean {

@@ -1,9 +1,11 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
+import { variableOf as variable } from '@echodrop/client/local-system';
 import { freePorts } from '@echodrop/testkit/free-ports';
 import { waitUntil } from '@echodrop/testkit/wait-until';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
@@ -21,7 +23,6 @@ const seen = new Set<number>();
 
 beforeAll(async () => {
   dataDir = await mkdtemp(join(tmpdir(), 'npm-start-'));
-  const variable = (service: string, name: string) => `${service.replace('-', '_').toUpperCase()}_${name}`;
   const own = Object.entries(await freePorts(listeners)).map(([name, port]) => [variable(name, 'PORT'), String(port)]);
   const ops = Object.entries(await freePorts(services)).map(([name, port]) => [
     variable(name, 'OPS_PORT'),
@@ -51,10 +52,10 @@ function npmStart(settings: Record<string, string> = {}): ChildProcess {
   return npm;
 }
 
-async function untilReady(): Promise<void> {
+async function untilReady(running: number = services.length): Promise<void> {
   await waitUntil('ready', 60_000, async () => /^echodrop +ready$/m.test(output) || npm?.exitCode !== null);
   expect(output).toMatch(/^echodrop +ready$/m);
-  expect((await descendants()).length).toBeGreaterThanOrEqual(services.length + 2);
+  expect((await descendants()).length).toBeGreaterThanOrEqual(running + 2);
 }
 
 /** What npm has started, and what that has started, and so on; all of it is remembered. */
@@ -88,6 +89,12 @@ async function pidOf(pattern: RegExp): Promise<number> {
   return found.pid;
 }
 
+async function isReady(service: (typeof services)[number]): Promise<boolean> {
+  const ops = ports[variable(service, 'OPS_PORT')];
+  const { ok } = await fetch(`http://127.0.0.1:${ops}/readyz`).catch(() => ({ ok: false }));
+  return ok;
+}
+
 const supervisor = /^node deploy\/local\.ts/;
 const nothingRemains = async () => remaining().length === 0;
 
@@ -95,6 +102,7 @@ test('npm start brings everything up, shows a command that works, and a SIGTERM 
   const { pid = Number.NaN } = npmStart();
   await untilReady();
 
+  expect(output).toContain(`\nIn ${root}, at any later time:\ncurl `);
   const [command = ''] = output.split('\n').filter((line) => line.startsWith('curl '));
   const { stdout } = await run('sh', ['-c', `cd ${root} && ${command}`]);
   expect(JSON.parse(stdout)).toMatchObject({ text: 'Hello from Echodrop', width: 640, height: 426, type: 'jpg' });
@@ -102,21 +110,37 @@ test('npm start brings everything up, shows a command that works, and a SIGTERM 
   const page = /^page +(\S+)$/m.exec(output)?.[1] ?? '';
   expect((await fetch(page)).status).toBe(200);
 
+  const provider = /^sandbox-provider +(\S+)$/m.exec(output)?.[1] ?? '';
+  expect(await (await fetch(provider)).text()).toContain('sandbox-consumer');
+
   process.kill(pid, 'SIGTERM');
   await waitUntil('the end', 20_000, nothingRemains);
   expect(output).toMatch(/^echodrop +stopped$/m);
 });
 
-test('its secrets are readable by their owner alone, and a second start keeps them', async () => {
-  const secret = join(dataDir, 'secrets/USER_ID_SECRET');
-  const before = await readFile(secret, 'utf8');
-  expect(before.length).toBeGreaterThanOrEqual(32);
-  expect((await stat(secret)).mode & 0o777).toBe(0o600);
-  const { pid = Number.NaN } = npmStart();
+test('a Ctrl-C, which comes twice through npm, lets what runs finish; a second one ends all at once', async () => {
+  const { pid = Number.NaN } = npmStart({ SHUTDOWN_DELAY_SECONDS: '600' });
   await untilReady();
-  expect(await readFile(secret, 'utf8')).toBe(before);
   process.kill(-pid, 'SIGINT');
-  await waitUntil('the end after a Ctrl-C, which reaches the whole group', 20_000, nothingRemains);
+  await waitUntil('that it says how long', 5000, async () => /^echodrop +stopping; .* for 1240 s/m.test(output));
+  await waitUntil('that the front is told to stop', 5000, async () => !(await isReady('gateway')));
+  // Were its second half taken for another signal, all would be gone by now.
+  await sleep(1500);
+  expect(await isReady('probe-worker')).toBe(true);
+  await descendants();
+
+  process.kill(-pid, 'SIGINT');
+  await waitUntil('that nothing is left', 3000, nothingRemains);
+  expect(output).not.toMatch(/^echodrop +stopped$/m);
+});
+
+test('where the user of no provider is known, the sample is skipped, and why is said', async () => {
+  const { pid = Number.NaN } = npmStart({ IDENTITY_PROVIDERS: 'https://id.example/verify' });
+  await untilReady(services.length - 1);
+  expect(output).toMatch(/^sample +not uploaded: /m);
+  expect(output).not.toMatch(/^(curl|sandbox-provider) /m);
+  process.kill(-pid, 'SIGTERM');
+  await waitUntil('the end of a SIGTERM to the whole group', 20_000, nothingRemains);
   expect(output).toMatch(/^echodrop +stopped$/m);
 });
 
@@ -131,12 +155,7 @@ test('a process that is killed comes back, and nothing outlives a supervisor tha
     const pids = [await pidOf(worker), await pidOf(redis)];
     return !pids.some((pid) => killed.includes(pid));
   });
-  await waitUntil('that the worker is ready', 10_000, async () => {
-    const { ok } = await fetch(`http://127.0.0.1:${ports['PROBE_WORKER_OPS_PORT']}/readyz`).catch(() => ({
-      ok: false,
-    }));
-    return ok;
-  });
+  await waitUntil('that the worker is ready', 10_000, () => isReady('probe-worker'));
 
   process.kill(await pidOf(supervisor), 'SIGKILL');
   await waitUntil('that nothing is left', 20_000, nothingRemains);
@@ -153,14 +172,14 @@ test('a second system on the same directory is refused, whatever its ports', asy
   let said = '';
   second.stderr.on('data', (text) => (said += text));
   expect(await once(second, 'exit')).toEqual([1, null]);
-  expect(said).toContain('another system is running on');
+  expect(said).toContain(`another system (process ${await pidOf(supervisor)}) is running on ${dataDir}`);
 });
 
 test('faulty settings end it before anything is started, all faults told', async () => {
   const started = npmStart({ LOG_LEVEL: 'loud', SITE_PORT: 'none', GATEWAY_MAX_MEDIA_BYTES: '-1' });
   expect(await once(started, 'exit')).toEqual([78, null]);
   expect(output).toMatch(/gateway, .*: LOG_LEVEL must be/);
-  expect(output).toMatch(/^site: PORT must be/m);
-  expect(output).toMatch(/^gateway: MAX_MEDIA_BYTES must be/m);
+  expect(output).toMatch(/^SITE_PORT must be/m);
+  expect(output).toMatch(/^GATEWAY_MAX_MEDIA_BYTES must be/m);
   expect(output).not.toMatch(/ready$/m);
 });

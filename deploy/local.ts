@@ -1,21 +1,19 @@
 import { relative, resolve } from 'node:path';
-import { localAddress } from '@echodrop/client/local-system';
+import { hasSandbox, localAddress } from '@echodrop/client/local-system';
 import { FaultySettings } from '@echodrop/service/env';
 import { faultySettingsStatus } from '@echodrop/service/run-service';
 import { awaitReady } from './await-ready.ts';
-import { sampleAsCurl, sampleTarget, uploadSample } from './first-upload.ts';
+import { type Sample, sampleAsCurl, sampleTarget, uploadSample } from './first-upload.ts';
 import { requireFree } from './free-ports.ts';
 import { holdDataDir } from './hold-data-dir.ts';
 import { planSystem, type SystemPlan } from './plan-system.ts';
 import { portsOf } from './read-all-settings.ts';
-import { logDir, startSystem } from './start-system.ts';
+import { logDir, startSystem, stopWithinSeconds } from './start-system.ts';
+import { stopSignal } from './stop-signals.ts';
 import { requireSystemTools } from './system-tools.ts';
 import { say } from './terminal.ts';
 
-const stop = new AbortController();
-for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => stop.abort());
-process.stdout.on('error', () => stop.abort());
-process.exit(await run(process.env, stop.signal));
+process.exit(await run(process.env, stopSignal()));
 
 /** Runs the whole system until `stopping`; the exit status is 0, or 78 for faulty settings, or 1 when it cannot go on. */
 async function run(env: NodeJS.ProcessEnv, stopping: AbortSignal): Promise<number> {
@@ -31,14 +29,14 @@ async function run(env: NodeJS.ProcessEnv, stopping: AbortSignal): Promise<numbe
 
 async function runSystem(env: NodeJS.ProcessEnv, stopping: AbortSignal): Promise<void> {
   const dataDir = resolve(env['DATA_DIR'] || 'data');
-  using _held = await holdDataDir(dataDir);
+  using _held = await holdDataDir(dataDir, stopping);
   const plan = await planSystem(env, dataDir);
   await requireSystemTools(plan.redisPort !== undefined, stopping);
-  await requireFree(portsOf(plan.configs), stopping);
+  await requireFree(portsOf(plan.configs), env, stopping);
 
   {
     await using system = await startSystem(plan, stopping);
-    await Promise.race([system.failed, serve(plan, env, stopping)]).finally(() => say('echodrop', 'stopping'));
+    await Promise.race([system.failed, serve(plan, env, stopping)]).finally(() => sayStopping(plan));
   }
   say('echodrop', 'stopped');
 }
@@ -48,16 +46,28 @@ async function serve(plan: SystemPlan, env: NodeJS.ProcessEnv, stopping: AbortSi
   await awaitReady(plan.configs, stopping);
   say('gateway', localAddress('gateway', env));
   say('site', localAddress('site', env));
+  if (hasSandbox(env)) say('sandbox-provider', localAddress('sandbox-provider', env));
   say('logs', relative('.', logDir(plan)) || logDir(plan));
 
-  const target = sampleTarget(plan, env);
-  if (target) {
-    const { answer, page } = await uploadSample(target, stopping);
-    process.stdout.write(`\n${sampleAsCurl(target)}\n${answer}\n\n`);
-    if (page) say('page', page);
-  }
+  const target = sampleTarget(env);
+  if (target) await showSample(target, stopping);
+  else say('sample', 'not uploaded: IDENTITY_PROVIDERS is set, and no user of those is known here');
   say('echodrop', 'ready');
   await aborted(stopping);
+}
+
+async function showSample(target: Sample, stopping: AbortSignal): Promise<void> {
+  const { answer, page } = await uploadSample(target, stopping);
+  const command = `In ${process.cwd()}, at any later time:\n${sampleAsCurl(target)}`;
+  process.stdout.write(`\n${command}\n${answer}\n\n`);
+  if (page) say('page', page);
+}
+
+function sayStopping({ configs }: SystemPlan): void {
+  say(
+    'echodrop',
+    `stopping; what runs may finish, for ${stopWithinSeconds(configs)} s at most; a second Ctrl-C ends it at once`,
+  );
 }
 
 function aborted(signal: AbortSignal): Promise<void> {

@@ -24,5 +24,5 @@ export async function planSystem(env: NodeJS.ProcessEnv, dataDir: string): Promi
   const environments = localEnvironments(env, { dataDir, redisUrl });
   const asked = environments.values().some((each) => each['REDIS_URL'] === redisUrl);
   await makeOwnSecrets(dataDir, environments.values());
-  return { dataDir, environments, configs: readAllSettings(environments), redisPort: asked ? port : undefined };
+  return { dataDir, environments, configs: readAllSettings(environments, env), redisPort: asked ? port : undefined };
 }

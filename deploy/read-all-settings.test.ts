@@ -13,6 +13,7 @@ const secrets = {
 function readAll(env: NodeJS.ProcessEnv) {
   return readAllSettings(
     localEnvironments({ ...secrets, ...env }, { dataDir: '/data', redisUrl: 'redis://127.0.0.1:7000' }),
+    env,
   );
 }
 
@@ -54,12 +55,26 @@ test('all faults of all services are told at once; what several have in common, 
       /^gateway, site, auth-verifier, probe-worker, rendition-worker, sandbox-provider: LOG_LEVEL must be one of/,
     ),
   );
-  expect(told).toContainEqual(expect.stringMatching(/^site: PORT must be/));
-  expect(told).toContainEqual(expect.stringMatching(/^probe-worker: CONCURRENCY must be/));
+  expect(told).toContainEqual(expect.stringMatching(/^SITE_PORT must be/));
+  expect(told).toContainEqual(expect.stringMatching(/^PROBE_WORKER_CONCURRENCY must be/));
   expect(told).toContainEqual(expect.stringMatching(/^gateway, auth-verifier: VERIFIER_SECRET must have/));
 });
 
 test('a port that two ask for, and one that is left to the system, are faults', () => {
-  expect(faults({ SITE_PORT: '8080' })).toEqual(['gateway, site: port 8080 is asked for more than once']);
-  expect(faults({ SITE_OPS_PORT: '0' })).toEqual(['site: OPS_PORT must not be 0']);
+  expect(faults({ SITE_PORT: '8080' })).toEqual([
+    'GATEWAY_PORT is 8080, which is asked for more than once',
+    'SITE_PORT is 8080, which is asked for more than once',
+  ]);
+  expect(faults({ SITE_OPS_PORT: '0' })).toEqual(['SITE_OPS_PORT must not be 0']);
+});
+
+test('faults are told under the names that were typed', () => {
+  expect(faults({ SITE_PORT: '99999' })).toEqual(['SITE_PORT must be a whole number from 0 to 65535']);
+  expect(faults({ PORT: '99999' })).toEqual(['gateway: PORT must be a whole number from 0 to 65535']);
+  expect(faults({ GATEWAY_API_KEYS_FILE: '/no/such/file' })).toEqual(['GATEWAY_API_KEYS_FILE cannot be read (ENOENT)']);
+  const [bucket] = faults({ SITE_OBJECT_STORE: 'minio' }).filter((fault) => fault.includes('S3_BUCKET'));
+  expect(bucket).toBe('S3_BUCKET is required where SITE_OBJECT_STORE is minio');
+  expect(faults({ REDIS_URL: 'http://hunter2' })).toEqual([
+    'gateway, site, auth-verifier, probe-worker, rendition-worker: REDIS_URL must be a redis:// or rediss:// address',
+  ]);
 });

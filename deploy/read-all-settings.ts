@@ -1,18 +1,27 @@
 import { FaultySettings } from '@echodrop/service/env';
+import { typedName } from './local-environment.ts';
 import { configReaders, type ServiceConfig, type ServiceName } from './services.ts';
 
+interface Fault {
+  readonly service: ServiceName;
+  /** A sentence in which settings have the names that the service knows. */
+  readonly fault: string;
+}
+
 /**
- * Every service's settings, from the environment that it would get.
- * @throws FaultySettings with all faults of all services; one that several have is told once, with their names
+ * Every service's settings, from the environment that it would get; `env` is the one that all of them were made from.
+ * @throws FaultySettings with all faults of all services, under the names that a person has to set; one that several services
+ * have is told once, with theirs
  */
 export function readAllSettings(
   environments: ReadonlyMap<ServiceName, NodeJS.ProcessEnv>,
+  env: NodeJS.ProcessEnv,
 ): Map<ServiceName, ServiceConfig> {
   const configs = new Map<ServiceName, ServiceConfig>();
-  const faults: { service: ServiceName; fault: string }[] = [];
-  for (const [service, env] of environments) {
+  const faults: Fault[] = [];
+  for (const [service, own] of environments) {
     try {
-      configs.set(service, configReaders[service](env));
+      configs.set(service, configReaders[service](own));
     } catch (error) {
       if (!(error instanceof FaultySettings)) throw error;
       faults.push(...error.faults.map((fault) => ({ service, fault })));
@@ -20,10 +29,17 @@ export function readAllSettings(
   }
   faults.push(...portFaults(configs));
   if (faults.length === 0) return configs;
-  const byFault = Map.groupBy(faults, ({ fault }) => fault);
-  throw new FaultySettings(
-    [...byFault].map(([fault, of]) => `${of.map(({ service }) => service).join(', ')}: ${fault}`),
+  throw new FaultySettings(underTypedNames(faults, env));
+}
+
+function underTypedNames(faults: readonly Fault[], env: NodeJS.ProcessEnv): string[] {
+  const bySentence = Map.groupBy(faults, ({ service, fault }) =>
+    fault.replace(/\b[A-Z][A-Z\d_]+\b/g, (name) => typedName(service, name, env)),
   );
+  return [...bySentence].map(([sentence, of]) => {
+    const namesItsService = of.every(({ fault }) => fault !== sentence);
+    return namesItsService ? sentence : `${of.map(({ service }) => service).join(', ')}: ${sentence}`;
+  });
 }
 
 /** Every port that a service listens on: `name` is its setting. */
@@ -36,7 +52,7 @@ export function portsOf(configs: ReadonlyMap<ServiceName, ServiceConfig>) {
 }
 
 // Addresses follow from ports here, so that a port cannot be left to the system, and one can be had once.
-function portFaults(configs: ReadonlyMap<ServiceName, ServiceConfig>) {
+function portFaults(configs: ReadonlyMap<ServiceName, ServiceConfig>): Fault[] {
   const ports = portsOf(configs);
   const unset = ports.filter(({ port }) => port === 0);
   const clashing = [...Map.groupBy(ports, ({ port }) => port)].filter(
@@ -45,7 +61,7 @@ function portFaults(configs: ReadonlyMap<ServiceName, ServiceConfig>) {
   return [
     ...unset.map(({ service, name }) => ({ service, fault: `${name} must not be 0` })),
     ...clashing.flatMap(([port, users]) =>
-      users.map(({ service }) => ({ service, fault: `port ${port} is asked for more than once` })),
+      users.map(({ service, name }) => ({ service, fault: `${name} is ${port}, which is asked for more than once` })),
     ),
   ];
 }

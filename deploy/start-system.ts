@@ -37,6 +37,15 @@ export async function startSystem(plan: SystemPlan, stopping: AbortSignal): Prom
   return { failed: Promise.race([back.failed, front.failed]), [Symbol.asyncDispose]: () => parts.disposeAsync() };
 }
 
+/** How long what runs may take to finish once the system stops: uploads first, then jobs. */
+export function stopWithinSeconds(configs: SystemPlan['configs']): number {
+  const longest = (inFront: boolean) =>
+    Math.max(
+      ...[...configs].filter(([name]) => frontServices.has(name) === inFront).map(([, config]) => graceOf(config)),
+    );
+  return longest(true) + longest(false);
+}
+
 function together(kept: readonly Kept[]): Kept {
   return {
     failed: Promise.race(kept.map(({ failed }) => failed)),
@@ -64,8 +73,11 @@ function serviceProgram(name: ServiceName, { configs, environments }: SystemPlan
 
 // A service ends itself when a part of it does not close within the grace and a little more; after that it is beyond words.
 function stopWithinMs(config: ServiceConfig | undefined): number {
-  const { SHUTDOWN_DELAY_SECONDS: delay = 0, SHUTDOWN_GRACE_SECONDS: grace = 0 } = config ?? {};
-  return (delay + grace + 8) * 1000;
+  return ((config ? graceOf(config) : 0) + 8) * 1000;
+}
+
+function graceOf({ SHUTDOWN_DELAY_SECONDS: delay, SHUTDOWN_GRACE_SECONDS: grace }: ServiceConfig): number {
+  return delay + grace;
 }
 
 function withPrefix(prefix: readonly string[], program: Program): Program {
