@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import { expect, test } from 'vitest';
 import { FaultyUsage, readCommand } from './cli-settings.ts';
 
@@ -23,12 +24,45 @@ test('an option stands above its variable', () => {
   const command = readCommand(['upload', 'a.jpg', '--provider', 'https://option.example/v', '--message', 'hello'], env);
   expect(command).toMatchObject({ provider: 'https://option.example/v', credentials: { token: 'variable' } });
   expect(command).toMatchObject({
-    file: 'a.jpg',
+    file: resolve('a.jpg'),
     message: 'hello',
     service: 'http://gateway',
     format: 'json',
     version: 2,
   });
+});
+
+test('upload fits a system that was started with the same environment', () => {
+  const env = { PORT: '1', SANDBOX_PROVIDER_PORT: '2', BASE_PATHS: '/api/', API_KEYS: 'app=first,second' };
+  expect(readCommand(['upload', 'a.jpg'], env)).toMatchObject({
+    service: 'http://127.0.0.1:1/api',
+    apiKey: 'first',
+    provider: 'http://127.0.0.1:2/1/account/verify_credentials.json',
+    credentials: { token: '12345-sandbox' },
+  });
+  const own = { ...env, ECHODROP_KEY: 'mine', ECHODROP_URL: 'http://elsewhere' };
+  expect(readCommand(['upload', 'a.jpg'], own)).toMatchObject({ service: 'http://elsewhere', apiKey: 'mine' });
+});
+
+test('with another identity provider, credentials are asked for, and nothing is signed as the user of the sandbox', () => {
+  const env = { IDENTITY_PROVIDERS: 'https://id.example/verify=http://10.0.0.1/' };
+  const secrets = { ECHODROP_CONSUMER_KEY: 'ck', ECHODROP_CONSUMER_SECRET: 'cs', ECHODROP_TOKEN: 't' };
+  for (const args of [['sign'], ['upload', 'a.jpg']]) {
+    const needed = 'Credentials of a user of https://id.example/verify are needed';
+    expect(() => readCommand(args, env)).toThrow(needed);
+    expect(() => readCommand(args, { ...env, ...secrets })).toThrow(needed);
+    expect(readCommand([...args, '--token-secret', 'ts'], { ...env, ...secrets })).toMatchObject({
+      provider: 'https://id.example/verify',
+      credentials: { consumerKey: 'ck', consumerSecret: 'cs', token: 't', tokenSecret: 'ts' },
+    });
+  }
+});
+
+test('the file is looked for from where the person stands', () => {
+  const upload = (file: string) => readCommand(['upload', file], { INIT_CWD: '/home/ada/photos' });
+  expect(upload('a.jpg')).toMatchObject({ file: '/home/ada/photos/a.jpg' });
+  expect(upload('../a.jpg')).toMatchObject({ file: '/home/ada/a.jpg' });
+  expect(upload('/tmp/a.jpg')).toMatchObject({ file: '/tmp/a.jpg' });
 });
 
 test('nothing and --help ask for help', () => {

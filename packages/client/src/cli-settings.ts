@@ -1,6 +1,7 @@
+import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import type { OAuthCredentials } from '@echodrop/oauth/signed-get';
-import { localAddress, localProvider, sandboxApiKey, sandboxCredentials } from './local-system.ts';
+import { localApiKey, localCredentials, localProvider, localService } from './local-system.ts';
 import type { Format } from './read-answer.ts';
 
 export const usage = `Usage:
@@ -20,7 +21,8 @@ Of upload:
   --format xml|json         of the record
   --api-version 1|2         of the interface
 
-Unless set, everything fits a system that \`npm start\` runs with the same environment and its sandbox provider.
+Unless set, everything fits a system that \`npm start\` runs with the same environment. Where that names IDENTITY_PROVIDERS,
+the first of them is meant, and the four credentials must be given: only those of the sandbox's user are known.
 Secrets are better set as variables: other users of a machine can see options.
 `;
 
@@ -34,6 +36,7 @@ export type Command =
   | { readonly name: 'sign'; readonly provider: string; readonly credentials: OAuthCredentials }
   | {
       readonly name: 'upload';
+      /** An absolute path. */
       readonly file: string;
       readonly service: string;
       readonly message: string;
@@ -61,7 +64,8 @@ const options = {
 
 /**
  * Reads the arguments after the program's name: an option stands above its variable, that above the local system's value.
- * @throws FaultyUsage
+ * The file is looked for from where the person stands, which npm tells as INIT_CWD.
+ * @throws FaultyUsage, or the system's error when API_KEYS_FILE is meant and cannot be read
  */
 export function readCommand(args: readonly string[], env: NodeJS.ProcessEnv): Command {
   const { values, positionals } = parsed(args);
@@ -69,21 +73,16 @@ export function readCommand(args: readonly string[], env: NodeJS.ProcessEnv): Co
   if (values.help || name === undefined) return { name: 'help' };
 
   const provider = webAddress('provider', values.provider || env.ECHODROP_PROVIDER || localProvider(env));
-  const credentials = {
-    consumerKey: values['consumer-key'] || env.ECHODROP_CONSUMER_KEY || sandboxCredentials.consumerKey,
-    consumerSecret: values['consumer-secret'] || env.ECHODROP_CONSUMER_SECRET || sandboxCredentials.consumerSecret,
-    token: values.token || env.ECHODROP_TOKEN || sandboxCredentials.token,
-    tokenSecret: values['token-secret'] || env.ECHODROP_TOKEN_SECRET || sandboxCredentials.tokenSecret,
-  };
+  const credentials = readCredentials(provider, values, env);
   if (name === 'sign' && file === undefined) return { name, provider, credentials };
   if (name !== 'upload' || file === undefined || rest.length > 0) throw new FaultyUsage('sign, or upload and one file');
-  const service = webAddress('url', values.url || env.ECHODROP_URL || localAddress('gateway', env));
+  const service = webAddress('url', values.url || env.ECHODROP_URL || localService(env));
   return {
     name,
-    file,
+    file: resolve(env.INIT_CWD ?? '', file),
     service: service.replace(/\/+$/, ''),
     message: values.message ?? '',
-    apiKey: values.key || env.ECHODROP_KEY || sandboxApiKey,
+    apiKey: values.key || env.ECHODROP_KEY || localApiKey(env),
     provider,
     credentials,
     format: oneOf('format', ['json', 'xml'], values.format),
@@ -97,6 +96,26 @@ function parsed(args: readonly string[]) {
   } catch (error) {
     throw new FaultyUsage((error as Error).message);
   }
+}
+
+type Values = ReturnType<typeof parsed>['values'];
+
+function readCredentials(provider: string, values: Values, env: NodeJS.ProcessEnv): OAuthCredentials {
+  const known = localCredentials(env);
+  const credentials = {
+    consumerKey: values['consumer-key'] || env.ECHODROP_CONSUMER_KEY || known?.consumerKey,
+    consumerSecret: values['consumer-secret'] || env.ECHODROP_CONSUMER_SECRET || known?.consumerSecret,
+    token: values.token || env.ECHODROP_TOKEN || known?.token,
+    tokenSecret: values['token-secret'] || env.ECHODROP_TOKEN_SECRET || known?.tokenSecret,
+  };
+  if (isWhole(credentials)) return credentials;
+  throw new FaultyUsage(
+    `Credentials of a user of ${provider} are needed: consumer key and secret, token and its secret.`,
+  );
+}
+
+function isWhole(credentials: Record<keyof OAuthCredentials, string | undefined>): credentials is OAuthCredentials {
+  return Object.values(credentials).every(Boolean);
 }
 
 function oneOf<const T extends string>(name: string, [usual, other]: readonly [T, T], given: string | undefined): T {

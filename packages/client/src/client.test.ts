@@ -62,7 +62,7 @@ const upload = () => ({
 
 const record: MediaRecord = {
   id: 'a1B2c3D4e5',
-  text: ' a <b> & "c"\r\n\t]]> größe 😀 ',
+  text: ' a <b> & "c"\r\n\t]]> größe 😀 \uFFFD ',
   url: 'http://site.example/a1B2c3D4e5',
   width: 1800,
   height: 1200,

@@ -1,8 +1,12 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { localAddress, localProvider } from './local-system.ts';
+import { localAddress, localApiKey, localCredentials, localProvider, localService } from './local-system.ts';
 
 test('with an empty environment everything is on its usual port on loopback', () => {
   expect(localAddress('gateway', {})).toBe('http://127.0.0.1:8080');
+  expect(localService({})).toBe('http://127.0.0.1:8080');
   expect(localProvider({})).toBe('http://127.0.0.1:8085/1/account/verify_credentials.json');
 });
 
@@ -21,4 +25,48 @@ test('a host that means every interface is asked on loopback, another one under 
 
 test('an empty variable counts as absent', () => {
   expect(localAddress('gateway', { PORT: '', GATEWAY_PORT: '', HOST: '' })).toBe('http://127.0.0.1:8080');
+  expect(localApiKey({ API_KEYS: '', API_KEYS_FILE: '' })).toBe('sandbox-key');
+  expect(localCredentials({ IDENTITY_PROVIDERS: '' })).toMatchObject({ token: '12345-sandbox' });
+});
+
+test.each([
+  ['/', ''],
+  ['/api/,/', '/api'],
+  [' ,/a/b', '/a/b'],
+])('uploads go below the first of the base paths: %j', (paths, path) => {
+  expect(localService({ BASE_PATHS: paths })).toBe(`http://127.0.0.1:8080${path}`);
+  expect(localService({ BASE_PATHS: '/other', GATEWAY_BASE_PATHS: paths })).toBe(`http://127.0.0.1:8080${path}`);
+});
+
+test.each([
+  ['plain', 'plain'],
+  [' , first, second', 'first'],
+  ['app.one=first,second', 'first'],
+  ['app=first=', 'first='],
+  ['first=', 'first='],
+])('the first of the API keys, named or not: %j', (list, key) => {
+  expect(localApiKey({ API_KEYS: list })).toBe(key);
+  expect(localApiKey({ API_KEYS: 'other', GATEWAY_API_KEYS: list })).toBe(key);
+});
+
+test('the API keys may lie in a file', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'local-system-'));
+  try {
+    writeFileSync(join(folder, 'keys'), 'app=first,second\n');
+    expect(localApiKey({ API_KEYS_FILE: join(folder, 'keys') })).toBe('first');
+    expect(() => localApiKey({ API_KEYS_FILE: join(folder, 'none') })).toThrow(join(folder, 'none'));
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+});
+
+test.each([
+  ['https://id.example/verify', 'https://id.example/verify'],
+  ['https://id.example/verify=http://10.0.0.1/verify,https://other.example', 'https://id.example/verify'],
+  ['oauth1 https://id.example/verify?a=b', 'https://id.example/verify?a=b'],
+])("clients sign for the first of the identity providers, and no user of it is known: '%s'", (list, address) => {
+  for (const env of [{ IDENTITY_PROVIDERS: list }, { AUTH_VERIFIER_IDENTITY_PROVIDERS: list }]) {
+    expect(localProvider(env)).toBe(address);
+    expect(localCredentials(env)).toBeUndefined();
+  }
 });

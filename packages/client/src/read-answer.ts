@@ -62,7 +62,9 @@ function parsed(format: Format, body: string): unknown {
 }
 
 function fromXml(body: string): unknown {
-  const fail = (_level: string, message: string) => {
+  const fail = (level: string, message: string) => {
+    // A warning is of a text that may be meant so, such as U+FFFD.
+    if (level === 'warning') return;
     throw new SyntaxError(message);
   };
   const root = new DOMParser({ onError: fail }).parseFromString(body, 'application/xml').documentElement;
