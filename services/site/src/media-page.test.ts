@@ -46,7 +46,8 @@ test('a film plays in the page, with its poster once that is there', () => {
 
 test('what is not ready and what cannot be shown is said', () => {
   expect(bodyOf(photo, { picture: 'not_ready' })).toContain('This picture is still being made.');
-  expect(bodyOf(photo, { picture: 'unsupported' })).toContain('Browsers cannot show this picture.');
+  expect(bodyOf(photo, { picture: 'unsupported' })).toContain('This picture cannot be shown.');
+  expect(bodyOf(film, { picture: 'unsupported', film: 'unsupported' })).toContain('This film cannot be shown.');
   const pending = bodyOf(film, { picture: 'ready', film: 'not_ready' });
   expect(pending).toContain('This film is still being made.');
   expect(pending).toContain('<img ');

@@ -51,7 +51,7 @@ function film(record: PublishedMedia, state: RenditionState, poster: RenditionSt
 
 function notice(state: 'not_ready' | 'unsupported', what: 'picture' | 'film'): Html {
   return state === 'unsupported'
-    ? html`<p class="notice">Browsers cannot show this ${what}.</p>`
+    ? html`<p class="notice">This ${what} cannot be shown.</p>`
     : html`<p class="notice" role="status">This ${what} is still being made. Please look again in a moment.</p>`;
 }
 

@@ -5,7 +5,7 @@ import { sendPage } from './page.ts';
 /** Every answer that is neither a page of media nor its bytes. */
 const problems = {
   not_found: { status: 404, title: 'Nothing here', sentence: 'There is no photo and no film at this address.' },
-  unsupported: { status: 404, title: 'Cannot be shown', sentence: 'Browsers cannot show what was uploaded here.' },
+  unsupported: { status: 404, title: 'Cannot be shown', sentence: 'What was uploaded here cannot be shown.' },
   method_not_allowed: {
     status: 405,
     title: 'Only to look at',

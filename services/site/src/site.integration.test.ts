@@ -150,7 +150,7 @@ test('media of which no picture can be made is said to be so', async () => {
   expect((await get(`/${id}/large.jpg`)).status).toBe(404);
   const page = await get(`/${id}`);
   expect(page.status).toBe(200);
-  expect(await page.text()).toContain('Browsers cannot show this picture.');
+  expect(await page.text()).toContain('This picture cannot be shown.');
 });
 
 test('a photo has no film', async () => {
