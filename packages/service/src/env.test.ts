@@ -67,7 +67,7 @@ test('all faults are told at once, none with the value that was given', () => {
     SITE: httpAddress(),
     HOST: text(),
     TOKEN: token,
-    REDIS_URL: secret({ protocol: /^rediss?:/ }),
+    REDIS_URL: secret({ schemes: ['redis://', 'rediss://'] }),
     BUCKET: requiredWhen('STORE', 'minio', text()),
     STORE: choice(['minio', 'filesystem'], 'minio'),
   };
@@ -78,7 +78,7 @@ test('all faults are told at once, none with the value that was given', () => {
     'HOST is required',
     'LEVEL must be one of info, debug',
     'PORT is required',
-    'REDIS_URL must begin like ^rediss?:',
+    'REDIS_URL must be a redis:// or rediss:// address',
     'SITE must be an http(s) address',
     'SIZE must be a whole number from 10 to 20',
     'TOKEN must have at least 8 characters',

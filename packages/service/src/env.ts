@@ -68,12 +68,15 @@ export function commaSeparated(fallback?: string) {
   return fallback === undefined ? entries : entries.prefault(fallback);
 }
 
-/** A value that never prints; it may also come from the file that `<NAME>_FILE` names. */
-export function secret({ minLength = 1, protocol = /^/ }: { minLength?: number; protocol?: RegExp } = {}) {
+/**
+ * A value that never prints; it may also come from the file that `<NAME>_FILE` names. Where `schemes` are given (`redis://`), it is
+ * an address with one of them.
+ */
+export function secret({ minLength = 1, schemes = [''] }: { minLength?: number; schemes?: readonly string[] } = {}) {
   return z
     .string('is required')
     .min(minLength, `must have at least ${minLength} characters`)
-    .regex(protocol, `must begin like ${protocol.source}`)
+    .refine((value) => schemes.some((scheme) => value.startsWith(scheme)), `must be a ${schemes.join(' or ')} address`)
     .transform((value) => new Secret(value))
     .meta({ secret: true });
 }

@@ -81,7 +81,7 @@ test.each([
 
 test.each([
   [{}, 'is required where REDIS_URL is absent'],
-  [{ REDIS_URL: 'http://a' }, 'must begin like'],
+  [{ REDIS_URL: 'http://a' }, 'REDIS_URL must be a redis:// or rediss:// address'],
 ])('%j: a fault', (env, fault) => {
   expect(() => readSettings(queueRedisSettings, env)).toThrow(fault);
   expect(() => readSettings(cacheRedisSettings, env)).toThrow(fault);

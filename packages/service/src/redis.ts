@@ -3,7 +3,7 @@ import { requiredWithout, type Settings, secret } from './env.ts';
 import type { Log } from './log.ts';
 import type { Secret } from './secret.ts';
 
-const redisUrl = () => secret({ protocol: /^rediss?:\/\// });
+const redisUrl = () => secret({ schemes: ['redis://', 'rediss://'] });
 
 /** The Redis of jobs, which must not be evicted: QUEUE_REDIS_URL, else REDIS_URL. */
 export const queueRedisSettings = {
