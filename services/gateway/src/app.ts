@@ -35,7 +35,7 @@ export function gatewayApp(gateway: Gateway): Express {
     else next();
   });
   for (const base of gateway.basePaths) {
-    app.use(openApiRoute(base));
+    app.use(openApiRoute(base, gateway.parts.maxMediaBytes));
     for (const version of [1, 2] as const) {
       for (const format of ['xml', 'json'] as const) {
         app

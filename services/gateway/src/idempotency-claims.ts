@@ -64,6 +64,13 @@ export class IdempotencyClaims {
     return (await this.#redis.eval(replaceScript, 1, nameOf(scope), ...values)) === 1 ? taken : undefined;
   }
 
+  /** When a repeat should come again, in seconds: soon after a young claim, later after an older one, at last when it can be taken over. */
+  async retryAfterSeconds(scope: KeyScope): Promise<number> {
+    const leftMs = (await this.#redis.pttl(nameOf(scope))) - (keptMs - this.#heldMs);
+    const ageMs = this.#heldMs - leftMs;
+    return Math.max(2, Math.ceil(Math.min(ageMs, leftMs) / 1000));
+  }
+
   /** Nothing was published under the claim, and nothing will be: the key is free again. */
   async release(scope: KeyScope, claim: Claim): Promise<void> {
     await this.#expireIn(0, scope, claim);

@@ -6,9 +6,6 @@ import { OutcomeUnknown, type Publisher } from './publish.ts';
 import { Refusal } from './refusals.ts';
 import { type CompleteUpload, requireSize } from './require-upload.ts';
 
-// Most uploads end within a second or two of their last byte.
-const retryAfterSeconds = 2;
-
 /** What an upload is answered with, and whether an earlier upload has published it. */
 export interface Published {
   readonly record: StoredRecord;
@@ -63,7 +60,9 @@ export class OncePublisher {
     if (claim.fingerprint !== fingerprint) throw new Refusal('idempotency_key_reused');
     const record = await this.#publisher.find(claim.mediaId, scope);
     const taken = record ?? (await this.#claims.takeOver(scope, claim));
-    if (taken === undefined) throw new Refusal('idempotency_key_in_use', { retryAfterSeconds });
+    if (taken === undefined) {
+      throw new Refusal('idempotency_key_in_use', { retryAfterSeconds: await this.#claims.retryAfterSeconds(scope) });
+    }
     return taken;
   }
 }

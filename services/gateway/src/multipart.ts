@@ -2,7 +2,8 @@ import type { Readable, Writable } from 'node:stream';
 import busboy from 'busboy';
 import { Refusal } from './refusals.ts';
 
-const maxFieldBytes = 64 * 1024;
+/** The longest text of a field. */
+export const maxFieldBytes = 64 * 1024;
 const maxParts = 100;
 
 /** What the parameters of both versions are called (INTERFACE sections 4.1, 4.2). */

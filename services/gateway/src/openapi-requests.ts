@@ -1,4 +1,4 @@
-import type { FieldName } from './multipart.ts';
+import { type FieldName, maxFieldBytes } from './multipart.ts';
 
 /** What an upload is asked with beside its form (INTERFACE section 4.1), as OpenAPI parameters. */
 export const uploadParameters = {
@@ -14,7 +14,7 @@ export const uploadParameters = {
     in: 'header',
     required: true,
     description:
-      "The OAuth 1.0a Authorization header that the user would send with a GET to the identity provider's credential check.",
+      "The OAuth 1.0a Authorization header that the user would send with a GET to the identity provider's credential check. Sign it anew for each attempt.",
     schema: { type: 'string', minLength: 1 },
     example:
       'OAuth realm="https://provider.example/", oauth_consumer_key="...", oauth_signature_method="HMAC-SHA1", ' +
@@ -33,16 +33,26 @@ export const uploadParameters = {
     in: 'header',
     required: false,
     description:
-      'Names this upload for a day (draft-ietf-httpapi-idempotency-key-header): a repeat with the same key, user and form gets the ' +
-      'same record, and is no second upload. A string in quotes; they may be left out where it holds neither spaces nor quotes.',
+      'Names this upload for a day (draft-ietf-httpapi-idempotency-key-header): a repeat of the same user and API key with the same ' +
+      'Idempotency-Key, message and media gets the same record and makes no second one, whichever version and format it asks for. A refused upload ' +
+      'frees its key. A string in quotes; they may be left out where it holds neither spaces nor quotes.',
     schema: { type: 'string', pattern: String.raw`^("([ !#-\[\]-~]|\\["\\]){1,255}"|[!#-\[\]-~]{1,255})$` },
     example: '"8e03978e-40d5-43dd-bc93-6894a57f9324"',
   },
 } as const;
 
 const fields = {
-  key: { type: 'string', minLength: 1, description: 'The API key of the calling application.' },
-  message: { type: 'string', description: 'The public caption, UTF-8; may be empty, but must be there.' },
+  key: {
+    type: 'string',
+    minLength: 1,
+    maxLength: maxFieldBytes,
+    description: 'The API key of the calling application.',
+  },
+  message: {
+    type: 'string',
+    maxLength: maxFieldBytes,
+    description: 'The public caption, UTF-8, at most 64 KiB of it; may be empty, but must be there.',
+  },
   media: {
     type: 'string',
     minLength: 1,
@@ -59,12 +69,12 @@ const fields = {
   oauth_secret: { type: 'string', minLength: 1, format: 'password', description: "The token's secret." },
 } as const satisfies Record<FieldName | 'media', object>;
 
-/** A form with these fields, all of them required, as an OpenAPI request body. */
-export function formOf(...names: readonly (keyof typeof fields)[]) {
+/** A form with these fields, all of them required, and media of up to `maxMediaBytes`, as an OpenAPI request body. */
+export function formOf(maxMediaBytes: number, ...names: readonly (keyof typeof fields)[]) {
   const properties = Object.fromEntries(names.map((name) => [name, fields[name]]));
   return {
     required: true,
-    description: 'The fields in any order; others are ignored. A field may not be there twice.',
+    description: `The fields in any order; others are ignored. A field may not be there twice. Media has at most ${maxMediaBytes} bytes.`,
     content: { 'multipart/form-data': { schema: { type: 'object', required: names, properties } } },
   };
 }

@@ -16,7 +16,7 @@ export const refusals = {
   api_key_unknown: [401, 'The API key is not known.'],
   not_found: [404, 'There is nothing here.'],
   method_not_allowed: [405, 'This address does not take that method.'],
-  idempotency_key_in_use: [409, 'The first upload with this Idempotency-Key has not ended yet.'],
+  idempotency_key_in_use: [409, 'An upload with this Idempotency-Key may still be running.'],
   too_slow: [408, 'The upload came too slowly.'],
   media_too_large: [413, 'The media is larger than we take.'],
   media_unsupported: [415, 'The media is no photo or video that we read.'],

@@ -172,6 +172,8 @@ describe('historic', () => {
   test("a disposition that says file is a form's", async () => {
     const body = part('Content-Disposition: file; name="media"; filename="a.png"', 'bytes');
     expect((await historic(body)).media?.toString()).toBe('bytes');
+    const text = part('Content-Disposition: file; name="key"');
+    await expect(historic(text)).rejects.toEqual(new Refusal('form_malformed'));
   });
 
   test('a form that is cut anywhere else is refused all the same', async () => {

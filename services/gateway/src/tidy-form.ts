@@ -10,7 +10,7 @@ const headersEnd = Buffer.from('\r\n\r\n');
 /**
  * Passes a multipart body on in the one shape that busboy reads rightly; what is no whole, well-formed form is refused. Left to itself busboy
  * drops a part whose headers it cannot read, and the rest of a file at a line that only begins like a delimiter.
- * In historic mode a last delimiter without its closing dashes ends the form, and `Content-Disposition: file` is a form's.
+ * In historic mode a last delimiter without its closing dashes ends the form, and media of `Content-Disposition: file` is media.
  * @throws Refusal `form_malformed`
  */
 export async function* tidyForm(
@@ -87,7 +87,7 @@ class FormReader {
   }
 
   #begin(headers: string, content: Buffer): void {
-    const part = partKind(headers, this.#historic ? ['form-data', 'file'] : ['form-data']);
+    const part = partKind(headers, this.#historic);
     if (!part) throw new Refusal('form_malformed');
     const filename = part.isFile ? '; filename="file"' : '';
     // Names are compared, never kept: what would need escaping names nothing of ours.
