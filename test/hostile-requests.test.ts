@@ -225,6 +225,51 @@ describe('a request that is no clean HTTP gets a 4xx in our shape, and the conne
     await waitUntil('the end of the connection', 5000, async () => client.closed);
   });
 
+  test('the answer to a whole upload is not lost when the request behind it breaks', async () => {
+    const { path, headers, body } = bodyOf();
+    await using client = await RawClient.connect(stack.gateway);
+    client.head(path, headers, body.length);
+    client.write(Buffer.concat([body, Buffer.from(`${head(`${signed()}Transfer-Encoding: chunked\r\n`)}zz\r\n`)]));
+    expect(await client.answer()).toMatchObject({ status: 200 });
+    before.media += 1;
+    before.records += 1;
+    await waitUntil('the end of the connection', 5000, async () => client.closed);
+    expect(client.received.match(/HTTP\/1\.1 \d/g)).toHaveLength(1);
+  });
+
+  test('a body that breaks after an early refusal gets no second answer', async () => {
+    await using client = await RawClient.connect(stack.gateway);
+    client.write(head('Transfer-Encoding: chunked\r\n'));
+    expect(await client.answer()).toMatchObject({ status: 401 });
+    client.write('zz\r\n');
+    await waitUntil('the end of the connection', 5000, async () => client.closed);
+    expect(client.received.match(/HTTP\/1\.1 \d/g)).toHaveLength(1);
+  });
+
+  test.each([
+    ['two hosts', 'Host: a\r\nHost: b\r\n'],
+    ['a host with spaces', 'Host: a b\r\n'],
+    ['no host', ''],
+  ])('%s', async (_what, hosts) => {
+    await using client = await RawClient.connect(stack.gateway);
+    client.write(`POST /2/upload.xml HTTP/1.1\r\n${hosts}Content-Length: 0\r\n\r\n`);
+    expect(await client.answer()).toMatchObject({
+      status: 400,
+      body: expect.stringContaining('<reason>request_malformed<'),
+    });
+  });
+
+  test('a head that is too large tells so in the asked format, in however many packets it comes', async () => {
+    await using client = await RawClient.connect(stack.gateway);
+    await client.flush(Buffer.from(`POST /2/upload.xml HTTP/1.1\r\nHost: gateway\r\nX: ${'x'.repeat(10_000)}`));
+    await waitUntil('the first packet read', 5000, async () => (await state()).media === before.media);
+    await client.flush(Buffer.from(`${'x'.repeat(10_000)}\r\n\r\n`));
+    expect(await client.answer()).toMatchObject({
+      status: 431,
+      body: expect.stringContaining('<reason>headers_too_large<'),
+    });
+  });
+
   test('HTTP/1.0 works', async () => {
     const { path, headers, body } = bodyOf();
     await using client = await RawClient.connect(stack.gateway);

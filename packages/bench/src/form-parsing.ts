@@ -29,6 +29,7 @@ async function seconds(source: AsyncIterable<Buffer>): Promise<number> {
     field: () => {},
     media: (bytes) => bytes.resume(),
     tooLarge: () => {},
+    fileInstead: () => {},
   });
   await pipeline(source, parser);
   return (performance.now() - begin) / 1000;

@@ -50,9 +50,12 @@ export function gatewayApp(gateway: Gateway): Express {
   return app;
 }
 
-// RFC 9112 section 3.2 and RFC 9110 section 10.1.1.
-function faultOf({ headers, httpVersion }: Request): Reason | undefined {
-  if (httpVersion === '1.1' && headers.host === undefined) return 'request_malformed';
+// RFC 9112 sections 3.2 and 6.1, RFC 9110 section 10.1.1.
+function faultOf({ headers, headersDistinct, httpVersion }: Request): Reason | undefined {
+  const hosts = headersDistinct.host ?? [];
+  if (hosts.length > 1 || (httpVersion === '1.1' && hosts.length === 0)) return 'request_malformed';
+  if (!/^[^\s/?#@]*$/.test(headers.host ?? '')) return 'request_malformed';
+  if (!/^(chunked)?$/i.test(headers['transfer-encoding'] ?? '')) return 'request_malformed';
   if (httpVersion !== '1.0' && headers.expect !== undefined && headers.expect.toLowerCase() !== '100-continue')
     return 'expectation_failed';
   return undefined;

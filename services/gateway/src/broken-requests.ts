@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
+import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { type Format, spelledRefusal } from './answer.ts';
 import { askedFormat } from './asked-format.ts';
@@ -8,7 +9,6 @@ import { type Reason, Refusal } from './refusals.ts';
 /** What Node's parser says of a request that it cannot go on with. */
 interface ParserError extends Error {
   readonly code?: string;
-  readonly rawPacket?: Buffer;
 }
 
 // How long the client may take to read its answer.
@@ -22,18 +22,27 @@ const reasons: Record<string, Reason> = {
 
 /** Answers requests that are no HTTP in the shape of every other refusal, where Node has a bare one of its own. */
 export function answerBrokenRequests(server: Server): void {
-  const latest = new WeakMap<Duplex, Exchange>();
+  const begun = new WeakMap<Duplex, string>();
+  const running = new WeakMap<Duplex, Exchange[]>();
+  server.on('connection', (socket: Socket) => {
+    // Node tells only the last packet of a head that it cannot read, and nothing of one that never ends.
+    socket.prependOnceListener('data', (first) => begun.set(socket, first.toString('latin1', 0, 256)));
+  });
   for (const event of ['request', 'checkContinue', 'checkExpectation']) {
     server.prependListener(event, (request: IncomingMessage, response: ServerResponse) => {
-      latest.set(request.socket, { request, response });
+      const unanswered = (running.get(request.socket) ?? []).filter((each) => !each.response.writableFinished);
+      running.set(request.socket, [...unanswered, { request, response }]);
     });
   }
   server.on('clientError', (error: ParserError, socket) => {
-    const exchange = latest.get(socket);
-    if (isWaiting(exchange)) closeAfterAnswer(exchange);
+    const exchanges = (running.get(socket) ?? []).filter((each) => !each.response.writableFinished);
+    const [oldest] = exchanges;
+    if (oldest?.request.complete) closeAfterAnswer(oldest.response);
+    else if (oldest?.response.headersSent) oldest.response.end();
     else if (!socket.writable || error.code === 'ECONNRESET') socket.destroy();
-    else refuse(socket, error, exchange);
+    else refuse(socket, error.code, oldest?.request.url ?? begun.get(socket) ?? '');
   });
+  server.on('connect', (_request, socket) => socket.end(written(new Refusal('not_found'), 'json')));
 }
 
 interface Exchange {
@@ -42,24 +51,18 @@ interface Exchange {
 }
 
 // What cannot be read follows a whole request, whose answer comes first and is the last.
-function isWaiting(exchange: Exchange | undefined): exchange is Exchange {
-  return exchange?.request.complete === true && !exchange.response.writableEnded;
-}
-
-function closeAfterAnswer({ response }: Exchange): void {
+function closeAfterAnswer(response: ServerResponse): void {
   if (!response.headersSent) response.setHeader('Connection', 'close');
 }
 
-function refuse(socket: Duplex, { code = '', rawPacket }: ParserError, exchange: Exchange | undefined): void {
-  const unfinished = exchange?.request.complete === false ? exchange.request.url : undefined;
-  const requestLine = unfinished ?? rawPacket?.toString('latin1', 0, 256) ?? '';
-  socket.end(written(new Refusal(reasons[code] ?? 'request_malformed'), askedFormat(requestLine)));
+function refuse(socket: Duplex, code: string | undefined, requestLine: string): void {
+  socket.end(written(new Refusal(reasons[code ?? ''] ?? 'request_malformed'), askedFormat(requestLine)));
   setTimeout(() => socket.destroy(), readingMs).unref();
 }
 
 function written(refusal: Refusal, format: Format): string {
   const { headers, body } = spelledRefusal(refusal, format);
-  const all = { 'X-Request-Id': randomUUID(), ...headers, Connection: 'close' };
+  const all = { Date: new Date().toUTCString(), 'X-Request-Id': randomUUID(), ...headers, Connection: 'close' };
   const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`);
   return `HTTP/1.1 ${refusal.status} ${STATUS_CODES[refusal.status]}\r\n${lines.join('')}\r\n${body}`;
 }

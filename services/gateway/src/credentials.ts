@@ -16,7 +16,8 @@ export async function credentialsFromHeaders(
 ): Promise<Credentials> {
   const authorization = header(headers, 'x-verify-credentials-authorization');
   const named = header(headers, 'x-auth-service-provider')?.replace(/^"(.*)"$/, '$1');
-  if (!authorization || (!named && compatibility === 'strict')) throw new Refusal('credentials_missing');
+  const isForgiven = compatibility === 'historic' && headers['x-auth-service-provider'] === undefined;
+  if (!authorization || (!named && !isForgiven)) throw new Refusal('credentials_missing');
   const known = await verifier.knownProviders();
   const provider = named || known[0];
   if (provider === undefined || !known.includes(provider)) throw new Refusal('provider_unknown');

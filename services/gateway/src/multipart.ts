@@ -22,6 +22,8 @@ interface Found {
   /** The media's bytes, cut at `maxMediaBytes`; they must be consumed to their end. `tooLarge` is called when they are cut. */
   readonly media: (bytes: Readable) => void;
   readonly tooLarge: () => void;
+  /** A file stands where a text belongs; it is dropped. */
+  readonly fileInstead: (name: FieldName) => void;
 }
 
 /**
@@ -43,10 +45,10 @@ export function multipartParser(boundary: string, maxMediaBytes: number, found: 
     return seen.size < seen.add(name).size;
   };
 
-  parser.on('field', (name, value, { valueTruncated }) => {
+  parser.on('field', (name, value, { valueTruncated, mimeType }) => {
     if (name === 'media') isFirst(name);
     if (!isFieldName(name) || !isFirst(name)) return valueTruncated && malformed();
-    const text = utf8(value);
+    const text = decoded(value, mimeType);
     if (valueTruncated || text === undefined) malformed();
     else found.field(name, text);
   });
@@ -55,6 +57,7 @@ export function multipartParser(boundary: string, maxMediaBytes: number, found: 
     bytes.on('error', () => {});
     if (name === 'media' && isFirst(name)) found.media(bytes.on('limit', found.tooLarge));
     else bytes.resume();
+    if (isFieldName(name)) found.fileInstead(name);
   });
   parser.on('partsLimit', malformed);
   return parser;
@@ -64,7 +67,9 @@ function isFieldName(name: string): name is FieldName {
   return (fieldNames as readonly string[]).includes(name);
 }
 
-function utf8(latin1: string): string | undefined {
+// The tidied type says what the text claims to be; of another charset than UTF-8 only what is the same in both is read.
+function decoded(latin1: string, mimeType: string): string | undefined {
+  if (mimeType === 'text/ascii' && /[\x80-\xff]/.test(latin1)) return undefined;
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(Buffer.from(latin1, 'latin1'));
   } catch {

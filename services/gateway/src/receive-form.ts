@@ -15,6 +15,8 @@ const formOverheadBytes = 1024 * 1024;
 export interface ReceivedForm extends AsyncDisposable {
   readonly fields: ReadonlyMap<FieldName, string>;
   readonly media: ReceivedMedia | undefined;
+  /** The parameters that came as files, and so did not come. */
+  readonly files: ReadonlySet<FieldName>;
 }
 
 export interface FormRules {
@@ -64,6 +66,7 @@ export class FormReceiver {
     await using unpublished = new AsyncDisposableStack();
     const stop = new AbortController();
     const fields = new Map<FieldName, string>();
+    const files = new Set<FieldName>();
     let media: ReceivedMedia | undefined;
     let stored: Promise<void> | undefined;
     after?.catch((refusal) => stop.abort(refusal));
@@ -80,6 +83,7 @@ export class FormReceiver {
           stored.catch((error) => stop.abort(error));
         },
         tooLarge: () => media?.isTooLarge(),
+        fileInstead: (name) => files.add(name),
       });
       parser.once('error', (error) =>
         stop.abort(isTold(error) ? error : new Refusal('form_malformed', { cause: error })),
@@ -94,7 +98,7 @@ export class FormReceiver {
     }
     await after;
     const held = unpublished.move();
-    return { fields, media, [Symbol.asyncDispose]: () => held.disposeAsync() };
+    return { fields, media, files, [Symbol.asyncDispose]: () => held.disposeAsync() };
   }
 
   #bodyLimits() {

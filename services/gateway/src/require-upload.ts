@@ -16,12 +16,13 @@ export interface CompleteUpload {
  * @throws Refusal `parameter_missing`, `api_key_unknown`
  */
 export async function requireParameters(
-  { fields, media }: ReceivedForm,
+  { fields, media, files }: ReceivedForm,
   apiKeys: ApiKeys,
   compatibility: 'strict' | 'historic',
 ): Promise<CompleteUpload> {
   const key = fields.get('key');
-  const message = fields.get('message') ?? (compatibility === 'historic' ? '' : undefined);
+  const isForgiven = compatibility === 'historic' && !files.has('message');
+  const message = fields.get('message') ?? (isForgiven ? '' : undefined);
   const hasMedia = media !== undefined && (media.tooLarge || (await media.stored()) !== undefined);
   if (!key || message === undefined || !hasMedia) throw new Refusal('parameter_missing');
   const application = apiKeys.applicationOf(key);

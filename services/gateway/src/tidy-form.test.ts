@@ -27,6 +27,7 @@ async function read(
       media.catch(() => {});
     },
     tooLarge: () => expect.unreachable(),
+    fileInstead: () => {},
   });
   await pipeline(tidyForm(pieces(body, cuts), boundary, compatibility), parser);
   return { fields, media: await media };
@@ -109,6 +110,12 @@ describe('what clients have written is understood', () => {
       { key: 'x' },
     ],
     ['no line end at the end', part('Content-Disposition: form-data; name="key"').subarray(0, -2), { key: 'x' }],
+    ['the comma of RFC 1867', part('Content-Disposition: form-data, name="key"'), { key: 'x' }],
+    [
+      'ASCII that says it is of another charset',
+      part('Content-Disposition: form-data; name="key"\r\nContent-Type: text/plain; charset=ISO-8859-1'),
+      { key: 'x' },
+    ],
     ['names of the language', part('Content-Disposition: form-data; name="__proto__"'), {}],
   ])('%s', async (_what, body, fields) => {
     expect((await read(body, 'b')).fields).toEqual(fields);
@@ -136,6 +143,23 @@ describe('what is broken is refused', () => {
     [
       'a delimiter that goes on',
       Buffer.from('--b\r\nContent-Disposition: form-data; name="key"\r\n\r\nx\r\n--bad\r\ny\r\n--b--\r\n'),
+    ],
+    [
+      'a delimiter that goes on after its dashes',
+      Buffer.from('--b\r\nContent-Disposition: form-data; name="key"\r\n\r\nx\r\n--b--y\r\nz\r\n--b--\r\n'),
+    ],
+    [
+      'a delimiter among the headers of a part',
+      Buffer.from('--b\r\nContent-Disposition: form-data; name="key"\r\n--b\r\n\r\nx\r\n--b--\r\n'),
+    ],
+    ['text in base64', part('Content-Disposition: form-data; name="key"\r\nContent-Transfer-Encoding: base64', 'eA==')],
+    [
+      'text in quoted-printable',
+      part('Content-Disposition: form-data; name="key"\r\nContent-Transfer-Encoding: Quoted-Printable', '=78'),
+    ],
+    [
+      'text in UTF-16',
+      part('Content-Disposition: form-data; name="key"\r\nContent-Type: text/plain; charset=utf-16', '\0x'),
     ],
     ['a part without headers', Buffer.from('--b\r\n\r\nx\r\n--b--\r\n')],
     ['a part without a disposition', part('Content-Type: text/plain')],
@@ -198,6 +222,9 @@ test.each([
   ['Multipart/Form-Data; charset=utf-8; BOUNDARY="a b\\"c"', 'a b"c'],
   ['multipart/form-data; boundary=----=_Part_1_2.3', '----=_Part_1_2.3'],
   ['multipart/form-data;boundary=x; charset=utf-8', 'x'],
+  ['multipart/form-data, boundary=AaB03x', 'AaB03x'],
+  ['multipart/form-data; boundary=a,b', 'a,b'],
+  ['multipart/form-data; x="; boundary=C"; boundary=B', 'B'],
   [`multipart/form-data; boundary=${'x'.repeat(70)}`, 'x'.repeat(70)],
 ])('%s has a boundary', (contentType, boundary) => {
   expect(boundaryOf(contentType)).toBe(boundary);
@@ -213,6 +240,7 @@ test.each([
   ['multipart/form-data; boundary=""'],
   [`multipart/form-data; boundary=${'x'.repeat(71)}`],
   ['multipart/form-data; boundary="a\u0001b"'],
+  ['multipart/form-data; boundary=B; boundary=C'],
 ])('%s has none', (contentType) => {
   expect(() => boundaryOf(contentType)).toThrow(new Refusal('form_malformed'));
 });

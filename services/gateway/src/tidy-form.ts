@@ -52,11 +52,13 @@ class FormReader {
 
   end(): Buffer[] {
     this.#search.destroy();
-    const isLastDelimiter =
-      this.#state === 'headers' && this.#parts > 0 && /^(\r\n)?$/.test(this.#headers.toString('latin1'));
-    if (this.#historic && isLastDelimiter) this.#close();
+    if (this.#state === 'headers' && this.#endsHere(this.#headers.toString('latin1'))) this.#close();
     if (this.#state !== 'epilogue') throw new Refusal('form_malformed');
     return this.#tidied.splice(0);
+  }
+
+  #endsHere(lastLine: string): boolean {
+    return /^--[ \t]*\r?$/.test(lastLine) || (this.#historic && this.#parts > 0 && /^(\r\n)?$/.test(lastLine));
   }
 
   #take(bytes: Buffer): void {
@@ -73,28 +75,32 @@ class FormReader {
 
   #takeHeaders(bytes: Buffer): void {
     this.#headers = bytes;
-    const line = /^(--|[ \t]*\r\n)/.exec(bytes.toString('latin1', 0, maxHeaderBytes))?.[0];
-    if (line === '--') {
+    const text = bytes.toString('latin1', 0, maxHeaderBytes);
+    const line = /^(--)?[ \t]*\r\n/.exec(text)?.[0];
+    if (line?.startsWith('--')) {
       this.#close();
       return;
     }
     const start = (line?.length ?? 0) - crlf.length;
     const end = line ? bytes.indexOf(headersEnd, start) : -1;
-    const isDelimiterLine = line !== undefined || /^(-|[ \t]*\r?)$/.test(bytes.toString('latin1'));
+    const isDelimiterLine = line !== undefined || /^-{0,2}[ \t]*\r?$/.test(text);
     if (!isDelimiterLine || (end < 0 ? bytes.length : end) > maxHeaderBytes) throw new Refusal('form_malformed');
-    if (end >= 0)
+    if (end >= 0) {
       this.#begin(bytes.toString('latin1', start + crlf.length, end), bytes.subarray(end + headersEnd.length));
+    }
   }
 
   #begin(headers: string, content: Buffer): void {
     const part = partKind(headers, this.#historic);
     if (!part) throw new Refusal('form_malformed');
-    const filename = part.isFile ? '; filename="file"' : '';
+    const filename = part.content === 'file' ? '; filename="file"' : '';
     // Names are compared, never kept: what would need escaping names nothing of ours.
     const name = part.name.replace(/[^\w-]/g, '?');
     this.#tidied.push(
       this.#delimiter,
-      Buffer.from(`\r\nContent-Disposition: form-data; name="${name}"${filename}\r\n\r\n`),
+      Buffer.from(
+        `\r\nContent-Disposition: form-data; name="${name}"${filename}\r\nContent-Type: text/${part.content}\r\n\r\n`,
+      ),
     );
     this.#parts += 1;
     this.#state = 'content';
