@@ -73,6 +73,49 @@ test('a valid form comes out as it was sent, whatever its order, its boundary an
   );
 });
 
+// Each of these breaks a form of three parts with the boundary `bound` for certain.
+const breakings: Record<string, (body: Buffer, at: number) => Buffer> = {
+  'cut before its end': (body, at) => body.subarray(0, at % (body.length - '--\r\n'.length)),
+  'a part twice': (body) =>
+    Buffer.concat([body.subarray(0, body.indexOf('\r\n--bound', 1)), Buffer.from('\r\n'), body]),
+  'junk behind a delimiter': (body) => replaced(body, '--bound\r\n', '--boundjunk\r\n'),
+  'a delimiter without its dashes at the end': (body) => replaced(body, '--bound--', '--bound'),
+  'a NUL among the headers': (body) => replaced(body, 'form-data', 'form-\0data'),
+  'text that is no UTF-8': (body) => replaced(body, 'text of the caption', 'text \xff\xfe caption'),
+  'an attachment': (body) => replaced(body, 'form-data', 'attachment'),
+  'no blank line before the content': (body) => replaced(body, '\r\n\r\n', '\r\n'),
+};
+
+function replaced(body: Buffer, from: string, to: string): Buffer {
+  return Buffer.from(
+    body.toString('latin1').replace(from, () => to),
+    'latin1',
+  );
+}
+
+test('a form that was broken in any way is refused, in whatever pieces it comes', async () => {
+  const { body } = multipartForm(
+    [
+      { name: 'key', content: 'the key' },
+      { name: 'message', content: 'text of the caption' },
+      { name: 'media', filename: 'a.jpg', content: Buffer.from([0xff, 0xd8, 0xff, 0x00, 0x0d, 0x0a, 0x2d, 0x2d]) },
+    ],
+    'bound',
+  );
+  const cases = fc.record({
+    how: fc.constantFrom(...Object.keys(breakings)),
+    at: fc.nat(),
+    cuts: fc.array(fc.nat(), { maxLength: 20 }),
+  });
+  await fc.assert(
+    fc.asyncProperty(cases, async ({ how, at, cuts }) => {
+      const broken = breakings[how]?.(body, at) ?? body;
+      await expect(read(broken, 'bound', cuts)).rejects.toEqual(new Refusal('form_malformed'));
+    }),
+    { numRuns: 500 },
+  );
+});
+
 const part = (headers: string, content = 'x') =>
   Buffer.from(`--b\r\n${headers}\r\n\r\n${content}\r\n--b--\r\n`, 'latin1');
 
