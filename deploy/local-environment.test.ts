@@ -14,11 +14,11 @@ test("a service's own variables reach it alone, without its name, and stand abov
     PROBE_WORKER_CONCURRENCY: '3',
     LOG_LEVEL: 'warn',
     SITE_LOG_LEVEL: 'debug',
-    HOME: '/root',
+    HOME: '/home/ada',
   };
-  expect(environmentOf('site', env)).toEqual({ PORT: '1', LOG_LEVEL: 'debug', HOME: '/root' });
-  expect(environmentOf('probe-worker', env)).toEqual({ CONCURRENCY: '3', LOG_LEVEL: 'warn', HOME: '/root' });
-  expect(environmentOf('gateway', env)).toEqual({ LOG_LEVEL: 'warn', HOME: '/root' });
+  expect(environmentOf('site', env)).toEqual({ PORT: '1', LOG_LEVEL: 'debug', HOME: '/home/ada' });
+  expect(environmentOf('probe-worker', env)).toEqual({ CONCURRENCY: '3', LOG_LEVEL: 'warn', HOME: '/home/ada' });
+  expect(environmentOf('gateway', env)).toEqual({ LOG_LEVEL: 'warn', HOME: '/home/ada' });
 });
 
 test("a bare PORT or OPS_PORT is the gateway's", () => {
