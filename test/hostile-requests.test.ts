@@ -237,6 +237,28 @@ describe('a request that is no clean HTTP gets a 4xx in our shape, and the conne
     expect(client.received.match(/HTTP\/1\.1 \d/g)).toHaveLength(1);
   });
 
+  test('CONNECT is refused, and takes no answer from the upload before it', async () => {
+    await using alone = await RawClient.connect(stack.gateway);
+    alone.write('CONNECT a:1 HTTP/1.1\r\nHost: a:1\r\n\r\n');
+    expect(await alone.answer()).toMatchObject({ status: 404 });
+    const { path, headers, body } = bodyOf();
+    await using client = await RawClient.connect(stack.gateway);
+    client.head(path, headers, body.length);
+    client.write(Buffer.concat([body, Buffer.from('CONNECT a:1 HTTP/1.1\r\nHost: a:1\r\n\r\n')]));
+    expect(await client.answer()).toMatchObject({ status: 200 });
+    before.media += 1;
+    before.records += 1;
+    await waitUntil('the end of the connection', 5000, async () => client.closed);
+  });
+
+  test('a request behind others is refused in its own format', async () => {
+    await using client = await RawClient.connect(stack.gateway);
+    client.write('GET /2/upload.json HTTP/1.1\r\nHost: gateway\r\n\r\n');
+    await waitUntil('the first answer', 5000, async () => client.received.includes('"method_not_allowed"'));
+    client.write('POST /2/upload.xml HTTP/1.1\r\nHost: gateway\r\nbad header\r\n\r\n');
+    await waitUntil('the second answer', 5000, async () => client.received.includes('<reason>request_malformed<'));
+  });
+
   test('a body that breaks after an early refusal gets no second answer', async () => {
     await using client = await RawClient.connect(stack.gateway);
     client.write(head('Transfer-Encoding: chunked\r\n'));

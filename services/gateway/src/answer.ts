@@ -30,7 +30,7 @@ export function answerRefusal(
     return;
   }
   const { headers, body } = spelledRefusal(refusal, format);
-  const stillSending = !request.complete;
+  const stillSending = hasBody(request) && !request.complete;
   response.writeHead(refusal.status, { ...headers, ...(stillSending && { Connection: 'close' }) });
   if (stillSending) {
     response.write(body);
@@ -38,6 +38,10 @@ export function answerRefusal(
   } else {
     response.end(body);
   }
+}
+
+function hasBody({ headers }: IncomingMessage): boolean {
+  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 }
 
 /** A refusal's headers and body, for whoever has no response to write them to. */

@@ -9,6 +9,7 @@ import { type Reason, Refusal } from './refusals.ts';
 /** What Node's parser says of a request that it cannot go on with. */
 interface ParserError extends Error {
   readonly code?: string;
+  readonly rawPacket?: Buffer;
 }
 
 // How long the client may take to read its answer.
@@ -34,15 +35,27 @@ export function answerBrokenRequests(server: Server): void {
       running.set(request.socket, [...unanswered, { request, response }]);
     });
   }
+  const unanswered = (socket: Duplex) =>
+    (running.get(socket) ?? []).filter(({ response }) => !response.writableFinished);
   server.on('clientError', (error: ParserError, socket) => {
-    const exchanges = (running.get(socket) ?? []).filter((each) => !each.response.writableFinished);
-    const [oldest] = exchanges;
-    if (oldest?.request.complete) closeAfterAnswer(oldest.response);
-    else if (oldest?.response.headersSent) oldest.response.end();
+    const exchanges = unanswered(socket);
+    const whole = exchanges.filter(({ request }) => request.complete).at(-1);
+    if (whole) closeAfterAnswer(whole.response);
+    else if (exchanges[0]?.response.headersSent) exchanges[0].response.end();
     else if (!socket.writable || error.code === 'ECONNRESET') socket.destroy();
-    else refuse(socket, error.code, oldest?.request.url ?? begun.get(socket) ?? '');
+    else refuse(socket, error.code, exchanges[0]?.request.url ?? requestLine(error.rawPacket, begun.get(socket)));
   });
-  server.on('connect', (_request, socket) => socket.end(written(new Refusal('not_found'), 'json')));
+  server.on('connect', (_request, socket) => {
+    const last = unanswered(socket).at(-1);
+    if (last) last.response.once('close', () => socket.end());
+    else socket.end(written(new Refusal('not_found'), 'json'));
+  });
+}
+
+// The last packet, where the head came in one; else what the connection began with.
+function requestLine(packet: Buffer | undefined, begun = ''): string {
+  const line = packet?.toString('latin1', 0, 256).trimStart() ?? '';
+  return /^[A-Z]+ \S+ HTTP\//.test(line) ? line : begun.trimStart();
 }
 
 interface Exchange {
@@ -55,8 +68,8 @@ function closeAfterAnswer(response: ServerResponse): void {
   if (!response.headersSent) response.setHeader('Connection', 'close');
 }
 
-function refuse(socket: Duplex, code: string | undefined, requestLine: string): void {
-  socket.end(written(new Refusal(reasons[code ?? ''] ?? 'request_malformed'), askedFormat(requestLine)));
+function refuse(socket: Duplex, code: string | undefined, asked: string): void {
+  socket.end(written(new Refusal(reasons[code ?? ''] ?? 'request_malformed'), askedFormat(asked)));
   setTimeout(() => socket.destroy(), readingMs).unref();
 }
 

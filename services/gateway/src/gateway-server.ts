@@ -8,7 +8,13 @@ import { answerBrokenRequests } from './broken-requests.ts';
  */
 export function gatewayServer(app: Express): Server {
   const server = createServer(
-    { requestTimeout: 0, requireHostHeader: false, headersTimeout: 30_000, maxHeaderSize: 16 * 1024 },
+    {
+      requestTimeout: 0,
+      requireHostHeader: false,
+      headersTimeout: 30_000,
+      connectionsCheckingInterval: 5000,
+      maxHeaderSize: 16 * 1024,
+    },
     app,
   );
   server.maxHeadersCount = 100;

@@ -7,7 +7,9 @@ export interface PartKind {
 }
 
 const plainEncodings = ['', '7bit', '8bit', 'binary'];
-const sharesAscii = /^(iso-8859-\d+|latin\d+|windows-125\d|cp125\d)$/;
+const isUtf8 = /^(|utf-?8|unicode-1-1-utf-8|cp65001|us-ascii|ascii|ansi_x3\.4-1968)$/;
+const sharesAscii = /^(iso[-_]?8859[-_]\d+|latin\d+|windows-125\d|cp125\d|koi8-[ru]|gbk|gb2312|big5|euc-(jp|kr))$/;
+const single = ['content-disposition', 'content-type', 'content-transfer-encoding'];
 
 /**
  * Reads the headers of a part (RFC 7578 section 4), as clients of many years have written them: parameters in any order, quoted
@@ -18,22 +20,30 @@ const sharesAscii = /^(iso-8859-\d+|latin\d+|windows-125\d|cp125\d)$/;
  */
 export function partKind(block: string, historic: boolean): PartKind | undefined {
   const lines = block.replace(/\r\n[ \t]+/g, ' ').split('\r\n');
-  if (lines.some((line) => /[\0\r\n]/.test(line))) return undefined;
+  if (!areHeaders(lines)) return undefined;
   const [disposition, parameters] = header(lines, 'content-disposition');
   const name = parameters.get('name')?.[0];
   const isForgiven = historic && disposition === 'file' && name === 'media';
   if (name === undefined || (disposition !== 'form-data' && !isForgiven)) return undefined;
   if (!plainEncodings.includes(header(lines, 'content-transfer-encoding')[0])) return undefined;
   const [type, typeParameters] = header(lines, 'content-type');
-  const isText = type === '' || type.startsWith('text/');
+  const isText = !isForgiven && (type === '' || type.startsWith('text/'));
   if (parameters.has('filename') || parameters.has('filename*') || !isText) return { name, content: 'file' };
-  const content = textContent(typeParameters.get('charset')?.[0]?.toLowerCase() ?? 'utf-8');
+  const content = textContent(typeParameters.get('charset') ?? []);
   return content && { name, content };
 }
 
-function textContent(charset: string): 'utf-8' | 'ascii' | undefined {
-  if (['utf-8', 'utf8', 'us-ascii', 'ascii'].includes(charset)) return 'utf-8';
-  return sharesAscii.test(charset) ? 'ascii' : undefined;
+// Each line is a header, and those that decide are there once: of two, others might read the other one.
+function areHeaders(lines: readonly string[]): boolean {
+  const names = lines.map((line) => /^([\w!#$%&'*+.^`|~-]+):[^\0\r\n]*$/.exec(line)?.[1]?.toLowerCase());
+  return !names.includes(undefined) && single.every((name) => names.indexOf(name) === names.lastIndexOf(name));
+}
+
+function textContent([charset = '', ...others]: readonly string[]): 'utf-8' | 'ascii' | undefined {
+  const name = charset.toLowerCase().replace(/^'(.*)'$/, '$1');
+  if (others.length > 0) return undefined;
+  if (isUtf8.test(name)) return 'utf-8';
+  return sharesAscii.test(name) ? 'ascii' : undefined;
 }
 
 function header(lines: readonly string[], name: string): [word: string, parameters: ReturnType<typeof parametersOf>] {

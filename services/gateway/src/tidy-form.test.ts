@@ -195,6 +195,20 @@ describe('what is broken is refused', () => {
       'a delimiter among the headers of a part',
       Buffer.from('--b\r\nContent-Disposition: form-data; name="key"\r\n--b\r\n\r\nx\r\n--b--\r\n'),
     ],
+    [
+      'an encoding that is hidden by a space',
+      part('Content-Disposition: form-data; name="key"\r\nContent-Transfer-Encoding : base64', 'eA=='),
+    ],
+    [
+      'two encodings',
+      part(
+        'Content-Disposition: form-data; name="key"\r\nContent-Transfer-Encoding: 7bit\r\nContent-Transfer-Encoding: base64',
+      ),
+    ],
+    [
+      'two charsets',
+      part('Content-Disposition: form-data; name="key"\r\nContent-Type: text/plain; charset=utf-8; charset=utf-16'),
+    ],
     ['text in base64', part('Content-Disposition: form-data; name="key"\r\nContent-Transfer-Encoding: base64', 'eA==')],
     [
       'text in quoted-printable',
@@ -239,6 +253,8 @@ describe('historic', () => {
   test("a disposition that says file is a form's", async () => {
     const body = part('Content-Disposition: file; name="media"; filename="a.png"', 'bytes');
     expect((await historic(body)).media?.toString()).toBe('bytes');
+    const bare = part('Content-Disposition: file; name="media"', 'bytes');
+    expect((await historic(bare)).media?.toString()).toBe('bytes');
     const text = part('Content-Disposition: file; name="key"');
     await expect(historic(text)).rejects.toEqual(new Refusal('form_malformed'));
   });
