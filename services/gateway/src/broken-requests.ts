@@ -29,14 +29,13 @@ export function answerBrokenRequests(server: Server): void {
     // Node tells only the last packet of a head that it cannot read, and nothing of one that never ends.
     socket.prependOnceListener('data', (first) => begun.set(socket, first.toString('latin1', 0, 256)));
   });
-  for (const event of ['request', 'checkContinue', 'checkExpectation']) {
-    server.prependListener(event, (request: IncomingMessage, response: ServerResponse) => {
-      const unanswered = (running.get(request.socket) ?? []).filter((each) => !each.response.writableFinished);
-      running.set(request.socket, [...unanswered, { request, response }]);
-    });
-  }
   const unanswered = (socket: Duplex) =>
     (running.get(socket) ?? []).filter(({ response }) => !response.writableFinished);
+  for (const event of ['request', 'checkContinue', 'checkExpectation']) {
+    server.prependListener(event, (request: IncomingMessage, response: ServerResponse) => {
+      running.set(request.socket, [...unanswered(request.socket), { request, response }]);
+    });
+  }
   server.on('clientError', (error: ParserError, socket) => {
     const exchanges = unanswered(socket);
     const whole = exchanges.filter(({ request }) => request.complete).at(-1);

@@ -7,14 +7,7 @@ export const maxFieldBytes = 64 * 1024;
 const maxParts = 100;
 
 /** What the parameters of both versions are called (INTERFACE sections 4.1, 4.2). */
-export const fieldNames = [
-  'key',
-  'message',
-  'consumer_token',
-  'consumer_secret',
-  'oauth_token',
-  'oauth_secret',
-] as const;
+const fieldNames = ['key', 'message', 'consumer_token', 'consumer_secret', 'oauth_token', 'oauth_secret'] as const;
 export type FieldName = (typeof fieldNames)[number];
 
 interface Found {
@@ -63,7 +56,8 @@ export function multipartParser(boundary: string, maxMediaBytes: number, found: 
   return parser;
 }
 
-function isFieldName(name: string): name is FieldName {
+/** Whether a part of this name is one of the parameters that are text. */
+export function isFieldName(name: string): name is FieldName {
   return (fieldNames as readonly string[]).includes(name);
 }
 

@@ -1,4 +1,5 @@
 import { parametersOf } from './header-parameters.ts';
+import { isFieldName } from './multipart.ts';
 
 /** What a part of a form is: of which name, and a file or text. `ascii`: text that says it is of a charset which shares only ASCII with UTF-8. */
 export interface PartKind {
@@ -25,12 +26,18 @@ export function partKind(block: string, historic: boolean): PartKind | undefined
   const name = parameters.get('name')?.[0];
   const isForgiven = historic && disposition === 'file' && name === 'media';
   if (name === undefined || (disposition !== 'form-data' && !isForgiven)) return undefined;
-  if (!plainEncodings.includes(header(lines, 'content-transfer-encoding')[0])) return undefined;
   const [type, typeParameters] = header(lines, 'content-type');
-  const isText = !isForgiven && (type === '' || type.startsWith('text/'));
-  if (parameters.has('filename') || parameters.has('filename*') || !isText) return { name, content: 'file' };
+  const isFile = isForgiven || parameters.has('filename') || parameters.has('filename*') || !isText(type);
+  // How the other parts are written does not matter: nobody reads them.
+  if (name !== 'media' && !isFieldName(name)) return { name, content: isFile ? 'file' : 'utf-8' };
+  if (!plainEncodings.includes(header(lines, 'content-transfer-encoding')[0])) return undefined;
+  if (isFile) return { name, content: 'file' };
   const content = textContent(typeParameters.get('charset') ?? []);
   return content && { name, content };
+}
+
+function isText(type: string): boolean {
+  return type === '' || type.startsWith('text/');
 }
 
 // Each line is a header, and those that decide are there once: of two, others might read the other one.

@@ -159,6 +159,13 @@ describe('what clients have written is understood', () => {
       part('Content-Disposition: form-data; name="key"\r\nContent-Type: text/plain; charset=ISO-8859-1'),
       { key: 'x' },
     ],
+    [
+      'other parts, however they are written',
+      part(
+        'Content-Disposition: form-data; name="x"\r\nContent-Type: text/plain; charset=utf-16\r\nContent-Transfer-Encoding: base64',
+      ),
+      {},
+    ],
     ['names of the language', part('Content-Disposition: form-data; name="__proto__"'), {}],
   ])('%s', async (_what, body, fields) => {
     expect((await read(body, 'b')).fields).toEqual(fields);
