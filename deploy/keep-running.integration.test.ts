@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { FaultySettings } from '@echodrop/service/env';
@@ -86,11 +86,12 @@ test('one that does not end in time is killed, and what it had started with it',
 });
 
 test('a program that cannot be run is tried again like one that dies', async () => {
-  const kept = keepRunning(
-    { name: 'absent', command: ['/no/such/program'], env: {}, stopWithinMs: 1000, showAll: false },
+  const program = join(directory, 'not-there-yet');
+  const ran = join(directory, 'ran');
+  await using _kept = keepRunning(
+    { name: 'late', command: [program], env: {}, stopWithinMs: 1000, showAll: false },
     directory,
   );
-  const outcome = await Promise.race([kept.failed, new Promise((resolve) => setTimeout(resolve, 200, 'still trying'))]);
-  expect(outcome).toBe('still trying');
-  await kept[Symbol.asyncDispose]();
+  await writeFile(program, `#!/bin/sh\n: > '${ran}'\nexec sleep 60\n`, { mode: 0o755 });
+  await waitUntil('the program running', 10_000, async () => (await readFile(ran)).length === 0);
 });
