@@ -1,7 +1,7 @@
+import { type Provider, providerOf } from '@echodrop/identity-provider/provider';
 import { commaSeparated, port, readSettings, type Settings, secret, wholeNumber } from '@echodrop/service/env';
 import { processSettings } from '@echodrop/service/process-settings';
 import { cacheRedisSettings } from '@echodrop/service/redis';
-import { type Provider, providerOf } from './known-providers.ts';
 
 // Below what the gateway waits for the verifier.
 const maxProviderMs = 9000;

@@ -1,7 +1,7 @@
 import type { Verdict } from '@echodrop/contracts/verification';
+import type { Provider } from '@echodrop/identity-provider/provider';
 import type { Log } from '@echodrop/service/log';
 import type { Metrics } from '@echodrop/service/metrics';
-import type { Provider } from './known-providers.ts';
 
 /** What happens in the auth-verifier, as log lines and metrics. */
 export class VerifierEvents {

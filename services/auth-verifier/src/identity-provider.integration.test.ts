@@ -1,7 +1,13 @@
+import {
+  type Behaviour,
+  mia,
+  type StandInProvider,
+  says,
+  startStandIn,
+} from '@echodrop/identity-provider/stand-in-provider.fixture';
 import { Secret } from '@echodrop/service/secret';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { IdentityProviders } from './identity-provider.ts';
-import { type Behaviour, mia, type StandInProvider, says, startStandIn } from './stand-in-provider.fixture.ts';
 
 const timeoutMs = 400;
 const authorization = 'OAuth oauth_token="hunter2"';

@@ -1,4 +1,7 @@
 import type { Verdict } from '@echodrop/contracts/verification';
+import { callerIn } from '@echodrop/identity-provider/caller-in-answer';
+import type { Provider } from '@echodrop/identity-provider/provider';
+import { ProviderConnections } from '@echodrop/identity-provider/provider-connections';
 import type { Secret } from '@echodrop/service/secret';
 import {
   BrokenCircuitError,
@@ -7,11 +10,7 @@ import {
   circuitBreaker,
   handleWhen,
 } from 'cockatiel';
-import { Agent, request } from 'undici';
-import type { Provider } from './known-providers.ts';
-import { callerIn } from './provider-answer.ts';
 
-const maxAnswerBytes = 64 * 1024;
 const failuresThatOpen = 10;
 const openMs = 10_000;
 
@@ -29,16 +28,12 @@ class NoVerdict extends Error {}
 /** The one place that speaks to the outside. A provider that keeps failing is left alone for ten seconds at a time. */
 export class IdentityProviders implements AsyncDisposable {
   readonly #asking: Asking;
-  readonly #agent: Agent;
+  readonly #connections: ProviderConnections;
   readonly #breakers = new Map<Provider, CircuitBreakerPolicy>();
 
   constructor(asking: Asking) {
     this.#asking = asking;
-    this.#agent = new Agent({
-      connectTimeout: asking.timeoutMs,
-      maxResponseSize: maxAnswerBytes,
-      maxHeaderSize: 16 * 1024,
-    });
+    this.#connections = new ProviderConnections(asking.timeoutMs);
   }
 
   /**
@@ -55,26 +50,15 @@ export class IdentityProviders implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.#agent.destroy();
+    await this.#connections[Symbol.asyncDispose]();
   }
 
   async #exchange(provider: Provider, authorization: string): Promise<Verdict> {
-    const { statusCode, body } = await request(provider.upstream, {
-      dispatcher: this.#agent,
-      signal: AbortSignal.timeout(this.#asking.timeoutMs),
-      headers: {
-        // Providers sign over the address that they advertise.
-        host: new URL(provider.advertised).host,
-        authorization,
-        accept: 'application/json',
-        'user-agent': 'Echodrop',
-      },
-    });
-    const answer = await body.text();
-    if (statusCode === 401 || statusCode === 403) return { outcome: 'refused' };
-    if (statusCode === 429 || statusCode >= 500) throw new Error(`provider answered ${statusCode}`);
-    if (statusCode !== 200) throw new NoVerdict(`provider answered ${statusCode}`);
-    const caller = callerIn(answer, provider, this.#asking.userIdSecret);
+    const { status, body } = await this.#connections.ask(provider, authorization);
+    if (status === 401 || status === 403) return { outcome: 'refused' };
+    if (status === 429 || status >= 500) throw new Error(`provider answered ${status}`);
+    if (status !== 200) throw new NoVerdict(`provider answered ${status}`);
+    const caller = callerIn(body, provider, this.#asking.userIdSecret);
     if (!caller) throw new NoVerdict('provider answered without id and name');
     return { outcome: 'verified', caller };
   }

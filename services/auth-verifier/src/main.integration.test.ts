@@ -1,12 +1,12 @@
 import { join } from 'node:path';
 import { VerificationClient } from '@echodrop/contracts/verification-client';
+import { says, startStandIn } from '@echodrop/identity-provider/stand-in-provider.fixture';
 import { Secret } from '@echodrop/service/secret';
 import { freePorts } from '@echodrop/testkit/free-ports';
 import { startRedis } from '@echodrop/testkit/start-redis';
 import { waitUntil } from '@echodrop/testkit/wait-until';
 import { execa } from 'execa';
 import { expect, test } from 'vitest';
-import { says, startStandIn } from './stand-in-provider.fixture.ts';
 
 test('the whole process: verifies over its wire, serves without its cache, tells its log no credential, and stops', async () => {
   await using redis = await startRedis();

@@ -1,5 +1,6 @@
 import { createHmac } from 'node:crypto';
 import type { Credentials } from '@echodrop/contracts/verification';
+import { mia, type StandInProvider, says, startStandIn } from '@echodrop/identity-provider/stand-in-provider.fixture';
 import { createLog } from '@echodrop/service/log';
 import { Metrics } from '@echodrop/service/metrics';
 import { connectRedis, impatient } from '@echodrop/service/redis';
@@ -11,7 +12,6 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest
 import { VerifierEvents } from './events.ts';
 import { IdentityProviders } from './identity-provider.ts';
 import { KnownProviders } from './known-providers.ts';
-import { mia, type StandInProvider, says, startStandIn } from './stand-in-provider.fixture.ts';
 import { VerdictCache } from './verdict-cache.ts';
 import { Verifier } from './verify.ts';
 

@@ -1,8 +1,9 @@
 import type { Credentials, Verdict } from '@echodrop/contracts/verification';
+import type { Provider } from '@echodrop/identity-provider/provider';
 import { signedGet } from '@echodrop/oauth/signed-get';
 import type { VerifierEvents } from './events.ts';
 import type { IdentityProviders } from './identity-provider.ts';
-import type { KnownProviders, Provider } from './known-providers.ts';
+import type { KnownProviders } from './known-providers.ts';
 import type { VerdictCache } from './verdict-cache.ts';
 
 /** Says who a caller is: known provider, cached verdict, else ask and remember. One question at a time for the same credentials. */

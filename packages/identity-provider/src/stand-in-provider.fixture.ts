@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
-import type { Provider } from './known-providers.ts';
+import type { Provider } from './provider.ts';
 import { providerProfiles } from './provider-profiles.ts';
 
 /** What a stand-in does with a question, down to the bytes: writes to the socket, or leaves it. */

@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 import type { Caller } from '@echodrop/contracts/verification';
 import { parseExactJson } from '@echodrop/record';
 import type { Secret } from '@echodrop/service/secret';
-import type { Provider } from './known-providers.ts';
+import type { Provider } from './provider.ts';
 
 const smallestUserId = -(2n ** 63n);
 const largestUserId = 2n ** 64n - 1n;

@@ -1,6 +1,6 @@
 import { Secret } from '@echodrop/service/secret';
 import { expect, test } from 'vitest';
-import { callerIn, userIdOf } from './provider-answer.ts';
+import { callerIn, userIdOf } from './caller-in-answer.ts';
 import { providerProfiles } from './provider-profiles.ts';
 
 const advertised = 'https://identity.example/verify.json';

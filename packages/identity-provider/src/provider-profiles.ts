@@ -1,0 +1,35 @@
+/** How a kind of identity provider is asked, and where its answer holds what we need; docs/identity-providers.md has the source of each field. */
+export interface ProviderProfile {
+  /** The schemes of an Authorization header that it understands. */
+  readonly schemes: readonly string[];
+  readonly method: 'GET';
+  /** Whether it takes requests that are signed with OAuth 1.0a (HMAC-SHA1), as version 1 needs. */
+  readonly signsRequests: boolean;
+  /** The fields of its answer that may hold the user's id, the exactest first. What is no integer becomes one (`userIdOf`). */
+  readonly subject: readonly string[];
+  readonly screenName: string;
+}
+
+const signed = { schemes: ['OAuth'], method: 'GET', signsRequests: true } as const;
+const bearer = { schemes: ['Bearer'], method: 'GET', signsRequests: false } as const;
+
+export const providerProfiles = {
+  // GET account/verify_credentials of X (API 1.1) and of those that copied it; GNU social sends no id_str.
+  oauth1: { ...signed, subject: ['id_str', 'id'], screenName: 'screen_name' },
+  // GET /api/v1/accounts/verify_credentials.
+  mastodon: { ...bearer, subject: ['id'], screenName: 'username' },
+  // The UserInfo endpoint (OpenID Connect Core 1.0, sections 5.1 and 5.3).
+  oidc: { ...bearer, subject: ['sub'], screenName: 'preferred_username' },
+  // GET /wp-json/wp/v2/users/me, with the OAuth 1.0a server plugin.
+  wordpress: { ...signed, subject: ['id'], screenName: 'slug' },
+  // GET /_matrix/client/v3/account/whoami, which knows no other name.
+  matrix: { ...bearer, subject: ['user_id'], screenName: 'user_id' },
+} as const satisfies Record<string, ProviderProfile>;
+
+export type ProfileName = keyof typeof providerProfiles;
+
+export const profileNames = Object.keys(providerProfiles) as ProfileName[];
+
+export function isProfileName(word: string): word is ProfileName {
+  return Object.hasOwn(providerProfiles, word);
+}
