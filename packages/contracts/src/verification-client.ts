@@ -1,12 +1,14 @@
-import type { Secret } from '@echodrop/service/secret';
+import type { RotatedSecret } from '@echodrop/service/env';
 import { LRUCache } from 'lru-cache';
 import { Pool } from 'undici';
-import type { z } from 'zod';
+import { z } from 'zod';
 import {
-  type Credentials,
-  credentialsShape,
+  forgetPath,
+  type ProviderUser,
   providersPath,
   providersShape,
+  type Question,
+  questionShape,
   type Verdict,
   verdictShape,
   verifyPath,
@@ -19,13 +21,14 @@ const maxAnswerBytes = 64 * 1024;
 
 interface Verifier {
   readonly address: string;
-  readonly secret: Secret;
+  /** The one in use is sent. */
+  readonly secret: RotatedSecret;
   /** Longer than the verifier lets a provider take. */
   readonly deadlineMs: number;
 }
 
 interface Exchange {
-  readonly question?: string | null;
+  readonly body?: unknown;
   readonly signal?: AbortSignal;
   readonly deadlineMs?: number;
 }
@@ -53,9 +56,13 @@ export class VerificationClient implements AsyncDisposable {
   }
 
   /** Who the caller is. @throws VerifierUnavailable, or the signal's reason */
-  async verify(credentials: Credentials, signal: AbortSignal): Promise<Verdict> {
-    const question = JSON.stringify(credentialsShape.encode(credentials));
-    return this.#exchange('POST', verifyPath, verdictShape, { question, signal });
+  async verify(question: Question, signal: AbortSignal): Promise<Verdict> {
+    return this.#exchange('POST', verifyPath, verdictShape, { body: questionShape.encode(question), signal });
+  }
+
+  /** What is remembered of a user is believed no more, from now on and by every verifier. @throws VerifierUnavailable */
+  async forget(user: ProviderUser): Promise<void> {
+    await this.#exchange('POST', forgetPath, z.object({}), { body: user });
   }
 
   /** The advertised addresses of all configured providers, the first one first; at most 10 s old while the verifier answers. @throws VerifierUnavailable */
@@ -80,15 +87,15 @@ export class VerificationClient implements AsyncDisposable {
     method: 'GET' | 'POST',
     path: string,
     shape: T,
-    { question = null, signal, deadlineMs = this.#verifier.deadlineMs }: Exchange,
+    { body: question, signal, deadlineMs = this.#verifier.deadlineMs }: Exchange,
   ): Promise<z.output<T>> {
     const deadline = AbortSignal.timeout(deadlineMs);
     try {
       const { statusCode, body } = await this.#pool.request({
         method,
         path,
-        body: question,
-        headers: { authorization: `Bearer ${this.#verifier.secret.reveal()}`, 'content-type': 'application/json' },
+        body: question === undefined ? null : JSON.stringify(question),
+        headers: { authorization: `Bearer ${this.#verifier.secret[0].reveal()}`, 'content-type': 'application/json' },
         signal: signal ? AbortSignal.any([signal, deadline]) : deadline,
       });
       const answer = await limitedText(body);

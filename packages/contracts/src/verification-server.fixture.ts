@@ -1,4 +1,3 @@
-import { createServer } from 'node:http';
 import { createLog } from '@echodrop/service/log';
 import { Secret } from '@echodrop/service/secret';
 import { verificationServer } from './verification-server.ts';
@@ -6,11 +5,10 @@ import { verificationServer } from './verification-server.ts';
 // The answering end of the verification wire as a process of its own, for tests that hang or kill it: <port> <secret>.
 const [, , port, secret = ''] = process.argv;
 
-createServer(
-  verificationServer({
-    secret: new Secret(secret),
-    providers: ['https://identity.example/verify.json'],
-    verify: async () => ({ outcome: 'refused' }),
-    log: createLog('auth-verifier', 'silent'),
-  }),
-).listen(Number(port), '127.0.0.1');
+verificationServer({
+  secret: [new Secret(secret)],
+  providers: ['https://identity.example/verify.json'],
+  verify: async () => ({ outcome: 'refused' }),
+  forget: async () => {},
+  log: createLog('auth-verifier', 'silent'),
+}).listen(Number(port), '127.0.0.1');

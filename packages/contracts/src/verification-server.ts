@@ -1,42 +1,77 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
-import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { buffer } from 'node:stream/consumers';
+import type { RotatedSecret } from '@echodrop/service/env';
 import type { Log } from '@echodrop/service/log';
-import type { Secret } from '@echodrop/service/secret';
+import type { z } from 'zod';
 import {
-  type Credentials,
-  credentialsShape,
+  forgetPath,
   maxQuestionBytes,
+  type ProviderUser,
   providersPath,
+  providerUserShape,
+  type Question,
+  questionShape,
   type Verdict,
   verdictShape,
   verifyPath,
 } from './verification.ts';
 
 interface VerificationAnswers {
-  readonly secret: Secret;
+  /** Each of them is accepted. */
+  readonly secret: RotatedSecret;
   readonly providers: readonly string[];
   /** Never rejects for what a provider does: that is a verdict. */
-  readonly verify: (credentials: Credentials) => Promise<Verdict>;
+  readonly verify: (question: Question) => Promise<Verdict>;
+  readonly forget: (user: ProviderUser) => Promise<void>;
   readonly log: Log;
+  /** How long a question may take to arrive; the gateway waits no longer for its answer either. */
+  readonly questionMs?: number;
 }
 
-/** The auth-verifier's end of the verification wire: who does not know the secret learns nothing, not even which paths there are. */
-export function verificationServer({ secret, providers, verify, log }: VerificationAnswers): RequestListener {
-  const expected = digest(`Bearer ${secret.reveal()}`);
-  return async (request, response) => {
-    try {
-      if (!timingSafeEqual(digest(request.headers.authorization ?? ''), expected)) return answer(response, 401);
-      if (request.method === 'GET' && request.url === providersPath) return answer(response, 200, providers);
-      if (request.method !== 'POST' || request.url !== verifyPath) return answer(response, 404);
-      const question = await readQuestion(request);
-      if (question === undefined) return answer(response, 400);
-      answer(response, 200, verdictShape.encode(await verify(question)));
-    } catch (error) {
-      log.error({ err: error }, 'question could not be answered');
-      answer(response, 500);
+/** The auth-verifier's end of the verification wire: who knows none of the secrets learns nothing, not even which paths there are. */
+export function verificationServer({
+  secret,
+  providers,
+  verify,
+  forget,
+  log,
+  questionMs = 10_000,
+}: VerificationAnswers): Server {
+  const accepted = secret.map((each) => digest(`Bearer ${each?.reveal()}`));
+  const isKnown = ({ headers }: IncomingMessage) => {
+    const given = digest(headers.authorization ?? '');
+    return accepted.some((each) => timingSafeEqual(given, each));
+  };
+
+  const answerTo = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    if (!isKnown(request)) return answer(response, 401);
+    switch (`${request.method} ${request.url}`) {
+      case `GET ${providersPath}`:
+        return answer(response, 200, providers);
+      case `POST ${verifyPath}`: {
+        const question = await read(request, questionShape);
+        return question ? answer(response, 200, verdictShape.encode(await verify(question))) : answer(response, 400);
+      }
+      case `POST ${forgetPath}`: {
+        const user = await read(request, providerUserShape);
+        if (user) await forget(user);
+        return answer(response, user ? 200 : 400);
+      }
+      default:
+        return answer(response, 404);
     }
   };
+
+  return createServer(
+    { requestTimeout: questionMs, headersTimeout: questionMs, connectionsCheckingInterval: questionMs / 10 },
+    (request, response) => {
+      answerTo(request, response).catch((error: unknown) => {
+        log.error({ err: error }, 'question could not be answered');
+        answer(response, 500);
+      });
+    },
+  );
 }
 
 // Both are hashed, so that the comparison tells nothing of the secret's length.
@@ -44,11 +79,11 @@ function digest(value: string): Buffer {
   return createHash('sha256').update(value).digest();
 }
 
-async function readQuestion(request: IncomingMessage): Promise<Credentials | undefined> {
+async function read<T extends z.ZodType>(request: IncomingMessage, shape: T): Promise<z.output<T> | undefined> {
   if (Number(request.headers['content-length'] ?? Number.POSITIVE_INFINITY) > maxQuestionBytes) return undefined;
   const text = (await buffer(request)).toString();
   try {
-    return credentialsShape.parse(JSON.parse(text));
+    return shape.parse(JSON.parse(text));
   } catch {
     return undefined;
   }

@@ -3,43 +3,66 @@ import { createServer, request, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { RotatedSecret } from '@echodrop/service/env';
 import { createLog } from '@echodrop/service/log';
 import { Secret } from '@echodrop/service/secret';
 import { freePorts } from '@echodrop/testkit/free-ports';
 import { ServerProcess } from '@echodrop/testkit/server-process';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { type Credentials, maxQuestionBytes, providersPath, type Verdict, verifyPath } from './verification.ts';
+import {
+  type Credentials,
+  forgetPath,
+  maxQuestionBytes,
+  type ProviderUser,
+  providersPath,
+  type Question,
+  type Verdict,
+  verifyPath,
+} from './verification.ts';
 import { VerificationClient, VerifierUnavailable } from './verification-client.ts';
 import { verificationServer } from './verification-server.ts';
 
 const secret = 'a secret of this test';
 const provider = 'https://identity.example/verify.json';
-const credentials: Credentials = { version: 2, provider, authorization: 'OAuth a="b"' };
+const question: Question = {
+  credentials: { version: 2, provider, authorization: 'OAuth a="b"' },
+  clientAddress: '192.0.2.1',
+};
 const never = new AbortController().signal;
 
 let parts: AsyncDisposableStack;
 let server: Server;
-let asked: Credentials[];
+let asked: Question[];
+let forgotten: ProviderUser[];
 let verdict: Verdict | Error;
 
 beforeEach(async () => {
   parts = new AsyncDisposableStack();
   asked = [];
+  forgotten = [];
   verdict = { outcome: 'refused' };
-  const answers = verificationServer({
-    secret: new Secret(secret),
+  server = await listening(serverThatAccepts([new Secret(secret)]));
+});
+
+afterEach(() => parts.disposeAsync());
+
+function serverThatAccepts(secret: RotatedSecret): Server {
+  return verificationServer({
+    secret,
     providers: [provider, 'https://second.example/'],
     async verify(question) {
       asked.push(question);
       if (verdict instanceof Error) throw verdict;
       return verdict;
     },
+    async forget(user) {
+      if (verdict instanceof Error) throw verdict;
+      forgotten.push(user);
+    },
     log: createLog('auth-verifier', 'silent'),
+    questionMs: 500,
   });
-  server = await listening(createServer(answers));
-});
-
-afterEach(() => parts.disposeAsync());
+}
 
 async function listening(created: Server): Promise<Server> {
   created.listen(0, '127.0.0.1');
@@ -56,7 +79,7 @@ function addressOf(of: Server): string {
 }
 
 function client({ at = addressOf(server), knows = secret, deadlineMs = 2000 } = {}): VerificationClient {
-  return parts.use(new VerificationClient({ address: at, secret: new Secret(knows), deadlineMs }));
+  return parts.use(new VerificationClient({ address: at, secret: [new Secret(knows)], deadlineMs }));
 }
 
 test.each<Verdict>([
@@ -70,7 +93,7 @@ test.each<Verdict>([
   { outcome: 'verified', caller: { provider, subject: '-1', userId: -(2n ** 63n), screenName: '"\\\n' } },
 ])('$outcome arrives as it was given', async (given) => {
   verdict = given;
-  expect(await client().verify(credentials, never)).toEqual(given);
+  expect(await client().verify(question, never)).toEqual(given);
 });
 
 const anyByte = Buffer.from(Array.from({ length: 256 }, (_, byte) => byte)).toString('latin1');
@@ -79,8 +102,8 @@ test.each<Credentials>([
   { version: 2, provider, authorization: `OAuth  realm = "${anyByte}",\t` },
   { version: 1, consumerToken: 'a', consumerSecret: anyByte, oauthToken: '😀', oauthSecret: '' },
 ])('credentials of version $version arrive to the character', async (sent) => {
-  await client().verify(sent, never);
-  expect(asked).toEqual([sent]);
+  await client().verify({ credentials: sent, clientAddress: '2001:db8::1' }, never);
+  expect(asked).toEqual([{ credentials: sent, clientAddress: '2001:db8::1' }]);
 });
 
 test('the known providers arrive in their order', async () => {
@@ -141,18 +164,40 @@ test.each([
   ['a wrong secret for the providers', providersPath, { authorization: 'Bearer wrong' }, undefined, 401],
   ['a path that is not there', '/nowhere', authorized, '{}', 404],
   ['a GET of the question path', verifyPath, authorized, undefined, 404],
+  ['a GET of the path to forget', forgetPath, authorized, undefined, 404],
+  ['a user without a subject', forgetPath, authorized, '{"provider":"a"}', 400],
+  [
+    'a wrong secret for forgetting',
+    forgetPath,
+    { authorization: 'Bearer wrong' },
+    '{"provider":"a","subject":"1"}',
+    401,
+  ],
   ['a POST of the providers', providersPath, authorized, '{}', 404],
   ['no JSON', verifyPath, authorized, 'version=2', 400],
-  ['credentials of a version to come', verifyPath, authorized, '{"version":3}', 400],
-  ['half the credentials', verifyPath, authorized, '{"version":2,"provider":"a"}', 400],
+  ['credentials of a version to come', verifyPath, authorized, '{"credentials":{"version":3},"clientAddress":""}', 400],
+  [
+    'half the credentials',
+    verifyPath,
+    authorized,
+    '{"credentials":{"version":2,"provider":"a"},"clientAddress":""}',
+    400,
+  ],
+  [
+    'no address of the client',
+    verifyPath,
+    authorized,
+    '{"credentials":{"version":2,"provider":"a","authorization":"b"}}',
+    400,
+  ],
 ])('%s: refused, and nobody is verified', async (_, path, headers, body, status) => {
   expect(await statusOf(path, headers, body)).toBe(status);
-  expect(asked).toEqual([]);
+  expect([...asked, ...forgotten]).toEqual([]);
 });
 
 test('a client with a wrong secret finds the verifier unavailable', async () => {
   const stranger = client({ knows: 'another secret' });
-  await expect(stranger.verify(credentials, never)).rejects.toThrow(VerifierUnavailable);
+  await expect(stranger.verify(question, never)).rejects.toThrow(VerifierUnavailable);
   await expect(stranger.knownProviders()).rejects.toThrow(VerifierUnavailable);
   expect(asked).toEqual([]);
 });
@@ -177,16 +222,16 @@ test('the longest question that credentials can make is read', async () => {
     oauthToken: long,
     oauthSecret: long,
   };
-  await client().verify(sent, never);
-  expect(asked).toEqual([sent]);
+  await client().verify({ credentials: sent, clientAddress: '2001:db8::1' }, never);
+  expect(asked).toEqual([{ credentials: sent, clientAddress: '2001:db8::1' }]);
 });
 
 test('a fault in verifying is told as unavailable, and the next question is answered', async () => {
   const asking = client();
   verdict = new Error('a fault of ours');
-  await expect(asking.verify(credentials, never)).rejects.toThrow(VerifierUnavailable);
+  await expect(asking.verify(question, never)).rejects.toThrow(VerifierUnavailable);
   verdict = { outcome: 'refused' };
-  expect(await asking.verify(credentials, never)).toEqual({ outcome: 'refused' });
+  expect(await asking.verify(question, never)).toEqual({ outcome: 'refused' });
 });
 
 test.each([
@@ -201,7 +246,7 @@ test.each([
 ])('a verifier that answers %s is unavailable', async (_, body) => {
   const other = await listening(createServer((__, response) => response.end(body)));
   const asking = client({ at: addressOf(other) });
-  await expect(asking.verify(credentials, never)).rejects.toThrow(VerifierUnavailable);
+  await expect(asking.verify(question, never)).rejects.toThrow(VerifierUnavailable);
   await expect(asking.knownProviders()).rejects.toThrow(VerifierUnavailable);
 });
 
@@ -209,11 +254,11 @@ test('an asker that leaves gets its own reason', async () => {
   const silent = await listening(createServer(() => {}));
   const asking = client({ at: addressOf(silent) });
   const leaving = new AbortController();
-  const answer = asking.verify(credentials, leaving.signal);
+  const answer = asking.verify(question, leaving.signal);
   await once(silent, 'request');
   leaving.abort(new Error('client went away'));
   await expect(answer).rejects.toThrow('client went away');
-  await expect(asking.verify(credentials, leaving.signal)).rejects.toThrow('client went away');
+  await expect(asking.verify(question, leaving.signal)).rejects.toThrow('client went away');
 });
 
 test('a verifier that is down or hangs is unavailable in time, and answers the same client when it is back', async () => {
@@ -226,10 +271,10 @@ test('a verifier that is down or hangs is unavailable in time, and answers the s
     answers,
   });
   const asking = client({ at, deadlineMs: 500 });
-  const answered = () => expect(asking.verify(credentials, never)).resolves.toEqual({ outcome: 'refused' });
+  const answered = () => expect(asking.verify(question, never)).resolves.toEqual({ outcome: 'refused' });
   const unavailable = async () => {
     const begin = performance.now();
-    await expect(asking.verify(credentials, never)).rejects.toThrow(VerifierUnavailable);
+    await expect(asking.verify(question, never)).rejects.toThrow(VerifierUnavailable);
     await expect(client({ at, deadlineMs: 500 }).knownProviders()).rejects.toThrow(VerifierUnavailable);
     expect(performance.now() - begin).toBeLessThan(1500);
   };
@@ -247,4 +292,33 @@ test('a verifier that is down or hangs is unavailable in time, and answers the s
   await process_.restart();
   await answered();
   expect(await asking.knownProviders()).toEqual([provider]);
+});
+
+test('a user is forgotten; that it could not be done is told', async () => {
+  await client().forget({ provider, subject: 'mía' });
+  expect(forgotten).toEqual([{ provider, subject: 'mía' }]);
+  verdict = new Error('no cache');
+  await expect(client().forget({ provider, subject: 'mía' })).rejects.toThrow(VerifierUnavailable);
+});
+
+test('while the secret is exchanged both are accepted, and the first is what a client sends', async () => {
+  const [older, newer] = [new Secret('an older secret'), new Secret('a newer secret')];
+  const exchanging = addressOf(await listening(serverThatAccepts([newer, older])));
+  for (const knows of [[older], [newer], [newer, older], [older, newer]] as const) {
+    await using asking = new VerificationClient({ address: exchanging, secret: knows, deadlineMs: 2000 });
+    expect(await asking.verify(question, never)).toEqual({ outcome: 'refused' });
+  }
+  const exchanged = addressOf(await listening(serverThatAccepts([newer])));
+  await using late = new VerificationClient({ address: exchanged, secret: [older, newer], deadlineMs: 2000 });
+  await expect(late.verify(question, never)).rejects.toThrow(VerifierUnavailable);
+});
+
+test('a question that does not arrive in time is given up', async () => {
+  const sent = request(addressOf(server) + verifyPath, {
+    method: 'POST',
+    headers: { ...authorized, 'content-length': '100' },
+  });
+  sent.on('error', () => {}).write('{');
+  const [response] = await once(sent, 'response');
+  expect(response.statusCode).toBe(408);
 });

@@ -14,6 +14,20 @@ export const credentialsShape = z.discriminatedUnion('version', [
   }),
 ]);
 
+/** Who asks to be verified, from where. */
+export type Question = z.infer<typeof questionShape>;
+
+export const questionShape = z.object({
+  credentials: credentialsShape,
+  /** The client's address as the gateway knows it, to tell a repeat from a replay; empty where there is none. */
+  clientAddress: z.string(),
+});
+
+/** A user as a provider knows them. */
+export type ProviderUser = z.infer<typeof providerUserShape>;
+
+export const providerUserShape = z.object({ provider: z.string(), subject: z.string() });
+
 /** The verified user. Whose something is goes by provider and subject; `userId` is what the interface shows. */
 export type Caller = z.infer<typeof callerShape>;
 
@@ -46,4 +60,5 @@ export const providersShape = z.array(z.string());
 /** Where the verifier answers, and how much it reads of a question: four secrets of 64 KiB each may be six times as long as JSON. */
 export const verifyPath = '/verify';
 export const providersPath = '/providers';
+export const forgetPath = '/forget';
 export const maxQuestionBytes = 2 * 1024 * 1024;

@@ -11,6 +11,7 @@ import {
   readSettings,
   requiredWhen,
   requiredWithout,
+  rotatedSecret,
   secret,
   text,
   wholeNumber,
@@ -164,4 +165,16 @@ test.each([
 ])('required where another setting is absent: %j', (env, faults) => {
   const shape = { SHARED: secret().optional(), QUEUE: requiredWithout('SHARED', secret()) };
   expect(faultsOf(shape, env)).toEqual(faults);
+});
+
+test('a secret that is exchanged is one or two, the one in use first', () => {
+  const shape = { KEY: rotatedSecret({ minLength: 4 }) };
+  const revealed = (env: NodeJS.ProcessEnv) => readSettings(shape, env).KEY.map((each) => each?.reveal());
+  expect(revealed({ KEY: 'abcd' })).toEqual(['abcd']);
+  expect(revealed({ KEY: 'abcd, efgh' })).toEqual(['abcd', 'efgh']);
+  expect(revealed({ KEY_FILE: file('rotated', 'abcd,efgh\n') })).toEqual(['abcd', 'efgh']);
+  for (const KEY of ['abc', 'abcd,', 'abcd,efg'])
+    expect(faultsOf(shape, { KEY })).toEqual(['KEY must have at least 4 characters']);
+  expect(faultsOf(shape, { KEY: 'abcd,efgh,ijkl' })).toEqual(['KEY must be one secret, or two between commas']);
+  expect(faultsOf(shape, {})).toEqual(['KEY is required']);
 });

@@ -81,6 +81,23 @@ export function secret({ minLength = 1, schemes = [''] }: { minLength?: number; 
     .meta({ secret: true });
 }
 
+/** A secret that is being exchanged: the one in use first, and then one that is still understood, or already. */
+export type RotatedSecret = readonly [inUse: Secret, other?: Secret];
+
+/** One secret, or two between commas; like `secret` it may come from a file. */
+export function rotatedSecret({ minLength }: { minLength: number }) {
+  return z
+    .string('is required')
+    .transform((value) => value.split(',').map((each) => each.trim()))
+    .refine((values) => values.length <= 2, 'must be one secret, or two between commas')
+    .refine((values) => values.every((each) => each.length >= minLength), `must have at least ${minLength} characters`)
+    .transform(
+      ([inUse = '', other]): RotatedSecret =>
+        other === undefined ? [new Secret(inUse)] : [new Secret(inUse), new Secret(other)],
+    )
+    .meta({ secret: true });
+}
+
 interface Condition {
   readonly other: string;
   /** What the other setting must be for this one to be required; undefined: not given at all. */

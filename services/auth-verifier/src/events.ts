@@ -1,4 +1,4 @@
-import type { Verdict } from '@echodrop/contracts/verification';
+import type { ProviderUser, Verdict } from '@echodrop/contracts/verification';
 import type { Provider } from '@echodrop/identity-provider/provider';
 import type { Log } from '@echodrop/service/log';
 import type { Metrics } from '@echodrop/service/metrics';
@@ -24,10 +24,14 @@ export class VerifierEvents {
     );
   }
 
-  answered(outcome: Verdict['outcome'], source: 'cache' | 'provider', seconds?: number): void {
+  answered(outcome: Verdict['outcome'], source: 'cache' | 'provider' | 'replay', seconds?: number): void {
     this.#verifications.inc({ outcome, source });
     if (seconds !== undefined) this.#seconds.observe({ outcome }, seconds);
     this.#log.debug({ outcome, source, seconds }, 'verified');
+  }
+
+  forgotten({ provider, subject }: ProviderUser): void {
+    this.#log.info({ provider, subject }, 'user forgotten');
   }
 
   /** `error` is told by its message alone: what it carries may hold a header that was sent. */

@@ -34,10 +34,17 @@ test('the whole process: verifies over its wire, serves without its cache, tells
   await waitUntil('readiness', 10_000, async () => (await ops('/readyz')).ok);
 
   const address = `http://127.0.0.1:${ports.verifier}`;
-  await using client = new VerificationClient({ address, secret: new Secret(secret), deadlineMs: 5000 });
+  await using client = new VerificationClient({ address, secret: [new Secret(secret)], deadlineMs: 5000 });
   const verify = (token: string) =>
     client.verify(
-      { version: 2, provider: standIn.provider.advertised, authorization: `OAuth oauth_token="${token}"` },
+      {
+        credentials: {
+          version: 2,
+          provider: standIn.provider.advertised,
+          authorization: `OAuth oauth_token="${token}"`,
+        },
+        clientAddress: '192.0.2.1',
+      },
       AbortSignal.timeout(5000),
     );
   expect(await client.knownProviders()).toEqual([standIn.provider.advertised]);

@@ -1,26 +1,32 @@
-import { createServer } from 'node:http';
 import { verificationServer } from '@echodrop/contracts/verification-server';
 import { listen } from '@echodrop/service/http-server';
 import { cacheRedisUrl, connectRedis, impatient } from '@echodrop/service/redis';
 import { runService } from '@echodrop/service/run-service';
+import { CacheKeys } from './cache-keys.ts';
 import { readConfig } from './config.ts';
 import { VerifierEvents } from './events.ts';
 import { IdentityProviders } from './identity-provider.ts';
 import { KnownProviders } from './known-providers.ts';
+import { ProofUses } from './proof-uses.ts';
 import { VerdictCache } from './verdict-cache.ts';
 import { Verifier } from './verify.ts';
 
 const refusedSeconds = 10;
 // A cache that is slower than this is no help.
 const cacheTimeoutMs = 500;
+// For what a verifier does besides when it asks a provider.
+const leaseMarginMs = 500;
 
 await runService('auth-verifier', readConfig, async ({ config, log, metrics, parts, stopping }) => {
   const events = new VerifierEvents(log, metrics);
   const redis = parts.use(connectRedis(cacheRedisUrl(config), { ...impatient, commandTimeout: cacheTimeoutMs }, log));
-  const cache = new VerdictCache(redis, config.CACHE_KEY_SECRET, {
+  const keys = new CacheKeys(config.CACHE_KEY_SECRET);
+  const cache = new VerdictCache(redis, keys, {
     verifiedSeconds: config.VERDICT_TTL_SECONDS,
     refusedSeconds,
+    leaseMs: config.PROVIDER_TIMEOUT_MS + leaseMarginMs,
   });
+  const uses = new ProofUses(redis, keys, config.VERDICT_REUSE);
   const providers = parts.use(
     new IdentityProviders({
       timeoutMs: config.PROVIDER_TIMEOUT_MS,
@@ -29,14 +35,15 @@ await runService('auth-verifier', readConfig, async ({ config, log, metrics, par
     }),
   );
   const known = new KnownProviders(config.IDENTITY_PROVIDERS);
-  const verifier = new Verifier(known, cache, providers, events);
-  const listener = verificationServer({
+  const verifier = new Verifier({ known, uses, cache, providers, events });
+  const server = verificationServer({
     secret: config.VERIFIER_SECRET,
     providers: known.advertised,
-    verify: (credentials) => verifier.verify(credentials),
+    verify: (question) => verifier.verify(question),
+    forget: (user) => verifier.forget(user),
     log,
   });
   const { HOST: host, PORT: port, SHUTDOWN_GRACE_SECONDS: graceSeconds } = config;
-  parts.use(await listen(createServer(listener), { host, port, stopping, graceSeconds }));
+  parts.use(await listen(server, { host, port, stopping, graceSeconds }));
   log.info({ host, port }, 'listening');
 });

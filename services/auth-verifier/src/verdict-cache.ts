@@ -1,54 +1,120 @@
-import { createHmac } from 'node:crypto';
-import { type Credentials, type Verdict, verdictShape } from '@echodrop/contracts/verification';
-import type { Secret } from '@echodrop/service/secret';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type ProviderUser, type Verdict, verdictShape } from '@echodrop/contracts/verification';
+import type { Redis } from 'ioredis';
+import { z } from 'zod';
+import type { CacheKeys } from './cache-keys.ts';
 
-// The commands of Redis that the cache uses.
-interface Cache {
-  get(key: string): Promise<string | null>;
-  set(key: string, value: string, unit: 'EX', seconds: number): Promise<unknown>;
-}
+const pollMs = 50;
+// Verifiers' clocks may differ by so much.
+const clockDifferenceMs = 5000;
 
-interface Lifetimes {
+// Other releases may have other shapes: what cannot be read is as good as nothing.
+const keptShape = z.discriminatedUnion('state', [
+  z.object({ version: z.literal(1), state: z.literal('asking') }),
+  z.object({ version: z.literal(1), state: z.literal('decided'), askedAt: z.number(), verdict: verdictShape }),
+]);
+
+type Kept = z.output<typeof keptShape>;
+
+/** Which credentials were shown, and to which provider. */
+export type Proof = readonly string[];
+
+interface Times {
   readonly verifiedSeconds: number;
   readonly refusedSeconds: number;
+  /** How long another verifier may be asking; longer than a provider may take. */
+  readonly leaseMs: number;
 }
 
-/** Remembered verdicts. A cache that is down costs speed, never an answer: then nothing is found and nothing is kept. */
+/** `decided`: there is a verdict. `leased`: it is for this verifier to ask. `undecided`: another one asked and was told none. */
+export type Found =
+  | { readonly state: 'decided'; readonly verdict: Verdict }
+  | { readonly state: 'leased' | 'undecided' };
+
+/** Verdicts that all verifiers share. A cache that is down or hangs costs speed, never an answer: then nothing is found and nothing is kept. */
 export class VerdictCache {
-  readonly #cache: Cache;
-  readonly #keySecret: Secret;
-  readonly #lifetimes: Lifetimes;
+  readonly #redis: Pick<Redis, 'get' | 'set' | 'del'>;
+  readonly #keys: CacheKeys;
+  readonly #times: Times;
 
-  constructor(cache: Cache, keySecret: Secret, lifetimes: Lifetimes) {
-    this.#cache = cache;
-    this.#keySecret = keySecret;
-    this.#lifetimes = lifetimes;
+  constructor(redis: Pick<Redis, 'get' | 'set' | 'del'>, keys: CacheKeys, times: Times) {
+    this.#redis = redis;
+    this.#keys = keys;
+    this.#times = times;
   }
 
-  /** Where the verdict on `credentials` at `provider` is kept: a keyed hash of all of them, so that the cache knows no credential. */
-  keyOf(credentials: Credentials, provider: string): string {
-    const hash = createHmac('sha256', this.#keySecret.reveal());
-    return `verdict:1:${hash.update(JSON.stringify([provider, Object.entries(credentials).sort()])).digest('hex')}`;
-  }
-
-  async find(key: string): Promise<Verdict | undefined> {
+  /**
+   * What is known of a proof. While another verifier asks, this waits: a provider that takes a nonce once would refuse the second of
+   * two questions. Who is given the lease asks, and then has the outcome remembered, whichever it is.
+   */
+  async find(proof: Proof): Promise<Found> {
+    const keys = this.#keys.of('verdict', ...proof);
+    const end = performance.now() + this.#times.leaseMs;
     try {
-      const kept = await this.#cache.get(key);
-      return kept === null ? undefined : verdictShape.parse(JSON.parse(kept));
+      for (let waited = false; performance.now() < end; waited = true) {
+        const kept = await this.#read(keys);
+        if (kept === 'void') return { state: 'leased' };
+        if (kept?.state === 'decided') return kept;
+        if (!kept && waited) return { state: 'undecided' };
+        if (!kept && (await this.#lease(keys))) return { state: 'leased' };
+        await sleep(pollMs);
+      }
+      return { state: 'undecided' };
     } catch {
-      return undefined;
+      return { state: 'leased' };
     }
   }
 
-  /** Keeps what a provider decided; that it could not be asked is never kept. */
-  async remember(key: string, verdict: Verdict): Promise<void> {
+  /** Keeps what a provider decided when it was asked at `askedAt`, in milliseconds of the epoch; that it could not be asked is never kept. */
+  async remember(proof: Proof, verdict: Verdict, askedAt: number): Promise<void> {
+    const keys = this.#keys.of('verdict', ...proof);
     const seconds = this.#lifetime(verdict);
-    if (seconds === 0) return;
-    await this.#cache.set(key, JSON.stringify(verdictShape.encode(verdict)), 'EX', seconds).catch(() => {});
+    const kept = { version: 1, state: 'decided', askedAt, verdict: verdictShape.encode(verdict) };
+    const written = keys.map((key) =>
+      seconds === 0 ? this.#redis.del(key) : this.#redis.set(key, JSON.stringify(kept), 'EX', seconds),
+    );
+    await Promise.all(written).catch(() => {});
+  }
+
+  /** Verdicts on a user that were asked for until now are void. @throws what Redis throws */
+  async forget({ provider, subject }: ProviderUser): Promise<void> {
+    const keys = this.#keys.of('forgotten', provider, subject);
+    const seconds = this.#times.verifiedSeconds + clockDifferenceMs / 1000;
+    await Promise.all(keys.map((key) => this.#redis.set(key, Date.now(), 'EX', seconds)));
+  }
+
+  async #read(keys: readonly string[]): Promise<Kept | 'void' | undefined> {
+    const texts = await Promise.all(keys.map((key) => this.#redis.get(key)));
+    const kept = texts.flatMap((text) => (text === null ? [] : [keptShape.parse(JSON.parse(text))]));
+    const decided = kept.find((each) => each.state === 'decided');
+    if (!decided) return kept[0];
+    return (await this.#isVoid(decided)) ? 'void' : decided;
+  }
+
+  async #isVoid({ verdict, askedAt }: { verdict: Verdict; askedAt: number }): Promise<boolean> {
+    if (verdict.outcome !== 'verified') return false;
+    const keys = this.#keys.of('forgotten', verdict.caller.provider, verdict.caller.subject);
+    const forgotten = await Promise.all(keys.map((key) => this.#redis.get(key)));
+    return forgotten.some((at) => at !== null && askedAt < Number(at) + clockDifferenceMs);
+  }
+
+  // One that is not kept cannot be shared: then everybody asks.
+  async #lease(keys: readonly string[]): Promise<boolean> {
+    if (this.#times.verifiedSeconds === 0) return true;
+    const taken: string[] = [];
+    for (const key of keys) {
+      const asking = JSON.stringify({ version: 1, state: 'asking' });
+      if ((await this.#redis.set(key, asking, 'PX', this.#times.leaseMs, 'NX')) === null) {
+        await Promise.all(taken.map((each) => this.#redis.del(each)));
+        return false;
+      }
+      taken.push(key);
+    }
+    return true;
   }
 
   #lifetime({ outcome }: Verdict): number {
-    if (outcome === 'verified') return this.#lifetimes.verifiedSeconds;
-    return outcome === 'refused' ? this.#lifetimes.refusedSeconds : 0;
+    if (outcome === 'verified') return this.#times.verifiedSeconds;
+    return outcome === 'refused' ? this.#times.refusedSeconds : 0;
   }
 }

@@ -1,55 +1,85 @@
-import type { Credentials, Verdict } from '@echodrop/contracts/verification';
+import type { Credentials, ProviderUser, Question, Verdict } from '@echodrop/contracts/verification';
 import type { Provider } from '@echodrop/identity-provider/provider';
 import { signedGet } from '@echodrop/oauth/signed-get';
 import type { VerifierEvents } from './events.ts';
-import type { IdentityProviders } from './identity-provider.ts';
+import { type IdentityProviders, unavailable } from './identity-provider.ts';
 import type { KnownProviders } from './known-providers.ts';
-import type { VerdictCache } from './verdict-cache.ts';
+import type { ProofUses } from './proof-uses.ts';
+import type { Proof, VerdictCache } from './verdict-cache.ts';
 
-/** Says who a caller is: known provider, cached verdict, else ask and remember. One question at a time for the same credentials. */
+export interface VerifierParts {
+  readonly known: KnownProviders;
+  readonly uses: ProofUses;
+  readonly cache: VerdictCache;
+  readonly providers: IdentityProviders;
+  readonly events: VerifierEvents;
+}
+
+/** Says who a caller is: known provider, a proof that may be used, cached verdict, else ask and remember. One question at a time for the same proof. */
 export class Verifier {
-  readonly #known: KnownProviders;
-  readonly #cache: VerdictCache;
-  readonly #providers: IdentityProviders;
-  readonly #events: VerifierEvents;
+  readonly #parts: VerifierParts;
   readonly #asked = new Map<string, Promise<Verdict>>();
 
-  constructor(known: KnownProviders, cache: VerdictCache, providers: IdentityProviders, events: VerifierEvents) {
-    this.#known = known;
-    this.#cache = cache;
-    this.#providers = providers;
-    this.#events = events;
+  constructor(parts: VerifierParts) {
+    this.#parts = parts;
   }
 
-  async verify(credentials: Credentials): Promise<Verdict> {
-    const provider = credentials.version === 2 ? this.#known.find(credentials.provider) : this.#known.firstSigned;
+  async verify({ credentials, clientAddress }: Question): Promise<Verdict> {
+    const { known, uses } = this.#parts;
+    const provider = credentials.version === 2 ? known.find(credentials.provider) : known.firstSigned;
     if (!provider) return { outcome: 'provider_unknown' };
     if (!isSpoken(credentials, provider)) return { outcome: 'refused' };
-    const key = this.#cache.keyOf(credentials, provider.advertised);
-    const asked = this.#asked.get(key) ?? this.#remembered(key, credentials, provider);
-    this.#asked.set(key, asked);
-    return asked.finally(() => this.#asked.delete(key));
+    const proof: Proof = [provider.advertised, JSON.stringify(Object.entries(credentials).sort())];
+    const use = isGoodOnce(credentials, provider) ? await uses.use(proof, clientAddress) : undefined;
+    if (use === 'replay') return this.#replayed();
+    const ask = () => this.#ask(credentials, provider);
+    const shared = uses.sharedBy(proof, clientAddress);
+    const verdict = shared ? await this.#once(shared, ask) : await ask();
+    if (use === 'first' && verdict.outcome === 'provider_unavailable') await uses.giveBack(proof);
+    return verdict;
   }
 
-  async #remembered(key: string, credentials: Credentials, provider: Provider): Promise<Verdict> {
-    const kept = await this.#cache.find(key);
-    if (kept) {
-      this.#events.answered(kept.outcome, 'cache');
-      return kept;
+  /** @throws what Redis throws: then a verdict may still be remembered */
+  async forget(user: ProviderUser): Promise<void> {
+    await this.#parts.cache.forget(user);
+    this.#parts.events.forgotten(user);
+  }
+
+  #once(proof: Proof, ask: () => Promise<Verdict>): Promise<Verdict> {
+    const name = JSON.stringify(proof);
+    const asked = this.#asked.get(name);
+    if (asked) return asked;
+    const asking = this.#remembered(proof, ask).finally(() => this.#asked.delete(name));
+    this.#asked.set(name, asking);
+    return asking;
+  }
+
+  async #remembered(proof: Proof, ask: () => Promise<Verdict>): Promise<Verdict> {
+    const found = await this.#parts.cache.find(proof);
+    if (found.state !== 'leased') {
+      const verdict = found.state === 'decided' ? found.verdict : unavailable();
+      this.#parts.events.answered(verdict.outcome, 'cache');
+      return verdict;
     }
-    const verdict = await this.#ask(credentials, provider);
-    await this.#cache.remember(key, verdict);
+    const askedAt = Date.now();
+    const verdict = await ask();
+    await this.#parts.cache.remember(proof, verdict, askedAt);
     return verdict;
   }
 
   async #ask(credentials: Credentials, provider: Provider): Promise<Verdict> {
     const started = performance.now();
-    const verdict = await this.#providers.ask(
+    const verdict = await this.#parts.providers.ask(
       provider,
       credentials.version === 2 ? credentials.authorization : signed(provider.advertised, credentials),
     );
-    this.#events.answered(verdict.outcome, 'provider', (performance.now() - started) / 1000);
+    this.#parts.events.answered(verdict.outcome, 'provider', (performance.now() - started) / 1000);
     return verdict;
+  }
+
+  #replayed(): Verdict {
+    this.#parts.events.answered('refused', 'replay');
+    return { outcome: 'refused' };
   }
 }
 
@@ -58,6 +88,11 @@ function isSpoken(credentials: Credentials, { profile }: Provider): boolean {
   if (credentials.version === 1) return profile.signsRequests;
   const scheme = credentials.authorization.split(/[ \t]/, 1)[0]?.toLowerCase();
   return profile.schemes.some((known) => known.toLowerCase() === scheme);
+}
+
+// A header that was signed has a nonce. Secrets and bearer tokens are for every use: nobody can tell whose it is.
+function isGoodOnce({ version }: Credentials, { profile }: Provider): boolean {
+  return version === 2 && profile.signsRequests;
 }
 
 // Version 1: the request that the client would have signed, for the address that the provider advertises.

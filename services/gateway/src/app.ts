@@ -20,6 +20,8 @@ interface Gateway {
   readonly basePaths: readonly string[];
   /** Where the pages of media are, without a slash at its end. */
   readonly publicSite: string;
+  /** Whose X-Forwarded-For is believed: addresses and networks. */
+  readonly trustedProxies: readonly string[];
 }
 
 const uploads = { 1: uploadV1, 2: uploadV2 } as const;
@@ -28,6 +30,7 @@ const uploads = { 1: uploadV1, 2: uploadV2 } as const;
 export function gatewayApp(gateway: Gateway): Express {
   const app = express();
   app.disable('x-powered-by').disable('etag').enable('case sensitive routing').enable('strict routing');
+  app.set('trust proxy', gateway.trustedProxies);
   app.use((request, response, next) => {
     response.setHeader('X-Request-Id', randomUUID());
     const fault = faultOf(request);
@@ -88,7 +91,12 @@ function uploadOf(request: Request, response: Response): Upload {
   response.once('close', () => gone.abort(new ClientGone('the client went away')));
   // RFC 9110 section 10.1.1: HTTP/1.0 knows no expectations.
   const waits = request.headers.expect !== undefined && request.httpVersion !== '1.0';
-  return { request, gone: gone.signal, sendBody: () => waits && response.writeContinue() };
+  return {
+    request,
+    clientAddress: request.ip ?? '',
+    gone: gone.signal,
+    sendBody: () => waits && response.writeContinue(),
+  };
 }
 
 function methodNotAllowed(format: Format): RequestHandler {

@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import { storeSettings } from '@echodrop/object-store/object-store-from-settings';
 import {
   choice,
@@ -5,6 +6,7 @@ import {
   httpAddress,
   port,
   readSettings,
+  rotatedSecret,
   type Settings,
   secret,
   wholeNumber,
@@ -23,7 +25,7 @@ const settings = {
   /** Where the pages of media are: `url` in a record is this, a slash and the id. */
   PUBLIC_SITE_URL: httpAddress('http://127.0.0.1:8081'),
   VERIFIER_URL: httpAddress('http://127.0.0.1:8082'),
-  VERIFIER_SECRET: secret({ minLength: 16 }),
+  VERIFIER_SECRET: rotatedSecret({ minLength: 16 }),
   /** Comma-separated `key` or `name=key`. */
   API_KEYS: secret(),
   /** The paths below which `/1/` and `/2/` lie. */
@@ -40,8 +42,19 @@ const settings = {
   MAX_UPLOAD_SECONDS: wholeNumber({ default: 6 * 3600, min: 1, max: 12 * 3600 }),
   MIN_BYTES_PER_SECOND: wholeNumber({ default: 1024 }),
   PROBE_TIMEOUT_MS: wholeNumber({ default: 25_000, min: 1000, max: 600_000 }),
+  /** Comma-separated addresses and networks whose X-Forwarded-For is believed. */
+  TRUSTED_PROXIES: commaSeparated('').refine(
+    (proxies) => proxies.every(isNetwork),
+    'must be addresses or networks (10.0.0.0/8)',
+  ),
   CLIENT_COMPATIBILITY: choice(['strict', 'historic'], 'strict'),
 };
+
+function isNetwork(entry: string): boolean {
+  const [, address = '', bits] = /^([^/]*)(?:\/(\d{1,3}))?$/.exec(entry) ?? [];
+  const longest = { 0: -1, 4: 32, 6: 128 }[isIP(address)] ?? -1;
+  return longest >= Number(bits ?? 0);
+}
 
 export type GatewayConfig = Settings<typeof settings>;
 

@@ -7,11 +7,13 @@ import { Refusal } from './refusals.ts';
 /** Version 1's verification: it starts when the four secrets have been read, while the form is still coming. */
 export class EarlyVerdict {
   readonly #verifier: VerificationClient;
+  readonly #clientAddress: string;
   readonly #gone: AbortSignal;
   #verdict: Promise<Verdict> | undefined;
 
-  constructor(verifier: VerificationClient, gone: AbortSignal) {
+  constructor(verifier: VerificationClient, clientAddress: string, gone: AbortSignal) {
     this.#verifier = verifier;
+    this.#clientAddress = clientAddress;
     this.#gone = gone;
   }
 
@@ -19,7 +21,7 @@ export class EarlyVerdict {
   readonly fieldRead = (fields: ReadonlyMap<FieldName, string>): void => {
     const credentials = credentialsFromFields(fields);
     if (this.#verdict || !credentials) return;
-    this.#verdict = this.#verifier.verify(credentials, this.#gone);
+    this.#verdict = this.#verifier.verify({ credentials, clientAddress: this.#clientAddress }, this.#gone);
     // A failure is told in its turn, by whoever awaits the verdict.
     this.#verdict.catch(() => {});
   };

@@ -66,6 +66,7 @@ await runService('gateway', readConfig, async ({ config, log, metrics, health, p
     events,
     basePaths: config.BASE_PATHS,
     publicSite: config.PUBLIC_SITE_URL,
+    trustedProxies: config.TRUSTED_PROXIES,
   });
   health.needs('store', () => store.ready());
   health.needs('queue', () => probes.ready());

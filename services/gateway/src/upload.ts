@@ -12,6 +12,8 @@ import { requireParameters } from './require-upload.ts';
 /** One upload: its request, how to tell a waiting client to send its body, and when the client has gone. */
 export interface Upload {
   readonly request: IncomingMessage;
+  /** Where the client is, as far as proxies can be trusted; empty when it is not known. */
+  readonly clientAddress: string;
   readonly sendBody: () => void;
   readonly gone: AbortSignal;
 }
@@ -29,13 +31,19 @@ export interface UploadParts {
 // `return await` in both: a promise returned as it is would be awaited only after the form was disposed of.
 
 /** INTERFACE section 4.1: the credentials are headers. @throws Refusal, ClientGone, or what is broken */
-export async function uploadV2({ request, sendBody, gone }: Upload, parts: UploadParts): Promise<Published> {
+export async function uploadV2(
+  { request, clientAddress, sendBody, gone }: Upload,
+  parts: UploadParts,
+): Promise<Published> {
   using admitted = await parts.admission.admit();
   const credentials = await credentialsFromHeaders(request.headers, parts.verifier, parts.compatibility);
   const idempotencyKey = idempotencyKeyOf(request.headers);
   requireFittingBody(request, parts.maxMediaBytes);
   sendBody();
-  const caller = parts.verifier.verify(credentials, gone).then(requireCaller).then(admitted.byCaller);
+  const caller = parts.verifier
+    .verify({ credentials, clientAddress }, gone)
+    .then(requireCaller)
+    .then(admitted.byCaller);
   await using form = await parts.forms.receive(request, {
     after: caller,
     mediaBegins: admitted.withMedia,
@@ -47,12 +55,15 @@ export async function uploadV2({ request, sendBody, gone }: Upload, parts: Uploa
 }
 
 /** INTERFACE section 4.2: the credentials are fields, which may follow the file. @throws Refusal, ClientGone, or what is broken */
-export async function uploadV1({ request, sendBody, gone }: Upload, parts: UploadParts): Promise<Published> {
+export async function uploadV1(
+  { request, clientAddress, sendBody, gone }: Upload,
+  parts: UploadParts,
+): Promise<Published> {
   using admitted = await parts.admission.admit();
   const idempotencyKey = idempotencyKeyOf(request.headers);
   requireFittingBody(request, parts.maxMediaBytes);
   sendBody();
-  const early = new EarlyVerdict(parts.verifier, gone);
+  const early = new EarlyVerdict(parts.verifier, clientAddress, gone);
   await using form = await parts.forms.receive(request, {
     fieldRead: early.fieldRead,
     mediaBegins: admitted.withMedia,

@@ -1,0 +1,53 @@
+import type { Redis } from 'ioredis';
+import type { CacheKeys } from './cache-keys.ts';
+import type { Proof } from './verdict-cache.ts';
+
+/** VERDICT_REUSE: whose repeats of a proof are believed while its verdict lives: anybody's, those from the same client address, nobody's. */
+export type Reuse = 'ttl' | 'retry' | 'off';
+
+// Longer than any provider should believe a timestamp.
+const rememberedSeconds = 24 * 3600;
+
+/**
+ * Who has used which proof. An Echo header names no audience: whoever receives it could show it to us (docs/identity-providers.md).
+ * Without its cache nothing is known, and every use is as good as the first.
+ */
+export class ProofUses {
+  readonly #redis: Pick<Redis, 'get' | 'set' | 'del'>;
+  readonly #keys: CacheKeys;
+  readonly #reuse: Reuse;
+
+  constructor(redis: Pick<Redis, 'get' | 'set' | 'del'>, keys: CacheKeys, reuse: Reuse) {
+    this.#redis = redis;
+    this.#keys = keys;
+    this.#reuse = reuse;
+  }
+
+  /** `first`: nobody has used it in the last day, or that does not matter; `repeat`: one that is believed; `replay`: one that is not. */
+  async use(proof: Proof, clientAddress: string): Promise<'first' | 'repeat' | 'replay'> {
+    if (this.#reuse === 'ttl') return 'first';
+    const users = this.#keys.of('proof', ...proof, clientAddress);
+    try {
+      for (const [index, key] of this.#keys.of('proof', ...proof).entries()) {
+        const user = users[index] ?? '';
+        if ((await this.#redis.set(key, user, 'EX', rememberedSeconds, 'NX')) !== null) continue;
+        return this.#reuse === 'retry' && (await this.#redis.get(key)) === user ? 'repeat' : 'replay';
+      }
+    } catch {
+      // As good as the first.
+    }
+    return 'first';
+  }
+
+  /** Between which uses a verdict is shared: those that give the same answer here. Undefined: every one asks for its own. */
+  sharedBy(proof: Proof, clientAddress: string): Proof | undefined {
+    if (this.#reuse === 'off') return undefined;
+    return this.#reuse === 'ttl' ? proof : [...proof, clientAddress];
+  }
+
+  /** A first use that came to nothing was none: the provider could not say. */
+  async giveBack(proof: Proof): Promise<void> {
+    if (this.#reuse === 'ttl') return;
+    await Promise.all(this.#keys.of('proof', ...proof).map((key) => this.#redis.del(key))).catch(() => {});
+  }
+}

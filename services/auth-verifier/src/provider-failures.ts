@@ -1,0 +1,12 @@
+/** What the provider said is no verdict. It is there all the same: were this to open its breaker, a hostile request could shut out everybody. */
+export class NoVerdict extends Error {}
+
+/** The provider has had too many questions: for one user, or from us; that it does not say. */
+export class TooManyQuestions extends Error {
+  readonly restMs: number;
+
+  constructor(restMs: number) {
+    super(`provider answered 429, to be left alone for ${Math.ceil(restMs / 1000)} s`);
+    this.restMs = restMs;
+  }
+}
