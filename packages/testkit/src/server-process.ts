@@ -25,6 +25,7 @@ const startMs = 20_000;
 export class ServerProcess implements StoppableServer, AsyncDisposable {
   readonly #start: Start;
   #child: ReturnType<typeof spawn> | undefined;
+  #output = '';
 
   private constructor(start: Start) {
     this.#start = start;
@@ -39,6 +40,11 @@ export class ServerProcess implements StoppableServer, AsyncDisposable {
 
   get pid(): number | undefined {
     return this.#child?.pid;
+  }
+
+  /** What it has written to its standard output and error so far, restarts included. */
+  get output(): string {
+    return this.#output;
   }
 
   async freeze(): Promise<void> {
@@ -71,6 +77,9 @@ export class ServerProcess implements StoppableServer, AsyncDisposable {
     const { command, answers } = this.#start;
     const child = spawn(this.#start);
     this.#child = child;
+    child.all?.on('data', (chunk) => {
+      this.#output += chunk;
+    });
     const ended = child.then(({ all, exitCode }) => {
       throw new Error(`${command[0]} ended with ${exitCode}:\n${all}`);
     });

@@ -1,8 +1,10 @@
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import getPort from 'get-port';
 import { freePorts } from './free-ports.ts';
 import { ServerProcess } from './server-process.ts';
+import { startSpreadingProxy } from './spreading-proxy.ts';
 import { type RunningRedis, startRedis } from './start-redis.ts';
 
 const servicesFolder = resolve(import.meta.dirname, '../../../services');
@@ -29,6 +31,8 @@ interface StackOptions {
   readonly of?: Partial<Record<ServiceName, Record<string, string>>>;
   /** Which services run; all of them unless said. */
   readonly services?: readonly ServiceName[];
+  /** How many auth-verifiers run, to which connections are spread in turn. */
+  readonly verifiers?: number;
 }
 
 /** The whole system on free ports of this machine, each service a process of its own that a test may hang, kill and bring back. */
@@ -48,13 +52,23 @@ export interface Stack extends AsyncDisposable {
 }
 
 /** Starts the system and waits until every service says that it is ready. */
-export async function startStack({ settings = {}, of = {}, services = all }: StackOptions = {}): Promise<Stack> {
+export async function startStack({
+  settings = {},
+  of = {},
+  services = all,
+  verifiers = 1,
+}: StackOptions = {}): Promise<Stack> {
   await using parts = new AsyncDisposableStack();
   const redis = parts.use(await startRedis());
   const folder = await mkdtemp(join(tmpdir(), 'echodrop-stack-'));
   parts.defer(() => rm(folder, { recursive: true, force: true }));
   const ports = await freePorts(serving);
   const opsPorts = await freePorts(all);
+  const verifierPorts = [
+    ports['auth-verifier'],
+    ...(await Promise.all(Array.from({ length: verifiers - 1 }, () => getPort()))),
+  ];
+  const spreading = verifiers > 1 ? parts.use(await startSpreadingProxy(verifierPorts)) : undefined;
   const at = (port: number) => `http://127.0.0.1:${port}`;
   const provider = `${at(ports['sandbox-provider'])}/1/account/verify_credentials.json`;
   const common = {
@@ -63,7 +77,7 @@ export async function startStack({ settings = {}, of = {}, services = all }: Sta
     OBJECT_STORE_DIR: join(folder, 'store'),
     SCRATCH_DIR: folder,
     PUBLIC_SITE_URL: at(ports.site),
-    VERIFIER_URL: at(ports['auth-verifier']),
+    VERIFIER_URL: at(spreading?.port ?? ports['auth-verifier']),
     VERIFIER_SECRET: 'a secret of this test stack',
     CACHE_KEY_SECRET: 'another secret of this test stack',
     USER_ID_SECRET: 'a third secret of this test stack',
@@ -72,15 +86,15 @@ export async function startStack({ settings = {}, of = {}, services = all }: Sta
     LOG_LEVEL: 'warn',
     ...settings,
   };
-  const start = async (name: ServiceName) => {
-    const port: Record<string, string> = name in ports ? { PORT: String(ports[name as keyof typeof ports]) } : {};
-    const env = { ...common, ...port, OPS_PORT: String(opsPorts[name]), ...of[name] };
+  const start = async (name: ServiceName, port?: number, opsPort = opsPorts[name]) => {
+    const env = { ...common, ...(port ? { PORT: String(port) } : {}), OPS_PORT: String(opsPort), ...of[name] };
     const command = [process.execPath, join(servicesFolder, name, 'src/main.ts')] as const;
-    return parts.use(
-      await ServerProcess.start({ command: [...command], env, answers: () => isReady(at(opsPorts[name])) }),
-    );
+    return parts.use(await ServerProcess.start({ command: [...command], env, answers: () => isReady(at(opsPort)) }));
   };
-  const started = await Promise.all(services.map(async (name) => [name, await start(name)] as const));
+  const started = await Promise.all(
+    services.map(async (name) => [name, await start(name, Reflect.get(ports, name))] as const),
+  );
+  for (const port of verifierPorts.slice(1)) await start('auth-verifier', port, await getPort());
   const held = parts.move();
   return {
     gateway: at(ports.gateway),

@@ -9,17 +9,15 @@ export class CacheKeys {
   readonly #secrets: readonly string[];
 
   constructor(secret: RotatedSecret) {
-    this.#secrets = secret.flatMap((each) => (each ? [each.reveal()] : []));
+    this.#secrets = secret.flatMap((each) => (each ? [each.reveal()] : [])).sort();
   }
 
   /**
-   * The names of one thing: one for each secret, always in the order of the oldest to the newest. While secrets are exchanged every
-   * verifier writes, and looks, under all that it knows, so that those which have begun the exchange and those which have not agree.
+   * The names of one thing: one for each secret, in an order on which all verifiers agree. While secrets are exchanged every verifier
+   * writes, and looks, under all that it knows, so that those which have begun the exchange and those which have not see the same.
    */
   of(kind: Kind, ...parts: readonly string[]): readonly string[] {
     const text = JSON.stringify([kind, ...parts]);
-    return this.#secrets
-      .map((secret) => `echodrop:${kind}:${createHmac('sha256', secret).update(text).digest('hex')}`)
-      .reverse();
+    return this.#secrets.map((secret) => `echodrop:${kind}:${createHmac('sha256', secret).update(text).digest('hex')}`);
   }
 }

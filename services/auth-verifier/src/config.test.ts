@@ -40,13 +40,16 @@ test('everything that is missing is told at once', () => {
 });
 
 const providers =
-  'IDENTITY_PROVIDERS must be a list of [profile ]advertised[=upstream], each an http(s) address, none twice';
+  'IDENTITY_PROVIDERS must be a list of [profile ]advertised[=upstream], each an http(s) address without user or fragment, none twice';
 
 test.each([
   [{ IDENTITY_PROVIDERS: ',' }, providers],
   [{ IDENTITY_PROVIDERS: 'https://a.example/, a.example' }, providers],
   [{ IDENTITY_PROVIDERS: 'https://a.example/, https://a.example/=http://b.example/' }, providers],
   [{ IDENTITY_PROVIDERS: 'openid https://a.example/' }, providers],
+  [{ IDENTITY_PROVIDERS: 'https://user:password@a.example/' }, providers],
+  [{ VERDICT_REUSE: 'never' }, 'VERDICT_REUSE must be one of ttl, retry, off'],
+  [{ CACHE_KEY_SECRET: 'a secret of this test,short' }, 'CACHE_KEY_SECRET must have at least 16 characters'],
   [{ VERIFIER_SECRET: 'short' }, 'VERIFIER_SECRET must have at least 16 characters'],
   [{ VERDICT_TTL_SECONDS: '3601' }, 'VERDICT_TTL_SECONDS must be a whole number from 0 to 3600'],
   [{ PROVIDER_TIMEOUT_MS: '0' }, 'PROVIDER_TIMEOUT_MS must be a whole number from 1 to 9000'],

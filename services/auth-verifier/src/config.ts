@@ -23,7 +23,10 @@ const settings = {
   /** Comma-separated `[profile ]advertised[=upstream]`: the address a client signs for and, where it differs, the one really asked. */
   IDENTITY_PROVIDERS: commaSeparated()
     .transform((entries) => entries.map(providerOf))
-    .refine(areProviders, 'must be a list of [profile ]advertised[=upstream], each an http(s) address, none twice')
+    .refine(
+      areProviders,
+      'must be a list of [profile ]advertised[=upstream], each an http(s) address without user or fragment, none twice',
+    )
     .transform((providers) => providers.filter((provider) => provider !== undefined)),
   VERDICT_TTL_SECONDS: wholeNumber({ default: 60, max: 3600 }),
   /** Which repeats of an Echo header are believed without asking again: anybody's, those from the same client address, nobody's. */

@@ -31,7 +31,7 @@ export class IdentityProviders implements AsyncDisposable {
   readonly #asking: Asking;
   readonly #connections: ProviderConnections;
   readonly #breakers = new Map<Provider, ProviderBreaker>();
-  readonly #resting = new LRUCache<string, true>({ max: restingTokens });
+  readonly #resting = new LRUCache<string, true>({ max: restingTokens, perf: Date, ttlResolution: 0 });
 
   constructor(asking: Asking) {
     this.#asking = asking;

@@ -1,0 +1,72 @@
+import { once } from 'node:events';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { createServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { execa } from 'execa';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+
+const advertised = 'https://id.example/verify.json';
+// A process of its own, since the authorities that are trusted are read when it starts.
+const asking = `
+  import { ProviderConnections } from '${join(import.meta.dirname, 'provider-connections.ts')}';
+  import { providerOf } from '${join(import.meta.dirname, 'provider.ts')}';
+  await using connections = new ProviderConnections(3000);
+  for (const entry of process.argv.slice(1)) {
+    const answer = await connections.ask(providerOf(entry), 'OAuth x').then(({ body }) => body, ({ code }) => code);
+    console.log(answer);
+  }`;
+
+let folder: string;
+let port: number;
+const parts = new AsyncDisposableStack();
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'echodrop-tls-'));
+  parts.defer(() => rm(folder, { recursive: true }));
+  await execa('openssl', [
+    ...['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '2'],
+    ...['-subj', '/CN=a provider of this test', '-addext', 'subjectAltName=DNS:localhost,IP:127.0.0.1'],
+    ...['-keyout', join(folder, 'key.pem'), '-out', join(folder, 'cert.pem')],
+  ]);
+  const [key, cert] = await Promise.all(['key.pem', 'cert.pem'].map((name) => readFile(join(folder, name))));
+  const server = createServer({ key, cert }, ({ headers, socket, httpVersion }, response) => {
+    response.end(JSON.stringify({ ...headers, servername: 'servername' in socket && socket.servername, httpVersion }));
+  });
+  server.listen(0, '0.0.0.0');
+  await once(server, 'listening');
+  port = (server.address() as AddressInfo).port;
+  parts.defer(() => {
+    server.close();
+    server.closeAllConnections();
+  });
+});
+
+afterAll(() => parts.disposeAsync());
+
+async function askAt(...entries: string[]): Promise<string[]> {
+  const { stdout } = await execa(process.execPath, ['--input-type=module', '-e', asking, ...entries], {
+    env: { NODE_EXTRA_CA_CERTS: join(folder, 'cert.pem') },
+    timeout: 20_000,
+  });
+  return stdout.split('\n');
+}
+
+test('whoever is asked proves the name under which it is asked, and is told the advertised one', async () => {
+  const [byName = '', byAddress = ''] = await askAt(
+    `${advertised}=https://localhost:${port}/`,
+    `${advertised}=https://127.0.0.1:${port}/`,
+  );
+  const told = { host: 'id.example', 'x-forwarded-proto': 'https', authorization: 'OAuth x', httpVersion: '1.1' };
+  expect(JSON.parse(byName)).toMatchObject({ ...told, servername: 'localhost' });
+  // RFC 6066 section 3: an address is no server name.
+  expect(JSON.parse(byAddress)).toMatchObject({ ...told, servername: false });
+});
+
+test.each([
+  ['', `https://127.0.0.2`],
+  ['whatever name it advertises', 'https://localhost/=https://127.0.0.2'],
+])('one that proves another name than that under which it is asked is told nothing %s', async (_, entry) => {
+  expect(await askAt(`${entry}:${port}/`)).toEqual(['ERR_TLS_CERT_ALTNAME_INVALID']);
+});

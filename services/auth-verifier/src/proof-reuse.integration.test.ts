@@ -1,0 +1,155 @@
+import type { Question, Verdict } from '@echodrop/contracts/verification';
+import { providerProfiles } from '@echodrop/identity-provider/provider-profiles';
+import { type StandInProvider, says, startStandIn } from '@echodrop/identity-provider/stand-in-provider.fixture';
+import { Secret } from '@echodrop/service/secret';
+import { type RunningRedis, startRedis } from '@echodrop/testkit/start-redis';
+import { waitUntil } from '@echodrop/testkit/wait-until';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import type { Reuse } from './proof-uses.ts';
+import { echo, fourSecrets, Replica } from './replica.fixture.ts';
+
+const [home, elsewhere] = ['192.0.2.1', '198.51.100.7'];
+
+let redis: RunningRedis;
+let parts: AsyncDisposableStack;
+let standIn: StandInProvider;
+let bearer: StandInProvider['provider'];
+
+beforeAll(async () => {
+  redis = await startRedis();
+});
+
+beforeEach(async () => {
+  parts = new AsyncDisposableStack();
+  // One that checks no nonce: it would believe a proof for ever.
+  standIn = parts.use(await startStandIn());
+  standIn.behaviour = says(200, '{"id":"5","screen_name":"mia","username":"mia"}');
+  bearer = { ...standIn.provider, advertised: 'https://social.example/verify', profile: providerProfiles.mastodon };
+  await redis.command('flushall');
+});
+
+afterEach(() => parts.disposeAsync());
+
+afterAll(() => redis[Symbol.asyncDispose]());
+
+async function replica(reuse: Reuse, settings: Partial<ConstructorParameters<typeof Replica>[0]> = {}) {
+  const providers = [standIn.provider, bearer];
+  const one = parts.use(new Replica({ redisUrl: redis.url, providers, reuse, ...settings }));
+  await waitUntil('its cache', 5000, async () => one.redis.status === 'ready');
+  return one;
+}
+
+function shown(from: string, authorization = 'OAuth signed'): Question {
+  return echo(standIn.provider, authorization, from);
+}
+
+async function outcome({ verifier }: Replica, question: Question): Promise<Verdict['outcome']> {
+  return (await verifier.verify(question)).outcome;
+}
+
+test.each<[Reuse, string[], number]>([
+  ['ttl', ['verified', 'verified', 'verified'], 1],
+  ['retry', ['verified', 'verified', 'refused'], 1],
+  ['off', ['verified', 'refused', 'refused'], 1],
+])(
+  '%s: a proof that is shown again from the same address, and then from another',
+  async (reuse, expected, questions) => {
+    const [first, second] = [await replica(reuse), await replica(reuse)];
+    const seen = [];
+    for (const [one, from] of [
+      [first, home],
+      [second, home],
+      [first, elsewhere],
+    ] as const)
+      seen.push(await outcome(one, shown(from)));
+    expect(seen).toEqual(expected);
+    expect(standIn.questions).toHaveLength(questions);
+    expect(await outcome(first, shown(elsewhere, 'OAuth signed anew'))).toBe('verified');
+  },
+);
+
+test.each<[Reuse, string[]]>([
+  ['ttl', ['verified', 'verified']],
+  ['retry', ['refused', 'verified']],
+  ['off', ['refused', 'verified']],
+])('%s: a proof that is shown twice at once', async (reuse, expected) => {
+  const two = [await replica(reuse), await replica(reuse)] as const;
+  const seen = await Promise.all([outcome(two[0], shown(home)), outcome(two[1], shown(elsewhere))]);
+  expect(seen.toSorted()).toEqual(expected);
+  expect(standIn.questions).toHaveLength(1);
+});
+
+test.each<Reuse>(['retry', 'off'])('%s: a proof is a replay even when its verdict is long over', async (reuse) => {
+  const one = await replica(reuse);
+  await outcome(one, shown(home));
+  for (const key of await one.redis.keys('echodrop:verdict:*')) await one.redis.del(key);
+  expect(await outcome(one, shown(elsewhere))).toBe('refused');
+  const [key = ''] = await one.redis.keys('echodrop:proof:*');
+  expect(await one.redis.ttl(key)).toBeGreaterThan(23 * 3600);
+});
+
+test('retry: when the verdict is over, the provider judges a repeat', async () => {
+  const one = await replica('retry');
+  await outcome(one, shown(home));
+  for (const key of await one.redis.keys('echodrop:verdict:*')) await one.redis.del(key);
+  expect(await outcome(one, shown(home))).toBe('verified');
+  expect(standIn.questions).toHaveLength(2);
+});
+
+test.each<Reuse>(['retry', 'off'])('%s: a proof about which the provider could not say was not used', async (reuse) => {
+  const one = await replica(reuse);
+  const able = standIn.behaviour;
+  standIn.behaviour = says(500);
+  expect(await outcome(one, shown(home))).toBe('provider_unavailable');
+  standIn.behaviour = able;
+  expect(await outcome(one, shown(elsewhere))).toBe('verified');
+});
+
+test('retry: that a provider cannot say on a repeat gives the proof to nobody else', async () => {
+  const one = await replica('retry');
+  await outcome(one, shown(home));
+  for (const key of await one.redis.keys('echodrop:verdict:*')) await one.redis.del(key);
+  standIn.behaviour = says(500);
+  expect(await outcome(one, shown(home))).toBe('provider_unavailable');
+  expect(await outcome(one, shown(elsewhere))).toBe('refused');
+});
+
+test.each<[Reuse, number]>([
+  ['ttl', 1],
+  ['retry', 2],
+  ['off', 3],
+])(
+  '%s: tokens and secrets that every upload carries are no replays; who is not believed again is asked about again',
+  async (reuse, questions) => {
+    const one = await replica(reuse);
+    for (const credentials of [echo(bearer, 'Bearer token').credentials, fourSecrets]) {
+      const before = standIn.questions.length;
+      for (const clientAddress of [home, home, elsewhere])
+        expect(await outcome(one, { credentials, clientAddress })).toBe('verified');
+      expect(standIn.questions).toHaveLength(before + questions);
+    }
+  },
+);
+
+test.each<Reuse>(['retry', 'off'])('%s: without the cache the provider judges', async (reuse) => {
+  const one = await replica(reuse);
+  await redis.kill();
+  expect(await outcome(one, shown(home))).toBe('verified');
+  expect(await outcome(one, shown(elsewhere))).toBe('verified');
+  await redis.restart();
+});
+
+test('a proof that was used before the key was exchanged is a replay after it has begun', async () => {
+  const [older, newer] = [new Secret('an older secret!'), new Secret('a newer secret!!')];
+  await outcome(await replica('off', { keySecret: [older] }), shown(home));
+  expect(await outcome(await replica('off', { keySecret: [newer, older] }), shown(home))).toBe('refused');
+});
+
+test('the cache knows no address', async () => {
+  const one = await replica('retry');
+  await outcome(one, shown(home));
+  const keys = await one.redis.keys('*');
+  const everything = [...keys, ...(await one.redis.mget(keys))].join('\n');
+  expect(everything).not.toContain(home);
+  expect(everything).not.toContain('signed');
+});

@@ -1,0 +1,94 @@
+import { isProfileName, type ProfileName, profileNames } from '@echodrop/identity-provider/provider-profiles';
+
+const heading = '## What a provider does, and what we answer';
+const columns = ['Profile', 'Status', 'Headers', 'Body', 'Delay', 'Our answer', 'Counts'];
+
+export const delays = [
+  'at once',
+  'never',
+  'stalls in the headers',
+  'stalls in the body',
+  'trickles',
+  'closes in the body',
+  'closes',
+  'resets',
+  'is not there',
+] as const;
+
+export type Delay = (typeof delays)[number];
+
+/** A row of the table in docs/identity-providers.md. */
+export interface BehaviourRow {
+  /** Its cells as they stand there. */
+  readonly text: string;
+  readonly profiles: readonly ProfileName[];
+  readonly status: number | undefined;
+  readonly headers: string;
+  readonly body: string;
+  readonly delay: Delay;
+  readonly outcome: 'verified' | 'refused' | 'provider_unavailable';
+  /** The user's number, or that it is made by a hash; undefined where the row does not say. */
+  readonly userId: bigint | 'hashed' | undefined;
+  readonly retryAfterSeconds: number;
+  /** Whether ten of them open the breaker. */
+  readonly counts: boolean;
+}
+
+/** The rows of the table below its heading. @throws an Error for a page without it, and for a row that cannot be understood */
+export function behaviourRows(markdown: string): readonly BehaviourRow[] {
+  const section = markdown.split(`\n${heading}\n`)[1]?.split('\n## ')[0] ?? '';
+  const [head, rule, ...rows] = section.split('\n').filter((line) => line.startsWith('|'));
+  if (!head || !rule || rows.length === 0) throw new Error('there is no table of what a provider does');
+  if (cellsOf(head).join() !== columns.join()) throw new Error(`not the columns that the test knows: ${head}`);
+  return rows.map(rowOf);
+}
+
+function cellsOf(line: string): string[] {
+  const cells = line.trim().split('|');
+  if (cells.length !== columns.length + 2 || cells.at(-1) !== '')
+    throw new Error(`not ${columns.length} cells: ${line}`);
+  return cells.slice(1, -1).map((cell) => cell.trim());
+}
+
+function rowOf(line: string): BehaviourRow {
+  const [profile = '', status = '', headers = '', body = '', delay, answer = '', counts = ''] = cellsOf(line);
+  const told = answerIn(answer);
+  const known = delays.find((each) => each === delay);
+  const isWhole = /^([1-5]\d\d|none)$/.test(status) && /^(yes|no)$/.test(counts) && headers !== '' && body !== '';
+  if (!told || !known || !isWhole) throw new Error(`a row that cannot be understood: ${line}`);
+  return {
+    text: [status, headers, body, delay].join(' | '),
+    profiles: profilesIn(profile),
+    status: status === 'none' ? undefined : Number(status),
+    headers,
+    body,
+    delay: known,
+    ...told,
+    counts: counts === 'yes',
+  };
+}
+
+function profilesIn(cell: string): readonly ProfileName[] {
+  if (cell === 'any') return profileNames;
+  if (isProfileName(cell)) return [cell];
+  throw new Error(`no profile: ${cell}`);
+}
+
+const outcomes = {
+  verified: 'verified',
+  credentials_refused: 'refused',
+  provider_unavailable: 'provider_unavailable',
+} as const;
+
+function answerIn(cell: string): Pick<BehaviourRow, 'outcome' | 'userId' | 'retryAfterSeconds'> | undefined {
+  const shape =
+    /^(?:(verified)(?:, user\.id (\d+|hashed))?|(credentials_refused)|(provider_unavailable)(?:, Retry-After (\d+))?)$/;
+  const [, verified, userId, refused, unavailable, retryAfter = '10'] = shape.exec(cell) ?? [];
+  const reason = verified ?? refused ?? unavailable;
+  if (reason === undefined) return undefined;
+  return {
+    outcome: outcomes[reason as keyof typeof outcomes],
+    userId: userId === undefined || userId === 'hashed' ? userId : BigInt(userId),
+    retryAfterSeconds: Number(retryAfter),
+  };
+}

@@ -1,0 +1,96 @@
+import { mia, type StandInProvider, says, startStandIn } from '@echodrop/identity-provider/stand-in-provider.fixture';
+import { Secret } from '@echodrop/service/secret';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { IdentityProviders } from './identity-provider.ts';
+
+let standIn: StandInProvider;
+let providers: IdentityProviders;
+
+beforeEach(async () => {
+  vi.useFakeTimers({ toFake: ['Date'], now: new Date('2026-11-21T12:00:00Z') });
+  standIn = await startStandIn();
+  providers = new IdentityProviders({ timeoutMs: 2000, userIdSecret: new Secret('of this test'), failed: () => {} });
+});
+
+afterEach(async () => {
+  vi.useRealTimers();
+  await providers[Symbol.asyncDispose]();
+  await standIn[Symbol.asyncDispose]();
+});
+
+function ask(token: string) {
+  return providers.ask(standIn.provider, `OAuth oauth_nonce="${crypto.randomUUID()}", oauth_token="${token}"`);
+}
+
+function limited(retryAfter?: string): void {
+  standIn.behaviour = says(429, '', retryAfter === undefined ? '' : `Retry-After: ${retryAfter}\r\n`);
+}
+
+function later(seconds: number): void {
+  vi.advanceTimersByTime(seconds * 1000);
+}
+
+function unavailableFor(seconds: number) {
+  return { outcome: 'provider_unavailable', retryAfterSeconds: seconds };
+}
+
+test.each([
+  ['60', 60],
+  ['0', 1],
+  ['Sat, 21 Nov 2026 12:02:00 GMT', 120],
+  ['100000', 3600],
+  ['soon', 10],
+  [undefined, 10],
+])('Retry-After: %s of a 429 is kept to, and told', async (retryAfter, seconds) => {
+  limited(retryAfter);
+  expect(await ask('mia')).toEqual(unavailableFor(seconds));
+  standIn.behaviour = mia;
+  later(seconds - 0.5);
+  expect(await ask('mia')).toEqual(unavailableFor(1));
+  expect(standIn.questions).toHaveLength(1);
+  later(1);
+  expect(await ask('mia')).toMatchObject({ outcome: 'verified' });
+});
+
+test('one user who asked too often shuts out nobody, however long they go on', async () => {
+  limited('3600');
+  await ask('noa');
+  for (let times = 0; times < 50; times += 1) expect(await ask('noa')).toEqual(unavailableFor(3600));
+  expect(standIn.questions).toHaveLength(1);
+  standIn.behaviour = mia;
+  expect(await ask('mia')).toMatchObject({ outcome: 'verified' });
+});
+
+test('a bearer token rests too', async () => {
+  limited('60');
+  await providers.ask(standIn.provider, 'Bearer a');
+  standIn.behaviour = mia;
+  expect(await providers.ask(standIn.provider, 'Bearer a')).toEqual(unavailableFor(60));
+  expect(await providers.ask(standIn.provider, 'Bearer b')).toMatchObject({ outcome: 'verified' });
+});
+
+async function refuseTenUsers(retryAfter: string): Promise<void> {
+  limited(retryAfter);
+  for (let user = 0; user < 10; user += 1) await ask(`user ${user}`);
+  standIn.behaviour = mia;
+}
+
+test('a provider that has had enough of ten users in a row is left alone for as long as it asks', async () => {
+  await refuseTenUsers('60');
+  expect(await ask('mia')).toEqual(unavailableFor(60));
+  later(59);
+  expect(await ask('mia')).toEqual(unavailableFor(1));
+  expect(standIn.questions).toHaveLength(10);
+  later(1);
+  expect(await ask('mia')).toMatchObject({ outcome: 'verified' });
+});
+
+test.each([
+  ['no shorter than ten seconds', '1', 10],
+  ['no longer than five minutes', '86400', 300],
+])('but %s', async (_, retryAfter, seconds) => {
+  await refuseTenUsers(retryAfter);
+  expect(await ask('mia')).toEqual(unavailableFor(seconds));
+  later(seconds);
+  expect(await ask('mia')).toMatchObject({ outcome: 'verified' });
+});

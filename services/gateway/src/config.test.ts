@@ -1,0 +1,28 @@
+import { FaultySettings } from '@echodrop/service/env';
+import { expect, test } from 'vitest';
+import { readConfig } from './config.ts';
+
+const good = {
+  REDIS_URL: 'redis://127.0.0.1',
+  OBJECT_STORE: 'filesystem',
+  OBJECT_STORE_DIR: '/tmp',
+  VERIFIER_SECRET: 'a secret of this test, another secret of this test',
+  API_KEYS: 'key',
+};
+
+test('nobody is a trusted proxy unless told', () => {
+  expect(readConfig(good).TRUSTED_PROXIES).toEqual([]);
+});
+
+test.each(['10.0.0.0/8', '192.0.2.1, ::1', '2001:db8::/32', '0.0.0.0/0'])('%s may be trusted', (TRUSTED_PROXIES) => {
+  expect(readConfig({ ...good, TRUSTED_PROXIES }).TRUSTED_PROXIES).toEqual(TRUSTED_PROXIES.split(', '));
+});
+
+test.each(['nginx', '10.0.0.0/33', '::1/129', '10.0.0', '192.0.2.1/', '192.0.2.1,proxy', 'true'])(
+  '%s is no proxy that could be trusted',
+  (TRUSTED_PROXIES) => {
+    const read = () => readConfig({ ...good, TRUSTED_PROXIES });
+    expect(read).toThrow(FaultySettings);
+    expect(read).toThrow('TRUSTED_PROXIES must be addresses or networks (10.0.0.0/8)');
+  },
+);

@@ -1,0 +1,38 @@
+import { samplePhoto } from '@echodrop/testkit/sample-media';
+import { type Stack, startStack } from '@echodrop/testkit/start-stack';
+import { echoHeaders, upload } from '@echodrop/testkit/upload';
+import { afterEach, expect, test } from 'vitest';
+
+const media = await samplePhoto('jpg', { width: 64, height: 48 });
+
+let stack: Stack;
+
+afterEach(() => stack[Symbol.asyncDispose]());
+
+async function statuses(settings: Record<string, string>, forwardedFor: readonly string[]): Promise<number[]> {
+  stack = await startStack({ settings });
+  const proof = echoHeaders(stack);
+  const seen = [];
+  for (const address of forwardedFor)
+    seen.push((await upload(stack, { media, headers: { ...proof, 'X-Forwarded-For': address } })).status);
+  return seen;
+}
+
+test('a proof may be shown again', async () => {
+  expect(await statuses({}, ['192.0.2.1', '198.51.100.7'])).toEqual([200, 200]);
+});
+
+test('VERDICT_REUSE=retry: by the same client, whom a trusted proxy names', async () => {
+  const settings = { VERDICT_REUSE: 'retry', TRUSTED_PROXIES: '127.0.0.0/8, ::1' };
+  expect(await statuses(settings, ['192.0.2.1', '192.0.2.1', '198.51.100.7', '192.0.2.1, 198.51.100.7'])).toEqual([
+    200, 200, 401, 401,
+  ]);
+});
+
+test('VERDICT_REUSE=retry: whom a client says it speaks for does not matter', async () => {
+  expect(await statuses({ VERDICT_REUSE: 'retry' }, ['192.0.2.1', '198.51.100.7'])).toEqual([200, 200]);
+});
+
+test('VERDICT_REUSE=off: never', async () => {
+  expect(await statuses({ VERDICT_REUSE: 'off' }, ['192.0.2.1', '192.0.2.1'])).toEqual([200, 401]);
+});
