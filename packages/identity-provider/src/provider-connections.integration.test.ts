@@ -6,6 +6,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { execa } from 'execa';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { ProviderConnections } from './provider-connections.ts';
+import { type Behaviour, startStandIn } from './stand-in-provider.fixture.ts';
 
 const advertised = 'https://id.example/verify.json';
 // A process of its own, since the authorities that are trusted are read when it starts.
@@ -69,4 +71,25 @@ test.each([
   ['whatever name it advertises', 'https://localhost/=https://127.0.0.2'],
 ])('one that proves another name than that under which it is asked is told nothing %s', async (_, entry) => {
   expect(await askAt(`${entry}:${port}/`)).toEqual(['ERR_TLS_CERT_ALTNAME_INVALID']);
+});
+
+test.each<[string, Behaviour]>([
+  ['closes', (socket) => socket.end()],
+  ['breaks', (socket) => socket.resetAndDestroy()],
+  ['says half an answer and breaks', (socket) => socket.write('HTTP/1.1 200', () => socket.resetAndDestroy())],
+])('connections are used again, and when one %s under a question, that is not asked again', async (_, behaviour) => {
+  await using standIn = await startStandIn();
+  await using connections = new ProviderConnections(2000);
+  const used = new Set<number | undefined>();
+  const usual = standIn.behaviour;
+  standIn.behaviour = (socket) => {
+    const isUsedAgain = used.has(socket.remotePort);
+    used.add(socket.remotePort);
+    (isUsedAgain ? behaviour : usual)(socket);
+  };
+  let asked = 0;
+  await expect(async () => {
+    for (; asked < 10; asked += 1) await connections.ask(standIn.provider, 'OAuth a');
+  }).rejects.toThrow();
+  expect(standIn.questions).toHaveLength(asked + 1);
 });
