@@ -29,3 +29,9 @@ test("it takes the first key and the first base path, and keeps the shell's hand
 test("where another provider is named, nobody's credentials are known", () => {
   expect(sampleTarget({ IDENTITY_PROVIDERS: 'https://id.example' })).toBeUndefined();
 });
+
+test('where the sandbox has users of its own, or was told to misbehave, no sample is sent', () => {
+  expect(sampleTarget({ SANDBOX_USERS_FILE: 'users.json' })).toBeUndefined();
+  expect(sampleTarget({ SANDBOX_BEHAVIOUR: 'down' })).toBeUndefined();
+  expect(sampleTarget({ SANDBOX_BEHAVIOUR: 'normal' })).toBeDefined();
+});

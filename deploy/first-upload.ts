@@ -1,7 +1,8 @@
 import { type Upload, uploadMedia } from '@echodrop/client/client';
 import {
-  hasSandbox,
+  isSandboxStrange,
   localApiKey,
+  localCredentials,
   localService,
   sandboxCredentials,
   sandboxProvider,
@@ -21,9 +22,9 @@ export interface Sample {
   readonly apiKey: string;
 }
 
-/** Where a sample can be sent; undefined where a user of the sandbox is not known. */
+/** Where a sample can be sent; undefined where no user is known, or where the sandbox was told to misbehave. */
 export function sampleTarget(env: NodeJS.ProcessEnv): Sample | undefined {
-  if (!hasSandbox(env)) return undefined;
+  if (!localCredentials(env) || isSandboxStrange(env)) return undefined;
   return { service: localService(env), provider: sandboxProvider(env), apiKey: localApiKey(env) };
 }
 

@@ -1,3 +1,4 @@
+import { localProvider } from '@echodrop/client/local-system';
 import { expect, test } from 'vitest';
 import { environmentOf, localEnvironments } from './local-environment.ts';
 
@@ -52,7 +53,13 @@ test('with nothing set, every service gets what the system brings along', () => 
     API_KEYS: 'sandbox-key',
   });
   expect(of('auth-verifier')).toMatchObject({
-    IDENTITY_PROVIDERS: 'http://127.0.0.1:8085/1/account/verify_credentials.json',
+    IDENTITY_PROVIDERS: [
+      'http://127.0.0.1:8085/1/account/verify_credentials.json',
+      'mastodon http://127.0.0.1:8085/api/v1/accounts/verify_credentials',
+      'oidc http://127.0.0.1:8085/userinfo',
+      'wordpress http://127.0.0.1:8085/wp-json/wp/v2/users/me',
+      'matrix http://127.0.0.1:8085/_matrix/client/v3/account/whoami',
+    ].join(),
     CACHE_KEY_SECRET_FILE: '/data/secrets/CACHE_KEY_SECRET',
     USER_ID_SECRET_FILE: '/data/secrets/USER_ID_SECRET',
   });
@@ -67,7 +74,15 @@ test('addresses follow from ports and hosts', () => {
   });
   expect(of('gateway')).toMatchObject({ PUBLIC_SITE_URL: 'http://127.0.0.1:1', VERIFIER_URL: 'http://127.0.0.1:2' });
   expect(of('site')).toMatchObject({ PUBLIC_SITE_URL: 'http://127.0.0.1:1', PORT: '1', HOST: '0.0.0.0' });
-  expect(of('auth-verifier')['IDENTITY_PROVIDERS']).toBe('http://127.0.0.1:3/1/account/verify_credentials.json');
+  const providers = of('auth-verifier')['IDENTITY_PROVIDERS']?.split(',');
+  expect(providers?.[0]).toBe('http://127.0.0.1:3/1/account/verify_credentials.json');
+  expect(providers?.every((provider) => provider.includes('http://127.0.0.1:3/'))).toBe(true);
+});
+
+test('the first of the providers is the one that clients sign for', () => {
+  const env = { SANDBOX_PROVIDER_PORT: '3' };
+  const setting = environments(env)('auth-verifier')['IDENTITY_PROVIDERS'];
+  expect(localProvider({ IDENTITY_PROVIDERS: setting })).toBe(localProvider(env));
 });
 
 test('what is given stays, for all or for one service, as a value or as a file', () => {
@@ -103,4 +118,7 @@ test('the sandbox provider runs only where no other provider is named', () => {
 
 test('a faulty port is left to its service to tell: the addresses stay sound', () => {
   expect(environments({ SITE_PORT: 'none' })('gateway')['PUBLIC_SITE_URL']).toBe('http://127.0.0.1:8081');
+  expect(environments({ SANDBOX_PROVIDER_PORT: 'none' })('auth-verifier')['IDENTITY_PROVIDERS']).toMatch(
+    /^http:\/\/127\.0\.0\.1:8085\//,
+  );
 });

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
-import { hasSandbox, localAddress, sandboxApiKey, sandboxProvider, variableOf } from '@echodrop/client/local-system';
+import { hasSandbox, localAddress, sandboxApiKey, variableOf } from '@echodrop/client/local-system';
+import { identityProvidersAt } from '../services/sandbox-provider/src/profiles.ts';
 import { type ServiceName, serviceNames } from './services.ts';
 
 /** Where the parts are that a system of its own brings along. */
@@ -56,7 +57,7 @@ function defaultSettings(env: NodeJS.ProcessEnv, { dataDir, redisUrl }: OwnParts
     OBJECT_STORE_DIR: join(dataDir, 'store'),
     PUBLIC_SITE_URL: sound(env, (from) => localAddress('site', from)),
     VERIFIER_URL: sound(env, (from) => localAddress('auth-verifier', from)),
-    IDENTITY_PROVIDERS: sound(env, sandboxProvider),
+    IDENTITY_PROVIDERS: identityProvidersAt(sound(env, (from) => localAddress('sandbox-provider', from))).join(),
     API_KEYS: sandboxApiKey,
     ...Object.fromEntries(ownSecrets.map((name) => [`${name}_FILE`, secretFile(dataDir, name)])),
   };

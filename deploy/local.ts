@@ -51,7 +51,8 @@ async function serve(plan: SystemPlan, env: NodeJS.ProcessEnv, stopping: AbortSi
 
   const target = sampleTarget(env);
   if (target) await showSample(target, stopping);
-  else say('sample', 'not uploaded: IDENTITY_PROVIDERS is set, and no user of those is known here');
+  else
+    say('sample', 'not uploaded: no user of the identity provider is known here, or the sandbox was told to misbehave');
   say('echodrop', 'ready');
   await aborted(stopping);
 }

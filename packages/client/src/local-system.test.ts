@@ -2,7 +2,14 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { localAddress, localApiKey, localCredentials, localProvider, localService } from './local-system.ts';
+import {
+  isSandboxStrange,
+  localAddress,
+  localApiKey,
+  localCredentials,
+  localProvider,
+  localService,
+} from './local-system.ts';
 
 test('with an empty environment everything is on its usual port on loopback', () => {
   expect(localAddress('gateway', {})).toBe('http://127.0.0.1:8080');
@@ -69,4 +76,17 @@ test.each([
     expect(localProvider(env)).toBe(address);
     expect(localCredentials(env)).toBeUndefined();
   }
+});
+
+test('a sandbox with users of its own is signed for, but none of them is known', () => {
+  for (const env of [{ SANDBOX_USERS_FILE: 'users.json' }, { SANDBOX_PROVIDER_SANDBOX_USERS_FILE: 'users.json' }]) {
+    expect(localCredentials(env)).toBeUndefined();
+    expect(localProvider(env)).toBe(localProvider({}));
+  }
+});
+
+test('a sandbox is strange where it was told to be from the start', () => {
+  expect(isSandboxStrange({})).toBe(false);
+  expect(isSandboxStrange({ SANDBOX_BEHAVIOUR: 'normal' })).toBe(false);
+  expect(isSandboxStrange({ SANDBOX_BEHAVIOUR: 'slow' })).toBe(true);
 });

@@ -63,9 +63,15 @@ export function localProvider(env: NodeJS.ProcessEnv): string {
   return first.replace(/^\S+ /, '').replace(/=https?:\/\/.*$/, '');
 }
 
-/** A user whom the system's identity provider knows; undefined where it is not the sandbox. */
+/** A user whom the system's identity provider knows; undefined where it is not the sandbox, or one with users of its own. */
 export function localCredentials(env: NodeJS.ProcessEnv): OAuthCredentials | undefined {
-  return hasSandbox(env) ? sandboxCredentials : undefined;
+  const isOwn = hasSandbox(env) && settingOf('sandbox-provider', 'SANDBOX_USERS_FILE', env) === undefined;
+  return isOwn ? sandboxCredentials : undefined;
+}
+
+/** Whether the system's sandbox was told to misbehave from the start, so that uploads by its user may well fail. */
+export function isSandboxStrange(env: NodeJS.ProcessEnv): boolean {
+  return (settingOf('sandbox-provider', 'SANDBOX_BEHAVIOUR', env) ?? 'normal') !== 'normal';
 }
 
 /** The host part of an address under which a listener on `host` can be asked. */

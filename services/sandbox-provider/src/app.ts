@@ -1,71 +1,79 @@
-import type { Log } from '@echodrop/service/log';
-import express, { type ErrorRequestHandler, type Express, type Request, type Response } from 'express';
-import { type Fault, SignatureCheck } from './check-signature.ts';
+import { readFileSync } from 'node:fs';
+import express, { type ErrorRequestHandler, type Express, type RequestHandler, type Response } from 'express';
+import { answerQuestion } from './answer-question.ts';
+import { BearerCheck } from './check-bearer.ts';
+import { SignatureCheck } from './check-signature.ts';
 import { credentialsPage } from './credentials-page.ts';
+import type { SandboxEvents } from './events.ts';
+import { profileEntries } from './profiles.ts';
+import { addressOf, requireAddress } from './require-address.ts';
+import { type Switch, switchBehaviour } from './switch-behaviour.ts';
+import type { Accounts } from './users.ts';
 
-const verifyCredentials = '/1/account/verify_credentials.json';
+interface SandboxParts {
+  readonly accounts: Accounts;
+  /** How it behaves at first. */
+  readonly behaviour: Readonly<Switch>;
+  readonly events: SandboxEvents;
+}
 
-// Codes and sentences as old clients know them from Twitter.
-const refusals: Record<Fault, { code: number; message: string }> = {
-  missing: { code: 215, message: 'Bad Authentication data' },
-  malformed: { code: 215, message: 'Bad Authentication data' },
-  unknown: { code: 89, message: 'Invalid or expired token' },
-  signature: { code: 32, message: 'Could not authenticate you' },
-  timestamp: { code: 135, message: 'Timestamp out of bounds' },
-  nonce: { code: 32, message: 'Could not authenticate you' },
-};
+/** The provider's routes: who a request's user is, for every kind of provider, and a page that says how to ask and how it behaves. */
+export function sandboxApp({ accounts, behaviour, events }: SandboxParts): Express {
+  const state: Switch = { ...behaviour };
+  const checks = { signature: new SignatureCheck(accounts), bearer: new BearerCheck(accounts) };
+  const style = readFileSync(new URL('./style.css', import.meta.url), 'utf8');
 
-/** The provider's routes: who signed this request, and a page that says how to sign one. */
-export function sandboxApp(log: Log): Express {
-  const signatures = new SignatureCheck();
   const app = express()
     .disable('x-powered-by')
     .disable('etag')
     .enable('case sensitive routing')
     .enable('strict routing');
+  app.use(safeHeaders, requireAddress);
 
-  app.use((_request, response, next) => {
-    response.set('Cache-Control', 'no-store');
-    next();
+  app.get('/', (_request, response) => {
+    response.type('html').send(credentialsPage({ accounts, address: addressOf(response), state }));
   });
-
-  app.get('/', (request, response) => {
-    response.type('html').send(credentialsPage(signedAddress(request)?.origin ?? ''));
+  app.get('/style.css', (_request, response) => {
+    response.type('css').send(style);
   });
+  app.post('/behaviour', switchBehaviour(state, events));
+  app.all('/behaviour', notAllowed('POST'));
 
-  app.get(verifyCredentials, (request, response) => {
-    const url = signedAddress(request);
-    const { method, headers } = request;
-    const found = url ? signatures.check({ method, url, authorization: headers.authorization }) : 'malformed';
-    if (typeof found === 'string') {
-      log.info({ reason: found }, 'credentials refused');
-      refuse(response.set('WWW-Authenticate', 'OAuth realm="sandbox"'), 401, refusals[found]);
-    } else {
-      const { id, screenName } = found;
-      response.json({ id, id_str: String(id), name: 'Sandbox', screen_name: screenName });
-    }
+  for (const [name, { path }] of profileEntries) {
+    app.get(path, answerQuestion(name, { checks, state, events }));
+    app.all(path, notAllowed('GET, HEAD'));
+  }
+
+  app.use((_request, response) => refuse(response, 404, 34, 'Sorry, that page does not exist'));
+  return app.use(failed(events));
+}
+
+// The page's form needs its Origin, which no-referrer would take from it.
+const safeHeaders: RequestHandler = (_request, response, next) => {
+  response.set({
+    'Cache-Control': 'no-store',
+    'X-Content-Type-Options': 'nosniff',
+    'Referrer-Policy': 'same-origin',
+    'Content-Security-Policy':
+      "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
   });
+  next();
+};
 
-  app.all(verifyCredentials, (_request, response) => {
-    refuse(response.set('Allow', 'GET, HEAD'), 405, { code: 86, message: 'This method requires a GET' });
-  });
+function notAllowed(methods: string): RequestHandler {
+  return (_request, response) => refuse(response.set('Allow', methods), 405, 86, `This takes ${methods}`);
+}
 
-  app.use((_request, response) => {
-    refuse(response, 404, { code: 34, message: 'Sorry, that page does not exist' });
-  });
-
-  const failed: ErrorRequestHandler = (error, _request, response, _next) => {
-    log.error({ err: error }, 'a request failed');
-    refuse(response, 500, { code: 131, message: 'Internal error' });
+function failed(events: SandboxEvents): ErrorRequestHandler {
+  return (error, _request, response, next) => {
+    if (response.headersSent) return next(error);
+    if (error.status >= 400 && error.status < 500) return refuse(response, error.status, 214, 'Bad request');
+    events.failed(error);
+    refuse(response, 500, 131, 'Internal error');
   };
-  return app.use(failed);
 }
 
-/** The address as the client knows it and signs it: this server's own name does not count, only the Host that was asked for. */
-function signedAddress(request: Request): URL | undefined {
-  return URL.parse(`http://${request.headers.host ?? ''}${request.originalUrl}`) ?? undefined;
-}
-
-function refuse(response: Response, status: number, error: { code: number; message: string }): void {
-  response.status(status).json({ errors: [error] });
+// Codes as old clients know them from X.
+function refuse(response: Response, status: number, code: number, message: string): void {
+  response.status(status).json({ errors: [{ code, message }] });
 }

@@ -2,41 +2,46 @@ import { timingSafeEqual } from 'node:crypto';
 import { signatureOf } from '@echodrop/oauth/signature';
 import { readAuthorization } from './authorization-header.ts';
 import { NonceMemory } from './nonce-memory.ts';
-import { consumers, type SandboxUser, users } from './users.ts';
+import type { Proof } from './proof.ts';
+import type { Accounts, SandboxUser } from './users.ts';
 
-/** A request as its signature sees it: `url` is the address that the client signed for, query included. */
-export interface SignedRequest {
-  readonly method: string;
-  readonly url: URL;
-  readonly authorization: string | undefined;
-}
-
-export type Fault = 'missing' | 'malformed' | 'unknown' | 'signature' | 'timestamp' | 'nonce';
+export type SignatureFault = 'missing' | 'malformed' | 'unknown' | 'signature' | 'timestamp' | 'nonce';
 
 const clockTolerance = 5 * 60;
 
 /** Who signed requests, with HMAC-SHA1 as RFC 5849 has it; remembers the nonces that it has seen. */
 export class SignatureCheck {
+  readonly #secrets: ReadonlyMap<string, string>;
+  readonly #tokens: ReadonlyMap<string, { readonly user: SandboxUser; readonly secret: string }>;
   readonly #nonces = new NonceMemory(2 * clockTolerance * 1000);
 
-  check({ method, url, authorization }: SignedRequest): SandboxUser | Fault {
+  constructor({ consumers, users }: Accounts) {
+    this.#secrets = new Map(consumers.map(({ key, secret }) => [key, secret]));
+    this.#tokens = new Map(
+      users.flatMap((user) => user.oauthTokens.map(({ token, secret }) => [token, { user, secret }])),
+    );
+  }
+
+  check({ method, url, authorization, nowSeconds }: Proof): SandboxUser | SignatureFault {
     if (authorization === undefined) return 'missing';
     const parameters = readAuthorization(authorization);
     if (!parameters || !wellFormed(parameters, url)) return 'malformed';
 
-    const consumer = consumers.find(({ key }) => key === parameters.get('oauth_consumer_key'));
-    const user = users.find(({ token }) => token === parameters.get('oauth_token'));
-    if (!consumer || !user) return 'unknown';
+    const consumer = parameters.get('oauth_consumer_key') ?? '';
+    const token = parameters.get('oauth_token') ?? '';
+    const consumerSecret = this.#secrets.get(consumer);
+    const held = this.#tokens.get(token);
+    if (consumerSecret === undefined || !held) return 'unknown';
 
     const { oauth_signature: _, ...signed } = Object.fromEntries(parameters);
-    const secrets = { consumerSecret: consumer.secret, tokenSecret: user.tokenSecret };
+    const secrets = { consumerSecret, tokenSecret: held.secret };
     const expected = signatureOf({ method, address: url.href, parameters: signed }, secrets);
     if (!same(expected, parameters.get('oauth_signature') ?? '')) return 'signature';
 
     const timestamp = parameters.get('oauth_timestamp') ?? '';
-    if (Math.abs(Date.now() / 1000 - Number(timestamp)) > clockTolerance) return 'timestamp';
+    if (Math.abs(nowSeconds - Number(timestamp)) > clockTolerance) return 'timestamp';
     const nonce = parameters.get('oauth_nonce') ?? '';
-    return this.#nonces.use({ consumer: consumer.key, token: user.token, timestamp, nonce }) ? user : 'nonce';
+    return this.#nonces.use({ consumer, token, timestamp, nonce }) ? held.user : 'nonce';
   }
 }
 

@@ -3,8 +3,14 @@ import { listen } from '@echodrop/service/http-server';
 import { runService } from '@echodrop/service/run-service';
 import { sandboxApp } from './app.ts';
 import { readConfig } from './config.ts';
+import { SandboxEvents } from './events.ts';
 
-await runService('sandbox-provider', readConfig, async ({ config, log, parts, stopping }) => {
+await runService('sandbox-provider', readConfig, async ({ config, log, metrics, parts, stopping }) => {
+  const app = sandboxApp({
+    accounts: config.SANDBOX_USERS_FILE,
+    behaviour: { behaviour: config.SANDBOX_BEHAVIOUR, slowSeconds: config.SANDBOX_SLOW_SECONDS },
+    events: new SandboxEvents(log, metrics),
+  });
   const { HOST: host, PORT: port, SHUTDOWN_GRACE_SECONDS: graceSeconds } = config;
-  parts.use(await listen(createServer(sandboxApp(log)), { host, port, stopping, graceSeconds }));
+  parts.use(await listen(createServer(app), { host, port, stopping, graceSeconds }));
 });

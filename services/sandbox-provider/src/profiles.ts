@@ -1,0 +1,23 @@
+import type { ProfileName } from '@echodrop/identity-provider/provider-profiles';
+import { mastodon } from './mastodon.ts';
+import { matrix } from './matrix.ts';
+import { oauth1 } from './oauth1.ts';
+import { oidc } from './oidc.ts';
+import type { SandboxProfile } from './profile.ts';
+import { wordpress } from './wordpress.ts';
+
+/** Every kind of identity provider that Echodrop asks. */
+export const sandboxProfiles: Readonly<Record<ProfileName, SandboxProfile>> = {
+  oauth1,
+  mastodon,
+  oidc,
+  wordpress,
+  matrix,
+};
+
+export const profileEntries = Object.entries(sandboxProfiles) as readonly [ProfileName, SandboxProfile][];
+
+/** The entries of IDENTITY_PROVIDERS for a sandbox at `origin` (no slash at its end), the one that needs no profile's word first. */
+export function identityProvidersAt(origin: string): string[] {
+  return profileEntries.map(([name, { path }]) => `${name === 'oauth1' ? '' : `${name} `}${origin}${path}`);
+}

@@ -1,0 +1,91 @@
+import { readFileSync } from 'node:fs';
+import { parseExactJson } from '@echodrop/record';
+import { z } from 'zod';
+import { type Accounts, builtInAccounts } from './users.ts';
+
+const smallestId = -(2n ** 63n);
+const largestId = 2n ** 64n - 1n;
+
+const credential = z.string().regex(/^[\x21-\x7e]{1,256}$/, 'must be 1 to 256 visible ASCII characters');
+const bearerToken = z.string().regex(/^[\w.~+/-]{1,256}=*$/, 'must be a bearer token (RFC 6750, section 2.1)');
+
+const id = z.unknown().transform((value, context) => {
+  const read = idIn(value);
+  if (read !== undefined) return read;
+  context.addIssue('must be an integer of at most 64 bits, or a string that is no number');
+  return z.NEVER;
+});
+
+const user = z
+  .strictObject({
+    id,
+    screen_name: z.string().regex(/^[\w.-]{1,64}$/, 'must be 1 to 64 letters, digits, dots, hyphens and underscores'),
+    name: z.string().min(1).max(100).optional(),
+    oauth_tokens: z.array(z.strictObject({ token: credential, secret: credential })).default([]),
+    bearer_tokens: z.array(bearerToken).default([]),
+  })
+  .transform(({ screen_name, name = screen_name, oauth_tokens, bearer_tokens, ...rest }) => ({
+    ...rest,
+    screenName: screen_name,
+    name,
+    oauthTokens: oauth_tokens,
+    bearerTokens: bearer_tokens,
+  }));
+
+const accounts = z.strictObject({
+  consumers: z.array(z.strictObject({ key: credential, secret: credential })).default([...builtInAccounts.consumers]),
+  users: z.array(user).min(1),
+});
+
+/**
+ * What a file of users holds, which is JSON: `{"consumers": [{"key", "secret"}], "users": [{"id", "screen_name", "name",
+ * "oauth_tokens": [{"token", "secret"}], "bearer_tokens": [""]}]}`. Without `consumers` it is the built-in one; `name`, and either
+ * kind of tokens, may be left out.
+ * @returns the accounts, or what is wrong with the file: each fault continues a sentence that begins with its setting, and holds no value
+ */
+export function accountsInFile(path: string): Accounts | readonly string[] {
+  try {
+    const read = accounts.safeParse(parseExactJson(readFileSync(path, 'utf8')), { error: withoutValues });
+    if (!read.success) return read.error.issues.map(({ path: at, message }) => faultAt(at, message));
+    const repeated = repeatedIn(read.data);
+    return repeated.length > 0 ? repeated : read.data;
+  } catch (error) {
+    if (error instanceof SyntaxError) return ['is not JSON'];
+    return [`cannot be read (${(error as NodeJS.ErrnoException).code})`];
+  }
+}
+
+function idIn(value: unknown): bigint | string | undefined {
+  if (typeof value === 'string') return /^(?!\s*[+-]?\d+\s*$).{1,256}$/su.test(value) ? value : undefined;
+  if (typeof value !== 'bigint' && !Number.isSafeInteger(value)) return undefined;
+  const integer = BigInt(value as bigint | number);
+  return integer >= smallestId && integer <= largestId ? integer : undefined;
+}
+
+function withoutValues({ code, input, expected }: z.core.$ZodRawIssue): string {
+  if (code === 'unrecognized_keys') return 'has a field that is not known';
+  if (code === 'invalid_type') return input === undefined ? 'is required' : `must be of type ${expected}`;
+  return code === 'too_small' ? 'must not be empty' : 'is too long';
+}
+
+function repeatedIn({ consumers, users }: Accounts): string[] {
+  const seen = new Set<string>();
+  const faults: string[] = [];
+  const once = (what: string, value: string, ...path: (string | number)[]) => {
+    if (seen.has(`${what} ${value}`)) faults.push(faultAt(path, 'is there twice'));
+    seen.add(`${what} ${value}`);
+  };
+  for (const [i, { key }] of consumers.entries()) once('consumer', key, 'consumers', i, 'key');
+  for (const [i, { id, screenName, oauthTokens, bearerTokens }] of users.entries()) {
+    once('id', String(id), 'users', i, 'id');
+    // Matrix knows no capitals.
+    once('name', screenName.toLowerCase(), 'users', i, 'screen_name');
+    for (const [j, { token }] of oauthTokens.entries()) once('oauth', token, 'users', i, 'oauth_tokens', j, 'token');
+    for (const [j, token] of bearerTokens.entries()) once('bearer', token, 'users', i, 'bearer_tokens', j);
+  }
+  return faults;
+}
+
+function faultAt(path: readonly PropertyKey[], message: string): string {
+  return `is faulty: ${z.core.toDotPath(path) || 'what it holds'} ${message}`;
+}

@@ -1,0 +1,38 @@
+import { type Answer, idAsNumber, type SandboxProfile } from './profile.ts';
+
+function refused(code: string, message: string): Answer {
+  return { status: 401, body: { code, message, data: { status: 401 } } };
+}
+
+/** GET /wp-json/wp/v2/users/me of WordPress; refusals as its OAuth 1.0a server plugin words them. */
+export const wordpress: SandboxProfile = {
+  path: '/wp-json/wp/v2/users/me',
+  proof: 'signature',
+  user: (user, { origin }) => ({
+    id: idAsNumber(user),
+    name: user.name,
+    url: '',
+    description: 'A user of the sandbox',
+    link: `${origin}/author/${slugOf(user)}/`,
+    slug: slugOf(user),
+    avatar_urls: Object.fromEntries([24, 48, 96].map((size) => [size, `${origin}/avatars/${size}.png`])),
+    meta: [],
+    _links: {
+      self: [{ href: `${origin}/wp-json/wp/v2/users/${encodeURIComponent(user.id.toString())}` }],
+      collection: [{ href: `${origin}/wp-json/wp/v2/users` }],
+    },
+  }),
+  refusals: {
+    missing: refused('rest_not_logged_in', 'You are not currently logged in.'),
+    malformed: refused('json_oauth1_missing_parameter', 'Missing OAuth parameters'),
+    unknown: refused('json_oauth1_consumer_mismatch', 'Token is not registered for the given consumer'),
+    signature: refused('json_oauth1_signature_mismatch', 'OAuth signature does not match'),
+    timestamp: refused('json_oauth1_invalid_timestamp', 'Invalid timestamp'),
+    nonce: refused('json_oauth1_nonce_already_used', 'Invalid nonce - nonce has already been used'),
+  },
+};
+
+// WordPress makes a slug from a login: in lower case, with a hyphen where there was a dot.
+function slugOf({ screenName }: { readonly screenName: string }): string {
+  return screenName.toLowerCase().replaceAll('.', '-');
+}
