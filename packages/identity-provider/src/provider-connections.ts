@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { Agent, buildConnector, request } from 'undici';
+import { Agent, buildConnector, errors, request } from 'undici';
 import type { Provider } from './provider.ts';
 
 const maxAnswerBytes = 64 * 1024;
@@ -12,6 +12,9 @@ export interface ProviderAnswer {
   readonly headers: IncomingHttpHeaders;
   readonly body: string;
 }
+
+/** The provider answered, but more than is read of an answer. */
+export class AnswerTooLarge extends Error {}
 
 /** The one place that speaks to the outside. */
 export class ProviderConnections implements AsyncDisposable {
@@ -37,9 +40,24 @@ export class ProviderConnections implements AsyncDisposable {
   /**
    * Asks the address that is really asked, as if it were the advertised one, and once, whatever happens (a nonce is good for one
    * question). No redirect is followed.
-   * @throws an Error without credentials in its message when there is no whole answer in time, or one of more than 64 KiB
+   * @throws AnswerTooLarge, beyond 64 KiB of body or 16 KiB of headers; when there is no whole answer in time, an Error without
+   * credentials in its message
    */
-  async ask({ advertised, upstream, profile }: Provider, authorization?: string): Promise<ProviderAnswer> {
+  async ask(provider: Provider, authorization?: string): Promise<ProviderAnswer> {
+    try {
+      return await this.#exchange(provider, authorization);
+    } catch (error) {
+      const isTooLarge =
+        error instanceof errors.ResponseExceededMaxSizeError || error instanceof errors.HeadersOverflowError;
+      throw isTooLarge ? new AnswerTooLarge('provider answered too much') : error;
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#agent.destroy();
+  }
+
+  async #exchange({ advertised, upstream, profile }: Provider, authorization?: string): Promise<ProviderAnswer> {
     const { statusCode, headers, body } = await request(upstream, {
       dispatcher: this.#agent,
       method: profile.method,
@@ -52,10 +70,6 @@ export class ProviderConnections implements AsyncDisposable {
       },
     });
     return { status: statusCode, headers, body: await body.text() };
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.#agent.destroy();
   }
 }
 

@@ -1,6 +1,6 @@
 import { createHmac, randomBytes } from 'node:crypto';
 
-interface Signer {
+export interface Signer {
   readonly consumer: { readonly key: string; readonly secret: string };
   readonly token: { readonly key: string; readonly secret: string };
 }

@@ -2,35 +2,46 @@ import { createHmac } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import type { ProviderRefusal } from './provider-answers.ts';
+import type { Signer } from './sign-echo.ts';
 
-interface StandIn {
-  /** The addresses for which clients sign, whatever host they name. */
+/** What proves the one user to it: a signature with these (OAuth 1.0a), or a bearer token. */
+export type Accepted = Signer | { readonly bearer: string };
+
+type StandIn = Accepted & {
+  /** The addresses for which clients sign; it answers at no other. */
   readonly advertised: readonly string[];
-  readonly consumer: { readonly key: string; readonly secret: string };
-  readonly token: { readonly key: string; readonly secret: string };
-  /** What a verified user gets. */
+  /** The word for it in IDENTITY_PROVIDERS, where it is not `oauth1`. */
+  readonly profile?: string;
+  /** What a verified user gets, as JSON; a text is sent as it is. */
   readonly answer: unknown;
-}
+  /** What everybody else gets; unless told otherwise 401. */
+  readonly refusal?: ProviderRefusal;
+};
 
-/** An identity provider that stands in for one out in the world: it checks signatures over the addresses that it advertises. */
+/** An identity provider that stands in for one out in the world: it checks proofs for the addresses that it advertises. */
 export interface StandInProvider extends AsyncDisposable {
   /** IDENTITY_PROVIDERS for it: each advertised address, really asked here. */
   readonly setting: string;
 }
 
-export async function startStandInProvider({ advertised, consumer, token, answer }: StandIn): Promise<StandInProvider> {
+export async function startStandInProvider(standIn: StandIn): Promise<StandInProvider> {
+  const { advertised, profile, answer, refusal = { status: 401, body: '{}' } } = standIn;
+  const accepted = { status: 200, headers: {}, body: typeof answer === 'string' ? answer : JSON.stringify(answer) };
   const server = createServer(({ headers, url }, response) => {
-    const address = advertised.find((each) => new URL(each).host === headers.host && new URL(each).pathname === url);
-    const isSigned = address !== undefined && signatureFits(`${headers.authorization}`, address, { consumer, token });
-    response
-      .writeHead(isSigned ? 200 : 401, { 'Content-Type': 'application/json' })
-      .end(JSON.stringify(isSigned ? answer : {}));
+    // As software behind a proxy finds out where it was asked.
+    const asked = `${headers['x-forwarded-proto'] ?? 'http'}://${headers.host}${url}`;
+    const address = advertised.find((each) => each === asked);
+    const isProved = address !== undefined && proves(`${headers.authorization}`, address, standIn);
+    const { status, headers: more, body } = isProved ? accepted : refusal;
+    response.writeHead(status, { 'Content-Type': 'application/json', ...more }).end(body);
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const here = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const word = profile === undefined ? '' : `${profile} `;
   return {
-    setting: advertised.map((address) => `${address}=${here}${new URL(address).pathname}`).join(','),
+    setting: advertised.map((address) => `${word}${address}=${here}${new URL(address).pathname}`).join(','),
     async [Symbol.asyncDispose]() {
       server.close();
       server.closeAllConnections();
@@ -39,11 +50,11 @@ export async function startStandInProvider({ advertised, consumer, token, answer
   };
 }
 
-function signatureFits(
-  header: string,
-  address: string,
-  { consumer, token }: Pick<StandIn, 'consumer' | 'token'>,
-): boolean {
+function proves(header: string, address: string, accepted: Accepted): boolean {
+  return 'bearer' in accepted ? header === `Bearer ${accepted.bearer}` : signatureFits(header, address, accepted);
+}
+
+function signatureFits(header: string, address: string, { consumer, token }: Signer): boolean {
   const pairs = [...header.matchAll(/([a-z_]+)="([^"]*)"/g)].filter(([, name]) => name !== 'realm');
   const parameters = Object.fromEntries(pairs.map(([, name = '', value = '']) => [name, decodeURIComponent(value)]));
   if (parameters.oauth_consumer_key !== consumer.key || parameters.oauth_token !== token.key) return false;

@@ -38,9 +38,13 @@ interface StackOptions {
 /** The whole system on free ports of this machine, each service a process of its own that a test may hang, kill and bring back. */
 export interface Stack extends AsyncDisposable {
   readonly gateway: string;
+  /** Where the auth-verifier answers, or all of them in turn. */
+  readonly verifier: string;
   readonly site: string;
   /** The address that the sandbox provider advertises, and that clients sign for. */
   readonly provider: string;
+  /** Another of its addresses, for those who have a bearer token: it speaks as Mastodon does. */
+  readonly bearerProvider: string;
   readonly redis: RunningRedis;
   readonly services: Record<ServiceName, ServerProcess>;
   /** Where the ops server of a service answers. */
@@ -71,6 +75,7 @@ export async function startStack({
   const spreading = verifiers > 1 ? parts.use(await startSpreadingProxy(verifierPorts)) : undefined;
   const at = (port: number) => `http://127.0.0.1:${port}`;
   const provider = `${at(ports['sandbox-provider'])}/1/account/verify_credentials.json`;
+  const bearerProvider = `${at(ports['sandbox-provider'])}/api/v1/accounts/verify_credentials`;
   const common = {
     REDIS_URL: redis.url,
     OBJECT_STORE: 'filesystem',
@@ -82,7 +87,7 @@ export async function startStack({
     CACHE_KEY_SECRET: 'another secret of this test stack',
     USER_ID_SECRET: 'a third secret of this test stack',
     API_KEYS: sandbox.apiKey,
-    IDENTITY_PROVIDERS: provider,
+    IDENTITY_PROVIDERS: `${provider}, mastodon ${bearerProvider}`,
     LOG_LEVEL: 'warn',
     ...settings,
   };
@@ -98,8 +103,10 @@ export async function startStack({
   const held = parts.move();
   return {
     gateway: at(ports.gateway),
+    verifier: common.VERIFIER_URL,
     site: at(ports.site),
     provider,
+    bearerProvider,
     redis,
     services: Object.fromEntries(started) as Record<ServiceName, ServerProcess>,
     ops: (service) => at(opsPorts[service]),

@@ -1,3 +1,4 @@
+import { AnswerTooLarge } from '@echodrop/identity-provider/provider-connections';
 import {
   type CircuitBreakerPolicy,
   ConsecutiveBreaker,
@@ -21,7 +22,7 @@ export class ProviderBreaker {
 
   constructor() {
     this.#policy = circuitBreaker(
-      handleWhen((error) => !(error instanceof NoVerdict)),
+      handleWhen((error) => !(error instanceof NoVerdict || error instanceof AnswerTooLarge)),
       {
         breaker: new ConsecutiveBreaker(failuresThatOpen),
         halfOpenAfter: new DelegateBackoff((context: IHalfOpenAfterBackoffContext) => this.#opens(context)),

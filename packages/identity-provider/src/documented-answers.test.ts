@@ -1,0 +1,62 @@
+import { Secret } from '@echodrop/service/secret';
+import { providerAnswers, type Software } from '@echodrop/testkit/provider-answers';
+import { expect, test } from 'vitest';
+import { callerIn } from './caller-in-answer.ts';
+import type { Provider } from './provider.ts';
+import { isProfileName, type ProfileName, profileNames, providerProfiles } from './provider-profiles.ts';
+
+const secret = new Secret('a secret of this test');
+const advertised = 'https://identity.example/verify';
+
+function providerOf(profile: ProfileName): Provider {
+  return { advertised, upstream: advertised, profile: providerProfiles[profile] };
+}
+
+function profileOf(software: Software): ProfileName {
+  const word = providerAnswers[software].profile;
+  if (!isProfileName(word)) throw new Error(`${word} is no profile`);
+  return word;
+}
+
+test.each<[Software, string, bigint, string]>([
+  ['x', '1059182745930317825', 1059182745930317825n, 'xenia'],
+  ['gnuSocial', '3', 3n, 'gustav'],
+  ['friendicaLikeTwitter', '43', 43n, 'frida'],
+  ['friendica', '43', 43n, 'frida'],
+  ['mastodon', '109348237410294711', 109348237410294711n, 'maren'],
+  // Those that are no numbers: fixed, since with another way of hashing every such user would become somebody else.
+  ['pleroma', 'AjnbIeL3kmD0YN6XGS', 3629586657095369806n, 'paula'],
+  ['openIdConnect', '248289761001', 248289761001n, 'j.doe'],
+  ['wordpress', '3', 3n, 'wanda'],
+  ['matrix', '@max:matrix.example', 2794403684492548784n, '@max:matrix.example'],
+])("%s's documented answer names %s, user %i, %s", (software, subject, userId, screenName) => {
+  const { accepted, profile, ...told } = providerAnswers[software];
+  expect(callerIn(accepted, providerOf(profileOf(software)), secret)).toEqual({
+    provider: advertised,
+    subject,
+    userId,
+    screenName,
+  });
+  expect(told).toMatchObject({ subject, screenName });
+  expect(providerProfiles[profileOf(software)].schemes).toEqual([told.scheme]);
+});
+
+test('there is a documented answer for every profile', () => {
+  const shown = (Object.keys(providerAnswers) as Software[]).map(profileOf);
+  expect([...new Set(shown)].sort()).toEqual([...profileNames].sort());
+});
+
+const software = Object.keys(providerAnswers) as Software[];
+const mistaken = software.flatMap((each) =>
+  profileNames.filter((profile) => profile !== profileOf(each)).map((profile) => [each, profile] as const),
+);
+
+test.each(mistaken)("%s's answer read with the profile %s names nobody", (each, profile) => {
+  expect(callerIn(providerAnswers[each].accepted, providerOf(profile), secret)).toBeUndefined();
+});
+
+test.each(software)("%s's refusal names nobody, in any profile", (each) => {
+  const { status, body } = providerAnswers[each].refused;
+  expect([401, 403]).toContain(status);
+  for (const profile of profileNames) expect(callerIn(body, providerOf(profile), secret)).toBeUndefined();
+});

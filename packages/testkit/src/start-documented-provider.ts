@@ -1,0 +1,56 @@
+import type { FormPart } from './multipart-form.ts';
+import { type ProviderAnswers, providerAnswers, type Software } from './provider-answers.ts';
+import { signEcho } from './sign-echo.ts';
+import { type Accepted, type StandInProvider, startStandInProvider } from './stand-in-provider.ts';
+
+const signer = {
+  consumer: { key: 'documented-consumer', secret: 'documented-consumer-secret' },
+  token: { key: 'documented-token', secret: 'documented-token-secret' },
+};
+const stranger = { ...signer, token: { ...signer.token, secret: 'guessed' } };
+
+/** The four secrets of version 1, for those that take signed requests. */
+export const documentedSecretParts: readonly FormPart[] = [
+  { name: 'consumer_token', content: signer.consumer.key },
+  { name: 'consumer_secret', content: signer.consumer.secret },
+  { name: 'oauth_token', content: signer.token.key },
+  { name: 'oauth_secret', content: signer.token.secret },
+];
+
+/** A software that is known by its documentation: its path, its way of proof, its answer to the right one and to a wrong one. */
+export interface DocumentedProvider extends StandInProvider, ProviderAnswers {
+  /** The address that it advertises. */
+  readonly address: string;
+  /** The Authorization value of its one user, made afresh. */
+  readonly rightProof: () => string;
+  /** One that it refuses. */
+  readonly wrongProof: () => string;
+}
+
+/** Starts a stand-in for `software`; it advertises an address of its own with that software's path. */
+export async function startDocumentedProvider(software: Software): Promise<DocumentedProvider> {
+  const answers = providerAnswers[software];
+  const { profile, scheme, path, accepted: answer, refused: refusal } = answers;
+  const address = `https://${software.toLowerCase()}.example${path}`;
+  const right: Accepted = scheme === 'OAuth' ? signer : { bearer: 'documented-bearer' };
+  const wrong: Accepted = scheme === 'OAuth' ? stranger : { bearer: 'guessed' };
+  const { setting, [Symbol.asyncDispose]: dispose } = await startStandInProvider({
+    ...right,
+    advertised: [address],
+    profile,
+    answer,
+    refusal,
+  });
+  return {
+    ...answers,
+    setting,
+    address,
+    rightProof: () => proofFor(address, right),
+    wrongProof: () => proofFor(address, wrong),
+    [Symbol.asyncDispose]: dispose,
+  };
+}
+
+function proofFor(address: string, proof: Accepted): string {
+  return 'bearer' in proof ? `Bearer ${proof.bearer}` : signEcho(address, proof);
+}

@@ -1,0 +1,99 @@
+import { createHmac } from 'node:crypto';
+import { providerAnswers, type Software } from '@echodrop/testkit/provider-answers';
+import { samplePhoto } from '@echodrop/testkit/sample-media';
+import {
+  type DocumentedProvider,
+  documentedSecretParts,
+  startDocumentedProvider,
+} from '@echodrop/testkit/start-documented-provider';
+import { type Stack, sandbox, startStack } from '@echodrop/testkit/start-stack';
+import { upload } from '@echodrop/testkit/upload';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+
+const userIdSecret = 'the secret of ids of this test';
+const software = Object.keys(providerAnswers) as Software[];
+
+const parts = new AsyncDisposableStack();
+let providers: Record<Software, DocumentedProvider>;
+let stack: Stack;
+let media: Buffer;
+
+beforeAll(async () => {
+  const started = await Promise.all(
+    software.map(async (each) => [each, parts.use(await startDocumentedProvider(each))] as const),
+  );
+  providers = Object.fromEntries(started) as Record<Software, DocumentedProvider>;
+  stack = parts.use(
+    await startStack({
+      services: ['auth-verifier', 'gateway', 'probe-worker'],
+      settings: {
+        // The last is the first here, so that version 1 passes over one that takes bearer tokens.
+        IDENTITY_PROVIDERS: started
+          .map(([, { setting }]) => setting)
+          .reverse()
+          .join(', '),
+        USER_ID_SECRET: userIdSecret,
+      },
+    }),
+  );
+  media = await samplePhoto('png', { width: 8, height: 6 });
+});
+afterAll(() => parts.disposeAsync());
+
+function uploadWith({ address }: DocumentedProvider, proof: string) {
+  const headers = { 'X-Auth-Service-Provider': address, 'X-Verify-Credentials-Authorization': proof };
+  return upload({ ...stack, provider: address }, { media, headers });
+}
+
+// What docs/identity-providers.md says of an id that is no number.
+function hashedId(provider: string, subject: string): string {
+  const hash = createHmac('sha256', userIdSecret)
+    .update(JSON.stringify([provider, subject]))
+    .digest();
+  return String(hash.readBigUInt64BE() >> 1n);
+}
+
+test.each(software)('%s: an upload is published as the user whom its answer names', async (each) => {
+  const provider = providers[each];
+  const id = /^\d+$/.test(provider.subject) ? provider.subject : hashedId(provider.address, provider.subject);
+  const answer = await uploadWith(provider, provider.rightProof());
+  expect(answer).toMatchObject({ status: 200 });
+  // As text: no JSON parser may spoil an id beyond 2^53.
+  expect(answer.text).toContain(`"user":{"id":${id},"screen_name":${JSON.stringify(provider.screenName)}}`);
+});
+
+test.each(software)('%s: who shows wrong credentials is refused', async (each) => {
+  const answer = await uploadWith(providers[each], providers[each].wrongProof());
+  expect(answer.status).toBe(401);
+  expect(JSON.parse(answer.text)).toMatchObject({ errors: [{ reason: 'credentials_refused' }] });
+});
+
+test("one provider's proof is none at another", async () => {
+  for (const [other, proved] of [
+    ['gnuSocial', 'x'],
+    ['matrix', 'wordpress'],
+    ['wordpress', 'mastodon'],
+  ] as const) {
+    const answer = await uploadWith(providers[other], providers[proved].rightProof());
+    expect(JSON.parse(answer.text)).toMatchObject({ errors: [{ reason: 'credentials_refused' }] });
+  }
+});
+
+test('version 1 asks the first of those that take signed requests', async () => {
+  const form = (secrets: typeof documentedSecretParts) => [
+    { name: 'key', content: sandbox.apiKey },
+    ...secrets,
+    { name: 'message', content: '' },
+    { name: 'media', filename: 'media', content: media },
+  ];
+  const answer = await upload(stack, { version: 1, parts: form(documentedSecretParts) });
+  expect(answer).toMatchObject({ status: 200 });
+  expect(answer.text).toContain(
+    `"user":{"id":${providers.wordpress.subject},"screen_name":"${providers.wordpress.screenName}"}`,
+  );
+
+  const guessed = documentedSecretParts.map((part) => ({ ...part, content: `${part.content}?` }));
+  const refused = await upload(stack, { version: 1, parts: form(guessed) });
+  expect(refused.status).toBe(401);
+  expect(JSON.parse(refused.text)).toMatchObject({ errors: [{ reason: 'credentials_refused' }] });
+});

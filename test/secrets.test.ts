@@ -1,0 +1,306 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { glob, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { FormPart } from '@echodrop/testkit/multipart-form';
+import { RawClient } from '@echodrop/testkit/raw-client';
+import { samplePhoto } from '@echodrop/testkit/sample-media';
+import { signEcho } from '@echodrop/testkit/sign-echo';
+import { type ServiceName, type Stack, startStack } from '@echodrop/testkit/start-stack';
+import { upload, uploadRequest } from '@echodrop/testkit/upload';
+import { waitUntil } from '@echodrop/testkit/wait-until';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+
+// Everything secret is marked by a word that is nowhere else; what is searched for is the word, in any case.
+const words: string[] = [];
+function marked(): string {
+  const word = `m${randomBytes(10).toString('hex')}`;
+  words.push(word);
+  return word;
+}
+
+const signer = { consumer: { key: marked(), secret: marked() }, token: { key: marked(), secret: marked() } };
+const bearer = marked();
+const apiKey = marked();
+const settings = {
+  LOG_LEVEL: 'trace',
+  API_KEYS: apiKey,
+  VERIFIER_SECRET: `${marked()},${marked()}`,
+  CACHE_KEY_SECRET: `${marked()},${marked()}`,
+  USER_ID_SECRET: marked(),
+  PROBE_TIMEOUT_MS: '2000',
+  PROVIDER_TIMEOUT_MS: '500',
+  VERDICT_REUSE: 'retry',
+  UPLOADS_PER_MINUTE_PER_USER: '1000',
+  UPLOADS_PER_MINUTE_PER_KEY: '1000',
+};
+
+const parts = new AsyncDisposableStack();
+let stack: Stack;
+let media: Buffer;
+
+beforeAll(async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'echodrop-marked-'));
+  parts.defer(() => rm(folder, { recursive: true }));
+  const file = join(folder, 'users.json');
+  const oauth_tokens = [{ token: signer.token.key, secret: signer.token.secret }];
+  const user = { id: 'mia@home', screen_name: 'mia', oauth_tokens, bearer_tokens: [bearer] };
+  await writeFile(file, JSON.stringify({ consumers: [signer.consumer], users: [user] }));
+  stack = parts.use(
+    await startStack({
+      settings,
+      of: { 'sandbox-provider': { SANDBOX_USERS_FILE: file } },
+    }),
+  );
+  // Compressed, a word would not be seen.
+  await stack.redis.command('config', 'set', 'rdbcompression', 'no');
+  media = await samplePhoto('jpg', { width: 64, height: 48 });
+});
+
+afterAll(() => parts.disposeAsync());
+
+afterEach(async () => {
+  await expectNoWord();
+});
+
+/** Searches all that was written until now. */
+async function expectNoWord(): Promise<void> {
+  const written = new Map<string, string>();
+  for (const [name, service] of Object.entries(stack.services)) {
+    written.set(`what ${name} wrote`, service.output);
+    const metrics = await fetch(`${stack.ops(name as ServiceName)}/metrics`).then(
+      (response) => response.text(),
+      () => '',
+    );
+    written.set(`/metrics of ${name}`, metrics);
+  }
+  for (const key of (await stack.redis.command('keys', '*').catch(() => '')).split('\n').filter(Boolean))
+    written.set(`Redis: ${key}`, key + (await stack.redis.command('--no-raw', 'dump', key)));
+  for await (const entry of glob('**', { cwd: stack.folder, withFileTypes: true })) {
+    const file = join(entry.parentPath, entry.name);
+    if (entry.isFile()) written.set(file, file + (await readFile(file, 'latin1').catch(() => '')));
+  }
+  for (const process of await readdir('/proc').then((names) => names.filter((name) => /^\d+$/.test(name))))
+    written.set(`/proc/${process}/cmdline`, await readFile(`/proc/${process}/cmdline`, 'latin1').catch(() => ''));
+  const found = [...written].filter(([, text]) => words.some((word) => text.toLowerCase().includes(word)));
+  expect(found.map(([where]) => where)).toEqual([]);
+}
+
+interface Sent {
+  readonly version?: 1 | 2;
+  readonly format?: 'xml' | 'json';
+  readonly headers?: Record<string, string>;
+  readonly key?: string;
+  readonly more?: readonly FormPart[];
+  readonly form?: readonly FormPart[];
+}
+
+function secretFields(changed: Record<string, string> = {}): FormPart[] {
+  const fields = {
+    consumer_token: signer.consumer.key,
+    consumer_secret: signer.consumer.secret,
+    oauth_token: signer.token.key,
+    oauth_secret: signer.token.secret,
+    ...changed,
+  };
+  return Object.entries(fields).map(([name, content]) => ({ name, content }));
+}
+
+function echoHeaders(header = signEcho(stack.provider, signer), provider = stack.provider): Record<string, string> {
+  const signature = /oauth_signature="([^"]*)"/.exec(header)?.[1];
+  // A signature in whichever spelling.
+  if (signature) words.push(signature.toLowerCase(), decodeURIComponent(signature).toLowerCase());
+  return { 'X-Verify-Credentials-Authorization': header, 'X-Auth-Service-Provider': provider };
+}
+
+/** Uploads, looks that the answer holds no word, and gives its status and reason. */
+async function send({
+  version = 2,
+  format = 'json',
+  headers = echoHeaders(),
+  key = apiKey,
+  more = [],
+  form,
+}: Sent = {}) {
+  const sent: readonly FormPart[] = form ?? [
+    { name: 'key', content: key },
+    ...(version === 1 && more.length === 0 ? secretFields() : more),
+    { name: 'message', content: 'a caption' },
+    { name: 'media', filename: 'media', content: media },
+  ];
+  const answer = await upload(stack, { version, format, headers: version === 2 ? headers : {}, parts: sent });
+  for (const word of words) expect([...answer.headers.values(), answer.text].join().toLowerCase()).not.toContain(word);
+  return `${answer.status} ${/"reason":"(\w+)"|<reason>(\w+)/.exec(answer.text)?.slice(1).join('') ?? ''}`.trim();
+}
+
+async function behave(behaviour: string): Promise<void> {
+  const answer = await fetch(new URL('/behaviour', stack.provider), {
+    method: 'POST',
+    body: new URLSearchParams({ behaviour }),
+    redirect: 'manual',
+  });
+  expect(answer.status).toBeLessThan(400);
+}
+
+test('uploads that succeed', async () => {
+  for (const format of ['xml', 'json'] as const) {
+    expect(await send({ format })).toBe('200');
+    expect(await send({ format, version: 1 })).toBe('200');
+    expect(await send({ format, headers: echoHeaders(`Bearer ${bearer}`, stack.bearerProvider) })).toBe('200');
+  }
+  const proof = echoHeaders();
+  expect([await send({ headers: proof }), await send({ headers: proof })]).toEqual(['200', '200']);
+  expect(await send({ headers: { ...echoHeaders(), 'Idempotency-Key': randomUUID() } })).toBe('200');
+  expect((await stack.redis.command('keys', 'echodrop:*')).split('\n').length).toBeGreaterThan(5);
+});
+
+test.each<[string, () => Sent, string]>([
+  [
+    'a wrong signature',
+    () => ({
+      headers: echoHeaders(signEcho(stack.provider, { ...signer, token: { key: marked(), secret: marked() } })),
+    }),
+    '401 credentials_refused',
+  ],
+  [
+    'a wrong bearer token',
+    () => ({ headers: echoHeaders(`Bearer ${marked()}`, stack.bearerProvider) }),
+    '401 credentials_refused',
+  ],
+  ['a scheme that is not spoken', () => ({ headers: echoHeaders(`Basic ${marked()}`) }), '401 credentials_refused'],
+  ['a scheme of our own', () => ({ headers: echoHeaders(marked()) }), '401 credentials_refused'],
+  ['wrong secrets', () => ({ version: 1, more: secretFields({ oauth_secret: marked() }) }), '401 credentials_refused'],
+  [
+    'another provider',
+    () => ({ headers: echoHeaders(undefined, `https://${marked()}.example/`) }),
+    '401 provider_unknown',
+  ],
+  [
+    'no provider',
+    () => ({ headers: { ...echoHeaders(`OAuth ${marked()}`), 'X-Auth-Service-Provider': '' } }),
+    '401 credentials_missing',
+  ],
+  ['another API key', () => ({ key: marked() }), '401 api_key_unknown'],
+  [
+    'secrets without a file',
+    () => ({ version: 1, form: [{ name: 'key', content: apiKey }, ...secretFields()] }),
+    '400 parameter_missing',
+  ],
+  ['a secret twice', () => ({ version: 1, more: [...secretFields(), ...secretFields()] }), '400 form_malformed'],
+  [
+    'a secret that is too long',
+    () => ({ version: 1, more: secretFields({ oauth_secret: marked().repeat(5000) }) }),
+    '400 form_malformed',
+  ],
+  [
+    'secrets as names of parts',
+    () => ({ version: 1, more: [{ name: signer.token.secret, content: 'x' }, ...secretFields()] }),
+    '200',
+  ],
+  [
+    'secrets in names of files',
+    () => ({ version: 1, more: [{ name: 'other', filename: `${bearer}.jpg`, content: 'x' }, ...secretFields()] }),
+    '200',
+  ],
+  [
+    'secrets in headers of parts',
+    () => ({
+      version: 1,
+      more: [{ name: 'x', content: '', headers: `Content-Disposition: ${bearer}` }, ...secretFields()],
+    }),
+    '400 form_malformed',
+  ],
+])('%s', async (_, sent, told) => {
+  expect(await send(sent())).toBe(told);
+});
+
+test.each([
+  [
+    'the path',
+    (word: string) => `POST /2/upload.json?oauth_token=${word} HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n`,
+  ],
+  ['a path that is not there', (word: string) => `GET /${word} HTTP/1.1\r\nHost: a\r\n\r\n`],
+  [
+    'a header that breaks the rules',
+    (word: string) =>
+      `POST /2/upload.json HTTP/1.1\r\nHost: a\r\nX-Verify-Credentials-Authorization: OAuth ${word}\0\r\n\r\n`,
+  ],
+  [
+    'a header that is too long',
+    (word: string) =>
+      `POST /2/upload.json HTTP/1.1\r\nHost: a\r\nX-Verify-Credentials-Authorization: OAuth ${word.repeat(2000)}\r\n\r\n`,
+  ],
+  [
+    'a header that is there twice',
+    (word: string) =>
+      `POST /2/upload.json HTTP/1.1\r\nHost: a\r\n${`X-Verify-Credentials-Authorization: OAuth ${word}\r\n`.repeat(2)}X-Auth-Service-Provider: x\r\nContent-Length: 0\r\n\r\n`,
+  ],
+  ['no HTTP at all', (word: string) => `${word}\r\n\r\n`],
+  [
+    'the user of an address',
+    (word: string) => `POST http://${word}@a/2/upload.json HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n`,
+  ],
+])('%s', async (_, request) => {
+  await using client = await RawClient.connect(stack.gateway);
+  client.write(request(marked()));
+  await waitUntil('an answer', 10_000, async () => client.received.includes('\r\n\r\n'));
+  expect(client.received).toMatch(/^HTTP\/1\.1 4\d\d/);
+  for (const word of words) expect(client.received.toLowerCase()).not.toContain(word);
+});
+
+test.each([
+  'down',
+  'cut-off',
+  'endless',
+  'unavailable',
+  'redirect',
+  'html',
+  'broken-json',
+  'no-id',
+  'no-name',
+  'too-large',
+  'refusing',
+])('a provider that is %s', async (behaviour) => {
+  await behave(behaviour);
+  const told = behaviour === 'refusing' ? '401 credentials_refused' : '401 provider_unavailable';
+  expect(await send()).toBe(told);
+  expect(await send({ version: 1, more: secretFields({ consumer_secret: marked() }) })).toMatch(/^401/);
+  expect(await send({ headers: echoHeaders(`Bearer ${marked()}`, stack.bearerProvider) })).toMatch(/^401/);
+  await behave('normal');
+  expect(await send()).toBe('200');
+});
+
+test('a client that goes away in the middle', async () => {
+  const { path, headers, body } = uploadRequest(stack, {
+    version: 1,
+    parts: [...secretFields(), { name: 'media', content: media }],
+  });
+  await using client = await RawClient.connect(stack.gateway);
+  client.head(path, headers, body.length + 100_000);
+  await client.flush(body);
+});
+
+test('somebody who asks the verifier without its secret', async () => {
+  const verifier = stack.verifier;
+  for (const path of ['/verify', '/forget', '/providers', `/${marked()}`]) {
+    const answer = await fetch(verifier + path, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${marked()}` },
+      body: marked(),
+    });
+    expect(answer.status).toBe(401);
+  }
+});
+
+test.each<[string, () => { kill(): Promise<void>; restart(): Promise<void> }]>([
+  ['the identity provider', () => stack.services['sandbox-provider']],
+  ['the verifier', () => stack.services['auth-verifier']],
+  ['the probe worker', () => stack.services['probe-worker']],
+  ['Redis', () => stack.redis],
+])('%s is down', async (_, part) => {
+  await part().kill();
+  expect(await send()).toMatch(/^(401 provider_unavailable|503 unavailable)$/);
+  expect(await send({ version: 1, more: secretFields({ oauth_secret: marked() }) })).toMatch(/^(401|503) /);
+  await part().restart();
+  await waitUntil('uploads', 20_000, async () => (await send()) === '200');
+});
