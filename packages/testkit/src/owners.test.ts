@@ -9,6 +9,7 @@ const owners = {
   bullmq: 'packages/contracts',
   busboy: 'services/gateway',
   cockatiel: 'services/auth-verifier',
+  commander: 'services/admin',
   'fluent-ffmpeg': 'packages/media',
   ioredis: 'packages/service',
   minio: 'packages/object-store',
@@ -45,6 +46,7 @@ test('only config.ts, what starts a process, and tests read the environment', as
     'packages/client/src/cli.ts',
     'packages/media/src/ffmpeg.ts',
     'packages/service/src/run-service.ts',
+    'services/admin/src/main.ts',
   ]);
 });
 

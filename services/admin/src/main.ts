@@ -1,0 +1,82 @@
+import { VerificationClient } from '@echodrop/contracts/verification-client';
+import { ProviderConnections } from '@echodrop/identity-provider/provider-connections';
+import { FaultySettings } from '@echodrop/service/env';
+import { Command, CommanderError } from 'commander';
+import { readForgetConfig, readProviderTestConfig } from './config.ts';
+import { forget } from './forget.ts';
+import { findingLine, heading } from './provider-doctor/tell.ts';
+import { entryMeant, providerTest } from './provider-test.ts';
+
+const forgetMs = 5000;
+
+const admin = new Command('admin')
+  .description(
+    'Commands for operators. Settings come from the environment, a secret NAME also from the file that NAME_FILE names; beside a ' +
+      'system that `npm start` runs with the same environment none are needed. The exit status is 0 when all is well, 1 when ' +
+      'something is wrong, 2 when arguments or settings are faulty.',
+  )
+  .helpCommand(false)
+  .showHelpAfterError('(--help tells more)')
+  .exitOverride();
+
+admin
+  .command('provider-test')
+  .summary('tells whether an identity provider can be asked, and what is wrong if not')
+  .description(
+    'Asks an identity provider, [profile ]advertised[=upstream], some questions, and tells in a sentence each whether it is ' +
+      'reached, what its clock says, whether it answers as its profile says, and whether the advertised Host is right. To verify a ' +
+      'user for real, set PROVIDER_TEST_CONSUMER_KEY, PROVIDER_TEST_CONSUMER_SECRET, PROVIDER_TEST_TOKEN and PROVIDER_TEST_TOKEN_SECRET, or PROVIDER_TEST_BEARER ' +
+      'where the profile takes a token. PROVIDER_TIMEOUT_MS (5000) is for each question.',
+  )
+  .argument(
+    '<entry...>',
+    'an entry as IDENTITY_PROVIDERS has it or shall have it; of one that it has, the advertised address is enough',
+  )
+  .action(async (words: string[], _options: unknown, command: Command) => {
+    const config = readProviderTestConfig(process.env);
+    const provider = entryMeant(words.join(' '), config.IDENTITY_PROVIDERS);
+    if (!provider)
+      command.error(
+        'The entry must be [profile ]advertised[=upstream], each an http(s) address with neither a user nor a fragment.',
+      );
+    await using connections = new ProviderConnections(config.PROVIDER_TIMEOUT_MS);
+    const { user, PROVIDER_TIMEOUT_MS: timeoutMs, USER_ID_SECRET: userIdSecret } = config;
+    print(heading(provider));
+    for await (const finding of providerTest(provider, { connections, timeoutMs, user, userIdSecret })) {
+      print(findingLine(finding));
+      if (finding.weight === 'wrong') process.exitCode = 1;
+    }
+  });
+
+admin
+  .command('forget')
+  .summary("forgets what is remembered of a user's verification, at once")
+  .description('Makes every auth-verifier forget its verdicts about a user, so that the provider is asked anew.')
+  .argument('<provider>', 'the advertised address, as it is configured')
+  .argument('<subject>', "the user's id as the provider sends it; the stored record has both")
+  .action(async (provider: string, subject: string) => {
+    const { VERIFIER_URL: address, VERIFIER_SECRET: secret } = readForgetConfig(process.env);
+    await using verifier = new VerificationClient({ address, secret, deadlineMs: forgetMs });
+    print(await forget(verifier, { provider, subject }));
+  });
+
+await admin.parseAsync().catch((error: unknown) => {
+  process.exitCode = exitStatusOf(error);
+  // What commander finds wrong it has told already.
+  if (!(error instanceof CommanderError)) process.stderr.write(`${told(error)}\n`);
+});
+
+function exitStatusOf(error: unknown): number {
+  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
+  return error instanceof FaultySettings ? 2 : 1;
+}
+
+function told(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const cause = error.cause as NodeJS.ErrnoException | undefined;
+  return cause ? `${error.message} (${cause.message || cause.code})` : error.message;
+}
+
+function print(line: string): void {
+  process.stdout.write(`${line}\n`);
+}

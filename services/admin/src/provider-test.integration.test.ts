@@ -1,0 +1,319 @@
+import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import {
+  type Behaviour,
+  type StandInProvider,
+  says,
+  startStandIn,
+} from '@echodrop/identity-provider/stand-in-provider.fixture';
+import { signatureOf } from '@echodrop/oauth/signature';
+import { freePorts } from '@echodrop/testkit/free-ports';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { admin } from './admin.fixture.ts';
+import { otherExampleCertificate, startTlsStandIn } from './tls-stand-in.fixture.ts';
+
+const timeoutMs = 600;
+const secrets = {
+  PROVIDER_TEST_CONSUMER_KEY: 'marked-key',
+  PROVIDER_TEST_CONSUMER_SECRET: 'marked-consumer-secret',
+  PROVIDER_TEST_TOKEN: 'marked-token',
+  PROVIDER_TEST_TOKEN_SECRET: 'marked-token-secret',
+  PROVIDER_TEST_BEARER: 'marked-bearer',
+};
+const userIdSecret = 'a secret of this test';
+
+let standIn: StandInProvider;
+let address: string;
+beforeEach(async () => {
+  standIn = await startStandIn();
+  address = standIn.provider.upstream;
+});
+afterEach(() => standIn[Symbol.asyncDispose]());
+
+/** Runs the command; whatever it finds, it tells no secret and asks a bounded number of questions, each with a nonce of its own. */
+async function examine(entry: string, env: NodeJS.ProcessEnv = secrets) {
+  const ran = await admin(['provider-test', ...entry.split(' ')], { PROVIDER_TIMEOUT_MS: `${timeoutMs}`, ...env });
+  expect(ran.stdout + ran.stderr).not.toMatch(/marked-|a secret of this test/);
+  expect(ran.stderr).toBe('');
+  expect(standIn.questions.length).toBeLessThanOrEqual(14);
+  const nonces = standIn.questions.flatMap((head) => /oauth_nonce="(\w+)"/.exec(head)?.[1] ?? []);
+  expect(new Set(nonces).size).toBe(nonces.length);
+  return ran;
+}
+
+const date = (skewMs = 0) => `Date: ${new Date(Date.now() + skewMs).toUTCString()}\r\n`;
+const refuses: Behaviour = (socket) => says(401, '{}', date())(socket);
+
+/** Refuses all but the test user, to whom it answers as told. */
+function knowsTheUser(yes: Behaviour, no: Behaviour = refuses): Behaviour {
+  return (socket) => (/marked-(token|bearer)/.test(standIn.questions.at(-1) ?? '') ? yes : no)(socket);
+}
+
+const mia = '{"id":1059182745930317825,"id_str":"1059182745930317825","screen_name":"mia"}';
+
+test('a healthy provider is told to be fine in every respect', async () => {
+  standIn.behaviour = knowsTheUser(says(200, mia));
+  const { lines, exitCode } = await examine(address);
+  expect(lines).toEqual([
+    `${address} (profile oauth1)`,
+    expect.stringMatching(/^ok {5}It is reached, and answers after \d+ ms; 600 are allowed\.$/),
+    'ok     Its clock agrees with ours, as far as its Date header tells.',
+    'ok     The Host is right: the advertised address is asked itself.',
+    'ok     It refuses made-up credentials (401).',
+    'ok     It verifies the test user: subject "1059182745930317825", user.id in records 1059182745930317825, screen name "mia".',
+  ]);
+  expect(exitCode).toBe(0);
+  expect(standIn.questions).toHaveLength(3);
+});
+
+test('one of tokens too, by its profile; a subject that is no number has its user id told where the secret for it is there', async () => {
+  standIn.behaviour = knowsTheUser(says(200, '{"id":"9qz4u2","username":"mia"}'));
+  const without = await examine(`mastodon ${address}`);
+  expect(without.lines.at(-2)).toBe('ok     It verifies the test user: subject "9qz4u2", screen name "mia".');
+  expect(without.lines.at(-1)).toMatch(/^note .*USER_ID_SECRET/);
+  const { lines, exitCode } = await examine(`mastodon ${address}`, { ...secrets, USER_ID_SECRET: userIdSecret });
+  expect(lines.at(-1)).toMatch(/subject "9qz4u2", user\.id in records \d+, screen name "mia"\.$/);
+  expect(exitCode).toBe(0);
+});
+
+test('without a test user the rest is told, and which settings are wanted', async () => {
+  standIn.behaviour = refuses;
+  const { lines, exitCode } = await examine(`mastodon ${address}`, {});
+  expect(lines.at(-1)).toMatch(/^note .*PROVIDER_TEST_BEARER/);
+  expect(exitCode).toBe(0);
+  expect((await examine(address, {})).lines.at(-1)).toMatch(/^note .*PROVIDER_TEST_CONSUMER_KEY/);
+});
+
+/** How it is told that something is wrong: the sentences that are not fine. */
+async function faults(entry = address, env = secrets): Promise<string[]> {
+  const { lines, exitCode } = await examine(entry, env);
+  expect(exitCode).toBe(1);
+  return lines.slice(1).filter((line) => line.startsWith('wrong'));
+}
+
+const page = says(200, '<!doctype html><title>Log in</title>', `Content-Type: text/html\r\n${date()}`);
+
+const broken: [string, Behaviour, RegExp][] = [
+  ['hangs', () => {}, /No whole answer comes within 600 ms/],
+  ['closes', (socket) => socket.end(), /closes the connection/],
+  ['speaks no HTTP', (socket) => socket.write('220 mail.example ESMTP\r\n'), /What it answers is no HTTP/],
+  ['sends too much', says(200, `"${'x'.repeat(70_000)}"`), /too large/],
+  [
+    'redirects',
+    says(302, '', 'Location: https://id.example/login?token=marked-token\r\n'),
+    /redirects \(302, to https:\/\/id\.example\/login\)/,
+  ],
+  ['is a page', page, /made-up credentials, it answers with a web page \(200, HTML\)/],
+  ['is no JSON', says(200, 'hello'), /200 with something that is no JSON object/],
+  ['is elsewhere', says(404), /has nothing there \(404\)/],
+  ['takes no GET', says(405), /takes no GET there \(405\)/],
+  ['is asked too often', says(429, '', 'Retry-After: 30\r\n'), /too many questions \(429\): try again later, in 30 s/],
+  ['fails', says(503), /fails \(503\)/],
+  ['answers what is no refusal', says(400), /answers 400, where 401 or 403 would be a refusal/],
+  ['accepts anybody', says(200, mia), /DANGER: it accepts made-up credentials/],
+  [
+    'has a clock that is behind',
+    (socket) => says(401, '', date(-3_600_000))(socket),
+    /Its clock is about 1 hr behind ours/,
+  ],
+  ['refuses the test user', refuses, /one of the four is wrong/],
+  [
+    'has no id',
+    knowsTheUser(says(200, '{"screen_name":"mia","uid":7}')),
+    /lacks .*: the user's id \(id_str or id\); it has screen_name, uid\./,
+  ],
+  [
+    'has no name',
+    knowsTheUser(says(200, '{"id":7,"slug":"mia"}')),
+    /lacks .*: the screen name \(screen_name\); it has id, slug\. The profile wordpress would/,
+  ],
+  ['is a page for the test user alone', knowsTheUser(page), /test user's credentials, it answers with a web page/],
+];
+
+test.each(broken)('a provider that %s is told by a sentence of its own', async (name, behaviour) => {
+  standIn.behaviour = behaviour;
+  const [sentence = ''] = await faults();
+  expect(broken.filter(([, , pattern]) => pattern.test(sentence)).map(([other]) => other)).toEqual([name]);
+});
+
+test('one that stops in the middle of its answer hangs too', async () => {
+  standIn.behaviour = (socket) => socket.write('HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n{');
+  expect(await faults()).toEqual([expect.stringMatching(/No whole answer comes within 600 ms/)]);
+});
+
+test('where nothing listens', async () => {
+  const { nobody } = await freePorts(['nobody']);
+  expect(await faults(`http://127.0.0.1:${nobody}/`)).toEqual([
+    `wrong  Nothing listens at 127.0.0.1:${nobody}: the connection is refused.`,
+  ]);
+});
+
+test('a name that there is not', async () => {
+  expect(await faults('https://id.invalid/verify')).toEqual([
+    expect.stringMatching(/The name id\.invalid (is not found|cannot be looked up)/),
+  ]);
+});
+
+test('a TLS certificate for another name, or from nobody', async () => {
+  await using tls = await startTlsStandIn();
+  const folder = await mkdtemp(join(tmpdir(), 'echodrop-admin-'));
+  try {
+    const authorities = join(folder, 'authorities.pem');
+    await writeFile(authorities, otherExampleCertificate);
+    const entry = `https://127.0.0.1:${tls.port}/`;
+    const trusting = { ...secrets, NODE_EXTRA_CA_CERTS: authorities };
+    expect(await faults(entry, trusting)).toEqual(['wrong  Its TLS certificate is for another name than 127.0.0.1.']);
+    expect(await faults(entry)).toEqual([expect.stringContaining('from no authority that is known here')]);
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+});
+
+test('https in the configuration where http is spoken', async () => {
+  const server = createServer().listen(0, '127.0.0.1');
+  try {
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    expect(await faults(`https://127.0.0.1:${port}/`)).toEqual([expect.stringContaining('does it speak http there?')]);
+  } finally {
+    server.close();
+  }
+});
+
+test('a Host that is not known there: another answer than by its own', async () => {
+  standIn.behaviour = (socket) => {
+    const isOwn = standIn.questions.at(-1)?.includes(`host: ${new URL(address).host}`);
+    (isOwn ? refuses : says(404))(socket);
+  };
+  const { host } = new URL(address);
+  expect(await faults(`https://id.example/verify=${address}`)).toEqual([
+    `wrong  The advertised Host is not known there: asked for id.example it answers 404, asked for its own, ${host}, it refuses as it should.`,
+  ]);
+  standIn.behaviour = refuses;
+  const { stdout } = await examine(`https://id.example/verify=${address}`, {});
+  expect(stdout).toContain('ok     It answers by the advertised Host, id.example.');
+  standIn.behaviour = says(404);
+  expect((await examine(`https://id.example/verify=${address}`)).stdout).toContain('cannot be told');
+});
+
+/** Verifies the test user where the signature is over `checked`, whatever was asked. */
+function checksOver(checked: () => string): Behaviour {
+  return (socket) => {
+    const header = /^authorization: (.*)$/m.exec(standIn.questions.at(-1) ?? '')?.[1] ?? '';
+    const pairs = [...header.matchAll(/(oauth_\w+)="([^"]*)"/g)];
+    const { oauth_signature: given, ...parameters } = Object.fromEntries(
+      pairs.map(([, name = '', value = '']) => [name, decodeURIComponent(value)]),
+    );
+    const signing = { consumerSecret: 'marked-consumer-secret', tokenSecret: 'marked-token-secret' };
+    const fits = given === signatureOf({ method: 'GET', address: checked(), parameters }, signing);
+    (fits ? says(200, mia) : refuses)(socket);
+  };
+}
+
+test.each([
+  ['https://id.example/verify', 'http://id.example/verify'],
+  ['http://id.example/verify', 'https://id.example/verify'],
+  ['https://id.example/verify/', 'https://id.example/verify'],
+  ['https://id.example/verify?a=b', 'http://id.example/verify/?a=b'],
+  ['https://id.example/verify', 'https://id.example:80/verify'],
+  ['https://id.example:8443/verify', 'https://id.example/verify'],
+  ['https://id.example/verify', 'its own'],
+])('%s is advertised, and signatures are checked over %s', async (advertised, over) => {
+  const checked = over === 'its own' ? address : over;
+  standIn.behaviour = checksOver(() => checked);
+  expect(await faults(`${advertised}=${address}`)).toEqual([
+    `wrong  It refuses the test user's credentials (401): the provider checks signatures over ${checked}: advertise that.`,
+  ]);
+  const { stdout, exitCode } = await examine(`${checked}=${address}`);
+  expect(stdout).toContain('ok     It verifies the test user');
+  expect(exitCode).toBe(0);
+});
+
+test('where the clocks differ too much, no other address is tried', async () => {
+  standIn.behaviour = (socket) => says(401, '', date(400_000))(socket);
+  expect((await faults()).at(-1)).toMatch(/which the difference between the clocks explains/);
+  expect(standIn.questions).toHaveLength(3);
+  standIn.behaviour = knowsTheUser(says(200, '{"id":"7","username":"mia"}'), (socket) =>
+    says(401, '', date(400_000))(socket),
+  );
+  expect((await examine(`mastodon ${address}`)).stdout).toMatch(/^warn .*about 6 min, 4\d sec ahead of ours/m);
+});
+
+test('a profile that sends what the provider does not ask for is told', async () => {
+  standIn.behaviour = says(401, '', 'WWW-Authenticate: Bearer realm="id"\r\n');
+  expect((await examine(address, {})).stdout).toContain(
+    'asks for Bearer (WWW-Authenticate), and the profile sends OAuth',
+  );
+  expect((await examine(`oidc ${address}`, {})).stdout).not.toContain('WWW-Authenticate');
+});
+
+test('a slow provider is told to be slow', async () => {
+  standIn.behaviour = (socket) => setTimeout(() => refuses(socket), timeoutMs * 0.6);
+  expect((await examine(address, {})).stdout).toMatch(/^warn +It is reached, and answers after [345]\d\d ms/m);
+});
+
+test('what a provider sends back of the credentials, or what a terminal obeys, is not shown', async () => {
+  standIn.behaviour = knowsTheUser(
+    says(200, `{"id":"marked-token","screen_name":"\\u001b[2J\\u009b2J\\u202emarked-key${'x'.repeat(500)}"}`),
+  );
+  const { lines } = await examine(address);
+  expect(lines.at(-2)).toMatch(
+    /subject "\[secret\]", screen name "\u{fffd}\[2J\u{fffd}2J\u{fffd}\[secret\]x+\.\.\."\.$/u,
+  );
+  standIn.behaviour = knowsTheUser(says(200, '{"marked-token-secret":1,"\\u001bc":2}'));
+  expect((await faults()).at(-1)).toContain('it has "[secret]", "\u{fffd}c".');
+});
+
+test('a redirect is not followed, whoever is asked about', async () => {
+  await using canary = await startStandIn();
+  standIn.behaviour = says(307, '', `Location: ${canary.provider.upstream}\r\n`);
+  expect(await faults()).toHaveLength(2);
+  expect(canary.questions).toEqual([]);
+});
+
+test('an advertised address alone is looked up in IDENTITY_PROVIDERS', async () => {
+  standIn.behaviour = knowsTheUser(says(200, '{"id":"7","username":"mia"}'));
+  const env = { ...secrets, IDENTITY_PROVIDERS: `https://a.example/,mastodon https://id.example/verify=${address}` };
+  const { lines, exitCode } = await examine('https://id.example/verify', env);
+  expect(lines[0]).toBe(`https://id.example/verify (profile mastodon), asked at ${address}`);
+  expect(exitCode).toBe(0);
+  expect(standIn.questions.join()).toContain('authorization: Bearer marked-bearer');
+});
+
+test.each([
+  ['no entry', [], {}, /missing required argument/],
+  ['an entry that is none', ['nobody', 'https://id.example/'], {}, /must be \[profile \]advertised\[=upstream\]/],
+  [
+    'half a user',
+    ['https://id.example/'],
+    { PROVIDER_TEST_TOKEN: 'marked-token' },
+    /^(PROVIDER_TEST_\w+ is required.*\n?){3}$/,
+  ],
+  [
+    'several faults',
+    ['https://id.example/'],
+    { PROVIDER_TEST_TOKEN: 'marked-token', PROVIDER_TIMEOUT_MS: 'soon', IDENTITY_PROVIDERS: 'marked-list' },
+    /^IDENTITY_PROVIDERS .*\nPROVIDER_TIMEOUT_MS .*\n(PROVIDER_TEST_\w+ is required.*\n?){3}$/,
+  ],
+])('%s is a matter of usage: status 2', async (_, args, env, said) => {
+  const { exitCode, stdout, stderr } = await admin(['provider-test', ...args], env);
+  expect([exitCode, stdout]).toEqual([2, '']);
+  expect(stderr).toMatch(said);
+  expect(stderr).not.toContain('marked');
+});
+
+test('secrets of the test user may lie in files', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'echodrop-admin-'));
+  try {
+    await writeFile(join(folder, 'bearer'), 'marked-bearer\n');
+    standIn.behaviour = knowsTheUser(says(200, '{"id":"7","username":"mia"}'));
+    const env = { PROVIDER_TEST_BEARER_FILE: join(folder, 'bearer') };
+    expect((await examine(`mastodon ${address}`, env)).exitCode).toBe(0);
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+});

@@ -1,0 +1,49 @@
+import { once } from 'node:events';
+import { createServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+
+/** Of other.example, signed by itself, good until 2126. */
+export const otherExampleCertificate = `
+-----BEGIN CERTIFICATE-----
+MIIBoTCCAUegAwIBAgIUQ8f81Y3UYSade6XLI8+nHlVhahswCgYIKoZIzj0EAwIw
+GDEWMBQGA1UEAwwNb3RoZXIuZXhhbXBsZTAgFw0yNjExMjExNTAxMzVaGA8yMTI2
+MTAyODE1MDEzNVowGDEWMBQGA1UEAwwNb3RoZXIuZXhhbXBsZTBZMBMGByqGSM49
+AgEGCCqGSM49AwEHA0IABOUazXarA4LlkmBrB1RliTHdhKm3dP7zpco/i1bJRicf
+pwvbg81xdxwYjEszAwPUA9ptRk/aTJGeUz6Eu7yXqAKjbTBrMB0GA1UdDgQWBBQv
+rz9feLmdOVxhsueMGYoGhG+IfzAfBgNVHSMEGDAWgBQvrz9feLmdOVxhsueMGYoG
+hG+IfzAPBgNVHRMBAf8EBTADAQH/MBgGA1UdEQQRMA+CDW90aGVyLmV4YW1wbGUw
+CgYIKoZIzj0EAwIDSAAwRQIhAK3mHWGk7FChgmpsMyM2zEKq1TNYcKYObKC0yHQR
+lJR5AiAJUUqGSQe2k0ZsKXKOdYKpIYYUqZqdwDsnbJFFl9GN8A==
+-----END CERTIFICATE-----
+`;
+
+// It protects nothing.
+const otherExampleKey = `
+-----BEGIN PRIVATE KEY-----
+MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgonH3Zz9oa3hkuZ0q
+3ksI8AFuT2IJlPXEpezgRBAO1rChRANCAATlGs12qwOC5ZJgawdUZYkx3YSpt3T+
+86XKP4tWyUYnH6cL24PNcXccGIxLMwMD1APabUZP2kyRnlM+hLu8l6gC
+-----END PRIVATE KEY-----
+`;
+
+interface TlsStandIn extends AsyncDisposable {
+  readonly port: number;
+}
+
+/** An identity provider on loopback that proves to be other.example, and refuses everybody. */
+export async function startTlsStandIn(): Promise<TlsStandIn> {
+  const server = createServer({ cert: otherExampleCertificate, key: otherExampleKey }, (_request, response) => {
+    response.writeHead(401).end();
+  });
+  server.on('tlsClientError', () => {});
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    port: (server.address() as AddressInfo).port,
+    async [Symbol.asyncDispose]() {
+      server.close();
+      server.closeAllConnections();
+      await once(server, 'close');
+    },
+  };
+}
