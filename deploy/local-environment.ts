@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { hasSandbox, localAddress, sandboxApiKey, variableOf } from '@echodrop/client/local-system';
+import { hasSandbox, localAddress, madeSecretFile, sandboxApiKey, variableOf } from '@echodrop/client/local-system';
 import { identityProvidersAt } from '../services/sandbox-provider/src/profiles.ts';
 import { type ServiceName, serviceNames } from './services.ts';
 
@@ -12,10 +12,6 @@ export interface OwnParts {
 
 /** The secrets that are made once and kept in DATA_DIR when they are not given. */
 export const ownSecrets = ['VERIFIER_SECRET', 'CACHE_KEY_SECRET', 'USER_ID_SECRET'] as const;
-
-export function secretFile(dataDir: string, name: (typeof ownSecrets)[number]): string {
-  return join(dataDir, 'secrets', name);
-}
 
 /**
  * What of `env` reaches one service (DESIGN, "Settings that others rely on"): `<SERVICE>_<NAME>` as `<NAME>` and none of
@@ -59,7 +55,7 @@ function defaultSettings(env: NodeJS.ProcessEnv, { dataDir, redisUrl }: OwnParts
     VERIFIER_URL: sound(env, (from) => localAddress('auth-verifier', from)),
     IDENTITY_PROVIDERS: identityProvidersAt(sound(env, (from) => localAddress('sandbox-provider', from))).join(),
     API_KEYS: sandboxApiKey,
-    ...Object.fromEntries(ownSecrets.map((name) => [`${name}_FILE`, secretFile(dataDir, name)])),
+    ...Object.fromEntries(ownSecrets.map((name) => [`${name}_FILE`, madeSecretFile(dataDir, name)])),
   };
 }
 

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type { OAuthCredentials } from '@echodrop/oauth/signed-get';
 
 /** What the sandbox identity provider knows; nothing of it is a secret. */
@@ -13,6 +14,11 @@ export const sandboxApiKey = 'sandbox-key';
 
 /** The ports on which `npm start` puts what speaks HTTP, unless told otherwise. */
 export const localPorts = { gateway: 8080, site: 8081, 'auth-verifier': 8082, 'sandbox-provider': 8085 } as const;
+
+/** Where `npm start` keeps a secret that it made, below DATA_DIR. */
+export function madeSecretFile(dataDir: string, name: string): string {
+  return join(dataDir, 'secrets', name);
+}
 
 /** The variable that sets `name` for one service of `npm start` alone: `SITE_PORT` (DESIGN, "Settings that others rely on"). */
 export function variableOf(service: string, name: string): string {

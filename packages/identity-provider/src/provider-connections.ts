@@ -14,7 +14,9 @@ export interface ProviderAnswer {
 }
 
 /** The provider answered, but more than is read of an answer. */
-export class AnswerTooLarge extends Error {}
+export class AnswerTooLarge extends Error {
+  override readonly name = 'AnswerTooLarge';
+}
 
 /** The one place that speaks to the outside. */
 export class ProviderConnections implements AsyncDisposable {

@@ -1,6 +1,5 @@
 import { existsSync } from 'node:fs';
-import { join } from 'node:path';
-import { localAddress, variableOf } from '@echodrop/client/local-system';
+import { localAddress, madeSecretFile, variableOf } from '@echodrop/client/local-system';
 
 // Those of the secrets that `npm start` makes which commands read.
 const madeSecrets = ['VERIFIER_SECRET', 'USER_ID_SECRET'];
@@ -23,7 +22,7 @@ export function besideLocalSystem(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
 function madeSecretFiles(settings: NodeJS.ProcessEnv): Record<string, string> {
   const files = madeSecrets
     .filter((name) => !settings[name])
-    .map((name) => [`${name}_FILE`, join(settings['DATA_DIR'] ?? 'data', 'secrets', name)] as const)
+    .map((name) => [`${name}_FILE`, madeSecretFile(settings['DATA_DIR'] ?? 'data', name)] as const)
     .filter(([, file]) => existsSync(file));
   return Object.fromEntries(files);
 }

@@ -1,6 +1,7 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { madeSecretFile } from '@echodrop/client/local-system';
 import { VerificationClient } from '@echodrop/contracts/verification-client';
 import { type StandInProvider, says, startStandIn } from '@echodrop/identity-provider/stand-in-provider.fixture';
 import { Secret } from '@echodrop/service/secret';
@@ -8,7 +9,7 @@ import { freePorts } from '@echodrop/testkit/free-ports';
 import { ServerProcess } from '@echodrop/testkit/server-process';
 import { type RunningRedis, startRedis } from '@echodrop/testkit/start-redis';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { localEnvironments, secretFile } from '../../../deploy/local-environment.ts';
+import { localEnvironments } from '../../../deploy/local-environment.ts';
 import { makeOwnSecrets } from '../../../deploy/own-secrets.ts';
 import { admin } from './admin.fixture.ts';
 
@@ -47,7 +48,7 @@ beforeAll(async () => {
       answers: async () => (await fetch(`http://127.0.0.1:${ports.ops}/readyz`)).ok,
     }),
   );
-  const secret = new Secret(await readFile(secretFile(dataDir, 'VERIFIER_SECRET'), 'utf8'));
+  const secret = new Secret(await readFile(madeSecretFile(dataDir, 'VERIFIER_SECRET'), 'utf8'));
   const address = `http://127.0.0.1:${ports.verifier}`;
   client = parts.use(new VerificationClient({ address, secret: [secret], deadlineMs: 5000 }));
 });
