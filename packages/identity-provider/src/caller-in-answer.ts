@@ -3,6 +3,7 @@ import type { Caller } from '@echodrop/contracts/verification';
 import { parseExactJson } from '@echodrop/record';
 import type { Secret } from '@echodrop/service/secret';
 import type { Provider } from './provider.ts';
+import type { ProviderProfile } from './provider-profiles.ts';
 
 const smallestUserId = -(2n ** 63n);
 const largestUserId = 2n ** 64n - 1n;
@@ -10,10 +11,17 @@ const largestUserId = 2n ** 64n - 1n;
 /** The caller in a provider's 200 answer; undefined when it holds no id or no name. */
 export function callerIn(answer: string, { advertised, profile }: Provider, userIdSecret: Secret): Caller | undefined {
   const fields = objectIn(answer);
-  const subject = profile.subject.map((name) => subjectOf(fields[name])).find((found) => found !== undefined);
+  const subject = subjectIn(fields, profile);
   const screenName = fields[profile.screenName];
   if (subject === undefined || typeof screenName !== 'string' || screenName === '') return undefined;
   return { provider: advertised, subject, userId: userIdOf(subject, advertised, userIdSecret), screenName };
+}
+
+/** What an answer in which `callerIn` finds nobody has none of. */
+export function lackIn(answer: string, { profile }: Provider): 'JSON object' | 'id' | 'name' {
+  const fields = objectIn(answer);
+  if (Object.keys(fields).length === 0) return 'JSON object';
+  return subjectIn(fields, profile) === undefined ? 'id' : 'name';
 }
 
 /** The interface's integer for a subject: itself, or for one that is no 64-bit integer a stable one of 63 bits. */
@@ -35,6 +43,10 @@ function objectIn(answer: string): Record<string, unknown> {
   } catch {
     return {};
   }
+}
+
+function subjectIn(fields: Record<string, unknown>, profile: ProviderProfile): string | undefined {
+  return profile.subject.map((name) => subjectOf(fields[name])).find((found) => found !== undefined);
 }
 
 function subjectOf(value: unknown): string | undefined {

@@ -10,6 +10,7 @@ test.each([
   [`oauth1 ${advertised}`, { advertised, upstream: advertised, profile: oauth1 }],
   [`${advertised}=http://10.0.0.1:8085/v`, { advertised, upstream: 'http://10.0.0.1:8085/v', profile: oauth1 }],
   [`oauth1 ${advertised}=http://b/`, { advertised, upstream: 'http://b/', profile: oauth1 }],
+  [`oauth1 \t${advertised}`, { advertised, upstream: advertised, profile: oauth1 }],
   [`mastodon ${advertised}`, { advertised, upstream: advertised, profile: providerProfiles.mastodon }],
   [`${advertised}?a=b`, { advertised: `${advertised}?a=b`, upstream: `${advertised}?a=b`, profile: oauth1 }],
 ])('%s', (entry, provider) => {

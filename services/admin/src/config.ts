@@ -1,6 +1,5 @@
-import { type Provider, providerOf } from '@echodrop/identity-provider/provider';
+import { identityProviders } from '@echodrop/identity-provider/provider-setting';
 import {
-  commaSeparated,
   FaultySettings,
   httpAddress,
   readSettings,
@@ -19,10 +18,7 @@ const forgetSettings = {
 
 const providerTestSettings = {
   /** The auth-verifier's. */
-  IDENTITY_PROVIDERS: commaSeparated('')
-    .transform((entries) => entries.map(providerOf))
-    .refine((providers) => !providers.includes(undefined), 'must be a list of [profile ]advertised[=upstream]')
-    .transform((providers): readonly Provider[] => providers.filter((provider) => provider !== undefined)),
+  IDENTITY_PROVIDERS: identityProviders(''),
   PROVIDER_TIMEOUT_MS: wholeNumber({ default: 5000, min: 1, max: 60_000 }),
   /** Tells which user id records show for a subject that is no number. */
   USER_ID_SECRET: secret({ minLength: 16 }).optional(),

@@ -8,6 +8,7 @@ import type { VerificationClient } from '@echodrop/contracts/verification-client
  */
 export async function forget(verifier: VerificationClient, user: ProviderUser): Promise<string> {
   const { provider, subject } = user;
+  if (subject === '') throw new Error('The subject is empty; it is the id of the user as the provider sends it');
   await verifier.ready().catch((error: unknown) => {
     throw failed(
       'The verifier cannot be asked: VERIFIER_URL says where it is, VERIFIER_SECRET is what both know',
@@ -23,7 +24,10 @@ export async function forget(verifier: VerificationClient, user: ProviderUser): 
       error,
     );
   });
-  return `Forgotten: all verdicts about ${subject} of ${provider}; the provider is asked anew at the next upload.`;
+  return (
+    `From now on whatever was remembered of the user "${subject}" of ${provider} is void, and each of their proofs is asked about anew. ` +
+    'A refusal that is remembered, of whomever, ends by itself within ten seconds.'
+  );
 }
 
 function failed(message: string, error: unknown): Error {

@@ -1,4 +1,5 @@
 import { VerificationClient } from '@echodrop/contracts/verification-client';
+import { faultIn } from '@echodrop/identity-provider/provider';
 import { ProviderConnections } from '@echodrop/identity-provider/provider-connections';
 import { FaultySettings } from '@echodrop/service/env';
 import { Command, CommanderError } from 'commander';
@@ -29,31 +30,36 @@ admin
       'where the profile takes a token. PROVIDER_TIMEOUT_MS (5000) is for each question.',
   )
   .argument(
-    '<entry...>',
-    'an entry as IDENTITY_PROVIDERS has it or shall have it; of one that it has, the advertised address is enough',
+    '[entry...]',
+    'one entry, as IDENTITY_PROVIDERS has it or shall have it; of one that it has, the advertised address is enough; none: all that it has',
   )
   .action(async (words: string[], _options: unknown, command: Command) => {
     const config = readProviderTestConfig(process.env);
-    const provider = entryMeant(words.join(' '), config.IDENTITY_PROVIDERS);
-    if (!provider)
-      command.error(
-        'The entry must be [profile ]advertised[=upstream], each an http(s) address with neither a user nor a fragment.',
-      );
+    const entry = words.join(' ');
+    const named = entryMeant(entry, config.IDENTITY_PROVIDERS);
+    if (entry !== '' && !named) command.error(`The entry ${faultIn(entry)}.`);
+    const providers = named ? [named] : config.IDENTITY_PROVIDERS;
+    if (providers.length === 0) command.error('Name an entry, or set IDENTITY_PROVIDERS to all that are to be asked.');
     await using connections = new ProviderConnections(config.PROVIDER_TIMEOUT_MS);
     const { user, PROVIDER_TIMEOUT_MS: timeoutMs, USER_ID_SECRET: userIdSecret } = config;
-    print(heading(provider));
-    for await (const finding of providerTest(provider, { connections, timeoutMs, user, userIdSecret })) {
-      print(findingLine(finding));
-      if (finding.weight === 'wrong') process.exitCode = 1;
+    for (const provider of providers) {
+      print(heading(provider));
+      for await (const finding of providerTest(provider, { connections, timeoutMs, user, userIdSecret })) {
+        print(findingLine(finding));
+        if (finding.weight === 'wrong') process.exitCode = 1;
+      }
     }
   });
 
 admin
   .command('forget')
-  .summary("forgets what is remembered of a user's verification, at once")
+  .summary('makes void what is remembered of a user, at once')
   .description('Makes every auth-verifier forget its verdicts about a user, so that the provider is asked anew.')
   .argument('<provider>', 'the advertised address, as it is configured')
-  .argument('<subject>', "the user's id as the provider sends it; the stored record has both")
+  .argument(
+    '<subject>',
+    "the user's id as the provider sends it, which a stored record keeps as `subject`; user.id in an answer may be another",
+  )
   .action(async (provider: string, subject: string) => {
     const { VERIFIER_URL: address, VERIFIER_SECRET: secret } = readForgetConfig(process.env);
     await using verifier = new VerificationClient({ address, secret, deadlineMs: forgetMs });

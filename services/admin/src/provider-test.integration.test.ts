@@ -11,7 +11,6 @@ import {
   startStandIn,
 } from '@echodrop/identity-provider/stand-in-provider.fixture';
 import { signatureOf } from '@echodrop/oauth/signature';
-import { freePorts } from '@echodrop/testkit/free-ports';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { admin } from './admin.fixture.ts';
 import { otherExampleCertificate, startTlsStandIn } from './tls-stand-in.fixture.ts';
@@ -36,6 +35,7 @@ afterEach(() => standIn[Symbol.asyncDispose]());
 
 /** Runs the command; whatever it finds, it tells no secret and asks a bounded number of questions, each with a nonce of its own. */
 async function examine(entry: string, env: NodeJS.ProcessEnv = secrets) {
+  standIn.questions.length = 0;
   const ran = await admin(['provider-test', ...entry.split(' ')], { PROVIDER_TIMEOUT_MS: `${timeoutMs}`, ...env });
   expect(ran.stdout + ran.stderr).not.toMatch(/marked-|a secret of this test/);
   expect(ran.stderr).toBe('');
@@ -146,9 +146,8 @@ test('one that stops in the middle of its answer hangs too', async () => {
 });
 
 test('where nothing listens', async () => {
-  const { nobody } = await freePorts(['nobody']);
-  expect(await faults(`http://127.0.0.1:${nobody}/`)).toEqual([
-    `wrong  Nothing listens at 127.0.0.1:${nobody}: the connection is refused.`,
+  expect(await faults('http://127.0.0.1:1/')).toEqual([
+    'wrong  Nothing listens at 127.0.0.1:1: the connection is refused.',
   ]);
 });
 
@@ -222,6 +221,7 @@ test.each([
   ['https://id.example/verify', 'https://id.example:80/verify'],
   ['https://id.example:8443/verify', 'https://id.example/verify'],
   ['https://id.example/verify', 'its own'],
+  ['https://id.example/verify', 'https://id.example/1/verify.json'],
 ])('%s is advertised, and signatures are checked over %s', async (advertised, over) => {
   const checked = over === 'its own' ? address : over;
   standIn.behaviour = checksOver(() => checked);
@@ -285,8 +285,13 @@ test('an advertised address alone is looked up in IDENTITY_PROVIDERS', async () 
 });
 
 test.each([
-  ['no entry', [], {}, /missing required argument/],
-  ['an entry that is none', ['nobody', 'https://id.example/'], {}, /must be \[profile \]advertised\[=upstream\]/],
+  ['no entry', [], {}, /^Name an entry, or set IDENTITY_PROVIDERS/],
+  [
+    'an entry that is none',
+    ['nobody', 'https://id.example/'],
+    {},
+    /must begin with an address, or with one of oauth1, mastodon/,
+  ],
   [
     'half a user',
     ['https://id.example/'],
@@ -316,4 +321,16 @@ test('secrets of the test user may lie in files', async () => {
   } finally {
     await rm(folder, { recursive: true });
   }
+});
+
+test('without an entry all that are configured are asked', async () => {
+  standIn.behaviour = refuses;
+  const other = 'https://other.example/verify';
+  const env = { IDENTITY_PROVIDERS: `${address}, mastodon ${other}=${address}`, PROVIDER_TIMEOUT_MS: `${timeoutMs}` };
+  const { lines, exitCode } = await admin(['provider-test'], env);
+  expect(lines.filter((line) => line.startsWith('http'))).toEqual([
+    `${address} (profile oauth1)`,
+    `${other} (profile mastodon), asked at ${address}`,
+  ]);
+  expect(exitCode).toBe(0);
 });

@@ -39,15 +39,23 @@ test('everything that is missing is told at once', () => {
   ]);
 });
 
-const providers =
-  'IDENTITY_PROVIDERS must be a list of [profile ]advertised[=upstream], each an http(s) address without user or fragment, none twice';
+const shape = 'must be [profile ]advertised[=upstream], with http(s) addresses';
 
 test.each([
-  [{ IDENTITY_PROVIDERS: ',' }, providers],
-  [{ IDENTITY_PROVIDERS: 'https://a.example/, a.example' }, providers],
-  [{ IDENTITY_PROVIDERS: 'https://a.example/, https://a.example/=http://b.example/' }, providers],
-  [{ IDENTITY_PROVIDERS: 'openid https://a.example/' }, providers],
-  [{ IDENTITY_PROVIDERS: 'https://user:password@a.example/' }, providers],
+  [{ IDENTITY_PROVIDERS: ',' }, 'IDENTITY_PROVIDERS must not be empty'],
+  [{ IDENTITY_PROVIDERS: 'https://a.example/, a.example' }, `IDENTITY_PROVIDERS entry 2 ${shape}`],
+  [
+    { IDENTITY_PROVIDERS: 'https://a.example/, https://a.example/=http://b.example/' },
+    'IDENTITY_PROVIDERS entry 2 advertises the address of another',
+  ],
+  [
+    { IDENTITY_PROVIDERS: 'openid https://a.example/' },
+    'IDENTITY_PROVIDERS entry 1 must begin with an address, or with one of oauth1, mastodon, oidc, wordpress, matrix',
+  ],
+  [
+    { IDENTITY_PROVIDERS: 'https://user:password@a.example/' },
+    'IDENTITY_PROVIDERS entry 1 has an address with a user or a fragment',
+  ],
   [{ VERDICT_REUSE: 'never' }, 'VERDICT_REUSE must be one of ttl, retry, off'],
   [{ CACHE_KEY_SECRET: 'a secret of this test,short' }, 'CACHE_KEY_SECRET must have at least 16 characters'],
   [{ VERIFIER_SECRET: 'short' }, 'VERIFIER_SECRET must have at least 16 characters'],

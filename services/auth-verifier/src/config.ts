@@ -1,14 +1,5 @@
-import { type Provider, providerOf } from '@echodrop/identity-provider/provider';
-import {
-  choice,
-  commaSeparated,
-  port,
-  readSettings,
-  rotatedSecret,
-  type Settings,
-  secret,
-  wholeNumber,
-} from '@echodrop/service/env';
+import { identityProviders } from '@echodrop/identity-provider/provider-setting';
+import { choice, port, readSettings, rotatedSecret, type Settings, secret, wholeNumber } from '@echodrop/service/env';
 import { processSettings } from '@echodrop/service/process-settings';
 import { cacheRedisSettings } from '@echodrop/service/redis';
 
@@ -21,13 +12,7 @@ const settings = {
   PORT: port(8082),
   VERIFIER_SECRET: rotatedSecret({ minLength: 16 }),
   /** Comma-separated `[profile ]advertised[=upstream]`: the address a client signs for and, where it differs, the one really asked. */
-  IDENTITY_PROVIDERS: commaSeparated()
-    .transform((entries) => entries.map(providerOf))
-    .refine(
-      areProviders,
-      'must be a list of [profile ]advertised[=upstream], each an http(s) address without user or fragment, none twice',
-    )
-    .transform((providers) => providers.filter((provider) => provider !== undefined)),
+  IDENTITY_PROVIDERS: identityProviders().refine((providers) => providers.length > 0, 'must not be empty'),
   VERDICT_TTL_SECONDS: wholeNumber({ default: 60, max: 3600 }),
   /** Which repeats of an Echo header are believed without asking again: anybody's, those from the same client address, nobody's. */
   VERDICT_REUSE: choice(['ttl', 'retry', 'off'], 'ttl'),
@@ -36,11 +21,6 @@ const settings = {
   /** Turns a subject that is no number into a user id; never rotated. */
   USER_ID_SECRET: secret({ minLength: 16 }),
 };
-
-function areProviders(providers: readonly (Provider | undefined)[]): boolean {
-  const advertised = new Set(providers.map((provider) => provider?.advertised));
-  return advertised.size > 0 && advertised.size === providers.length && !advertised.has(undefined);
-}
 
 export type VerifierConfig = Settings<typeof settings>;
 

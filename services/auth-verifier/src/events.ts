@@ -3,31 +3,41 @@ import type { Provider } from '@echodrop/identity-provider/provider';
 import type { Log } from '@echodrop/service/log';
 import type { Metrics } from '@echodrop/service/metrics';
 
+/** Where a verdict came from: the provider or the cache; or from us, since the scheme is not spoken, the proof is a replay, or the provider is left alone. */
+export type VerdictSource = 'provider' | 'cache' | 'scheme' | 'replay' | 'left_alone';
+
 /** What happens in the auth-verifier, as log lines and metrics. */
 export class VerifierEvents {
   readonly #log: Log;
   readonly #verifications;
   readonly #seconds;
+  readonly #leftAlone;
 
   constructor(log: Log, metrics: Metrics) {
     this.#log = log;
     this.#verifications = metrics.counter(
       'echodrop_verifications_total',
       'Verdicts, by what they were and where they came from.',
-      ['outcome', 'source'],
+      ['provider', 'outcome', 'source'],
     );
     this.#seconds = metrics.histogram(
       'echodrop_provider_seconds',
       'From the question to the answer of an identity provider.',
-      ['outcome'],
+      ['provider', 'outcome'],
       [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
+    );
+    this.#leftAlone = metrics.gauge(
+      'echodrop_provider_left_alone',
+      'Whether an identity provider is left alone because it kept failing.',
+      ['provider'],
     );
   }
 
-  answered(outcome: Verdict['outcome'], source: 'cache' | 'provider' | 'replay', seconds?: number): void {
-    this.#verifications.inc({ outcome, source });
-    if (seconds !== undefined) this.#seconds.observe({ outcome }, seconds);
-    this.#log.debug({ outcome, source, seconds }, 'verified');
+  /** `seconds` where the provider was asked. */
+  answered({ advertised: provider }: Provider, { outcome }: Verdict, source: VerdictSource, seconds?: number): void {
+    this.#verifications.inc({ provider, outcome, source });
+    if (seconds !== undefined) this.#seconds.observe({ provider, outcome }, seconds);
+    this.#log[outcome === 'verified' ? 'debug' : 'info']({ provider, outcome, source, seconds }, 'answered');
   }
 
   forgotten({ provider, subject }: ProviderUser): void {
@@ -35,10 +45,17 @@ export class VerifierEvents {
   }
 
   /** `error` is told by its message alone: what it carries may hold a header that was sent. */
-  providerFailed({ advertised }: Provider, error: unknown): void {
-    this.#log.warn(
-      { provider: advertised, reason: error instanceof Error ? error.message : 'unknown' },
-      'provider failed',
-    );
+  providerFailed({ advertised: provider }: Provider, error: unknown): void {
+    this.#log.warn({ provider, reason: error instanceof Error ? error.message : 'unknown' }, 'provider failed');
+  }
+
+  providerLeftAlone({ advertised: provider }: Provider, ms: number): void {
+    this.#leftAlone.set({ provider }, 1);
+    this.#log.warn({ provider, seconds: ms / 1000 }, 'provider keeps failing and is left alone');
+  }
+
+  providerAskedAgain({ advertised: provider }: Provider): void {
+    this.#leftAlone.set({ provider }, 0);
+    this.#log.info({ provider }, 'provider answers again');
   }
 }

@@ -11,12 +11,18 @@ const unavailable = (retryAfterSeconds: number) => ({ outcome: 'provider_unavail
 let standIn: StandInProvider;
 let providers: IdentityProviders;
 let failures: string[];
+let news: string[];
 
 beforeEach(async () => {
   standIn = await startStandIn();
   failures = [];
-  const failed = (_: unknown, error: unknown) => failures.push((error as Error).message);
-  providers = new IdentityProviders({ timeoutMs, userIdSecret: new Secret('a secret of this test'), failed });
+  news = [];
+  const told = {
+    providerFailed: (_: unknown, error: unknown) => failures.push((error as Error).message),
+    providerLeftAlone: (_: unknown, ms: number) => news.push(`left alone for ${ms} ms`),
+    providerAskedAgain: () => news.push('asked again'),
+  };
+  providers = new IdentityProviders({ timeoutMs, userIdSecret: new Secret('a secret of this test'), told });
 });
 
 afterEach(async () => {
@@ -25,7 +31,7 @@ afterEach(async () => {
   await standIn[Symbol.asyncDispose]();
 });
 
-const ask = () => providers.ask(standIn.provider, authorization);
+const ask = async () => (await providers.ask(standIn.provider, authorization)).verdict;
 
 test('200 with id and name is verified, the id exact', async () => {
   expect(await ask()).toEqual({
@@ -55,7 +61,7 @@ test.each([
 
 test('the question is a GET of the address that is really asked, with the Host that is advertised', async () => {
   await using elsewhere = await startStandIn('https://api.example:8443/1/account/verify.json?a=b');
-  const verdict = await providers.ask(elsewhere.provider, authorization);
+  const { verdict } = await providers.ask(elsewhere.provider, authorization);
   expect(verdict).toMatchObject({ caller: { provider: 'https://api.example:8443/1/account/verify.json?a=b' } });
   const [requestLine, ...headers] = elsewhere.questions.join().trimEnd().split('\r\n');
   expect(requestLine).toBe('GET /1/verify.json HTTP/1.1');
@@ -79,10 +85,12 @@ test('after ten failures in a row a provider is left alone, and asked again afte
   expect(new Set(await asked(5))).toEqual(new Set(['provider_unavailable']));
   expect(standIn.questions).toHaveLength(10);
   expect(failures).toHaveLength(10);
-  expect(await providers.ask(other.provider, authorization)).toMatchObject({ outcome: 'verified' });
+  expect(await providers.ask(other.provider, authorization)).toMatchObject({ verdict: { outcome: 'verified' } });
 
+  expect(news).toEqual(['left alone for 10000 ms']);
   vi.setSystemTime(Date.now() + 10_000);
   expect(await asked(2)).toEqual(['verified', 'verified']);
+  expect(news).toEqual(['left alone for 10000 ms', 'asked again']);
 });
 
 test('one that still fails is asked once every ten seconds', async () => {
@@ -119,5 +127,5 @@ test('a token that one provider had too much of is asked about at another', asyn
   await using other = await startStandIn();
   standIn.behaviour = says(429);
   expect(await ask()).toEqual(unavailable(10));
-  expect(await providers.ask(other.provider, authorization)).toMatchObject({ outcome: 'verified' });
+  expect(await providers.ask(other.provider, authorization)).toMatchObject({ verdict: { outcome: 'verified' } });
 });

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Verdict } from '@echodrop/contracts/verification';
-import { callerIn } from '@echodrop/identity-provider/caller-in-answer';
+import { callerIn, lackIn } from '@echodrop/identity-provider/caller-in-answer';
 import type { Provider } from '@echodrop/identity-provider/provider';
 import { ProviderConnections } from '@echodrop/identity-provider/provider-connections';
 import type { Secret } from '@echodrop/service/secret';
@@ -17,8 +17,21 @@ interface Asking {
   /** For the whole exchange. */
   readonly timeoutMs: number;
   readonly userIdSecret: Secret;
-  /** Told why a provider could not say. */
-  readonly failed: (provider: Provider, error: unknown) => void;
+  readonly told: ProviderNews;
+}
+
+interface ProviderNews {
+  /** Why a provider could not say. */
+  providerFailed(provider: Provider, error: unknown): void;
+  /** Nobody is sent to a provider for so many milliseconds. */
+  providerLeftAlone(provider: Provider, ms: number): void;
+  providerAskedAgain(provider: Provider): void;
+}
+
+/** What became of a question: how long the provider took, or that it was left alone. */
+export interface Asked {
+  readonly verdict: Verdict;
+  readonly seconds?: number;
 }
 
 /** That a provider could not say, and when it may be worth asking again. */
@@ -39,21 +52,23 @@ export class IdentityProviders implements AsyncDisposable {
   }
 
   /**
-   * Asks `provider` once. 200 with id and name is `verified`, 401 and 403 are `refused`, all else is `provider_unavailable`
+   * Asks `provider` once, or not at all while it is left alone. 200 with id and name is `verified`, 401 and 403 are `refused`, all else is `provider_unavailable`
    * (docs/identity-providers.md has the table).
    */
-  async ask(provider: Provider, authorization: string): Promise<Verdict> {
+  async ask(provider: Provider, authorization: string): Promise<Asked> {
     const token = tokenOf(provider, authorization);
     const resting = this.#resting.getRemainingTTL(token);
-    if (resting > 0) return unavailable(resting);
+    if (resting > 0) return { verdict: unavailable(resting) };
+    const begun = performance.now();
+    const asked = (verdict: Verdict): Asked => ({ verdict, seconds: (performance.now() - begun) / 1000 });
     try {
       const answer = await this.#breaker(provider).execute(() => this.#exchange(provider, authorization));
-      return 'openMs' in answer ? unavailable(answer.openMs) : answer;
+      return 'openMs' in answer ? { verdict: unavailable(answer.openMs) } : asked(answer);
     } catch (error) {
-      this.#asking.failed(provider, error);
-      if (!(error instanceof TooManyQuestions)) return unavailable();
+      this.#asking.told.providerFailed(provider, error);
+      if (!(error instanceof TooManyQuestions)) return asked(unavailable());
       this.#resting.set(token, true, { ttl: error.restMs });
-      return unavailable(error.restMs);
+      return asked(unavailable(error.restMs));
     }
   }
 
@@ -71,14 +86,20 @@ export class IdentityProviders implements AsyncDisposable {
     if (status >= 500) throw new Error(`provider answered ${status}`);
     if (status !== 200) throw new NoVerdict(`provider answered ${status}`);
     const caller = callerIn(body, provider, this.#asking.userIdSecret);
-    if (!caller) throw new NoVerdict('provider answered without id and name');
+    if (!caller) throw new NoVerdict(`provider answered 200 with no ${lackIn(body, provider)}`);
     return { outcome: 'verified', caller };
   }
 
   #breaker(provider: Provider): ProviderBreaker {
-    const known = this.#breakers.get(provider) ?? new ProviderBreaker();
-    this.#breakers.set(provider, known);
-    return known;
+    const known = this.#breakers.get(provider);
+    if (known) return known;
+    const { told } = this.#asking;
+    const breaker = new ProviderBreaker({
+      opened: (ms) => told.providerLeftAlone(provider, ms),
+      closed: () => told.providerAskedAgain(provider),
+    });
+    this.#breakers.set(provider, breaker);
+    return breaker;
   }
 }
 

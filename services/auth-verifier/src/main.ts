@@ -31,7 +31,7 @@ await runService('auth-verifier', readConfig, async ({ config, log, metrics, par
     new IdentityProviders({
       timeoutMs: config.PROVIDER_TIMEOUT_MS,
       userIdSecret: config.USER_ID_SECRET,
-      failed: (provider, error) => events.providerFailed(provider, error),
+      told: events,
     }),
   );
   const known = new KnownProviders(config.IDENTITY_PROVIDERS);

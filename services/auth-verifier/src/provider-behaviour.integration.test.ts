@@ -12,6 +12,8 @@ import { aCaller, behaviourOf } from './provider-behaviours.fixture.ts';
 const timeoutMs = { waiting: 300, answered: 10_000 };
 const soonMs = 3000;
 const waiting: readonly Delay[] = ['never', 'stalls in the headers', 'stalls in the body', 'trickles'];
+// No program is given this port by chance.
+const addressOfNobody = 'http://127.0.0.1:1/';
 // More than open a breaker.
 const questions = 12;
 
@@ -24,24 +26,29 @@ test.each(plays)('%s: %s', async (profile, _text, row) => {
   await using canary = await startStandIn();
   const provider = { ...standIn.provider, profile: providerProfiles[profile] };
   const isThere = row.delay !== 'is not there';
-  if (!isThere) provider.upstream = await addressOfNobody();
+  if (!isThere) provider.upstream = addressOfNobody;
   standIn.behaviour = behaviourOf(row, profile, canary.provider.upstream);
 
   const failures: string[] = [];
   await using providers = new IdentityProviders({
     timeoutMs: waiting.includes(row.delay) ? timeoutMs.waiting : timeoutMs.answered,
     userIdSecret: new Secret('a secret of this test'),
-    failed: (_, error) => failures.push((error as Error).message),
+    told: {
+      providerFailed: (_, error) => failures.push((error as Error).message),
+      providerLeftAlone: () => {},
+      providerAskedAgain: () => {},
+    },
   });
   // Another token each time: one that was told 429 would not be asked about again.
-  const ask = (index: number) =>
-    providers.ask(provider, `${provider.profile.schemes[0]} oauth_token="hunter2-${index}"`);
+  const ask = async (index: number) =>
+    (await providers.ask(provider, `${provider.profile.schemes[0]} oauth_token="hunter2-${index}"`)).verdict;
 
   const begin = performance.now();
   const verdicts = await Promise.all(Array.from({ length: questions }, (_, index) => ask(index)));
   expect(performance.now() - begin).toBeLessThan(soonMs);
   for (const verdict of verdicts) expect(verdict).toEqual(expectedOf(row));
-  expect(standIn.questions).toHaveLength(isThere ? questions : 0);
+  const asked = standIn.questions.map((head) => Number(/hunter2-(\d+)"/.exec(head)?.[1]));
+  expect(asked.toSorted((a, b) => a - b)).toEqual(isThere ? [...Array(questions).keys()] : []);
   expect(canary.questions).toEqual([]);
   expect(failures).toHaveLength(row.outcome === 'provider_unavailable' ? questions : 0);
   expect(failures.join()).not.toContain('hunter2');
@@ -57,12 +64,6 @@ function expectedOf({ outcome, userId, retryAfterSeconds }: BehaviourRow): objec
   if (userId === undefined) return expect.objectContaining({ outcome });
   const number = userId === 'hashed' ? expect.toSatisfy((id: bigint) => id > 12_345n && id < 2n ** 63n) : userId;
   return { outcome, caller: expect.objectContaining({ userId: number }) };
-}
-
-async function addressOfNobody(): Promise<string> {
-  const gone = await startStandIn();
-  await gone[Symbol.asyncDispose]();
-  return gone.provider.upstream;
 }
 
 test('the table shows everything that the test can play', () => {

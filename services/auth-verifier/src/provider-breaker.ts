@@ -18,9 +18,12 @@ const longestOpenMs = 5 * 60_000;
 /** Leaves a provider alone that failed ten times in a row (docs/decisions/009): for ten seconds, or for as long as its Retry-After says. */
 export class ProviderBreaker {
   readonly #policy: CircuitBreakerPolicy;
+  readonly #told: { readonly opened: (ms: number) => void };
   #openUntil = 0;
 
-  constructor() {
+  /** `opened` is told for how many milliseconds nobody is sent there, `closed` that they are again. */
+  constructor(told: { readonly opened: (ms: number) => void; readonly closed: () => void }) {
+    this.#told = told;
     this.#policy = circuitBreaker(
       handleWhen((error) => !(error instanceof NoVerdict || error instanceof AnswerTooLarge)),
       {
@@ -28,6 +31,7 @@ export class ProviderBreaker {
         halfOpenAfter: new DelegateBackoff((context: IHalfOpenAfterBackoffContext) => this.#opens(context)),
       },
     );
+    this.#policy.onReset(told.closed);
   }
 
   /** What `question` gives; `open`, with the milliseconds until it is asked again, when it was not asked. @throws what it throws */
@@ -45,6 +49,7 @@ export class ProviderBreaker {
     const asked = error instanceof TooManyQuestions ? error.restMs : openMs;
     const ms = Math.min(Math.max(asked, openMs), longestOpenMs);
     this.#openUntil = Date.now() + ms;
+    this.#told.opened(ms);
     return ms;
   }
 }

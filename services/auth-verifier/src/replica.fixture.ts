@@ -34,14 +34,15 @@ export class Replica implements AsyncDisposable {
     const log = createLog('auth-verifier', 'silent');
     this.redis = this.#parts.use(connectRedis(new Secret(redisUrl), { ...impatient, commandTimeout: 500 }, log));
     const keys = new CacheKeys(settings.keySecret ?? [new Secret('a secret of this test')]);
+    const events = new VerifierEvents(log, this.metrics);
     this.verifier = new Verifier({
       known: new KnownProviders(providers),
       uses: new ProofUses(this.redis, keys, reuse),
       cache: new VerdictCache(this.redis, keys, { verifiedSeconds, refusedSeconds: 10, leaseMs: timeoutMs + 500 }),
       providers: this.#parts.use(
-        new IdentityProviders({ timeoutMs, userIdSecret: new Secret('a secret of this test'), failed: () => {} }),
+        new IdentityProviders({ timeoutMs, userIdSecret: new Secret('a secret of this test'), told: events }),
       ),
-      events: new VerifierEvents(log, this.metrics),
+      events,
     });
   }
 

@@ -61,8 +61,8 @@ test('a verified caller is remembered: the second question is answered by the ca
   expect(await verify()).toEqual(first);
   expect(standIn.questions).toHaveLength(1);
   const { text } = await replica.metrics.exposition();
-  expect(text).toMatch(/echodrop_verifications_total\{outcome="verified",source="provider".*\} 1/);
-  expect(text).toMatch(/echodrop_verifications_total\{outcome="verified",source="cache".*\} 1/);
+  for (const source of ['provider', 'cache'])
+    expect(text).toMatch(new RegExp(`echodrop_verifications_total\\{.*outcome="verified",source="${source}".*\\} 1`));
 });
 
 test.each([
@@ -263,4 +263,22 @@ test.each([
     await verify(echo('OAuth third'));
     return standIn.questions.length === before;
   });
+});
+
+test('what was not asked is told as such, with its provider', async () => {
+  await verify(echo('Bearer x'));
+  standIn.behaviour = says(503);
+  for (let times = 0; times < 12; times += 1) await verify(echo(`OAuth oauth_token="${times}"`));
+  const { text } = await replica.metrics.exposition();
+  const provider = `provider="${standIn.provider.advertised}"`;
+  for (const [labels, count] of [
+    ['outcome="refused",source="scheme"', 1],
+    ['outcome="provider_unavailable",source="provider"', 10],
+    ['outcome="provider_unavailable",source="left_alone"', 2],
+  ] as const)
+    expect(text).toContain(`echodrop_verifications_total{${provider},${labels},service="auth-verifier"} ${count}\n`);
+  expect(text).toContain(`echodrop_provider_left_alone{${provider},service="auth-verifier"} 1\n`);
+  expect(text).toContain(
+    `echodrop_provider_seconds_count{service="auth-verifier",${provider},outcome="provider_unavailable"} 10\n`,
+  );
 });

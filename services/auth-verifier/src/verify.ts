@@ -25,16 +25,19 @@ export class Verifier {
   }
 
   async verify({ credentials, clientAddress }: Question): Promise<Verdict> {
-    const { known, uses } = this.#parts;
+    const { known, uses, events } = this.#parts;
     const provider = credentials.version === 2 ? known.find(credentials.provider) : known.firstSigned;
     if (!provider) return { outcome: 'provider_unknown' };
-    if (!isSpoken(credentials, provider)) return { outcome: 'refused' };
+    const refused = (source: 'scheme' | 'replay'): Verdict => {
+      events.answered(provider, { outcome: 'refused' }, source);
+      return { outcome: 'refused' };
+    };
+    if (!isSpoken(credentials, provider)) return refused('scheme');
     const proof: Proof = [provider.advertised, JSON.stringify(Object.entries(credentials).sort())];
     const use = isGoodOnce(credentials, provider) ? await uses.use(proof, clientAddress) : undefined;
-    if (use === 'replay') return this.#replayed();
-    const ask = () => this.#ask(credentials, provider);
+    if (use === 'replay') return refused('replay');
     const shared = uses.sharedBy(proof, clientAddress);
-    const verdict = shared ? await this.#once(shared, ask) : await ask();
+    const verdict = await (shared ? this.#once(shared, credentials, provider) : this.#ask(credentials, provider));
     if (use === 'first' && verdict.outcome === 'provider_unavailable') await uses.giveBack(proof);
     return verdict;
   }
@@ -45,41 +48,34 @@ export class Verifier {
     this.#parts.events.forgotten(user);
   }
 
-  #once(proof: Proof, ask: () => Promise<Verdict>): Promise<Verdict> {
+  #once(proof: Proof, credentials: Credentials, provider: Provider): Promise<Verdict> {
     const name = JSON.stringify(proof);
     const asked = this.#asked.get(name);
     if (asked) return asked;
-    const asking = this.#remembered(proof, ask).finally(() => this.#asked.delete(name));
+    const asking = this.#remembered(proof, credentials, provider).finally(() => this.#asked.delete(name));
     this.#asked.set(name, asking);
     return asking;
   }
 
-  async #remembered(proof: Proof, ask: () => Promise<Verdict>): Promise<Verdict> {
+  async #remembered(proof: Proof, credentials: Credentials, provider: Provider): Promise<Verdict> {
     const found = await this.#parts.cache.find(proof);
     if (found.state !== 'leased') {
       const verdict = found.state === 'decided' ? found.verdict : unavailable();
-      this.#parts.events.answered(verdict.outcome, 'cache');
+      this.#parts.events.answered(provider, verdict, 'cache');
       return verdict;
     }
     const askedAt = Date.now();
-    const verdict = await ask();
+    const verdict = await this.#ask(credentials, provider);
     await this.#parts.cache.remember(proof, verdict, askedAt);
     return verdict;
   }
 
   async #ask(credentials: Credentials, provider: Provider): Promise<Verdict> {
-    const started = performance.now();
-    const verdict = await this.#parts.providers.ask(
-      provider,
-      credentials.version === 2 ? credentials.authorization : signed(provider.advertised, credentials),
-    );
-    this.#parts.events.answered(verdict.outcome, 'provider', (performance.now() - started) / 1000);
+    const authorization =
+      credentials.version === 2 ? credentials.authorization : signed(provider.advertised, credentials);
+    const { verdict, seconds } = await this.#parts.providers.ask(provider, authorization);
+    this.#parts.events.answered(provider, verdict, seconds === undefined ? 'left_alone' : 'provider', seconds);
     return verdict;
-  }
-
-  #replayed(): Verdict {
-    this.#parts.events.answered('refused', 'replay');
-    return { outcome: 'refused' };
   }
 }
 

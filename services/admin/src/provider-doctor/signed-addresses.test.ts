@@ -18,9 +18,9 @@ test('of one behind another address: that one first of what differs by more than
   expect(found.slice(0, 5)).toEqual([
     'http://id.example/verify/',
     'https://id.example/verify',
+    'http://id.example/verify',
     'http://10.0.0.7:3000/verify',
     'https://10.0.0.7:3000/verify',
-    'http://10.0.0.7:3000/verify/',
   ]);
 });
 

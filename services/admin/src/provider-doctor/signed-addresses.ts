@@ -4,11 +4,13 @@ const most = 10;
 
 /**
  * Addresses over which a provider may check signatures though another is advertised, the likeliest first, ten at most: the one that
- * is really asked, either with the other scheme, with or without a slash at its end, and without its port or with the one that a server
+ * is really asked, its path at the advertised host, each of them with the other scheme, with or without a slash at its end, and without its port or with the one that a server
  * behind a proxy puts in.
  */
 export function otherSignedAddresses({ advertised, upstream }: Provider): string[] {
-  const bases = [...new Set([advertised, upstream])].map((address) => new URL(address));
+  const { pathname, search } = new URL(upstream);
+  const inBetween = new URL(pathname + search, advertised);
+  const bases = [...new Set([advertised, inBetween.href, upstream])].map((address) => new URL(address));
   const near = bases.flatMap((base) => [base, otherScheme(base), otherSlash(base)]);
   const far = bases.flatMap((base) => [otherSlash(otherScheme(base)), otherPort(base), otherPort(otherScheme(base))]);
   const others = new Set([...near, ...far].map(({ href }) => href));
