@@ -52,7 +52,12 @@ async function serve(plan: SystemPlan, env: NodeJS.ProcessEnv, stopping: AbortSi
   const target = sampleTarget(env);
   if (target) await showSample(target, stopping);
   else
-    say('sample', 'not uploaded: no user of the identity provider is known here, or the sandbox was told to misbehave');
+    say(
+      'sample',
+      hasSandbox(env)
+        ? 'not uploaded: SANDBOX_USERS_FILE or SANDBOX_BEHAVIOUR makes the sandbox know others, or misbehave'
+        : 'not uploaded: with IDENTITY_PROVIDERS set no sandbox is started, and no user is known here',
+    );
   say('echodrop', 'ready');
   await aborted(stopping);
 }

@@ -82,3 +82,16 @@ test.each([
 ])('%j is not understood', (args) => {
   expect(() => readCommand(args, {})).toThrow(FaultyUsage);
 });
+
+test('a bearer token stands in place of the four, in version 2', () => {
+  const provider = 'https://social.example/v';
+  expect(readCommand(['sign', '--provider', provider, '--bearer', 't'], {})).toEqual({
+    name: 'sign',
+    provider,
+    credentials: { bearer: 't' },
+  });
+  expect(readCommand(['upload', 'a.jpg'], { ECHODROP_BEARER: 't' })).toMatchObject({ credentials: { bearer: 't' } });
+  expect(() => readCommand(['upload', 'a.jpg', '--bearer', 't', '--api-version', '1'], {})).toThrow(
+    'version 1 takes no bearer token',
+  );
+});

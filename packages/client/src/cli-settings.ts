@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import type { OAuthCredentials } from '@echodrop/oauth/signed-get';
+import type { UserCredentials } from './client.ts';
 import { localApiKey, localCredentials, localProvider, localService } from './local-system.ts';
 import type { Format } from './read-answer.ts';
 
@@ -14,6 +15,7 @@ Options, each followed by the variable that sets it too:
   --consumer-secret SECRET                      ECHODROP_CONSUMER_SECRET
   --token TOKEN                                 ECHODROP_TOKEN
   --token-secret SECRET                         ECHODROP_TOKEN_SECRET
+  --bearer TOKEN            instead of the four ECHODROP_BEARER
 Of upload:
   --url ADDRESS             the service         ECHODROP_URL
   --key KEY                 API key             ECHODROP_KEY
@@ -22,7 +24,8 @@ Of upload:
   --api-version 1|2         of the interface
 
 Unless set, everything fits a system that \`npm start\` runs with the same environment. Where that names IDENTITY_PROVIDERS,
-the first of them is meant, and the four credentials must be given: only those of the sandbox's user are known.
+the first of them is meant, and credentials must be given, the four or a bearer token, whichever it takes: only those
+of the sandbox's user are known.
 Secrets are better set as variables: other users of a machine can see options.
 `;
 
@@ -33,7 +36,7 @@ export class FaultyUsage extends Error {
 
 export type Command =
   | { readonly name: 'help' }
-  | { readonly name: 'sign'; readonly provider: string; readonly credentials: OAuthCredentials }
+  | { readonly name: 'sign'; readonly provider: string; readonly credentials: UserCredentials }
   | {
       readonly name: 'upload';
       /** An absolute path. */
@@ -42,7 +45,7 @@ export type Command =
       readonly message: string;
       readonly apiKey: string;
       readonly provider: string;
-      readonly credentials: OAuthCredentials;
+      readonly credentials: UserCredentials;
       readonly format: Format;
       readonly version: 1 | 2;
     };
@@ -54,6 +57,7 @@ const options = {
   'consumer-secret': text,
   token: text,
   'token-secret': text,
+  bearer: text,
   url: text,
   key: text,
   message: text,
@@ -77,6 +81,8 @@ export function readCommand(args: readonly string[], env: NodeJS.ProcessEnv): Co
   if (name === 'sign' && file === undefined) return { name, provider, credentials };
   if (name !== 'upload' || file === undefined || rest.length > 0) throw new FaultyUsage('sign, or upload and one file');
   const service = webAddress('url', values.url || env.ECHODROP_URL || localService(env));
+  const version = oneOf('api-version', ['2', '1'], values['api-version']) === '1' ? 1 : 2;
+  if (version === 1 && 'bearer' in credentials) throw new FaultyUsage('version 1 takes no bearer token');
   return {
     name,
     file: resolve(env.INIT_CWD ?? '', file),
@@ -86,7 +92,7 @@ export function readCommand(args: readonly string[], env: NodeJS.ProcessEnv): Co
     provider,
     credentials,
     format: oneOf('format', ['json', 'xml'], values.format),
-    version: oneOf('api-version', ['2', '1'], values['api-version']) === '1' ? 1 : 2,
+    version,
   };
 }
 
@@ -100,7 +106,9 @@ function parsed(args: readonly string[]) {
 
 type Values = ReturnType<typeof parsed>['values'];
 
-function readCredentials(provider: string, values: Values, env: NodeJS.ProcessEnv): OAuthCredentials {
+function readCredentials(provider: string, values: Values, env: NodeJS.ProcessEnv): UserCredentials {
+  const bearer = values.bearer || env.ECHODROP_BEARER;
+  if (bearer) return { bearer };
   const known = localCredentials(env);
   const credentials = {
     consumerKey: values['consumer-key'] || env.ECHODROP_CONSUMER_KEY || known?.consumerKey,
@@ -110,7 +118,7 @@ function readCredentials(provider: string, values: Values, env: NodeJS.ProcessEn
   };
   if (isWhole(credentials)) return credentials;
   throw new FaultyUsage(
-    `Credentials of a user of ${provider} are needed: consumer key and secret, token and its secret.`,
+    `Credentials of a user of ${provider} are needed: consumer key and secret, token and its secret; or a bearer token.`,
   );
 }
 

@@ -1,8 +1,7 @@
-import { signedGet } from '@echodrop/oauth/signed-get';
 import { recordToJson, recordToXml } from '@echodrop/record';
 import { Presets, SingleBar } from 'cli-progress';
 import { type Command, FaultyUsage, readCommand, usage } from './cli-settings.ts';
-import { uploadMedia } from './client.ts';
+import { authorizationOf, uploadMedia } from './client.ts';
 import { Refused } from './refused.ts';
 
 process.exitCode = await run(process.argv.slice(2));
@@ -23,7 +22,7 @@ async function perform(command: Command): Promise<void> {
     case 'help':
       return print(usage.trimEnd());
     case 'sign':
-      return print(signedGet(command.provider, command.credentials));
+      return print(authorizationOf(command.provider, command.credentials));
     case 'upload':
       return print(await upload(command));
   }

@@ -3,13 +3,16 @@ import type { MediaRecord } from '@echodrop/record';
 import { measuredFile, type Progress } from './measured-file.ts';
 import { type Format, readRecord, readRefusal } from './read-answer.ts';
 
+/** What proves a user: signatures by OAuth 1.0a, or a bearer token, of which version 1 knows nothing. */
+export type UserCredentials = OAuthCredentials | { readonly bearer: string };
+
 /** What is uploaded, for whom, and by which application. */
 export interface Upload {
   /** A path; the file is read as it is sent. */
   readonly file: string;
   readonly message: string;
   readonly apiKey: string;
-  readonly credentials: OAuthCredentials;
+  readonly credentials: UserCredentials;
   /** The identity provider's address as the service lists it; with version 1 the service chooses it. */
   readonly provider: string;
 }
@@ -28,7 +31,7 @@ const longestUploadMs = 6 * 3600 * 1000;
 /**
  * Uploads a photo or a video to the service at `service`, an address without a slash at its end such as `http://127.0.0.1:8080`.
  * @throws Refused when the service does not take it, UnreadableAnswer when it answers nonsense, TypeError when it cannot be
- * reached, the signal's reason, or the system's error when the file cannot be opened
+ * reached or a bearer token is given for version 1, the signal's reason, or the system's error when the file cannot be opened
  */
 export async function uploadMedia(service: string, upload: Upload, options: UploadOptions = {}): Promise<MediaRecord> {
   const {
@@ -56,13 +59,19 @@ export async function uploadMedia(service: string, upload: Upload, options: Uplo
 export function echoHeaders({ provider, credentials }: Pick<Upload, 'provider' | 'credentials'>) {
   return {
     'X-Auth-Service-Provider': provider,
-    'X-Verify-Credentials-Authorization': signedGet(provider, credentials),
+    'X-Verify-Credentials-Authorization': authorizationOf(provider, credentials),
   };
+}
+
+/** The value of the Authorization header that `provider` understands. */
+export function authorizationOf(provider: string, credentials: UserCredentials): string {
+  return 'bearer' in credentials ? `Bearer ${credentials.bearer}` : signedGet(provider, credentials);
 }
 
 function fields(version: 1 | 2, { apiKey, message, credentials }: Upload): Record<string, string> {
   const common = { key: apiKey, message };
   if (version === 2) return common;
+  if ('bearer' in credentials) throw new TypeError('version 1 takes no bearer token');
   const { consumerKey, consumerSecret, token, tokenSecret } = credentials;
   return {
     ...common,

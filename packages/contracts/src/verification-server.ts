@@ -67,6 +67,8 @@ export function verificationServer({
     { requestTimeout: questionMs, headersTimeout: questionMs, connectionsCheckingInterval: questionMs / 10 },
     (request, response) => {
       answerTo(request, response).catch((error: unknown) => {
+        // Whoever asked has gone.
+        if (!request.complete) return;
         log.error({ err: error }, 'question could not be answered');
         answer(response, 500);
       });

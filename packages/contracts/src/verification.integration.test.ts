@@ -235,7 +235,7 @@ test('a fault in verifying is told as unavailable, and the next question is answ
 });
 
 test.each([
-  ['too much', `"${'x'.repeat(128 * 1024)}"`],
+  ['too much', `${' '.repeat(64 * 1024)}{"outcome":"refused"}`],
   ['no JSON', '<html>'],
   ['an outcome that is none', '{"outcome":"maybe"}'],
   ['a caller without a name', '{"outcome":"verified","caller":{"provider":"a","subject":"1","userId":"1"}}'],

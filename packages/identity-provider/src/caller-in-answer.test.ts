@@ -43,6 +43,8 @@ test.each([
   '{"user":{"id":1,"screen_name":"mia"}}',
   '{"__proto__":{"id":1,"screen_name":"mia"}}',
   '['.repeat(60_000),
+  `{"id":1,"screen_name":"${'m'.repeat(256)}"}`,
+  `{"id":"${'1'.repeat(256)}","screen_name":"mia"}`,
 ])('%.60s is none', (answer) => {
   expect(callerIn(answer, provider, secret)).toBeUndefined();
 });

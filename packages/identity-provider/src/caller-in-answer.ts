@@ -5,15 +5,17 @@ import type { Secret } from '@echodrop/service/secret';
 import type { Provider } from './provider.ts';
 import type { ProviderProfile } from './provider-profiles.ts';
 
+// Longer than any that are known, in UTF-16 units; OpenID Connect Core 1.0, section 2, has a sub of 255 at most.
+const longestText = 255;
 const smallestUserId = -(2n ** 63n);
 const largestUserId = 2n ** 64n - 1n;
 
-/** The caller in a provider's 200 answer; undefined when it holds no id or no name. */
+/** The caller in a provider's 200 answer; undefined when it holds no id or no name, or one of more than 255 characters. */
 export function callerIn(answer: string, { advertised, profile }: Provider, userIdSecret: Secret): Caller | undefined {
   const fields = objectIn(answer);
   const subject = subjectIn(fields, profile);
   const screenName = fields[profile.screenName];
-  if (subject === undefined || typeof screenName !== 'string' || screenName === '') return undefined;
+  if (subject === undefined || !isText(screenName)) return undefined;
   return { provider: advertised, subject, userId: userIdOf(subject, advertised, userIdSecret), screenName };
 }
 
@@ -49,7 +51,11 @@ function subjectIn(fields: Record<string, unknown>, profile: ProviderProfile): s
   return profile.subject.map((name) => subjectOf(fields[name])).find((found) => found !== undefined);
 }
 
+function isText(value: unknown): value is string {
+  return typeof value === 'string' && value !== '' && value.length <= longestText;
+}
+
 function subjectOf(value: unknown): string | undefined {
-  if (typeof value === 'string' && value !== '') return value;
+  if (isText(value)) return value;
   return typeof value === 'bigint' || Number.isSafeInteger(value) ? String(value) : undefined;
 }

@@ -93,3 +93,23 @@ test.each<[string, Behaviour]>([
   }).rejects.toThrow();
   expect(standIn.questions).toHaveLength(asked + 1);
 });
+
+test('a question says who asks, and what for', async () => {
+  await using standIn = await startStandIn();
+  await using connections = new ProviderConnections(2000);
+  await connections.ask(standIn.provider, 'OAuth a');
+  await connections.ask(standIn.provider);
+  const [first, second] = standIn.questions.map((head) => head.trimEnd().split('\r\n').toSorted());
+  const always = ['GET /1/verify.json HTTP/1.1', 'accept: application/json', 'user-agent: Echodrop'];
+  expect(first).toEqual(expect.arrayContaining([...always, 'authorization: OAuth a']));
+  expect(second).toEqual(expect.arrayContaining(always));
+  expect(second?.join()).not.toMatch(/authorization|x-forwarded/i);
+});
+
+test('an answer that is no UTF-8 has no text: two names could become one', async () => {
+  await using standIn = await startStandIn();
+  await using connections = new ProviderConnections(2000);
+  standIn.behaviour = (socket) =>
+    socket.write(Buffer.from('HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n{"a":"\xff"}', 'latin1'));
+  expect(await connections.ask(standIn.provider)).toMatchObject({ status: 200, body: '' });
+});

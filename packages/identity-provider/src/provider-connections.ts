@@ -4,13 +4,20 @@ import type { Provider } from './provider.ts';
 
 const maxAnswerBytes = 64 * 1024;
 const maxHeaderBytes = 16 * 1024;
-// Kept open for each provider at most; further questions wait for one, within their deadline.
-const connections = 256;
 
 export interface ProviderAnswer {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
+  /** Empty where it is no UTF-8: read with what stands for broken bytes, two names could become one. */
   readonly body: string;
+}
+
+const unconnected =
+  /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT|EPROTO|CERT_|ERR_TLS_|ERR_SSL_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO_)/;
+
+/** Whether a provider may have seen the question that ended with `error`: all that is sure not to have connected was not sent. */
+export function wasSent(error: unknown): boolean {
+  return !(error instanceof Error && 'code' in error && unconnected.test(String(error.code)));
 }
 
 /** The provider answered, but more than is read of an answer. */
@@ -28,7 +35,6 @@ export class ProviderConnections implements AsyncDisposable {
     this.#timeoutMs = timeoutMs;
     const connect = buildConnector({ timeout: timeoutMs, allowH2: false });
     this.#agent = new Agent({
-      connections,
       allowH2: false,
       headersTimeout: timeoutMs,
       bodyTimeout: timeoutMs,
@@ -71,7 +77,15 @@ export class ProviderConnections implements AsyncDisposable {
         'user-agent': 'Echodrop',
       },
     });
-    return { status: statusCode, headers, body: await body.text() };
+    return { status: statusCode, headers, body: textIn(await body.bytes()) };
+  }
+}
+
+function textIn(bytes: Uint8Array): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    return '';
   }
 }
 

@@ -176,5 +176,7 @@ test('a secret that is exchanged is one or two, the one in use first', () => {
   for (const KEY of ['abc', 'abcd,', 'abcd,efg'])
     expect(faultsOf(shape, { KEY })).toEqual(['KEY must have at least 4 characters']);
   expect(faultsOf(shape, { KEY: 'abcd,efgh,ijkl' })).toEqual(['KEY must be one secret, or two between commas']);
+  expect(faultsOf(shape, { KEY: 'abcd,abcd' })).toEqual(['KEY must not be the same secret twice']);
+  expect(faultsOf(shape, { KEY: 'abcdé' })).toEqual(['KEY must be of ASCII characters']);
   expect(faultsOf(shape, {})).toEqual(['KEY is required']);
 });

@@ -90,6 +90,8 @@ export function rotatedSecret({ minLength }: { minLength: number }) {
     .string('is required')
     .transform((value) => value.split(',').map((each) => each.trim()))
     .refine((values) => values.length <= 2, 'must be one secret, or two between commas')
+    .refine((values) => new Set(values).size === values.length, 'must not be the same secret twice')
+    .refine((values) => values.every((each) => /^[\x20-\x7e]*$/.test(each)), 'must be of ASCII characters')
     .refine((values) => values.every((each) => each.length >= minLength), `must have at least ${minLength} characters`)
     .transform(
       ([inUse = '', other]): RotatedSecret =>

@@ -199,6 +199,16 @@ test('a Host that is not known there: another answer than by its own', async () 
   expect((await examine(`https://id.example/verify=${address}`)).stdout).toContain('cannot be told');
 });
 
+test('a Host that is refused with 403 where its own gets a 401 may not be known', async () => {
+  const { host } = new URL(address);
+  standIn.behaviour = (socket) =>
+    (/^host: id\.example\r$/m.test(standIn.questions.at(-1) ?? '') ? says(403, '<html>', date()) : refuses)(socket);
+  const { stdout } = await examine(`https://id.example/verify=${address}`);
+  expect(stdout).toContain(
+    `warn   It may not know the advertised Host: asked for id.example it answers 403, asked for its own, ${host}, it answers 401.`,
+  );
+});
+
 /** Verifies the test user where the signature is over `checked`, whatever was asked. */
 function checksOver(checked: () => string): Behaviour {
   return (socket) => {
@@ -258,7 +268,7 @@ test('a slow provider is told to be slow', async () => {
 
 test('what a provider sends back of the credentials, or what a terminal obeys, is not shown', async () => {
   standIn.behaviour = knowsTheUser(
-    says(200, `{"id":"marked-token","screen_name":"\\u001b[2J\\u009b2J\\u202emarked-key${'x'.repeat(500)}"}`),
+    says(200, `{"id":"marked-token","screen_name":"\\u001b[2J\\u009b2J\\u202emarked-key${'x'.repeat(200)}"}`),
   );
   const { lines } = await examine(address);
   expect(lines.at(-2)).toMatch(

@@ -1,11 +1,16 @@
 import { createHmac } from 'node:crypto';
 import type { RotatedSecret } from '@echodrop/service/env';
 
-/** What is kept in the cache: verdicts, who used a proof, and whose verdicts are void. */
-type Kind = 'verdict' | 'proof' | 'forgotten';
+/** What is kept in the cache: verdicts; who is asking; what was asked without an outcome; who used a proof; whose verdicts are void. */
+type Kind = 'verdict' | 'question' | 'unanswered' | 'use' | 'forgotten';
+
+// Of what is kept: releases that keep other shapes do not see each other's.
+const version = 1;
 
 /** Names in the cache are keyed hashes, so that it knows no credential and nobody who reads it can look for one. */
 export class CacheKeys {
+  /** Where it is counted how often a user was forgotten. */
+  readonly forgets = `echodrop:${version}:forgets`;
   readonly #secrets: readonly string[];
 
   constructor(secret: RotatedSecret) {
@@ -18,6 +23,8 @@ export class CacheKeys {
    */
   of(kind: Kind, ...parts: readonly string[]): readonly string[] {
     const text = JSON.stringify([kind, ...parts]);
-    return this.#secrets.map((secret) => `echodrop:${kind}:${createHmac('sha256', secret).update(text).digest('hex')}`);
+    return this.#secrets.map(
+      (secret) => `echodrop:${version}:${kind}:${createHmac('sha256', secret).update(text).digest('hex')}`,
+    );
   }
 }

@@ -3,8 +3,8 @@ import { choice, port, readSettings, rotatedSecret, type Settings, secret, whole
 import { processSettings } from '@echodrop/service/process-settings';
 import { cacheRedisSettings } from '@echodrop/service/redis';
 
-// Below what the gateway waits for the verifier.
-const maxProviderMs = 9000;
+// Below the ten seconds that the gateway waits for the verifier, together with five questions to a cache that hangs.
+const maxProviderMs = 7500;
 
 const settings = {
   ...processSettings(9082),

@@ -1,5 +1,12 @@
-import { mia, type StandInProvider, says, startStandIn } from '@echodrop/identity-provider/stand-in-provider.fixture';
+import {
+  type Behaviour,
+  mia,
+  type StandInProvider,
+  says,
+  startStandIn,
+} from '@echodrop/identity-provider/stand-in-provider.fixture';
 import { Secret } from '@echodrop/service/secret';
+import { waitUntil } from '@echodrop/testkit/wait-until';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { IdentityProviders } from './identity-provider.ts';
 
@@ -128,4 +135,42 @@ test('a token that one provider had too much of is asked about at another', asyn
   standIn.behaviour = says(429);
   expect(await ask()).toEqual(unavailable(10));
   expect(await providers.ask(other.provider, authorization)).toMatchObject({ verdict: { outcome: 'verified' } });
+});
+
+test('that too many ask at once is no failure of the provider', async () => {
+  const sockets: Parameters<Behaviour>[0][] = [];
+  standIn.behaviour = (socket) => sockets.push(socket);
+  await using patient = new IdentityProviders({
+    timeoutMs: 10_000,
+    userIdSecret: new Secret('of this test'),
+    told: { providerFailed: () => {}, providerLeftAlone: () => {}, providerAskedAgain: () => {} },
+  });
+  const all = Array.from({ length: 300 }, (_, index) => patient.ask(standIn.provider, `OAuth oauth_token="${index}"`));
+  const crowded = (await Promise.all(all.slice(256))).map(({ verdict }) => verdict);
+  expect(new Set(crowded.map((verdict) => JSON.stringify(verdict)))).toEqual(
+    new Set(['{"outcome":"provider_unavailable","retryAfterSeconds":1}']),
+  );
+  await waitUntil('the questions', 10_000, async () => sockets.length === 256);
+  for (const socket of sockets) mia(socket);
+  const asked = (await Promise.all(all.slice(0, 256))).map(({ verdict }) => verdict.outcome);
+  expect(new Set(asked)).toEqual(new Set(['verified']));
+  standIn.behaviour = mia;
+  expect((await patient.ask(standIn.provider, authorization)).verdict.outcome).toBe('verified');
+});
+
+test('while one question finds out whether a provider is back, others are answered at once', async () => {
+  vi.useFakeTimers({ toFake: ['Date'] });
+  standIn.behaviour = says(500);
+  await asked(10);
+  vi.setSystemTime(Date.now() + 10_000);
+  let answer = () => {};
+  standIn.behaviour = (socket) => {
+    answer = () => mia(socket);
+  };
+  const probe = ask();
+  await waitUntil('the question', 5000, async () => standIn.questions.length === 11);
+  expect(await ask()).toEqual({ outcome: 'provider_unavailable', retryAfterSeconds: 1 });
+  answer();
+  expect(await probe).toMatchObject({ outcome: 'verified' });
+  expect(await ask()).toMatchObject({ outcome: expect.any(String) });
 });

@@ -2,11 +2,12 @@ import { createHash } from 'node:crypto';
 import type { Verdict } from '@echodrop/contracts/verification';
 import { callerIn, lackIn } from '@echodrop/identity-provider/caller-in-answer';
 import type { Provider } from '@echodrop/identity-provider/provider';
-import { ProviderConnections } from '@echodrop/identity-provider/provider-connections';
+import { ProviderConnections, wasSent } from '@echodrop/identity-provider/provider-connections';
 import type { Secret } from '@echodrop/service/secret';
 import { LRUCache } from 'lru-cache';
-import { ProviderBreaker } from './provider-breaker.ts';
+import { tokenIn } from './proof.ts';
 import { NoVerdict, TooManyQuestions } from './provider-failures.ts';
+import { ProviderGate } from './provider-gate.ts';
 import { retryAfterMs } from './retry-after.ts';
 
 const restMs = 10_000;
@@ -28,10 +29,13 @@ interface ProviderNews {
   providerAskedAgain(provider: Provider): void;
 }
 
-/** What became of a question: how long the provider took, or that it was left alone. */
+/** What became of a question. */
 export interface Asked {
   readonly verdict: Verdict;
+  /** How long the provider took; undefined where it was left alone. */
   readonly seconds?: number;
+  /** Whether the provider may have seen it. */
+  readonly wasSent: boolean;
 }
 
 /** That a provider could not say, and when it may be worth asking again. */
@@ -43,7 +47,7 @@ export function unavailable(afterMs = restMs): Verdict {
 export class IdentityProviders implements AsyncDisposable {
   readonly #asking: Asking;
   readonly #connections: ProviderConnections;
-  readonly #breakers = new Map<Provider, ProviderBreaker>();
+  readonly #gates = new Map<Provider, ProviderGate>();
   readonly #resting = new LRUCache<string, true>({ max: restingTokens, perf: Date, ttlResolution: 0 });
 
   constructor(asking: Asking) {
@@ -56,19 +60,21 @@ export class IdentityProviders implements AsyncDisposable {
    * (docs/identity-providers.md has the table).
    */
   async ask(provider: Provider, authorization: string): Promise<Asked> {
-    const token = tokenOf(provider, authorization);
+    const token = digestOf(provider, tokenIn(authorization));
     const resting = this.#resting.getRemainingTTL(token);
-    if (resting > 0) return { verdict: unavailable(resting) };
+    if (resting > 0) return { verdict: unavailable(resting), wasSent: false };
     const begun = performance.now();
-    const asked = (verdict: Verdict): Asked => ({ verdict, seconds: (performance.now() - begun) / 1000 });
+    const asked = (verdict: Verdict, wasSent: boolean): Asked => {
+      return { verdict, seconds: (performance.now() - begun) / 1000, wasSent };
+    };
     try {
-      const answer = await this.#breaker(provider).execute(() => this.#exchange(provider, authorization));
-      return 'openMs' in answer ? { verdict: unavailable(answer.openMs) } : asked(answer);
+      const answer = await this.#gate(provider).execute(() => this.#exchange(provider, authorization));
+      return 'openMs' in answer ? { verdict: unavailable(answer.openMs), wasSent: false } : asked(answer, true);
     } catch (error) {
       this.#asking.told.providerFailed(provider, error);
-      if (!(error instanceof TooManyQuestions)) return asked(unavailable());
+      if (!(error instanceof TooManyQuestions)) return asked(unavailable(), wasSent(error));
       this.#resting.set(token, true, { ttl: error.restMs });
-      return asked(unavailable(error.restMs));
+      return asked(unavailable(error.restMs), true);
     }
   }
 
@@ -90,22 +96,21 @@ export class IdentityProviders implements AsyncDisposable {
     return { outcome: 'verified', caller };
   }
 
-  #breaker(provider: Provider): ProviderBreaker {
-    const known = this.#breakers.get(provider);
+  #gate(provider: Provider): ProviderGate {
+    const known = this.#gates.get(provider);
     if (known) return known;
     const { told } = this.#asking;
-    const breaker = new ProviderBreaker({
+    const gate = new ProviderGate({
       opened: (ms) => told.providerLeftAlone(provider, ms),
       closed: () => told.providerAskedAgain(provider),
     });
-    this.#breakers.set(provider, breaker);
-    return breaker;
+    this.#gates.set(provider, gate);
+    return gate;
   }
 }
 
 // A 429 is often about one user: were it to silence the provider, one user could shut out all others. Nonces differ, the token does not.
-function tokenOf({ advertised }: Provider, authorization: string): string {
-  const token = /[\s,]oauth_token\s*=\s*"([^"]*)"/i.exec(authorization)?.[1] ?? authorization;
+function digestOf({ advertised }: Provider, token: string): string {
   return createHash('sha256')
     .update(JSON.stringify([advertised, token]))
     .digest('base64');

@@ -19,6 +19,7 @@ test('the whole process: verifies over its wire, serves without its cache, tells
       OPS_PORT: `${ports.ops}`,
       LOG_LEVEL: 'trace',
       REDIS_URL: redis.url,
+      VERDICT_TTL_SECONDS: '34',
       VERIFIER_SECRET: secret,
       CACHE_KEY_SECRET: secret,
       USER_ID_SECRET: secret,
@@ -51,6 +52,11 @@ test('the whole process: verifies over its wire, serves without its cache, tells
   expect(await verify('hunter2')).toMatchObject({ outcome: 'verified', caller: { userId: 1059182745930317825n } });
   expect(await verify('hunter2')).toMatchObject({ outcome: 'verified' });
   expect(standIn.questions).toHaveLength(1);
+  standIn.behaviour = says(401);
+  expect(await verify('hunter2-refused')).toEqual({ outcome: 'refused' });
+  const keys = (await redis.command('keys', 'echodrop:1:verdict:*')).split('\n');
+  const lives = await Promise.all(keys.map(async (key) => Number(await redis.command('pttl', key))));
+  expect(lives.map((ms) => Math.ceil(ms / 1000)).toSorted((a, b) => a - b)).toEqual([10, 34]);
   standIn.behaviour = says(500, 'hunter2');
   expect(await verify('hunter2-too')).toEqual({ outcome: 'provider_unavailable', retryAfterSeconds: 10 });
   standIn.behaviour = says(401);

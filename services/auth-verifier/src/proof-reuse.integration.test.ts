@@ -39,7 +39,11 @@ async function replica(reuse: Reuse, settings: Partial<ConstructorParameters<typ
   return one;
 }
 
-function shown(from: string, authorization = 'OAuth signed'): Question {
+function header(nonce: string): string {
+  return `OAuth realm="https://a/", oauth_consumer_key="c", oauth_token="t%2B", oauth_timestamp="1", oauth_nonce="${nonce}"`;
+}
+
+function shown(from: string, authorization = header('n1')): Question {
   return echo(standIn.provider, authorization, from);
 }
 
@@ -64,7 +68,7 @@ test.each<[Reuse, string[], number]>([
       seen.push(await outcome(one, shown(from)));
     expect(seen).toEqual(expected);
     expect(standIn.questions).toHaveLength(questions);
-    expect(await outcome(first, shown(elsewhere, 'OAuth signed anew'))).toBe('verified');
+    expect(await outcome(first, shown(elsewhere, header('n2')))).toBe('verified');
   },
 );
 
@@ -82,16 +86,16 @@ test.each<[Reuse, string[]]>([
 test.each<Reuse>(['retry', 'off'])('%s: a proof is a replay even when its verdict is long over', async (reuse) => {
   const one = await replica(reuse);
   await outcome(one, shown(home));
-  for (const key of await one.redis.keys('echodrop:verdict:*')) await one.redis.del(key);
+  for (const key of await one.redis.keys('echodrop:1:verdict:*')) await one.redis.del(key);
   expect(await outcome(one, shown(elsewhere))).toBe('refused');
-  const [key = ''] = await one.redis.keys('echodrop:proof:*');
+  const [key = ''] = await one.redis.keys('echodrop:1:use:*');
   expect(await one.redis.ttl(key)).toBeGreaterThan(23 * 3600);
 });
 
 test('retry: when the verdict is over, the provider judges a repeat', async () => {
   const one = await replica('retry');
   await outcome(one, shown(home));
-  for (const key of await one.redis.keys('echodrop:verdict:*')) await one.redis.del(key);
+  for (const key of await one.redis.keys('echodrop:1:verdict:*')) await one.redis.del(key);
   expect(await outcome(one, shown(home))).toBe('verified');
   expect(standIn.questions).toHaveLength(2);
 });
@@ -108,7 +112,7 @@ test.each<Reuse>(['retry', 'off'])('%s: a proof about which the provider could n
 test('retry: that a provider cannot say on a repeat gives the proof to nobody else', async () => {
   const one = await replica('retry');
   await outcome(one, shown(home));
-  for (const key of await one.redis.keys('echodrop:verdict:*')) await one.redis.del(key);
+  for (const key of await one.redis.keys('echodrop:1:verdict:*')) await one.redis.del(key);
   standIn.behaviour = says(500);
   expect(await outcome(one, shown(home))).toBe('provider_unavailable');
   expect(await outcome(one, shown(elsewhere))).toBe('refused');
@@ -151,5 +155,42 @@ test('the cache knows no address', async () => {
   const keys = await one.redis.keys('*');
   const everything = [...keys, ...(await one.redis.mget(keys))].join('\n');
   expect(everything).not.toContain(home);
-  expect(everything).not.toContain('signed');
+  expect(everything).not.toContain('n1');
+});
+
+test.each([
+  ['another realm', (text: string) => text.replace('//a/', '//b/')],
+  ['no realm', (text: string) => text.replace(/realm="[^"]*", /, '')],
+  ['white space', (text: string) => `${text} `],
+  ['another case of the scheme', (text: string) => text.replace('OAuth', 'oAUTH')],
+  ['an escape', (text: string) => text.replace('n1', '%6e1')],
+  ['an escape in lower case', (text: string) => text.replace('%2B', '%2b')],
+  ['an escaped name', (text: string) => text.replace('oauth_nonce', 'oauth%5Fnonce')],
+  ['another order', (text: string) => text.replace(/(OAuth )(.*), (oauth_nonce.*)$/, '$1$3, $2')],
+  ['another signature', (text: string) => `${text}, oauth_signature="x"`],
+])('a replay in another spelling is one: %s', async (_, respelt) => {
+  for (const reuse of ['retry', 'off'] as const) {
+    await redis.command('flushall');
+    const one = await replica(reuse);
+    expect(await outcome(one, shown(home))).toBe('verified');
+    expect(respelt(header('n1'))).not.toBe(header('n1'));
+    expect(await outcome(one, shown(elsewhere, respelt(header('n1'))))).toBe('refused');
+  }
+});
+
+test.each([
+  ['no nonce', 'OAuth oauth_consumer_key="c", oauth_token="t", oauth_timestamp="1"'],
+  ['two nonces', `${header('n1')}, oauth_nonce="n2"`],
+  ['nothing to read', 'OAuth signed'],
+])('a header with %s could be a replay: only ttl hands it on', async (_, authorization) => {
+  expect(await outcome(await replica('ttl'), shown(home, authorization))).toBe('verified');
+  for (const reuse of ['retry', 'off'] as const)
+    expect(await outcome(await replica(reuse), shown(home, authorization))).toBe('refused');
+});
+
+test('headers that verify nobody leave nothing for a day', async () => {
+  standIn.behaviour = says(401);
+  const one = await replica('off');
+  for (let times = 0; times < 20; times += 1) await outcome(one, shown(home, header(`${times}`)));
+  expect(await one.redis.keys('echodrop:1:use:*')).toEqual([]);
 });

@@ -1,6 +1,6 @@
 import type { Redis } from 'ioredis';
 import type { CacheKeys } from './cache-keys.ts';
-import type { Proof } from './verdict-cache.ts';
+import type { Proof } from './proof.ts';
 
 /** VERDICT_REUSE: whose repeats of a proof are believed while its verdict lives: anybody's, those from the same client address, nobody's. */
 export type Reuse = 'ttl' | 'retry' | 'off';
@@ -9,8 +9,8 @@ export type Reuse = 'ttl' | 'retry' | 'off';
 const rememberedSeconds = 24 * 3600;
 
 /**
- * Who has used which proof. An Echo header names no audience: whoever receives it could show it to us (docs/identity-providers.md).
- * Without its cache nothing is known, and every use is as good as the first.
+ * Who has used which signed header. It names no audience: whoever receives it could show it to us (docs/identity-providers.md).
+ * Without the cache nothing is known, and every use is as good as the first.
  */
 export class ProofUses {
   readonly #redis: Pick<Redis, 'get' | 'set' | 'del'>;
@@ -23,12 +23,16 @@ export class ProofUses {
     this.#reuse = reuse;
   }
 
-  /** `first`: nobody has used it in the last day, or that does not matter; `repeat`: one that is believed; `replay`: one that is not. */
-  async use(proof: Proof, clientAddress: string): Promise<'first' | 'repeat' | 'replay'> {
+  /**
+   * `first`: nobody has used it in the last day, or that does not matter; `repeat`: one that is believed; `replay`: one that is not.
+   * `signed` is what makes a header that one (`signedOnce`); where a header does not tell, nobody can say that it is no replay.
+   */
+  async use(signed: Proof | undefined, clientAddress: string): Promise<'first' | 'repeat' | 'replay'> {
     if (this.#reuse === 'ttl') return 'first';
-    const users = this.#keys.of('proof', ...proof, clientAddress);
+    if (!signed) return 'replay';
+    const users = this.#keys.of('use', ...signed, clientAddress);
     try {
-      for (const [index, key] of this.#keys.of('proof', ...proof).entries()) {
+      for (const [index, key] of this.#keys.of('use', ...signed).entries()) {
         const user = users[index] ?? '';
         if ((await this.#redis.set(key, user, 'EX', rememberedSeconds, 'NX')) !== null) continue;
         return this.#reuse === 'retry' && (await this.#redis.get(key)) === user ? 'repeat' : 'replay';
@@ -39,15 +43,15 @@ export class ProofUses {
     return 'first';
   }
 
+  /** A first use that verified nobody was none. */
+  async giveBack(signed: Proof | undefined): Promise<void> {
+    if (this.#reuse === 'ttl' || !signed) return;
+    await Promise.all(this.#keys.of('use', ...signed).map((key) => this.#redis.del(key))).catch(() => {});
+  }
+
   /** Between which uses a verdict is shared: those that give the same answer here. Undefined: every one asks for its own. */
   sharedBy(proof: Proof, clientAddress: string): Proof | undefined {
     if (this.#reuse === 'off') return undefined;
     return this.#reuse === 'ttl' ? proof : [...proof, clientAddress];
-  }
-
-  /** A first use that came to nothing was none: the provider could not say. */
-  async giveBack(proof: Proof): Promise<void> {
-    if (this.#reuse === 'ttl') return;
-    await Promise.all(this.#keys.of('proof', ...proof).map((key) => this.#redis.del(key))).catch(() => {});
   }
 }

@@ -1,4 +1,5 @@
 import type { Verdict } from '@echodrop/contracts/verification';
+import { providerProfiles } from '@echodrop/identity-provider/provider-profiles';
 import { mia, type StandInProvider, says, startStandIn } from '@echodrop/identity-provider/stand-in-provider.fixture';
 import { Secret } from '@echodrop/service/secret';
 import { type RunningRedis, startRedis } from '@echodrop/testkit/start-redis';
@@ -114,6 +115,64 @@ test('a verifier that is gone while it asks is waited for no longer than a provi
   await gone[Symbol.asyncDispose]();
 });
 
+test('a proof that may have been seen, and is refused when it is asked about again, is unclear and not refused', async () => {
+  const [first, second] = (await replicas(2)) as [Replica, Replica];
+  standIn.behaviour = says(500);
+  expect(await ask(first)).toMatchObject({ outcome: 'provider_unavailable' });
+  standIn.behaviour = says(401);
+  expect(await ask(second)).toMatchObject({ outcome: 'provider_unavailable' });
+  expect(await ask(second, 'OAuth another')).toEqual({ outcome: 'refused' });
+  standIn.behaviour = mia;
+  expect(await ask(second)).toMatchObject({ outcome: 'verified' });
+});
+
+test('one that was certainly not seen is refused when it is', async () => {
+  const nobody = { ...standIn.provider, upstream: 'http://127.0.0.1:1/' };
+  expect(await ask(await replica({ providers: [nobody] }))).toMatchObject({ outcome: 'provider_unavailable' });
+  standIn.behaviour = says(401);
+  expect(await ask(await replica())).toEqual({ outcome: 'refused' });
+});
+
+test('a bearer token is refused whatever was before', async () => {
+  const provider = { ...standIn.provider, profile: providerProfiles.mastodon };
+  const one = await replica({ providers: [provider] });
+  standIn.behaviour = says(500);
+  expect(await ask(one, 'Bearer a')).toMatchObject({ outcome: 'provider_unavailable' });
+  standIn.behaviour = says(401);
+  expect(await ask(one, 'Bearer a')).toEqual({ outcome: 'refused' });
+});
+
+test('a late refusal does not take the place of a verdict', async () => {
+  const [first, second] = (await replicas(2)) as [Replica, Replica];
+  onceOnly(300);
+  const asked = ask(first);
+  await waitUntil('the question', 5000, async () => standIn.questions.length === 1);
+  // As if the lease had been evicted.
+  for (const key of await first.redis.keys('echodrop:1:*')) await first.redis.del(key);
+  const late = ask(second);
+  expect(await asked).toMatchObject({ outcome: 'verified' });
+  await late;
+  expect(await ask(second)).toMatchObject({ outcome: 'verified' });
+});
+
+test('who waits when the cache goes down knows that another asks', async () => {
+  const two = (await replicas(2)) as [Replica, Replica];
+  onceOnly(600);
+  const asked = ask(two[0]);
+  await waitUntil('the question', 5000, async () => standIn.questions.length === 1);
+  const waiting = ask(two[1]);
+  await waitUntil(
+    'a look',
+    5000,
+    async () => Number(/cmdstat_get:calls=(\d+)/.exec(await redis.command('info', 'commandstats'))?.[1]) > 8,
+  );
+  await redis.kill();
+  expect(await waiting).toMatchObject({ outcome: 'provider_unavailable' });
+  expect(await asked).toMatchObject({ outcome: 'verified' });
+  expect(standIn.questions).toHaveLength(1);
+  await redis.restart();
+});
+
 test('without the cache each verifier asks for itself, and once', async () => {
   const two = await replicas(2);
   await redis.kill();
@@ -155,18 +214,20 @@ test('when the exchange is over, nothing is found under the older key', async ()
   expect(standIn.questions).toHaveLength(2);
 });
 
-test('a value of another release is as good as none', async () => {
-  const one = await replica();
-  await ask(one);
-  const [key = ''] = await one.redis.keys('echodrop:verdict:*');
-  const kept = JSON.parse((await one.redis.get(key)) ?? '');
-  await one.redis.set(key, JSON.stringify({ ...kept, version: kept.version + 1 }));
-  expect(await ask(one)).toMatchObject({ outcome: 'verified' });
-  expect(standIn.questions).toHaveLength(2);
-  // It was replaced by one of ours.
-  await ask(one);
-  expect(standIn.questions).toHaveLength(2);
-});
+test.each(['', '{', '{}', '{"until":9e15,"since":0,"verdict":{"outcome":"maybe"}}'])(
+  'a value %j, which no release of ours has written, is as good as none',
+  async (value) => {
+    const one = await replica();
+    await ask(one);
+    const [key = ''] = await one.redis.keys('echodrop:1:verdict:*');
+    await one.redis.set(key, value);
+    expect(await ask(one)).toMatchObject({ outcome: 'verified' });
+    expect(standIn.questions).toHaveLength(2);
+    // It was replaced by one of ours.
+    await ask(one);
+    expect(standIn.questions).toHaveLength(2);
+  },
+);
 
 test('a user who was forgotten at one verifier is asked about anew at every one', async () => {
   const two = await replicas(2);
@@ -199,17 +260,46 @@ test('a verdict that was on its way when its user was forgotten is not believed 
   expect(await ask(one)).toEqual({ outcome: 'refused' });
 });
 
-test('some seconds later the user is remembered again', async () => {
-  vi.useFakeTimers({ toFake: ['Date'] });
+test('who was forgotten is remembered again from the next question on', async () => {
+  const two = await replicas(2);
+  const [first, second] = two as [Replica, Replica];
+  await first.verifier.forget({ provider: standIn.provider.advertised, subject: '1059182745930317825' });
+  onceOnly(100);
+  expect(outcomes(await Promise.all([...two, ...two].map((each) => ask(each))))).toEqual(['verified']);
+  expect(await ask(second)).toMatchObject({ outcome: 'verified' });
+  expect(standIn.questions).toHaveLength(1);
+});
+
+test('who comes when a user was forgotten is not told what was asked for before', async () => {
   const one = await replica();
+  const answers: (() => void)[] = [];
+  standIn.behaviour = (socket) => answers.push(() => (answers.length === 1 ? mia : says(403))(socket));
+  const before = ask(one);
+  await waitUntil('the question', 5000, async () => answers.length === 1);
   await one.verifier.forget({ provider: standIn.provider.advertised, subject: '1059182745930317825' });
-  await ask(one, 'OAuth at once');
-  await ask(one, 'OAuth at once');
-  expect(standIn.questions).toHaveLength(2);
-  vi.setSystemTime(Date.now() + 6000);
-  await ask(one, 'OAuth later');
-  await ask(one, 'OAuth later');
-  expect(standIn.questions).toHaveLength(3);
+  const after = ask(one);
+  answers[0]?.();
+  expect(await before).toMatchObject({ outcome: 'verified' });
+  await waitUntil('another question', 5000, async () => answers.length === 2);
+  answers[1]?.();
+  expect(await after).toEqual({ outcome: 'refused' });
+});
+
+test('a verdict that was long on its way is void for as long as it lives', async () => {
+  const one = await replica({ verifiedSeconds: 1, timeoutMs: 5000 });
+  await one.verifier.forget({ provider: standIn.provider.advertised, subject: '1059182745930317825' });
+  const [key = ''] = await one.redis.keys('echodrop:1:forgotten:*');
+  // The question, its verdict's life, and the difference of clocks.
+  expect(await one.redis.pttl(key)).toBeGreaterThan(11_000);
+});
+
+test('who is forgotten while the key is exchanged is forgotten by those with either', async () => {
+  const both = await replica({ keySecret: [newer, older] });
+  const ends = [await replica({ keySecret: [older] }), await replica({ keySecret: [newer] })];
+  for (const each of ends) await ask(each);
+  await both.verifier.forget({ provider: standIn.provider.advertised, subject: '1059182745930317825' });
+  standIn.behaviour = says(403);
+  for (const each of ends) expect(await ask(each)).toEqual({ outcome: 'refused' });
 });
 
 test('that a user could not be forgotten is told', async () => {

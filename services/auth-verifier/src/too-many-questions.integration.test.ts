@@ -101,3 +101,25 @@ test.each([
   later(seconds);
   expect(await ask('mia')).toMatchObject({ outcome: 'verified' });
 });
+
+test.each([
+  ['Bearer worn', ['bearer worn', 'BEARER  worn', 'Bearer\tworn ']],
+  [
+    'OAuth oauth_token="worn", oauth_nonce="1"',
+    ['OAuth oauth_nonce="2",oauth_token = "%77orn"', 'oauth oauth%5Ftoken="worn"'],
+  ],
+  ['OAuth unreadable', ['OAuth unreadable too', 'OAuth oauth_token="a", oauth_token="b"']],
+])('a token rests in every spelling: %s', async (authorization, respelt) => {
+  limited('3600');
+  await verdictOn(authorization);
+  for (const each of respelt) expect(await verdictOn(each)).toEqual(unavailableFor(3600));
+  expect(standIn.questions).toHaveLength(1);
+});
+
+test('tokens rest beside each other', async () => {
+  limited('60');
+  await ask('noa');
+  await ask('mia');
+  standIn.behaviour = mia;
+  expect([await ask('noa'), await ask('mia')]).toEqual([unavailableFor(60), unavailableFor(60)]);
+});

@@ -3,21 +3,30 @@ import { type ProviderUser, type Verdict, verdictShape } from '@echodrop/contrac
 import type { Redis } from 'ioredis';
 import { z } from 'zod';
 import type { CacheKeys } from './cache-keys.ts';
+import type { Proof } from './proof.ts';
 
 const pollMs = 50;
 // Verifiers' clocks may differ by so much.
 const clockDifferenceMs = 5000;
+// Longer than providers believe a signed header.
+const unansweredSeconds = 15 * 60;
 
-// Other releases may have other shapes: what cannot be read is as good as nothing.
-const keptShape = z.discriminatedUnion('state', [
-  z.object({ version: z.literal(1), state: z.literal('asking') }),
-  z.object({ version: z.literal(1), state: z.literal('decided'), askedAt: z.number(), verdict: verdictShape }),
-]);
+const keptShape = z.object({ since: z.number(), until: z.number(), verdict: verdictShape });
 
-type Kept = z.output<typeof keptShape>;
+/** A verdict, and how many users had been forgotten when it was asked for. */
+export interface Decided {
+  readonly verdict: Verdict;
+  readonly since: number;
+}
 
-/** Which credentials were shown, and to which provider. */
-export type Proof = readonly string[];
+/**
+ * `decided`: there is a verdict. `undecided`: another verifier asked and was told none. `leased`: it is for this one to ask;
+ * `unanswered` says that this proof was asked about before, and nobody knows what came of it.
+ */
+export type Found =
+  | ({ readonly state: 'decided' } & Decided)
+  | { readonly state: 'undecided' }
+  | { readonly state: 'leased'; readonly since: number; readonly unanswered: boolean };
 
 interface Times {
   readonly verifiedSeconds: number;
@@ -26,18 +35,15 @@ interface Times {
   readonly leaseMs: number;
 }
 
-/** `decided`: there is a verdict. `leased`: it is for this verifier to ask. `undecided`: another one asked and was told none. */
-export type Found =
-  | { readonly state: 'decided'; readonly verdict: Verdict }
-  | { readonly state: 'leased' | 'undecided' };
+type Cache = Pick<Redis, 'get' | 'set' | 'del' | 'incr'>;
 
-/** Verdicts that all verifiers share. A cache that is down or hangs costs speed, never an answer: then nothing is found and nothing is kept. */
+/** Verdicts, and questions on their way, that all verifiers share. A cache that is down or hangs costs speed: then nothing is found and nothing is kept. */
 export class VerdictCache {
-  readonly #redis: Pick<Redis, 'get' | 'set' | 'del'>;
+  readonly #redis: Cache;
   readonly #keys: CacheKeys;
   readonly #times: Times;
 
-  constructor(redis: Pick<Redis, 'get' | 'set' | 'del'>, keys: CacheKeys, times: Times) {
+  constructor(redis: Cache, keys: CacheKeys, times: Times) {
     this.#redis = redis;
     this.#keys = keys;
     this.#times = times;
@@ -48,63 +54,71 @@ export class VerdictCache {
    * two questions. Who is given the lease asks, and then has the outcome remembered, whichever it is.
    */
   async find(proof: Proof): Promise<Found> {
-    const keys = this.#keys.of('verdict', ...proof);
     const end = performance.now() + this.#times.leaseMs;
+    let waited = false;
     try {
-      for (let waited = false; performance.now() < end; waited = true) {
-        const kept = await this.#read(keys);
-        if (kept === 'void') return { state: 'leased' };
-        if (kept?.state === 'decided') return kept;
-        if (!kept && waited) return { state: 'undecided' };
-        if (!kept && (await this.#lease(keys))) return { state: 'leased' };
+      for (; performance.now() < end; waited = true) {
+        const decided = await this.#decided(proof);
+        if (decided) return { state: 'decided', ...decided };
+        const isAsked = (await this.#texts('question', proof)).length > 0;
+        if (!isAsked && waited) return { state: 'undecided' };
+        if (!isAsked && (await this.#lease(proof))) return await this.#leased(proof);
         await sleep(pollMs);
       }
       return { state: 'undecided' };
     } catch {
-      return { state: 'leased' };
+      return waited ? { state: 'undecided' } : { state: 'leased', since: 0, unanswered: false };
     }
   }
 
-  /** Keeps what a provider decided when it was asked at `askedAt`, in milliseconds of the epoch; that it could not be asked is never kept. */
-  async remember(proof: Proof, verdict: Verdict, askedAt: number): Promise<void> {
-    const keys = this.#keys.of('verdict', ...proof);
-    const seconds = this.#lifetime(verdict);
-    const kept = { version: 1, state: 'decided', askedAt, verdict: verdictShape.encode(verdict) };
-    const written = keys.map((key) =>
-      seconds === 0 ? this.#redis.del(key) : this.#redis.set(key, JSON.stringify(kept), 'EX', seconds),
-    );
-    await Promise.all(written).catch(() => {});
+  /**
+   * Ends the lease, and keeps what the provider decided; that it could not be asked is never kept. `unanswered`: it may have been
+   * asked, and gave no verdict.
+   */
+  async remember(proof: Proof, { verdict, since }: Decided, unanswered: boolean): Promise<void> {
+    try {
+      const seconds = this.#lifetime(verdict);
+      // A proof that was good and is refused was asked about twice after all.
+      const isLate = verdict.outcome === 'refused' && (await this.#decided(proof)) !== undefined;
+      if (seconds > 0 && !isLate) {
+        const kept = { since, until: Date.now() + seconds * 1000, verdict: verdictShape.encode(verdict) };
+        await this.#each('verdict', proof, (key) => this.#redis.set(key, JSON.stringify(kept), 'EX', seconds));
+      }
+      if (!unanswered) await this.#each('unanswered', proof, (key) => this.#redis.del(key));
+      await this.#each('question', proof, (key) => this.#redis.del(key));
+    } catch {
+      // Then the next one asks.
+    }
   }
 
   /** Verdicts on a user that were asked for until now are void. @throws what Redis throws */
   async forget({ provider, subject }: ProviderUser): Promise<void> {
-    const keys = this.#keys.of('forgotten', provider, subject);
-    const seconds = this.#times.verifiedSeconds + clockDifferenceMs / 1000;
-    await Promise.all(keys.map((key) => this.#redis.set(key, Date.now(), 'EX', seconds)));
+    const count = await this.#redis.incr(this.#keys.forgets);
+    const seconds = this.#times.verifiedSeconds + Math.ceil((this.#times.leaseMs + clockDifferenceMs) / 1000);
+    await this.#each('forgotten', [provider, subject], (key) => this.#redis.set(key, count, 'EX', seconds));
   }
 
-  async #read(keys: readonly string[]): Promise<Kept | 'void' | undefined> {
-    const texts = await Promise.all(keys.map((key) => this.#redis.get(key)));
-    const kept = texts.flatMap((text) => (text === null ? [] : [keptShape.parse(JSON.parse(text))]));
-    const decided = kept.find((each) => each.state === 'decided');
-    if (!decided) return kept[0];
-    return (await this.#isVoid(decided)) ? 'void' : decided;
-  }
-
-  async #isVoid({ verdict, askedAt }: { verdict: Verdict; askedAt: number }): Promise<boolean> {
+  /** Whether its user was forgotten after it was asked for. @throws what Redis throws */
+  async isVoid({ verdict, since }: Decided): Promise<boolean> {
     if (verdict.outcome !== 'verified') return false;
-    const keys = this.#keys.of('forgotten', verdict.caller.provider, verdict.caller.subject);
-    const forgotten = await Promise.all(keys.map((key) => this.#redis.get(key)));
-    return forgotten.some((at) => at !== null && askedAt < Number(at) + clockDifferenceMs);
+    const counts = await this.#texts('forgotten', [verdict.caller.provider, verdict.caller.subject]);
+    return counts.some((count) => Number(count) > since);
   }
 
-  // One that is not kept cannot be shared: then everybody asks.
-  async #lease(keys: readonly string[]): Promise<boolean> {
+  async #decided(proof: Proof): Promise<Decided | undefined> {
+    for (const text of await this.#texts('verdict', proof)) {
+      const kept = readKept(text);
+      if (kept && Date.now() < kept.until + clockDifferenceMs && !(await this.isVoid(kept))) return kept;
+    }
+    return undefined;
+  }
+
+  // A verdict that is not kept cannot be shared: then everybody asks.
+  async #lease(proof: Proof): Promise<boolean> {
     if (this.#times.verifiedSeconds === 0) return true;
     const taken: string[] = [];
-    for (const key of keys) {
-      const asking = JSON.stringify({ version: 1, state: 'asking' });
-      if ((await this.#redis.set(key, asking, 'PX', this.#times.leaseMs, 'NX')) === null) {
+    for (const key of this.#keys.of('question', ...proof)) {
+      if ((await this.#redis.set(key, 'asking', 'PX', this.#times.leaseMs, 'NX')) === null) {
         await Promise.all(taken.map((each) => this.#redis.del(each)));
         return false;
       }
@@ -113,8 +127,33 @@ export class VerdictCache {
     return true;
   }
 
+  async #leased(proof: Proof): Promise<Found> {
+    const set = await this.#each('unanswered', proof, (key) =>
+      this.#redis.set(key, 'asked', 'EX', unansweredSeconds, 'NX'),
+    );
+    const since = Number((await this.#redis.get(this.#keys.forgets)) ?? 0);
+    return { state: 'leased', since, unanswered: set.includes(null) };
+  }
+
+  async #texts(kind: Parameters<CacheKeys['of']>[0], parts: readonly string[]): Promise<string[]> {
+    return (await this.#each(kind, parts, (key) => this.#redis.get(key))).filter((text) => text !== null);
+  }
+
+  #each<T>(kind: Parameters<CacheKeys['of']>[0], parts: readonly string[], ask: (key: string) => Promise<T>) {
+    return Promise.all(this.#keys.of(kind, ...parts).map(ask));
+  }
+
   #lifetime({ outcome }: Verdict): number {
     if (outcome === 'verified') return this.#times.verifiedSeconds;
     return outcome === 'refused' ? this.#times.refusedSeconds : 0;
+  }
+}
+
+// What cannot be read is as good as nothing.
+function readKept(text: string): z.output<typeof keptShape> | undefined {
+  try {
+    return keptShape.parse(JSON.parse(text));
+  } catch {
+    return undefined;
   }
 }

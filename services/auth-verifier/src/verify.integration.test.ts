@@ -84,7 +84,7 @@ test.each([
 test('that a provider could not say is never remembered', async () => {
   standIn.behaviour = says(500);
   expect(await verify()).toMatchObject({ outcome: 'provider_unavailable' });
-  expect(await connection.keys('*')).toEqual([]);
+  expect(await connection.keys('echodrop:1:verdict:*')).toEqual([]);
   standIn.behaviour = mia;
   expect(await verify()).toMatchObject({ outcome: 'verified' });
 });
@@ -137,7 +137,7 @@ test('the cache knows no credential, and any difference between credentials is a
   expect(keys).toHaveLength(asked.length);
   const everything = [...keys, ...(await connection.mget(keys))].join('\n');
   for (const word of ['OAuth', 'ck', "c's", '12345-t', 't s&']) expect(everything).not.toContain(word);
-  for (const key of keys) expect(key).toMatch(/^echodrop:verdict:[0-9a-f]{64}$/);
+  for (const key of keys) expect(key).toMatch(/^echodrop:1:verdict:[0-9a-f]{64}$/);
   // Version 1 names no provider: the same secrets at another one are another entry.
   await (await verifierFor([second])).verify(secrets);
   expect(await connection.keys('*')).toHaveLength(asked.length + 1);

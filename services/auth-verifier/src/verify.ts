@@ -2,10 +2,11 @@ import type { Credentials, ProviderUser, Question, Verdict } from '@echodrop/con
 import type { Provider } from '@echodrop/identity-provider/provider';
 import { signedGet } from '@echodrop/oauth/signed-get';
 import type { VerifierEvents } from './events.ts';
-import { type IdentityProviders, unavailable } from './identity-provider.ts';
+import { type Asked, type IdentityProviders, unavailable } from './identity-provider.ts';
 import type { KnownProviders } from './known-providers.ts';
+import { isGoodOnce, isSpoken, type Proof, proofOf, signedOnce } from './proof.ts';
 import type { ProofUses } from './proof-uses.ts';
-import type { Proof, VerdictCache } from './verdict-cache.ts';
+import type { Decided, VerdictCache } from './verdict-cache.ts';
 
 export interface VerifierParts {
   readonly known: KnownProviders;
@@ -18,27 +19,25 @@ export interface VerifierParts {
 /** Says who a caller is: known provider, a proof that may be used, cached verdict, else ask and remember. One question at a time for the same proof. */
 export class Verifier {
   readonly #parts: VerifierParts;
-  readonly #asked = new Map<string, Promise<Verdict>>();
+  readonly #asked = new Map<string, Promise<Decided>>();
 
   constructor(parts: VerifierParts) {
     this.#parts = parts;
   }
 
   async verify({ credentials, clientAddress }: Question): Promise<Verdict> {
-    const { known, uses, events } = this.#parts;
+    const { known, uses } = this.#parts;
     const provider = credentials.version === 2 ? known.find(credentials.provider) : known.firstSigned;
     if (!provider) return { outcome: 'provider_unknown' };
-    const refused = (source: 'scheme' | 'replay'): Verdict => {
-      events.answered(provider, { outcome: 'refused' }, source);
-      return { outcome: 'refused' };
-    };
-    if (!isSpoken(credentials, provider)) return refused('scheme');
-    const proof: Proof = [provider.advertised, JSON.stringify(Object.entries(credentials).sort())];
-    const use = isGoodOnce(credentials, provider) ? await uses.use(proof, clientAddress) : undefined;
-    if (use === 'replay') return refused('replay');
-    const shared = uses.sharedBy(proof, clientAddress);
-    const verdict = await (shared ? this.#once(shared, credentials, provider) : this.#ask(credentials, provider));
-    if (use === 'first' && verdict.outcome === 'provider_unavailable') await uses.giveBack(proof);
+    if (!isSpoken(credentials, provider)) return this.#refused(provider, 'scheme');
+    const once = isGoodOnce(credentials, provider) && { signed: signedOnce(credentials, provider) };
+    const use = once && (await uses.use(once.signed, clientAddress));
+    if (use === 'replay') return this.#refused(provider, 'replay');
+    const shared = uses.sharedBy(proofOf(credentials, provider), clientAddress);
+    const verdict = shared
+      ? await this.#shared(shared, credentials, provider)
+      : (await this.#ask(credentials, provider)).verdict;
+    if (once && use === 'first' && verdict.outcome !== 'verified') await uses.giveBack(once.signed);
     return verdict;
   }
 
@@ -48,47 +47,47 @@ export class Verifier {
     this.#parts.events.forgotten(user);
   }
 
-  #once(proof: Proof, credentials: Credentials, provider: Provider): Promise<Verdict> {
+  async #shared(proof: Proof, credentials: Credentials, provider: Provider): Promise<Verdict> {
     const name = JSON.stringify(proof);
-    const asked = this.#asked.get(name);
-    if (asked) return asked;
+    const running = this.#asked.get(name);
+    if (running) {
+      const decided = await running;
+      const isVoid = await this.#parts.cache.isVoid(decided).catch(() => false);
+      return isVoid ? this.#shared(proof, credentials, provider) : decided.verdict;
+    }
     const asking = this.#remembered(proof, credentials, provider).finally(() => this.#asked.delete(name));
     this.#asked.set(name, asking);
-    return asking;
+    return (await asking).verdict;
   }
 
-  async #remembered(proof: Proof, credentials: Credentials, provider: Provider): Promise<Verdict> {
+  async #remembered(proof: Proof, credentials: Credentials, provider: Provider): Promise<Decided> {
     const found = await this.#parts.cache.find(proof);
     if (found.state !== 'leased') {
-      const verdict = found.state === 'decided' ? found.verdict : unavailable();
-      this.#parts.events.answered(provider, verdict, 'cache');
-      return verdict;
+      const decided = found.state === 'decided' ? found : { verdict: unavailable(), since: 0 };
+      this.#parts.events.answered(provider, decided.verdict, 'cache');
+      return decided;
     }
-    const askedAt = Date.now();
-    const verdict = await this.#ask(credentials, provider);
-    await this.#parts.cache.remember(proof, verdict, askedAt);
-    return verdict;
+    const { verdict, wasSent } = await this.#ask(credentials, provider);
+    // A nonce that an earlier question has used up is refused, whoever signed it.
+    const isUnclear = verdict.outcome === 'refused' && found.unanswered && isGoodOnce(credentials, provider);
+    const decided = { verdict: isUnclear ? unavailable() : verdict, since: found.since };
+    await this.#parts.cache.remember(proof, decided, wasSent && decided.verdict.outcome === 'provider_unavailable');
+    return decided;
   }
 
-  async #ask(credentials: Credentials, provider: Provider): Promise<Verdict> {
+  async #ask(credentials: Credentials, provider: Provider): Promise<Asked> {
     const authorization =
       credentials.version === 2 ? credentials.authorization : signed(provider.advertised, credentials);
-    const { verdict, seconds } = await this.#parts.providers.ask(provider, authorization);
-    this.#parts.events.answered(provider, verdict, seconds === undefined ? 'left_alone' : 'provider', seconds);
-    return verdict;
+    const asked = await this.#parts.providers.ask(provider, authorization);
+    const source = asked.seconds === undefined ? 'left_alone' : 'provider';
+    this.#parts.events.answered(provider, asked.verdict, source, asked.seconds);
+    return asked;
   }
-}
 
-// A scheme that the provider's profile does not know proves nothing to it.
-function isSpoken(credentials: Credentials, { profile }: Provider): boolean {
-  if (credentials.version === 1) return profile.signsRequests;
-  const scheme = credentials.authorization.split(/[ \t]/, 1)[0]?.toLowerCase();
-  return profile.schemes.some((known) => known.toLowerCase() === scheme);
-}
-
-// A header that was signed has a nonce. Secrets and bearer tokens are for every use: nobody can tell whose it is.
-function isGoodOnce({ version }: Credentials, { profile }: Provider): boolean {
-  return version === 2 && profile.signsRequests;
+  #refused(provider: Provider, source: 'scheme' | 'replay'): Verdict {
+    this.#parts.events.answered(provider, { outcome: 'refused' }, source);
+    return { outcome: 'refused' };
+  }
 }
 
 // Version 1: the request that the client would have signed, for the address that the provider advertises.

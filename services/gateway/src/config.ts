@@ -53,7 +53,7 @@ const settings = {
 function isNetwork(entry: string): boolean {
   const [, address = '', bits] = /^([^/]*)(?:\/(\d{1,3}))?$/.exec(entry) ?? [];
   const longest = { 0: -1, 4: 32, 6: 128 }[isIP(address)] ?? -1;
-  return longest >= Number(bits ?? 0);
+  return Number(bits ?? 1) >= 1 && longest >= Number(bits ?? 1);
 }
 
 export type GatewayConfig = Settings<typeof settings>;

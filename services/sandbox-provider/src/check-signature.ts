@@ -1,6 +1,6 @@
 import { timingSafeEqual } from 'node:crypto';
+import { readAuthorization } from '@echodrop/oauth/authorization-header';
 import { signatureOf } from '@echodrop/oauth/signature';
-import { readAuthorization } from './authorization-header.ts';
 import { NonceMemory } from './nonce-memory.ts';
 import type { Proof } from './proof.ts';
 import type { Accounts, SandboxUser } from './users.ts';

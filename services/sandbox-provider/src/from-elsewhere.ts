@@ -7,7 +7,8 @@ import type { IncomingHttpHeaders } from 'node:http';
 export function isFromElsewhere(headers: IncomingHttpHeaders, here: URL): boolean {
   const { origin, 'sec-fetch-site': site } = headers;
   if (site !== undefined && site !== 'same-origin') return true;
-  return origin !== undefined && (URL.parse(origin)?.host !== here.host || !canHoldForm(here));
+  if (site === undefined && origin === undefined) return false;
+  return (origin !== undefined && URL.parse(origin)?.host !== here.host) || !canHoldForm(here);
 }
 
 /** Whether the page at this address may change the sandbox: at an IP address, `localhost` or a name without a dot. */

@@ -10,7 +10,16 @@ export async function hostFinding(asked: readonly Exchange[], questions: Questio
   const { advertised, upstream } = questions.provider;
   const [host, own] = [new URL(advertised).host, new URL(upstream).host];
   if (upstream === advertised) return ok('The Host is right: the advertised address is asked itself.');
-  if (asked.some(isRefusal)) return ok(`It answers by the advertised Host, ${host}.`);
+  const refusal = asked.find(isRefusal);
+  if (refusal && (host === own || isOfTheCheck(refusal))) return ok(`It answers by the advertised Host, ${host}.`);
+  if (refusal) {
+    const byItsOwn = await questions.askByItsOwnHost();
+    if (!isRefusal(byItsOwn) || byItsOwn.answer?.status === refusal.answer?.status)
+      return ok(`It answers by the advertised Host, ${host}.`);
+    return warn(
+      `It may not know the advertised Host: asked for ${host} it ${briefly(refusal)}, asked for its own, ${own}, it ${briefly(byItsOwn)}.`,
+    );
+  }
   if (host !== own && isRefusal(await questions.askByItsOwnHost()))
     return wrong(
       `The advertised Host is not known there: asked for ${host} it ${briefly(asked[0])}, asked for its own, ${own}, it refuses as it should.`,
@@ -20,6 +29,11 @@ export async function hostFinding(asked: readonly Exchange[], questions: Questio
 
 function isRefusal({ answer }: Exchange): boolean {
   return answer !== undefined && kindOf(answer) === 'refusal';
+}
+
+// A server that does not know a Host may well say 403, with a page; a credential check says 401.
+function isOfTheCheck({ answer }: Exchange): boolean {
+  return answer?.status === 401;
 }
 
 function briefly(exchange: Exchange | undefined): string {

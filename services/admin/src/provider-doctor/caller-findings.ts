@@ -1,4 +1,4 @@
-import { callerIn } from '@echodrop/identity-provider/caller-in-answer';
+import { callerIn, lackIn } from '@echodrop/identity-provider/caller-in-answer';
 import type { Provider } from '@echodrop/identity-provider/provider';
 import { profileNames, providerProfiles } from '@echodrop/identity-provider/provider-profiles';
 import { Secret } from '@echodrop/service/secret';
@@ -28,8 +28,8 @@ export function* callerFindings(body: string, { user, provider, userIdSecret }: 
 function lackFinding(body: string, provider: Provider, user: TestUser): Finding {
   const { subject, screenName } = provider.profile;
   const fields = fieldsOf(body) ?? {};
-  const hasName = typeof fields[screenName] === 'string' && fields[screenName] !== '';
-  const hasId = !hasName && subject.some((name) => isId(fields[name]));
+  const hasId = lackIn(body, provider) === 'name';
+  const hasName = !hasId && typeof fields[screenName] === 'string' && fields[screenName] !== '';
   const lacking = [
     ...(hasId ? [] : [`the user's id (${subject.join(' or ')})`]),
     ...(hasName ? [] : [`the screen name (${screenName})`]),
@@ -38,10 +38,6 @@ function lackFinding(body: string, provider: Provider, user: TestUser): Finding 
   return wrong(
     `It accepts the test user, but its answer lacks what the profile looks for: ${lacking.join(' and ')}; it has ${list(names)}.${fittingProfiles(body, provider)}`,
   );
-}
-
-function isId(value: unknown): boolean {
-  return typeof value === 'string' ? value !== '' : typeof value === 'number' || typeof value === 'bigint';
 }
 
 const mostNames = 20;

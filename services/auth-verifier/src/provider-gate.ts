@@ -1,44 +1,62 @@
 import { AnswerTooLarge } from '@echodrop/identity-provider/provider-connections';
 import {
+  type BulkheadPolicy,
+  bulkhead,
   type CircuitBreakerPolicy,
+  CircuitState,
   ConsecutiveBreaker,
   circuitBreaker,
   DelegateBackoff,
   handleWhen,
   type IHalfOpenAfterBackoffContext,
   isBrokenCircuitError,
+  isBulkheadRejectedError,
 } from 'cockatiel';
 import { NoVerdict, TooManyQuestions } from './provider-failures.ts';
 
+const questionsAtOnce = 256;
+const crowdedMs = 1000;
 const failuresThatOpen = 10;
 const openMs = 10_000;
 // However long a provider asks to be left alone.
 const longestOpenMs = 5 * 60_000;
 
-/** Leaves a provider alone that failed ten times in a row (docs/decisions/009): for ten seconds, or for as long as its Retry-After says. */
-export class ProviderBreaker {
-  readonly #policy: CircuitBreakerPolicy;
-  readonly #told: { readonly opened: (ms: number) => void };
+interface GateNews {
+  /** For so many milliseconds nobody is sent there. */
+  readonly opened: (ms: number) => void;
+  readonly closed: () => void;
+}
+
+/**
+ * Lets so many questions to a provider at once, and none for a while to one that failed ten times in a row (docs/decisions/009): for
+ * ten seconds, or for as long as its Retry-After says. That there are too many at once is no failure of the provider's.
+ */
+export class ProviderGate {
+  readonly #breaker: CircuitBreakerPolicy;
+  readonly #crowd: BulkheadPolicy = bulkhead(questionsAtOnce);
+  readonly #news: GateNews;
   #openUntil = 0;
 
-  /** `opened` is told for how many milliseconds nobody is sent there, `closed` that they are again. */
-  constructor(told: { readonly opened: (ms: number) => void; readonly closed: () => void }) {
-    this.#told = told;
-    this.#policy = circuitBreaker(
+  constructor(news: GateNews) {
+    this.#news = news;
+    this.#breaker = circuitBreaker(
       handleWhen((error) => !(error instanceof NoVerdict || error instanceof AnswerTooLarge)),
       {
         breaker: new ConsecutiveBreaker(failuresThatOpen),
         halfOpenAfter: new DelegateBackoff((context: IHalfOpenAfterBackoffContext) => this.#opens(context)),
       },
     );
-    this.#policy.onReset(told.closed);
+    this.#breaker.onReset(news.closed);
   }
 
-  /** What `question` gives; `open`, with the milliseconds until it is asked again, when it was not asked. @throws what it throws */
+  /** What `question` gives; or, where it was not asked, in how many milliseconds it may be. @throws what it throws */
   async execute<T>(question: () => Promise<T>): Promise<T | { readonly openMs: number }> {
+    // While one question finds out whether the provider is back, others need not wait for it.
+    if (this.#breaker.state === CircuitState.HalfOpen) return { openMs: crowdedMs };
     try {
-      return await this.#policy.execute(question);
+      return await this.#crowd.execute(() => this.#breaker.execute(question));
     } catch (error) {
+      if (isBulkheadRejectedError(error)) return { openMs: crowdedMs };
       if (isBrokenCircuitError(error)) return { openMs: Math.max(0, this.#openUntil - Date.now()) };
       throw error;
     }
@@ -49,7 +67,7 @@ export class ProviderBreaker {
     const asked = error instanceof TooManyQuestions ? error.restMs : openMs;
     const ms = Math.min(Math.max(asked, openMs), longestOpenMs);
     this.#openUntil = Date.now() + ms;
-    this.#told.opened(ms);
+    this.#news.opened(ms);
     return ms;
   }
 }

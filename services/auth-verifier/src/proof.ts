@@ -1,0 +1,43 @@
+import type { Credentials } from '@echodrop/contracts/verification';
+import type { Provider } from '@echodrop/identity-provider/provider';
+import { readAuthorization } from '@echodrop/oauth/authorization-header';
+
+type Echo = Extract<Credentials, { version: 2 }>;
+
+/** Which credentials were shown, to the character, and at which provider. */
+export type Proof = readonly string[];
+
+export function proofOf(credentials: Credentials, { advertised }: Provider): Proof {
+  return [advertised, JSON.stringify(Object.entries(credentials).sort())];
+}
+
+/** A scheme that the provider's profile does not know proves nothing to it. */
+export function isSpoken(credentials: Credentials, { profile }: Provider): boolean {
+  if (credentials.version === 1) return profile.signsRequests;
+  const scheme = credentials.authorization.split(/[ \t]/, 1)[0]?.toLowerCase();
+  return profile.schemes.some((known) => known.toLowerCase() === scheme);
+}
+
+/** A header that was signed has a nonce. Secrets and bearer tokens are for every use: nobody can tell whose it is. */
+export function isGoodOnce(credentials: Credentials, { profile }: Provider): credentials is Echo {
+  return credentials.version === 2 && profile.signsRequests;
+}
+
+/**
+ * What makes a signed header that one, however it is spelt: the provider, who signed, for whom, when, and the nonce (RFC 5849 section
+ * 3.3). Undefined where a header does not tell all of it, or something twice.
+ */
+export function signedOnce({ authorization }: Echo, { advertised }: Provider): Proof | undefined {
+  const parameters = readAuthorization(authorization);
+  const told = ['oauth_consumer_key', 'oauth_token', 'oauth_timestamp', 'oauth_nonce'].map((name) =>
+    parameters?.get(name),
+  );
+  return told.every((value) => value !== undefined) ? [advertised, ...told] : undefined;
+}
+
+/** For whom a header speaks, however it is spelt: its token. All those that cannot be read speak for one and the same. */
+export function tokenIn(authorization: string): string {
+  const [, scheme = '', rest = ''] = /^(\S*)[ \t]*(.*?)[ \t]*$/s.exec(authorization) ?? [];
+  if (scheme.toLowerCase() !== 'oauth') return rest;
+  return readAuthorization(authorization)?.get('oauth_token') ?? '';
+}
