@@ -1,19 +1,21 @@
 import type { SourceReader } from './source-reader.ts';
 import type { Size, UnsupportedReason } from './unsupported.ts';
 
-const oldestHeader = 12;
+// OS/2's headers of version 1, and of version 2 where it is cut short; all others begin alike.
+const os2 = { oldest: 12, short: 16 };
 const plain = 0;
 
 /** Width and height in a bitmap's second header. A height below zero only says that the rows begin at the top. */
 export async function bmpSize(reader: SourceReader): Promise<Size | UnsupportedReason> {
   const header = await reader.at(0, 34);
-  if (header.readUInt32LE(14) === oldestHeader) {
+  const kind = header.readUInt32LE(14);
+  if (kind === os2.oldest) {
     const size = { width: header.readUInt16LE(18), height: header.readUInt16LE(20) };
     return complete(reader, size, header.readUInt16LE(24), header) ? size : 'broken';
   }
   if (header.length < 34) return 'broken';
   const size = { width: header.readInt32LE(18), height: Math.abs(header.readInt32LE(22)) };
-  const coding = header.readUInt32LE(30);
+  const coding = kind === os2.short ? plain : header.readUInt32LE(30);
   return coding !== plain || complete(reader, size, header.readUInt16LE(28), header) ? size : 'broken';
 }
 

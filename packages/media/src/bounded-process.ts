@@ -1,5 +1,7 @@
 import type { ChildProcess } from 'node:child_process';
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import { constants } from 'node:os';
+import { basename } from 'node:path';
 
 /**
  * A tool of ours did not do its work, and the media is not known to be at fault: missing, killed, or not done by its
@@ -21,10 +23,9 @@ export interface ProcessBounds {
 }
 
 /**
- * Waits for `child`, which leads a process group of its own (our launchers run it under coreutils' `timeout`). When it
- * has ended, prints too much, passes its deadline, or `signal` aborts, the whole group is killed: nothing that it
- * forked is left. `timeout` and `prlimit` stand behind this with bounds of their own, which hold even when this
- * process is killed.
+ * Waits for `child`, which leads a process group of its own (our launcher runs it under coreutils' `timeout`). When it
+ * has ended, prints too much, passes its deadline, or `signal` aborts, the whole group is killed, and with it, in
+ * namespaces of its own, whatever has left the group. The launcher stands behind this with bounds of its own.
  *
  * Rejects with ToolFailed, or with the signal's reason.
  */
@@ -44,7 +45,9 @@ export async function boundedEnd(child: ChildProcess, bounds: ProcessBounds): Pr
     await ended(child, AbortSignal.any([bounds.signal, deadline]));
   } catch (error) {
     bounds.signal.throwIfAborted();
-    throw deadline.aborted ? new ToolFailed(`${child.spawnfile} was not done after ${bounds.deadlineMs} ms`) : error;
+    throw deadline.aborted
+      ? new ToolFailed(`${basename(child.spawnfile)} was not done after ${bounds.deadlineMs} ms`)
+      : error;
   } finally {
     killGroup(child);
   }
@@ -84,29 +87,40 @@ function ended(child: ChildProcess, signal: AbortSignal): Promise<void> {
       signal.removeEventListener('abort', stop);
       resolve();
     });
-    child.once('error', (error) => reject(new ToolFailed(`${child.spawnfile} did not start`, { cause: error })));
+    child.once('error', (error) =>
+      reject(new ToolFailed(`${basename(child.spawnfile)} did not start`, { cause: error })),
+    );
   });
 }
 
-// Until `timeout` has made the group there is none to kill; it then ends by itself within its bound. Afterwards there
-// is none left.
-function killGroup({ pid }: ChildProcess): void {
-  if (pid === undefined) return;
+// Until `timeout` has made the group there is none to kill, but its leader to be. Afterwards there is neither.
+function killGroup(child: ChildProcess): void {
+  if (child.pid === undefined) return;
   try {
-    process.kill(-pid, 'SIGKILL');
-  } catch {}
+    process.kill(-child.pid, 'SIGKILL');
+  } catch {
+    child.kill('SIGKILL');
+  }
 }
 
-// What says nothing about the input: somebody killed the tool, or timeout, prlimit or env could not start it (124 to
-// 127; 137 is a kill, too).
-const killedByOthers: readonly (NodeJS.Signals | null)[] = ['SIGKILL', 'SIGTERM', 'SIGINT', 'SIGHUP'];
-const notStarted: readonly (number | null)[] = [124, 125, 126, 127, 137];
+// What says nothing about the input: somebody killed the tool, or one of the launcher's programs could not start it.
+const killedByOthers: readonly Ending[] = ['SIGKILL', 'SIGTERM', 'SIGINT', 'SIGHUP'];
+const notStarted: readonly Ending[] = [124, 125, 126, 127];
 
-function endOf({ exitCode, signalCode, spawnfile }: ChildProcess): ToolEnd {
-  if (exitCode === 0) return 'done';
-  if (signalCode === 'SIGXCPU' || signalCode === 'SIGXFSZ') return 'too_costly';
-  if (killedByOthers.includes(signalCode) || notStarted.includes(exitCode)) {
-    throw new ToolFailed(`${spawnfile} ended with ${signalCode ?? `status ${exitCode}`}`);
+type Ending = NodeJS.Signals | number | null;
+
+function endOf(child: ChildProcess): ToolEnd {
+  const ending = endingOf(child);
+  if (ending === 0) return 'done';
+  if (ending === 'SIGXCPU' || ending === 'SIGXFSZ') return 'too_costly';
+  if (killedByOthers.includes(ending) || notStarted.includes(ending)) {
+    throw new ToolFailed(`${basename(child.spawnfile)} ended with ${ending}`);
   }
   return 'broken';
+}
+
+// A shell tells the signal that ended what it ran by a status of 128 and more.
+function endingOf({ exitCode, signalCode }: ChildProcess): Ending {
+  const signal = Object.entries(constants.signals).find(([, number]) => number + 128 === exitCode);
+  return signalCode ?? (signal ? (signal[0] as NodeJS.Signals) : exitCode);
 }

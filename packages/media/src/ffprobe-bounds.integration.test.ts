@@ -1,45 +1,32 @@
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { waitUntil } from '@echodrop/testkit/wait-until';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { type HostileFfprobe, hostileFfprobe } from '@echodrop/testkit/hostile-ffprobe';
+import { afterEach, describe, expect, test } from 'vitest';
 import { filmTracks } from './ffprobe.ts';
+import { toolNamespaces } from './within-limits.ts';
 
 const path = process.env.PATH;
-let directory: string;
+let ffprobe: HostileFfprobe;
 
-beforeEach(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'ffprobe-bounds-'));
-  await mkdir(join(directory, 'pids'));
-});
 afterEach(async () => {
   process.env.PATH = path;
-  await rm(directory, { recursive: true });
+  await ffprobe[Symbol.asyncDispose]();
 });
 
-/** Puts a shell script in ffprobe's place. It notes each process id as a directory, for no file may be written. */
 async function ffprobeIs(script: string): Promise<void> {
-  const note = `note() { mkdir "${directory}/pids/$1"; }`;
-  await writeFile(join(directory, 'ffprobe'), `#!/bin/sh\n${note}\nnote $$\n${script}\n`, { mode: 0o755 });
-  process.env.PATH = `${directory}:${path}`;
+  ffprobe = await hostileFfprobe(script);
+  process.env.PATH = ffprobe.path;
 }
 
 const look = (ms: number) => filmTracks('/dev/null', 'mp4', AbortSignal.timeout(ms));
-const noted = () => readdir(join(directory, 'pids'));
 
-// A process that was killed and whose new parent has not asked for it yet is a zombie: dead.
-async function lives(pid: string): Promise<boolean> {
-  const status = await readFile(`/proc/${pid}/stat`, 'latin1').catch(() => '');
-  return status !== '' && !/\) [ZX] /.test(status);
+async function expectNobodyLeft(started: number): Promise<void> {
+  expect(await ffprobe.started()).toBe(started);
+  await ffprobe.allEnded(2000);
 }
 
-async function expectNobodyLeft(processes: number): Promise<void> {
-  expect(await noted()).toHaveLength(processes);
-  await waitUntil('the end of every process', 2000, async () => {
-    const alive = await Promise.all((await noted()).map(lives));
-    return !alive.includes(true);
-  });
-}
+const isPrivate = (await toolNamespaces()) === 'private';
 
 describe('an ffprobe that', () => {
   test('hangs is killed when nobody waits any more', async () => {
@@ -48,8 +35,8 @@ describe('an ffprobe that', () => {
     await expectNobodyLeft(1);
   });
 
-  test('hangs is killed after ten seconds', async () => {
-    await ffprobeIs('exec sleep 600');
+  test('hangs and does not listen is killed after ten seconds', async () => {
+    await ffprobeIs('trap "" TERM HUP INT QUIT XCPU\nwhile :; do sleep 600; done');
     const before = performance.now();
     await expect(look(60_000)).rejects.toThrow('was not done after 10000 ms');
     expect(performance.now() - before).toBeLessThan(11_500);
@@ -57,14 +44,30 @@ describe('an ffprobe that', () => {
   });
 
   test('forks, and forks again, leaves nobody', async () => {
-    await ffprobeIs('(trap "" TERM HUP INT; sleep 600) & note $!\n(sleep 600 & sleep 600) & note $!\nwait');
-    const look500 = look(500);
-    await expect(look500).rejects.toThrow(/timeout/);
+    await ffprobeIs(
+      '(. "$count"; trap "" TERM HUP INT; sleep 600) &\n(. "$count"; (. "$count"; sleep 600) & sleep 600) &\nwait',
+    );
+    await expect(look(500)).rejects.toThrow(/timeout/);
+    await expectNobodyLeft(4);
+  });
+
+  test.runIf(isPrivate)('puts its children into sessions of their own leaves nobody', async () => {
+    const child = `sh -c '. "$count"; sleep 600' > /dev/null 2>&1 < /dev/null`;
+    await ffprobeIs(`(setsid ${child} & setsid setsid ${child} &) &\nsleep 0.3\nexit 0`);
+    expect(await look(5000)).toEqual([]);
     await expectNobodyLeft(3);
   });
 
+  test('forks on and on is bounded in time, and leaves nobody', async () => {
+    await ffprobeIs(
+      'for n in 1 2 3 4; do for m in 1 2 3 4 5 6 7 8; do (. "$count"; while :; do :; done) & done; done\nwait',
+    );
+    await expect(look(2000)).rejects.toThrow(/timeout/);
+    await ffprobe.allEnded(2000);
+  });
+
   test('ends well and leaves a child behind is done, and the child with it', async () => {
-    await ffprobeIs('sleep 600 & note $!\nexit 0');
+    await ffprobeIs('(. "$count"; sleep 600) &\nsleep 0.3\nexit 0');
     expect(await look(5000)).toEqual([]);
     await expectNobodyLeft(2);
   });
@@ -81,7 +84,7 @@ describe('an ffprobe that', () => {
     await expectNobodyLeft(1);
   });
 
-  test('spins is stopped after five seconds of processor time', async () => {
+  test('spins is stopped after three seconds of processor time', async () => {
     await ffprobeIs('while :; do :; done');
     expect(await look(30_000)).toBe('too_costly');
     await expectNobodyLeft(1);
@@ -94,9 +97,9 @@ describe('an ffprobe that', () => {
   });
 
   test('writes a file cannot', async () => {
-    await ffprobeIs(`echo stolen > "${directory}/file"`);
+    await ffprobeIs('dd if=/dev/zero of="$folder/file" bs=1M count=100');
     await look(9000).catch(() => undefined);
-    expect(await readFile(join(directory, 'file'), 'latin1')).toBe('');
+    expect(await readFile(join(ffprobe.folder, 'file'), 'latin1')).toBe('');
   });
 
   test('looks into its environment finds nothing of ours', async () => {
@@ -106,18 +109,46 @@ describe('an ffprobe that', () => {
     delete process.env.S3_SECRET_KEY;
   });
 
+  test.runIf(isPrivate)("looks into the service's process finds nothing either", async () => {
+    await ffprobeIs(`cat /proc/${process.pid}/environ && printf "[STREAM]\\nwidth=7\\n[/STREAM]\\n"`);
+    expect(await look(9000)).toBe('broken');
+  });
+
+  test.runIf(isPrivate)('connects to this machine reaches nobody', async () => {
+    let connections = 0;
+    await using server = createServer((socket) => {
+      connections += 1;
+      socket.destroy();
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const { port } = server.address() as { port: number };
+    await ffprobeIs(`exec bash -c 'exec 3<>/dev/tcp/127.0.0.1/${port} && printf "[STREAM]\\nwidth=7\\n[/STREAM]\\n"'`);
+    expect(await look(9000)).toBe('broken');
+    expect(connections).toBe(0);
+  });
+
+  test('wants more privileges gets none', async () => {
+    await ffprobeIs('grep -q "NoNewPrivs:.1" /proc/self/status && printf "[STREAM]\\nwidth=7\\n[/STREAM]\\n"');
+    expect(await look(9000)).toMatchObject([{ width: 7 }]);
+  });
+
   test('crashes says that the film is broken', async () => {
     await ffprobeIs('kill -SEGV $$');
     expect(await look(9000)).toBe('broken');
   });
 
+  test('is killed by somebody is a breakdown', async () => {
+    await ffprobeIs('kill -KILL $$');
+    await expect(look(9000)).rejects.toMatchObject({ name: 'ToolFailed' });
+  });
+
   test('is missing is a breakdown', async () => {
     await ffprobeIs('');
-    await rm(join(directory, 'ffprobe'));
-    const tools = ['env', 'sh', 'timeout', 'prlimit', 'setpriv'];
+    await rm(join(ffprobe.folder, 'ffprobe'));
+    const tools = ['env', 'sh', 'timeout', 'prlimit', 'setpriv', 'unshare'];
     for (const tool of tools)
-      await writeFile(join(directory, tool), `#!/bin/sh\nexec /usr/bin/${tool} "$@"\n`, { mode: 0o755 });
-    process.env.PATH = directory;
+      await writeFile(join(ffprobe.folder, tool), `#!/bin/sh\nexec /usr/bin/${tool} "$@"\n`, { mode: 0o755 });
+    process.env.PATH = ffprobe.folder;
     await expect(look(9000)).rejects.toMatchObject({ name: 'ToolFailed' });
   });
 });

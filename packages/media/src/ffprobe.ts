@@ -4,6 +4,7 @@ import { boundedEnd, processStartedBy } from './bounded-process.ts';
 import { filmGuards } from './film-codecs.ts';
 import type { VideoType } from './media-type.ts';
 import type { UnsupportedReason } from './unsupported.ts';
+import { toolNamespaces } from './within-limits.ts';
 
 /** A track of a film, as coded: before rotation, in pixels that need not be square. */
 export interface Track {
@@ -13,6 +14,8 @@ export interface Track {
   /** ffprobe's name of the codec. */
   readonly codec: string;
   readonly pixelFormat: string;
+  /** ffprobe's name of the transfer characteristics; empty where the film does not say. */
+  readonly transfer: string;
   readonly width: number;
   readonly height: number;
   /** Width of a pixel by its height. */
@@ -29,7 +32,7 @@ const launcher = fileURLToPath(new URL('ffprobe-within-limits', import.meta.url)
 // Only what is asked for, and no tag: a title with line breaks could otherwise write lines of its own into the
 // answer.
 const entries = [
-  'stream=index,codec_type,codec_name,pix_fmt,width,height,sample_aspect_ratio',
+  'stream=index,codec_type,codec_name,pix_fmt,color_transfer,width,height,sample_aspect_ratio',
   'stream_disposition=default,attached_pic',
   'stream_side_data=rotation',
   'stream_tags=',
@@ -52,9 +55,10 @@ export async function filmTracks(
   type: VideoType,
   signal: AbortSignal,
 ): Promise<readonly Track[] | UnsupportedReason> {
+  const namespaces = await toolNamespaces();
   signal.throwIfAborted();
   ffmpeg.setFfprobePath(launcher);
-  const options = ['-v', 'error', '-show_entries', entries, ...filmGuards(type), ...lookGuards];
+  const options = [namespaces, '-v', 'error', '-show_entries', entries, ...filmGuards(type), ...lookGuards];
   const answer = Promise.withResolvers<FfprobeData>();
   const child = processStartedBy(() =>
     ffmpeg.ffprobe(`file:${path}`, options, (error, data) => (error ? answer.reject(error) : answer.resolve(data))),
@@ -78,6 +82,7 @@ function trackOf(stream: Record<string, unknown>): Track {
     kind: stream.codec_type === 'video' ? 'video' : stream.codec_type === 'audio' ? 'sound' : 'other',
     codec: String(stream.codec_name ?? ''),
     pixelFormat: String(stream.pix_fmt ?? ''),
+    transfer: String(stream.color_transfer ?? ''),
     width: wholeNumber(stream.width),
     height: wholeNumber(stream.height),
     pixelAspect: ratio(String(stream.sample_aspect_ratio ?? '')),

@@ -38,10 +38,15 @@ const soundDecoders = words(`
   opus libopus vorbis libvorbis flac alac speex libspeex nellymoser qdm2 qdmc mace3 mace6 dvaudio
   amrnb amrwb libopencore_amrnb libopencore_amrwb qcelp gsm gsm_ms wmav1 wmav2 wmapro wmalossless wmavoice
   pcm_s8 pcm_u8 pcm_s16le pcm_s16be pcm_s24le pcm_s24be pcm_s32le pcm_s32be pcm_f32le pcm_f32be
+  wavpack tta g723_1 g726 g726le
   pcm_mulaw pcm_alaw pcm_bluray pcm_dvd adpcm_ima_wav adpcm_ima_qt adpcm_ms adpcm_swf adpcm_yamaha`);
-const subtitleDecoders = words('srt subrip ass ssa text mov_text webvtt dvdsub dvbsub pgssub xsub cc_dec');
+const subtitleDecoders = words(
+  'srt subrip ass ssa text mov_text webvtt dvdsub dvbsub pgssub xsub cc_dec libzvbi_teletextdec',
+);
+// Of covers, which ffprobe lists among the films.
+const coverDecoders = words('png bmp gif');
 
-const decoders = [...filmCodecs, ...otherNames, ...soundDecoders, ...subtitleDecoders].join(',');
+const decoders = [...filmCodecs, ...otherNames, ...soundDecoders, ...subtitleDecoders, ...coverDecoders].join(',');
 
 // Films of phones and cameras have a handful.
 const mostStreams = 64;

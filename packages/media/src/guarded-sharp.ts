@@ -10,7 +10,7 @@ let guarded = false;
 /**
  * sharp, with this process's settings made before it is first used. No cache: no two photos are the same, so it would
  * only hold memory and open files. One thread for each photo: a worker has several at once, and more threads would
- * only take them from one another.
+ * only take them from one another (measured: docs/decisions/016).
  */
 export function guardedSharp(): typeof sharp {
   if (!guarded) {
@@ -23,20 +23,28 @@ export function guardedSharp(): typeof sharp {
   return sharp;
 }
 
-/**
- * The displayed size that the first bytes of a JPEG or PNG tell, by their header alone; undefined where they do not.
- */
-export async function displayedSize(firstBytes: Buffer): Promise<Size | undefined> {
+/** What a photo's header tells: the size as coded, in pixels, and its EXIF orientation, where it has one. */
+export interface PhotoHeader extends Size {
+  readonly orientation: number | undefined;
+}
+
+/** The header of a JPEG or PNG, from its first bytes alone; undefined where they do not hold all of it. */
+export async function photoHeader(firstBytes: Buffer): Promise<PhotoHeader | undefined> {
   try {
     const photo = guardedSharp()(firstBytes, { failOn: 'none', limitInputPixels: false });
-    const { autoOrient } = await photo.metadata();
-    return { width: autoOrient.width, height: autoOrient.height };
+    const { width, height, orientation } = await photo.metadata();
+    return { width, height, orientation };
   } catch {
     return undefined;
   }
 }
 
-/** A photo about to be decoded: the first frame or page of it, at most `maxPixels`; one that is cut off fails. */
-export function decodePhoto(path: string, maxPixels: number): Sharp {
-  return guardedSharp()(path, { failOn: 'truncated', limitInputPixels: maxPixels, pages: 1 });
+/** A photo about to be decoded: its first frame or page, at most `maxPixels`; one that is cut off fails. */
+export function decodePhoto(source: string | Buffer, maxPixels: number): Sharp {
+  return guardedSharp()(source, { failOn: 'truncated', limitInputPixels: maxPixels, pages: 1 });
+}
+
+/** An animation about to be decoded, all of its frames: at most `maxPixels` together. */
+export function decodeAnimation(path: string, maxPixels: number): Sharp {
+  return guardedSharp()(path, { failOn: 'truncated', limitInputPixels: maxPixels, animated: true });
 }

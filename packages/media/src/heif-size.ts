@@ -1,50 +1,65 @@
-import { type IsoBox, innerBoxes, outerBoxes } from './iso-boxes.ts';
+import { HeifItems, type ItemProperty } from './heif-items.ts';
+import { outerBoxes } from './iso-boxes.ts';
+import { exifOrientation, oriented } from './orientation.ts';
 import type { SourceReader } from './source-reader.ts';
+import { trackSize } from './track-size.ts';
 import type { Size, UnsupportedReason } from './unsupported.ts';
 
 const mostBoxes = 16;
-const mostMeta = 1024 * 1024;
-// Boxes with a version and flags carry four bytes more before their content.
-const fullBox = 4;
+const mostDirectory = 1024 * 1024;
+const mostExif = 64 * 1024;
+
+/** The displayed size of an AVIF: of its primary picture, or of its track where it is a sequence without one. */
+export function avifSize(reader: SourceReader): Promise<Size | UnsupportedReason> {
+  return heifSize(reader, (_, upright) => upright);
+}
 
 /**
- * The displayed size of the primary picture of a HEIC or AVIF (ISO/IEC 23008-12): its extent, then cropping (clap) and
- * rotation (irot). EXIF orientation is not asked: viewers and libheif apply irot alone, and phones write both.
+ * The displayed size of a HEIC. EXIF orientation counts where the picture has no transformation of its own: phones
+ * write both, and mean one.
  */
-export async function heifSize(reader: SourceReader): Promise<Size | UnsupportedReason> {
+export function heicSize(reader: SourceReader): Promise<Size | UnsupportedReason> {
+  return heifSize(reader, orientedByExif);
+}
+
+/** Gets a picture that is neither turned nor mirrored, and its size. */
+type Upright = (
+  picture: { reader: SourceReader; items: HeifItems; primary: number },
+  size: Size,
+) => Promise<Size> | Size;
+
+async function heifSize(reader: SourceReader, upright: Upright): Promise<Size | UnsupportedReason> {
   for await (const box of outerBoxes(reader, mostBoxes)) {
     if (box.end > reader.size) return 'broken';
-    if (box.type !== 'meta') continue;
-    if (box.end - box.content > mostMeta) return 'too_costly';
-    return primarySize(await reader.at(box.content, box.end - box.content)) ?? 'broken';
+    if (box.type !== 'meta' && box.type !== 'moov') continue;
+    if (box.end - box.content > mostDirectory) return 'too_costly';
+    const directory = await reader.at(box.content, box.end - box.content);
+    const size = box.type === 'meta' ? await primarySize(reader, directory, upright) : trackSize(directory, 'pict');
+    if (size) return size;
   }
   return 'broken';
 }
 
-function primarySize(meta: Buffer): Size | undefined {
-  const primary = child(meta, fullBox, 'pitm');
-  const properties = child(meta, fullBox, 'iprp');
-  if (!primary || !properties) return undefined;
-  const container = child(properties, 0, 'ipco');
-  const associations = child(properties, 0, 'ipma');
-  if (!container || !associations) return undefined;
-  const boxes = [...innerBoxes(container, 0)];
-  const indexes = propertyIndexes(associations, primaryItem(primary));
-  return indexes
-    .flatMap((index) => boxes[index - 1] ?? [])
-    .reduce<Size | undefined>((size, box) => withProperty(size, box, container), undefined);
+// A picture of many tiles has its own extent, as each tile has.
+async function primarySize(reader: SourceReader, meta: Buffer, upright: Upright): Promise<Size | undefined> {
+  const items = new HeifItems(meta);
+  const { primary } = items;
+  if (primary === undefined) return undefined;
+  const properties = items.propertiesOf(primary);
+  const extent = properties.find(({ type, content }) => type === 'ispe' && content.length >= 12)?.content;
+  if (!extent) return undefined;
+  const size = properties.reduce(transformed, { width: extent.readUInt32BE(4), height: extent.readUInt32BE(8) });
+  const isTransformed = properties.some(({ type }) => type === 'irot' || type === 'imir');
+  return isTransformed ? size : upright({ reader, items, primary }, size);
 }
 
-function withProperty(size: Size | undefined, box: IsoBox, container: Buffer): Size | undefined {
-  const content = container.subarray(box.content, box.end);
-  if (box.type === 'ispe' && content.length >= 12)
-    return { width: content.readUInt32BE(4), height: content.readUInt32BE(8) };
-  if (!size) return undefined;
-  if (box.type === 'clap' && content.length >= 16) {
+// ISO/IEC 23008-12 section 6.5: cropping, and turns by quarters; a mirror changes no size.
+function transformed(size: Size, { type, content }: ItemProperty): Size {
+  if (type === 'clap' && content.length >= 16) {
     const [widthN, widthD, heightN, heightD] = [0, 4, 8, 12].map((at) => content.readUInt32BE(at));
     return { width: rounded(widthN, widthD), height: rounded(heightN, heightD) };
   }
-  const quarterTurns = box.type === 'irot' ? (content[0] ?? 0) & 3 : 0;
+  const quarterTurns = type === 'irot' ? (content[0] ?? 0) & 3 : 0;
   return quarterTurns % 2 === 1 ? { width: size.height, height: size.width } : size;
 }
 
@@ -52,32 +67,15 @@ function rounded(numerator = 0, denominator = 0): number {
   return denominator === 0 ? 0 : Math.round(numerator / denominator);
 }
 
-function primaryItem(pitm: Buffer): number {
-  return pitm[0] === 0 ? readUInt(pitm, fullBox, 2) : readUInt(pitm, fullBox, 4);
-}
-
-// ipma: for each item its id and a list of indexes into ipco, counted from 1; the highest bit of each says
-// "essential".
-function propertyIndexes(ipma: Buffer, item: number): number[] {
-  const idBytes = ipma[0] === 0 ? 2 : 4;
-  const indexBytes = ((ipma[3] ?? 0) & 1) === 1 ? 2 : 1;
-  const indexMask = indexBytes === 2 ? 0x7fff : 0x7f;
-  for (let at = fullBox + 4; at + idBytes < ipma.length; ) {
-    const count = readUInt(ipma, at + idBytes, 1);
-    const first = at + idBytes + 1;
-    if (readUInt(ipma, at, idBytes) === item) {
-      return Array.from({ length: count }, (_, n) => readUInt(ipma, first + n * indexBytes, indexBytes) & indexMask);
-    }
-    at = first + count * indexBytes;
-  }
-  return [];
-}
-
-function child(parent: Buffer, start: number, type: string): Buffer | undefined {
-  for (const box of innerBoxes(parent, start)) if (box.type === type) return parent.subarray(box.content, box.end);
-  return undefined;
-}
-
-function readUInt(bytes: Buffer, at: number, length: number): number {
-  return at + length <= bytes.length ? bytes.readUIntBE(at, length) : 0;
-}
+const orientedByExif: Upright = async ({ reader, items, primary }, size) => {
+  const place = items.exifOf(primary);
+  if (!place) return size;
+  const length = Math.min(place.length, mostExif);
+  const data =
+    place.within === 'file'
+      ? await reader.at(place.offset, length)
+      : items.data.subarray(place.offset, place.offset + length);
+  // Its first four bytes say how many more stand before the EXIF itself.
+  if (data.length < 4) return size;
+  return oriented(size, await exifOrientation(data.subarray(4 + data.readUInt32BE(0))));
+};

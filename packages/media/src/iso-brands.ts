@@ -9,7 +9,10 @@ const brandsOf: readonly (readonly [IsoType, RegExp])[] = [
   ['heic', /^(hei[cxms]|hev[cxms])$/],
   ['mov', /^qt {2}$/],
   ['3gp', /^3g[a-z2][0-9a-z]$/],
-  ['mp4', /^(iso[m2-9a-c]|mp4[12]|avc1|dash|mmp4|MSNV|M4[ABPV].|[fF]4[ABPVabpv] )$/],
+  [
+    'mp4',
+    /^(iso[m2-9a-c]|isml|piff|mp4[12]|mp71|mmp4|avc1|hvc1|hev1|av01|dash|cmf[2cfl]|MSNV|M4[ABPV].|[fF]4[ABPVabpv] )$/,
+  ],
 ];
 
 // Containers of the same build that are something else: Canon's raw photos, JPEG 2000 and its films.

@@ -88,7 +88,7 @@ function isTiff(head: Buffer): boolean {
 
 // "BM" alone begins many a text; the size of the second header is one of a few.
 function isBitmap(head: Buffer): boolean {
-  return begins('BM')(head) && head.length >= 26 && [12, 40, 52, 56, 64, 108, 124].includes(head.readUInt32LE(14));
+  return begins('BM')(head) && head.length >= 26 && [12, 16, 40, 52, 56, 64, 108, 124].includes(head.readUInt32LE(14));
 }
 
 // Packets of 188 bytes, of 192 with a time code before each (cameras, discs), or of 204 with a checksum after.

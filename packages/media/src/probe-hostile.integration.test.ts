@@ -1,96 +1,104 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { createServer, type Server } from 'node:net';
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { CountedSource } from '@echodrop/testkit/counted-source';
-import { ftyp, isoBox } from '@echodrop/testkit/sample-iso';
-import { sampleFilm } from '@echodrop/testkit/sample-media';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { probeMedia } from './probe.ts';
+import { startCanary, type WatchedCanary } from '@echodrop/testkit/hostile-canary';
+import { hostileMedia } from '@echodrop/testkit/hostile-media';
+import { sampleFilm, samplePhoto } from '@echodrop/testkit/sample-media';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { isPhoto, type MediaType } from './media-type.ts';
+import { type Probe, probeMedia } from './probe.ts';
 import { pictureRecipes } from './recipes.ts';
 import { renderFilm } from './render-film.ts';
 import { renderPictures } from './render-pictures.ts';
 
+const MiB = 2 ** 20;
+const parts = new AsyncDisposableStack();
 let directory: string;
-let canaryFilm: string;
-let canaryAddress: string;
-let canary: Server;
-let connections = 0;
+let canary: WatchedCanary;
 
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'probe-hostile-'));
-  canaryFilm = join(directory, 'canary.ts');
-  await writeFile(canaryFilm, await sampleFilm('ts', { width: 123 * 2, height: 66 }));
-  canary = createServer((socket) => {
-    connections += 1;
-    socket.destroy();
-  });
-  await new Promise<void>((resolve) => canary.listen(0, '127.0.0.1', resolve));
-  const address = canary.address();
-  canaryAddress = typeof address === 'object' && address ? `http://127.0.0.1:${address.port}` : '';
+  parts.defer(() => rm(directory, { recursive: true }));
+  canary = parts.use(await startCanary());
 });
-afterAll(async () => {
-  canary.close();
-  await rm(directory, { recursive: true });
+afterEach(async () => {
+  expect(await canary.touched()).toEqual([]);
+  expect((await readdir(directory)).filter((name) => name.startsWith('film-'))).toEqual([]);
 });
+afterAll(() => parts.disposeAsync());
 
-const segmentsOf = (address: string) => `#EXTM3U\n#EXT-X-TARGETDURATION:1\n#EXTINF:1,\n${address}\n#EXT-X-ENDLIST\n`;
-const manifestOf = (address: string) =>
-  `<?xml version="1.0"?><MPD xmlns="urn:mpeg:dash:schema:mpd:2011" type="static" mediaPresentationDuration="PT1S" profiles="urn:mpeg:dash:profile:isoff-on-demand:2011"><Period><AdaptationSet mimeType="video/mp4"><Representation id="1" bandwidth="1"><BaseURL>${address}</BaseURL><SegmentBase/></Representation></AdaptationSet></Period></MPD>`;
+function probed(source: CountedSource): Promise<Probe> {
+  return probeMedia(source, { scratchDir: directory, maxPixels: 1e8, signal: AbortSignal.timeout(15_000) });
+}
 
-const hostile: readonly (readonly [string, () => string | Buffer])[] = [
-  ['an HLS playlist of a file', () => segmentsOf(canaryFilm)],
-  ['an HLS playlist of an address', () => segmentsOf(`${canaryAddress}/x.ts`)],
-  ['a DASH manifest of an address', () => manifestOf(`${canaryAddress}/x.mp4`)],
-  [
-    'a DASH manifest behind the brand of an MP4',
-    () => Buffer.concat([ftyp('isom'), isoBox('free', Buffer.from(manifestOf(`${canaryAddress}/x.mp4`)))]),
-  ],
-  [
-    'a DASH manifest in the index of an MP4',
-    () => Buffer.concat([ftyp('isom'), isoBox('moov', Buffer.from(manifestOf(`${canaryAddress}/x.mp4`)))]),
-  ],
-  ['an HLS playlist behind the beginning of an Ogg', () => `OggS${segmentsOf(canaryFilm)}`],
-  ['an HLS playlist behind the beginning of an FLV', () => `FLV\x01\n${segmentsOf(`${canaryAddress}/x.ts`)}`],
-  [
-    'an HLS playlist behind the beginning of MPEG',
-    () => Buffer.from(`\0\0\x01\xba${segmentsOf(canaryFilm)}`, 'latin1'),
-  ],
-  ['a concat script', () => `ffconcat version 1.0\nfile '${canaryFilm}'\n`],
-  [
-    'an SVG that names an address',
-    () => `<svg xmlns="http://www.w3.org/2000/svg"><image href="${canaryAddress}/x.png"/></svg>`,
-  ],
-  ['a session description', () => 'v=0\r\no=- 0 0 IN IP4 127.0.0.1\r\nm=video 9 RTP/AVP 96\r\n'],
-];
+function said(probe: Probe): string {
+  return probe.outcome === 'media' ? `${probe.type} ${probe.width}x${probe.height}` : probe.why;
+}
 
-test.each(hostile)('%s is refused, and leads nowhere', async (_, content) => {
-  const bytes = Buffer.from(content());
-  const signal = AbortSignal.timeout(15_000);
-  const probe = await probeMedia(new CountedSource(bytes), { scratchDir: directory, maxPixels: 1e8, signal });
-  expect(probe).toMatchObject({ outcome: 'unsupported' });
-  expect(connections).toBe(0);
+test.each(hostileMedia)('$name: $found', async ({ make, zeros, found }) => {
+  const source = new CountedSource(await make(canary), zeros ? { zeros } : {});
+  const before = performance.now();
+  const probe = await probed(source);
+  expect(performance.now() - before).toBeLessThan(8000);
+  if (found === 'refused') expect(probe.outcome).toBe('unsupported');
+  else expect(said(probe)).toBe(found);
+  expect(source.bytesRead).toBeLessThan(64 * MiB);
+  expect(source.longestRead).toBeLessThanOrEqual(8 * MiB);
 });
 
-test.each(hostile)('%s gives no rendition either, whatever type it is taken for', async (_, content) => {
-  const path = join(directory, 'hostile');
-  await writeFile(path, content());
-  const options = { scratchDir: directory, maxPixels: 1e8, signal: AbortSignal.timeout(15_000) };
-  for (const type of ['jpg', 'mp4', 'ts'] as const) {
-    const picture = { recipe: pictureRecipes.large, path: join(directory, 'picture') };
-    expect(await renderPictures({ path, type }, [picture], options)).toMatchObject({ outcome: 'unsupported' });
+const photoTypes = ['jpg', 'png', 'gif', 'webp', 'avif', 'tiff', 'bmp'] as const;
+const filmTypes = ['mp4', 'mov', '3gp', 'webm', 'mkv', 'avi', 'mpg', 'ts', 'ogv', 'flv', 'wmv'] as const;
+
+test.each([...photoTypes, ...filmTypes])('%s, cut off anywhere, is refused or is what it was', async (type) => {
+  const size = { width: 160, height: 120 };
+  const whole = await sample(type, size);
+  for (const cut of cuts(whole.length, isPhoto(type))) {
+    const found = said(await probed(new CountedSource(whole.subarray(0, cut))));
+    if (!/^[a-z_]+$/.test(found)) expect(`${cut} bytes: ${found}`).toBe(`${cut} bytes: ${type} 160x120`);
   }
-  expect(await renderFilm({ path, type: 'mp4' }, join(directory, 'film'), options)).toMatchObject({
+});
+
+test.each([...photoTypes, ...filmTypes])('%s with bytes changed anywhere gets a clean answer', async (type) => {
+  const whole = await sample(type, { width: 160, height: 120 });
+  for (const at of cuts(Math.min(whole.length - 4, 2000), isPhoto(type))) {
+    const bytes = Buffer.from(whole);
+    bytes.fill(0xff, at, at + 4);
+    expect(said(await probed(new CountedSource(bytes)))).toMatch(/^([a-z_]+|[a-z0-9]+ \d+x\d+)$/);
+  }
+});
+
+function sample(type: MediaType, size: { width: number; height: number }): Promise<Buffer> {
+  const photo = photoTypes.find((each) => each === type);
+  const film = filmTypes.find((each) => each === type);
+  return film ? sampleFilm(film, size) : samplePhoto(photo ?? 'jpg', size);
+}
+
+// A film's cut costs a process.
+function cuts(length: number, many: boolean): readonly number[] {
+  const steps = many ? 60 : 6;
+  const spread = Array.from({ length: steps }, (_, n) => Math.ceil(length ** ((n + 1) / steps)) - 1);
+  return [...new Set(spread)].filter((cut) => cut > 0);
+}
+
+const leadingElsewhere = hostileMedia.filter(({ name }) =>
+  /(playlist of a|manifest behind|concat script$|concat script behind|description$|SVG of|lie in another)/.test(name),
+);
+
+test.each(leadingElsewhere)('$name gives no film and no picture, whatever type it is taken for', async ({ make }) => {
+  const path = join(directory, 'hostile');
+  await writeFile(path, await make(canary));
+  const options = { scratchDir: directory, maxPixels: 1e8, signal: AbortSignal.timeout(15_000) };
+  const picture = { recipe: pictureRecipes.large, path: join(directory, 'picture') };
+  expect(await renderPictures({ path, type: 'ts' }, [picture], options)).toMatchObject({ outcome: 'unsupported' });
+  expect(await renderFilm({ path, type: 'mp4' }, join(directory, 'made'), options)).toMatchObject({
     outcome: 'unsupported',
   });
-  expect(connections).toBe(0);
 });
 
 test('a title with lines of its own says nothing about the size', async () => {
   const title = 'x\nwidth=9999\nheight=9999';
   const options = ['-metadata', `title=${title}`, '-metadata:s:v', `handler_name=${title}`];
   const film = await sampleFilm('mp4', { width: 160, height: 120, options });
-  const signal = AbortSignal.timeout(15_000);
-  const probe = await probeMedia(new CountedSource(film), { scratchDir: directory, maxPixels: 1e8, signal });
-  expect(probe).toMatchObject({ width: 160, height: 120 });
+  expect(await probed(new CountedSource(film))).toMatchObject({ width: 160, height: 120 });
 });

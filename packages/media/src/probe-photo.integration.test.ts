@@ -1,8 +1,13 @@
 import { tmpdir } from 'node:os';
 import { CountedSource } from '@echodrop/testkit/counted-source';
-import { jpegWithExif, segment } from '@echodrop/testkit/sample-exif';
-import { heifHeader } from '@echodrop/testkit/sample-iso';
+import { animatedWebp } from '@echodrop/testkit/sample-animation';
+import { bitmap } from '@echodrop/testkit/sample-bmp';
+import { exif, jpegWithExif, segment } from '@echodrop/testkit/sample-exif';
+import { heif } from '@echodrop/testkit/sample-heif';
+import { ftyp, heifHeader, isoBox } from '@echodrop/testkit/sample-iso';
 import { samplePhoto } from '@echodrop/testkit/sample-media';
+import { pngChunk, pngWithChunks } from '@echodrop/testkit/sample-png';
+import { tiff } from '@echodrop/testkit/sample-tiff';
 import sharp from 'sharp';
 import { describe, expect, test } from 'vitest';
 import { probeMedia } from './probe.ts';
@@ -24,52 +29,20 @@ const canvas = (width: number, height: number) =>
 const turned = (width: number, height: number, orientation: number) =>
   canvas(width, height).withMetadata({ orientation });
 
-describe('every type of photo tells its displayed size', () => {
-  test.each<[string, ReturnType<typeof photo>, () => Promise<Buffer> | Buffer]>([
-    ['JPEG', photo('jpg', 64, 48), () => samplePhoto('jpg', { width: 64, height: 48 })],
-    ['JPEG, progressive', photo('jpg', 900, 600), () => canvas(900, 600).jpeg({ progressive: true }).toBuffer()],
-    ['JPEG in CMYK', photo('jpg', 64, 48), () => canvas(64, 48).toColourspace('cmyk').jpeg().toBuffer()],
-    ['JPEG in grey', photo('jpg', 64, 48), () => canvas(64, 48).greyscale().jpeg().toBuffer()],
-    ['PNG', photo('png', 64, 48), () => samplePhoto('png', { width: 64, height: 48 })],
-    [
-      'PNG of 16 bits',
-      photo('png', 64, 48),
-      () => samplePhoto('png', { width: 64, height: 48, options: ['-pix_fmt', 'rgb48be'] }),
-    ],
-    ['PNG on its side', photo('png', 600, 900), () => turned(900, 600, 6).png().toBuffer()],
-    ['GIF', photo('gif', 64, 48), () => samplePhoto('gif', { width: 64, height: 48 })],
-    ['GIF with a small frame on a large screen', photo('gif', 500, 400), () => smallFrame(500, 400)],
-    ['WebP', photo('webp', 64, 48), () => samplePhoto('webp', { width: 64, height: 48 })],
-    ['WebP without loss', photo('webp', 64, 48), () => canvas(64, 48).webp({ lossless: true }).toBuffer()],
-    ['WebP on its side', photo('webp', 600, 900), () => turned(900, 600, 8).webp().toBuffer()],
-    ['WebP upside down', photo('webp', 900, 600), () => turned(900, 600, 3).webp().toBuffer()],
-    ['AVIF', photo('avif', 64, 48), () => samplePhoto('avif', { width: 64, height: 48 })],
-    ['AVIF on its side', photo('avif', 120, 200), () => turned(200, 120, 6).avif({ effort: 0 }).toBuffer()],
-    ['HEIC', photo('heic', 4032, 3024), () => heifHeader('heic', { width: 4032, height: 3024 })],
-    [
-      'HEIC on its side',
-      photo('heic', 3024, 4032),
-      () => heifHeader('heic', { width: 4032, height: 3024, quarterTurns: 3 }),
-    ],
-    [
-      'HEIC upside down',
-      photo('heic', 4032, 3024),
-      () => heifHeader('heic', { width: 4032, height: 3024, quarterTurns: 2 }),
-    ],
-    ['TIFF', photo('tiff', 64, 48), () => samplePhoto('tiff', { width: 64, height: 48 })],
-    ['TIFF, directory at the end, on its side', photo('tiff', 600, 900), () => turned(900, 600, 5).tiff().toBuffer()],
-    ['BigTIFF', photo('tiff', 900, 600), () => canvas(900, 600).tiff({ bigtiff: true }).toBuffer()],
-    ['BMP', photo('bmp', 66, 46), () => samplePhoto('bmp', { width: 66, height: 46 })],
-  ])('%s', async (_, expected, bytes) => {
-    expect(await probe(await bytes())).toEqual(expected);
-  });
+const large = { width: 1200, height: 900 };
+const heic = { coding: 'hevc', brands: ['heic', 'mif1'], width: 900, height: 600, noise: true } as const;
+const tinyAnimation = {
+  canvas: { width: 60, height: 40 },
+  frameSize: { width: 6, height: 4 },
+  frames: 2,
+  exif: exif({}),
+};
 
-  test.each([1, 2, 3, 4, 5, 6, 7, 8])('JPEG in EXIF orientation %i', async (orientation) => {
-    const onItsSide = orientation > 4;
-    const bytes = jpegWithExif(await samplePhoto('jpg', { width: 64, height: 48 }), { orientation });
-    expect(await probe(bytes)).toEqual(photo('jpg', onItsSide ? 48 : 64, onItsSide ? 64 : 48));
-  });
-});
+async function webpAnimation(frames: number): Promise<Buffer> {
+  const frameSize = { width: 90, height: 60 };
+  const frame = await canvas(90, 60).webp().toBuffer();
+  return animatedWebp({ canvas: large, frame, frameSize, frames, exif: exif({ orientation: 6 }) });
+}
 
 describe('reads are few', () => {
   test.each([
@@ -79,12 +52,20 @@ describe('reads are few', () => {
       1,
       async () => jpegWithExif(await canvas(2000, 1500).jpeg().toBuffer(), { padding: 60 * 1024 }),
     ],
-    ['a PNG', 0, () => canvas(900, 600).png().toBuffer()],
-    ['a GIF', 0, () => canvas(900, 600).gif().toBuffer()],
+    ['a PNG, for EXIF may follow its pixels', 1, () => canvas(900, 600).png().toBuffer()],
+    ['a PNG with EXIF before its pixels', 0, () => turned(900, 600, 6).png().toBuffer()],
+    ['a GIF', 0, () => canvas(500, 400).gif({ effort: 1 }).toBuffer()],
     ['a WebP', 0, () => canvas(900, 600).webp().toBuffer()],
     ['a WebP with EXIF behind its pixels', 1, () => turned(2000, 1500, 6).webp().toBuffer()],
+    ['an animated WebP with EXIF behind two hundred frames', 1, () => webpAnimation(200)],
+    ['a HEIC with EXIF behind its pixels', 1, () => heif({ ...heic, orientation: 6 })],
+    ['a HEIC whose directory is at its end', 1, () => heif({ ...heic, directoryLast: true })],
+    ['a HEIC whose directory and EXIF are at its end', 2, () => heif({ ...heic, directoryLast: true, orientation: 6 })],
     ['an AVIF', 0, () => canvas(900, 600).avif({ effort: 0 }).toBuffer()],
     ['a TIFF whose directory is at its end', 1, () => canvas(900, 600).tiff().toBuffer()],
+    ['a TIFF whose directory is at its beginning', 0, () => tiff({ ...large, order: 'LE', directory: 'first' })],
+    ['a TIFF whose first page of three is in its middle', 1, () => tiff({ ...large, order: 'BE', pages: 3 })],
+    ['a BMP', 0, () => bitmap({ ...large, header: 40 })],
   ])('%s takes %i, of at most 64 KiB', async (_, reads, bytes) => {
     const source = new CountedSource(await bytes());
     expect(source.size).toBeGreaterThan(100 * 1024);
@@ -99,6 +80,26 @@ describe('reads are few', () => {
     const source = new CountedSource(Buffer.concat([jpeg.subarray(0, 2), ...notes, jpeg.subarray(2)]));
     expect(await look(source)).toEqual(photo('jpg', 900, 600));
     expect(source.reads).toBeLessThanOrEqual(6);
+  });
+
+  test('of a TIFF of 1 GiB whose directory is at its end', async () => {
+    const gibi = 1024 ** 3;
+    const whole = tiff({ width: 1200, height: 900, order: 'LE', orientation: 6 });
+    const directoryAt = whole.readUInt32LE(4);
+    const head = Buffer.from(whole.subarray(0, directoryAt));
+    head.writeUInt32LE(directoryAt + gibi, 4);
+    const source = new CountedSource(head, { zeros: gibi, tail: whole.subarray(directoryAt) });
+    expect(await look(source)).toEqual(photo('tiff', 900, 1200));
+    expect([source.reads, source.bytesRead]).toEqual([1, whole.length - directoryAt]);
+  });
+
+  test('notes of seven megabytes are read, and no more than eight', async () => {
+    const jpeg = await canvas(900, 600).jpeg().toBuffer();
+    const notes = Array.from({ length: 113 }, () => segment(0xe5, Buffer.alloc(65_000)));
+    const source = new CountedSource(Buffer.concat([jpeg.subarray(0, 2), ...notes, jpeg.subarray(2)]));
+    expect(await look(source)).toEqual(photo('jpg', 900, 600));
+    expect(source.reads).toBeLessThanOrEqual(8);
+    expect(source.bytesRead).toBeLessThanOrEqual(8 * 1024 * 1024);
   });
 
   test('notes without end are given up', async () => {
@@ -144,6 +145,10 @@ describe('what is no photo of ours', () => {
   test('any photo that is cut anywhere, or says nonsense anywhere in its header, has a clean answer', async () => {
     const photos = [
       await turned(64, 48, 6).jpeg().toBuffer(),
+      pngWithChunks(await canvas(6, 4).png().toBuffer(), 'last', pngChunk('eXIf', exif({ orientation: 6 }))),
+      animatedWebp({ ...tinyAnimation, frame: await canvas(6, 4).webp().toBuffer() }),
+      tiff({ width: 6, height: 4, order: 'BE', big: true }),
+      await heif({ ...heic, width: 60, height: 40, orientation: 6, tiles: { columns: 2, rows: 1 } }),
       await turned(64, 48, 6).webp().toBuffer(),
       await turned(64, 48, 6).tiff().toBuffer(),
       await turned(64, 48, 6).avif({ effort: 0 }).toBuffer(),
@@ -159,19 +164,49 @@ describe('what is no photo of ours', () => {
   });
 });
 
+test('a directory that promises more than it holds costs no time', async () => {
+  const count = Buffer.alloc(4, 0xff);
+  const zeros = Buffer.alloc(900 * 1024);
+  // Items with 65,535 extents each, of which each takes no byte.
+  const extents = Buffer.alloc(900 * 1024, Buffer.from([0, 7, 0, 0, 0xff, 0xff]));
+  const places = isoBox('iloc', Buffer.from([0, 0, 0, 0, 0, 0]), count.subarray(2), extents);
+  const notes = [
+    isoBox(
+      'iinf',
+      Buffer.from([0, 0, 0, 0, 0, 1]),
+      isoBox('infe', Buffer.from([2, 0, 0, 0, 0, 9, 0, 0]), Buffer.from('Exif\0')),
+    ),
+    isoBox('iref', Buffer.alloc(4), isoBox('cdsc', Buffer.from([0, 9, 0, 1, 0, 2]))),
+  ];
+  const [primary, extent] = [Buffer.from([0, 0, 0, 0, 0, 2]), Buffer.from([0, 0, 0, 0, 0, 0, 0, 9, 0, 0, 0, 9])];
+  const associations = Buffer.from([0, 0, 0, 0, 0, 0, 0, 1, 0, 2, 1, 1]);
+  const properties = isoBox('iprp', isoBox('ipco', isoBox('ispe', extent)), isoBox('ipma', associations));
+  const hostile = [
+    [isoBox('pitm', primary), properties, ...notes, places],
+    [isoBox('pitm', primary), isoBox('iprp', isoBox('ipco', zeros), isoBox('ipma', Buffer.alloc(4), count, zeros))],
+    [isoBox('pitm', primary), properties, isoBox('iref', Buffer.alloc(4), isoBox('cdsc', zeros))],
+  ];
+  for (const boxes of hostile) {
+    const started = performance.now();
+    await probe(Buffer.concat([ftyp('heic'), isoBox('meta', Buffer.alloc(4), ...boxes)]));
+    expect(performance.now() - started).toBeLessThan(1000);
+  }
+});
+
+test('types that are turned off are refused before anything of them is read', async () => {
+  const source = new CountedSource(await canvas(900, 600).tiff().toBuffer());
+  const options = { scratchDir: tmpdir(), maxPixels: 1e8, signal: AbortSignal.timeout(10_000) };
+  const off = { outcome: 'unsupported', why: 'type_off' };
+  expect(await probeMedia(source, { ...options, typesOff: new Set(['heic', 'tiff']) })).toEqual(off);
+  expect(source.reads).toBe(0);
+  expect(await probeMedia(source, { ...options, typesOff: new Set(['heic']) })).toMatchObject({ type: 'tiff' });
+});
+
 test('a read that fails is a breakdown, not an answer', async () => {
   const source = new CountedSource(await canvas(900, 600).tiff().toBuffer());
   source.read = () => Promise.reject(new Error('the store is down'));
   await expect(look(source)).rejects.toThrow('the store is down');
 });
-
-// A screen of this size with one frame of one pixel.
-function smallFrame(width: number, height: number): Buffer {
-  const screen = Buffer.from('GIF89a\0\0\0\0\x80\0\0\0\0\0\xff\xff\xff', 'latin1');
-  screen.writeUInt16LE(width, 6);
-  screen.writeUInt16LE(height, 8);
-  return Buffer.concat([screen, Buffer.from('\x2c\0\0\0\0\x01\0\x01\0\0\x02\x02\x44\x01\0;', 'latin1')]);
-}
 
 // A directory with a size of 64 x 48 and these entries: tag, type, count, value.
 function tiffWith(...entries: readonly (readonly [number, number, number, number])[]): Buffer {

@@ -20,6 +20,8 @@ export interface ProbeOptions {
   readonly scratchDir: string;
   /** Width x height of a canvas, as displayed. */
   readonly maxPixels: number;
+  /** Types that are refused, whatever is in them, before anything of them is read. */
+  readonly typesOff?: ReadonlySet<MediaType>;
   /** The caller's deadline. */
   readonly signal: AbortSignal;
 }
@@ -32,6 +34,7 @@ export interface ProbeOptions {
 export async function probeMedia(source: RangedSource, options: ProbeOptions): Promise<Probe> {
   const type = mediaTypeOf(source.head);
   if (!type) return unsupported('unknown_type');
+  if (options.typesOff?.has(type)) return unsupported('type_off');
   const reader = new SourceReader(source, options.signal);
   const size = isPhoto(type) ? await photoSize(reader, type) : await videoSize(reader, type, options.scratchDir);
   if (typeof size === 'string') return unsupported(size);

@@ -1,3 +1,5 @@
+import { isPhoto, type MediaType } from './media-type.ts';
+
 /**
  * A public rendition of media. A recipe that makes other bytes than before gets a new version, and so a new key in the
  * store.
@@ -9,27 +11,72 @@ export interface Recipe {
   readonly contentType: string;
 }
 
-/** A picture, of a photo or as the poster of a film; sides in pixels. */
+export type PictureFormat = 'jpeg' | 'png' | 'gif' | 'webp' | 'avif';
+
+/**
+ * What becomes of a picture's sides, in pixels: `crop` a square of exactly that side, `longest` a picture that is made
+ * smaller where it must be, `whole` one that is left as it is.
+ */
+export type PictureSize = { readonly crop: number } | { readonly longest: number } | 'whole';
+
+/** A picture, of a photo or as the poster of a film. */
 export interface PictureRecipe extends Recipe {
-  readonly longestSide: number;
-  /** Of the JPEG, 1 to 100. */
+  readonly format: PictureFormat;
+  readonly size: PictureSize;
+  /** 1 to 100, of formats that lose something. */
   readonly quality: number;
 }
 
-/** The pictures that are made. */
+const formats = {
+  jpeg: { format: 'jpeg', extension: 'jpg', contentType: 'image/jpeg' },
+  png: { format: 'png', extension: 'png', contentType: 'image/png' },
+  gif: { format: 'gif', extension: 'gif', contentType: 'image/gif' },
+  webp: { format: 'webp', extension: 'webp', contentType: 'image/webp' },
+  avif: { format: 'avif', extension: 'avif', contentType: 'image/avif' },
+} as const satisfies Record<PictureFormat, unknown>;
+
+/** The pictures that are made of all media in the same format. */
 export const pictureRecipes = {
-  large: { name: 'large', version: 1, extension: 'jpg', contentType: 'image/jpeg', longestSide: 1200, quality: 82 },
+  mini: { name: 'mini', version: 1, ...formats.jpeg, size: { crop: 75 }, quality: 80 },
+  thumb: { name: 'thumb', version: 1, ...formats.jpeg, size: { crop: 150 }, quality: 80 },
+  card: { name: 'card', version: 1, ...formats.jpeg, size: { longest: 1200 }, quality: 75 },
+  large: { name: 'large', version: 2, ...formats.jpeg, size: { longest: 1200 }, quality: 82 },
+  largeWebp: { name: 'large', version: 2, ...formats.webp, size: { longest: 1200 }, quality: 80 },
 } as const satisfies Record<string, PictureRecipe>;
+
+/** The whole picture in the format it came in, where browsers show it, else as JPEG; of a film its poster. */
+export function fullRecipe(type: MediaType): PictureRecipe {
+  const own = formatOf(type);
+  return { name: 'full', version: 1, ...formats[own], size: 'whole', quality: own === 'avif' ? 75 : 90 };
+}
+
+/** Every picture that is made of media of this type. */
+export function picturesOf(type: MediaType): readonly PictureRecipe[] {
+  return [...Object.values(pictureRecipes), fullRecipe(type)];
+}
 
 /** The film that browsers play. */
 export const filmRecipe = {
   name: 'film',
-  version: 1,
+  version: 2,
   extension: 'mp4',
   contentType: 'video/mp4',
 } as const satisfies Recipe;
 
-/** The recipe of that name; undefined where there is none (any more). */
-export function recipeNamed(name: string): Recipe | undefined {
-  return [...Object.values(pictureRecipes), filmRecipe].find((recipe) => recipe.name === name);
+/** What is made together, in one job. */
+export type RenditionSet = 'pictures' | 'film';
+
+/** Which set a recipe belongs to. */
+export function setOf(recipe: Recipe): RenditionSet {
+  return recipe.name === filmRecipe.name ? 'film' : 'pictures';
+}
+
+/** The recipes of a set; none where media of this type has no such renditions. */
+export function recipesOf(set: RenditionSet, type: MediaType): readonly Recipe[] {
+  if (set === 'pictures') return picturesOf(type);
+  return isPhoto(type) ? [] : [filmRecipe];
+}
+
+function formatOf(type: MediaType): PictureFormat {
+  return type === 'png' || type === 'gif' || type === 'webp' || type === 'avif' ? type : 'jpeg';
 }

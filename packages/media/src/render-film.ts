@@ -1,3 +1,4 @@
+import type { ToolEnd } from './bounded-process.ts';
 import { type FfmpegLimits, runFfmpeg } from './ffmpeg.ts';
 import { filmTracks, type Track } from './ffprobe.ts';
 import { filmGuards } from './film-codecs.ts';
@@ -5,6 +6,8 @@ import { evenSize, within } from './fit.ts';
 import type { VideoType } from './media-type.ts';
 import { pictureTrack, sizeOnScreen } from './probe-video.ts';
 import type { Rendered } from './render-pictures.ts';
+import { inTime } from './render-time.ts';
+import { toSdr } from './tone-mapping.ts';
 
 const GiB = 1024 ** 3;
 const fullHd = { longest: 1920, shortest: 1080 };
@@ -15,8 +18,9 @@ const limits: Omit<FfmpegLimits, 'maxPixels'> = {
   fileBytes: 2 * GiB,
 };
 
-// SEI carries what a camera or an encoder likes to note, positions included; players need none of it.
-const withoutNotes = ['-bsf:v', 'filter_units=remove_types=6'];
+// Slices, parameters and ends (ITU-T H.264 table 7-1), and nothing else: SEI carries what a camera or an encoder likes
+// to note, positions included.
+const withoutNotes = ['-bsf:v', 'filter_units=pass_types=1-5|7-11|13'];
 
 const withoutMetadata = [
   ...['-map_metadata', '-1', '-map_metadata:s', '-1', '-map_chapters', '-1'],
@@ -39,18 +43,31 @@ export async function renderFilm(
   if (typeof tracks === 'string') return { outcome: 'unsupported', why: tracks };
   const picture = pictureTrack(tracks);
   if (typeof picture === 'string') return { outcome: 'unsupported', why: picture };
-  const sound = soundTrack(tracks);
   const input = [...filmGuards(type), '-i', `file:${path}`];
-  const make = (coding: string[]) =>
-    runFfmpeg(
-      { input, output: [...tracksOf(picture, sound), ...coding, ...withoutMetadata, ...mp4At(outputPath)] },
-      { ...limits, maxPixels },
-      signal,
+  let end: ToolEnd = 'broken';
+  // What cannot be put into an MP4 as it is, and sound that cannot be decoded, only show when one tries.
+  for (const { coding, sound } of ways(picture, soundTrack(tracks), type)) {
+    const output = [...tracksOf(picture, sound), ...coding, ...soundCoding(sound), ...withoutMetadata];
+    end = await inTime(limits.seconds, signal, (within) =>
+      runFfmpeg({ input, output: [...output, ...mp4At(outputPath)] }, { ...limits, maxPixels }, within),
     );
-  let end = await make([...(isCopied(picture, type) ? copied : coded(picture)), ...soundCoding(sound)]);
-  // Some streams cannot be put into an MP4 as they are, which only shows when one tries.
-  if (end === 'broken' && isCopied(picture, type)) end = await make([...coded(picture), ...soundCoding(sound)]);
+    if (end !== 'broken') break;
+  }
   return end === 'done' ? { outcome: 'made' } : { outcome: 'unsupported', why: end };
+}
+
+interface Way {
+  readonly coding: readonly string[];
+  readonly sound: Track | undefined;
+}
+
+function ways(picture: Track, sound: Track | undefined, type: VideoType): readonly Way[] {
+  const anew = coded(picture);
+  return [
+    ...(isCopied(picture, type) ? [{ coding: copied, sound }] : []),
+    { coding: anew, sound },
+    ...(sound ? [{ coding: anew, sound: undefined }] : []),
+  ];
 }
 
 function soundTrack(tracks: readonly Track[]): Track | undefined {
@@ -73,7 +90,7 @@ const copied = ['-c:v', 'copy', ...withoutNotes];
 function coded(picture: Track): string[] {
   const { width, height } = evenSize(within(sizeOnScreen(picture), fullHd));
   return [
-    ...['-vf', `scale=${width}:${height},setsar=1`, '-fps_mode', 'vfr'],
+    ...['-vf', [...toSdr(picture), `scale=${width}:${height}`, 'setsar=1'].join(','), '-fps_mode', 'vfr'],
     ...['-c:v', 'libx264', '-preset', 'veryfast', '-crf', '23', '-pix_fmt', 'yuv420p', '-threads', '4'],
     ...withoutNotes,
   ];

@@ -10,6 +10,9 @@ export type TiffDirectory = ReadonlyMap<number, number | undefined>;
 // More entries than any program writes, and in one read of 64 KiB.
 const mostEntries = 3000;
 
+// Of the types of whole numbers without a sign.
+const valueBytes: Record<number, number> = { 1: 1, 3: 2, 4: 4, 16: 8 };
+
 interface Layout {
   readonly order: 'LE' | 'BE';
   readonly big: boolean;
@@ -17,7 +20,7 @@ interface Layout {
 
 /**
  * The first directory of a TIFF (TIFF 6.0 section 2; BigTIFF), or of EXIF data, which is a small TIFF; undefined where
- * it is broken. At most two reads: the directory may lie anywhere, often behind the pixels.
+ * it is broken. The directory may lie anywhere, often behind the pixels.
  */
 export async function firstDirectory(at: BytesAt): Promise<TiffDirectory | undefined> {
   const header = await at(0, 16);
@@ -27,17 +30,21 @@ export async function firstDirectory(at: BytesAt): Promise<TiffDirectory | undef
   const layout: Layout = { order, big: magic === 43 };
   if ((magic !== 42 && magic !== 43) || (layout.big && header.length < 16)) return undefined;
   const offset = layout.big ? long8(layout, header, 8) : long(layout, header, 4);
-  return entriesOf(layout, await at(offset, directoryBytes(layout, mostEntries)));
+  const count = countOf(layout, await at(offset, directoryBytes(layout, 0)));
+  return count > mostEntries ? undefined : entriesOf(layout, count, await at(offset, directoryBytes(layout, count)));
 }
 
 function directoryBytes({ big }: Layout, entries: number): number {
   return big ? 8 + entries * 20 : 2 + entries * 12;
 }
 
-function entriesOf(layout: Layout, bytes: Buffer): TiffDirectory | undefined {
-  if (bytes.length < directoryBytes(layout, 1)) return undefined;
-  const count = layout.big ? long8(layout, bytes, 0) : short(layout, bytes, 0);
-  if (count > mostEntries || bytes.length < directoryBytes(layout, count)) return undefined;
+function countOf(layout: Layout, bytes: Buffer): number {
+  if (bytes.length < directoryBytes(layout, 0)) return 0;
+  return layout.big ? long8(layout, bytes, 0) : short(layout, bytes, 0);
+}
+
+function entriesOf(layout: Layout, count: number, bytes: Buffer): TiffDirectory | undefined {
+  if (count === 0 || bytes.length < directoryBytes(layout, count)) return undefined;
   const directory = new Map<number, number | undefined>();
   for (let n = 0; n < count; n++) {
     const entry = bytes.subarray(directoryBytes(layout, n), directoryBytes(layout, n + 1));
@@ -47,8 +54,11 @@ function entriesOf(layout: Layout, bytes: Buffer): TiffDirectory | undefined {
 }
 
 function firstValue(layout: Layout, entry: Buffer): number | undefined {
+  const type = short(layout, entry, 2);
   const at = layout.big ? 12 : 8;
-  switch (short(layout, entry, 2)) {
+  const count = layout.big ? long8(layout, entry, 4) : long(layout, entry, 4);
+  if (count * (valueBytes[type] ?? 1) > (layout.big ? 8 : 4)) return undefined;
+  switch (type) {
     case 1:
       return entry.readUInt8(at);
     case 3:
@@ -56,7 +66,7 @@ function firstValue(layout: Layout, entry: Buffer): number | undefined {
     case 4:
       return long(layout, entry, at);
     case 16:
-      return layout.big ? long8(layout, entry, at) : undefined;
+      return long8(layout, entry, at);
     default:
       return undefined;
   }

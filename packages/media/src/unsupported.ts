@@ -2,6 +2,8 @@
 export const unsupportedReasons = [
   /** The first bytes are none of the types that are let in. */
   'unknown_type',
+  /** The type is let in elsewhere, but turned off here. */
+  'type_off',
   /** They are, but what follows is cut off, contradicts itself, or cannot be read. */
   'broken',
   /** A film without a film: sound alone, with or without a cover. */

@@ -36,17 +36,26 @@ function isIso(type: VideoType): boolean {
 
 /**
  * MP4 and its kin say what they hold in one box, `moov`, which may stand before the pictures or after them: step from
- * box to box, from header to header, until it is found. A fragmented film has one at its beginning too.
+ * box to box, from header to header, until it is found. A fragmented film has one at its beginning too. Where it stands
+ * before the pictures, the next boxes are asked whether the film was cut off.
  */
 async function layOutMoov(reader: SourceReader, file: FileHandle): Promise<'laid out' | 'broken' | 'too_costly'> {
   await write(file, reader.known, 0);
+  let found = false;
+  let pictures = false;
   for await (const box of outerBoxes(reader, mostBoxes)) {
     if (box.end > reader.size) return 'broken';
-    if (box.type === 'moov' && box.end - box.offset > mostMoov) return 'too_costly';
-    if (box.type === 'moov') return copy(reader, file, box.offset, box.end);
-    await write(file, await reader.at(box.offset, box.content - box.offset), box.offset);
+    pictures ||= box.type === 'mdat' || box.type === 'moof';
+    if (box.type === 'moov') {
+      if (box.end - box.offset > mostMoov) return 'too_costly';
+      await copy(reader, file, box.offset, box.end);
+      found = true;
+    } else {
+      await write(file, await reader.at(box.offset, box.content - box.offset), box.offset);
+    }
+    if (found && pictures) return 'laid out';
   }
-  return 'broken';
+  return found ? 'laid out' : 'broken';
 }
 
 async function copy(reader: SourceReader, file: FileHandle, start: number, end: number): Promise<'laid out'> {

@@ -12,6 +12,7 @@ const owners = {
   commander: 'services/admin',
   'fluent-ffmpeg': 'packages/media',
   ioredis: 'packages/service',
+  'libheif-js': 'packages/media',
   minio: 'packages/object-store',
   nanoid: 'packages/record',
   'oauth-1.0a': 'packages/oauth',
@@ -44,7 +45,6 @@ test('only config.ts, what starts a process, and tests read the environment', as
   }
   expect(readers.sort()).toEqual([
     'packages/client/src/cli.ts',
-    'packages/media/src/ffmpeg.ts',
     'packages/service/src/run-service.ts',
     'services/admin/src/main.ts',
   ]);

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { waitUntil } from './wait-until.ts';
 
-/** An ffprobe that hangs the first time it is called, and is the system's own from then on. */
+/** An ffprobe that hangs the first time it is called to look at a film, and is the system's own from then on. */
 export interface SleepyFfprobe extends AsyncDisposable {
   /** A PATH in which it comes first. */
   readonly path: string;
@@ -18,7 +18,7 @@ export async function sleepyFfprobe(): Promise<SleepyFfprobe> {
   const program = join(folder, 'ffprobe');
   await writeFile(
     program,
-    `#!/bin/sh\nif [ -e '${called}' ]; then PATH='${usual}' exec ffprobe "$@"; fi\n: > '${called}'\nexec sleep 600\n`,
+    `#!/bin/sh\nif [ -e '${called}' ] || [ "$1" = -version ]; then PATH='${usual}' exec ffprobe "$@"; fi\n: > '${called}'\nexec sleep 600\n`,
   );
   await chmod(program, 0o755);
   return {

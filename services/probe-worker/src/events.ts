@@ -1,10 +1,13 @@
 import type { ProbeQuestion } from '@echodrop/contracts/probe';
 import type { JobEnd } from '@echodrop/contracts/serve-queue';
 import type { Probe } from '@echodrop/media/probe';
+import type { ToolConcern } from '@echodrop/media/tool-concerns';
 import type { Log } from '@echodrop/service/log';
 import type { Metrics } from '@echodrop/service/metrics';
 
 export interface ProbeEvents {
+  /** At start: what is to be known about ffprobe and its kin on this machine. */
+  toolsExamined(concerns: readonly ToolConcern[]): void;
   /** Media was looked at; `bytesRead` beyond the head that the job carried. */
   looked(question: ProbeQuestion, answer: Probe, costs: { reads: number; bytesRead: number }): void;
   /** A job has ended, one way or another. */
@@ -30,6 +33,9 @@ export function probeEvents(log: Log, metrics: Metrics): ProbeEvents {
     secondsBuckets,
   );
   return {
+    toolsExamined(concerns) {
+      for (const { sentence, ...facts } of concerns) log.warn(facts, sentence);
+    },
     looked({ mediaKey, size }, answer, costs) {
       bytesRead.observe({ outcome: answer.outcome }, costs.bytesRead);
       found.inc({ found: answer.outcome === 'media' ? answer.type : answer.why });

@@ -1,4 +1,5 @@
 import { serveProbes } from '@echodrop/contracts/probe';
+import { toolConcerns } from '@echodrop/media/tool-concerns';
 import { objectStoreFromSettings } from '@echodrop/object-store/object-store-from-settings';
 import { queueRedisUrl } from '@echodrop/service/redis';
 import { runService } from '@echodrop/service/run-service';
@@ -11,7 +12,9 @@ await runService('probe-worker', readConfig, async ({ config, log, metrics, heal
   health.needs('store', () => store.ready());
 
   const events = probeEvents(log, metrics);
-  const looking = { store, scratchDir: config.SCRATCH_DIR, maxPixels: config.MAX_PIXELS, events };
+  events.toolsExamined(await toolConcerns());
+  const { SCRATCH_DIR: scratchDir, MAX_PIXELS: maxPixels, MEDIA_TYPES_OFF: typesOff } = config;
+  const looking = { store, scratchDir, maxPixels, typesOff, events };
   const queues = serveProbes(
     {
       photoConcurrency: config.CONCURRENCY,

@@ -1,4 +1,5 @@
 import type { ProbeQuestion } from '@echodrop/contracts/probe';
+import type { MediaType } from '@echodrop/media/media-type';
 import { type Probe, probeMedia } from '@echodrop/media/probe';
 import type { ObjectStore } from '@echodrop/object-store/object-store';
 import type { ProbeEvents } from './events.ts';
@@ -9,6 +10,7 @@ interface Looking {
   readonly scratchDir: string;
   /** Width x height of a canvas. */
   readonly maxPixels: number;
+  readonly typesOff: ReadonlySet<MediaType>;
   readonly events: ProbeEvents;
 }
 
@@ -19,10 +21,10 @@ interface Looking {
 export async function probe(
   question: ProbeQuestion,
   signal: AbortSignal,
-  { store, scratchDir, maxPixels, events }: Looking,
+  { store, scratchDir, maxPixels, typesOff, events }: Looking,
 ): Promise<Probe> {
   const media = new StoredMedia(store, question);
-  const answer = await probeMedia(media, { scratchDir, maxPixels, signal });
+  const answer = await probeMedia(media, { scratchDir, maxPixels, typesOff, signal });
   events.looked(question, answer, media.costs);
   return answer;
 }

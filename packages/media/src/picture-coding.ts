@@ -1,0 +1,36 @@
+import type { Sharp } from 'sharp';
+import type { PictureRecipe } from './recipes.ts';
+
+/** What the coding of a whole picture takes over from the file it came in. */
+export interface SourceCoding {
+  /** A JPEG's, as sharp tells it: `4:2:0` where colours have half the resolution. */
+  readonly chromaSubsampling?: string | undefined;
+  /** A WebP's. */
+  readonly isLossless: boolean;
+}
+
+/**
+ * How a recipe's format is written. sharp leaves all metadata behind unless told to keep it. JPEG knows no
+ * transparency, and is on white.
+ */
+export function encode(picture: Sharp, recipe: PictureRecipe, source: SourceCoding): Sharp {
+  const { format, quality, size } = recipe;
+  const isWhole = size === 'whole';
+  switch (format) {
+    case 'jpeg': {
+      const isFine = isWhole && source.chromaSubsampling !== '4:2:0';
+      const progressive = recipe.name !== 'card';
+      return picture
+        .flatten({ background: '#ffffff' })
+        .jpeg({ quality, progressive, chromaSubsampling: isFine ? '4:4:4' : '4:2:0' });
+    }
+    case 'png':
+      return picture.png();
+    case 'gif':
+      return picture.gif({ effort: 1 });
+    case 'webp':
+      return isWhole && source.isLossless ? picture.webp({ lossless: true, effort: 1 }) : picture.webp({ quality });
+    case 'avif':
+      return picture.avif({ quality, effort: 0 });
+  }
+}

@@ -1,0 +1,27 @@
+import type { MediaType } from './media-type.ts';
+import type { PictureRecipe } from './recipes.ts';
+import type { UnsupportedReason } from './unsupported.ts';
+
+/** A picture to be made, and the file it goes to. */
+export interface PictureToMake {
+  readonly recipe: PictureRecipe;
+  readonly path: string;
+}
+
+/** What the process that makes pictures is told, on its command line. */
+export interface PictureJob {
+  /** A photo as it was uploaded, or a still of a film or of what sharp does not read (then `png`). */
+  readonly source: { readonly path: string; readonly type: MediaType };
+  readonly pictures: readonly PictureToMake[];
+  /** Width x height of a canvas. */
+  readonly maxPixels: number;
+}
+
+/** What it answers in one line. `failed`: it could not, and the media is not known to be at fault. */
+export type PictureJobEnd =
+  | { readonly outcome: 'made' }
+  | { readonly outcome: 'unsupported'; readonly why: UnsupportedReason }
+  | { readonly outcome: 'failed'; readonly message: string };
+
+/** Printed first: what ends without it was never able to begin. */
+export const begun = 'begun';

@@ -1,0 +1,53 @@
+import { mkdtempDisposable, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { processesStarted } from '@echodrop/testkit/processes-started';
+import { samplePhoto } from '@echodrop/testkit/sample-media';
+import { execa } from 'execa';
+import { expect, test } from 'vitest';
+import { ToolFailed } from './bounded-process.ts';
+import { begun, type PictureJob } from './picture-job.ts';
+import { makePictures } from './picture-process.ts';
+import { picturesOf } from './recipes.ts';
+import { toolNamespaces } from './within-limits.ts';
+
+const signal = () => AbortSignal.timeout(20_000);
+
+async function jobOf(folder: string, bytes: Buffer): Promise<PictureJob> {
+  const path = join(folder, 'media');
+  await writeFile(path, bytes);
+  const pictures = picturesOf('jpg').map((recipe) => ({
+    recipe,
+    path: join(folder, `${recipe.name}.${recipe.extension}`),
+  }));
+  return { source: { path, type: 'jpg' }, pictures, maxPixels: 1_000_000 };
+}
+
+const photo = () => samplePhoto('jpg', { width: 320, height: 240 });
+
+test('all pictures of a photo are made in one process, and none of them in ours', async () => {
+  await using folder = await mkdtempDisposable(join(tmpdir(), 'pictures-'));
+  const job = await jobOf(folder.path, await photo());
+  // Tried once in a process, and not for these pictures.
+  await toolNamespaces();
+  const started = await processesStarted(() => makePictures(job, signal()));
+  expect(started.map((path) => path.split('/').at(-1))).toEqual(['within-limits']);
+});
+
+test('a disk without room is a breakdown: the media is not at fault', async () => {
+  await using folder = await mkdtempDisposable(join(tmpdir(), 'pictures-'));
+  const job = await jobOf(folder.path, await photo());
+  const full = { ...job, pictures: job.pictures.map(({ recipe }) => ({ recipe, path: '/dev/full' })) };
+  await expect(makePictures(full, signal())).rejects.toThrow(ToolFailed);
+});
+
+test('without enough memory the process ends, and no picture is said to be made', async () => {
+  await using folder = await mkdtempDisposable(join(tmpdir(), 'pictures-'));
+  const job = await jobOf(folder.path, await samplePhoto('jpg', { width: 6000, height: 4000 }));
+  const program = join(import.meta.dirname, 'picture-program.ts');
+  const large = JSON.stringify({ ...job, maxPixels: 100_000_000 });
+  const limited = ['--data=700000000', process.execPath, '--disable-wasm-trap-handler', program, large];
+  const { stdout, exitCode } = await execa('prlimit', limited, { reject: false, timeout: 20_000 });
+  expect(stdout.split('\n')[0]).toBe(begun);
+  expect(exitCode === 0 ? stdout : 'crashed').not.toContain('"made"');
+});

@@ -1,0 +1,55 @@
+import type { ChildProcess } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { boundedEnd, ToolFailed } from './bounded-process.ts';
+import { begun, type PictureJob, type PictureJobEnd } from './picture-job.ts';
+import type { Rendered } from './render-pictures.ts';
+import { inTime } from './render-time.ts';
+import { startWithinLimits, type ToolLimits, toolNamespaces } from './within-limits.ts';
+
+const program = fileURLToPath(new URL('picture-program.ts', import.meta.url));
+
+const GiB = 1024 ** 3;
+const limits: ToolLimits = { seconds: 180, cpuSeconds: 240, addressBytes: 16 * GiB, fileBytes: GiB };
+const mostOutputBytes = 64 * 1024;
+
+// What JavaScript and WebAssembly reserve is far more than they use and differs from run to run: `data` bounds what is
+// really written to. Half a GiB of it is node's own; a photo of 100 million pixels needs one or two more, an AVIF three.
+const bounded = ['prlimit', `--data=${4 * GiB}`] as const;
+const node = [process.execPath, '--disable-wasm-trap-handler', '--max-old-space-size=256', '--no-warnings'] as const;
+
+/**
+ * Makes pictures in a process of its own: decoders of foreign bytes get no setting, no secret and no network, and are
+ * killed when they take too long, which neither sharp nor WebAssembly could otherwise be.
+ *
+ * Rejects where it broke down: no room on the disk, the process did not start or was killed, `signal` aborted.
+ */
+export async function makePictures(job: PictureJob, signal: AbortSignal): Promise<Rendered> {
+  const namespaces = await toolNamespaces();
+  signal.throwIfAborted();
+  const child = startWithinLimits([...bounded, ...node, program, JSON.stringify(job)], limits, namespaces);
+  const printed = linesOf(child);
+  const end = await inTime(limits.seconds, signal, (within) =>
+    boundedEnd(child, { deadlineMs: limits.seconds * 1000, mostOutputBytes, signal: within }),
+  );
+  if (end === 'too_costly') return { outcome: 'unsupported', why: end };
+  const { first, last: answer, complaint } = printed();
+  if (first !== begun) {
+    throw new ToolFailed('the process that makes pictures could not begin', { cause: new Error(complaint) });
+  }
+  // Crashed, or out of memory: only its input explains that.
+  if (end === 'broken' || !answer) return { outcome: 'unsupported', why: 'broken' };
+  const told = JSON.parse(answer) as PictureJobEnd;
+  if (told.outcome === 'failed') throw new ToolFailed(`pictures could not be made: ${told.message}`);
+  return told;
+}
+
+// libheif's wrapper prints what it does not understand: the first and the last line are ours.
+function linesOf({ stdout, stderr }: ChildProcess): () => { first?: string; last?: string; complaint: string } {
+  const [told, complained]: [Buffer[], Buffer[]] = [[], []];
+  stdout?.on('data', (chunk: Buffer) => told.push(chunk));
+  stderr?.on('data', (chunk: Buffer) => complained.push(chunk));
+  return () => {
+    const [first, ...others] = Buffer.concat(told).toString().trimEnd().split('\n');
+    return { first, last: others.at(-1), complaint: Buffer.concat(complained).toString() };
+  };
+}

@@ -1,0 +1,29 @@
+import { expect, test } from 'vitest';
+import { boundedEnd, ToolFailed } from './bounded-process.ts';
+import { inTime } from './render-time.ts';
+import { startWithinLimits } from './within-limits.ts';
+
+const limits = { seconds: 30, cpuSeconds: 30, addressBytes: 1024 ** 3, fileBytes: 0 };
+
+function run(...tool: readonly [string, ...string[]]) {
+  return (signal: AbortSignal) =>
+    boundedEnd(startWithinLimits(tool, limits, 'shared'), { deadlineMs: 30_000, mostOutputBytes: 1024, signal });
+}
+
+const never = new AbortController().signal;
+
+test('a tool that is done in time ends as it does', async () => {
+  expect(await inTime(10, never, run('true'))).toBe('done');
+  expect(await inTime(10, never, run('false'))).toBe('broken');
+});
+
+test('media that takes longer than it may is at fault itself, and its tool is killed', async () => {
+  const began = performance.now();
+  expect(await inTime(1, never, run('sleep', '20'))).toBe('too_costly');
+  expect(performance.now() - began).toBeLessThan(3000);
+});
+
+test('a tool that is missing, and a job that is given up, are nobody’s fault', async () => {
+  await expect(inTime(10, never, run('no-such-tool'))).rejects.toThrow(ToolFailed);
+  await expect(inTime(10, AbortSignal.timeout(100), run('sleep', '20'))).rejects.toThrow('timeout');
+});

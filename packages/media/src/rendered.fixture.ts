@@ -1,0 +1,59 @@
+import { mkdtempDisposable, readFile, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { filmTracks, type Track } from './ffprobe.ts';
+import { isPhoto, type MediaType } from './media-type.ts';
+import { type PictureRecipe, picturesOf } from './recipes.ts';
+import { renderFilm } from './render-film.ts';
+import { type Rendered, renderPictures } from './render-pictures.ts';
+
+interface Bounds {
+  readonly maxPixels?: number;
+  readonly signal?: AbortSignal;
+}
+
+const usual = 100_000_000;
+
+/** How rendering ended, and what was made, by name and extension (`large.webp`). */
+export async function renderedPictures(
+  type: MediaType,
+  bytes: Buffer,
+  { maxPixels = usual, signal = AbortSignal.timeout(20_000) }: Bounds = {},
+): Promise<{ end: Rendered; pictures: ReadonlyMap<string, Buffer> }> {
+  await using folder = await mkdtempDisposable(join(tmpdir(), 'rendered-'));
+  const media = { path: join(folder.path, 'media'), type };
+  await writeFile(media.path, bytes);
+  const wanted = picturesOf(type).map((recipe) => ({ recipe, path: join(folder.path, nameOf(recipe)) }));
+  const end = await renderPictures(media, wanted, { scratchDir: folder.path, maxPixels, signal });
+  const made = end.outcome === 'made' ? wanted : [];
+  const read = made.map(async ({ recipe, path }) => [nameOf(recipe), await readFile(path)] as const);
+  return { end, pictures: new Map(await Promise.all(read)) };
+}
+
+/** Those of media of which pictures can be made. */
+export async function picturesMade(type: MediaType, bytes: Buffer): Promise<(name: string) => Buffer> {
+  const { end, pictures } = await renderedPictures(type, bytes);
+  if (end.outcome !== 'made') throw new Error(end.why);
+  return (name) => pictures.get(name) ?? Buffer.alloc(0);
+}
+
+/** The film made of a film, and what ffprobe says of it. */
+export async function filmMade(
+  type: MediaType,
+  bytes: Buffer,
+  { maxPixels = usual, signal = AbortSignal.timeout(20_000) }: Bounds = {},
+): Promise<{ tracks: readonly Track[]; film: Buffer }> {
+  if (isPhoto(type)) throw new Error('no film');
+  await using folder = await mkdtempDisposable(join(tmpdir(), 'rendered-'));
+  const [media, made] = [join(folder.path, 'media'), join(folder.path, 'film.mp4')];
+  await writeFile(media, bytes);
+  const end = await renderFilm({ path: media, type }, made, { maxPixels, signal });
+  if (end.outcome !== 'made') throw new Error(end.why);
+  const tracks = await filmTracks(made, 'mp4', signal);
+  if (typeof tracks === 'string') throw new Error(tracks);
+  return { tracks, film: await readFile(made) };
+}
+
+function nameOf({ name, extension }: PictureRecipe): string {
+  return `${name}.${extension}`;
+}

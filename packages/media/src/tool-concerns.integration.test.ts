@@ -1,0 +1,73 @@
+import { chmod, mkdtempDisposable, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import sharp from 'sharp';
+import { afterAll, afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { holesOf } from './known-holes.ts';
+
+const parts = new AsyncDisposableStack();
+let folder: string;
+
+beforeEach(async () => {
+  folder = parts.use(await mkdtempDisposable(join(tmpdir(), 'tool-concerns-'))).path;
+  vi.stubEnv('PATH', `${folder}${delimiter}${process.env.PATH}`);
+  vi.resetModules();
+});
+afterEach(() => vi.unstubAllEnvs());
+afterAll(() => parts.disposeAsync());
+
+async function programIs(name: string, script: string): Promise<void> {
+  await writeFile(join(folder, name), `#!/bin/sh\n${script}\n`);
+  await chmod(join(folder, name), 0o755);
+}
+
+/** Both tools say that they are `version`. */
+async function versionsAre(version: string): Promise<void> {
+  for (const tool of ['ffprobe', 'ffmpeg']) {
+    await programIs(tool, `echo "${tool} version ${version} Copyright (c) 2007-2026 the FFmpeg developers"`);
+  }
+}
+
+// A process tries once what the machine allows: each test is one.
+async function concerns() {
+  const { toolConcerns } = await import('./tool-concerns.ts');
+  return (await toolConcerns()).filter(({ sentence }) => !sentence.startsWith('this machine allows no namespaces'));
+}
+
+test('tools with a known hole are named, with the hole and what stands before it', async () => {
+  await versionsAre('5.1.9-0+deb12u1');
+  const found = await concerns();
+  expect(found).toMatchObject([{ tools: ['ffprobe', 'ffmpeg'], version: '5.1.9-0+deb12u1', hole: 'CVE-2026-8461' }]);
+  expect(found[0]?.sentence).toContain('ffprobe and ffmpeg 5.1.9-0+deb12u1');
+  expect(found[0]?.sentence).toContain('not on the list of codecs');
+});
+
+test('tools without a known hole are not spoken of', async () => {
+  await versionsAre('8.1.2');
+  expect(await concerns()).toEqual([]);
+});
+
+test('a tool that is missing, or tells no version, is named', async () => {
+  await programIs('ffprobe', 'exit 127');
+  await programIs('ffmpeg', 'echo ffmpeg version N-120424-g1ab2c3d');
+  expect((await concerns()).map(({ sentence }) => sentence)).toEqual([
+    'ffprobe cannot be run: what needs it will fail',
+    'ffmpeg N-120424-g1ab2c3d: no number to be compared with the known holes',
+  ]);
+});
+
+test('the sharp that we run has no known hole', () => {
+  expect(holesOf('sharp', sharp.versions.sharp)).toEqual([]);
+});
+
+test('a machine that allows no namespaces is told, and its tools run all the same', async () => {
+  await versionsAre('8.1.2');
+  await programIs('unshare', 'echo "unshare: unshare failed: Operation not permitted" >&2; exit 1');
+  const { toolConcerns } = await import('./tool-concerns.ts');
+  expect((await toolConcerns()).map(({ sentence }) => sentence)).toEqual([
+    expect.stringContaining('this machine allows no namespaces'),
+  ]);
+  await programIs('ffprobe', '(sleep 600) & printf "[STREAM]\\nwidth=7\\n[/STREAM]\\n"');
+  const { filmTracks } = await import('./ffprobe.ts');
+  expect(await filmTracks('/dev/null', 'mp4', AbortSignal.timeout(9000))).toMatchObject([{ width: 7 }]);
+});

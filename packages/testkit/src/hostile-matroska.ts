@@ -1,0 +1,37 @@
+import { u32 } from './hostile-iso.ts';
+
+/** An element of EBML: its id in hexadecimal digits, a length of eight bytes, what it holds. */
+export function ebml(id: string, ...content: readonly Buffer[]): Buffer {
+  const body = Buffer.concat(content);
+  const length = Buffer.alloc(8);
+  length.writeBigUInt64BE(BigInt(body.length));
+  length[0] = 1;
+  return Buffer.concat([Buffer.from(id, 'hex'), length, body]);
+}
+
+export function docType(name: string): Buffer {
+  return ebml('1a45dfa3', ebml('4282', Buffer.from(name)));
+}
+
+export function matroska(name: string, ...content: readonly Buffer[]): Buffer {
+  return Buffer.concat([docType(name), ebml('18538067', ...content)]);
+}
+
+export function tracks(count: number, width: number, height: number): Buffer {
+  const track = (n: number) =>
+    ebml(
+      'ae',
+      ebml('d7', u32(n + 1)),
+      ebml('73c5', u32(n + 1)),
+      ebml('83', Buffer.from([1])),
+      ebml('86', Buffer.from('V_VP8')),
+      ebml('e0', ebml('b0', u32(width)), ebml('ba', u32(height))),
+    );
+  return ebml('1654ae6b', ...Array.from({ length: count }, (_, n) => track(n)));
+}
+
+export function nestedTags(depth: number): Buffer {
+  let inner: Buffer = ebml('67c8', ebml('45a3', Buffer.from('x')));
+  for (let n = 0; n < depth; n++) inner = ebml('67c8', ebml('45a3', Buffer.from('x')), inner);
+  return inner;
+}

@@ -1,0 +1,108 @@
+import { deflateSync } from 'node:zlib';
+import { ftyp, isoBox } from './sample-iso.ts';
+
+/** A film with a matrix [a, b, c, d] in the header of its first track: what players do to its pictures. */
+export function withMatrix(film: Buffer, [a, b, c, d]: readonly [number, number, number, number]): Buffer {
+  // The header ends with the matrix and the size.
+  const header = film.indexOf('tkhd') - 4;
+  const matrixAt = header + film.readUInt32BE(header) - 44;
+  const edited = Buffer.from(film);
+  [a, b, 0, c, d, 0].forEach((value, n) => {
+    edited.writeInt32BE(value * 0x10000, matrixAt + n * 4);
+  });
+  return edited;
+}
+
+/** How a camera says that it was turned clockwise by so many degrees. */
+export const turnedBy = { 90: [0, 1, -1, 0], 180: [-1, 0, 0, -1], 270: [0, -1, 1, 0] } as const;
+
+/** A film that is of another brand, by the same bytes otherwise. */
+export function withBrands(film: Buffer, major: string, ...compatible: readonly string[]): Buffer {
+  const mine = ftyp(major, ...compatible);
+  const room = film.readUInt32BE(0) - mine.length;
+  if (room < 8) throw new RangeError('too many brands for this film');
+  return Buffer.concat([mine, isoBox('free', Buffer.alloc(room - 8)), film.subarray(mine.length + room)]);
+}
+
+/** A film of before the brands: its first box means nothing. */
+export function withoutBrands(film: Buffer): Buffer {
+  const edited = Buffer.from(film);
+  edited.write('free', 4, 'latin1');
+  return edited;
+}
+
+/** A sequence of pictures without a directory of pictures: a film whose track says that it shows pictures. */
+export function asPictureSequence(film: Buffer, major: string, ...compatible: readonly string[]): Buffer {
+  const edited = withBrands(film, major, ...compatible);
+  edited.write('pict', edited.indexOf('vide', edited.indexOf('hdlr')), 'latin1');
+  return edited;
+}
+
+/** A film whose pictures lie in a box with a size of 64 bits; ffmpeg leaves the room for it. */
+export function withLongMdat(film: Buffer): Buffer {
+  const edited = Buffer.from(film);
+  const at = edited.indexOf('mdat') - 4;
+  const size = edited.readUInt32BE(at);
+  if (edited.toString('latin1', at - 4, at) !== 'free') throw new Error('no room before the pictures');
+  edited.writeUInt32BE(1, at - 8);
+  edited.write('mdat', at - 4, 'latin1');
+  edited.writeBigUInt64BE(BigInt(size + 8), at);
+  return edited;
+}
+
+/** A film whose index, at its end, is compressed as QuickTime 3 did. */
+export function withCompressedIndex(film: Buffer): Buffer {
+  const at = film.lastIndexOf('moov') - 4;
+  const moov = film.subarray(at);
+  const size = Buffer.alloc(4);
+  size.writeUInt32BE(moov.length);
+  const compressed = isoBox('cmov', isoBox('dcom', Buffer.from('zlib')), isoBox('cmvd', size, deflateSync(moov)));
+  return Buffer.concat([film.subarray(0, at), isoBox('moov', compressed)]);
+}
+
+/** A transport stream with 16 bytes of checksum after each packet. */
+export function withChecksums(stream: Buffer): Buffer {
+  const packets = Array.from({ length: stream.length / 188 }, (_, n) => stream.subarray(n * 188, (n + 1) * 188));
+  return Buffer.concat(packets.flatMap((packet) => [packet, Buffer.alloc(16, 0xff)]));
+}
+
+/** An Ogg whose first page is that of a skeleton, which describes the other streams (Ogg Skeleton 3.0). */
+export function withSkeleton(ogg: Buffer): Buffer {
+  const head = Buffer.alloc(64);
+  head.write('fishead\0\x03\0', 0, 'latin1');
+  // Times are numerators and denominators: 0/1000.
+  head.writeUInt32LE(1000, 20);
+  head.writeUInt32LE(1000, 36);
+  const page = Buffer.concat([Buffer.alloc(27), Buffer.from([head.length]), head]);
+  page.write('OggS', 0, 'latin1');
+  page[5] = 2;
+  page.writeUInt32LE(0x7357, 14);
+  page[26] = 1;
+  page.writeUInt32LE(oggChecksum(page), 22);
+  return Buffer.concat([page, ogg]);
+}
+
+// RFC 3533 section 6: a CRC whose bits are not mirrored.
+function oggChecksum(page: Buffer): number {
+  let crc = 0;
+  for (const byte of page) {
+    crc ^= byte << 24;
+    for (let bit = 0; bit < 8; bit++) crc = crc & 0x80000000 ? (crc << 1) ^ 0x04c11db7 : crc << 1;
+  }
+  return crc >>> 0;
+}
+
+/** A film that says that its pictures are coded in another way, for which nothing here has an encoder. */
+export function withCodecTag(film: Buffer, tag: string, other: string): Buffer {
+  return Buffer.from(film.toString('latin1').replaceAll(tag, other), 'latin1');
+}
+
+/** A film of Windows Media 8 that says that it is one of Windows Media 9, whose sequence header is 4 bytes long. */
+export function asWindowsMedia9(film: Buffer): Buffer {
+  const edited = withCodecTag(film, 'WMV2', 'WMV3');
+  // BITMAPINFOHEADER: its size with what follows it, 44, and the tag 16 bytes on.
+  const at = edited.indexOf(Buffer.from([44, 0, 0, 0]));
+  if (edited.toString('latin1', at + 16, at + 20) !== 'WMV3') throw new Error('no such header');
+  Buffer.from([0x4f, 0xf9, 0x08, 0x01]).copy(edited, at + 40);
+  return edited;
+}

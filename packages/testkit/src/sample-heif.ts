@@ -1,0 +1,181 @@
+import { exif } from './sample-exif.ts';
+import { ftyp, isoBox } from './sample-iso.ts';
+import { made } from './sample-media.ts';
+
+export interface HeifSample {
+  readonly coding: 'hevc' | 'av1';
+  readonly brands: readonly [string, ...string[]];
+  /** Of the whole picture as coded, in pixels. */
+  readonly width: number;
+  readonly height: number;
+  /** Made of that many tiles, whose last ones hang over. */
+  readonly tiles?: { readonly columns: number; readonly rows: number };
+  /** Cropped to its middle, then turned anticlockwise, then mirrored. */
+  readonly crop?: { readonly width: number; readonly height: number };
+  readonly quarterTurns?: number;
+  readonly mirrored?: boolean;
+  /** An EXIF item with that orientation. */
+  readonly orientation?: number;
+  /** An ICC profile. */
+  readonly profile?: Buffer;
+  /** A picture that is hard to code, for a large file. */
+  readonly noise?: boolean;
+  /** The directory stands behind the pictures. */
+  readonly directoryLast?: boolean;
+}
+
+interface Item {
+  readonly id: number;
+  readonly kind: string;
+  readonly properties: readonly number[];
+  readonly within: 'mdat' | 'idat';
+  readonly data: Buffer;
+}
+
+/** A HEIC or AVIF that decoders read: a frame by the system's ffmpeg in a directory of our own (ISO/IEC 23008-12). */
+export async function heif(sample: HeifSample): Promise<Buffer> {
+  const { coding, width, height, tiles = { columns: 1, rows: 1 }, noise = false } = sample;
+  const tile = { width: even(width / tiles.columns), height: even(height / tiles.rows) };
+  const { setup, frame } = await codedFrame(coding, tile, noise);
+  const turns = transformations(sample);
+  const colours = sample.profile ? [isoBox('colr', Buffer.from('prof'), sample.profile)] : [];
+  const properties = [setup, ispe(tile), pixi, ispe(sample), ...turns, ...colours];
+  const ofPrimary = [...turns.map((_, n) => essential(n + 5)), ...colours.map((_, n) => n + 5 + turns.length)];
+  const codec = coding === 'hevc' ? 'hvc1' : 'av01';
+  const isGrid = tiles.columns * tiles.rows > 1;
+  const pictures = Array.from({ length: tiles.columns * tiles.rows }, (_, n): Item => {
+    return {
+      id: n + 1,
+      kind: codec,
+      properties: [essential(1), 2, 3, ...(isGrid ? [] : ofPrimary)],
+      within: 'mdat',
+      data: frame,
+    };
+  });
+  const grid: Item = {
+    id: 60,
+    kind: 'grid',
+    properties: [4, 3, ...ofPrimary],
+    within: 'idat',
+    data: gridOf(sample, tiles),
+  };
+  const primary = isGrid ? grid.id : 1;
+  const notes: Item = {
+    id: 61,
+    kind: 'Exif',
+    properties: [],
+    within: 'mdat',
+    data: Buffer.concat([u32(0), exif(sample)]),
+  };
+  const items = [...pictures, ...(isGrid ? [grid] : []), ...(sample.orientation === undefined ? [] : [notes])];
+  const references = [
+    ...(isGrid ? [isoBox('dimg', u16(grid.id, pictures.length, ...pictures.map(({ id }) => id)))] : []),
+    ...(sample.orientation === undefined ? [] : [isoBox('cdsc', u16(notes.id, 1, primary))]),
+  ];
+  const [major, ...compatible] = sample.brands;
+  const beginning = ftyp(major, ...compatible);
+  const mdat = isoBox('mdat', ...items.filter(({ within }) => within === 'mdat').map(({ data }) => data));
+  const directory = (mdatAt: number) => metaOf({ items, primary, references, properties }, mdatAt + 8);
+  const mdatAt = beginning.length + (sample.directoryLast ? 0 : directory(0).length);
+  return Buffer.concat(
+    sample.directoryLast ? [beginning, mdat, directory(mdatAt)] : [beginning, directory(mdatAt), mdat],
+  );
+}
+
+// A film of one frame holds all that a picture needs: the decoder's setup, and the frame.
+async function codedFrame(
+  coding: HeifSample['coding'],
+  { width, height }: { width: number; height: number },
+  noise: boolean,
+) {
+  const filters = noise ? ',noise=alls=100' : '';
+  const picture = `testsrc2=size=${width}x${height}${filters}`;
+  const input = ['-f', 'lavfi', '-i', picture, '-frames:v', '1', '-pix_fmt', 'yuv420p'];
+  const hevc = ['-c:v', 'libx265', '-preset', 'ultrafast', '-x265-params', 'log-level=none', '-tag:v', 'hvc1'];
+  const coder = coding === 'hevc' ? hevc : ['-c:v', 'libaom-av1', '-cpu-used', '8'];
+  const film = await made([...input, ...coder, '-f', 'mp4']);
+  const frameAt = film.indexOf('mdat') + 4;
+  const setupAt = film.indexOf(coding === 'hevc' ? 'hvcC' : 'av1C') - 4;
+  return {
+    setup: film.subarray(setupAt, setupAt + film.readUInt32BE(setupAt)),
+    frame: film.subarray(frameAt, frameAt - 8 + film.readUInt32BE(frameAt - 8)),
+  };
+}
+
+function transformations({ crop, quarterTurns, mirrored }: HeifSample): Buffer[] {
+  return [
+    ...(crop ? [isoBox('clap', u32(crop.width, 1, crop.height, 1, 0, 1, 0, 1))] : []),
+    ...(quarterTurns === undefined ? [] : [isoBox('irot', Buffer.from([quarterTurns]))]),
+    ...(mirrored ? [isoBox('imir', Buffer.from([0]))] : []),
+  ];
+}
+
+function gridOf({ width, height }: HeifSample, { columns, rows }: { columns: number; rows: number }): Buffer {
+  return Buffer.concat([Buffer.from([0, 0, rows - 1, columns - 1]), u16(width, height)]);
+}
+
+interface Directory {
+  readonly items: readonly Item[];
+  readonly primary: number;
+  readonly references: readonly Buffer[];
+  readonly properties: readonly Buffer[];
+}
+
+function metaOf({ items, primary, references, properties }: Directory, mdatContent: number): Buffer {
+  const infe = ({ id, kind }: Item) => isoBox('infe', Buffer.from([2, 0, 0, 0]), u16(id, 0), Buffer.from(`${kind}\0`));
+  const associations = items
+    .filter((item) => item.properties.length > 0)
+    .map((item) => Buffer.concat([u16(item.id), Buffer.from([item.properties.length, ...item.properties])]));
+  const inside = items.filter(({ within }) => within === 'idat');
+  return isoBox(
+    'meta',
+    u32(0),
+    isoBox('hdlr', u32(0, 0), Buffer.from('pict'), u32(0, 0, 0), Buffer.alloc(1)),
+    isoBox('pitm', u32(0), u16(primary)),
+    isoBox('iloc', Buffer.from([1, 0, 0, 0, 0x44, 0]), u16(items.length), ...placesOf(items, mdatContent)),
+    isoBox('iinf', u32(0), u16(items.length), ...items.map(infe)),
+    ...(references.length > 0 ? [isoBox('iref', u32(0), ...references)] : []),
+    isoBox('iprp', isoBox('ipco', ...properties), isoBox('ipma', u32(0, associations.length), ...associations)),
+    ...(inside.length > 0 ? [isoBox('idat', ...inside.map(({ data }) => data))] : []),
+  );
+}
+
+function placesOf(items: readonly Item[], mdatContent: number): Buffer[] {
+  const next = { mdat: mdatContent, idat: 0 };
+  return items.map(({ id, within, data }) => {
+    const offset = next[within];
+    next[within] += data.length;
+    return Buffer.concat([u16(id, within === 'mdat' ? 0 : 1, 0, 1), u32(offset, data.length)]);
+  });
+}
+
+const pixi = isoBox('pixi', u32(0), Buffer.from([3, 8, 8, 8]));
+
+function ispe({ width, height }: { width: number; height: number }): Buffer {
+  return isoBox('ispe', u32(0, width, height));
+}
+
+// Whoever does not know such a property may not show the picture.
+function essential(property: number): number {
+  return property | 0x80;
+}
+
+function even(length: number): number {
+  return Math.ceil(length / 2) * 2;
+}
+
+function u16(...numbers: readonly number[]): Buffer {
+  const bytes = Buffer.alloc(numbers.length * 2);
+  numbers.forEach((number, n) => {
+    bytes.writeUInt16BE(number, n * 2);
+  });
+  return bytes;
+}
+
+function u32(...numbers: readonly number[]): Buffer {
+  const bytes = Buffer.alloc(numbers.length * 4);
+  numbers.forEach((number, n) => {
+    bytes.writeUInt32BE(number, n * 4);
+  });
+  return bytes;
+}

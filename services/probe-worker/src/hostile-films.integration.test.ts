@@ -1,0 +1,110 @@
+import { readdir } from 'node:fs/promises';
+import { Readable } from 'node:stream';
+import { ProbeClient, probeHeadBytes } from '@echodrop/contracts/probe';
+import type { MediaType } from '@echodrop/media/media-type';
+import { FilesystemObjectStore } from '@echodrop/object-store/filesystem-object-store';
+import { mediaObject, newMediaKey } from '@echodrop/object-store/object-keys';
+import { createLog } from '@echodrop/service/log';
+import { Secret } from '@echodrop/service/secret';
+import { type HostileFfprobe, hostileFfprobe } from '@echodrop/testkit/hostile-ffprobe';
+import { sampleFilm, samplePhoto } from '@echodrop/testkit/sample-media';
+import { type Stack, startStack } from '@echodrop/testkit/start-stack';
+import { waitUntil } from '@echodrop/testkit/wait-until';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+
+// What an ffprobe does to films of these sizes in bytes; at all others it looks as the system's own does.
+const behaviours = {
+  70001: 'sleep 600',
+  70002: 'exec yes "[STREAM]"',
+  70003: 'kill -SEGV $$',
+  70004: 'exec tail /dev/zero',
+  70005: '(. "$count"; sleep 600) & exit 1',
+};
+const scripted = `
+[ "$1" = -version ] && echo "ffprobe version 5.1.9-0+test Copyright" && exit 0
+for film; do :; done
+size=$(stat -c %s "\${film#file:}" 2> /dev/null)
+case $size in
+${Object.entries(behaviours)
+  .map(([size, script]) => `${size}) mkdir "$folder/look-at-${size}-$(date +%s%N)"; ${script} ;;`)
+  .join('\n')}
+*) PATH=\${PATH#*:} exec ffprobe "$@" ;;
+esac`;
+
+let parts: AsyncDisposableStack;
+let ffprobe: HostileFfprobe;
+let stack: Stack;
+let client: ProbeClient;
+
+beforeEach(async () => {
+  parts = new AsyncDisposableStack();
+  ffprobe = parts.use(await hostileFfprobe(scripted));
+  const env = { PATH: ffprobe.path, FILM_CONCURRENCY: '2', MEDIA_TYPES_OFF: 'avif, heic' };
+  stack = parts.use(await startStack({ services: ['probe-worker'], of: { 'probe-worker': env } }));
+  client = parts.use(new ProbeClient({ url: new Secret(stack.redis.url), log: createLog('test', 'silent') }));
+  await waitUntil('a connection', 5000, () => client.ready().then(() => true));
+});
+afterEach(() => parts.disposeAsync());
+
+async function ask(bytes: Buffer, type: MediaType, deadlineMs = 25_000) {
+  const mediaKey = newMediaKey();
+  await new FilesystemObjectStore(`${stack.folder}/store`).put(mediaObject(mediaKey), Readable.from([bytes]));
+  const question = { mediaKey, size: bytes.length, head: bytes.subarray(0, probeHeadBytes) };
+  return client.probe(question, type, { deadlineMs, signal: AbortSignal.timeout(deadlineMs) });
+}
+
+/** An FLV of so many bytes: a format in which anything may follow the film. */
+async function filmOf(bytes: number): Promise<Buffer> {
+  const film = await sampleFilm('flv', { width: 64, height: 48, sound: false });
+  return Buffer.concat([film, Buffer.alloc(bytes - film.length)]);
+}
+
+const looksAt = async (size: number) =>
+  (await readdir(ffprobe.folder)).filter((name) => name.startsWith(`look-at-${size}`)).length;
+
+const honest = { outcome: 'media', type: 'flv', width: 64, height: 48 };
+
+test('a film that kills its worker twice fails for good, and the others are not held up', async () => {
+  const worker = stack.services['probe-worker'];
+  const outcome = ask(await filmOf(70_001), 'flv', 60_000).then(
+    () => 'answered',
+    (error: Error) => error.name,
+  );
+  for (const times of [1, 2]) {
+    await waitUntil(`look number ${times}`, 15_000, async () => (await looksAt(70_001)) === times);
+    await worker.kill();
+    await ffprobe.allEnded(2000);
+    await worker.restart();
+    const before = performance.now();
+    expect(await ask(await filmOf(60_000), 'flv')).toMatchObject(honest);
+    expect(await ask(await samplePhoto('png', { width: 30, height: 20 }), 'png')).toMatchObject({ width: 30 });
+    expect(performance.now() - before).toBeLessThan(5000);
+  }
+  expect(await outcome).not.toBe('answered');
+  expect(await ask(await filmOf(60_000), 'flv')).toMatchObject(honest);
+  expect(await looksAt(70_001)).toBe(2);
+}, 60_000);
+
+test('after whatever an ffprobe does, the worker answers the next question', async () => {
+  const hanging = ask(await filmOf(70_001), 'flv').catch((error: Error) => error.name);
+  expect(await ask(await filmOf(70_002), 'flv')).toEqual({ outcome: 'unsupported', why: 'too_costly' });
+  for (const size of [70_003, 70_004, 70_005]) {
+    expect(await ask(await filmOf(size), 'flv')).toEqual({ outcome: 'unsupported', why: 'broken' });
+  }
+  expect(await hanging).not.toMatchObject({ outcome: 'media' });
+  expect(await ask(await filmOf(60_000), 'flv')).toMatchObject(honest);
+  await ffprobe.allEnded(2000);
+  expect((await readdir(stack.folder)).filter((name) => name.startsWith('film-'))).toEqual([]);
+}, 40_000);
+
+test('types that are turned off are refused, and the others are not', async () => {
+  const size = { width: 30, height: 20 };
+  expect(await ask(await samplePhoto('avif', size), 'avif')).toEqual({ outcome: 'unsupported', why: 'type_off' });
+  expect(await ask(await samplePhoto('png', size), 'png')).toMatchObject({ outcome: 'media', type: 'png' });
+});
+
+test('at its start the worker names the known holes of its tools, each once', () => {
+  const lines = stack.services['probe-worker'].output.split('\n').filter((line) => line.includes('CVE-2026-8461'));
+  const ffprobes = lines.map((line) => JSON.parse(line)).filter(({ tools }) => tools.includes('ffprobe'));
+  expect(ffprobes).toMatchObject([{ level: 'warn', version: '5.1.9-0+test', hole: 'CVE-2026-8461' }]);
+});
