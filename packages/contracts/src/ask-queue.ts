@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { EventEmitter, once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { connectRedis, impatient } from '@echodrop/service/redis';
-import { Queue, QueueEvents } from 'bullmq';
+import { type Job, Queue, QueueEvents } from 'bullmq';
 import {
   closingMs,
   connectPatiently,
@@ -13,6 +13,7 @@ import {
 } from './queue-connection.ts';
 
 const keptSeconds = 60;
+const mostKept = 10_000;
 const lookMs = 2000;
 
 /** The queue cannot be asked, or nobody answered in time, or the job failed. */
@@ -31,13 +32,29 @@ interface Asking {
   readonly jobId?: string;
 }
 
+/** A job that is to be done at some time, and that nobody waits for now. */
+interface Wish {
+  readonly deadlineMs: number;
+  readonly jobId: string;
+}
+
+/** How a job ended: with an answer, or with the message of what it failed of. */
+export type End<A> = { readonly answer: A } | { readonly failure: string };
+
+/**
+ * For how many seconds a job's end stands: whoever asks for the same job meanwhile gets that end, and whoever asks later
+ * has it done anew. Redis keeps no more than the latest ten thousand ends.
+ */
+export type Standing<A> = (end: End<A>) => number;
+
 /** What waits in a queue: how many jobs, and for how many milliseconds the oldest of them has. */
 export interface Backlog {
   readonly waiting: number;
   readonly oldestMs: number;
 }
 
-type End<A> = { readonly answer: A } | { readonly failure: string };
+// Jobs that somebody waits for go before those that are only wished for.
+const wished = 10;
 
 /** The asking end of a queue: adds a job and waits for its answer. One listener serves all waiters. */
 export class AskQueue<Q, A> implements AsyncDisposable {
@@ -45,8 +62,15 @@ export class AskQueue<Q, A> implements AsyncDisposable {
   readonly #redis: ReturnType<typeof connectRedis>;
   readonly #queue: Queue<JobData<Q>, A, string>;
   readonly #ends = new EventEmitter<Record<string, [End<A>]>>().setMaxListeners(0);
+  readonly #standing: { readonly seconds: Standing<A>; readonly mostSeconds: number };
 
-  constructor(name: string, connection: QueueConnection) {
+  /** An end stands as long as it is kept, a minute, unless `standing` says otherwise. */
+  constructor(
+    name: string,
+    connection: QueueConnection,
+    standing: { readonly seconds: Standing<A>; readonly mostSeconds: number } = keptAsItIs,
+  ) {
+    this.#standing = standing;
     this.#redis = this.#parts.use(connectRedis(connection.url, impatient, connection.log));
     const listening = this.#parts.use(connectPatiently(connection));
     // The check is made once, when Redis is first there; were it to fail, BullMQ would refuse every question from then on.
@@ -71,7 +95,7 @@ export class AskQueue<Q, A> implements AsyncDisposable {
     const over = AbortSignal.any([done.signal, AbortSignal.timeout(waitMs), ...(signal ? [signal] : [])]);
     // The listener stands before the job does, so that no end is missed.
     const heard = this.#heard(id, over);
-    const added = this.#add(id, question, deadlineMs);
+    const added = this.#add(id, question, deadlineMs, jobId === undefined ? 'own' : 'shared');
     try {
       const firstLookMs = jobId === undefined ? lookMs : 0;
       const looked = added.then(() => this.#looked(id, firstLookMs, over));
@@ -84,6 +108,18 @@ export class AskQueue<Q, A> implements AsyncDisposable {
       throw new QueueUnavailable('the queue gave no answer', { cause: error });
     } finally {
       done.abort();
+    }
+  }
+
+  /**
+   * Adds a job that is done after all that somebody waits for, unless it is there already.
+   * @throws QueueUnavailable
+   */
+  async wish(question: Q, { deadlineMs, jobId }: Wish): Promise<void> {
+    try {
+      await this.#add(jobId, question, deadlineMs, 'wished');
+    } catch (error) {
+      throw new QueueUnavailable('the queue did not take it', { cause: error });
     }
   }
 
@@ -107,11 +143,25 @@ export class AskQueue<Q, A> implements AsyncDisposable {
     await this.#parts.disposeAsync();
   }
 
-  async #add(jobId: string, question: Q, deadlineMs: number): Promise<void> {
+  async #add(jobId: string, question: Q, deadlineMs: number, kind: 'own' | 'shared' | 'wished'): Promise<void> {
     this.#requireRedis();
+    if (kind !== 'own') await this.#makeRoom(jobId, kind);
     const data: JobData<Q> = { version: 1, deadline: Date.now() + deadlineMs, question };
-    const kept = { age: keptSeconds };
-    await this.#queue.add(this.#queue.name, data, { jobId, removeOnComplete: kept, removeOnFail: kept });
+    const kept = { age: this.#standing.mostSeconds, count: mostKept };
+    const priority = kind === 'wished' ? { priority: wished } : {};
+    await this.#queue.add(this.#queue.name, data, { jobId, removeOnComplete: kept, removeOnFail: kept, ...priority });
+  }
+
+  // BullMQ ignores a job whose id it has, and forgets old ones only when others end: one that has ended too long ago is
+  // taken away, and one that was only wished for goes to the front.
+  async #makeRoom(jobId: string, kind: 'shared' | 'wished'): Promise<void> {
+    const job = await this.#queue.getJob(jobId);
+    if (job?.finishedOn) {
+      if (Date.now() - job.finishedOn >= this.#standing.seconds(endOf(job)) * 1000) await job.remove();
+    } else if (kind === 'shared' && job?.priority) {
+      // It may have been begun meanwhile.
+      await job.changePriority({ priority: 0 }).catch(() => {});
+    }
   }
 
   #requireRedis(): void {
@@ -130,9 +180,13 @@ export class AskQueue<Q, A> implements AsyncDisposable {
       await sleep(pauseMs, undefined, { signal: over });
       const job = await this.#queue.getJob(jobId).catch(() => 'unknown' as const);
       if (job === undefined) return { failure: 'the job is gone' };
-      if (job !== 'unknown' && job.finishedOn) {
-        return job.failedReason ? { failure: job.failedReason } : { answer: job.returnvalue };
-      }
+      if (job !== 'unknown' && job.finishedOn) return endOf(job);
     }
   }
+}
+
+const keptAsItIs = { seconds: () => keptSeconds, mostSeconds: keptSeconds };
+
+function endOf<A>({ failedReason, returnvalue }: Job<unknown, A>): End<A> {
+  return failedReason ? { failure: failedReason } : { answer: returnvalue };
 }

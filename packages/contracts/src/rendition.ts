@@ -1,47 +1,89 @@
 import type { MediaType } from '@echodrop/media/media-type';
-import { AskQueue } from './ask-queue.ts';
+import { type RenditionSet, recipesOf } from '@echodrop/media/recipes';
+import { AskQueue, type End, QueueUnavailable } from './ask-queue.ts';
 import type { QueueConnection } from './queue-connection.ts';
-import { type JobEnd, ServedQueue } from './serve-queue.ts';
+import { diedWithIt, type JobEnd, ServedQueue } from './serve-queue.ts';
 
-/** A rendition that is wanted: of which media, and by which recipe of packages/media. */
+/** Renditions that are wanted: of which media, and all pictures of it or its film. */
 export interface RenditionQuestion {
   readonly mediaKey: string;
   readonly type: MediaType;
-  readonly recipe: string;
+  readonly set: RenditionSet;
 }
 
-/** `made`: it lies in the store. `unsupported`: no such rendition can be made of these bytes. */
+/** `made`: they lie in the store. `unsupported`: no such renditions can be made of these bytes. */
 export interface RenditionAnswer {
   readonly outcome: 'made' | 'unsupported';
 }
 
 // Pictures must not wait behind films, which take minutes.
-const queues = { pictures: 'rendition-pictures', films: 'rendition-films' };
-const deadlineMs = 30 * 60_000;
+const queues: Record<RenditionSet, string> = { pictures: 'rendition-pictures', film: 'rendition-films' };
+const askedDeadlineMs = 30 * 60_000;
+// After a long night of uploads a wish is still worth fulfilling.
+const wishedDeadlineMs = 24 * 60 * 60_000;
 
-/** The asking end of the rendition wire: the site's, for what it finds missing. */
+const hour = 60 * 60;
+
+/**
+ * What could not be made of media is not tried again for an hour, be it that its bytes are at fault or that they killed
+ * two workers. What broke down for other reasons (a store that is down, a full disk) is tried again soon. What was made
+ * and is asked for again has been deleted.
+ */
+function standing(end: End<RenditionAnswer>): number {
+  if ('answer' in end) return end.answer.outcome === 'unsupported' ? hour : 1;
+  return diedWithIt(end.failure) ? hour : 10;
+}
+
+/** The asking end of the rendition wire: the gateway's for what was published, the site's for what it finds missing. */
 export class RenditionClient implements AsyncDisposable {
   readonly #parts = new AsyncDisposableStack();
-  readonly #pictures: AskQueue<RenditionQuestion, RenditionAnswer>;
-  readonly #films: AskQueue<RenditionQuestion, RenditionAnswer>;
+  readonly #queues: Record<RenditionSet, AskQueue<RenditionQuestion, RenditionAnswer>>;
 
   constructor(connection: QueueConnection) {
-    this.#pictures = this.#parts.use(new AskQueue(queues.pictures, connection));
-    this.#films = this.#parts.use(new AskQueue(queues.films, connection));
+    const opened = (name: string) =>
+      this.#parts.use(
+        new AskQueue<RenditionQuestion, RenditionAnswer>(name, connection, { seconds: standing, mostSeconds: hour }),
+      );
+    this.#queues = { pictures: opened(queues.pictures), film: opened(queues.film) };
   }
 
   /**
-   * Asks for a rendition and waits at most `waitMs` for it; one job however many ask.
-   * @throws QueueUnavailable when it is not there in time (the job goes on), or the signal's reason
+   * Asks for renditions and waits at most `waitMs` for them; one job however many ask.
+   * @throws QueueUnavailable when they are not there in time (the job goes on), or the signal's reason
    */
   async make(question: RenditionQuestion, waiting: { waitMs: number; signal: AbortSignal }): Promise<RenditionAnswer> {
-    const queue = question.recipe === 'film' ? this.#films : this.#pictures;
-    return queue.ask(question, { ...waiting, deadlineMs, jobId: `${question.recipe}-${question.mediaKey}` });
+    const asking = { ...waiting, deadlineMs: askedDeadlineMs, jobId: jobIdOf(question) };
+    try {
+      return await this.#queues[question.set].ask(question, asking);
+    } catch (error) {
+      const isMediaAtFault =
+        error instanceof QueueUnavailable && error.cause instanceof Error && diedWithIt(error.cause.message);
+      if (isMediaAtFault) return { outcome: 'unsupported' };
+      throw error;
+    }
+  }
+
+  /**
+   * Asks for all renditions of media and waits for none; those that somebody waits for are made first.
+   * @throws QueueUnavailable
+   */
+  async wish(media: Pick<RenditionQuestion, 'mediaKey' | 'type'>): Promise<void> {
+    const sets = (['pictures', 'film'] as const).filter((set) => recipesOf(set, media.type).length > 0);
+    for (const set of sets) {
+      const question = { mediaKey: media.mediaKey, type: media.type, set };
+      await this.#queues[set].wish(question, { deadlineMs: wishedDeadlineMs, jobId: jobIdOf(question) });
+    }
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#parts.disposeAsync();
   }
+}
+
+// With the recipes' versions: what an earlier release could not make is no answer about what this one can.
+function jobIdOf({ set, type, mediaKey }: RenditionQuestion): string {
+  const versions = recipesOf(set, type).map(({ version }) => version);
+  return [set, ...versions, mediaKey].join('-');
 }
 
 interface ServedRenditions {
@@ -62,6 +104,6 @@ export function serveRenditions(
       { name: queues.pictures, concurrency: pictureConcurrency, graceSeconds, answer, ended },
       connection,
     ),
-    new ServedQueue({ name: queues.films, concurrency: filmConcurrency, graceSeconds, answer, ended }, connection),
+    new ServedQueue({ name: queues.film, concurrency: filmConcurrency, graceSeconds, answer, ended }, connection),
   ];
 }

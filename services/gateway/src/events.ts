@@ -24,6 +24,7 @@ export class GatewayEvents {
   readonly #bytes;
   readonly #orphans;
   readonly #uncounted;
+  readonly #unasked;
 
   constructor(log: Log, metrics: Metrics) {
     this.#log = log;
@@ -39,6 +40,11 @@ export class GatewayEvents {
     this.#bytes = metrics.counter('echodrop_published_bytes_total', 'Bytes of published media.', []);
     this.#orphans = metrics.counter('echodrop_orphaned_media_total', 'Media left to the sweeper.', []);
     this.#uncounted = metrics.counter('echodrop_uncounted_uploads_total', 'Limits that could not be asked for.', []);
+    this.#unasked = metrics.counter(
+      'echodrop_unasked_renditions_total',
+      'Uploads whose renditions wait for a view.',
+      [],
+    );
   }
 
   uploadBegan(): void {
@@ -59,6 +65,12 @@ export class GatewayEvents {
   uploadUncounted(error: unknown): void {
     this.#uncounted.inc();
     this.#log.warn({ err: error }, 'upload was not counted');
+  }
+
+  /** Renditions could not be asked for; they are made when somebody looks. */
+  renditionsUnasked(mediaKey: string, error: unknown): void {
+    this.#unasked.inc();
+    this.#log.warn({ mediaKey, err: error }, 'renditions were not asked for');
   }
 
   mediaOrphaned(mediaKey: string): void {

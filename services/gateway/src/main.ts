@@ -1,4 +1,5 @@
 import { ProbeClient } from '@echodrop/contracts/probe';
+import { RenditionClient } from '@echodrop/contracts/rendition';
 import { VerificationClient } from '@echodrop/contracts/verification-client';
 import { objectStoreFromSettings } from '@echodrop/object-store/object-store-from-settings';
 import { PartMemory } from '@echodrop/object-store/part-memory';
@@ -16,6 +17,7 @@ import { IdempotencyClaims } from './idempotency-claims.ts';
 import { ProbeQueues } from './probe-queues.ts';
 import { Publisher } from './publish.ts';
 import { FormReceiver } from './receive-form.ts';
+import { RenditionWishes } from './rendition-wishes.ts';
 import { UploadRates } from './upload-rates.ts';
 
 // Longer than the verifier lets a provider take.
@@ -45,7 +47,9 @@ await runService('gateway', readConfig, async ({ config, log, metrics, health, p
     compatibility: config.CLIENT_COMPATIBILITY,
   };
   const forms = new FormReceiver(store, limits, (mediaKey) => events.mediaOrphaned(mediaKey));
-  const publisher = new Publisher(store, probes, config.PROBE_TIMEOUT_MS);
+  const renditions = parts.use(new RenditionClient({ url: queueRedisUrl(config), log }));
+  const wishes = new RenditionWishes(renditions, (mediaKey, error) => events.renditionsUnasked(mediaKey, error));
+  const publisher = new Publisher(store, probes, config.PROBE_TIMEOUT_MS, wishes);
   const claims = new IdempotencyClaims(claimsRedis, publisher.longestMs);
   const perMinute = { perUser: config.UPLOADS_PER_MINUTE_PER_USER, perKey: config.UPLOADS_PER_MINUTE_PER_KEY };
   const admission = new Admission(

@@ -7,6 +7,7 @@ import { recordObject } from '@echodrop/object-store/object-keys';
 import { type ObjectStore, StoreUnavailable } from '@echodrop/object-store/object-store';
 import { decodeStoredRecord, encodeStoredRecord, newMediaId, type StoredRecord } from '@echodrop/record';
 import { Refusal } from './refusals.ts';
+import type { RenditionWishes } from './rendition-wishes.ts';
 import { type CompleteUpload, requireSize } from './require-upload.ts';
 
 // How long a commit that the store does not answer is tried again.
@@ -23,15 +24,17 @@ export class OutcomeUnknown extends Error {
 /** Whose a record is. */
 type Owner = Pick<StoredRecord, 'provider' | 'subject' | 'application'>;
 
-/** Makes media public: finds out what it is, then writes its record. */
+/** Makes media public: finds out what it is, writes its record, and asks for its renditions. */
 export class Publisher {
   readonly #store: ObjectStore;
   readonly #probes: ProbeClient;
   readonly #probeDeadlineMs: number;
+  readonly #wishes: Pick<RenditionWishes, 'ask'>;
   /** Nobody writes a record any more when so much time has passed since its publishing began. */
   readonly longestMs: number;
 
-  constructor(store: ObjectStore, probes: ProbeClient, probeDeadlineMs: number) {
+  constructor(store: ObjectStore, probes: ProbeClient, probeDeadlineMs: number, wishes: Pick<RenditionWishes, 'ask'>) {
+    this.#wishes = wishes;
     this.#store = store;
     this.#probes = probes;
     this.#probeDeadlineMs = probeDeadlineMs;
@@ -69,9 +72,11 @@ export class Publisher {
       subject: caller.subject,
       application,
     };
-    return this.#commit(record, claimedId !== undefined).catch((cause) => {
+    const published = await this.#commit(record, claimedId !== undefined).catch((cause) => {
       throw new OutcomeUnknown('the record may have been written', { cause });
     });
+    if (published.mediaKey === media.key) this.#wishes.ask({ mediaKey: media.key, type });
+    return published;
   }
 
   /** The record of `id`, if there is one and it is of this user and application. @throws StoreUnavailable, UnreadableRecord */

@@ -14,8 +14,8 @@ export interface RenditionEvents {
 const secondsBuckets = [0.1, 0.25, 0.5, 1, 2.5, 5, 15, 60, 300, 1800];
 
 export function renditionEvents(log: Log, metrics: Metrics): RenditionEvents {
-  const renditions = metrics.counter('echodrop_renditions_total', 'Renditions that were made, or cannot be', [
-    'recipe',
+  const renditions = metrics.counter('echodrop_renditions_total', 'Sets of renditions that were made, or cannot be', [
+    'set',
     'type',
     'outcome',
   ]);
@@ -26,9 +26,9 @@ export function renditionEvents(log: Log, metrics: Metrics): RenditionEvents {
     secondsBuckets,
   );
   return {
-    rendered({ mediaKey, type, recipe }, rendered) {
-      renditions.inc({ recipe, type, outcome: rendered.outcome });
-      log.info({ mediaKey, type, recipe, ...rendered }, 'rendered');
+    rendered({ mediaKey, type, set }, rendered) {
+      renditions.inc({ set, type, outcome: rendered.outcome });
+      log.info({ mediaKey, type, set, ...rendered }, 'rendered');
     },
     jobEnded({ queue, jobId, outcome, seconds, error }) {
       jobs.observe({ queue, outcome }, seconds);

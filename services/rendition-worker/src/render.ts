@@ -3,11 +3,11 @@ import { mkdtempDisposable } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import type { RenditionAnswer, RenditionQuestion } from '@echodrop/contracts/rendition';
-import { recipeNamed } from '@echodrop/media/recipes';
+import { type Recipe, recipesOf } from '@echodrop/media/recipes';
 import { mediaObject, renditionObject } from '@echodrop/object-store/object-keys';
 import type { ObjectStore } from '@echodrop/object-store/object-store';
 import type { RenditionEvents } from './events.ts';
-import { followRecipe } from './follow-recipe.ts';
+import { makeRenditions, type RenditionToMake } from './make-renditions.ts';
 
 interface Rendering {
   readonly store: ObjectStore;
@@ -18,34 +18,54 @@ interface Rendering {
 }
 
 /**
- * The straight line: makes a rendition and puts it into the store, unless it lies there already. Media of which it cannot be made is an answer.
- * @throws what keeps us from rendering: StoreUnavailable, missing media, no room on the disk, a tool that is missing or hangs, or the signal's reason
+ * The straight line: makes what is missing of a set of renditions, and puts it into the store. Media of which it cannot be made is an answer.
+ * @throws what keeps us from rendering: StoreUnavailable, missing media, no room on the disk, a tool that is missing or killed, or the signal's reason
  */
 export async function render(
   question: RenditionQuestion,
   signal: AbortSignal,
   { store, scratchDir, maxPixels, events }: Rendering,
 ): Promise<RenditionAnswer> {
-  const recipe = recipeNamed(question.recipe);
-  if (!recipe) throw new Error('no recipe has that name');
-  const rendition = renditionObject(question.mediaKey, recipe);
-  if (await store.stat(rendition)) return { outcome: 'made' };
+  const { mediaKey, type, set } = question;
+  const recipes = recipesOf(set, type);
+  if (recipes.length === 0) return { outcome: 'unsupported' };
+  const missing = await missingOf(recipes, mediaKey, store);
+  if (missing.length === 0) return { outcome: 'made' };
 
-  await using scratch = await mkdtempDisposable(join(scratchDir, 'rendition-'));
-  const media = { path: join(scratch.path, 'media'), type: question.type };
-  const result = join(scratch.path, `made.${recipe.extension}`);
+  await using scratch = await mkdtempDisposable(join(scratchDir, 'job-'));
+  const media = { path: join(scratch.path, 'media'), type };
+  const renditions = missing.map((recipe) => ({ recipe, path: join(scratch.path, fileNameOf(recipe)) }));
 
-  await fetchMedia(store, question.mediaKey, media.path, signal);
-  const rendered = await followRecipe(recipe, media, result, { scratchDir: scratch.path, maxPixels, signal });
-  if (rendered.outcome === 'made') {
-    await store.put(rendition, createReadStream(result), { signal, contentType: recipe.contentType });
-  }
+  await fetchMedia(store, mediaKey, media.path, signal);
+  const rendered = await makeRenditions(set, media, renditions, { scratchDir: scratch.path, maxPixels, signal });
+  if (rendered.outcome === 'made') await storeAll(renditions, mediaKey, store, signal);
   events.rendered(question, rendered);
   return { outcome: rendered.outcome };
+}
+
+async function missingOf(recipes: readonly Recipe[], mediaKey: string, store: ObjectStore): Promise<Recipe[]> {
+  const found = await Promise.all(recipes.map((recipe) => store.stat(renditionObject(mediaKey, recipe))));
+  return recipes.filter((_, n) => found[n] === undefined);
+}
+
+function fileNameOf({ name, extension }: Recipe): string {
+  return `${name}.${extension}`;
 }
 
 async function fetchMedia(store: ObjectStore, mediaKey: string, path: string, signal: AbortSignal): Promise<void> {
   const reading = await store.read(mediaObject(mediaKey), { signal });
   if (reading === undefined) throw new Error('the media is not in the store');
   await pipeline(reading.body, createWriteStream(path), { signal });
+}
+
+async function storeAll(
+  renditions: readonly RenditionToMake[],
+  mediaKey: string,
+  store: ObjectStore,
+  signal: AbortSignal,
+): Promise<void> {
+  for (const { recipe, path } of renditions) {
+    const { contentType } = recipe;
+    await store.put(renditionObject(mediaKey, recipe), createReadStream(path), { signal, contentType });
+  }
 }

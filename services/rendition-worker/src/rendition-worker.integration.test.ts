@@ -3,9 +3,17 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { RenditionClient } from '@echodrop/contracts/rendition';
 import { type MediaType, mediaTypeOf } from '@echodrop/media/media-type';
-import { filmRecipe, pictureRecipes, type Recipe } from '@echodrop/media/recipes';
+import {
+  filmRecipe,
+  pictureRecipes,
+  picturesOf,
+  type Recipe,
+  type RenditionSet,
+  recipesOf,
+} from '@echodrop/media/recipes';
 import { FilesystemObjectStore } from '@echodrop/object-store/filesystem-object-store';
 import { mediaObject, newMediaKey, renditionObject } from '@echodrop/object-store/object-keys';
 import { createLog } from '@echodrop/service/log';
@@ -37,55 +45,98 @@ async function upload(bytes: Buffer): Promise<string> {
   return mediaKey;
 }
 
-function make(mediaKey: string, type: MediaType, recipe: string) {
-  return client.make({ mediaKey, type, recipe }, { waitMs, signal: AbortSignal.timeout(waitMs) });
+function make(mediaKey: string, type: MediaType, set: RenditionSet) {
+  return client.make({ mediaKey, type, set }, { waitMs, signal: AbortSignal.timeout(waitMs) });
 }
 
-async function typeOfRendition(mediaKey: string, recipe: Recipe): Promise<MediaType | undefined> {
+async function bytesOf(mediaKey: string, recipe: Recipe): Promise<Buffer | undefined> {
   const reading = await store.read(renditionObject(mediaKey, recipe));
-  return reading && mediaTypeOf(await buffer(reading.body));
+  return reading && buffer(reading.body);
 }
 
-test('a picture is made of a photo and put into the store', async () => {
-  const mediaKey = await upload(await samplePhoto('png', { width: 320, height: 240 }));
-  expect(await make(mediaKey, 'png', 'large')).toEqual({ outcome: 'made' });
-  expect(await typeOfRendition(mediaKey, pictureRecipes.large)).toBe('jpg');
+async function typesOf(mediaKey: string, recipes: readonly Recipe[]): Promise<(MediaType | undefined)[]> {
+  const found = await Promise.all(recipes.map((recipe) => bytesOf(mediaKey, recipe)));
+  return found.map((bytes) => bytes && mediaTypeOf(bytes));
+}
+
+function samplePng(): Promise<Buffer> {
+  return samplePhoto('png', { width: 320, height: 240 });
+}
+
+const notAPhoto = Buffer.from('\xff\xd8\xff but no picture', 'latin1');
+
+test('all pictures are made of a photo and put into the store', async () => {
+  const mediaKey = await upload(await samplePng());
+  expect(await make(mediaKey, 'png', 'pictures')).toEqual({ outcome: 'made' });
+  expect(await typesOf(mediaKey, picturesOf('png'))).toEqual(['jpg', 'jpg', 'jpg', 'jpg', 'webp', 'png']);
 });
 
-test('a film becomes one that browsers play, and has a picture', async () => {
+test('a film becomes one that browsers play, and has pictures', async () => {
   const mediaKey = await upload(await sampleFilm('avi', { width: 320, height: 240 }));
-  expect(await Promise.all([make(mediaKey, 'avi', 'film'), make(mediaKey, 'avi', 'large')])).toEqual([
+  expect(await Promise.all([make(mediaKey, 'avi', 'film'), make(mediaKey, 'avi', 'pictures')])).toEqual([
     { outcome: 'made' },
     { outcome: 'made' },
   ]);
-  expect(await typeOfRendition(mediaKey, filmRecipe)).toBe('mp4');
-  expect(await typeOfRendition(mediaKey, pictureRecipes.large)).toBe('jpg');
+  expect(await typesOf(mediaKey, [filmRecipe])).toEqual(['mp4']);
+  expect(await typesOf(mediaKey, picturesOf('avi'))).toEqual(['jpg', 'jpg', 'jpg', 'jpg', 'webp', 'jpg']);
 });
 
 test('what lies in the store already is not made again', async () => {
   const mediaKey = newMediaKey();
-  const { etag } = await store.put(renditionObject(mediaKey, pictureRecipes.large), Readable.from(['made before']));
-  expect(await make(mediaKey, 'jpg', 'large')).toEqual({ outcome: 'made' });
-  expect(await store.stat(renditionObject(mediaKey, pictureRecipes.large))).toMatchObject({ etag });
+  for (const recipe of picturesOf('jpg')) await store.put(renditionObject(mediaKey, recipe), Readable.from(['before']));
+  expect(await make(mediaKey, 'jpg', 'pictures')).toEqual({ outcome: 'made' });
+  expect(await bytesOf(mediaKey, pictureRecipes.large)).toEqual(Buffer.from('before'));
 });
 
-test('media of which it cannot be made is an answer', async () => {
-  const broken = await upload(Buffer.from('\xff\xd8\xff but no picture', 'latin1'));
-  expect(await make(broken, 'jpg', 'large')).toEqual({ outcome: 'unsupported' });
-  const photo = await upload(await samplePhoto('jpg', { width: 320, height: 240 }));
-  expect(await make(photo, 'jpg', 'film')).toEqual({ outcome: 'unsupported' });
+test('any rendition can be deleted: it comes back when it is asked for, and the others stay', async () => {
+  const film = await sampleFilm('avi', { width: 320, height: 240 });
+  const mediaKey = await upload(film);
+  for (const set of ['pictures', 'film'] as const) {
+    expect(await make(mediaKey, 'avi', set)).toEqual({ outcome: 'made' });
+    const keys = recipesOf(set, 'avi').map((recipe) => renditionObject(mediaKey, recipe));
+    for (const key of keys) {
+      const others = keys.filter((each) => each !== key);
+      const before = await Promise.all(others.map((each) => store.stat(each)));
+      await store.remove(key);
+      await expect
+        .poll(() => make(mediaKey, 'avi', set).then(() => store.stat(key)), { timeout: 10_000, interval: 300 })
+        .toBeDefined();
+      expect(await Promise.all(others.map((each) => store.stat(each)))).toEqual(before);
+    }
+  }
+}, 60_000);
+
+test('media of which none can be made is an answer, which stands: its bytes are not looked at again', async () => {
+  const mediaKey = await upload(notAPhoto);
+  expect(await make(mediaKey, 'jpg', 'pictures')).toEqual({ outcome: 'unsupported' });
+  await store.remove(mediaObject(mediaKey));
+  await store.put(mediaObject(mediaKey), Readable.from([await samplePhoto('jpg', { width: 320, height: 240 })]));
+  await expectForAWhile(async () => {
+    expect(await make(mediaKey, 'jpg', 'pictures')).toEqual({ outcome: 'unsupported' });
+  });
+  const photo = await upload(await samplePng());
+  expect(await make(photo, 'png', 'film')).toEqual({ outcome: 'unsupported' });
 });
 
-test('missing media and unknown recipes fail, and the worker goes on', async () => {
-  await expect(make(newMediaKey(), 'jpg', 'large')).rejects.toThrow('the queue gave no answer');
-  const mediaKey = await upload(await samplePhoto('jpg', { width: 320, height: 240 }));
-  await expect(make(mediaKey, 'jpg', 'unheard-of')).rejects.toThrow('the queue gave no answer');
-  expect(await make(mediaKey, 'jpg', 'large')).toEqual({ outcome: 'made' });
-});
+// Longer than the end of what was made stands.
+async function expectForAWhile(check: () => Promise<void>): Promise<void> {
+  for (const end = Date.now() + 2500; Date.now() < end; await sleep(250)) await check();
+}
+
+test('what breaks down is not held against the media: it is tried again after some seconds', async () => {
+  const mediaKey = newMediaKey();
+  await expect(make(mediaKey, 'png', 'pictures')).rejects.toThrow('the queue gave no answer');
+  await store.put(mediaObject(mediaKey), Readable.from([await samplePng()]));
+  await expect
+    .poll(() => make(mediaKey, 'png', 'pictures').catch(() => 'not yet'), { timeout: 15_000, interval: 500 })
+    .toEqual({ outcome: 'made' });
+}, 30_000);
 
 test('nothing is left in the scratch folder', async () => {
   const film = await upload(await sampleFilm('mp4', { width: 320, height: 240 }));
-  const broken = await upload(Buffer.from('\xff\xd8\xff but no picture', 'latin1'));
-  await Promise.all([make(film, 'mp4', 'film'), make(broken, 'jpg', 'large')]);
-  await expect.poll(() => readdir(scratch)).toEqual([]);
+  const broken = await upload(notAPhoto);
+  await Promise.all([make(film, 'mp4', 'film'), make(broken, 'jpg', 'pictures')]);
+  const [own = '', ...others] = await readdir(scratch);
+  expect(others).toEqual([]);
+  await expect.poll(() => readdir(join(scratch, own))).toEqual([]);
 });

@@ -1,7 +1,7 @@
 import { QueueUnavailable } from '@echodrop/contracts/ask-queue';
 import type { RenditionClient } from '@echodrop/contracts/rendition';
 import { isPhoto } from '@echodrop/media/media-type';
-import { filmRecipe, type Recipe } from '@echodrop/media/recipes';
+import { filmRecipe, type Recipe, setOf } from '@echodrop/media/recipes';
 import { renditionObject } from '@echodrop/object-store/object-keys';
 import type { ObjectStore, StoredObject } from '@echodrop/object-store/object-store';
 import type { SiteEvents, Wait } from './events.ts';
@@ -21,7 +21,7 @@ export interface RenditionSources {
 }
 
 // A film takes minutes: who asks early may as well be told so at once.
-const patienceMs = { picture: 4000, film: 1000 };
+const patienceMs = { pictures: 4000, film: 1000 };
 
 /**
  * Looks for a rendition in the store; one that is missing is asked for, and waited for a few seconds.
@@ -45,18 +45,25 @@ export async function findRendition(
 
 async function asked(
   { mediaKey, type }: PublishedMedia,
-  { name }: Recipe,
+  recipe: Recipe,
   { renditions, events }: RenditionSources,
   signal: AbortSignal,
 ): Promise<Wait['outcome']> {
   const began = performance.now();
   const told = (outcome: Wait['outcome'], error?: unknown) => {
-    events.renditionAwaited({ mediaKey, recipe: name, outcome, seconds: (performance.now() - began) / 1000, error });
+    events.renditionAwaited({
+      mediaKey,
+      recipe: recipe.name,
+      outcome,
+      seconds: (performance.now() - began) / 1000,
+      error,
+    });
     return outcome;
   };
   try {
-    const waitMs = name === filmRecipe.name ? patienceMs.film : patienceMs.picture;
-    const question = { mediaKey, type, recipe: name };
+    const set = setOf(recipe);
+    const waitMs = patienceMs[set];
+    const question = { mediaKey, type, set };
     const { outcome } = await renditions.make(question, { waitMs, signal });
     return told(outcome);
   } catch (error) {

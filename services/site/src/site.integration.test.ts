@@ -163,5 +163,5 @@ test('many who look at a new photo at once all see it, and it is made once', asy
   const answers = await Promise.all(Array.from({ length: 50 }, () => get(`/${id}/large.jpg`)));
   expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
   const metrics = await (await fetch(`${stack.ops('rendition-worker')}/metrics`)).text();
-  expect(metrics).toMatch(/echodrop_renditions_total{recipe="large",type="png",outcome="made",[^}]*} 1\n/);
+  expect(metrics).toMatch(/echodrop_renditions_total{set="pictures",type="png",outcome="made",[^}]*} 1\n/);
 });

@@ -1,0 +1,135 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type RunningRedis, startRedis } from '@echodrop/testkit/start-redis';
+import { waitUntil } from '@echodrop/testkit/wait-until';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { connectionTo, RedisView } from './queue.fixture.ts';
+import { RenditionClient, type RenditionQuestion, serveRenditions } from './rendition.ts';
+
+let redis: RunningRedis;
+let parts: AsyncDisposableStack;
+let client: RenditionClient;
+
+beforeAll(async () => {
+  redis = await startRedis();
+});
+afterAll(() => redis[Symbol.asyncDispose]());
+beforeEach(async () => {
+  await redis.command('FLUSHALL');
+  parts = new AsyncDisposableStack();
+  client = await newClient();
+});
+afterEach(() => parts.disposeAsync());
+
+async function newClient(): Promise<RenditionClient> {
+  const made = parts.use(new RenditionClient(connectionTo(redis.url)));
+  await waitUntil('a connection', 5000, () => made.wish({ mediaKey: 'first', type: 'jpg' }).then(() => true));
+  return made;
+}
+
+type Render = (question: RenditionQuestion) => Promise<{ outcome: 'made' | 'unsupported' }>;
+
+/** A worker that notes what it is asked for; `first`, which only tried the connection, is left out. */
+function worker(render: Render = async () => ({ outcome: 'made' })): string[] {
+  const asked: string[] = [];
+  const answer = async (question: RenditionQuestion) => {
+    if (question.mediaKey === 'first') return { outcome: 'made' as const };
+    asked.push(`${question.set} ${question.mediaKey}`);
+    return render(question);
+  };
+  const serving = { pictureConcurrency: 1, filmConcurrency: 1, graceSeconds: 0, render: answer, ended: () => {} };
+  for (const queue of serveRenditions(serving, connectionTo(redis.url))) parts.use(queue);
+  return asked;
+}
+
+const photo = (mediaKey: string) => ({ mediaKey, type: 'jpg', set: 'pictures' }) as const;
+const waiting = { waitMs: 10_000, signal: new AbortController().signal };
+
+test('a wish for a photo is its pictures, and for a film its pictures and the film', async () => {
+  await client.wish({ mediaKey: 'a-photo', type: 'jpg' });
+  await client.wish({ mediaKey: 'a-film', type: 'avi' });
+  const asked = worker();
+  await waitUntil('all of them', 5000, async () => asked.length === 3);
+  expect(asked.sort()).toEqual(['film a-film', 'pictures a-film', 'pictures a-photo']);
+});
+
+test('what somebody waits for is made before all that is only wished for', async () => {
+  for (const mediaKey of ['one', 'two', 'three']) await client.wish({ mediaKey, type: 'jpg' });
+  const answers = [client.make(photo('three'), waiting), client.make(photo('four'), waiting)];
+  // Both have been added, or moved to the front, once a question that was asked after them has.
+  await expect(client.make(photo('five'), { ...waiting, waitMs: 300 })).rejects.toThrow('no answer');
+  const asked = worker();
+  await Promise.all(answers);
+  await waitUntil('all of them', 5000, async () => asked.length === 5);
+  expect(asked.slice(0, 3).sort()).toEqual(['pictures five', 'pictures four', 'pictures three']);
+});
+
+test('many who ask at once, and the wish before them, are one job', async () => {
+  await client.wish({ mediaKey: 'wanted', type: 'jpg' });
+  const asked = worker(() => sleep(200, { outcome: 'made' }));
+  const others = await newClient();
+  const asking = Array.from({ length: 40 }, (_, n) => (n % 2 ? client : others).make(photo('wanted'), waiting));
+  expect(new Set((await Promise.all(asking)).map(({ outcome }) => outcome))).toEqual(new Set(['made']));
+  expect(asked).toEqual(['pictures wanted']);
+});
+
+test('what cannot be made is not tried again', async () => {
+  const asked = worker(async () => ({ outcome: 'unsupported' }));
+  for (let n = 0; n < 5; n += 1) {
+    expect(await client.make(photo('broken'), waiting)).toEqual({ outcome: 'unsupported' });
+    await client.wish(photo('broken'));
+    await sleep(400);
+  }
+  expect(asked).toEqual(['pictures broken']);
+});
+
+test('after an hour it is tried again', async () => {
+  const asked = worker(async () => ({ outcome: 'unsupported' }));
+  expect(await client.make(photo('broken'), waiting)).toEqual({ outcome: 'unsupported' });
+  await endedEarlier('broken', 59 * 60);
+  await client.make(photo('broken'), waiting);
+  expect(asked).toHaveLength(1);
+  await endedEarlier('broken', 60);
+  await client.make(photo('broken'), waiting);
+  expect(asked).toHaveLength(2);
+});
+
+// Moves the end of a kept job into the past.
+async function endedEarlier(mediaKey: string, seconds: number): Promise<void> {
+  using view = new RedisView(redis.url);
+  const [key = ''] = await view.redis.keys(view.key('rendition-pictures', `pictures-*${mediaKey}`));
+  const ended = Number(await view.redis.hget(key, 'finishedOn'));
+  await view.redis.hset(key, 'finishedOn', String(ended - seconds * 1000));
+}
+
+test('what was made and is asked for again a moment later is looked at anew: it must have been deleted', async () => {
+  const asked = worker();
+  await client.make(photo('deleted'), waiting);
+  await sleep(1100);
+  await client.make(photo('deleted'), waiting);
+  expect(asked).toEqual(['pictures deleted', 'pictures deleted']);
+});
+
+test('what broke down is tried again after ten seconds, not at once and not in an hour', async () => {
+  let isDown = true;
+  const asked = worker(async () => {
+    if (isDown) throw new Error('the store is down');
+    return { outcome: 'made' };
+  });
+  await expect(client.make(photo('unlucky'), waiting)).rejects.toThrow('no answer');
+  isDown = false;
+  await expect(client.make(photo('unlucky'), waiting)).rejects.toThrow('no answer');
+  expect(asked).toHaveLength(1);
+  await endedEarlier('unlucky', 10);
+  expect(await client.make(photo('unlucky'), waiting)).toEqual({ outcome: 'made' });
+});
+
+test('media that killed two workers cannot be rendered, for an hour', async () => {
+  const asked = worker(async () => {
+    throw new Error('job stalled more than allowable limit');
+  });
+  for (let n = 0; n < 3; n += 1) {
+    expect(await client.make(photo('deadly'), waiting)).toEqual({ outcome: 'unsupported' });
+    await endedEarlier('deadly', 600);
+  }
+  expect(asked).toEqual(['pictures deadly']);
+});
