@@ -9,4 +9,4 @@ test('ten verifiers and two hundred uploads with one proof: the provider, which 
   const headers = echoHeaders(stack);
   const answers = await Promise.all(Array.from({ length: 200 }, () => upload(stack, { media, headers })));
   expect(new Set(answers.map(({ status, text }) => (status === 200 ? 200 : text)))).toEqual(new Set([200]));
-});
+}, 120_000);

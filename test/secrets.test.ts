@@ -261,7 +261,6 @@ test.each([
   'too-large',
   'wrong-clock',
   'refusing',
-  'too-many',
 ])('a provider that is %s', async (behaviour) => {
   await behave(behaviour);
   const told = ['refusing', 'wrong-clock'].includes(behaviour) ? '401 credentials_refused' : '401 provider_unavailable';
@@ -269,8 +268,7 @@ test.each([
   expect(await send({ version: 1, more: secretFields({ consumer_secret: marked() }) })).toMatch(/^401/);
   expect(await send({ headers: echoHeaders(`Bearer ${marked()}`, stack.bearerProvider) })).toMatch(/^401/);
   await behave('normal');
-  // A token that was told 429 rests for as long.
-  if (behaviour !== 'too-many') expect(await send()).toBe('200');
+  expect(await send()).toBe('200');
 });
 
 test('a client that goes away in the middle', async () => {
@@ -306,4 +304,12 @@ test.each<[string, () => { kill(): Promise<void>; restart(): Promise<void> }]>([
   expect(await send({ version: 1, more: secretFields({ oauth_secret: marked() }) })).toMatch(/^(401|503) /);
   await part().restart();
   await waitUntil('uploads', 20_000, async () => (await send()) === '200');
+});
+
+test('a provider that has had too many questions', async () => {
+  await behave('too-many');
+  expect(await send()).toBe('401 provider_unavailable');
+  expect(await send({ headers: echoHeaders(`Bearer ${marked()}`, stack.bearerProvider) })).toBe(
+    '401 provider_unavailable',
+  );
 });

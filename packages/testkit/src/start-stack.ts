@@ -99,7 +99,7 @@ export async function startStack({
   const started = await Promise.all(
     services.map(async (name) => [name, await start(name, Reflect.get(ports, name))] as const),
   );
-  for (const port of verifierPorts.slice(1)) await start('auth-verifier', port, await getPort());
+  await Promise.all(verifierPorts.slice(1).map(async (port) => start('auth-verifier', port, await getPort())));
   const held = parts.move();
   return {
     gateway: at(ports.gateway),

@@ -60,8 +60,8 @@ test.each([
   [{ CACHE_KEY_SECRET: 'a secret of this test,short' }, 'CACHE_KEY_SECRET must have at least 16 characters'],
   [{ VERIFIER_SECRET: 'short' }, 'VERIFIER_SECRET must have at least 16 characters'],
   [{ VERDICT_TTL_SECONDS: '3601' }, 'VERDICT_TTL_SECONDS must be a whole number from 0 to 3600'],
-  [{ PROVIDER_TIMEOUT_MS: '0' }, 'PROVIDER_TIMEOUT_MS must be a whole number from 1 to 7500'],
-  [{ PROVIDER_TIMEOUT_MS: '7501' }, 'PROVIDER_TIMEOUT_MS must be a whole number from 1 to 7500'],
+  [{ PROVIDER_TIMEOUT_MS: '0' }, 'PROVIDER_TIMEOUT_MS must be a whole number from 1 to 7000'],
+  [{ PROVIDER_TIMEOUT_MS: '7001' }, 'PROVIDER_TIMEOUT_MS must be a whole number from 1 to 7000'],
 ])('%j', (changed, fault) => {
   expect(faultsOf({ ...good, ...changed })).toEqual([fault]);
 });

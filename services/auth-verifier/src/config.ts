@@ -4,7 +4,7 @@ import { processSettings } from '@echodrop/service/process-settings';
 import { cacheRedisSettings } from '@echodrop/service/redis';
 
 // Below the ten seconds that the gateway waits for the verifier, together with five questions to a cache that hangs.
-const maxProviderMs = 7500;
+const maxProviderMs = 7000;
 
 const settings = {
   ...processSettings(9082),

@@ -12,7 +12,8 @@ import { retryAfterMs } from './retry-after.ts';
 
 const restMs = 10_000;
 const longestRestMs = 60 * 60_000;
-const restingTokens = 100_000;
+const rememberedTokens = 100_000;
+const knownMs = 60 * 60_000;
 
 interface Asking {
   /** For the whole exchange. */
@@ -48,7 +49,8 @@ export class IdentityProviders implements AsyncDisposable {
   readonly #asking: Asking;
   readonly #connections: ProviderConnections;
   readonly #gates = new Map<Provider, ProviderGate>();
-  readonly #resting = new LRUCache<string, true>({ max: restingTokens, perf: Date, ttlResolution: 0 });
+  readonly #resting = new LRUCache<string, true>({ max: rememberedTokens, perf: Date, ttlResolution: 0 });
+  readonly #known = new LRUCache<string, true>({ max: rememberedTokens, ttl: knownMs, perf: Date, ttlResolution: 0 });
 
   constructor(asking: Asking) {
     this.#asking = asking;
@@ -68,7 +70,7 @@ export class IdentityProviders implements AsyncDisposable {
       return { verdict, seconds: (performance.now() - begun) / 1000, wasSent };
     };
     try {
-      const answer = await this.#gate(provider).execute(() => this.#exchange(provider, authorization));
+      const answer = await this.#gate(provider).execute(() => this.#exchange(provider, authorization, token));
       return 'openMs' in answer ? { verdict: unavailable(answer.openMs), wasSent: false } : asked(answer, true);
     } catch (error) {
       this.#asking.told.providerFailed(provider, error);
@@ -82,17 +84,18 @@ export class IdentityProviders implements AsyncDisposable {
     await this.#connections[Symbol.asyncDispose]();
   }
 
-  async #exchange(provider: Provider, authorization: string): Promise<Verdict> {
+  async #exchange(provider: Provider, authorization: string, token: string): Promise<Verdict> {
     const { status, headers, body } = await this.#connections.ask(provider, authorization);
     if (status === 401 || status === 403) return { outcome: 'refused' };
     if (status === 429) {
       const ms = retryAfterMs(headers['retry-after']) ?? restMs;
-      throw new TooManyQuestions(Math.min(Math.max(ms, 1000), longestRestMs));
+      throw new TooManyQuestions(Math.min(Math.max(ms, 1000), longestRestMs), !this.#known.has(token));
     }
     if (status >= 500) throw new Error(`provider answered ${status}`);
     if (status !== 200) throw new NoVerdict(`provider answered ${status}`);
     const caller = callerIn(body, provider, this.#asking.userIdSecret);
     if (!caller) throw new NoVerdict(`provider answered 200 with no ${lackIn(body, provider)}`);
+    this.#known.set(token, true);
     return { outcome: 'verified', caller };
   }
 

@@ -100,13 +100,23 @@ test('retry: when the verdict is over, the provider judges a repeat', async () =
   expect(standIn.questions).toHaveLength(2);
 });
 
-test.each<Reuse>(['retry', 'off'])('%s: a proof about which the provider could not say was not used', async (reuse) => {
+test.each<[Reuse, string]>([
+  ['retry', 'verified'],
+  // Its nonce may be used up, and nobody is told what came of it.
+  ['off', 'refused'],
+])('%s: a proof about which the provider could not say is %s when it is shown again', async (reuse, expected) => {
   const one = await replica(reuse);
   const able = standIn.behaviour;
   standIn.behaviour = says(500);
   expect(await outcome(one, shown(home))).toBe('provider_unavailable');
   standIn.behaviour = able;
-  expect(await outcome(one, shown(elsewhere))).toBe('verified');
+  expect(await outcome(one, shown(home))).toBe(expected);
+});
+
+test.each<Reuse>(['retry', 'off'])('%s: a proof that was certainly not seen was not used', async (reuse) => {
+  const nobody = { ...standIn.provider, upstream: 'http://127.0.0.1:1/' };
+  expect(await outcome(await replica(reuse, { providers: [nobody] }), shown(home))).toBe('provider_unavailable');
+  expect(await outcome(await replica(reuse), shown(elsewhere))).toBe('verified');
 });
 
 test('retry: that a provider cannot say on a repeat gives the proof to nobody else', async () => {
@@ -167,6 +177,9 @@ test.each([
   ['an escape in lower case', (text: string) => text.replace('%2B', '%2b')],
   ['an escaped name', (text: string) => text.replace('oauth_nonce', 'oauth%5Fnonce')],
   ['another order', (text: string) => text.replace(/(OAuth )(.*), (oauth_nonce.*)$/, '$1$3, $2')],
+  ['another one within the realm', (text: string) => `${text.replace('"n1"', '"n2"')}, realm="x, oauth_nonce=n1,"`],
+  ['another one behind other letters', (text: string) => `${text.replace('"n1"', '"n2"')}, xoauth_nonce="n1"`],
+  ['a backslash', (text: string) => text.replace('n1', '\\\\n1')],
   ['another signature', (text: string) => `${text}, oauth_signature="x"`],
 ])('a replay in another spelling is one: %s', async (_, respelt) => {
   for (const reuse of ['retry', 'off'] as const) {
@@ -193,4 +206,33 @@ test('headers that verify nobody leave nothing for a day', async () => {
   const one = await replica('off');
   for (let times = 0; times < 20; times += 1) await outcome(one, shown(home, header(`${times}`)));
   expect(await one.redis.keys('echodrop:1:use:*')).toEqual([]);
+});
+
+test('a late answer takes no use away that has verified somebody since', async () => {
+  const two = [await replica('retry', { verifiedSeconds: 0 }), await replica('retry', { verifiedSeconds: 0 })] as const;
+  const able = standIn.behaviour;
+  standIn.behaviour = () => {};
+  const late = outcome(two[0], shown(home));
+  await waitUntil('the question', 5000, async () => standIn.questions.length === 1);
+  standIn.behaviour = able;
+  expect(await outcome(two[1], shown(home))).toBe('verified');
+  expect(await late).toBe('provider_unavailable');
+  expect(await outcome(two[1], shown(elsewhere))).toBe('refused');
+});
+
+test("a stranger's replay while the key is exchanged locks nobody out", async () => {
+  const [older, newer] = [new Secret('an older secret!'), new Secret('a newer secret!!')];
+  for (const [first, second] of [
+    [older, newer],
+    [newer, older],
+  ] as const) {
+    await redis.command('flushall');
+    const [one, both] = [
+      await replica('retry', { keySecret: [first] }),
+      await replica('retry', { keySecret: [first, second] }),
+    ];
+    expect(await outcome(one, shown(home))).toBe('verified');
+    expect(await outcome(both, shown(elsewhere))).toBe('refused');
+    expect(await outcome(both, shown(home))).toBe('verified');
+  }
 });

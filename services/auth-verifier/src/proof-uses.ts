@@ -31,11 +31,16 @@ export class ProofUses {
     if (this.#reuse === 'ttl') return 'first';
     if (!signed) return 'replay';
     const users = this.#keys.of('use', ...signed, clientAddress);
+    const taken: string[] = [];
     try {
       for (const [index, key] of this.#keys.of('use', ...signed).entries()) {
         const user = users[index] ?? '';
-        if ((await this.#redis.set(key, user, 'EX', rememberedSeconds, 'NX')) !== null) continue;
-        return this.#reuse === 'retry' && (await this.#redis.get(key)) === user ? 'repeat' : 'replay';
+        if ((await this.#redis.set(key, user, 'EX', rememberedSeconds, 'NX')) !== null) taken.push(key);
+        else if (this.#reuse === 'retry' && (await this.#redis.get(key))?.startsWith(user)) return 'repeat';
+        else {
+          await Promise.all(taken.map((each) => this.#redis.del(each)));
+          return 'replay';
+        }
       }
     } catch {
       // As good as the first.
@@ -43,10 +48,25 @@ export class ProofUses {
     return 'first';
   }
 
+  /** The use verified somebody: nobody else's late `giveBack` takes it away. */
+  async confirm(signed: Proof | undefined, clientAddress: string): Promise<void> {
+    await this.#each(signed, clientAddress, (key, user) =>
+      this.#redis.set(key, `${user} verified`, 'EX', rememberedSeconds),
+    );
+  }
+
   /** A first use that verified nobody was none. */
-  async giveBack(signed: Proof | undefined): Promise<void> {
+  async giveBack(signed: Proof | undefined, clientAddress: string): Promise<void> {
+    await this.#each(signed, clientAddress, async (key, user) => {
+      if ((await this.#redis.get(key)) === user) await this.#redis.del(key);
+    });
+  }
+
+  async #each(signed: Proof | undefined, clientAddress: string, act: (key: string, user: string) => Promise<unknown>) {
     if (this.#reuse === 'ttl' || !signed) return;
-    await Promise.all(this.#keys.of('use', ...signed).map((key) => this.#redis.del(key))).catch(() => {});
+    const users = this.#keys.of('use', ...signed, clientAddress);
+    const acts = this.#keys.of('use', ...signed).map((key, index) => act(key, users[index] ?? ''));
+    await Promise.all(acts).catch(() => {});
   }
 
   /** Between which uses a verdict is shared: those that give the same answer here. Undefined: every one asks for its own. */

@@ -4,6 +4,8 @@ import { readAuthorization } from '@echodrop/oauth/authorization-header';
 
 type Echo = Extract<Credentials, { version: 2 }>;
 
+const signedNames = ['oauth_consumer_key', 'oauth_token', 'oauth_timestamp', 'oauth_nonce'] as const;
+
 /** Which credentials were shown, to the character, and at which provider. */
 export type Proof = readonly string[];
 
@@ -25,13 +27,11 @@ export function isGoodOnce(credentials: Credentials, { profile }: Provider): cre
 
 /**
  * What makes a signed header that one, however it is spelt: the provider, who signed, for whom, when, and the nonce (RFC 5849 section
- * 3.3). Undefined where a header does not tell all of it, or something twice.
+ * 3.3). Undefined where a header does not tell all of it, or in a way that others may read otherwise.
  */
 export function signedOnce({ authorization }: Echo, { advertised }: Provider): Proof | undefined {
-  const parameters = readAuthorization(authorization);
-  const told = ['oauth_consumer_key', 'oauth_token', 'oauth_timestamp', 'oauth_nonce'].map((name) =>
-    parameters?.get(name),
-  );
+  const parameters = readPlainly(authorization, signedNames);
+  const told = signedNames.map((name) => parameters?.get(name));
   return told.every((value) => value !== undefined) ? [advertised, ...told] : undefined;
 }
 
@@ -39,5 +39,13 @@ export function signedOnce({ authorization }: Echo, { advertised }: Provider): P
 export function tokenIn(authorization: string): string {
   const [, scheme = '', rest = ''] = /^(\S*)[ \t]*(.*?)[ \t]*$/s.exec(authorization) ?? [];
   if (scheme.toLowerCase() !== 'oauth') return rest;
-  return readAuthorization(authorization)?.get('oauth_token') ?? '';
+  return readPlainly(authorization, ['oauth_token'])?.get('oauth_token') ?? '';
+}
+
+// Providers search for names in the whole text (the OAuth library of PHP takes the last that it finds, also within a realm or behind
+// other letters), or take backslashes away (Python's): what they could read otherwise is not read at all.
+function readPlainly(authorization: string, names: readonly string[]): Map<string, string> | undefined {
+  const isPlain = /^[\t\x20-\x5b\x5d-\x7e]*$/.test(authorization);
+  const isOnce = names.every((name) => authorization.toLowerCase().split(name).length === 2);
+  return isPlain && isOnce ? readAuthorization(authorization) : undefined;
 }

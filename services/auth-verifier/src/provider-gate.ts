@@ -39,13 +39,10 @@ export class ProviderGate {
 
   constructor(news: GateNews) {
     this.#news = news;
-    this.#breaker = circuitBreaker(
-      handleWhen((error) => !(error instanceof NoVerdict || error instanceof AnswerTooLarge)),
-      {
-        breaker: new ConsecutiveBreaker(failuresThatOpen),
-        halfOpenAfter: new DelegateBackoff((context: IHalfOpenAfterBackoffContext) => this.#opens(context)),
-      },
-    );
+    this.#breaker = circuitBreaker(handleWhen(isItsFailure), {
+      breaker: new ConsecutiveBreaker(failuresThatOpen),
+      halfOpenAfter: new DelegateBackoff((context: IHalfOpenAfterBackoffContext) => this.#opens(context)),
+    });
     this.#breaker.onReset(news.closed);
   }
 
@@ -70,4 +67,9 @@ export class ProviderGate {
     this.#news.opened(ms);
     return ms;
   }
+}
+
+function isItsFailure(error: unknown): boolean {
+  if (error instanceof TooManyQuestions) return !error.isOfGuest;
+  return !(error instanceof NoVerdict || error instanceof AnswerTooLarge);
 }

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Credentials, Question } from '@echodrop/contracts/verification';
 import type { Provider } from '@echodrop/identity-provider/provider';
 import type { RotatedSecret } from '@echodrop/service/env';
@@ -5,6 +6,7 @@ import { createLog } from '@echodrop/service/log';
 import { Metrics } from '@echodrop/service/metrics';
 import { connectRedis, impatient } from '@echodrop/service/redis';
 import { Secret } from '@echodrop/service/secret';
+import type { Redis } from 'ioredis';
 import { CacheKeys } from './cache-keys.ts';
 import { VerifierEvents } from './events.ts';
 import { IdentityProviders } from './identity-provider.ts';
@@ -20,6 +22,9 @@ interface ReplicaSettings {
   readonly keySecret?: RotatedSecret;
   readonly reuse?: Reuse;
   readonly timeoutMs?: number;
+  readonly cacheTimeoutMs?: number;
+  /** How long its reads of a name in the cache take more. */
+  readonly slowMs?: (name: string) => number;
 }
 
 /** One verifier of several: it shares nothing with the others but the cache. */
@@ -30,15 +35,25 @@ export class Replica implements AsyncDisposable {
   readonly #parts = new AsyncDisposableStack();
 
   constructor(settings: ReplicaSettings) {
-    const { redisUrl, providers, verifiedSeconds = 60, reuse = 'ttl', timeoutMs = 1000 } = settings;
+    const {
+      redisUrl,
+      providers,
+      verifiedSeconds = 60,
+      reuse = 'ttl',
+      timeoutMs = 1000,
+      cacheTimeoutMs = 500,
+    } = settings;
     const log = createLog('auth-verifier', 'silent');
-    this.redis = this.#parts.use(connectRedis(new Secret(redisUrl), { ...impatient, commandTimeout: 500 }, log));
+    this.redis = this.#parts.use(
+      connectRedis(new Secret(redisUrl), { ...impatient, commandTimeout: cacheTimeoutMs }, log),
+    );
+    const redis = settings.slowMs ? slowed(this.redis, settings.slowMs) : this.redis;
     const keys = new CacheKeys(settings.keySecret ?? [new Secret('a secret of this test')]);
     const events = new VerifierEvents(log, this.metrics);
     this.verifier = new Verifier({
       known: new KnownProviders(providers),
-      uses: new ProofUses(this.redis, keys, reuse),
-      cache: new VerdictCache(this.redis, keys, { verifiedSeconds, refusedSeconds: 10, leaseMs: timeoutMs + 500 }),
+      uses: new ProofUses(redis, keys, reuse),
+      cache: new VerdictCache(redis, keys, { verifiedSeconds, refusedSeconds: 10, leaseMs: timeoutMs + 500 }),
       providers: this.#parts.use(
         new IdentityProviders({ timeoutMs, userIdSecret: new Secret('a secret of this test'), told: events }),
       ),
@@ -49,6 +64,18 @@ export class Replica implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#parts.disposeAsync();
   }
+}
+
+function slowed(redis: Redis, slowMs: (name: string) => number): Pick<Redis, 'get' | 'set' | 'del' | 'incr'> {
+  return {
+    get: async (name: string) => {
+      await sleep(slowMs(name));
+      return redis.get(name);
+    },
+    set: redis.set.bind(redis),
+    del: redis.del.bind(redis),
+    incr: redis.incr.bind(redis),
+  } as Pick<Redis, 'get' | 'set' | 'del' | 'incr'>;
 }
 
 /** Version 2's question: an Echo header for `provider`. */

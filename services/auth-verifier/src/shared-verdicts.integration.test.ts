@@ -10,6 +10,9 @@ import { echo, fourSecrets, Replica } from './replica.fixture.ts';
 const proof = 'OAuth oauth_token="hunter2"';
 const [older, newer] = [new Secret('an older secret!'), new Secret('a newer secret!!')];
 
+// So many in one process keep each other waiting.
+const unhurried = { timeoutMs: 8000, cacheTimeoutMs: 8000 };
+
 let redis: RunningRedis;
 let parts: AsyncDisposableStack;
 let standIn: StandInProvider;
@@ -64,15 +67,38 @@ function onceOnly(afterMs: number): void {
 
 test('ten verifiers that are asked about one proof two hundred times ask the provider once', async () => {
   onceOnly(200);
-  const ten = await replicas(10);
+  const ten = await replicas(10, unhurried);
   const verdicts = await Promise.all(Array.from({ length: 200 }, (_, index) => ask(ten[index % 10] as Replica)));
   expect(outcomes(verdicts)).toEqual(['verified']);
   expect(standIn.questions).toHaveLength(1);
 });
 
+test.each(['verdict', 'question', 'unanswered'])(
+  'who reads slowly (%s) while another asks is told its verdict, and asks not',
+  async (kind) => {
+    standIn.behaviour = mia;
+    const quick = await replica();
+    for (const [slowMs, providerMs] of [
+      [10, 30],
+      [30, 30],
+      [60, 30],
+      [60, 150],
+      [90, 160],
+    ] as const) {
+      const slow = await replica({ slowMs: (name) => (name.includes(`:${kind}:`) ? slowMs : 0) });
+      onceOnly(providerMs);
+      standIn.questions.length = 0;
+      const fresh = `OAuth ${crypto.randomUUID()}`;
+      expect(outcomes(await Promise.all([ask(slow, fresh), ask(quick, fresh)]))).toEqual(['verified']);
+      expect(standIn.questions).toHaveLength(1);
+    }
+    expect(await quick.redis.keys('echodrop:1:question:*')).toEqual([]);
+  },
+);
+
 test('two hundred users at ten verifiers are two hundred questions, each asked once', async () => {
   onceOnly(50);
-  const ten = await replicas(10);
+  const ten = await replicas(10, unhurried);
   const proofs = Array.from({ length: 400 }, (_, index) => `OAuth oauth_token="${index >> 1}"`);
   const verdicts = await Promise.all(proofs.map((each, index) => ask(ten[index % 10] as Replica, each)));
   expect(outcomes(verdicts)).toEqual(['verified']);
@@ -124,6 +150,16 @@ test('a proof that may have been seen, and is refused when it is asked about aga
   expect(await ask(second, 'OAuth another')).toEqual({ outcome: 'refused' });
   standIn.behaviour = mia;
   expect(await ask(second)).toMatchObject({ outcome: 'verified' });
+});
+
+test('a try that was not sent does not make one forgotten that was', async () => {
+  const nobody = { ...standIn.provider, upstream: 'http://127.0.0.1:1/' };
+  const [first, cut] = [await replica(), await replica({ providers: [nobody] })] as const;
+  standIn.behaviour = says(500);
+  expect(await ask(first)).toMatchObject({ outcome: 'provider_unavailable' });
+  expect(await ask(cut)).toMatchObject({ outcome: 'provider_unavailable' });
+  standIn.behaviour = says(401);
+  expect(await ask(first)).toMatchObject({ outcome: 'provider_unavailable' });
 });
 
 test('one that was certainly not seen is refused when it is', async () => {
@@ -285,12 +321,50 @@ test('who comes when a user was forgotten is not told what was asked for before'
   expect(await after).toEqual({ outcome: 'refused' });
 });
 
-test('a verdict that was long on its way is void for as long as it lives', async () => {
-  const one = await replica({ verifiedSeconds: 1, timeoutMs: 5000 });
+test('who is forgotten stays so for as long as any verdict lives', async () => {
+  const one = await replica({ verifiedSeconds: 1 });
   await one.verifier.forget({ provider: standIn.provider.advertised, subject: '1059182745930317825' });
   const [key = ''] = await one.redis.keys('echodrop:1:forgotten:*');
-  // The question, its verdict's life, and the difference of clocks.
-  expect(await one.redis.pttl(key)).toBeGreaterThan(11_000);
+  expect(await one.redis.ttl(key)).toBeGreaterThan(3600);
+});
+
+test('a verdict that was kept for longer lives as long as the setting says here', async () => {
+  vi.useFakeTimers({ toFake: ['Date'] });
+  const [long, short] = [await replica({ verifiedSeconds: 3600 }), await replica({ verifiedSeconds: 1 })] as const;
+  await ask(long);
+  vi.setSystemTime(Date.now() + 10_000);
+  await ask(long);
+  expect(standIn.questions).toHaveLength(1);
+  await ask(short);
+  expect(standIn.questions).toHaveLength(2);
+});
+
+test('that the count of forgettings is evicted brings no verdict back', async () => {
+  const one = await replica();
+  for (const subject of ['1', '2', '3']) await one.verifier.forget({ provider: 'https://a.example/', subject });
+  await ask(one);
+  await one.redis.del('echodrop:1:forgets');
+  await one.verifier.forget({ provider: standIn.provider.advertised, subject: '1059182745930317825' });
+  standIn.behaviour = says(403);
+  expect(await ask(one)).toEqual({ outcome: 'refused' });
+});
+
+test('a verdict that was asked for without the cache, and kept when it was back, can be forgotten', async () => {
+  const one = await replica();
+  let answer = () => {};
+  standIn.behaviour = (socket) => {
+    answer = () => mia(socket);
+  };
+  await redis.kill();
+  const asked = ask(one);
+  await waitUntil('the question', 5000, async () => standIn.questions.length === 1);
+  await redis.restart();
+  await waitUntil('the cache', 5000, async () => one.redis.status === 'ready');
+  await one.verifier.forget({ provider: standIn.provider.advertised, subject: '1059182745930317825' });
+  answer();
+  await asked;
+  standIn.behaviour = says(403);
+  expect(await ask(one)).toEqual({ outcome: 'refused' });
 });
 
 test('who is forgotten while the key is exchanged is forgotten by those with either', async () => {

@@ -77,6 +77,8 @@ test('a bearer token rests too', async () => {
 });
 
 async function refuseTenUsers(retryAfter: string): Promise<void> {
+  for (let user = 0; user < 10; user += 1) await ask(`user ${user}`);
+  standIn.questions.length = 0;
   limited(retryAfter);
   for (let user = 0; user < 10; user += 1) await ask(`user ${user}`);
   standIn.behaviour = mia;
@@ -104,11 +106,11 @@ test.each([
 
 test.each([
   ['Bearer worn', ['bearer worn', 'BEARER  worn', 'Bearer\tworn ']],
+  ['OAuth oauth_token="worn", oauth_nonce="1"', ['OAuth oauth_nonce="2",oauth_token = "%77orn"']],
   [
-    'OAuth oauth_token="worn", oauth_nonce="1"',
-    ['OAuth oauth_nonce="2",oauth_token = "%77orn"', 'oauth oauth%5Ftoken="worn"'],
+    'OAuth unreadable',
+    ['OAuth unreadable too', 'oauth oauth%5Ftoken="worn"', 'OAuth oauth_token="a", oauth_token="b"'],
   ],
-  ['OAuth unreadable', ['OAuth unreadable too', 'OAuth oauth_token="a", oauth_token="b"']],
 ])('a token rests in every spelling: %s', async (authorization, respelt) => {
   limited('3600');
   await verdictOn(authorization);
@@ -122,4 +124,12 @@ test('tokens rest beside each other', async () => {
   await ask('mia');
   standIn.behaviour = mia;
   expect([await ask('noa'), await ask('mia')]).toEqual([unavailableFor(60), unavailableFor(60)]);
+});
+
+test('made-up tokens that are told 429, however many, shut out nobody', async () => {
+  limited('3600');
+  for (let token = 0; token < 30; token += 1) await ask(`made up ${token}`);
+  expect(standIn.questions).toHaveLength(30);
+  standIn.behaviour = mia;
+  expect(await ask('mia')).toMatchObject({ outcome: 'verified' });
 });

@@ -10,8 +10,10 @@ const pollMs = 50;
 const clockDifferenceMs = 5000;
 // Longer than providers believe a signed header.
 const unansweredSeconds = 15 * 60;
+// Longer than any verdict that was asked for before: the longest VERDICT_TTL_SECONDS, and what a question takes.
+const forgottenSeconds = 3600 + 60;
 
-const keptShape = z.object({ since: z.number(), until: z.number(), verdict: verdictShape });
+const keptShape = z.object({ since: z.number(), at: z.number(), verdict: verdictShape });
 
 /** A verdict, and how many users had been forgotten when it was asked for. */
 export interface Decided {
@@ -61,7 +63,7 @@ export class VerdictCache {
         const decided = await this.#decided(proof);
         if (decided) return { state: 'decided', ...decided };
         const isAsked = (await this.#texts('question', proof)).length > 0;
-        if (!isAsked && waited) return { state: 'undecided' };
+        if (!isAsked && waited) return await this.#afterAll(proof, { state: 'undecided' });
         if (!isAsked && (await this.#lease(proof))) return await this.#leased(proof);
         await sleep(pollMs);
       }
@@ -81,7 +83,7 @@ export class VerdictCache {
       // A proof that was good and is refused was asked about twice after all.
       const isLate = verdict.outcome === 'refused' && (await this.#decided(proof)) !== undefined;
       if (seconds > 0 && !isLate) {
-        const kept = { since, until: Date.now() + seconds * 1000, verdict: verdictShape.encode(verdict) };
+        const kept = { since, at: Date.now(), verdict: verdictShape.encode(verdict) };
         await this.#each('verdict', proof, (key) => this.#redis.set(key, JSON.stringify(kept), 'EX', seconds));
       }
       if (!unanswered) await this.#each('unanswered', proof, (key) => this.#redis.del(key));
@@ -93,9 +95,9 @@ export class VerdictCache {
 
   /** Verdicts on a user that were asked for until now are void. @throws what Redis throws */
   async forget({ provider, subject }: ProviderUser): Promise<void> {
+    await this.#forgets();
     const count = await this.#redis.incr(this.#keys.forgets);
-    const seconds = this.#times.verifiedSeconds + Math.ceil((this.#times.leaseMs + clockDifferenceMs) / 1000);
-    await this.#each('forgotten', [provider, subject], (key) => this.#redis.set(key, count, 'EX', seconds));
+    await this.#each('forgotten', [provider, subject], (key) => this.#redis.set(key, count, 'EX', forgottenSeconds));
   }
 
   /** Whether its user was forgotten after it was asked for. @throws what Redis throws */
@@ -108,9 +110,14 @@ export class VerdictCache {
   async #decided(proof: Proof): Promise<Decided | undefined> {
     for (const text of await this.#texts('verdict', proof)) {
       const kept = readKept(text);
-      if (kept && Date.now() < kept.until + clockDifferenceMs && !(await this.isVoid(kept))) return kept;
+      if (kept && this.#isAlive(kept) && !(await this.isVoid(kept))) return kept;
     }
     return undefined;
+  }
+
+  // One that a verifier with another setting has kept, or that was long on its way into the cache, lives no longer.
+  #isAlive({ verdict, at }: z.output<typeof keptShape>): boolean {
+    return Date.now() < at + this.#lifetime(verdict) * 1000 + clockDifferenceMs;
   }
 
   // A verdict that is not kept cannot be shared: then everybody asks.
@@ -127,12 +134,29 @@ export class VerdictCache {
     return true;
   }
 
+  // A verdict is written before its lease ends: who saw neither may have looked for the one before and for the other behind.
+  async #afterAll(proof: Proof, found: Found): Promise<Found> {
+    const decided = await this.#decided(proof);
+    return decided ? { state: 'decided', ...decided } : found;
+  }
+
   async #leased(proof: Proof): Promise<Found> {
+    const found = await this.#afterAll(proof, { state: 'undecided' });
+    if (found.state === 'decided') {
+      await this.#each('question', proof, (key) => this.#redis.del(key));
+      return found;
+    }
     const set = await this.#each('unanswered', proof, (key) =>
       this.#redis.set(key, 'asked', 'EX', unansweredSeconds, 'NX'),
     );
-    const since = Number((await this.#redis.get(this.#keys.forgets)) ?? 0);
+    const since = await this.#forgets();
     return { state: 'leased', since, unanswered: set.includes(null) };
+  }
+
+  // Begun anew where it was evicted, by the clock, it is ahead of every count before.
+  async #forgets(): Promise<number> {
+    await this.#redis.set(this.#keys.forgets, Date.now(), 'NX');
+    return Number(await this.#redis.get(this.#keys.forgets));
   }
 
   async #texts(kind: Parameters<CacheKeys['of']>[0], parts: readonly string[]): Promise<string[]> {

@@ -34,10 +34,12 @@ export class Verifier {
     const use = once && (await uses.use(once.signed, clientAddress));
     if (use === 'replay') return this.#refused(provider, 'replay');
     const shared = uses.sharedBy(proofOf(credentials, provider), clientAddress);
-    const verdict = shared
-      ? await this.#shared(shared, credentials, provider)
-      : (await this.#ask(credentials, provider)).verdict;
-    if (once && use === 'first' && verdict.outcome !== 'verified') await uses.giveBack(once.signed);
+    const { verdict, wasSent } = shared
+      ? { verdict: await this.#shared(shared, credentials, provider), wasSent: false }
+      : await this.#ask(credentials, provider);
+    const mayBeUsedUp = wasSent && verdict.outcome === 'provider_unavailable';
+    if (once && verdict.outcome === 'verified') await uses.confirm(once.signed, clientAddress);
+    else if (once && use === 'first' && !mayBeUsedUp) await uses.giveBack(once.signed, clientAddress);
     return verdict;
   }
 
@@ -71,7 +73,8 @@ export class Verifier {
     // A nonce that an earlier question has used up is refused, whoever signed it.
     const isUnclear = verdict.outcome === 'refused' && found.unanswered && isGoodOnce(credentials, provider);
     const decided = { verdict: isUnclear ? unavailable() : verdict, since: found.since };
-    await this.#parts.cache.remember(proof, decided, wasSent && decided.verdict.outcome === 'provider_unavailable');
+    const isOpen = decided.verdict.outcome === 'provider_unavailable';
+    await this.#parts.cache.remember(proof, decided, isOpen && (wasSent || found.unanswered));
     return decided;
   }
 
