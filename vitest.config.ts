@@ -6,7 +6,7 @@ export default defineConfig({
     globalSetup: ['packages/testkit/src/minio-global-setup.ts'],
     // Most tests wait for processes: two files at a time go well on two cores.
     maxWorkers: Math.max(2, availableParallelism() - 1),
-    testTimeout: 20_000,
+    testTimeout: 60_000,
     hookTimeout: 60_000,
   },
 });

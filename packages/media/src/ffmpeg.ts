@@ -1,4 +1,6 @@
-import { boundedEnd, type ToolEnd } from './bounded-process.ts';
+import { access, statfs } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { boundedEnd, type ToolEnd, ToolFailed } from './bounded-process.ts';
 import { startWithinLimits, type ToolLimits, toolNamespaces } from './within-limits.ts';
 
 export interface FfmpegLimits extends ToolLimits {
@@ -7,11 +9,13 @@ export interface FfmpegLimits extends ToolLimits {
 }
 
 const mostOutputBytes = 256 * 1024;
+const leastRoom = 1024 * 1024;
 
 /**
  * Runs ffmpeg on one local file, within limits. `input` holds the guards and the path, `output` what to make and where.
  *
- * Rejects with ToolFailed where ffmpeg is missing or not done in time, or with the signal's reason.
+ * Rejects with ToolFailed where ffmpeg is missing or not done in time, where its input is gone or the disk full, or with the signal's
+ * reason.
  */
 export async function runFfmpeg(
   { input, output }: { input: readonly string[]; output: readonly string[] },
@@ -23,5 +27,20 @@ export async function runFfmpeg(
   const ffmpeg = ['ffmpeg', '-nostdin', '-y', '-v', 'fatal', '-abort_on', 'empty_output'] as const;
   const decoding = ['-threads', '4', '-max_pixels', String(limits.maxPixels)];
   const child = startWithinLimits([...ffmpeg, ...decoding, ...input, ...output], limits, namespaces);
-  return boundedEnd(child, { deadlineMs: limits.seconds * 1000, mostOutputBytes, signal });
+  const end = await boundedEnd(child, { deadlineMs: limits.seconds * 1000, mostOutputBytes, signal });
+  await requireSourceAndRoom(fileIn(input), fileIn(output));
+  return end;
+}
+
+// On a full disk ffmpeg ends as if all were well, with half a file; without its source as if that were broken.
+async function requireSourceAndRoom(source: string, made: string): Promise<void> {
+  await access(source).catch((cause: unknown) => {
+    throw new ToolFailed('what ffmpeg was to read is gone', { cause });
+  });
+  const { bavail, bsize } = await statfs(dirname(made));
+  if (bavail * bsize < leastRoom) throw new ToolFailed('no room is left for what ffmpeg makes');
+}
+
+function fileIn(args: readonly string[]): string {
+  return args.find((each) => each.startsWith('file:'))?.slice('file:'.length) ?? '/';
 }

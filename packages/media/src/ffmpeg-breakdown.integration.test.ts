@@ -1,0 +1,27 @@
+import { mkdir, mkdtempDisposable, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { sampleFilm } from '@echodrop/testkit/sample-media';
+import { execa } from 'execa';
+import { expect, test } from 'vitest';
+import { ToolFailed } from './bounded-process.ts';
+import { renderFilm } from './render-film.ts';
+
+const options = { maxPixels: 1_000_000, signal: new AbortController().signal };
+const isRoot = process.getuid?.() === 0;
+
+test.skipIf(!isRoot)('a disk that is full is no fault of the film', async () => {
+  await using folder = await mkdtempDisposable(join(tmpdir(), 'ffmpeg-breakdown-'));
+  const small = join(folder.path, 'small');
+  await mkdir(small);
+  const { failed } = await execa('mount', ['-t', 'tmpfs', '-o', 'size=4m', 'tmpfs', small], { reject: false });
+  if (failed) return console.warn('!!! NO MOUNT: a full disk is not tried');
+  await using _ = { [Symbol.asyncDispose]: async () => void (await execa('umount', [small])) };
+  const path = join(folder.path, 'film');
+  await writeFile(path, await sampleFilm('mpg', { width: 320, height: 240 }));
+  await writeFile(join(small, 'filling'), Buffer.alloc(4 * 1024 * 1024 - 8192));
+  await expect(renderFilm({ path, type: 'mpg' }, join(small, 'made.mp4'), options)).rejects.toThrow(ToolFailed);
+  await rm(join(small, 'filling'));
+  await rm(join(small, 'made.mp4'), { force: true });
+  expect(await renderFilm({ path, type: 'mpg' }, join(small, 'made.mp4'), options)).toEqual({ outcome: 'made' });
+});
