@@ -2,9 +2,9 @@ import type { MediaType } from '@echodrop/media/media-type';
 import { isPhoto } from '@echodrop/media/media-type';
 import type { Probe } from '@echodrop/media/probe';
 import { LRUCache } from 'lru-cache';
-import { AskQueue, type Backlog } from './ask-queue.ts';
+import { AskQueue, type Backlog, QueueUnavailable } from './ask-queue.ts';
 import type { QueueConnection } from './queue-connection.ts';
-import { type JobEnd, ServedQueue } from './serve-queue.ts';
+import { diedWithIt, type JobEnd, ServedQueue } from './serve-queue.ts';
 
 /** How many of the media's first bytes a job carries: enough for most photos. */
 export const probeHeadBytes = 16 * 1024;
@@ -48,7 +48,8 @@ export class ProbeClient implements AsyncDisposable {
   }
 
   /**
-   * What the media is. `type` is what its first bytes look like, and only chooses the queue.
+   * What the media is. `type` is what its first bytes look like, and only chooses the queue. Media that killed two
+   * workers is `too_costly`: it would kill more.
    * @throws QueueUnavailable, or the signal's reason
    */
   async probe(
@@ -57,7 +58,14 @@ export class ProbeClient implements AsyncDisposable {
     waiting: { deadlineMs: number; signal: AbortSignal },
   ): Promise<Probe> {
     const queue = isPhoto(type) ? this.#photos : this.#films;
-    return queue.ask({ mediaKey, size, head: head.toString('base64') }, waiting);
+    try {
+      return await queue.ask({ mediaKey, size, head: head.toString('base64') }, waiting);
+    } catch (error) {
+      const isMediaAtFault =
+        error instanceof QueueUnavailable && error.cause instanceof Error && diedWithIt(error.cause.message);
+      if (isMediaAtFault) return { outcome: 'unsupported', why: 'too_costly' };
+      throw error;
+    }
   }
 
   /**
@@ -68,9 +76,9 @@ export class ProbeClient implements AsyncDisposable {
     return (await this.#backlogs.fetch(kind)) ?? empty;
   }
 
-  /** Resolves when the queue can be asked. */
+  /** Resolves when both queues can be asked. */
   async ready(): Promise<void> {
-    await this.#photos.ready();
+    await Promise.all([this.#photos.ready(), this.#films.ready()]);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -84,7 +92,7 @@ interface ServedProbes {
   readonly graceSeconds: number;
   /** What it throws (a store that is down, a tool that is missing) fails the job; what the media is not is an answer. */
   readonly probe: (question: ProbeQuestion, signal: AbortSignal) => Promise<Probe>;
-  readonly ended: (end: JobEnd) => void;
+  readonly ended: (end: JobEnd, question?: Pick<ProbeQuestion, 'mediaKey'>) => void;
 }
 
 /** The probe worker's end of the probe wire: both queues. */

@@ -91,7 +91,7 @@ interface ServedRenditions {
   readonly filmConcurrency: number;
   readonly graceSeconds: number;
   readonly render: (question: RenditionQuestion, signal: AbortSignal) => Promise<RenditionAnswer>;
-  readonly ended: (end: JobEnd) => void;
+  readonly ended: (end: JobEnd, question?: RenditionQuestion) => void;
 }
 
 /** The rendition worker's end of the rendition wire: both queues. */

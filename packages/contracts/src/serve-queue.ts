@@ -21,7 +21,8 @@ interface Serving<Q, A> {
   readonly graceSeconds: number;
   /** Answers a question before `signal` aborts at the job's deadline; what it throws fails the job. */
   readonly answer: (question: Q, signal: AbortSignal) => Promise<A>;
-  readonly ended: (end: JobEnd) => void;
+  /** Gets the question too, where the job still has it. */
+  readonly ended: (end: JobEnd, question?: Q) => void;
 }
 
 /** The answering end of a queue. Disposing lets running jobs finish within the grace; those that do not go back to the queue. */
@@ -49,11 +50,11 @@ export class ServedQueue<Q, A> implements AsyncDisposable {
       connection.log.debug({ reason: error.message, queue: name }, 'worker lost its connection'),
     );
     worker.on('completed', (job) =>
-      ended({ queue: name, jobId: String(job.id), outcome: 'answered', seconds: age(job) }),
+      ended({ queue: name, jobId: String(job.id), outcome: 'answered', seconds: age(job) }, job.data.question),
     );
     worker.on('failed', (job, error) => {
       const outcome = error.message === late ? 'late' : 'failed';
-      ended({ queue: name, jobId: String(job?.id), outcome, seconds: age(job), error });
+      ended({ queue: name, jobId: String(job?.id), outcome, seconds: age(job), error }, job?.data.question);
     });
   }
 

@@ -5,6 +5,7 @@ import { encode, type SourceCoding } from './picture-coding.ts';
 import type { PictureJob, PictureJobEnd } from './picture-job.ts';
 import type { PictureRecipe } from './recipes.ts';
 import { decodeHeic } from './render-heic.ts';
+import { undecodedOrientation } from './undecoded-orientation.ts';
 import type { UnsupportedReason } from './unsupported.ts';
 import { isLosslessWebp } from './webp-lossless.ts';
 
@@ -37,17 +38,44 @@ export async function drawPictures({ source, pictures, maxPixels }: PictureJob):
 }
 
 async function decode({ path, type }: PictureJob['source'], maxPixels: number): Promise<Decoded | UnsupportedReason> {
-  if (type !== 'heic') return decodeOnce(path, maxPixels).catch(reasonOf);
+  const orientation = await undecodedOrientation(path, type);
+  if (type !== 'heic') return decodeOnce(path, orientation, maxPixels).catch(reasonOf);
   const photo = await decodeHeic(path, maxPixels);
-  return typeof photo === 'string' ? photo : decodeOnce(photo, maxPixels).catch(reasonOf);
+  return typeof photo === 'string' ? photo : decodeOnce(photo, orientation, maxPixels).catch(reasonOf);
 }
 
-async function decodeOnce(photo: string | Buffer, maxPixels: number): Promise<Decoded> {
+async function decodeOnce(
+  photo: string | Buffer,
+  orientation: number | undefined,
+  maxPixels: number,
+): Promise<Decoded> {
   const header = await decodePhoto(photo, maxPixels).metadata();
-  const upright = decodePhoto(photo, maxPixels).autoOrient().toColourspace('srgb');
+  const upright = stoodUp(decodePhoto(photo, maxPixels).autoOrient(), orientation).toColourspace('srgb');
   const { data, info } = await upright.raw().toBuffer({ resolveWithObject: true });
   const isLossless = header.format === 'webp' && typeof photo === 'string' && (await isLosslessWebp(photo));
   return { pixels: data, raw: info, header, coding: { chromaSubsampling: header.chromaSubsampling, isLossless } };
+}
+
+// EXIF 2.32 table 6. sharp mirrors before it turns, clockwise.
+function stoodUp(picture: Sharp, orientation: number | undefined): Sharp {
+  switch (orientation) {
+    case 2:
+      return picture.flop();
+    case 3:
+      return picture.rotate(180);
+    case 4:
+      return picture.flip();
+    case 5:
+      return picture.flop().rotate(270);
+    case 6:
+      return picture.rotate(90);
+    case 7:
+      return picture.flop().rotate(90);
+    case 8:
+      return picture.rotate(270);
+    default:
+      return picture;
+  }
 }
 
 function draw({ pixels, raw, coding }: Decoded, recipe: PictureRecipe): Sharp {

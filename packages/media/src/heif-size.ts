@@ -1,4 +1,4 @@
-import { HeifItems, type ItemProperty } from './heif-items.ts';
+import { HeifItems, type ItemPlace, type ItemProperty } from './heif-items.ts';
 import { outerBoxes } from './iso-boxes.ts';
 import { exifOrientation, oriented } from './orientation.ts';
 import type { SourceReader } from './source-reader.ts';
@@ -10,38 +10,52 @@ const mostDirectory = 1024 * 1024;
 const mostExif = 64 * 1024;
 
 /** The displayed size of an AVIF: of its primary picture, or of its track where it is a sequence without one. */
-export function avifSize(reader: SourceReader): Promise<Size | UnsupportedReason> {
-  return heifSize(reader, (_, upright) => upright);
+export async function avifSize(reader: SourceReader): Promise<Size | UnsupportedReason> {
+  const shown = await shownPicture(reader);
+  return typeof shown === 'string' ? shown : shown.size;
+}
+
+/** The displayed size of a HEIC. */
+export async function heicSize(reader: SourceReader): Promise<Size | UnsupportedReason> {
+  const shown = await shownPicture(reader);
+  return typeof shown === 'string' ? shown : oriented(shown.size, await exifOrientationOf(shown, reader));
 }
 
 /**
- * The displayed size of a HEIC. EXIF orientation counts where the picture has no transformation of its own: phones
- * write both, and mean one.
+ * The EXIF orientation of a HEIC where it counts: where the picture has no transformation of its own. Phones write both,
+ * and mean one.
  */
-export function heicSize(reader: SourceReader): Promise<Size | UnsupportedReason> {
-  return heifSize(reader, orientedByExif);
+export async function heicExifOrientation(reader: SourceReader): Promise<number | undefined> {
+  const shown = await shownPicture(reader);
+  return typeof shown === 'string' ? undefined : exifOrientationOf(shown, reader);
 }
 
-/** Gets a picture that is neither turned nor mirrored, and its size. */
-type Upright = (
-  picture: { reader: SourceReader; items: HeifItems; primary: number },
-  size: Size,
-) => Promise<Size> | Size;
+/** What is displayed: its own transformations are applied to its size. */
+interface ShownPicture {
+  readonly size: Size;
+  /** Where it is neither turned nor mirrored: what EXIF says of it, in the file or in the directory itself. */
+  readonly exif?: { readonly place: ItemPlace; readonly directory: Buffer } | undefined;
+}
 
-async function heifSize(reader: SourceReader, upright: Upright): Promise<Size | UnsupportedReason> {
+async function shownPicture(reader: SourceReader): Promise<ShownPicture | UnsupportedReason> {
   for await (const box of outerBoxes(reader, mostBoxes)) {
     if (box.end > reader.size) return 'broken';
     if (box.type !== 'meta' && box.type !== 'moov') continue;
     if (box.end - box.content > mostDirectory) return 'too_costly';
     const directory = await reader.at(box.content, box.end - box.content);
-    const size = box.type === 'meta' ? await primarySize(reader, directory, upright) : trackSize(directory, 'pict');
-    if (size) return size;
+    const shown = box.type === 'meta' ? primaryPicture(directory) : pictureTrack(directory);
+    if (shown) return shown;
   }
   return 'broken';
 }
 
+function pictureTrack(moov: Buffer): ShownPicture | undefined {
+  const size = trackSize(moov, 'pict');
+  return size && { size };
+}
+
 // A picture of many tiles has its own extent, as each tile has.
-async function primarySize(reader: SourceReader, meta: Buffer, upright: Upright): Promise<Size | undefined> {
+function primaryPicture(meta: Buffer): ShownPicture | undefined {
   const items = new HeifItems(meta);
   const { primary } = items;
   if (primary === undefined) return undefined;
@@ -50,7 +64,8 @@ async function primarySize(reader: SourceReader, meta: Buffer, upright: Upright)
   if (!extent) return undefined;
   const size = properties.reduce(transformed, { width: extent.readUInt32BE(4), height: extent.readUInt32BE(8) });
   const isTransformed = properties.some(({ type }) => type === 'irot' || type === 'imir');
-  return isTransformed ? size : upright({ reader, items, primary }, size);
+  const place = isTransformed ? undefined : items.exifOf(primary);
+  return { size, exif: place && { place, directory: items.data } };
 }
 
 // ISO/IEC 23008-12 section 6.5: cropping, and turns by quarters; a mirror changes no size.
@@ -67,15 +82,14 @@ function rounded(numerator = 0, denominator = 0): number {
   return denominator === 0 ? 0 : Math.round(numerator / denominator);
 }
 
-const orientedByExif: Upright = async ({ reader, items, primary }, size) => {
-  const place = items.exifOf(primary);
-  if (!place) return size;
+async function exifOrientationOf({ exif }: ShownPicture, reader: SourceReader): Promise<number | undefined> {
+  if (!exif) return undefined;
+  const { place, directory } = exif;
   const length = Math.min(place.length, mostExif);
   const data =
     place.within === 'file'
       ? await reader.at(place.offset, length)
-      : items.data.subarray(place.offset, place.offset + length);
+      : directory.subarray(place.offset, place.offset + length);
   // Its first four bytes say how many more stand before the EXIF itself.
-  if (data.length < 4) return size;
-  return oriented(size, await exifOrientation(data.subarray(4 + data.readUInt32BE(0))));
-};
+  return data.length < 4 ? undefined : exifOrientation(data.subarray(4 + data.readUInt32BE(0)));
+}

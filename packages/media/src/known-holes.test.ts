@@ -31,3 +31,14 @@ test('sharp below 0.35.4 has the hole of libheif', () => {
   expect(ids('sharp', '0.36.0')).toEqual([]);
   expect(ids('sharp', '1.0.0')).toEqual([]);
 });
+
+test('libheif-js below 1.23.5 has the holes that libheif mended until then', () => {
+  for (const version of ['1.19.8', '1.23.2', '1.23.4']) expect(ids('libheif-js', version)).toHaveLength(1);
+  for (const version of ['1.23.5', '1.24.0', '2.0.0']) expect(ids('libheif-js', version)).toEqual([]);
+});
+
+test('what a guard keeps out is told from what nothing stands before', () => {
+  expect(holesOf('ffprobe', '5.1.9').map(({ isKeptOut }) => isKeptOut)).toEqual([true]);
+  expect(holesOf('sharp', '0.35.3').map(({ isKeptOut }) => isKeptOut)).toEqual([false]);
+  expect(holesOf('libheif-js', '1.23.2').map(({ isKeptOut }) => isKeptOut)).toEqual([true]);
+});

@@ -1,5 +1,5 @@
 /** The outside programs and libraries that look at foreign bytes. */
-export type Tool = 'ffprobe' | 'ffmpeg' | 'sharp';
+export type Tool = 'ffprobe' | 'ffmpeg' | 'sharp' | 'libheif-js';
 
 interface KnownHole {
   readonly id: string;
@@ -9,6 +9,8 @@ interface KnownHole {
   readonly what: string;
   /** What stands before it here. */
   readonly guard: string;
+  /** Whether that holds as it is, with nothing for anybody to do. */
+  readonly isKeptOut: boolean;
 }
 
 /** Holes that a file could come through (TRAPS). One row for each that becomes known. */
@@ -19,6 +21,7 @@ const knownHoles: readonly KnownHole[] = [
     fixedIn: ['5.1.10', '6.1.6', '7.1.5', '8.1.2'],
     what: "a hole in ffmpeg's MagicYUV decoder",
     guard: 'that decoder is not on the list of codecs that may be used, and so is kept out',
+    isKeptOut: true,
   },
   {
     id: 'the remote code execution in libheif that sharp 0.35.4 fixed',
@@ -26,6 +29,16 @@ const knownHoles: readonly KnownHole[] = [
     fixedIn: ['0.35.4'],
     what: 'a hole in the reader of HEIC and AVIF',
     guard: 'nothing but MEDIA_TYPES_OFF=avif,heic stands before it: install a newer sharp',
+    isKeptOut: false,
+  },
+  {
+    id: 'the heap overflows and the disclosure of memory that libheif 1.23.3 to 1.23.5 mended',
+    tools: ['libheif-js'],
+    fixedIn: ['1.23.5'],
+    what: 'holes in the reader of HEIC',
+    guard:
+      'it runs in WebAssembly in a process of its own, without network or secrets, so they reach that one picture; MEDIA_TYPES_OFF=heic turns it off',
+    isKeptOut: true,
   },
 ];
 

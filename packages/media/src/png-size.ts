@@ -15,8 +15,9 @@ export async function pngSize(reader: SourceReader): Promise<Size | UnsupportedR
   return oriented(header, header.orientation ?? (await orientationBehindPixels(reader)));
 }
 
-async function orientationBehindPixels(reader: SourceReader): Promise<number | undefined> {
-  const tail = await reader.at(Math.max(0, reader.size - tailBytes), tailBytes);
+/** The EXIF orientation that stands behind a PNG's pixels, where whoever decodes them does not look. */
+export async function orientationBehindPixels(reader: SourceReader): Promise<number | undefined> {
+  const tail = await reader.tail(tailBytes);
   let at = tail.lastIndexOf('eXIf');
   for (let n = 0; n < mostCandidates && at >= 4; n++) {
     const exif = chunkData(tail, at);

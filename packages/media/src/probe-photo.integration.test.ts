@@ -74,6 +74,13 @@ describe('reads are few', () => {
     expect(source.longestRead).toBeLessThanOrEqual(64 * 1024);
   });
 
+  test('the end of a small PNG is read without what its head holds already', async () => {
+    const source = new CountedSource(await canvas(120, 90).png().toBuffer());
+    expect(source.size).toBeGreaterThan(20 * 1024);
+    expect(await look(source)).toEqual(photo('png', 120, 90));
+    expect([source.reads, source.bytesRead]).toEqual([1, source.size - source.head.length]);
+  });
+
   test('a megabyte of notes before the frame header is read in doubling steps', async () => {
     const jpeg = await canvas(900, 600).jpeg().toBuffer();
     const notes = Array.from({ length: 16 }, () => segment(0xe5, Buffer.alloc(65_000)));

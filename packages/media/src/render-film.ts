@@ -32,7 +32,8 @@ const withoutMetadata = [
  * picture track and the default sound, copied where they are H.264 and AAC already, else coded anew (H.264, at most
  * 1080p; AAC).
  *
- * Rejects where rendering broke down: ffmpeg missing or not done in time, `signal` aborted.
+ * A film that takes longer than 20 minutes is `too_costly`. Rejects where rendering broke down: ffmpeg missing or killed,
+ * `signal` aborted.
  */
 export async function renderFilm(
   { path, type }: { readonly path: string; readonly type: VideoType },

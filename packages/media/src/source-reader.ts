@@ -54,6 +54,13 @@ export class SourceReader {
     return this.#window.bytes.subarray(offset - this.#window.offset, offset - this.#window.offset + wanted);
   }
 
+  /** The last `length` bytes, in at most one read of what is not here yet. */
+  async tail(length: number): Promise<Buffer> {
+    const offset = Math.max(0, this.size - length);
+    if (offset >= this.#prefix.length) return this.at(offset, length);
+    return (await this.prefix(this.size)).subarray(offset);
+  }
+
   async #read(offset: number, length: number): Promise<Buffer> {
     const bytes = await this.#source.read(offset, length, this.signal);
     if (bytes.length !== length) throw new Error(`asked for ${length} bytes of media, got ${bytes.length}`);

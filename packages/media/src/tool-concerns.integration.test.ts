@@ -1,9 +1,11 @@
 import { chmod, mkdtempDisposable, writeFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import sharp from 'sharp';
 import { afterAll, afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { holesOf } from './known-holes.ts';
+import type { MediaType } from './media-type.ts';
 
 const parts = new AsyncDisposableStack();
 let folder: string;
@@ -29,15 +31,23 @@ async function versionsAre(version: string): Promise<void> {
 }
 
 // A process tries once what the machine allows: each test is one.
-async function concerns() {
+async function allConcerns(...typesOff: readonly MediaType[]) {
   const { toolConcerns } = await import('./tool-concerns.ts');
-  return (await toolConcerns()).filter(({ sentence }) => !sentence.startsWith('this machine allows no namespaces'));
+  return await toolConcerns(new Set(typesOff));
+}
+
+/** Those of ffprobe and ffmpeg. */
+async function concerns() {
+  const all = await allConcerns();
+  return all.filter(({ tools = [] }) => tools.includes('ffprobe') || tools.includes('ffmpeg'));
 }
 
 test('tools with a known hole are named, with the hole and what stands before it', async () => {
   await versionsAre('5.1.9-0+deb12u1');
   const found = await concerns();
-  expect(found).toMatchObject([{ tools: ['ffprobe', 'ffmpeg'], version: '5.1.9-0+deb12u1', hole: 'CVE-2026-8461' }]);
+  expect(found).toMatchObject([
+    { level: 'info', tools: ['ffprobe', 'ffmpeg'], version: '5.1.9-0+deb12u1', hole: 'CVE-2026-8461' },
+  ]);
   expect(found[0]?.sentence).toContain('ffprobe and ffmpeg 5.1.9-0+deb12u1');
   expect(found[0]?.sentence).toContain('not on the list of codecs');
 });
@@ -50,9 +60,9 @@ test('tools without a known hole are not spoken of', async () => {
 test('a tool that is missing, or tells no version, is named', async () => {
   await programIs('ffprobe', 'exit 127');
   await programIs('ffmpeg', 'echo ffmpeg version N-120424-g1ab2c3d');
-  expect((await concerns()).map(({ sentence }) => sentence)).toEqual([
-    'ffprobe cannot be run: what needs it will fail',
-    'ffmpeg N-120424-g1ab2c3d: no number to be compared with the known holes',
+  expect(await concerns()).toMatchObject([
+    { level: 'warn', sentence: 'ffprobe cannot be run: what needs it will fail' },
+    { level: 'warn', sentence: 'ffmpeg N-120424-g1ab2c3d: no number to be compared with the known holes' },
   ]);
 });
 
@@ -60,13 +70,29 @@ test('the sharp that we run has no known hole', () => {
   expect(holesOf('sharp', sharp.versions.sharp)).toEqual([]);
 });
 
+test('the libheif that we run is named as long as it is older than what mends its holes', async () => {
+  await versionsAre('8.1.2');
+  const found = (await allConcerns()).filter(({ tools = [] }) => tools.includes('libheif-js'));
+  const { version } = createRequire(import.meta.url)('libheif-js/package.json') as { version: string };
+  const holes = holesOf('libheif-js', version);
+  expect(found).toMatchObject(holes.map(({ id }) => ({ level: 'info', version, hole: id })));
+  for (const { sentence } of found) expect(sentence).toContain('MEDIA_TYPES_OFF=heic');
+});
+
+test('types that are turned off are named in one sentence', async () => {
+  await versionsAre('8.1.2');
+  const said = (concerns: readonly { sentence: string }[]) =>
+    concerns.map(({ sentence }) => sentence).filter((sentence) => sentence.startsWith('MEDIA_TYPES_OFF'));
+  expect(said(await allConcerns('avif', 'heic'))).toEqual(['MEDIA_TYPES_OFF turns off avif, heic']);
+  expect(said(await allConcerns())).toEqual([]);
+});
+
 test('a machine that allows no namespaces is told, and its tools run all the same', async () => {
   await versionsAre('8.1.2');
   await programIs('unshare', 'echo "unshare: unshare failed: Operation not permitted" >&2; exit 1');
-  const { toolConcerns } = await import('./tool-concerns.ts');
-  expect((await toolConcerns()).map(({ sentence }) => sentence)).toEqual([
-    expect.stringContaining('this machine allows no namespaces'),
-  ]);
+  const told = (await allConcerns()).filter(({ sentence }) => sentence.includes('namespaces'));
+  expect(told).toMatchObject([{ level: 'warn' }]);
+  expect(told[0]?.sentence).toContain('ffprobe, ffmpeg and the process that draws pictures');
   await programIs('ffprobe', '(sleep 600) & printf "[STREAM]\\nwidth=7\\n[/STREAM]\\n"');
   const { filmTracks } = await import('./ffprobe.ts');
   expect(await filmTracks('/dev/null', 'mp4', AbortSignal.timeout(9000))).toMatchObject([{ width: 7 }]);

@@ -1,12 +1,15 @@
+import { createRequire } from 'node:module';
 import { text } from 'node:stream/consumers';
 import sharp from 'sharp';
 import { boundedEnd } from './bounded-process.ts';
-
 import { holesOf, numbersOf, type Tool } from './known-holes.ts';
+import type { MediaType } from './media-type.ts';
 import { startWithinLimits, type ToolLimits, toolNamespaces } from './within-limits.ts';
 
 /** Something about this machine's tools that whoever runs the service should know; `sentence` says what, and what stands before it. */
 export interface ToolConcern {
+  /** `warn`: nothing stands before it, or something is missing. */
+  readonly level: 'info' | 'warn';
   readonly sentence: string;
   readonly tools?: readonly Tool[];
   readonly version?: string;
@@ -17,10 +20,10 @@ export interface ToolConcern {
 const limits: ToolLimits = { seconds: 5, cpuSeconds: 3, addressBytes: 1024 ** 3, fileBytes: 0 };
 
 /**
- * What is to be said at a worker's start, each thing once: whether the tools can be kept apart from the rest of the machine, and which known
- * holes they have by the versions that they tell. Takes a tenth of a second.
+ * What is to be said at a worker's start, each thing once: whether the tools can be kept apart from the rest of the machine, which known
+ * holes they have by the versions that they tell, and which types are turned off. Takes a tenth of a second.
  */
-export async function toolConcerns(): Promise<readonly ToolConcern[]> {
+export async function toolConcerns(typesOff: ReadonlySet<MediaType>): Promise<readonly ToolConcern[]> {
   const [ffprobe, ffmpeg] = await Promise.all([versionOf('ffprobe'), versionOf('ffmpeg')]);
   const ofOnePackage = ffprobe === ffmpeg;
   return [
@@ -28,21 +31,38 @@ export async function toolConcerns(): Promise<readonly ToolConcern[]> {
     ...concernsOf(ofOnePackage ? ['ffprobe', 'ffmpeg'] : ['ffprobe'], ffprobe),
     ...(ofOnePackage ? [] : concernsOf(['ffmpeg'], ffmpeg)),
     ...concernsOf(['sharp'], sharp.versions.sharp),
+    ...concernsOf(['libheif-js'], libheifVersion()),
+    ...(typesOff.size === 0 ? [] : [turnedOff(typesOff)]),
   ];
 }
 
 const notApart: ToolConcern = {
+  level: 'warn',
   sentence:
-    'this machine allows no namespaces of their own (unshare --user --net --pid): ffprobe and ffmpeg run within their limits, but in the network and among the processes of this service',
+    'this machine allows no namespaces of their own (unshare --user --net --pid): ffprobe, ffmpeg and the process that draws pictures run within their limits, but in the network and among the processes of this service',
 };
+
+function turnedOff(types: ReadonlySet<MediaType>): ToolConcern {
+  return { level: 'info', sentence: `MEDIA_TYPES_OFF turns off ${[...types].join(', ')}` };
+}
+
+// Its code is loaded by the process that draws pictures, and by no other.
+function libheifVersion(): string {
+  const { version } = createRequire(import.meta.url)('libheif-js/package.json') as { readonly version: string };
+  return version;
+}
 
 function concernsOf(tools: readonly [Tool, ...Tool[]], version: string | undefined): readonly ToolConcern[] {
   const named = tools.join(' and ');
-  if (version === undefined) return [{ sentence: `${named} cannot be run: what needs it will fail`, tools }];
+  if (version === undefined)
+    return [{ level: 'warn', sentence: `${named} cannot be run: what needs it will fail`, tools }];
   if (!numbersOf(version)) {
-    return [{ sentence: `${named} ${version}: no number to be compared with the known holes`, tools, version }];
+    return [
+      { level: 'warn', sentence: `${named} ${version}: no number to be compared with the known holes`, tools, version },
+    ];
   }
-  return holesOf(tools[0], version).map(({ id, what, guard, fixedIn }) => ({
+  return holesOf(tools[0], version).map(({ id, what, guard, isKeptOut, fixedIn }) => ({
+    level: isKeptOut ? 'info' : 'warn',
     sentence: `${named} ${version}: ${what} (${id}, fixed in ${fixedIn.join(', ')}), unless the packagers have mended it; ${guard}`,
     tools,
     version,

@@ -4,7 +4,7 @@ export const unsupportedReasons = [
   'unknown_type',
   /** The type is let in elsewhere, but turned off here. */
   'type_off',
-  /** They are, but what follows is cut off, contradicts itself, or cannot be read. */
+  /** They are, but what follows is cut off, contradicts itself, or cannot be read: whatever reads it fails, or runs out of memory. */
   'broken',
   /** A film without a film: sound alone, with or without a cover. */
   'no_picture',
@@ -12,7 +12,7 @@ export const unsupportedReasons = [
   'codec',
   /** The canvas is larger than MAX_PIXELS. */
   'too_many_pixels',
-  /** Reading it would take more bytes, processor time, memory or output than any honest file needs. */
+  /** Reading it would take more bytes, time or output than any honest file needs, or killed two workers. */
   'too_costly',
 ] as const;
 

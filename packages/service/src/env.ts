@@ -68,6 +68,14 @@ export function commaSeparated(fallback?: string) {
   return fallback === undefined ? entries : entries.prefault(fallback);
 }
 
+/** Some of `values` between commas; none unless given. */
+export function someOf<const T extends string>(values: readonly T[]) {
+  const isOne = (entry: string): entry is T => values.some((value) => value === entry);
+  return commaSeparated('')
+    .refine((entries) => entries.every(isOne), `must be some of ${values.join(', ')}, between commas`)
+    .transform((entries): ReadonlySet<T> => new Set(entries.filter(isOne)));
+}
+
 /**
  * A value that never prints; it may also come from the file that `<NAME>_FILE` names. Where `schemes` are given (`redis://`), it is
  * an address with one of them.

@@ -11,6 +11,7 @@ import { answerRecord, answerRefusal, type Format } from './answer.ts';
 import { askedFormat } from './asked-format.ts';
 import type { GatewayEvents, UploadEnd } from './events.ts';
 import { openApiRoute } from './openapi-route.ts';
+import { MediaFailure } from './publish.ts';
 import { asRefusal, ClientGone, type Reason, Refusal } from './refusals.ts';
 import { type Upload, type UploadParts, uploadV1, uploadV2 } from './upload.ts';
 
@@ -67,7 +68,7 @@ function faultOf({ headers, headersDistinct, httpVersion }: Request): Reason | u
 function takeUpload({ parts, events, publicSite }: Gateway, version: 1 | 2, format: Format): RequestHandler {
   return async (request, response) => {
     const started = performance.now();
-    const ended = (end: Pick<UploadEnd, 'outcome' | 'mediaId' | 'bytes' | 'error'>) => {
+    const ended = (end: Omit<UploadEnd, 'requestId' | 'version' | 'format' | 'seconds'>) => {
       const requestId = String(response.getHeader('X-Request-Id'));
       events.uploadEnded({ requestId, version, format, seconds: (performance.now() - started) / 1000, ...end });
     };
@@ -75,15 +76,21 @@ function takeUpload({ parts, events, publicSite }: Gateway, version: 1 | 2, form
     try {
       const { record, repeated } = await uploads[version](uploadOf(request, response), parts);
       answerRecord(response, format, publicRecord(record, publicSite));
-      if (repeated) ended({ outcome: 'repeated', mediaId: record.id });
-      else ended({ outcome: 'published', mediaId: record.id, bytes: record.size });
+      if (repeated) ended({ outcome: 'repeated', mediaId: record.id, mediaKey: record.mediaKey });
+      else ended({ outcome: 'published', mediaId: record.id, mediaKey: record.mediaKey, bytes: record.size });
     } catch (error) {
       if (error instanceof ClientGone) return ended({ outcome: 'client_gone' });
       const refusal = asRefusal(error);
       answerRefusal(request, response, format, refusal);
-      ended({ outcome: refusal.reason, error: refusal.cause });
+      ended({ outcome: refusal.reason, ...mediaOf(error), error: refusal.cause });
     }
   };
+}
+
+// Of an error, or of what lies behind it.
+function mediaOf(error: unknown): Pick<UploadEnd, 'mediaKey' | 'why'> {
+  const failure = error instanceof Error && !(error instanceof MediaFailure) ? error.cause : error;
+  return failure instanceof MediaFailure ? { mediaKey: failure.mediaKey, why: failure.why } : {};
 }
 
 function uploadOf(request: Request, response: Response): Upload {

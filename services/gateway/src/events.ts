@@ -1,3 +1,4 @@
+import type { UnsupportedReason } from '@echodrop/media/unsupported';
 import type { Log } from '@echodrop/service/log';
 import type { Metrics } from '@echodrop/service/metrics';
 import type { Format } from './answer.ts';
@@ -10,6 +11,10 @@ export interface UploadEnd {
   readonly outcome: 'published' | 'repeated' | 'client_gone' | Reason;
   readonly seconds: number;
   readonly mediaId?: string;
+  /** Where the media lies or lay: the probe-worker's and the rendition-worker's lines name it too. */
+  readonly mediaKey?: string | undefined;
+  /** Why media is `media_unsupported`. */
+  readonly why?: UnsupportedReason | undefined;
   readonly bytes?: number;
   /** What broke, where it was we who could not. */
   readonly error?: unknown;

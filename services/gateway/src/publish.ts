@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { ProbeClient } from '@echodrop/contracts/probe';
 import type { Caller } from '@echodrop/contracts/verification';
 import { mediaTypeOf } from '@echodrop/media/media-type';
+import type { UnsupportedReason } from '@echodrop/media/unsupported';
 import { recordObject } from '@echodrop/object-store/object-keys';
 import { type ObjectStore, StoreUnavailable } from '@echodrop/object-store/object-store';
 import { decodeStoredRecord, encodeStoredRecord, newMediaId, type StoredRecord } from '@echodrop/record';
@@ -19,6 +20,20 @@ const lastTryMs = 15_000;
 /** The record may have been written, or may yet be. */
 export class OutcomeUnknown extends Error {
   override readonly name = 'OutcomeUnknown';
+}
+
+/** Why media was not published, for the log: nothing of it is told to the client. */
+export class MediaFailure extends Error {
+  override readonly name = 'MediaFailure';
+  readonly mediaKey: string;
+  /** Where the media is at fault. */
+  readonly why: UnsupportedReason | undefined;
+
+  constructor(mediaKey: string, { why, cause }: { why?: UnsupportedReason; cause?: unknown }) {
+    super('the media was not published', { cause });
+    this.mediaKey = mediaKey;
+    this.why = why;
+  }
 }
 
 /** Whose a record is. */
@@ -44,8 +59,8 @@ export class Publisher {
   /**
    * The record of `upload`, once it is in the store. A `claimedId` is the id under which earlier attempts of the same upload may have
    * published it, or may yet: whichever was first is the answer.
-   * @throws Refusal `media_too_large`, `media_unsupported`; QueueUnavailable; the signal's reason; once the record may have been
-   * written, OutcomeUnknown alone
+   * @throws Refusal `media_too_large`, `media_unsupported` (its cause a MediaFailure); a MediaFailure whose cause is QueueUnavailable; the
+   * signal's reason; once the record may have been written, OutcomeUnknown alone, its cause a MediaFailure
    */
   async publish(
     { media, message, application }: CompleteUpload,
@@ -73,7 +88,7 @@ export class Publisher {
       application,
     };
     const published = await this.#commit(record, claimedId !== undefined).catch((cause) => {
-      throw new OutcomeUnknown('the record may have been written', { cause });
+      throw new OutcomeUnknown('the record may have been written', { cause: new MediaFailure(media.key, { cause }) });
     });
     if (published.mediaKey === media.key) this.#wishes.ask({ mediaKey: media.key, type });
     return published;
@@ -89,12 +104,13 @@ export class Publisher {
 
   async #probe(mediaKey: string, head: Buffer, size: number, signal: AbortSignal) {
     const type = mediaTypeOf(head);
-    if (type === undefined) throw new Refusal('media_unsupported');
-    const probe = await this.#probes.probe({ mediaKey, size, head }, type, {
-      deadlineMs: this.#probeDeadlineMs,
-      signal,
+    if (type === undefined) throw unsupported(mediaKey, 'unknown_type');
+    const asking = { deadlineMs: this.#probeDeadlineMs, signal };
+    const probe = await this.#probes.probe({ mediaKey, size, head }, type, asking).catch((cause) => {
+      signal.throwIfAborted();
+      throw new MediaFailure(mediaKey, { cause });
     });
-    if (probe.outcome === 'unsupported') throw new Refusal('media_unsupported');
+    if (probe.outcome === 'unsupported') throw unsupported(mediaKey, probe.why);
     return probe;
   }
 
@@ -115,4 +131,8 @@ export class Publisher {
       }
     }
   }
+}
+
+function unsupported(mediaKey: string, why: UnsupportedReason): Refusal {
+  return new Refusal('media_unsupported', { cause: new MediaFailure(mediaKey, { why }) });
 }

@@ -1,7 +1,7 @@
 import { tmpdir } from 'node:os';
-import { type MediaType, mediaTypes } from '@echodrop/media/media-type';
+import { mediaTypes } from '@echodrop/media/media-type';
 import { storeSettings } from '@echodrop/object-store/object-store-from-settings';
-import { commaSeparated, readSettings, type Settings, text, wholeNumber } from '@echodrop/service/env';
+import { readSettings, type Settings, someOf, text, wholeNumber } from '@echodrop/service/env';
 import { processSettings } from '@echodrop/service/process-settings';
 import { queueRedisSettings } from '@echodrop/service/redis';
 
@@ -12,19 +12,13 @@ const settings = {
   /** Width x height of a canvas. */
   MAX_PIXELS: wholeNumber({ default: 100_000_000, min: 1 }),
   /** Types that are refused from now on, for the day on which a reader of one of them turns out to be unsafe. */
-  MEDIA_TYPES_OFF: commaSeparated('')
-    .refine((names) => names.every(isMediaType), `must be some of ${mediaTypes.join(', ')}, between commas`)
-    .transform((names): ReadonlySet<MediaType> => new Set(names.filter(isMediaType))),
+  MEDIA_TYPES_OFF: someOf(mediaTypes),
   /** Where films are laid out sparsely for ffprobe; a few MiB each, for as long as a look lasts. */
   SCRATCH_DIR: text(tmpdir()),
   /** Photos looked at at once, and films. */
   CONCURRENCY: wholeNumber({ default: 8, min: 1, max: 256 }),
   FILM_CONCURRENCY: wholeNumber({ default: 2, min: 1, max: 64 }),
 };
-
-function isMediaType(name: string): name is MediaType {
-  return mediaTypes.some((type) => type === name);
-}
 
 export type ProbeWorkerConfig = Settings<typeof settings>;
 

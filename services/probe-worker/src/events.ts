@@ -10,8 +10,8 @@ export interface ProbeEvents {
   toolsExamined(concerns: readonly ToolConcern[]): void;
   /** Media was looked at; `bytesRead` beyond the head that the job carried. */
   looked(question: ProbeQuestion, answer: Probe, costs: { reads: number; bytesRead: number }): void;
-  /** A job has ended, one way or another. */
-  jobEnded(end: JobEnd): void;
+  /** A job has ended, one way or another; the question is what it was about, where that is known. */
+  jobEnded(end: JobEnd, question?: Pick<ProbeQuestion, 'mediaKey'>): void;
 }
 
 const secondsBuckets = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 25];
@@ -34,17 +34,18 @@ export function probeEvents(log: Log, metrics: Metrics): ProbeEvents {
   );
   return {
     toolsExamined(concerns) {
-      for (const { sentence, ...facts } of concerns) log.warn(facts, sentence);
+      for (const { level, sentence, ...facts } of concerns) log[level](facts, sentence);
     },
     looked({ mediaKey, size }, answer, costs) {
       bytesRead.observe({ outcome: answer.outcome }, costs.bytesRead);
       found.inc({ found: answer.outcome === 'media' ? answer.type : answer.why });
       log.info({ mediaKey, size, ...answer, ...costs }, 'looked at media');
     },
-    jobEnded({ queue, jobId, outcome, seconds, error }) {
+    jobEnded({ queue, jobId, outcome, seconds, error }, question) {
+      const mediaKey = question?.mediaKey;
       jobs.observe({ queue, outcome }, seconds);
-      if (error) log.error({ queue, jobId, outcome, seconds, err: error }, 'job failed');
-      else log.debug({ queue, jobId, outcome, seconds }, 'job answered');
+      if (error) log.error({ queue, jobId, mediaKey, outcome, seconds, err: error }, 'job failed');
+      else log.debug({ queue, jobId, mediaKey, outcome, seconds }, 'job answered');
     },
   };
 }

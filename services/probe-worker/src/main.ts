@@ -1,6 +1,7 @@
 import { serveProbes } from '@echodrop/contracts/probe';
 import { toolConcerns } from '@echodrop/media/tool-concerns';
 import { objectStoreFromSettings } from '@echodrop/object-store/object-store-from-settings';
+import { ownScratch } from '@echodrop/service/own-scratch';
 import { queueRedisUrl } from '@echodrop/service/redis';
 import { runService } from '@echodrop/service/run-service';
 import { readConfig } from './config.ts';
@@ -12,9 +13,10 @@ await runService('probe-worker', readConfig, async ({ config, log, metrics, heal
   health.needs('store', () => store.ready());
 
   const events = probeEvents(log, metrics);
-  events.toolsExamined(await toolConcerns());
-  const { SCRATCH_DIR: scratchDir, MAX_PIXELS: maxPixels, MEDIA_TYPES_OFF: typesOff } = config;
-  const looking = { store, scratchDir, maxPixels, typesOff, events };
+  const { MAX_PIXELS: maxPixels, MEDIA_TYPES_OFF: typesOff } = config;
+  events.toolsExamined(await toolConcerns(typesOff));
+  const scratch = parts.use(await ownScratch(config.SCRATCH_DIR, 'probe-worker'));
+  const looking = { store, scratchDir: scratch.path, maxPixels, typesOff, events };
   const queues = serveProbes(
     {
       photoConcurrency: config.CONCURRENCY,

@@ -1,14 +1,17 @@
 import type { RenditionQuestion } from '@echodrop/contracts/rendition';
 import type { JobEnd } from '@echodrop/contracts/serve-queue';
 import type { Rendered } from '@echodrop/media/render-pictures';
+import type { ToolConcern } from '@echodrop/media/tool-concerns';
 import type { Log } from '@echodrop/service/log';
 import type { Metrics } from '@echodrop/service/metrics';
 
 export interface RenditionEvents {
+  /** At start: what is to be known about the tools on this machine. */
+  toolsExamined(concerns: readonly ToolConcern[]): void;
   /** Media was rendered, or cannot be. */
   rendered(question: RenditionQuestion, rendered: Rendered): void;
-  /** A job has ended, one way or another. */
-  jobEnded(end: JobEnd): void;
+  /** A job has ended, one way or another; the question is what it was about, where that is known. */
+  jobEnded(end: JobEnd, question?: RenditionQuestion): void;
 }
 
 const secondsBuckets = [0.1, 0.25, 0.5, 1, 2.5, 5, 15, 60, 300, 1800];
@@ -26,14 +29,18 @@ export function renditionEvents(log: Log, metrics: Metrics): RenditionEvents {
     secondsBuckets,
   );
   return {
+    toolsExamined(concerns) {
+      for (const { level, sentence, ...facts } of concerns) log[level](facts, sentence);
+    },
     rendered({ mediaKey, type, set }, rendered) {
       renditions.inc({ set, type, outcome: rendered.outcome });
-      log.info({ mediaKey, type, set, ...rendered }, 'rendered');
+      log.info({ mediaKey, type, set, ...rendered }, rendered.outcome === 'made' ? 'rendered' : 'none could be made');
     },
-    jobEnded({ queue, jobId, outcome, seconds, error }) {
+    jobEnded({ queue, jobId, outcome, seconds, error }, question) {
+      const mediaKey = question?.mediaKey;
       jobs.observe({ queue, outcome }, seconds);
-      if (error) log.error({ queue, jobId, outcome, seconds, err: error }, 'job failed');
-      else log.debug({ queue, jobId, outcome, seconds }, 'job answered');
+      if (error) log.error({ queue, jobId, mediaKey, outcome, seconds, err: error }, 'job failed');
+      else log.debug({ queue, jobId, mediaKey, outcome, seconds }, 'job answered');
     },
   };
 }

@@ -1,11 +1,11 @@
 import { serveRenditions } from '@echodrop/contracts/rendition';
 import { toolConcerns } from '@echodrop/media/tool-concerns';
 import { objectStoreFromSettings } from '@echodrop/object-store/object-store-from-settings';
+import { ownScratch } from '@echodrop/service/own-scratch';
 import { queueRedisUrl } from '@echodrop/service/redis';
 import { runService } from '@echodrop/service/run-service';
 import { readConfig } from './config.ts';
 import { renditionEvents } from './events.ts';
-import { ownScratch } from './own-scratch.ts';
 import { render } from './render.ts';
 
 await runService('rendition-worker', readConfig, async ({ config, log, metrics, health, parts }) => {
@@ -13,9 +13,10 @@ await runService('rendition-worker', readConfig, async ({ config, log, metrics, 
   health.needs('store', () => store.ready());
 
   const events = renditionEvents(log, metrics);
-  for (const { sentence, ...facts } of await toolConcerns()) log.warn(facts, sentence);
-  const scratch = parts.use(await ownScratch(config.SCRATCH_DIR));
-  const rendering = { store, scratchDir: scratch.path, maxPixels: config.MAX_PIXELS, events };
+  const { MAX_PIXELS: maxPixels, MEDIA_TYPES_OFF: typesOff } = config;
+  events.toolsExamined(await toolConcerns(typesOff));
+  const scratch = parts.use(await ownScratch(config.SCRATCH_DIR, 'rendition-worker'));
+  const rendering = { store, scratchDir: scratch.path, maxPixels, typesOff, events };
   const queues = serveRenditions(
     {
       pictureConcurrency: config.CONCURRENCY,

@@ -3,6 +3,7 @@ import { mkdtempDisposable } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import type { RenditionAnswer, RenditionQuestion } from '@echodrop/contracts/rendition';
+import type { MediaType } from '@echodrop/media/media-type';
 import { type Recipe, recipesOf } from '@echodrop/media/recipes';
 import { mediaObject, renditionObject } from '@echodrop/object-store/object-keys';
 import type { ObjectStore } from '@echodrop/object-store/object-store';
@@ -14,6 +15,8 @@ interface Rendering {
   readonly scratchDir: string;
   /** Width x height of a canvas. */
   readonly maxPixels: number;
+  /** Their bytes are not even fetched. */
+  readonly typesOff: ReadonlySet<MediaType>;
   readonly events: RenditionEvents;
 }
 
@@ -24,13 +27,17 @@ interface Rendering {
 export async function render(
   question: RenditionQuestion,
   signal: AbortSignal,
-  { store, scratchDir, maxPixels, events }: Rendering,
+  { store, scratchDir, maxPixels, typesOff, events }: Rendering,
 ): Promise<RenditionAnswer> {
   const { mediaKey, type, set } = question;
   const recipes = recipesOf(set, type);
   if (recipes.length === 0) return { outcome: 'unsupported' };
   const missing = await missingOf(recipes, mediaKey, store);
   if (missing.length === 0) return { outcome: 'made' };
+  if (typesOff.has(type)) {
+    events.rendered(question, { outcome: 'unsupported', why: 'type_off' });
+    return { outcome: 'unsupported' };
+  }
 
   await using scratch = await mkdtempDisposable(join(scratchDir, 'job-'));
   const media = { path: join(scratch.path, 'media'), type };

@@ -19,12 +19,13 @@ import { mediaObject, newMediaKey, renditionObject } from '@echodrop/object-stor
 import { createLog } from '@echodrop/service/log';
 import { Secret } from '@echodrop/service/secret';
 import { sampleFilm, samplePhoto } from '@echodrop/testkit/sample-media';
-import { startStack } from '@echodrop/testkit/start-stack';
+import { type Stack, startStack } from '@echodrop/testkit/start-stack';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 const waitMs = 15_000;
 
 const parts = new AsyncDisposableStack();
+let stack: Stack;
 let scratch: string;
 let client: RenditionClient;
 let store: FilesystemObjectStore;
@@ -33,7 +34,13 @@ beforeAll(async () => {
   const newFolder = async () => parts.use(await mkdtempDisposable(join(tmpdir(), 'rendition-worker-test-'))).path;
   scratch = await newFolder();
   const settings = { OBJECT_STORE_DIR: await newFolder(), SCRATCH_DIR: scratch };
-  const { redis } = parts.use(await startStack({ services: ['rendition-worker'], settings }));
+  stack = parts.use(
+    await startStack({
+      services: ['rendition-worker'],
+      settings: { ...settings, MEDIA_TYPES_OFF: 'tiff', LOG_LEVEL: 'info' },
+    }),
+  );
+  const { redis } = stack;
   client = parts.use(new RenditionClient({ url: new Secret(redis.url), log: createLog('test', 'silent') }));
   store = parts.use(new FilesystemObjectStore(settings.OBJECT_STORE_DIR));
 });
@@ -116,6 +123,21 @@ test('media of which none can be made is an answer, which stands: its bytes are 
   });
   const photo = await upload(await samplePng());
   expect(await make(photo, 'png', 'film')).toEqual({ outcome: 'unsupported' });
+});
+
+test('of a type that is turned off no rendition is made, and its bytes are not read', async () => {
+  const mediaKey = await upload(await samplePhoto('tiff', { width: 320, height: 240 }));
+  expect(await make(mediaKey, 'tiff', 'pictures')).toEqual({ outcome: 'unsupported' });
+  const missing = newMediaKey();
+  expect(await make(missing, 'tiff', 'pictures')).toEqual({ outcome: 'unsupported' });
+  const lines = stack.services['rendition-worker'].output.split('\n').filter((line) => line.startsWith('{'));
+  const said = lines.map((line) => JSON.parse(line));
+  const about = { why: 'type_off', msg: 'none could be made' };
+  expect(said.filter((line) => line.type === 'tiff')).toMatchObject([
+    { mediaKey, ...about },
+    { mediaKey: missing, ...about },
+  ]);
+  expect(said.filter(({ msg }) => msg === 'MEDIA_TYPES_OFF turns off tiff')).toMatchObject([{ level: 'info' }]);
 });
 
 // Longer than the end of what was made stands.

@@ -20,17 +20,17 @@ async function leftBy(name: string, secondsAgo: number): Promise<string> {
 }
 
 test('what a dead worker left is removed at the start of another, and nothing else is', async () => {
-  await leftBy('rendition-worker-dead', 61);
-  const kept = [await leftBy('rendition-worker-alive', 20), await leftBy('film-of-somebody-else', 3600)];
-  await using scratch = await ownScratch(shared);
+  await leftBy('some-worker-dead', 61);
+  const kept = [await leftBy('some-worker-alive', 20), await leftBy('film-of-somebody-else', 3600)];
+  await using scratch = await ownScratch(shared, 'some-worker');
   expect((await readdir(shared)).sort()).toEqual([basename(scratch.path), ...kept].sort());
 });
 
 test('a worker that lives long removes what others leave, and keeps its own', async () => {
   const beats = { everyMs: 20, deadAfterMs: 400 };
-  await using first = await ownScratch(shared, beats);
-  await using second = await ownScratch(shared, beats);
-  await leftBy('rendition-worker-dying', 0);
+  await using first = await ownScratch(shared, 'some-worker', beats);
+  await using second = await ownScratch(shared, 'some-worker', beats);
+  await leftBy('some-worker-dying', 0);
   await expect
     .poll(() => readdir(shared).then((names) => names.sort()), { timeout: 5000 })
     .toEqual([basename(first.path), basename(second.path)].sort());
@@ -38,13 +38,13 @@ test('a worker that lives long removes what others leave, and keeps its own', as
 });
 
 test('a folder that others removed while its process was suspended comes back', async () => {
-  await using scratch = await ownScratch(shared, { everyMs: 20, deadAfterMs: 60_000 });
+  await using scratch = await ownScratch(shared, 'some-worker', { everyMs: 20, deadAfterMs: 60_000 });
   await rm(scratch.path, { recursive: true });
   await expect.poll(() => readdir(shared)).toEqual([basename(scratch.path)]);
 });
 
 test('disposing leaves nothing', async () => {
-  const scratch = await ownScratch(shared);
+  const scratch = await ownScratch(shared, 'some-worker');
   await writeFile(join(scratch.path, 'media'), 'a photo');
   await scratch[Symbol.asyncDispose]();
   expect(await readdir(shared)).toEqual([]);

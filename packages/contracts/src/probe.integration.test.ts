@@ -1,0 +1,47 @@
+import { type RunningRedis, startRedis } from '@echodrop/testkit/start-redis';
+import { waitUntil } from '@echodrop/testkit/wait-until';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { QueueUnavailable } from './ask-queue.ts';
+import { ProbeClient, serveProbes } from './probe.ts';
+import { connectionTo } from './queue.fixture.ts';
+
+let redis: RunningRedis;
+let parts: AsyncDisposableStack;
+let client: ProbeClient;
+
+beforeAll(async () => {
+  redis = await startRedis();
+});
+afterAll(() => redis[Symbol.asyncDispose]());
+beforeEach(async () => {
+  parts = new AsyncDisposableStack();
+  client = parts.use(new ProbeClient(connectionTo(redis.url)));
+  await waitUntil('a connection', 5000, () => client.ready().then(() => true));
+});
+afterEach(() => parts.disposeAsync());
+
+/** A worker whose every job fails of `message`; gives the media keys that it is told of at their ends. */
+function failingWorker(message: string): (string | undefined)[] {
+  const told: (string | undefined)[] = [];
+  const serving = { photoConcurrency: 1, filmConcurrency: 1, graceSeconds: 0 };
+  const probe = () => Promise.reject(new Error(message));
+  const ended = (_: unknown, question?: { mediaKey: string }) => told.push(question?.mediaKey);
+  for (const queue of serveProbes({ ...serving, probe, ended }, connectionTo(redis.url))) parts.use(queue);
+  return told;
+}
+
+function ask(mediaKey: string, type: 'jpg' | 'flv') {
+  const question = { mediaKey, size: 3, head: Buffer.from('any') };
+  return client.probe(question, type, { deadlineMs: 8000, signal: AbortSignal.timeout(9000) });
+}
+
+test.each(['jpg', 'flv'] as const)('a %s that killed two workers is refused for good', async (type) => {
+  const told = failingWorker('job stalled more than allowable limit');
+  expect(await ask('deadly', type)).toEqual({ outcome: 'unsupported', why: 'too_costly' });
+  await waitUntil('the end of the job', 2000, async () => told.includes('deadly'));
+});
+
+test('what broke down is no answer about the media', async () => {
+  failingWorker('the store is down');
+  await expect(ask('unlucky', 'jpg')).rejects.toThrow(QueueUnavailable);
+});
