@@ -58,8 +58,8 @@ export class IdentityProviders implements AsyncDisposable {
   }
 
   /**
-   * Asks `provider` once, or not at all while it is left alone. 200 with id and name is `verified`, 401 and 403 are `refused`, all else is `provider_unavailable`
-   * (docs/identity-providers.md has the table).
+   * Asks `provider` once, or not at all while it is left alone. 200 with id and name is `verified`, 401 and 403 are `refused`, all
+   * else is `provider_unavailable` (docs/identity-providers.md has the table).
    */
   async ask(provider: Provider, authorization: string): Promise<Asked> {
     const token = digestOf(provider, tokenIn(authorization));

@@ -62,16 +62,16 @@ export class ProofUses {
     });
   }
 
+  /** Between which uses a verdict is shared: those that give the same answer here. Undefined: every one asks for its own. */
+  sharedBy(proof: Proof, clientAddress: string): Proof | undefined {
+    if (this.#reuse === 'off') return undefined;
+    return this.#reuse === 'ttl' ? proof : [...proof, clientAddress];
+  }
+
   async #each(signed: Proof | undefined, clientAddress: string, act: (key: string, user: string) => Promise<unknown>) {
     if (this.#reuse === 'ttl' || !signed) return;
     const users = this.#keys.of('use', ...signed, clientAddress);
     const acts = this.#keys.of('use', ...signed).map((key, index) => act(key, users[index] ?? ''));
     await Promise.all(acts).catch(() => {});
-  }
-
-  /** Between which uses a verdict is shared: those that give the same answer here. Undefined: every one asks for its own. */
-  sharedBy(proof: Proof, clientAddress: string): Proof | undefined {
-    if (this.#reuse === 'off') return undefined;
-    return this.#reuse === 'ttl' ? proof : [...proof, clientAddress];
   }
 }

@@ -321,7 +321,7 @@ test('who comes when a user was forgotten is not told what was asked for before'
   expect(await after).toEqual({ outcome: 'refused' });
 });
 
-test('who is forgotten stays so for as long as any verdict lives', async () => {
+test('a user is forgotten until the longest verdict has ended', async () => {
   const one = await replica({ verifiedSeconds: 1 });
   await one.verifier.forget({ provider: standIn.provider.advertised, subject: '1059182745930317825' });
   const [key = ''] = await one.redis.keys('echodrop:1:forgotten:*');

@@ -61,9 +61,10 @@ export class VerdictCache {
     try {
       for (; performance.now() < end; waited = true) {
         const decided = await this.#decided(proof);
-        if (decided) return { state: 'decided', ...decided };
+        if (decided) return decided;
         const isAsked = (await this.#texts('question', proof)).length > 0;
-        if (!isAsked && waited) return await this.#afterAll(proof, { state: 'undecided' });
+        // A verdict is written before its lease ends: who saw neither looked for the one too early and for the other too late.
+        if (!isAsked && waited) return (await this.#decided(proof)) ?? { state: 'undecided' };
         if (!isAsked && (await this.#lease(proof))) return await this.#leased(proof);
         await sleep(pollMs);
       }
@@ -107,10 +108,10 @@ export class VerdictCache {
     return counts.some((count) => Number(count) > since);
   }
 
-  async #decided(proof: Proof): Promise<Decided | undefined> {
+  async #decided(proof: Proof): Promise<Extract<Found, { state: 'decided' }> | undefined> {
     for (const text of await this.#texts('verdict', proof)) {
       const kept = readKept(text);
-      if (kept && this.#isAlive(kept) && !(await this.isVoid(kept))) return kept;
+      if (kept && this.#isAlive(kept) && !(await this.isVoid(kept))) return { state: 'decided', ...kept };
     }
     return undefined;
   }
@@ -134,17 +135,11 @@ export class VerdictCache {
     return true;
   }
 
-  // A verdict is written before its lease ends: who saw neither may have looked for the one before and for the other behind.
-  async #afterAll(proof: Proof, found: Found): Promise<Found> {
-    const decided = await this.#decided(proof);
-    return decided ? { state: 'decided', ...decided } : found;
-  }
-
   async #leased(proof: Proof): Promise<Found> {
-    const found = await this.#afterAll(proof, { state: 'undecided' });
-    if (found.state === 'decided') {
+    const decided = await this.#decided(proof);
+    if (decided) {
       await this.#each('question', proof, (key) => this.#redis.del(key));
-      return found;
+      return decided;
     }
     const set = await this.#each('unanswered', proof, (key) =>
       this.#redis.set(key, 'asked', 'EX', unansweredSeconds, 'NX'),
