@@ -1,0 +1,44 @@
+import { join } from 'node:path';
+import { VerificationClient } from '@echodrop/contracts/verification-client';
+import { Secret } from '@echodrop/service/secret';
+import { freePorts } from '@echodrop/testkit/free-ports';
+import { ServerProcess } from '@echodrop/testkit/server-process';
+
+/** A verifier as operators run it, and the gateway's end of its wire. */
+export interface VerifierProcess extends AsyncDisposable {
+  readonly client: VerificationClient;
+  readonly process: ServerProcess;
+}
+
+const secret = 'a secret of this test';
+
+/** Starts the service; `settings` stand above those that every test needs. The client knows `knows`, or the same secret. */
+export async function startVerifier(settings: Record<string, string>, knows = secret): Promise<VerifierProcess> {
+  const ports = await freePorts(['verifier', 'ops']);
+  const process = await ServerProcess.start({
+    command: [globalThis.process.execPath, join(import.meta.dirname, 'main.ts')],
+    env: {
+      PORT: `${ports.verifier}`,
+      OPS_PORT: `${ports.ops}`,
+      VERIFIER_SECRET: secret,
+      CACHE_KEY_SECRET: secret,
+      USER_ID_SECRET: secret,
+      ...settings,
+    },
+    answers: () =>
+      fetch(`http://127.0.0.1:${ports.ops}/readyz`).then(
+        ({ ok }) => ok,
+        () => false,
+      ),
+  });
+  const address = `http://127.0.0.1:${ports.verifier}`;
+  const client = new VerificationClient({ address, secret: [new Secret(knows)], deadlineMs: 10_000 });
+  return {
+    client,
+    process,
+    async [Symbol.asyncDispose]() {
+      await client[Symbol.asyncDispose]();
+      await process[Symbol.asyncDispose]();
+    },
+  };
+}

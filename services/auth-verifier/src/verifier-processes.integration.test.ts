@@ -1,0 +1,91 @@
+import { mia, type StandInProvider, says, startStandIn } from '@echodrop/identity-provider/stand-in-provider.fixture';
+import { type RunningRedis, startRedis } from '@echodrop/testkit/start-redis';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { echo } from './replica.fixture.ts';
+import { startVerifier, type VerifierProcess } from './verifier-process.fixture.ts';
+
+let parts: AsyncDisposableStack;
+let redis: RunningRedis;
+let standIn: StandInProvider;
+
+beforeEach(async () => {
+  parts = new AsyncDisposableStack();
+  redis = parts.use(await startRedis());
+  standIn = parts.use(await startStandIn());
+});
+
+afterEach(() => parts.disposeAsync());
+
+async function verifier(settings: Record<string, string> = {}, knows?: string): Promise<VerifierProcess> {
+  const own = { REDIS_URL: redis.url, IDENTITY_PROVIDERS: standIn.provider.advertised, ...settings };
+  return parts.use(await startVerifier(own, knows));
+}
+
+function ask({ client }: VerifierProcess, token: string) {
+  const authorization = `OAuth oauth_consumer_key="c", oauth_token="${token}", oauth_timestamp="1", oauth_nonce="${token}"`;
+  return client.verify(echo(standIn.provider, authorization), AbortSignal.timeout(10_000));
+}
+
+test('a user who is forgotten at one process is asked about anew at another', async () => {
+  const [first, second] = await Promise.all([verifier(), verifier()]);
+  expect(await ask(first, 'a')).toMatchObject({ outcome: 'verified' });
+  expect(await ask(second, 'a')).toMatchObject({ outcome: 'verified' });
+  expect(standIn.questions).toHaveLength(1);
+  await first.client.forget({ provider: standIn.provider.advertised, subject: '1059182745930317825' });
+  standIn.behaviour = says(403);
+  expect(await ask(second, 'a')).toEqual({ outcome: 'refused' });
+});
+
+test('both secrets are exchanged without a question too many, and without an error', async () => {
+  const [older, newer] = ['an older secret!', 'a newer secret!!'];
+  const steps = [older, `${older},${newer}`, `${newer},${older}`, newer];
+  const processes = await Promise.all(
+    steps.map((both, step) => verifier({ CACHE_KEY_SECRET: both, VERIFIER_SECRET: both }, step < 2 ? older : newer)),
+  );
+  for (const [step, each] of processes.entries()) {
+    const next = processes[step + 1];
+    if (!next) break;
+    expect(await ask(each, `proof of step ${step}`)).toMatchObject({ outcome: 'verified' });
+    expect(await ask(next, `proof of step ${step}`)).toMatchObject({ outcome: 'verified' });
+  }
+  expect(standIn.questions).toHaveLength(3);
+});
+
+test('a provider that keeps failing is left alone at once, told of, and others are not', async () => {
+  const other = parts.use(await startStandIn());
+  const entries = [standIn, other].map(({ provider }) => provider.advertised).join();
+  const one = await verifier({ IDENTITY_PROVIDERS: entries });
+  standIn.behaviour = says(503);
+  for (let failures = 0; failures < 10; failures += 1) await ask(one, `${failures}`);
+  standIn.behaviour = mia;
+  expect(await ask(one, 'another')).toMatchObject({ outcome: 'provider_unavailable' });
+  expect(standIn.questions).toHaveLength(10);
+  expect(one.process.output).toContain('provider keeps failing and is left alone');
+  const elsewhere = echo(other.provider, 'OAuth a');
+  expect(await one.client.verify(elsewhere, AbortSignal.timeout(5000))).toMatchObject({ outcome: 'verified' });
+});
+
+test('a token that was told 429 rests for as long as Retry-After says, and others do not', async () => {
+  const one = await verifier();
+  standIn.behaviour = says(429, '', 'Retry-After: 120\r\n');
+  expect(await ask(one, 'noa')).toEqual({ outcome: 'provider_unavailable', retryAfterSeconds: 120 });
+  standIn.behaviour = mia;
+  expect(await ask(one, 'noa')).toMatchObject({ outcome: 'provider_unavailable' });
+  expect(await ask(one, 'mia')).toMatchObject({ outcome: 'verified' });
+  expect(standIn.questions).toHaveLength(2);
+});
+
+test('a process that is killed while it asks leaves others waiting no longer than a provider may take', async () => {
+  const settings = { PROVIDER_TIMEOUT_MS: '1000' };
+  const [killed, other] = await Promise.all([verifier(settings), verifier(settings)]);
+  standIn.behaviour = () => {};
+  const lost = ask(killed, 'a').catch(() => 'lost');
+  await expect.poll(() => standIn.questions.length).toBe(1);
+  const waiting = ask(other, 'a');
+  await killed.process.kill();
+  expect(await lost).toBe('lost');
+  const begin = performance.now();
+  expect(await waiting).toMatchObject({ outcome: 'provider_unavailable' });
+  expect(performance.now() - begin).toBeLessThan(3000);
+  expect(standIn.questions).toHaveLength(1);
+});
