@@ -2,9 +2,10 @@ import type { MediaType } from '@echodrop/media/media-type';
 import { isPhoto } from '@echodrop/media/media-type';
 import type { Probe } from '@echodrop/media/probe';
 import { LRUCache } from 'lru-cache';
-import { AskQueue, type Backlog, QueueUnavailable } from './ask-queue.ts';
+import { AskQueue, type Backlog } from './ask-queue.ts';
+import { killedItsWorkers } from './died-with-it.ts';
 import type { QueueConnection } from './queue-connection.ts';
-import { diedWithIt, type JobEnd, ServedQueue } from './serve-queue.ts';
+import { type JobEnd, ServedQueue } from './serve-queue.ts';
 
 /** How many of the media's first bytes a job carries: enough for most photos. */
 export const probeHeadBytes = 16 * 1024;
@@ -61,9 +62,7 @@ export class ProbeClient implements AsyncDisposable {
     try {
       return await queue.ask({ mediaKey, size, head: head.toString('base64') }, waiting);
     } catch (error) {
-      const isMediaAtFault =
-        error instanceof QueueUnavailable && error.cause instanceof Error && diedWithIt(error.cause.message);
-      if (isMediaAtFault) return { outcome: 'unsupported', why: 'too_costly' };
+      if (killedItsWorkers(error)) return { outcome: 'unsupported', why: 'too_costly' };
       throw error;
     }
   }

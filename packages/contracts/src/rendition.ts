@@ -1,8 +1,9 @@
 import type { MediaType } from '@echodrop/media/media-type';
 import { type RenditionSet, recipesOf } from '@echodrop/media/recipes';
-import { AskQueue, type End, QueueUnavailable } from './ask-queue.ts';
+import { AskQueue, type End } from './ask-queue.ts';
+import { diedWithIt, killedItsWorkers } from './died-with-it.ts';
 import type { QueueConnection } from './queue-connection.ts';
-import { diedWithIt, type JobEnd, ServedQueue } from './serve-queue.ts';
+import { type JobEnd, ServedQueue } from './serve-queue.ts';
 
 /** Renditions that are wanted: of which media, and all pictures of it or its film. */
 export interface RenditionQuestion {
@@ -56,9 +57,7 @@ export class RenditionClient implements AsyncDisposable {
     try {
       return await this.#queues[question.set].ask(question, asking);
     } catch (error) {
-      const isMediaAtFault =
-        error instanceof QueueUnavailable && error.cause instanceof Error && diedWithIt(error.cause.message);
-      if (isMediaAtFault) return { outcome: 'unsupported' };
+      if (killedItsWorkers(error)) return { outcome: 'unsupported' };
       throw error;
     }
   }

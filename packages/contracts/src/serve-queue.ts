@@ -70,11 +70,6 @@ export class ServedQueue<Q, A> implements AsyncDisposable {
 
 const late = 'past its deadline';
 
-/** Whether a job failed because the workers that took it died, one after the other: BullMQ 6 says so in these words. */
-export function diedWithIt(failure: string): boolean {
-  return /^job (stalled|started) more than allowable limit$/.test(failure);
-}
-
 function age(job: { timestamp: number } | undefined): number {
   return job ? (Date.now() - job.timestamp) / 1000 : 0;
 }

@@ -1,4 +1,4 @@
-import { innerBoxes } from './iso-boxes.ts';
+import { contentsOf, innerBoxes } from './iso-boxes.ts';
 
 /** A property of an item: a box without its header. */
 export interface ItemProperty {
@@ -26,36 +26,36 @@ export class HeifItems {
 
   /** The item that is shown, undefined where none is named. */
   get primary(): number | undefined {
-    const [pitm] = children(this.#meta, 'pitm', fullBox);
+    const [pitm] = contentsOf(this.#meta, 'pitm', fullBox);
     return pitm && new Numbers(pitm, fullBox).next(pitm[0] === 0 ? 2 : 4);
   }
 
   /** What bytes the directory itself holds. */
   get data(): Buffer {
-    return children(this.#meta, 'idat', fullBox)[0] ?? Buffer.alloc(0);
+    return contentsOf(this.#meta, 'idat', fullBox)[0] ?? Buffer.alloc(0);
   }
 
   /** An item's properties, in the order in which they apply (ISO/IEC 23008-12 section 9.3). */
   propertiesOf(item: number): ItemProperty[] {
-    return children(this.#meta, 'iprp', fullBox).flatMap((iprp) => {
-      const boxes = children(iprp, 'ipco').flatMap((ipco) =>
+    return contentsOf(this.#meta, 'iprp', fullBox).flatMap((iprp) => {
+      const boxes = contentsOf(iprp, 'ipco').flatMap((ipco) =>
         [...innerBoxes(ipco, 0)].map(({ type, content, end }) => ({ type, content: ipco.subarray(content, end) })),
       );
-      const indexes = children(iprp, 'ipma').flatMap((ipma) => propertyIndexes(ipma, item));
+      const indexes = contentsOf(iprp, 'ipma').flatMap((ipma) => propertyIndexes(ipma, item));
       return indexes.flatMap((index) => boxes[index - 1] ?? []);
     });
   }
 
   /** Where the EXIF lies that describes an item. */
   exifOf(item: number): ItemPlace | undefined {
-    const describing = new Set(children(this.#meta, 'iref', fullBox).flatMap((iref) => describers(iref, item)));
-    const exif = children(this.#meta, 'iinf', fullBox).flatMap(exifItems);
+    const describing = new Set(contentsOf(this.#meta, 'iref', fullBox).flatMap((iref) => describers(iref, item)));
+    const exif = contentsOf(this.#meta, 'iinf', fullBox).flatMap(exifItems);
     const found = exif.find((id) => describing.has(id));
     return found === undefined ? undefined : this.#placeOf(found);
   }
 
   #placeOf(item: number): ItemPlace | undefined {
-    const [iloc] = children(this.#meta, 'iloc', fullBox);
+    const [iloc] = contentsOf(this.#meta, 'iloc', fullBox);
     return iloc && placeIn(iloc, item);
   }
 }
@@ -76,7 +76,7 @@ function propertyIndexes(ipma: Buffer, item: number): number[] {
 // References "content describes": from an item, to a list of items.
 function describers(iref: Buffer, item: number): number[] {
   const idBytes = iref[0] === 0 ? 2 : 4;
-  return children(iref, 'cdsc', fullBox).flatMap((reference) => {
+  return contentsOf(iref, 'cdsc', fullBox).flatMap((reference) => {
     const numbers = new Numbers(reference, 0);
     const from = numbers.next(idBytes);
     for (let to = numbers.next(2); to > 0 && !numbers.ended; to--) if (numbers.next(idBytes) === item) return [from];
@@ -86,7 +86,7 @@ function describers(iref: Buffer, item: number): number[] {
 
 // iinf: a count, then a box for each item: its id, two bytes about protection, four letters for its kind.
 function exifItems(iinf: Buffer): number[] {
-  const entries = children(iinf, 'infe', fullBox + (iinf[0] === 0 ? 2 : 4));
+  const entries = contentsOf(iinf, 'infe', fullBox + (iinf[0] === 0 ? 2 : 4));
   return entries.flatMap((infe) => {
     const idBytes = infe[0] === 3 ? 4 : 2;
     const kindAt = fullBox + idBytes + 2;
@@ -116,12 +116,6 @@ function placeIn(iloc: Buffer, item: number): ItemPlace | undefined {
     numbers.skip(extents * (indexBytes + offsetBytes + lengthBytes));
   }
   return undefined;
-}
-
-function children(parent: Buffer, type: string, start = 0): Buffer[] {
-  return [...innerBoxes(parent, start)]
-    .filter((box) => box.type === type)
-    .map(({ content, end }) => parent.subarray(content, end));
 }
 
 /** Big-endian numbers that lie one after another; zeros where the bytes are at their end. */

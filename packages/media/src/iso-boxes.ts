@@ -35,6 +35,13 @@ export function* innerBoxes(bytes: Buffer, start: number): Generator<IsoBox> {
   }
 }
 
+/** The contents of the boxes of one type that lie in `bytes` from `start` on. */
+export function contentsOf(bytes: Buffer, type: string, start = 0): Buffer[] {
+  return [...innerBoxes(bytes, start)]
+    .filter((box) => box.type === type)
+    .map(({ content, end }) => bytes.subarray(content, end));
+}
+
 function boxAt(bytes: Buffer, offset: number, endOfAll: number): IsoBox | undefined {
   if (offset + 8 > bytes.length) return undefined;
   const type = bytes.toString('latin1', offset + 4, offset + 8);

@@ -1,4 +1,4 @@
-import { innerBoxes } from './iso-boxes.ts';
+import { contentsOf } from './iso-boxes.ts';
 import type { Size } from './unsupported.ts';
 
 // A track's header ends with nine numbers of a matrix and the size, all in fixed point (ISO/IEC 14496-12 section 8.3).
@@ -6,8 +6,8 @@ const fromEnd = { matrix: 44, width: 8, height: 4 };
 
 /** The displayed size of the first track of a kind in a `moov` box without its header: turned as its matrix says. */
 export function trackSize(moov: Buffer, handler: string): Size | undefined {
-  const track = children(moov, 'trak').find((trak) => handlerOf(trak) === handler);
-  const header = track && children(track, 'tkhd')[0];
+  const track = contentsOf(moov, 'trak').find((trak) => handlerOf(trak) === handler);
+  const header = track && contentsOf(track, 'tkhd')[0];
   if (!header || header.length < fromEnd.matrix) return undefined;
   const size = {
     width: header.readUInt16BE(header.length - fromEnd.width),
@@ -18,12 +18,6 @@ export function trackSize(moov: Buffer, handler: string): Size | undefined {
 }
 
 function handlerOf(trak: Buffer): string | undefined {
-  const hdlr = children(trak, 'mdia').flatMap((mdia) => children(mdia, 'hdlr'))[0];
+  const hdlr = contentsOf(trak, 'mdia').flatMap((mdia) => contentsOf(mdia, 'hdlr'))[0];
   return hdlr?.toString('latin1', 8, 12);
-}
-
-function children(parent: Buffer, type: string): Buffer[] {
-  return [...innerBoxes(parent, 0)]
-    .filter((box) => box.type === type)
-    .map(({ content, end }) => parent.subarray(content, end));
 }
