@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type RunningRedis, startRedis } from '@echodrop/testkit/start-redis';
@@ -44,6 +45,20 @@ function holdingWorker(queue: TestQueue, graceSeconds: number) {
     },
   });
   return { ...worker, letGo: () => held.resolve() };
+}
+
+/** A worker that is never done, and stops soon; it tells when a job is begun, and what the job is told. */
+function slowWorker(queue: TestQueue) {
+  const begun = Promise.withResolvers<void>();
+  const told = Promise.withResolvers<unknown>();
+  const worker = queue.worker({
+    graceSeconds: 0.3,
+    answer: (_, signal) => {
+      begun.resolve();
+      return sleep(60_000, 'never', { signal }).finally(() => told.resolve(signal.reason));
+    },
+  });
+  return { ...worker, begun: begun.promise, told: told.promise };
 }
 
 describe.concurrent('a queue', () => {
@@ -130,6 +145,8 @@ describe.concurrent('a queue', () => {
     const asker = await readyAsker(queue);
     const late = asker.ask('late', { deadlineMs: 100, jobId: 'shared' });
     await expect(late).rejects.toThrow(QueueUnavailable);
+    await becomes(queue, 'wait', 1);
+    await sleep(100);
     const answered: string[] = [];
     const { ends } = queue.worker({
       answer: async (question) => {
@@ -234,20 +251,86 @@ describe.concurrent('a queue', () => {
     expect(await waiting).toBe('WAITING');
   });
 
-  test('a job that outlives the grace is told so, and goes to another worker', { timeout: 30_000 }, async () => {
+  test('a job that outlives the grace of worker after worker is told so, and the next has it at once', {
+    timeout: 30_000,
+  }, async () => {
     await using queue = testQueue(redis.url);
-    const told = Promise.withResolvers<unknown>();
-    const { served } = queue.worker({
-      graceSeconds: 0.3,
-      answer: (_, signal) => sleep(20_000, 'never', { signal }).finally(() => told.resolve(signal.reason)),
-    });
+    const asker = await readyAsker(queue);
+    let current = slowWorker(queue);
+    const asked = asker.ask('q', { deadlineMs: 20_000 });
+    for (let stops = 0; stops < 3; stops += 1) {
+      await current.begun;
+      const next = slowWorker(queue);
+      await next.served.ready();
+      expect(await msUntilSettled(current.served[Symbol.asyncDispose]())).toBeLessThan(1500);
+      expect(await current.told).toMatchObject({ message: 'the worker stops' });
+      // A lock that had to run out would take six seconds.
+      expect(await msUntilSettled(next.begun)).toBeLessThan(1500);
+      expect(current.ends).toEqual([]);
+      current = next;
+    }
+    queue.worker();
+    await current.served[Symbol.asyncDispose]();
+    expect(await asked).toBe('Q');
+  });
+
+  test('a job whose answer does not heed the stop goes to another worker all the same', async () => {
+    await using queue = testQueue(redis.url);
+    const { served, letGo, ends } = holdingWorker(queue, 0);
     const asker = await readyAsker(queue);
     const asked = asker.ask('q', { deadlineMs: 20_000 });
     await becomes(queue, 'active', 1);
-    expect(await msUntilSettled(served[Symbol.asyncDispose]())).toBeLessThan(1500);
-    expect(await told.promise).toMatchObject({ message: 'the worker stops' });
-    queue.worker();
-    expect(await asked).toBe('Q');
+    expect(await msUntilSettled(served[Symbol.asyncDispose]())).toBeLessThan(2500);
+    queue.worker({ answer: async () => 'by another' });
+    expect(await msUntilSettled(asked)).toBeLessThan(1500);
+    expect(await asked).toBe('by another');
+    expect(ends).toEqual([]);
+    letGo();
+  });
+
+  test('a job that is given back keeps its turn: after those that somebody waits for, before other wishes', async () => {
+    await using queue = testQueue(redis.url);
+    const asker = await readyAsker(queue);
+    await asker.wish('wished first', { deadlineMs: 20_000, jobId: 'wish-one' });
+    await asker.wish('wished second', { deadlineMs: 20_000, jobId: 'wish-two' });
+    const stopping = slowWorker(queue);
+    await stopping.begun;
+    const asked = asker.ask('asked', { deadlineMs: 20_000 });
+    await becomes(queue, 'wait', 1);
+    await stopping.served[Symbol.asyncDispose]();
+    const answered: string[] = [];
+    queue.worker({
+      answer: async (question) => {
+        answered.push(question);
+        return question;
+      },
+    });
+    await asked;
+    await waitUntil('all of them', 5000, async () => answered.length === 3);
+    expect(answered).toEqual(['asked', 'wished first', 'wished second']);
+  });
+
+  test('a worker that loses a job, and takes it again while its own answer still ends, answers it', {
+    timeout: 40_000,
+  }, async () => {
+    await using queue = testQueue(redis.url);
+    const asker = await readyAsker(queue);
+    const runs: AbortSignal[] = [];
+    queue.worker({
+      concurrency: 2,
+      answer: async (question, signal) => {
+        const run = runs.push(signal);
+        // The first takes longer to end than the check for stalled jobs takes to come round, the second longer than a lock lasts.
+        if (run === 1) await once(signal, 'abort').then(() => sleep(4000));
+        else await sleep(7000, undefined, { signal });
+        return `${question} ${run}`;
+      },
+    });
+    const asked = asker.ask('run', { deadlineMs: 30_000, jobId: 'lost-once' });
+    await becomes(queue, 'active', 1);
+    await view.redis.del(view.key(queue.name, 'lost-once:lock'));
+    expect(await asked).toBe('run 2');
+    expect(runs.map(({ aborted }) => aborted)).toEqual([true, false]);
   });
 
   test('a process that has closed both ends has nothing left that keeps it', async () => {

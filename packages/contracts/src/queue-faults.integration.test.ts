@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { connect, createServer } from 'node:net';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type RunningRedis, startRedis } from '@echodrop/testkit/start-redis';
 import { waitUntil } from '@echodrop/testkit/wait-until';
 import { execa } from 'execa';
@@ -117,6 +118,36 @@ describe.concurrent('a queue', () => {
     expect(await asked).toBe('Q');
   });
 
+  test('Redis hangs for longer than a lock lasts: a running job is told so, begins anew once, and is answered', {
+    timeout: 40_000,
+  }, async () => {
+    await using system = await start();
+    const { redis, queue } = system;
+    const runs: AbortSignal[] = [];
+    const begun = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const answer = async (question: string, signal: AbortSignal) => {
+      const run = runs.push(signal);
+      begun[run - 1]?.resolve();
+      await sleep(run === 1 ? 30_000 : 3000, undefined, { signal });
+      return `${question} ${run}`;
+    };
+    const workers = [queue.worker({ answer }), queue.worker({ answer })];
+    const asker = queue.asker();
+    await waitUntil('a connection', 5000, () => asker.ready().then(() => true));
+    const asked = asker.ask('run', { deadlineMs: 30_000 });
+    await begun[0]?.promise;
+    await redis.freeze();
+    await sleep(10_000);
+    await redis.thaw();
+    await waitUntil('the first run told', 2000, async () => runs[0]?.aborted === true);
+    expect(runs[0]?.reason).toMatchObject({ message: 'the lock of the job is lost' });
+    expect(await asked).toBe('run 2');
+    expect(runs).toHaveLength(2);
+    const ends = () => workers.flatMap((worker) => worker.ends.map(({ outcome }) => outcome));
+    await waitUntil('its end', 1000, async () => ends().length > 0);
+    expect(ends()).toEqual(['answered']);
+  });
+
   test('Redis is killed in mid-job and comes back with its jobs: the answer comes', async () => {
     await using system = await start();
     const { redis, queue } = system;
@@ -186,7 +217,7 @@ describe.concurrent('a queue', () => {
   ])('both ends close in time where Redis %s', async (_, happens) => {
     await using system = await start();
     const { redis, queue } = system;
-    const { served } = queue.worker({ graceSeconds: 1 });
+    const { served } = queue.worker({ graceSeconds: 0.5 });
     const asker = queue.asker();
     await works(asker);
     await happens(redis);

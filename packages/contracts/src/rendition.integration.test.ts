@@ -3,7 +3,7 @@ import { type RunningRedis, startRedis } from '@echodrop/testkit/start-redis';
 import { waitUntil } from '@echodrop/testkit/wait-until';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { connectionTo, RedisView } from './queue.fixture.ts';
-import { RenditionClient, type RenditionQuestion, serveRenditions } from './rendition.ts';
+import { type RenditionAnswer, RenditionClient, type RenditionQuestion, serveRenditions } from './rendition.ts';
 
 let redis: RunningRedis;
 let parts: AsyncDisposableStack;
@@ -26,7 +26,9 @@ async function newClient(): Promise<RenditionClient> {
   return made;
 }
 
-type Render = (question: RenditionQuestion) => Promise<{ outcome: 'made' | 'unsupported' }>;
+type Render = (question: RenditionQuestion) => Promise<RenditionAnswer>;
+
+const broken: RenditionAnswer = { outcome: 'unsupported', why: 'broken' };
 
 /** A worker that notes what it is asked for; `first`, which only tried the connection, is left out. */
 function worker(render: Render = async () => ({ outcome: 'made' })): string[] {
@@ -73,9 +75,9 @@ test('many who ask at once, and the wish before them, are one job', async () => 
 });
 
 test('what cannot be made is not tried again', async () => {
-  const asked = worker(async () => ({ outcome: 'unsupported' }));
+  const asked = worker(async () => broken);
   for (let n = 0; n < 5; n += 1) {
-    expect(await client.make(photo('broken'), waiting)).toEqual({ outcome: 'unsupported' });
+    expect(await client.make(photo('broken'), waiting)).toEqual(broken);
     await client.wish(photo('broken'));
     await sleep(400);
   }
@@ -83,8 +85,8 @@ test('what cannot be made is not tried again', async () => {
 });
 
 test('after an hour it is tried again', async () => {
-  const asked = worker(async () => ({ outcome: 'unsupported' }));
-  expect(await client.make(photo('broken'), waiting)).toEqual({ outcome: 'unsupported' });
+  const asked = worker(async () => broken);
+  expect(await client.make(photo('broken'), waiting)).toEqual(broken);
   await endedEarlier('broken', 59 * 60);
   await client.make(photo('broken'), waiting);
   expect(asked).toHaveLength(1);
@@ -123,12 +125,24 @@ test('what broke down is tried again after ten seconds, not at once and not in a
   expect(await client.make(photo('unlucky'), waiting)).toEqual({ outcome: 'made' });
 });
 
+test('what is turned off is tried again after ten seconds: it may be on again', async () => {
+  const off: RenditionAnswer = { outcome: 'unsupported', why: 'type_off' };
+  let answer: RenditionAnswer = off;
+  const asked = worker(async () => answer);
+  expect(await client.make(photo('off'), waiting)).toEqual(off);
+  answer = { outcome: 'made' };
+  expect(await client.make(photo('off'), waiting)).toEqual(off);
+  expect(asked).toHaveLength(1);
+  await endedEarlier('off', 10);
+  expect(await client.make(photo('off'), waiting)).toEqual({ outcome: 'made' });
+});
+
 test('media that killed two workers cannot be rendered, for an hour', async () => {
   const asked = worker(async () => {
     throw new Error('job stalled more than allowable limit');
   });
   for (let n = 0; n < 3; n += 1) {
-    expect(await client.make(photo('deadly'), waiting)).toEqual({ outcome: 'unsupported' });
+    expect(await client.make(photo('deadly'), waiting)).toEqual({ outcome: 'unsupported', why: 'too_costly' });
     await endedEarlier('deadly', 600);
   }
   expect(asked).toEqual(['pictures deadly']);

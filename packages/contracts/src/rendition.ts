@@ -1,5 +1,6 @@
 import type { MediaType } from '@echodrop/media/media-type';
 import { type RenditionSet, recipesOf } from '@echodrop/media/recipes';
+import type { Rendered } from '@echodrop/media/render-pictures';
 import { AskQueue, type End } from './ask-queue.ts';
 import { diedWithIt, killedItsWorkers } from './died-with-it.ts';
 import type { QueueConnection } from './queue-connection.ts';
@@ -12,10 +13,8 @@ export interface RenditionQuestion {
   readonly set: RenditionSet;
 }
 
-/** `made`: they lie in the store. `unsupported`: no such renditions can be made of these bytes. */
-export interface RenditionAnswer {
-  readonly outcome: 'made' | 'unsupported';
-}
+/** `made`: they lie in the store. `unsupported`: no such renditions can be made of these bytes, or none are while their type is off. */
+export type RenditionAnswer = Rendered;
 
 // Pictures must not wait behind films, which take minutes.
 const queues: Record<RenditionSet, string> = { pictures: 'rendition-pictures', film: 'rendition-films' };
@@ -23,16 +22,18 @@ const askedDeadlineMs = 30 * 60_000;
 // After a long night of uploads a wish is still worth fulfilling.
 const wishedDeadlineMs = 24 * 60 * 60_000;
 
+const soon = 10;
 const hour = 60 * 60;
 
 /**
  * What could not be made of media is not tried again for an hour, be it that its bytes are at fault or that they killed
- * two workers. What broke down for other reasons (a store that is down, a full disk) is tried again soon. What was made
- * and is asked for again has been deleted.
+ * two workers. What broke down for other reasons (a store that is down, a full disk) is tried again soon, and so is what
+ * is turned off: it may be on again. What was made and is asked for again has been deleted.
  */
 function standing(end: End<RenditionAnswer>): number {
-  if ('answer' in end) return end.answer.outcome === 'unsupported' ? hour : 1;
-  return diedWithIt(end.failure) ? hour : 10;
+  if ('failure' in end) return diedWithIt(end.failure) ? hour : soon;
+  if (end.answer.outcome === 'made') return 1;
+  return end.answer.why === 'type_off' ? soon : hour;
 }
 
 /** The asking end of the rendition wire: the gateway's for what was published, the site's for what it finds missing. */
@@ -57,7 +58,7 @@ export class RenditionClient implements AsyncDisposable {
     try {
       return await this.#queues[question.set].ask(question, asking);
     } catch (error) {
-      if (killedItsWorkers(error)) return { outcome: 'unsupported' };
+      if (killedItsWorkers(error)) return { outcome: 'unsupported', why: 'too_costly' };
       throw error;
     }
   }

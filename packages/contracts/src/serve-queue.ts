@@ -1,9 +1,19 @@
+import { addAbortListener } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { connectRedis } from '@echodrop/service/redis';
-import { UnrecoverableError, Worker } from 'bullmq';
-import { connectPatiently, type JobData, type QueueConnection, queuePrefix, within } from './queue-connection.ts';
+import { type Job, UnrecoverableError, WaitingError, Worker } from 'bullmq';
+import {
+  closingMs,
+  connectPatiently,
+  type JobData,
+  type QueueConnection,
+  queuePrefix,
+  within,
+} from './queue-connection.ts';
 
 // A dead worker's job is another's within ten seconds (TRAPS, BullMQ); one that kills two workers fails.
-const recovery = { lockDuration: 6000, stalledInterval: 3000, maxStalledCount: 1 };
+const lockDuration = 6000;
+const recovery = { lockDuration, skipLockRenewal: true, stalledInterval: 3000, maxStalledCount: 1 };
 
 /** How a job ended, for the worker's log and metrics. */
 export interface JobEnd {
@@ -19,33 +29,45 @@ interface Serving<Q, A> {
   readonly name: string;
   readonly concurrency: number;
   readonly graceSeconds: number;
-  /** Answers a question before `signal` aborts at the job's deadline; what it throws fails the job. */
+  /**
+   * Answers a question. `signal` aborts at the job's deadline, when the worker stops, and when the job is no longer this
+   * worker's; what is thrown otherwise, or at the deadline, fails the job.
+   */
   readonly answer: (question: Q, signal: AbortSignal) => Promise<A>;
   /** Gets the question too, where the job still has it. */
   readonly ended: (end: JobEnd, question?: Q) => void;
 }
 
-/** The answering end of a queue. Disposing lets running jobs finish within the grace; those that do not go back to the queue. */
+// How long an answer that was told to end may take for it.
+const endingMs = 1000;
+
+/**
+ * The answering end of a queue. Disposing lets running jobs finish within the grace; those that do not are given back to
+ * the queue, where they are the first in their turn, and nothing is held against them.
+ */
 export class ServedQueue<Q, A> implements AsyncDisposable {
   readonly #parts = new AsyncDisposableStack();
   readonly #redis: ReturnType<typeof connectRedis>;
+  readonly #answer: Serving<Q, A>['answer'];
+  readonly #stop = new AbortController();
 
   constructor({ name, concurrency, graceSeconds, answer, ended }: Serving<Q, A>, connection: QueueConnection) {
-    const stop = new AbortController();
-    // Last of all: a job that is told to stop must not reach Redis any more, or it would fail instead of going back to the queue.
-    this.#parts.defer(() => stop.abort(new Error('the worker stops')));
+    this.#answer = answer;
     this.#redis = this.#parts.use(connectPatiently(connection));
-    const worker = new Worker<JobData<Q>, A>(
-      name,
-      async (job) => {
-        const remaining = job.data.deadline - Date.now();
-        if (remaining <= 0) throw new UnrecoverableError(late);
-        return answer(job.data.question, AbortSignal.any([AbortSignal.timeout(remaining), stop.signal]));
-      },
-      { connection: this.#redis, prefix: queuePrefix, concurrency, ...recovery },
-    );
-    // Where Redis is away nothing can be finished. What still runs afterwards loses its lock, and so goes back to the queue.
-    this.#parts.defer(() => within(this.#redis.status === 'ready' ? graceSeconds * 1000 : 0, worker.close()));
+    const worker = new Worker<JobData<Q>, A>(name, (job, token = '') => this.#process(job, token), {
+      connection: this.#redis,
+      prefix: queuePrefix,
+      concurrency,
+      ...recovery,
+    });
+    this.#parts.defer(async () => {
+      // Where Redis is away nothing can be finished, nor given back: what runs loses its lock, and so goes back to the queue.
+      const [finishingMs, givingBackMs] = this.#redis.status === 'ready' ? [graceSeconds * 1000, closingMs] : [0, 0];
+      const closed = worker.close();
+      await within(finishingMs, closed);
+      this.#stop.abort(new Error('the worker stops'));
+      await within(givingBackMs, closed);
+    });
     worker.on('error', (error) =>
       connection.log.debug({ reason: error.message, queue: name }, 'worker lost its connection'),
     );
@@ -65,6 +87,47 @@ export class ServedQueue<Q, A> implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#parts.disposeAsync();
+  }
+
+  async #process(job: Job<JobData<Q>, A>, token: string): Promise<A> {
+    const remaining = job.data.deadline - Date.now();
+    if (remaining <= 0) throw new UnrecoverableError(late);
+    const lost = new AbortController();
+    const ended = new AbortController();
+    keepLock(job, token, lost, ended.signal).catch(() => {});
+    try {
+      const signal = AbortSignal.any([AbortSignal.timeout(remaining), this.#stop.signal, lost.signal]);
+      return await this.#endedOnceStopped(this.#answer(job.data.question, signal));
+    } catch (error) {
+      if (this.#stop.signal.aborted || lost.signal.aborted) return giveBack(job, token);
+      throw error;
+    } finally {
+      ended.abort();
+    }
+  }
+
+  // Also of an answer that does not heed its signal.
+  async #endedOnceStopped(answering: Promise<A>): Promise<A> {
+    const overdue = Promise.withResolvers<never>();
+    const stop = this.#stop.signal;
+    using _ = addAbortListener(stop, () => setTimeout(overdue.reject, endingMs, stop.reason).unref());
+    return await Promise.race([answering, overdue.promise]);
+  }
+}
+
+// BullMQ counts neither a stall nor a failure. It refuses where the lock is another's: then there is nothing to give back.
+async function giveBack(job: Job, token: string): Promise<never> {
+  await job.moveToWait(token).catch(() => {});
+  throw new WaitingError();
+}
+
+// Not left to BullMQ, which knows what it renews by the job's id alone: of a job that this worker has lost and taken again,
+// the end of the first taking would end the renewals of the second.
+async function keepLock(job: Job, token: string, lost: AbortController, ended: AbortSignal): Promise<void> {
+  while (!lost.signal.aborted) {
+    await sleep(lockDuration / 3, undefined, { signal: ended });
+    const renewed = await job.extendLock(token, lockDuration).catch(() => 'unknown');
+    if (renewed === 0) lost.abort(new Error('the lock of the job is lost'));
   }
 }
 

@@ -1,12 +1,15 @@
-import { writeFile } from 'node:fs/promises';
+import { readFile, rename, writeFile } from 'node:fs/promises';
 import type { Metadata, OutputInfo, Sharp } from 'sharp';
 import { decodeAnimation, decodePhoto, guardedSharp } from './guarded-sharp.ts';
+import { brandedAsStill } from './heif-still.ts';
+import { middleOf } from './middle.ts';
 import { encode, type SourceCoding } from './picture-coding.ts';
-import type { PictureJob, PictureJobEnd } from './picture-job.ts';
+import type { PictureJob, PictureJobEnd, PictureToMake } from './picture-job.ts';
 import type { PictureRecipe } from './recipes.ts';
 import { decodeHeic } from './render-heic.ts';
+import { longestSideOf } from './rendition-size.ts';
 import { undecodedOrientation } from './undecoded-orientation.ts';
-import type { UnsupportedReason } from './unsupported.ts';
+import type { Size, UnsupportedReason } from './unsupported.ts';
 import { isLosslessWebp } from './webp-lossless.ts';
 
 /** Decoded once: upright, sRGB, 8 bits a channel, and what there is to know of the file it came from. */
@@ -22,24 +25,38 @@ interface Decoded {
 const mostCanvases = 2;
 
 /**
- * Makes all pictures of a job from one decoding of its source, each written to its path. Rejects where a file cannot be
- * read or written.
+ * Makes the pictures of a job from one decoding of its source, the whole one last: it may be an animation, and costs
+ * most. What cannot be drawn keeps no other from being drawn; `unsupported` where any is missing. What lies at a
+ * picture's path is all of it, even if this process is killed. Rejects where a file cannot be read or written.
  */
 export async function drawPictures({ source, pictures, maxPixels }: PictureJob): Promise<PictureJobEnd> {
   const decoded = await decode(source, maxPixels);
   if (typeof decoded === 'string') return { outcome: 'unsupported', why: decoded };
-  for (const { recipe, path } of pictures) {
-    const animation = recipe.size === 'whole' ? animationOf(source.path, decoded, recipe, maxPixels) : undefined;
-    const bytes = await (animation ?? draw(decoded, recipe)).toBuffer().catch(reasonOf);
-    if (typeof bytes === 'string') return { outcome: 'unsupported', why: bytes };
-    await writeFile(path, bytes);
+  let why: UnsupportedReason | undefined;
+  for (const { recipe, path } of wholeOnesLast(pictures)) {
+    const picture = await draw(source.path, decoded, recipe, maxPixels);
+    if (typeof picture === 'string') why ??= picture;
+    else await writeAtOnce(path, picture);
   }
-  return { outcome: 'made' };
+  return why ? { outcome: 'unsupported', why } : { outcome: 'made' };
+}
+
+function wholeOnesLast(pictures: readonly PictureToMake[]): PictureToMake[] {
+  const isWhole = ({ recipe }: PictureToMake) => Number(recipe.size === 'whole');
+  return pictures.toSorted((one, other) => isWhole(one) - isWhole(other));
+}
+
+async function writeAtOnce(path: string, picture: Buffer): Promise<void> {
+  await writeFile(`${path}.part`, picture);
+  await rename(`${path}.part`, path);
 }
 
 async function decode({ path, type }: PictureJob['source'], maxPixels: number): Promise<Decoded | UnsupportedReason> {
   const orientation = await undecodedOrientation(path, type);
-  if (type !== 'heic') return decodeOnce(path, orientation, maxPixels).catch(reasonOf);
+  if (type !== 'heic') {
+    const photo = type === 'avif' ? brandedAsStill(await readFile(path)) : path;
+    return decodeOnce(photo, orientation, maxPixels).catch(reasonOf);
+  }
   const photo = await decodeHeic(path, maxPixels);
   return typeof photo === 'string' ? photo : decodeOnce(photo, orientation, maxPixels).catch(reasonOf);
 }
@@ -78,21 +95,34 @@ function stoodUp(picture: Sharp, orientation: number | undefined): Sharp {
   }
 }
 
-function draw({ pixels, raw, coding }: Decoded, recipe: PictureRecipe): Sharp {
-  return encode(sized(guardedSharp()(pixels, { raw, limitInputPixels: false }), recipe), recipe, coding);
+async function draw(
+  path: string,
+  decoded: Decoded,
+  recipe: PictureRecipe,
+  maxPixels: number,
+): Promise<Buffer | UnsupportedReason> {
+  const animation = recipe.size === 'whole' ? animationOf(path, decoded, recipe, maxPixels) : undefined;
+  // Of an animation with a broken frame the first one is better than nothing.
+  const moving = await animation?.toBuffer().catch(() => undefined);
+  return moving ?? still(decoded, recipe).toBuffer().catch(reasonOf);
+}
+
+function still({ pixels, raw, coding }: Decoded, recipe: PictureRecipe): Sharp {
+  const picture = guardedSharp()(pixels, { raw, limitInputPixels: false });
+  return encode(sized(picture, raw, recipe), recipe, coding);
 }
 
 // Attention looks for what is bright, colourful or skin: of a tall photo of a person the middle is the belt.
-function sized(picture: Sharp, { size, format }: PictureRecipe): Sharp {
+function sized(picture: Sharp, raw: Size, { size, format }: PictureRecipe): Sharp {
   if (size === 'whole') return picture.resize(longestSideOf[format], longestSideOf[format], shrink);
-  if ('crop' in size) return picture.resize(size.crop, size.crop, { fit: 'cover', position: 'attention' });
+  if ('crop' in size) {
+    const attention = { fit: 'cover', position: 'attention' } as const;
+    return picture.extract(middleOf(raw)).resize(size.crop, size.crop, attention);
+  }
   return picture.resize(size.longest, size.longest, shrink);
 }
 
 const shrink = { fit: 'inside', withoutEnlargement: true } as const;
-
-// What a format can hold; AVIF's encoder takes 35 bytes of memory for each pixel.
-const longestSideOf = { jpeg: 65_500, png: 1_000_000, gif: 65_535, webp: 16_383, avif: 8192 };
 
 // An animation's frames are drawn anew from the file. One that lies on its side cannot be turned (sharp 0.35).
 function animationOf(path: string, { header, coding }: Decoded, recipe: PictureRecipe, maxPixels: number) {

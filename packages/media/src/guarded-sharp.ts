@@ -39,12 +39,15 @@ export async function photoHeader(firstBytes: Buffer): Promise<PhotoHeader | und
   }
 }
 
-/** A photo about to be decoded: its first frame or page, at most `maxPixels`; one that is cut off fails. */
+// What is there of a photo that is cut off or damaged is shown, as browsers do.
+const lenient = { failOn: 'none' } as const;
+
+/** A photo about to be decoded: its first frame or page, at most `maxPixels`. */
 export function decodePhoto(source: string | Buffer, maxPixels: number): Sharp {
-  return guardedSharp()(source, { failOn: 'truncated', limitInputPixels: maxPixels, pages: 1 });
+  return guardedSharp()(source, { ...lenient, limitInputPixels: maxPixels, pages: 1 });
 }
 
 /** An animation about to be decoded, all of its frames: at most `maxPixels` together. */
 export function decodeAnimation(path: string, maxPixels: number): Sharp {
-  return guardedSharp()(path, { failOn: 'truncated', limitInputPixels: maxPixels, animated: true });
+  return guardedSharp()(path, { ...lenient, limitInputPixels: maxPixels, animated: true });
 }

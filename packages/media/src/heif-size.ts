@@ -30,8 +30,15 @@ export async function heicExifOrientation(reader: SourceReader): Promise<number 
   return typeof shown === 'string' ? undefined : exifOrientationOf(shown, reader);
 }
 
+/** Whether what is displayed is a track, as of a film: the directory names no primary picture. */
+export async function isPictureTrack(reader: SourceReader): Promise<boolean> {
+  const shown = await shownPicture(reader);
+  return typeof shown !== 'string' && shown.isTrack;
+}
+
 /** What is displayed: its own transformations are applied to its size. */
 interface ShownPicture {
+  readonly isTrack: boolean;
   readonly size: Size;
   /** Where it is neither turned nor mirrored: what EXIF says of it, in the file or in the directory itself. */
   readonly exif?: { readonly place: ItemPlace; readonly directory: Buffer } | undefined;
@@ -51,7 +58,7 @@ async function shownPicture(reader: SourceReader): Promise<ShownPicture | Unsupp
 
 function pictureTrack(moov: Buffer): ShownPicture | undefined {
   const size = trackSize(moov, 'pict');
-  return size && { size };
+  return size && { isTrack: true, size };
 }
 
 // A picture of many tiles has its own extent, as each tile has.
@@ -65,7 +72,7 @@ function primaryPicture(meta: Buffer): ShownPicture | undefined {
   const size = properties.reduce(transformed, { width: extent.readUInt32BE(4), height: extent.readUInt32BE(8) });
   const isTransformed = properties.some(({ type }) => type === 'irot' || type === 'imir');
   const place = isTransformed ? undefined : items.exifOf(primary);
-  return { size, exif: place && { place, directory: items.data } };
+  return { isTrack: false, size, exif: place && { place, directory: items.data } };
 }
 
 // ISO/IEC 23008-12 section 6.5: cropping, and turns by quarters; a mirror changes no size.

@@ -1,14 +1,15 @@
-import { mkdtempDisposable, writeFile } from 'node:fs/promises';
+import { mkdtempDisposable, readdir, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { processesStarted } from '@echodrop/testkit/processes-started';
 import { samplePhoto } from '@echodrop/testkit/sample-media';
 import { execa } from 'execa';
+import sharp from 'sharp';
 import { expect, test } from 'vitest';
 import { ToolFailed } from './bounded-process.ts';
 import { begun, type PictureJob } from './picture-job.ts';
 import { makePictures } from './picture-process.ts';
-import { picturesOf } from './recipes.ts';
+import { pictureRecipes, picturesOf } from './recipes.ts';
 import { toolNamespaces } from './within-limits.ts';
 
 const signal = () => AbortSignal.timeout(20_000);
@@ -23,6 +24,7 @@ async function jobOf(folder: string, bytes: Buffer): Promise<PictureJob> {
   return { source: { path, type: 'jpg' }, pictures, maxPixels: 1_000_000 };
 }
 
+const grey = { channels: 3, background: '#808080' } as const;
 const photo = () => samplePhoto('jpg', { width: 320, height: 240 });
 
 test('all pictures of a photo are made in one process, and none of them in ours', async () => {
@@ -37,8 +39,25 @@ test('all pictures of a photo are made in one process, and none of them in ours'
 test('a disk without room is a breakdown: the media is not at fault', async () => {
   await using folder = await mkdtempDisposable(join(tmpdir(), 'pictures-'));
   const job = await jobOf(folder.path, await photo());
-  const full = { ...job, pictures: job.pictures.map(({ recipe }) => ({ recipe, path: '/dev/full' })) };
-  await expect(makePictures(full, signal())).rejects.toThrow(ToolFailed);
+  for (const { path } of job.pictures) await symlink('/dev/full', `${path}.part`);
+  await expect(makePictures(job, signal())).rejects.toThrow(ToolFailed);
+});
+
+test('a picture that cannot be made keeps no other from being made', async () => {
+  await using folder = await mkdtempDisposable(join(tmpdir(), 'pictures-'));
+  const job = await jobOf(
+    folder.path,
+    await sharp({ create: { width: 20_000, height: 2, ...grey } })
+      .jpeg()
+      .toBuffer(),
+  );
+  // Wider than a WebP can be.
+  const tooWide = { ...pictureRecipes.largeWebp, name: 'wide', size: { longest: 20_000 } };
+  const impossible = { recipe: tooWide, path: join(folder.path, 'wide.webp') };
+  const pictures = [impossible, ...job.pictures];
+  expect(await makePictures({ ...job, pictures }, signal())).toEqual({ outcome: 'unsupported', why: 'broken' });
+  const made = job.pictures.map(({ recipe }) => `${recipe.name}.${recipe.extension}`);
+  expect((await readdir(folder.path)).sort()).toEqual(['media', ...made].sort());
 });
 
 test('without enough memory the process ends, and no picture is said to be made', async () => {

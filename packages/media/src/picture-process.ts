@@ -19,7 +19,8 @@ const node = [process.execPath, '--disable-wasm-trap-handler', '--max-old-space-
 
 /**
  * Makes pictures in a process of its own: decoders of foreign bytes get no setting, no secret and no network, and are
- * killed when they take too long, which neither sharp nor WebAssembly could otherwise be.
+ * killed when they take too long, which neither sharp nor WebAssembly could otherwise be. However it ends, a picture
+ * that lies at its path is whole.
  *
  * Rejects where it broke down: no room on the disk, the process did not start or was killed, `signal` aborted.
  */

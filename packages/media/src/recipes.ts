@@ -37,17 +37,17 @@ const formats = {
 
 /** The pictures that are made of all media in the same format. */
 export const pictureRecipes = {
-  mini: { name: 'mini', version: 1, ...formats.jpeg, size: { crop: 75 }, quality: 80 },
-  thumb: { name: 'thumb', version: 1, ...formats.jpeg, size: { crop: 150 }, quality: 80 },
-  card: { name: 'card', version: 1, ...formats.jpeg, size: { longest: 1200 }, quality: 75 },
-  large: { name: 'large', version: 2, ...formats.jpeg, size: { longest: 1200 }, quality: 82 },
-  largeWebp: { name: 'large', version: 2, ...formats.webp, size: { longest: 1200 }, quality: 80 },
+  mini: { name: 'mini', version: 2, ...formats.jpeg, size: { crop: 75 }, quality: 80 },
+  thumb: { name: 'thumb', version: 2, ...formats.jpeg, size: { crop: 150 }, quality: 80 },
+  card: { name: 'card', version: 2, ...formats.jpeg, size: { longest: 1200 }, quality: 75 },
+  large: { name: 'large', version: 3, ...formats.jpeg, size: { longest: 1200 }, quality: 82 },
+  largeWebp: { name: 'large', version: 3, ...formats.webp, size: { longest: 1200 }, quality: 80 },
 } as const satisfies Record<string, PictureRecipe>;
 
 /** The whole picture in the format it came in, where browsers show it, else as JPEG; of a film its poster. */
 export function fullRecipe(type: MediaType): PictureRecipe {
   const own = formatOf(type);
-  return { name: 'full', version: 1, ...formats[own], size: 'whole', quality: own === 'avif' ? 75 : 90 };
+  return { name: 'full', version: 2, ...formats[own], size: 'whole', quality: own === 'avif' ? 75 : 90 };
 }
 
 /** Every picture that is made of media of this type. */
@@ -58,7 +58,7 @@ export function picturesOf(type: MediaType): readonly PictureRecipe[] {
 /** The film that browsers play. */
 export const filmRecipe = {
   name: 'film',
-  version: 2,
+  version: 3,
   extension: 'mp4',
   contentType: 'video/mp4',
 } as const satisfies Recipe;

@@ -2,15 +2,15 @@ import type { ToolEnd } from './bounded-process.ts';
 import { type FfmpegLimits, runFfmpeg } from './ffmpeg.ts';
 import { filmTracks, type Track } from './ffprobe.ts';
 import { filmGuards } from './film-codecs.ts';
-import { evenSize, within } from './fit.ts';
+import { deinterlaced, hasInterlacedFrames } from './interlaced.ts';
 import type { VideoType } from './media-type.ts';
 import { pictureTrack, sizeOnScreen } from './probe-video.ts';
 import type { Rendered } from './render-pictures.ts';
 import { inTime } from './render-time.ts';
+import { filmSize } from './rendition-size.ts';
 import { toSdr } from './tone-mapping.ts';
 
 const GiB = 1024 ** 3;
-const fullHd = { longest: 1920, shortest: 1080 };
 const limits: Omit<FfmpegLimits, 'maxPixels'> = {
   seconds: 20 * 60,
   cpuSeconds: 60 * 60,
@@ -19,7 +19,7 @@ const limits: Omit<FfmpegLimits, 'maxPixels'> = {
 };
 
 // Slices, parameters and ends (ITU-T H.264 table 7-1), and nothing else: SEI carries what a camera or an encoder likes
-// to note, positions included.
+// to note, positions included. ffmpeg 5.1 can only take SEI away as a whole.
 const withoutNotes = ['-bsf:v', 'filter_units=pass_types=1-5|7-11|13'];
 
 const withoutMetadata = [
@@ -29,8 +29,8 @@ const withoutMetadata = [
 
 /**
  * Makes the film that browsers play, an MP4 that can be watched while it loads, without any metadata: the default
- * picture track and the default sound, copied where they are H.264 and AAC already, else coded anew (H.264, at most
- * 1080p; AAC).
+ * picture track, copied where it is H.264 that browsers play and else coded anew (H.264, at most 1080p, deinterlaced),
+ * and the default sound, always coded anew (AAC, stereo).
  *
  * A film that takes longer than 20 minutes is `too_costly`. Rejects where rendering broke down: ffmpeg missing or killed,
  * `signal` aborted.
@@ -38,16 +38,18 @@ const withoutMetadata = [
 export async function renderFilm(
   { path, type }: { readonly path: string; readonly type: VideoType },
   outputPath: string,
-  { maxPixels, signal }: { readonly maxPixels: number; readonly signal: AbortSignal },
+  options: { readonly maxPixels: number; readonly signal: AbortSignal },
 ): Promise<Rendered> {
+  const { maxPixels, signal } = options;
   const tracks = await filmTracks(path, type, signal);
   if (typeof tracks === 'string') return { outcome: 'unsupported', why: tracks };
   const picture = pictureTrack(tracks);
   if (typeof picture === 'string') return { outcome: 'unsupported', why: picture };
   const input = [...filmGuards(type), '-i', `file:${path}`];
+  const isCopied = plays(picture, type) && !(await hasInterlacedFrames({ path, type, track: picture }, options));
   let end: ToolEnd = 'broken';
   // What cannot be put into an MP4 as it is, and sound that cannot be decoded, only show when one tries.
-  for (const { coding, sound } of ways(picture, soundTrack(tracks), type)) {
+  for (const { coding, sound } of ways(picture, soundTrack(tracks), isCopied)) {
     const output = [...tracksOf(picture, sound), ...coding, ...soundCoding(sound), ...withoutMetadata];
     end = await inTime(limits.seconds, signal, (within) =>
       runFfmpeg({ input, output: [...output, ...mp4At(outputPath)] }, { ...limits, maxPixels }, within),
@@ -62,13 +64,10 @@ interface Way {
   readonly sound: Track | undefined;
 }
 
-function ways(picture: Track, sound: Track | undefined, type: VideoType): readonly Way[] {
-  const anew = coded(picture);
-  return [
-    ...(isCopied(picture, type) ? [{ coding: copied, sound }] : []),
-    { coding: anew, sound },
-    ...(sound ? [{ coding: anew, sound: undefined }] : []),
-  ];
+function ways(picture: Track, sound: Track | undefined, isCopied: boolean): readonly Way[] {
+  const codings = isCopied ? [copied, coded(picture)] : [coded(picture)];
+  const sounds = sound ? [sound, undefined] : [undefined];
+  return sounds.flatMap((each) => codings.map((coding) => ({ coding, sound: each })));
 }
 
 function soundTrack(tracks: readonly Track[]): Track | undefined {
@@ -81,25 +80,27 @@ function tracksOf(picture: Track, sound: Track | undefined): string[] {
 }
 
 // 8 bits and 4:2:0 is what browsers play. AVI and MPEG keep no times of display, which an MP4 needs.
-function isCopied({ codec, pixelFormat }: Track, type: VideoType): boolean {
-  const plays = codec === 'h264' && (pixelFormat === 'yuv420p' || pixelFormat === 'yuvj420p');
-  return plays && type !== 'avi' && type !== 'mpg';
+function plays({ codec, pixelFormat }: Track, type: VideoType): boolean {
+  const isCommon = codec === 'h264' && (pixelFormat === 'yuv420p' || pixelFormat === 'yuvj420p');
+  return isCommon && type !== 'avi' && type !== 'mpg';
 }
 
 const copied = ['-c:v', 'copy', ...withoutNotes];
 
 function coded(picture: Track): string[] {
-  const { width, height } = evenSize(within(sizeOnScreen(picture), fullHd));
+  const { width, height } = filmSize(sizeOnScreen(picture));
+  const filters = [...deinterlaced(picture), ...toSdr(picture), `scale=${width}:${height}`, 'setsar=1'];
   return [
-    ...['-vf', [...toSdr(picture), `scale=${width}:${height}`, 'setsar=1'].join(','), '-fps_mode', 'vfr'],
+    ...['-vf', filters.join(','), '-fps_mode', 'vfr'],
     ...['-c:v', 'libx264', '-preset', 'veryfast', '-crf', '23', '-pix_fmt', 'yuv420p', '-threads', '4'],
     ...withoutNotes,
   ];
 }
 
+// Never copied: every packet of AAC has room for notes (ISO/IEC 14496-3, fill and data stream elements), and nothing in
+// ffmpeg takes them out. At this rate nobody hears the second coding.
 function soundCoding(sound: Track | undefined): string[] {
-  if (!sound) return [];
-  return sound.codec === 'aac' ? ['-c:a', 'copy'] : ['-c:a', 'aac', '-b:a', '128k', '-ac', '2'];
+  return sound ? ['-c:a', 'aac', '-b:a', '192k', '-ac', '2'] : [];
 }
 
 function mp4At(path: string): string[] {

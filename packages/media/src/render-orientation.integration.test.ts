@@ -79,3 +79,28 @@ test('a HEIC that is turned by a transformation and by EXIF is turned once', asy
   const expected = (await picturesMade('heic', once))('full.jpg');
   await expectAlike(await recordAndPicture('heic', both), expected);
 });
+
+test.each([
+  [0, false],
+  [1, false],
+  [2, false],
+  [3, true],
+  [0, true],
+] as const)(
+  'a HEIC cropped to a little, turned by %i quarters, mirrored: %s, shows that part',
+  async (quarterTurns, mirrored) => {
+    const crop = { width: 24, height: 16, right: 20, down: 10 };
+    const cropped = await heif({ ...heic, crop, quarterTurns, mirrored });
+    const whole = (await picturesMade('heic', await heif(heic)))('full.jpg');
+    const part = await sharp(whole)
+      .extract({ left: 36 + crop.right, top: 24 + crop.down, width: crop.width, height: crop.height })
+      .png()
+      .toBuffer();
+    const turned = await sharp(part)
+      .rotate(-90 * quarterTurns)
+      .png()
+      .toBuffer();
+    const expected = mirrored ? sharp(turned).flip() : sharp(turned);
+    await expectAlike(await recordAndPicture('heic', cropped), await expected.png().toBuffer());
+  },
+);

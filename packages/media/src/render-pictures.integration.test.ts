@@ -212,7 +212,7 @@ test('a HEIC that claims more pixels than are allowed is not decoded at all', as
 
 test.each<[string, MediaType, () => Promise<Buffer> | Buffer, string]>([
   ['a HEIC that is cut off', 'heic', async () => (await heicSample()).subarray(0, 3000), 'broken'],
-  ['a photo that is cut off', 'jpg', async () => (await samplePhoto('jpg', wide)).subarray(0, 9000), 'broken'],
+  ['a photo that ends with its header', 'jpg', async () => (await samplePhoto('jpg', wide)).subarray(0, 200), 'broken'],
   [
     'a WebP that promises more than it holds',
     'webp',

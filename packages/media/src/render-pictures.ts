@@ -3,7 +3,7 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { MediaType } from './media-type.ts';
 import { isPhoto } from './media-type.ts';
-import type { PictureToMake } from './picture-job.ts';
+import type { PictureJob, PictureToMake } from './picture-job.ts';
 import { makePictures } from './picture-process.ts';
 import { isSequence, pictureOfBitmap, pictureOfFilm, pictureOfSequence } from './still-picture.ts';
 import type { UnsupportedReason } from './unsupported.ts';
@@ -29,7 +29,8 @@ export type Rendered =
 
 /**
  * Makes pictures of a photo, or of a film's beginning, each at the path given with its recipe. Upright, sRGB, without
- * any metadata; transparent where the format can be, else on white.
+ * any metadata; transparent where the format can be, else on white. Where one cannot be made the others are, and the
+ * end is `unsupported`: what lies at its path is made, and whole.
  *
  * Rejects where rendering broke down: no room on the disk, a tool missing or killed, `signal` aborted.
  */
@@ -40,17 +41,26 @@ export async function renderPictures(
 ): Promise<Rendered> {
   const still = join(options.scratchDir, `still-${randomUUID()}.png`);
   await using _ = { [Symbol.asyncDispose]: () => rm(still, { force: true }) };
-  const end = await stillOf(media, still, options);
-  if (end !== 'done' && end !== 'not needed') return { outcome: 'unsupported', why: end };
-  const source = end === 'done' ? { path: still, type: 'png' as const } : media;
+  const source = await drawableSource(media, still, options);
+  if (typeof source === 'string') return { outcome: 'unsupported', why: source };
   return await makePictures({ source, pictures, maxPixels: options.maxPixels }, options.signal);
 }
 
-// What neither sharp nor libheif reads becomes a PNG first, by ffmpeg.
+/** What pictures are drawn from: the photo itself, or a PNG that ffmpeg writes to `still` of what only ffmpeg reads. */
+export async function drawableSource(
+  media: LocalMedia,
+  still: string,
+  options: Pick<RenderOptions, 'maxPixels' | 'signal'>,
+): Promise<PictureJob['source'] | UnsupportedReason> {
+  const end = await stillOf(media, still, options);
+  if (end === 'not needed') return media;
+  return end === 'done' ? { path: still, type: 'png' } : end;
+}
+
 async function stillOf(
   { path, type }: LocalMedia,
   still: string,
-  options: RenderOptions,
+  options: Pick<RenderOptions, 'maxPixels' | 'signal'>,
 ): Promise<'done' | 'not needed' | UnsupportedReason> {
   if (type === 'bmp') return pictureOfBitmap(path, still, options);
   if (!isPhoto(type)) return pictureOfFilm({ path, type }, still, options);

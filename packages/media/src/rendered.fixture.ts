@@ -1,11 +1,13 @@
 import { mkdtempDisposable, readFile, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { drawPictures } from './draw-pictures.ts';
 import { filmTracks, type Track } from './ffprobe.ts';
 import { isPhoto, type MediaType } from './media-type.ts';
+import type { PictureToMake } from './picture-job.ts';
 import { type PictureRecipe, picturesOf } from './recipes.ts';
 import { renderFilm } from './render-film.ts';
-import { type Rendered, renderPictures } from './render-pictures.ts';
+import { drawableSource, type Rendered, renderPictures } from './render-pictures.ts';
 
 interface Bounds {
   readonly maxPixels?: number;
@@ -25,9 +27,33 @@ export async function renderedPictures(
   await writeFile(media.path, bytes);
   const wanted = picturesOf(type).map((recipe) => ({ recipe, path: join(folder.path, nameOf(recipe)) }));
   const end = await renderPictures(media, wanted, { scratchDir: folder.path, maxPixels, signal });
-  const made = end.outcome === 'made' ? wanted : [];
-  const read = made.map(async ({ recipe, path }) => [nameOf(recipe), await readFile(path)] as const);
-  return { end, pictures: new Map(await Promise.all(read)) };
+  return { end, pictures: await picturesAt(wanted) };
+}
+
+/** The same without a process of its own for the drawing, for tests of many photos. */
+export async function drawnPictures(
+  type: MediaType,
+  bytes: Buffer,
+  recipes: readonly PictureRecipe[] = picturesOf(type),
+): Promise<{ end: Rendered; pictures: ReadonlyMap<string, Buffer> }> {
+  await using folder = await mkdtempDisposable(join(tmpdir(), 'drawn-'));
+  const media = { path: join(folder.path, 'media'), type };
+  await writeFile(media.path, bytes);
+  const pictures = recipes.map((recipe) => ({ recipe, path: join(folder.path, nameOf(recipe)) }));
+  const options = { maxPixels: usual, signal: AbortSignal.timeout(20_000) };
+  const source = await drawableSource(media, join(folder.path, 'still.png'), options);
+  if (typeof source === 'string') return { end: { outcome: 'unsupported', why: source }, pictures: new Map() };
+  const end = await drawPictures({ source, pictures, maxPixels: usual });
+  if (end.outcome === 'failed') throw new Error(end.message);
+  return { end, pictures: await picturesAt(pictures) };
+}
+
+async function picturesAt(wanted: readonly PictureToMake[]): Promise<ReadonlyMap<string, Buffer>> {
+  const read = wanted.map(async ({ recipe, path }) => {
+    const bytes = await readFile(path).catch(() => undefined);
+    return bytes ? ([[nameOf(recipe), bytes]] as const) : [];
+  });
+  return new Map((await Promise.all(read)).flat());
 }
 
 /** Those of media of which pictures can be made. */

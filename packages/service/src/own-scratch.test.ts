@@ -1,7 +1,7 @@
 import { mkdir, mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { ownScratch } from './own-scratch.ts';
 
 let shared: string;
@@ -35,6 +35,26 @@ test('a worker that lives long removes what others leave, and keeps its own', as
     .poll(() => readdir(shared).then((names) => names.sort()), { timeout: 5000 })
     .toEqual([basename(first.path), basename(second.path)].sort());
   await writeFile(join(first.path, 'still-there'), '');
+});
+
+/** Does `what` on a machine whose clock is wrong by `ms`. */
+async function withClockOff<T>(ms: number, what: () => Promise<T>): Promise<T> {
+  vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + ms });
+  try {
+    return await what();
+  } finally {
+    vi.useRealTimers();
+  }
+}
+
+test('workers whose clocks are an hour apart leave each other alone, and remove what the dead left', async () => {
+  const hour = 3_600_000;
+  await leftBy('some-worker-dead', 61);
+  const own = () => ownScratch(shared, 'some-worker');
+  await using behind = await withClockOff(-hour, own);
+  await using ahead = await withClockOff(hour, own);
+  await using right = await own();
+  expect((await readdir(shared)).sort()).toEqual([behind, ahead, right].map(({ path }) => basename(path)).sort());
 });
 
 test('a folder that others removed while its process was suspended comes back', async () => {

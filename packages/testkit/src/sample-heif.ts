@@ -10,8 +10,8 @@ export interface HeifSample {
   readonly height: number;
   /** Made of that many tiles, whose last ones hang over. */
   readonly tiles?: { readonly columns: number; readonly rows: number };
-  /** Cropped to its middle, then turned anticlockwise, then mirrored. */
-  readonly crop?: { readonly width: number; readonly height: number };
+  /** Cropped to its middle, or so many pixels to the right of it and below it; then turned anticlockwise, then mirrored. */
+  readonly crop?: { readonly width: number; readonly height: number; readonly right?: number; readonly down?: number };
   readonly quarterTurns?: number;
   readonly mirrored?: boolean;
   /** An EXIF item with that orientation. */
@@ -104,7 +104,7 @@ async function codedFrame(
 
 function transformations({ crop, quarterTurns, mirrored }: HeifSample): Buffer[] {
   return [
-    ...(crop ? [isoBox('clap', u32(crop.width, 1, crop.height, 1, 0, 1, 0, 1))] : []),
+    ...(crop ? [isoBox('clap', u32(crop.width, 1, crop.height, 1, crop.right ?? 0, 1, crop.down ?? 0, 1))] : []),
     ...(quarterTurns === undefined ? [] : [isoBox('irot', Buffer.from([quarterTurns]))]),
     ...(mirrored ? [isoBox('imir', Buffer.from([0]))] : []),
   ];

@@ -58,6 +58,17 @@ export function sampleFilm(
   return made([...picture(width, height, seconds), ...tone, ...filmCoding[type], ...options]);
 }
 
+const bars = "lum='if(gt(mod(X+N*8,40),20),235,16)':cb=128:cr=128";
+
+/**
+ * A film of upright bars that move, woven of two half pictures each: lines that are neighbours differ, as they do in no
+ * whole picture of it. Whether its frames say that they are interlaced, and what it is coded as, is told by `options`.
+ */
+export function wovenFilm(...options: readonly string[]): Promise<Buffer> {
+  const woven = `nullsrc=size=160x120:rate=50:duration=1,geq=${bars.replaceAll(',', '\\,')},interlace=scan=tff:lowpass=off`;
+  return made(['-f', 'lavfi', '-i', woven, '-pix_fmt', 'yuv420p', ...options]);
+}
+
 /** Sound alone, or whatever else ffmpeg makes of these arguments (all but the output path). */
 export function made(args: readonly string[]): Promise<Buffer> {
   return inTemporaryFile(async (path) => {

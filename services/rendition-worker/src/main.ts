@@ -9,7 +9,7 @@ import { renditionEvents } from './events.ts';
 import { render } from './render.ts';
 
 await runService('rendition-worker', readConfig, async ({ config, log, metrics, health, parts }) => {
-  const store = parts.use(objectStoreFromSettings(config));
+  const store = parts.use(await objectStoreFromSettings(config));
   health.needs('store', () => store.ready());
 
   const events = renditionEvents(log, metrics);
@@ -27,6 +27,9 @@ await runService('rendition-worker', readConfig, async ({ config, log, metrics, 
     },
     { url: queueRedisUrl(config), log },
   );
-  for (const queue of queues) parts.use(queue);
+  // At once, so that none goes on taking jobs while another finishes its own.
+  parts.defer(async () => {
+    await Promise.all(queues.map((queue) => queue[Symbol.asyncDispose]()));
+  });
   health.needs('queue', () => Promise.all(queues.map((queue) => queue.ready())));
 });

@@ -1,3 +1,4 @@
+import { stat } from 'node:fs/promises';
 import { isPhoto } from '@echodrop/media/media-type';
 import { picturesOf, type Recipe, type RenditionSet } from '@echodrop/media/recipes';
 import { renderFilm } from '@echodrop/media/render-film';
@@ -9,22 +10,35 @@ export interface RenditionToMake {
   readonly path: string;
 }
 
+/** How making them ended, and those that were made: all of them, or of pictures those that could be. */
+export interface RenditionsMade {
+  readonly rendered: Rendered;
+  readonly made: readonly RenditionToMake[];
+}
+
 /** Makes renditions of one set from `media`, each in its file. Rejects where rendering broke down. */
 export async function makeRenditions(
   set: RenditionSet,
   { path, type }: LocalMedia,
   renditions: readonly RenditionToMake[],
   options: RenderOptions,
-): Promise<Rendered> {
+): Promise<RenditionsMade> {
   if (set === 'pictures') {
     const pictures = picturesOf(type).flatMap((recipe) =>
       renditions
         .filter(({ recipe: { name, extension } }) => name === recipe.name && extension === recipe.extension)
         .map((rendition) => ({ recipe, path: rendition.path })),
     );
-    return renderPictures({ path, type }, pictures, options);
+    const rendered = await renderPictures({ path, type }, pictures, options);
+    return { rendered, made: await thoseThere(pictures) };
   }
   const [film] = renditions;
-  if (!film || isPhoto(type)) return { outcome: 'unsupported', why: 'no_picture' };
-  return renderFilm({ path, type }, film.path, options);
+  if (!film || isPhoto(type)) return { rendered: { outcome: 'unsupported', why: 'no_picture' }, made: [] };
+  const rendered = await renderFilm({ path, type }, film.path, options);
+  return { rendered, made: rendered.outcome === 'made' ? [film] : [] };
+}
+
+async function thoseThere(pictures: readonly RenditionToMake[]): Promise<RenditionToMake[]> {
+  const found = await Promise.all(pictures.map(({ path }) => stat(path).catch(() => undefined)));
+  return pictures.filter((_, n) => found[n] !== undefined);
 }

@@ -21,7 +21,7 @@ interface Rendering {
 }
 
 /**
- * The straight line: makes what is missing of a set of renditions, and puts it into the store. Media of which it cannot be made is an answer.
+ * The straight line: makes what is missing of a set of renditions, and puts it into the store. Media of which one cannot be made is an answer; the others are stored all the same.
  * @throws what keeps us from rendering: StoreUnavailable, missing media, no room on the disk, a tool that is missing or killed, or the signal's reason
  */
 export async function render(
@@ -31,12 +31,13 @@ export async function render(
 ): Promise<RenditionAnswer> {
   const { mediaKey, type, set } = question;
   const recipes = recipesOf(set, type);
-  if (recipes.length === 0) return { outcome: 'unsupported' };
+  if (recipes.length === 0) return { outcome: 'unsupported', why: 'no_picture' };
   const missing = await missingOf(recipes, mediaKey, store);
   if (missing.length === 0) return { outcome: 'made' };
   if (typesOff.has(type)) {
-    events.rendered(question, { outcome: 'unsupported', why: 'type_off' });
-    return { outcome: 'unsupported' };
+    const off = { outcome: 'unsupported', why: 'type_off' } as const;
+    events.rendered(question, off);
+    return off;
   }
 
   await using scratch = await mkdtempDisposable(join(scratchDir, 'job-'));
@@ -44,10 +45,12 @@ export async function render(
   const renditions = missing.map((recipe) => ({ recipe, path: join(scratch.path, fileNameOf(recipe)) }));
 
   await fetchMedia(store, mediaKey, media.path, signal);
-  const rendered = await makeRenditions(set, media, renditions, { scratchDir: scratch.path, maxPixels, signal });
-  if (rendered.outcome === 'made') await storeAll(renditions, mediaKey, store, signal);
+  const options = { scratchDir: scratch.path, maxPixels, signal };
+  const { rendered, made } = await makeRenditions(set, media, renditions, options);
+  await storeAll(made, mediaKey, store, signal);
+  await withdrawFromRemoved(made, mediaKey, store);
   events.rendered(question, rendered);
-  return { outcome: rendered.outcome };
+  return rendered;
 }
 
 async function missingOf(recipes: readonly Recipe[], mediaKey: string, store: ObjectStore): Promise<Recipe[]> {
@@ -75,4 +78,15 @@ async function storeAll(
     const { contentType } = recipe;
     await store.put(renditionObject(mediaKey, recipe), createReadStream(path), { signal, contentType });
   }
+}
+
+// Where the media was taken down meanwhile, what was stored is too late for its removal, which has passed.
+async function withdrawFromRemoved(
+  renditions: readonly RenditionToMake[],
+  mediaKey: string,
+  store: ObjectStore,
+): Promise<void> {
+  if (await store.stat(mediaObject(mediaKey))) return;
+  await Promise.all(renditions.map(({ recipe }) => store.remove(renditionObject(mediaKey, recipe))));
+  throw new Error('the media was removed from the store meanwhile');
 }

@@ -115,21 +115,23 @@ test('any rendition can be deleted: it comes back when it is asked for, and the 
 
 test('media of which none can be made is an answer, which stands: its bytes are not looked at again', async () => {
   const mediaKey = await upload(notAPhoto);
-  expect(await make(mediaKey, 'jpg', 'pictures')).toEqual({ outcome: 'unsupported' });
+  const broken = { outcome: 'unsupported', why: 'broken' };
+  expect(await make(mediaKey, 'jpg', 'pictures')).toEqual(broken);
   await store.remove(mediaObject(mediaKey));
   await store.put(mediaObject(mediaKey), Readable.from([await samplePhoto('jpg', { width: 320, height: 240 })]));
   await expectForAWhile(async () => {
-    expect(await make(mediaKey, 'jpg', 'pictures')).toEqual({ outcome: 'unsupported' });
+    expect(await make(mediaKey, 'jpg', 'pictures')).toEqual(broken);
   });
   const photo = await upload(await samplePng());
-  expect(await make(photo, 'png', 'film')).toEqual({ outcome: 'unsupported' });
+  expect(await make(photo, 'png', 'film')).toEqual({ outcome: 'unsupported', why: 'no_picture' });
 });
 
 test('of a type that is turned off no rendition is made, and its bytes are not read', async () => {
   const mediaKey = await upload(await samplePhoto('tiff', { width: 320, height: 240 }));
-  expect(await make(mediaKey, 'tiff', 'pictures')).toEqual({ outcome: 'unsupported' });
+  const off = { outcome: 'unsupported', why: 'type_off' };
+  expect(await make(mediaKey, 'tiff', 'pictures')).toEqual(off);
   const missing = newMediaKey();
-  expect(await make(missing, 'tiff', 'pictures')).toEqual({ outcome: 'unsupported' });
+  expect(await make(missing, 'tiff', 'pictures')).toEqual(off);
   // A line may come through after the answer.
   const said = () =>
     stack.services['rendition-worker'].output

@@ -1,0 +1,62 @@
+import { readFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { expect, test } from 'vitest';
+import { filmGuards, isListedCodec } from './film-codecs.ts';
+import { isPhoto, type MediaType, mediaTypes } from './media-type.ts';
+import { filmRecipe, type PictureSize, picturesOf } from './recipes.ts';
+
+const page = await readFile(resolve(import.meta.dirname, '../../../docs/media.md'), 'utf8');
+
+/** What stands below a heading, up to the next one. */
+function below(heading: string): string {
+  return page.split(`\n${heading}\n`)[1]?.split('\n#')[0] ?? '';
+}
+
+/** The cells of the table below a heading, row by row, without its head. */
+function tableBelow(heading: string): string[][] {
+  const [, , ...rows] = below(heading)
+    .split('\n')
+    .filter((line) => line.startsWith('|'));
+  return rows.map((row) =>
+    row
+      .split('|')
+      .slice(1, -1)
+      .map((cell) => cell.replaceAll('`', '').trim()),
+  );
+}
+
+function option(type: MediaType, name: string): readonly string[] {
+  const guards = isPhoto(type) ? [] : filmGuards(type);
+  return guards[guards.indexOf(name) + 1]?.split(',') ?? [];
+}
+
+test('the table of types in the docs has every type that is let in, and the demuxers that may open it', () => {
+  const told = tableBelow('## Types').map(([type, , decoders = '']) => [type, /^ffmpeg \((.+)\)$/.exec(decoders)?.[1]]);
+  const done = mediaTypes.map((type) => [
+    type,
+    isPhoto(type) ? undefined : option(type, '-format_whitelist').join(', '),
+  ]);
+  expect(told).toEqual(done);
+});
+
+test('the codecs in the docs are those that are let in', () => {
+  const told = /```text\n([^`]+)```/.exec(below('### Codecs'))?.[1]?.trim().split(/\s+/);
+  expect(told).toEqual(option('mp4', '-codec_whitelist').filter(isListedCodec));
+});
+
+test('the table of renditions in the docs has every recipe', () => {
+  const extensions = new Map<string, Set<string>>();
+  const sizes = new Map<string, string>();
+  for (const recipe of mediaTypes.flatMap(picturesOf)) {
+    extensions.set(recipe.name, (extensions.get(recipe.name) ?? new Set()).add(recipe.extension));
+    sizes.set(recipe.name, spelled(recipe.size));
+  }
+  const pictures = [...extensions].map(([name, found]) => [name, [...found].join(', '), sizes.get(name)]);
+  const film = [filmRecipe.name, filmRecipe.extension, 'of films alone'];
+  expect(tableBelow('## Renditions')).toEqual([...pictures, film]);
+});
+
+function spelled(size: PictureSize): string {
+  if (size === 'whole') return 'whole';
+  return 'crop' in size ? `square of ${size.crop}` : `longest side ${size.longest}`;
+}

@@ -1,0 +1,61 @@
+import { mkdtempDisposable, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { sampleFilm } from '@echodrop/testkit/sample-media';
+import { execa } from 'execa';
+import sharp from 'sharp';
+import { expect, test } from 'vitest';
+import { fullRecipe, pictureRecipes } from './recipes.ts';
+import { renderFilm } from './render-film.ts';
+import { renderPictures } from './render-pictures.ts';
+import { filmSize, pictureSize } from './rendition-size.ts';
+
+// Not the squares: of slivers they take long.
+const recipes = [pictureRecipes.card, fullRecipe('png')];
+const options = { maxPixels: 100_000_000, signal: new AbortController().signal };
+
+// Among them those whose halves the libraries might round another way, and slivers of which next to nothing is left.
+const photos = [
+  { width: 1201, height: 801 },
+  { width: 2400, height: 1 },
+  { width: 5000, height: 2 },
+  { width: 800, height: 1999 },
+];
+
+test.each(photos)('pictures of a photo of $width x $height are as large as is said', async (size) => {
+  await using folder = await mkdtempDisposable(join(tmpdir(), 'rendition-size-'));
+  const path = join(folder.path, 'photo');
+  await sharp({ create: { ...size, channels: 3, background: 'teal' } })
+    .png()
+    .toFile(path);
+  const pictures = recipes.map((recipe, n) => ({ recipe, path: join(folder.path, `${n}`) }));
+  const rendered = await renderPictures({ path, type: 'png' }, pictures, { ...options, scratchDir: folder.path });
+  expect(rendered).toEqual({ outcome: 'made' });
+  for (const { recipe, path: made } of pictures) {
+    const { width, height } = await sharp(made).metadata();
+    expect({ recipe: recipe.name, width, height }).toEqual({
+      recipe: recipe.name,
+      ...pictureSize(recipe, { ...size, type: 'png' }),
+    });
+  }
+});
+
+test.each([
+  { width: 1080, height: 2340 },
+  { width: 2000, height: 16 },
+])('a film of $width x $height coded anew, and its pictures, are as large as is said', async (size) => {
+  await using folder = await mkdtempDisposable(join(tmpdir(), 'rendition-size-'));
+  const path = join(folder.path, 'film');
+  await writeFile(path, await sampleFilm('webm', { ...size, seconds: 0.2, sound: false }));
+  const card = { recipe: pictureRecipes.card, path: join(folder.path, 'card.jpg') };
+  await renderPictures({ path, type: 'webm' }, [card], { ...options, scratchDir: folder.path });
+  const { width, height } = await sharp(card.path).metadata();
+  expect({ width, height }).toEqual(pictureSize(card.recipe, { ...size, type: 'webm' }));
+
+  const film = join(folder.path, 'film.mp4');
+  expect(await renderFilm({ path, type: 'webm' }, film, options)).toEqual({ outcome: 'made' });
+  const entries = 'stream=width,height';
+  const { stdout } = await execa('ffprobe', ['-v', 'error', '-show_entries', entries, '-of', 'json', film]);
+  const [stream] = JSON.parse(stdout).streams;
+  expect(stream).toMatchObject(filmSize(size));
+});

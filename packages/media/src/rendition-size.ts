@@ -1,0 +1,32 @@
+import { evenSize, within } from './fit.ts';
+import { isPhoto, type MediaType } from './media-type.ts';
+import type { PictureRecipe } from './recipes.ts';
+import type { Size } from './unsupported.ts';
+
+const fullHd = { longest: 1920, shortest: 1080 };
+const poster = { longest: 1920, shortest: 1920 };
+
+/** What a format can hold; AVIF's encoder takes 35 bytes of memory for each pixel. */
+export const longestSideOf = { jpeg: 65_500, png: 1_000_000, gif: 65_535, webp: 16_383, avif: 8192 };
+
+/** How large the film is that is coded anew from one of this displayed size: at most 1080p. One that is copied keeps its own. */
+export function filmSize(displayed: Size): Size {
+  return evenSize(within(displayed, fullHd));
+}
+
+/** How large the still is from which the pictures of a film of this displayed size are made. */
+export function posterSize(displayed: Size): Size {
+  return rounded(within(displayed, poster));
+}
+
+/** How large a picture is that a recipe makes of media of this type and displayed size, in pixels. */
+export function pictureSize(recipe: PictureRecipe, media: Size & { readonly type: MediaType }): Size {
+  if (recipe.size !== 'whole' && 'crop' in recipe.size) return { width: recipe.size.crop, height: recipe.size.crop };
+  const source = isPhoto(media.type) ? media : posterSize(media);
+  const longest = recipe.size === 'whole' ? longestSideOf[recipe.format] : recipe.size.longest;
+  return rounded(within(source, { longest, shortest: longest }));
+}
+
+function rounded({ width, height }: Size): Size {
+  return { width: Math.max(1, Math.round(width)), height: Math.max(1, Math.round(height)) };
+}

@@ -1,0 +1,84 @@
+import { isoBox } from './sample-iso.ts';
+
+/** Sound in ADTS frames, each of which begins with a data stream element that holds a note (ISO/IEC 14496-3 table 4.10). */
+export function withSoundNotes(adts: Buffer, note: string): Buffer {
+  // An element's type (4), instance (0) and alignment (none): 8 bits together, so what follows keeps its place.
+  const element = Buffer.concat([Buffer.from([0x80, note.length]), Buffer.from(note, 'latin1')]);
+  const frames: Buffer[] = [];
+  for (let at = 0, length = 0; at + 7 < adts.length; at += length) {
+    length = (adts.readUInt32BE(at + 2) >> 5) & 0x1fff;
+    const header = Buffer.from(adts.subarray(at, at + 7));
+    header.writeUInt32BE(((header.readUInt32BE(2) & ~(0x1fff << 5)) | ((length + element.length) << 5)) >>> 0, 2);
+    frames.push(header, element, adts.subarray(at + 7, at + length));
+  }
+  return Buffer.concat(frames);
+}
+
+/**
+ * H.264 with a note in every place beside the pictures (ITU-T H.264 table 7-1 and annex D): SEI of registered and
+ * unregistered user data, and a unit of a type that means nothing.
+ */
+export function withUnitNotes(h264: Buffer, note: string): Buffer {
+  const text = Buffer.from(note, 'latin1');
+  const sei = (type: number, head: Buffer) =>
+    Buffer.concat([Buffer.from([0, 0, 1, 6, type, head.length + text.length]), head, text, Buffer.from([0x80])]);
+  // As of captions: the country, the provider and who else is meant (ATSC A/53).
+  const captions = sei(4, Buffer.from([0xb5, 0, 0x31, ...Buffer.from('GA94')]));
+  const unregistered = sei(5, Buffer.alloc(16, 0x47));
+  const meaningless = Buffer.concat([Buffer.from([0, 0, 1, 30]), text, Buffer.from([0x80])]);
+  const isSlice = (type: number) => type === 1 || type === 5;
+  return beforeUnits(h264, (first) => isSlice(first & 0x1f), Buffer.concat([captions, unregistered, meaningless]));
+}
+
+/** MPEG-1 or MPEG-2 with a note in the user data of every picture (ISO/IEC 13818-2 section 6.2.2.2.2). */
+export function withPictureNotes(mpeg: Buffer, note: string): Buffer {
+  return beforeUnits(mpeg, (first) => first === 1, Buffer.concat([Buffer.from([0, 0, 1, 0xb2]), Buffer.from(note)]));
+}
+
+function beforeUnits(stream: Buffer, isMeant: (firstByte: number) => boolean, added: Buffer): Buffer {
+  const parts: Buffer[] = [];
+  let from = 0;
+  for (let at = stream.indexOf(startCode); at >= 0; at = stream.indexOf(startCode, at + 3)) {
+    if (!isMeant(stream[at + 3] ?? 0)) continue;
+    parts.push(stream.subarray(from, at), added);
+    from = at;
+  }
+  return Buffer.concat([...parts, stream.subarray(from)]);
+}
+
+const startCode = Buffer.from([0, 0, 1]);
+
+/** A film whose index, at its end, holds notes too, and which has some behind it: in boxes of all kinds. */
+export function withBoxNotes(film: Buffer, note: string): Buffer {
+  const text = Buffer.from(note);
+  const counted = Buffer.concat([Buffer.from([0, text.length, 0x15, 0xc7]), text]);
+  const own = isoBox('uuid', Buffer.alloc(16, 7), text);
+  const user = isoBox('udta', isoBox('\xa9xyz', counted), isoBox('\xa9cmt', counted), isoBox('XMP_', text));
+  const about = isoBox('meta', Buffer.alloc(4), isoBox('xml ', Buffer.alloc(4), text));
+  const at = film.lastIndexOf('moov') - 4;
+  const moov = isoBox('moov', film.subarray(at + 8), user, about, own, isoBox('free', text));
+  const behind = [own, about, user, isoBox('free', text), isoBox('skip', text), isoBox('wide', text)];
+  return Buffer.concat([film.subarray(0, at), moov, ...behind]);
+}
+
+/** An AVI with a note in a chunk that says that it means nothing. */
+export function withJunkNotes(avi: Buffer, note: string): Buffer {
+  const text = Buffer.from(note.padEnd(note.length + (note.length % 2)));
+  const chunk = Buffer.concat([Buffer.from('JUNK'), Buffer.alloc(4), text]);
+  chunk.writeUInt32LE(text.length, 4);
+  const film = Buffer.concat([avi, chunk]);
+  film.writeUInt32LE(film.length - 8, 4);
+  return film;
+}
+
+/** A program stream that ends with notes in packets of padding and of private data (ISO/IEC 13818-1 table 2-22). */
+export function withPacketNotes(stream: Buffer, note: string): Buffer {
+  const packet = (id: number) =>
+    Buffer.concat([Buffer.from([0, 0, 1, id, 0, note.length]), Buffer.from(note, 'latin1')]);
+  return Buffer.concat([stream, packet(0xbe), packet(0xbf)]);
+}
+
+/** A Matroska film with a note behind its end, in an element that means nothing (RFC 8794 section 11.3.2). */
+export function withVoidNotes(film: Buffer, note: string): Buffer {
+  return Buffer.concat([film, Buffer.from([0xec, 0x80 | note.length]), Buffer.from(note, 'latin1')]);
+}
