@@ -4,8 +4,8 @@ import { defineConfig } from 'vitest/config';
 export default defineConfig({
   test: {
     globalSetup: ['packages/testkit/src/minio-global-setup.ts'],
-    // Most tests wait for processes: two files at a time go well on two cores.
-    maxWorkers: Math.max(2, availableParallelism() - 1),
+    // Many tests wait for deadlines: one file more than there are cores keeps these busy.
+    maxWorkers: availableParallelism() + 1,
     testTimeout: 60_000,
     hookTimeout: 60_000,
   },

@@ -51,7 +51,9 @@ test('with nothing set, every service gets what the system brings along', () => 
     VERIFIER_URL: 'http://127.0.0.1:8082',
     VERIFIER_SECRET_FILE: '/data/secrets/VERIFIER_SECRET',
     API_KEYS: 'sandbox-key',
+    CORS_ORIGINS: 'http://127.0.0.1:8081',
   });
+  expect(of('site')).toMatchObject({ WEB_UPLOAD: '1', UPLOAD_URL: 'http://127.0.0.1:8080' });
   expect(of('auth-verifier')).toMatchObject({
     IDENTITY_PROVIDERS: [
       'http://127.0.0.1:8085/1/account/verify_credentials.json',
@@ -77,6 +79,24 @@ test('addresses follow from ports and hosts', () => {
   const providers = of('auth-verifier')['IDENTITY_PROVIDERS']?.split(',');
   expect(providers?.[0]).toBe('http://127.0.0.1:3/1/account/verify_credentials.json');
   expect(providers?.every((provider) => provider.includes('http://127.0.0.1:3/'))).toBe(true);
+});
+
+test('the upload page knows the gateway, which knows the site, and is filled in with what is public alone', () => {
+  const filled = (env: NodeJS.ProcessEnv) => JSON.parse(environments(env)('site')['WEB_UPLOAD_FILL'] ?? '');
+  expect(filled({})).toEqual({
+    provider: 'http://127.0.0.1:8085/1/account/verify_credentials.json',
+    apiKey: 'sandbox-key',
+    consumerKey: 'sandbox-consumer',
+    consumerSecret: 'sandbox-consumer-secret',
+    token: '12345-sandbox',
+    tokenSecret: 'sandbox-token-secret',
+  });
+  expect(filled({ IDENTITY_PROVIDERS: 'https://id.example', GATEWAY_API_KEYS: 'a real one' })).toEqual({});
+
+  const of = environments({ BASE_PATHS: '/api', PORT: '1', PUBLIC_SITE_URL: 'https://media.example/' });
+  expect(of('site')['UPLOAD_URL']).toBe('http://127.0.0.1:1/api');
+  expect(of('gateway')['CORS_ORIGINS']).toBe('https://media.example');
+  expect(environments({ CORS_ORIGINS: 'https://own.example' })('gateway')['CORS_ORIGINS']).toBe('https://own.example');
 });
 
 test('the first of the providers is the one that clients sign for', () => {

@@ -1,5 +1,14 @@
 import { join } from 'node:path';
-import { hasSandbox, localAddress, madeSecretFile, sandboxApiKey, variableOf } from '@echodrop/client/local-system';
+import {
+  hasSandbox,
+  localAddress,
+  localCredentials,
+  localService,
+  madeSecretFile,
+  sandboxApiKey,
+  sandboxProvider,
+  variableOf,
+} from '@echodrop/client/local-system';
 import { identityProvidersAt } from '../services/sandbox-provider/src/profiles.ts';
 import { type ServiceName, serviceNames } from './services.ts';
 
@@ -55,7 +64,26 @@ function defaultSettings(env: NodeJS.ProcessEnv, { dataDir, redisUrl }: OwnParts
     VERIFIER_URL: sound(env, (from) => localAddress('auth-verifier', from)),
     IDENTITY_PROVIDERS: identityProvidersAt(sound(env, (from) => localAddress('sandbox-provider', from))).join(),
     API_KEYS: sandboxApiKey,
+    WEB_UPLOAD: '1',
+    UPLOAD_URL: sound(env, localService),
+    CORS_ORIGINS: siteOrigin(env),
+    WEB_UPLOAD_FILL: JSON.stringify(uploadFill(env)),
     ...Object.fromEntries(ownSecrets.map((name) => [`${name}_FILE`, madeSecretFile(dataDir, name)])),
+  };
+}
+
+function siteOrigin(env: NodeJS.ProcessEnv): string {
+  const local = sound(env, (from) => localAddress('site', from));
+  const given = environmentOf('site', env)['PUBLIC_SITE_URL'];
+  return new URL(given && URL.canParse(given) ? given : local).origin;
+}
+
+// Everybody who opens the page reads it: nothing that a person has given goes into it.
+function uploadFill(env: NodeJS.ProcessEnv): Record<string, string> {
+  return {
+    ...(hasSandbox(env) && { provider: sound(env, sandboxProvider) }),
+    ...(!isGiven('API_KEYS', environmentOf('gateway', env)) && { apiKey: sandboxApiKey }),
+    ...localCredentials(env),
   };
 }
 

@@ -12,7 +12,7 @@ let media: Buffer;
 
 beforeAll(async () => {
   media = await samplePhoto('jpg', { width: 32, height: 32 });
-  stack = await startStack();
+  stack = await startStack({ services: ['sandbox-provider', 'auth-verifier', 'gateway', 'probe-worker'] });
 });
 afterAll(async () => {
   await stack?.[Symbol.asyncDispose]();

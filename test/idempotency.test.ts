@@ -15,15 +15,7 @@ beforeAll(async () => {
   photo = await samplePhoto('jpg', { width: 32, height: 32 });
   stack = await startStack({ services: ['sandbox-provider', 'auth-verifier', 'gateway', 'probe-worker'] });
   // A second gateway of the same system.
-  other = await startStack({
-    services: ['auth-verifier', 'gateway'],
-    settings: {
-      IDENTITY_PROVIDERS: stack.provider,
-      REDIS_URL: stack.redis.url,
-      OBJECT_STORE_DIR: `${stack.folder}/store`,
-      PUBLIC_SITE_URL: stack.site,
-    },
-  });
+  other = await startStack({ beside: stack, services: ['gateway'] });
 });
 afterAll(async () => {
   await other?.[Symbol.asyncDispose]();

@@ -4,17 +4,26 @@ import { startRedis } from '@echodrop/testkit/start-redis';
 import { type Stack, sandbox, startStack } from '@echodrop/testkit/start-stack';
 import { upload, uploadRequest } from '@echodrop/testkit/upload';
 import { waitUntil } from '@echodrop/testkit/wait-until';
-import { beforeAll, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 
-const services = ['sandbox-provider', 'auth-verifier', 'gateway', 'probe-worker'] as const;
 const versions = [1, 2] as const;
 
+let system: Stack;
 let photo: Buffer;
 let large: Buffer;
 beforeAll(async () => {
+  system = await startStack({ services: ['sandbox-provider', 'auth-verifier', 'probe-worker'] });
   photo = await samplePhoto('jpg', { width: 32, height: 32 });
   large = Buffer.concat([photo, Buffer.alloc(8 * 1024 * 1024)]);
 });
+
+// Those that freeze it may fail before they thaw it.
+afterEach(() => system.services['probe-worker'].thaw());
+afterAll(() => system?.[Symbol.asyncDispose]());
+
+/** A gateway with these limits, before the one system. */
+const gatewayWith = (settings: Record<string, string>) =>
+  startStack({ beside: system, services: ['gateway'], settings });
 
 type Gateway = Pick<Stack, 'gateway' | 'provider'>;
 
@@ -45,30 +54,37 @@ const running = (stack: Stack, uploads: number) =>
     return /^echodrop_uploads_running\{[^}]*\} (\d+)/m.exec(metrics)?.[1] === `${uploads}`;
   });
 
-test.each(versions)(
-  'version %i: an upload beyond the slots is refused before its body is read; aborted ones give theirs back',
-  async (version) => {
-    await using stack = await startStack({ services, of: { gateway: { MAX_CONCURRENT_UPLOADS: '3' } } });
-    for (let round = 0; round < 5; round += 1) {
-      const halves = await Promise.all(Array.from({ length: 3 }, () => halfSent(stack, version)));
-      await running(stack, 3);
-      expect(await answerToHead(stack, version)).toBe('503 overloaded 5');
-      for (const client of halves) client.destroy();
-      await running(stack, 0);
-    }
-    const all = await Promise.all(Array.from({ length: 3 }, () => upload(stack, { version, media: photo })));
-    expect(all.map(({ status }) => status)).toEqual([200, 200, 200]);
-  },
-  60_000,
-);
+describe('with slots', () => {
+  let stack: Stack;
+  beforeAll(async () => {
+    stack = await gatewayWith({ MAX_CONCURRENT_UPLOADS: '3' });
+  });
+  afterAll(() => stack?.[Symbol.asyncDispose]());
+
+  test.each(versions)(
+    'version %i: an upload beyond the slots is refused before its body is read; aborted ones give theirs back',
+    async (version) => {
+      for (let round = 0; round < 5; round += 1) {
+        const halves = await Promise.all(Array.from({ length: 3 }, () => halfSent(stack, version)));
+        await running(stack, 3);
+        expect(await answerToHead(stack, version)).toBe('503 overloaded 5');
+        for (const client of halves) client.destroy();
+        await running(stack, 0);
+      }
+      const all = await Promise.all(Array.from({ length: 3 }, () => upload(stack, { version, media: photo })));
+      expect(all.map(({ status }) => status)).toEqual([200, 200, 200]);
+    },
+    60_000,
+  );
+});
 
 test('a user with too many uploads at once is refused with 429 while the body is still coming, until one of them has ended', async () => {
-  await using stack = await startStack({ services, of: { gateway: { MAX_CONCURRENT_UPLOADS_PER_USER: '2' } } });
+  await using stack = await gatewayWith({ MAX_CONCURRENT_UPLOADS_PER_USER: '2' });
   const waiting = (jobs: number) =>
     waitUntil(`${jobs} uploads that wait for their probe`, 10_000, async () => {
       return (await stack.redis.command('LLEN', '{echodrop}:probe-photos:wait')) === `${jobs}`;
     });
-  await stack.services['probe-worker'].freeze();
+  await system.services['probe-worker'].freeze();
   const leaving = new AbortController();
   const left = upload(stack, { media: photo, signal: leaving.signal }).catch(() => 'left');
   const second = upload(stack, { version: 1, media: photo });
@@ -82,19 +98,15 @@ test('a user with too many uploads at once is refused with 429 while the body is
   await waiting(1);
   const third = upload(stack, { media: photo });
   await waiting(2);
-  await stack.services['probe-worker'].thaw();
+  await system.services['probe-worker'].thaw();
   expect([(await second).status, (await third).status]).toEqual([200, 200]);
 }, 60_000);
 
 test('two gateways count the uploads of a user together, in both versions', async () => {
   const limits = { UPLOADS_PER_MINUTE_PER_USER: '4' };
-  await using first = await startStack({ services, of: { gateway: limits } });
-  await using second = await startStack({
-    services: ['auth-verifier', 'gateway', 'probe-worker'],
-    settings: { IDENTITY_PROVIDERS: first.provider, REDIS_URL: first.redis.url },
-    of: { gateway: limits },
-  });
-  const gateways = [first, { gateway: second.gateway, provider: first.provider }] as const;
+  await using first = await gatewayWith(limits);
+  await using second = await gatewayWith(limits);
+  const gateways = [first, second] as const;
   for (const version of versions) {
     for (const gateway of gateways) {
       expect((await upload(gateway, { version, media: photo })).status).toBe(200);
@@ -110,10 +122,10 @@ test('two gateways count the uploads of a user together, in both versions', asyn
 
 test('each API key has a rate, which refused users do not use up, and which is open while its Redis is frozen', async () => {
   await using limits = await startRedis();
-  await using stack = await startStack({
-    services,
-    settings: { API_KEYS: `one=${sandbox.apiKey},two=another-key`, CACHE_REDIS_URL: limits.url },
-    of: { gateway: { UPLOADS_PER_MINUTE_PER_KEY: '2' } },
+  await using stack = await gatewayWith({
+    API_KEYS: `one=${sandbox.apiKey},two=another-key`,
+    CACHE_REDIS_URL: limits.url,
+    UPLOADS_PER_MINUTE_PER_KEY: '2',
   });
   const send = async (key: string, version: 1 | 2, secret: string = sandbox.token.secret) => {
     const secrets = { consumer_token: sandbox.consumer.key, consumer_secret: sandbox.consumer.secret };
@@ -136,12 +148,12 @@ test('each API key has a rate, which refused users do not use up, and which is o
 }, 60_000);
 
 test('while the queue of photos is too old an upload is refused before its body is read', async () => {
-  await using stack = await startStack({ services, of: { gateway: { PROBE_TIMEOUT_MS: '10000' } } });
-  await stack.services['probe-worker'].freeze();
+  await using stack = await gatewayWith({ PROBE_TIMEOUT_MS: '10000' });
+  await system.services['probe-worker'].freeze();
   const waiting = upload(stack, { media: photo });
   await waitUntil('a refusal', 8000, async () => (await answerToHead(stack, 1)) === '503 overloaded 5');
   expect(await answerToHead(stack, 2)).toBe('503 overloaded 5');
-  await stack.services['probe-worker'].thaw();
+  await system.services['probe-worker'].thaw();
   expect((await waiting).status).toBe(200);
   for (const version of versions) {
     await waitUntil('an open gateway', 5000, async () => (await answerToHead(stack, version)) === '100');
@@ -149,10 +161,10 @@ test('while the queue of photos is too old an upload is refused before its body 
 }, 60_000);
 
 test('while the queue of films is too old films are refused by their first bytes, and photos go on', async () => {
-  await using stack = await startStack({ services, of: { gateway: { PROBE_TIMEOUT_MS: '10000' } } });
+  await using stack = await gatewayWith({ PROBE_TIMEOUT_MS: '10000' });
   const film = await sampleFilm('mp4', { width: 64, height: 48 });
   const long = Buffer.concat([film, Buffer.alloc(8 * 1024 * 1024)]);
-  await stack.services['probe-worker'].freeze();
+  await system.services['probe-worker'].freeze();
   const waiting = upload(stack, { media: film });
   await waitUntil('a refusal', 8000, async () => {
     await using client = await halfSent(stack, 2, long);
@@ -160,7 +172,7 @@ test('while the queue of films is too old films are refused by their first bytes
     return true;
   });
   expect(await answerToHead(stack, 2)).toBe('100');
-  await stack.services['probe-worker'].thaw();
+  await system.services['probe-worker'].thaw();
   expect((await waiting).status).toBe(200);
   expect((await upload(stack, { media: photo })).status).toBe(200);
 }, 60_000);

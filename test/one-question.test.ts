@@ -4,7 +4,11 @@ import { echoHeaders, upload } from '@echodrop/testkit/upload';
 import { expect, test } from 'vitest';
 
 test('ten verifiers and two hundred uploads with one proof: the provider, which accepts a nonce once, is asked once', async () => {
-  await using stack = await startStack({ verifiers: 10, settings: { MAX_CONCURRENT_UPLOADS_PER_USER: '200' } });
+  await using stack = await startStack({
+    services: ['sandbox-provider', 'auth-verifier', 'gateway', 'probe-worker'],
+    verifiers: 10,
+    settings: { MAX_CONCURRENT_UPLOADS_PER_USER: '200' },
+  });
   const media = await samplePhoto('jpg', { width: 64, height: 48 });
   const headers = echoHeaders(stack);
   const answers = await Promise.all(Array.from({ length: 200 }, () => upload(stack, { media, headers })));

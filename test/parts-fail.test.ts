@@ -2,6 +2,7 @@ import { describeWithMinio } from '@echodrop/testkit/describe-with-minio';
 import { sampleFilm, samplePhoto } from '@echodrop/testkit/sample-media';
 import type { StoppableServer } from '@echodrop/testkit/server-process';
 import { sleepyFfprobe } from '@echodrop/testkit/sleepy-ffprobe';
+import type { RunningMinio } from '@echodrop/testkit/start-minio';
 import { type Stack, startStack } from '@echodrop/testkit/start-stack';
 import { upload } from '@echodrop/testkit/upload';
 import { waitUntil } from '@echodrop/testkit/wait-until';
@@ -71,11 +72,18 @@ test('a worker that is killed in mid-job costs time, not the upload', async () =
 }, 40_000);
 
 describeWithMinio('MinIO', { stoppable: true }, (startMinio) => {
+  const parts = new AsyncDisposableStack();
+  let minio: RunningMinio;
+  let stack: Stack;
+  beforeAll(async () => {
+    minio = parts.use(await startMinio());
+    stack = parts.use(await startStack({ services: uploadServices, settings: minio.settings }));
+  });
+  afterAll(() => parts.disposeAsync());
+
   test.each(['kill', 'freeze'] as const)(
     '%s: 503 in bounded time, and the next upload works when it is back',
     async (how) => {
-      await using minio = await startMinio();
-      await using stack = await startStack({ services: uploadServices, settings: minio.settings });
       await expectWorking(stack);
       await minio.server?.[how]();
       await expectUnavailable(stack, 30);

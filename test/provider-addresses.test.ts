@@ -19,6 +19,7 @@ beforeAll(async () => {
   const redirecting = await listening(() => {});
   listed = parts.use(
     await startStack({
+      services: ['auth-verifier', 'gateway'],
       settings: {
         IDENTITY_PROVIDERS: [
           `http://127.0.0.1:${canaryPort}/listed.json=http://127.0.0.1:${redirecting}/verify.json`,

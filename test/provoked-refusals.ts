@@ -1,9 +1,11 @@
 import { randomUUID } from 'node:crypto';
+import { adminOf } from '@echodrop/testkit/admin-of';
+import { anotherUser } from '@echodrop/testkit/another-user';
 import type { Answer } from '@echodrop/testkit/documented-answers';
 import { RawClient } from '@echodrop/testkit/raw-client';
 import { signEcho } from '@echodrop/testkit/sign-echo';
 import { type Stack, sandbox } from '@echodrop/testkit/start-stack';
-import { secretParts, type UploadOptions, upload, uploadRequest } from '@echodrop/testkit/upload';
+import { echoHeaders, secretParts, type UploadOptions, upload, uploadRequest } from '@echodrop/testkit/upload';
 import { waitUntil } from '@echodrop/testkit/wait-until';
 
 /** Where a refusal is to be provoked, and the version and format that are asked for. */
@@ -20,7 +22,7 @@ export const provokingSettings = {
   MAX_UPLOAD_SECONDS: '4',
   MAX_CONCURRENT_UPLOADS: '12',
   UPLOADS_PER_MINUTE_PER_KEY: '100',
-  API_KEYS: `${sandbox.apiKey},busy-key`,
+  API_KEYS: `${sandbox.apiKey},busy-key,patient-key,blocked=blocked-key`,
   PROBE_TIMEOUT_MS: '3000',
 };
 
@@ -31,6 +33,8 @@ const file = { name: 'media', filename: 'a.jpg', content: 'anything' };
 /** How each refusal is come by, by its reason. Those at the end leave a part of the stack behind that hangs or is down. */
 export const provocations: Readonly<Record<string, (asked: Asked) => Promise<Answer>>> = {
   parameter_missing: (asked) => sendForm(asked, [key, file]),
+  query_malformed: ({ stack }) =>
+    answerOf(fetch(`${stack.gateway}/2/media.json?count=0`, { headers: echoHeaders(stack) })),
   form_malformed: (asked) => send(asked, { headers: { 'Content-Type': 'text/plain' } }),
   credentials_missing: (asked) =>
     send(asked, { parts: [key, message, file], headers: { 'X-Verify-Credentials-Authorization': '' } }),
@@ -44,6 +48,21 @@ export const provocations: Readonly<Record<string, (asked: Asked) => Promise<Ans
   provider_unknown: (asked) =>
     send(asked, { version: 2, headers: { 'X-Auth-Service-Provider': 'https://example.org/' } }),
   api_key_unknown: (asked) => sendForm(asked, [{ name: 'key', content: 'nobody' }, message, file]),
+  not_yours: async (asked) => remove(asked, await publish(asked, anotherUser(asked.stack))),
+  caller_blocked: async (asked) => {
+    await adminOf(asked.stack, 'block-user', asked.stack.bearerProvider, '12345');
+    const parts = [{ name: 'key', content: 'patient-key' }, message, file];
+    return firstWith(403, () => send(asked, { version: 2, parts, headers: anotherUser(asked.stack) }));
+  },
+  application_blocked: async (asked) => {
+    await adminOf(asked.stack, 'block-application', 'blocked');
+    return firstWith(403, () => sendForm(asked, [{ name: 'key', content: 'blocked-key' }, message, file]));
+  },
+  removed: async (asked) => {
+    const repeated = { 'Idempotency-Key': `"${randomUUID()}"` };
+    await remove(asked, await publish(asked, repeated));
+    return send(asked, { headers: repeated });
+  },
   not_found: ({ stack, version }) => answerOf(fetch(`${stack.gateway}/${version}/upload.gif`, { method: 'POST' })),
   method_not_allowed: (asked) => answerOf(fetch(`${asked.stack.gateway}${pathOf(asked)}`)),
   media_too_large: (asked) => send(asked, { media: Buffer.alloc(65_537) }),
@@ -84,6 +103,15 @@ export const provocations: Readonly<Record<string, (asked: Asked) => Promise<Ans
   },
 };
 
+async function publish(asked: Asked, headers: Record<string, string>): Promise<string> {
+  const { text } = await send({ ...asked, version: 2, format: 'json' }, { headers });
+  return JSON.parse(text).id;
+}
+
+function remove({ stack }: Asked, id: string): Promise<Answer> {
+  return answerOf(fetch(`${stack.gateway}/2/media/${id}`, { method: 'DELETE', headers: echoHeaders(stack) }));
+}
+
 /** An answer of fetch, with its body read. */
 export async function answerOf(asking: Promise<Response>): Promise<Answer> {
   const response = await asking;
@@ -110,7 +138,7 @@ async function say({ stack }: Asked, words: (client: RawClient) => void): Promis
 
 async function firstWith(status: number, ask: () => Promise<Answer>): Promise<Answer> {
   let answer: Answer | undefined;
-  await waitUntil(`an answer of ${status}`, 10_000, async () => {
+  await waitUntil(`an answer of ${status}`, 20_000, async () => {
     answer = await ask();
     return answer.status === status;
   });

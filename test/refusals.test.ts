@@ -11,7 +11,10 @@ let media: Buffer;
 
 beforeAll(async () => {
   media = await samplePhoto('jpg', { width: 32, height: 32 });
-  stack = await startStack({ settings: { MAX_MEDIA_BYTES: `${maxMediaBytes}` } });
+  stack = await startStack({
+    services: ['sandbox-provider', 'auth-verifier', 'gateway', 'probe-worker'],
+    settings: { MAX_MEDIA_BYTES: `${maxMediaBytes}` },
+  });
 });
 afterAll(async () => {
   await stack?.[Symbol.asyncDispose]();

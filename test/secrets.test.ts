@@ -89,7 +89,10 @@ async function expectNoWord(): Promise<void> {
   }
   for (const process of await readdir('/proc').then((names) => names.filter((name) => /^\d+$/.test(name))))
     written.set(`/proc/${process}/cmdline`, await readFile(`/proc/${process}/cmdline`, 'latin1').catch(() => ''));
-  const found = [...written].filter(([, text]) => words.some((word) => text.toLowerCase().includes(word)));
+  const found = [...written].filter(([, text]) => {
+    const inLowerCase = text.toLowerCase();
+    return words.some((word) => inLowerCase.includes(word));
+  });
   expect(found.map(([where]) => where)).toEqual([]);
 }
 

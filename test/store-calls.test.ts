@@ -1,9 +1,9 @@
-import { type Fate, type SeenRequest, startCountingProxy } from '@echodrop/testkit/counting-proxy';
+import { type CountingProxy, type Fate, type SeenRequest, startCountingProxy } from '@echodrop/testkit/counting-proxy';
 import { describeWithMinio } from '@echodrop/testkit/describe-with-minio';
 import { sampleFilm, samplePhoto } from '@echodrop/testkit/sample-media';
-import { startStack } from '@echodrop/testkit/start-stack';
+import { type Stack, startStack } from '@echodrop/testkit/start-stack';
 import { upload } from '@echodrop/testkit/upload';
-import { expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 
 // Renditions, which read the media too, are nobody's upload.
 const services = ['sandbox-provider', 'auth-verifier', 'gateway', 'probe-worker'] as const;
@@ -12,10 +12,20 @@ const isRecordPut = ({ method, path }: SeenRequest) => method === 'PUT' && path.
 const isList = ({ method, path }: SeenRequest) => method === 'GET' && path.split('/').filter(Boolean).length < 2;
 
 describeWithMinio('what an upload costs MinIO', {}, (startMinio) => {
+  const parts = new AsyncDisposableStack();
+  let proxy: CountingProxy;
+  let stack: Stack;
+  beforeAll(async () => {
+    const minio = parts.use(await startMinio());
+    proxy = parts.use(await startCountingProxy(minio.endpoint));
+    stack = parts.use(await startStack({ services, settings: { ...minio.settings, S3_ENDPOINT: proxy.endpoint } }));
+  });
+  beforeEach(() => {
+    proxy.seen.length = 0;
+  });
+  afterAll(() => parts.disposeAsync());
+
   test('a photo: one PUT of the media, one of the record, and no read', async () => {
-    await using minio = await startMinio();
-    await using proxy = await startCountingProxy(minio.endpoint);
-    await using stack = await startStack({ services, settings: { ...minio.settings, S3_ENDPOINT: proxy.endpoint } });
     expect((await upload(stack, { media: await samplePhoto('jpg', { width: 640, height: 480 }) })).status).toBe(200);
     const seen = proxy.seen.filter(isOfObject).map(({ method, path }) => `${method} ${path.split('/')[2]}`);
     expect(seen).toEqual(['PUT media', 'PUT records']);
@@ -23,9 +33,6 @@ describeWithMinio('what an upload costs MinIO', {}, (startMinio) => {
   });
 
   test('a film: the same, and a few ranged reads of the media; a large one comes in parts, none of it is listed', async () => {
-    await using minio = await startMinio();
-    await using proxy = await startCountingProxy(minio.endpoint);
-    await using stack = await startStack({ settings: { ...minio.settings, S3_ENDPOINT: proxy.endpoint } });
     const film = await sampleFilm('mp4', { width: 64, height: 48 });
     expect((await upload(stack, { media: film })).status).toBe(200);
     const puts = proxy.seen.filter(isOfObject).filter(({ method }) => method === 'PUT');
@@ -37,15 +44,26 @@ describeWithMinio('what an upload costs MinIO', {}, (startMinio) => {
 });
 
 describeWithMinio('a record whose writing has no clear answer', {}, (startMinio) => {
+  const parts = new AsyncDisposableStack();
+  const fates: Fate[] = [];
+  let proxy: CountingProxy;
+  let stack: Stack;
+  beforeAll(async () => {
+    const minio = parts.use(await startMinio());
+    proxy = parts.use(
+      await startCountingProxy(minio.endpoint, (request) => {
+        return isRecordPut(request) ? (fates.shift() ?? 'passes') : 'passes';
+      }),
+    );
+    stack = parts.use(await startStack({ settings: { ...minio.settings, S3_ENDPOINT: proxy.endpoint } }));
+  });
+  afterAll(() => parts.disposeAsync());
+
   test.each<Fate>(['lost', 'held', 'twice', 'overtaken'])(
     '%s: exactly one record results, and its media is there',
     async (fate) => {
-      await using minio = await startMinio();
-      const fates: Fate[] = [fate];
-      await using proxy = await startCountingProxy(minio.endpoint, (request) => {
-        return isRecordPut(request) ? (fates.shift() ?? 'passes') : 'passes';
-      });
-      await using stack = await startStack({ settings: { ...minio.settings, S3_ENDPOINT: proxy.endpoint } });
+      proxy.seen.length = 0;
+      fates.push(fate);
       const answer = await upload(stack, { media: await samplePhoto('jpg', { width: 64, height: 48 }) });
       expect(answer.status).toBe(200);
       const { id, url } = JSON.parse(answer.text);
@@ -53,6 +71,7 @@ describeWithMinio('a record whose writing has no clear answer', {}, (startMinio)
       expect([...written]).toEqual([`${id}.json`]);
       expect(proxy.seen.filter(({ method }) => method === 'DELETE')).toEqual([]);
       expect((await fetch(`${url}/large.jpg`)).status).toBe(200);
+      expect(proxy.seen.filter(isList)).toEqual([]);
     },
     40_000,
   );

@@ -11,7 +11,10 @@ let stack: Stack;
 let media: Buffer;
 
 beforeAll(async () => {
-  stack = await startStack({ settings: { UPLOADS_PER_MINUTE_PER_USER: '2' } });
+  stack = await startStack({
+    services: ['sandbox-provider', 'auth-verifier', 'gateway', 'probe-worker'],
+    settings: { UPLOADS_PER_MINUTE_PER_USER: '2' },
+  });
   media = await samplePhoto('jpg', { width: 64, height: 48 });
 });
 

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { findBrowser } from '@echodrop/testkit/find-browser';
 import { execa } from 'execa';
 import { chromium } from 'playwright-core';
 
@@ -39,11 +40,8 @@ export const clients: Readonly<Record<string, () => Promise<Client | undefined>>
     return (await runs('javac', '-version')) ? (upload) => printed('java', [...java, ...words(upload)]) : undefined;
   },
   async "a browser's fetch"() {
-    for (const name of ['chromium', 'chromium-browser', 'google-chrome']) {
-      const { stdout, failed } = await execa('which', [name], { reject: false });
-      if (!failed) return (upload) => withBrowser(stdout, upload);
-    }
-    return undefined;
+    const browser = await findBrowser();
+    return browser && ((upload) => withBrowser(browser, upload));
   },
 };
 

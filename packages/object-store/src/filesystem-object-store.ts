@@ -3,8 +3,16 @@ import { dirname, join, resolve } from 'node:path';
 import { Readable } from 'node:stream';
 import { consumeSource } from './consume-source.ts';
 import { type FileFacts, syncNames, TemporaryFile } from './durable-file.ts';
-import { assertObjectKey } from './object-keys.ts';
-import type { ByteRange, ObjectReading, ObjectStore, StoredObject } from './object-store.ts';
+import { filesBelow } from './files-in-order.ts';
+import { assertObjectKey, assertPrefix } from './object-keys.ts';
+import {
+  type ByteRange,
+  type ListedObject,
+  longestList,
+  type ObjectReading,
+  type ObjectStore,
+  type StoredObject,
+} from './object-store.ts';
 import { storeBody, storeFault } from './store-body.ts';
 
 /**
@@ -68,6 +76,14 @@ export class FilesystemObjectStore implements ObjectStore {
     return facts?.isFile() ? described(key, facts) : undefined;
   }
 
+  async list(
+    prefix: string,
+    { after = '', limit }: { after?: string | undefined; limit: number },
+  ): Promise<ListedObject[]> {
+    assertPrefix(prefix);
+    return fromDisk(this.#listed(prefix, after, Math.min(limit, longestList)));
+  }
+
   async remove(key: string): Promise<void> {
     const path = this.#pathOf(key);
     const removed = await fromDisk(
@@ -86,6 +102,16 @@ export class FilesystemObjectStore implements ObjectStore {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {}
+
+  async #listed(prefix: string, after: string, limit: number): Promise<ListedObject[]> {
+    const found: ListedObject[] = [];
+    for await (const key of filesBelow(this.#objects, prefix, after)) {
+      if (found.length >= limit) break;
+      const facts = await fromDisk(stat(join(this.#objects, key), { bigint: true }), 'ENOENT', 'ENOTDIR');
+      if (facts) found.push({ ...described(key, facts), writtenAt: facts.mtime });
+    }
+    return found;
+  }
 
   #pathOf(key: string): string {
     assertObjectKey(key);

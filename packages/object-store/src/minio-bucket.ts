@@ -1,7 +1,8 @@
 import http from 'node:http';
 import https from 'node:https';
 import type { Secret } from '@echodrop/service/secret';
-import { Client } from 'minio';
+import { type BucketItem, Client } from 'minio';
+import type { ListedObject } from './object-store.ts';
 import { SignedRequests } from './signed-requests.ts';
 import { storeFault } from './store-body.ts';
 import type { StoreDeadlines } from './store-deadlines.ts';
@@ -67,6 +68,13 @@ export class MinioBucket implements AsyncDisposable {
     return answered(this.#client.statObject(this.#bucket, key), 'NotFound', 'NoSuchKey');
   }
 
+  /** At most a thousand. */
+  async list(prefix: string, after: string, limit: number): Promise<ListedObject[]> {
+    const listing = this.#client.listObjectsV2Query(this.#bucket, prefix, '', '', limit, after);
+    const { objects } = await answered(listing);
+    return objects.map(listed);
+  }
+
   async remove(key: string): Promise<void> {
     await answered(this.#client.removeObject(this.#bucket, key), 'NoSuchKey');
   }
@@ -92,6 +100,13 @@ export class MinioBucket implements AsyncDisposable {
     this.#agent.destroy();
     await this.data[Symbol.asyncDispose]();
   }
+}
+
+// A listing without a delimiter has no prefixes in it.
+function listed({ name, size, etag, lastModified }: BucketItem): ListedObject {
+  if (name === undefined || etag === undefined || lastModified === undefined)
+    throw storeFault(new Error('the store lists no objects'));
+  return { key: name, size, etag, writtenAt: new Date(lastModified) };
 }
 
 /** What a call of minio's client gave; undefined where the store refused it with one of the codes in `expected`. */

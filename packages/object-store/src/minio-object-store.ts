@@ -1,7 +1,14 @@
 import { Readable } from 'node:stream';
 import { MinioBucket, type S3Address } from './minio-bucket.ts';
-import { assertObjectKey } from './object-keys.ts';
-import type { ByteRange, ObjectReading, ObjectStore, StoredObject } from './object-store.ts';
+import { assertObjectKey, assertPrefix } from './object-keys.ts';
+import {
+  type ByteRange,
+  type ListedObject,
+  longestList,
+  type ObjectReading,
+  type ObjectStore,
+  type StoredObject,
+} from './object-store.ts';
 import { PartMemory, partBytes } from './part-memory.ts';
 import { uploadToS3 } from './s3-upload.ts';
 import { type StoreDeadlines, usualDeadlines } from './store-deadlines.ts';
@@ -51,6 +58,11 @@ export class MinioObjectStore implements ObjectStore {
     assertObjectKey(key);
     const found = await this.#bucket.stat(key);
     return found && { key, size: found.size, etag: found.etag };
+  }
+
+  async list(prefix: string, { after, limit }: { after?: string | undefined; limit: number }): Promise<ListedObject[]> {
+    assertPrefix(prefix);
+    return limit < 1 ? [] : this.#bucket.list(prefix, after ?? '', Math.min(limit, longestList));
   }
 
   async remove(key: string): Promise<void> {

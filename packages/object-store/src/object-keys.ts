@@ -15,12 +15,36 @@ export function recordObject(mediaId: string): string {
   return `records/${mediaId}.json`;
 }
 
+/** Below which all records lie. */
+export const allRecords = 'records/';
+
+/** Below which all renditions of media lie. */
+export function renditionsOf(mediaKey: string): string {
+  return `renditions/${mediaKey}/`;
+}
+
+/** Below which the uploads are listed, newest first: all, or those of one owner (its hash). */
+export function listingOf(owner?: string): string {
+  return owner === undefined ? 'by-time/' : `by-user/${owner}/`;
+}
+
+/** Below which it lies who may not upload: users by the hash of provider and subject, applications by that of their name. */
+export function blocksOf(kind: 'users' | 'applications'): string {
+  return `blocks/${kind}/`;
+}
+
 /** Where the rendition lies that a recipe makes of media; each version of a recipe has a place of its own. */
 export function renditionObject(
   mediaKey: string,
   { name, version, extension }: { name: string; version: number; extension: string },
 ): string {
   return `renditions/${mediaKey}/${name}-${version}.${extension}`;
+}
+
+/** @throws TypeError unless `prefix` is a key up to one of its slashes, that one included */
+export function assertPrefix(prefix: string): void {
+  if (!prefix.endsWith('/')) throw new TypeError('not a prefix of object keys');
+  assertObjectKey(prefix.slice(0, -1));
 }
 
 /** @throws TypeError unless `key` is made of plain segments: nothing that an address or a path would read as more than a name */

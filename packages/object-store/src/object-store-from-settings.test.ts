@@ -50,7 +50,7 @@ test('a secret whose file cannot be read is told once', () => {
 
 test('the settings choose the store', async () => {
   const directory = { OBJECT_STORE: 'filesystem', OBJECT_STORE_DIR: '/var/lib/echodrop' };
-  expect(objectStoreFromSettings(readSettings(storeSettings, directory))).toBeInstanceOf(FilesystemObjectStore);
-  await using store = objectStoreFromSettings(readSettings(storeSettings, minio));
+  expect(await objectStoreFromSettings(readSettings(storeSettings, directory))).toBeInstanceOf(FilesystemObjectStore);
+  await using store = await objectStoreFromSettings(readSettings(storeSettings, minio));
   expect(store).toBeInstanceOf(MinioObjectStore);
 });

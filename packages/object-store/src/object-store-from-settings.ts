@@ -1,6 +1,5 @@
 import { choice, httpAddress, requiredWhen, type Settings, secret, text } from '@echodrop/service/env';
 import { FilesystemObjectStore } from './filesystem-object-store.ts';
-import { MinioObjectStore } from './minio-object-store.ts';
 import type { ObjectStore } from './object-store.ts';
 import type { PartMemory } from './part-memory.ts';
 
@@ -23,8 +22,11 @@ export const storeSettings = {
 
 export type StoreSettings = Settings<typeof storeSettings>;
 
-/** The store that the settings name. `memory` is for the process that takes uploads in; others need none of their own. */
-export function objectStoreFromSettings(settings: StoreSettings, memory?: PartMemory): ObjectStore {
+/**
+ * The store that the settings name; only then is its client loaded, which for MinIO is a third of a worker's start. `memory` is for
+ * the process that takes uploads in; others need none of their own.
+ */
+export async function objectStoreFromSettings(settings: StoreSettings, memory?: PartMemory): Promise<ObjectStore> {
   if (settings.OBJECT_STORE === 'filesystem') return new FilesystemObjectStore(given(settings.OBJECT_STORE_DIR));
   const address = {
     endpoint: given(settings.S3_ENDPOINT),
@@ -33,6 +35,7 @@ export function objectStoreFromSettings(settings: StoreSettings, memory?: PartMe
     accessKey: given(settings.S3_ACCESS_KEY),
     secretKey: given(settings.S3_SECRET_KEY),
   };
+  const { MinioObjectStore } = await import('./minio-object-store.ts');
   return new MinioObjectStore(address, { memory });
 }
 

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { mediaObject, newMediaKey, recordObject } from './object-keys.ts';
+import { listingOf, mediaObject, newMediaKey, recordObject } from './object-keys.ts';
 import type { ObjectStore } from './object-store.ts';
 import { partBytes } from './part-memory.ts';
 
@@ -202,6 +202,53 @@ export function objectStoreContract(open: () => Promise<OpenedStores>): void {
         reading.body.destroy();
       }
       expect((await bytesAt(large))?.length).toBe(partBytes);
+    });
+  });
+
+  describe('list', () => {
+    const owner = newMediaKey();
+    const prefix = listingOf(owner);
+    // In the order of their bytes: a hyphen comes before a slash, and a slash before digits.
+    const names = ['0', '1', '10', 'a-b', 'a/b', 'a/c/d', 'a0', 'b'];
+    const keys = names.map((name) => `${prefix}${name}`);
+    const listed = async (page: { after?: string; limit: number }) =>
+      (await store.list(prefix, page)).map(({ key }) => key);
+
+    beforeAll(async () => {
+      for (const key of keys.toReversed()) await store.putIfAbsent(key, Buffer.alloc(0));
+      await store.putIfAbsent(`${listingOf(newMediaKey())}0`, Buffer.alloc(0));
+    });
+
+    test('gives all below a prefix in the order of their keys, and nothing else', async () => {
+      expect(await listed({ limit: 1000 })).toEqual(keys);
+      expect(await listed({ limit: 5000 })).toEqual(keys);
+      expect(await store.list(listingOf(newMediaKey()), { limit: 10 })).toEqual([]);
+    });
+
+    test.each([0, 1, 3, 8])('gives at most %i of them', async (limit) => {
+      expect(await listed({ limit })).toEqual(keys.slice(0, limit));
+    });
+
+    test('goes on after any key, be it there or not', async () => {
+      for (const [n, after] of keys.entries()) expect(await listed({ after, limit: 1000 })).toEqual(keys.slice(n + 1));
+      expect(await listed({ after: `${prefix}a`, limit: 2 })).toEqual(keys.slice(3, 5));
+      expect(await listed({ after: `${prefix}a/`, limit: 2 })).toEqual(keys.slice(4, 6));
+      expect(await listed({ after: `${prefix}a/c`, limit: 1 })).toEqual(keys.slice(5, 6));
+      expect(await listed({ after: `${prefix}z`, limit: 2 })).toEqual([]);
+    });
+
+    test('says of each what stat says, and when it was written', async () => {
+      const key = `${listingOf(newMediaKey())}one`;
+      const put = await store.put(key, Readable.from([Buffer.from('bytes')]));
+      const [found] = await store.list(key.slice(0, -3), { limit: 1 });
+      expect(found).toEqual({ ...put, writtenAt: expect.any(Date) });
+      expect(Math.abs(Date.now() - (found?.writtenAt.getTime() ?? 0))).toBeLessThan(60_000);
+      await store.remove(key);
+      expect(await store.list(key.slice(0, -3), { limit: 1 })).toEqual([]);
+    });
+
+    test.each(['', 'by-user', '../', '/', 'by-user/../'])('refuses %j as a prefix', async (wrong) => {
+      await expect(store.list(wrong, { limit: 1 })).rejects.toThrow(TypeError);
     });
   });
 

@@ -7,6 +7,15 @@ export interface StoredObject {
   readonly etag: string;
 }
 
+/** An object as a listing tells of it. */
+export interface ListedObject extends StoredObject {
+  /** By the store's clock, to the second at least. */
+  readonly writtenAt: Date;
+}
+
+/** The most that one call lists (S3's own limit). */
+export const longestList = 1000;
+
 /** `length` bytes from `offset`; a range that reaches beyond the end is cut there. */
 export interface ByteRange {
   readonly offset: number;
@@ -30,7 +39,7 @@ export class CrowdedOut extends StoreUnavailable {}
  * Where media, records and renditions lie. Keys come from object-keys.ts only.
  *
  * Every call to MinIO ends within the store's deadline (for `put`: it starts anew with each part that the source fills), and
- * every call fails with StoreUnavailable where the store is at fault. No call ever lists.
+ * every call fails with StoreUnavailable where the store is at fault. No call but `list` ever lists, and no upload calls it.
  */
 export interface ObjectStore extends AsyncDisposable {
   /**
@@ -51,6 +60,12 @@ export interface ObjectStore extends AsyncDisposable {
 
   /** Size and tag without the bytes; undefined when there is no such object. */
   stat(key: string): Promise<StoredObject | undefined>;
+
+  /**
+   * At most `limit` (up to 1000) objects whose keys begin with `prefix`, which ends with a slash, and come after `after` in the
+   * order of their bytes; fewer mean that there are no more. What is written or removed meanwhile may be in it or not.
+   */
+  list(prefix: string, page: { after?: string | undefined; limit: number }): Promise<ListedObject[]>;
 
   /** Removes an object; one that is not there is removed already. */
   remove(key: string): Promise<void>;

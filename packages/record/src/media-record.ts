@@ -21,6 +21,12 @@ export interface MediaRecord {
   readonly user: RecordUser;
 }
 
+/** Some of many records. `next` is the cursor of the page after it; without one this is the last. */
+export interface RecordPage<R = MediaRecord> {
+  readonly records: readonly R[];
+  readonly next?: string | undefined;
+}
+
 /** Everything that is kept about an upload. The page's address follows from the site's and is not kept. */
 export interface StoredRecord extends Omit<MediaRecord, 'url'> {
   readonly mediaKey: string;

@@ -3,8 +3,8 @@ import { expect, test } from 'vitest';
 import { anyText, anyUserId } from './any-text.fixture.ts';
 import { parseExactJson } from './exact-json.ts';
 import type { MediaRecord } from './media-record.ts';
-import { recordToJson } from './record-to-json.ts';
-import { recordToXml } from './record-to-xml.ts';
+import { recordsToJson, recordToJson } from './record-to-json.ts';
+import { recordsToXml, recordToXml } from './record-to-xml.ts';
 import { xmlParsers } from './xml-parsers.fixture.ts';
 
 const record: MediaRecord = {
@@ -34,6 +34,21 @@ test('XML has the same fields in the same order, user as a child element', () =>
       '<type>jpg</type><timestamp>Sat, 21 Nov 2026 11:36:34 +0000</timestamp>' +
       '<user><id>1059182745930317825</id><screen_name>mia</screen_name></user></image>',
   );
+});
+
+test('a page of records spells each as it is spelled alone, and says how to go on', () => {
+  const other = { ...record, id: 'bbbbbbbbbb', text: 'Bees' };
+  const json = (each: MediaRecord) => recordToJson(each);
+  expect(recordsToJson({ records: [record, other], next: '12-a' })).toBe(
+    `{"media":[${json(record)},${json(other)}],"next":"12-a"}`,
+  );
+  expect(recordsToJson({ records: [] })).toBe('{"media":[]}');
+  const xml = (each: MediaRecord) => recordToXml(each).replace(/^<\?.*?\?>/, '');
+  const declaration = '<?xml version="1.0" encoding="UTF-8"?>';
+  expect(recordsToXml({ records: [record, other], next: '12-a' })).toBe(
+    `${declaration}<media>${xml(record)}${xml(other)}<next>12-a</next></media>`,
+  );
+  expect(recordsToXml({ records: [] })).toBe(`${declaration}<media/>`);
 });
 
 test('JSON.parse gives back any caption and name as they were', () => {

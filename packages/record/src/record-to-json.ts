@@ -1,13 +1,22 @@
 import { exactNumber } from './exact-json.ts';
-import type { MediaRecord } from './media-record.ts';
+import type { MediaRecord, RecordPage } from './media-record.ts';
 import { uploadTimestamp } from './upload-timestamp.ts';
 
 /**
  * The record as one compact JSON object, its fields in the order of INTERFACE section 2. Slashes are not escaped; an ampersand
  * is, since there are clients that decode HTML's entities before they parse (docs/decisions/012).
  */
-export function recordToJson({ id, text, url, width, height, size, type, timestamp, user }: MediaRecord): string {
-  const json = JSON.stringify({
+export function recordToJson(record: MediaRecord): string {
+  return compact(spelled(record));
+}
+
+/** A page of records under `media`, and the cursor of the page after it, where there is one, as `next`. */
+export function recordsToJson({ records, next }: RecordPage): string {
+  return compact({ media: records.map(spelled), next });
+}
+
+function spelled({ id, text, url, width, height, size, type, timestamp, user }: MediaRecord) {
+  return {
     id,
     text,
     url,
@@ -17,6 +26,9 @@ export function recordToJson({ id, text, url, width, height, size, type, timesta
     type,
     timestamp: uploadTimestamp(timestamp),
     user: { id: exactNumber(user.id), screen_name: user.screenName },
-  });
-  return json.replaceAll('&', '\\u0026');
+  };
+}
+
+function compact(value: unknown): string {
+  return JSON.stringify(value).replaceAll('&', '\\u0026');
 }

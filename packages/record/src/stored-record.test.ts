@@ -2,7 +2,8 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { anyText, anyUserId } from './any-text.fixture.ts';
 import { publicRecord, type StoredRecord } from './media-record.ts';
-import { decodeStoredRecord, encodeStoredRecord, UnreadableRecord } from './stored-record.ts';
+import { decodeStoredRecord, encodeStoredRecord, encodeTombstone, UnreadableRecord } from './stored-record.ts';
+import { isTombstone } from './tombstone.ts';
 
 const stored: StoredRecord = {
   id: '0aZ9bY8cX7',
@@ -34,6 +35,19 @@ test('what a later release adds to a record of this version is passed over', () 
     encodeStoredRecord(stored).toString().replace('{', '{"licence":"CC0","__proto__":{"id":"x"},'),
   );
   expect(decodeStoredRecord(bytes)).toEqual(stored);
+});
+
+test('a tombstone is read as it was written, and keeps nothing of what was said', () => {
+  const { id, mediaKey, timestamp } = stored;
+  const removed = { by: 'owner', at: new Date('2026-11-22T08:00:00.000Z') } as const;
+  const tombstone = { id, mediaKey, timestamp, owner: '0123abcd', removed };
+  expect(decodeStoredRecord(encodeTombstone(tombstone))).toEqual(tombstone);
+  expect(isTombstone(decodeStoredRecord(encodeTombstone(tombstone)))).toBe(true);
+  expect(isTombstone(decodeStoredRecord(encodeStoredRecord(stored)))).toBe(false);
+  const bytes = encodeTombstone({ ...stored, owner: '0123abcd', removed }).toString();
+  expect(
+    Object.values({ text: stored.text, name: stored.user.screenName }).filter((said) => bytes.includes(said)),
+  ).toEqual([]);
 });
 
 const written = JSON.parse(encodeStoredRecord(stored).toString());

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { exactNumber, parseExactJson } from './exact-json.ts';
 import type { StoredRecord } from './media-record.ts';
+import type { Tombstone } from './tombstone.ts';
 
 const schemaVersion = 1;
 
@@ -19,6 +20,18 @@ const storedShape = z.object({
   media_key: z.string(),
   timestamp: z.iso.datetime().transform((time) => new Date(time)),
   user: z.object({ id: z.union([z.int(), z.bigint()]).transform(BigInt), screen_name: z.string() }),
+});
+
+const removedShape = z.object({
+  version: z.literal(schemaVersion),
+  id: z.string(),
+  media_key: z.string(),
+  owner: z.string(),
+  timestamp: z.iso.datetime().transform((time) => new Date(time)),
+  removed: z.object({
+    by: z.enum(['owner', 'operator']),
+    at: z.iso.datetime().transform((time) => new Date(time)),
+  }),
 });
 
 /** The object could not be read as a record: not ours, or written by a later release. */
@@ -40,15 +53,30 @@ export function encodeStoredRecord(record: StoredRecord): Buffer {
   );
 }
 
+/** The bytes that the store keeps in the place of a record that was removed. */
+export function encodeTombstone({ id, mediaKey, owner, timestamp, removed }: Tombstone): Buffer {
+  return Buffer.from(
+    JSON.stringify({
+      version: schemaVersion,
+      id,
+      media_key: mediaKey,
+      owner,
+      timestamp: timestamp.toISOString(),
+      removed: { by: removed.by, at: removed.at.toISOString() },
+    }),
+  );
+}
+
 /**
- * Reads what `encodeStoredRecord` wrote.
+ * Reads what `encodeStoredRecord` or `encodeTombstone` wrote.
  * @throws UnreadableRecord
  */
-export function decodeStoredRecord(bytes: Buffer): StoredRecord {
-  const { data, error } = storedShape.safeParse(parse(bytes));
+export function decodeStoredRecord(bytes: Buffer): StoredRecord | Tombstone {
+  const { data, error } = z.union([removedShape, storedShape]).safeParse(parse(bytes));
   if (!data) throw new UnreadableRecord('not a record of a version that is known', { cause: error });
-  const { version: _, media_key: mediaKey, user, ...rest } = data;
-  return { ...rest, mediaKey, user: { id: user.id, screenName: user.screen_name } };
+  const { version: _, media_key: mediaKey, ...rest } = data;
+  if ('removed' in rest) return { ...rest, mediaKey };
+  return { ...rest, mediaKey, user: { id: rest.user.id, screenName: rest.user.screen_name } };
 }
 
 function parse(bytes: Buffer): unknown {

@@ -1,8 +1,8 @@
 import { create } from 'xmlbuilder2';
 
-/** Element names to text or further elements; order is kept. */
+/** Element names to text or further elements, or to several of the same name; order is kept. */
 export interface XmlElements {
-  readonly [name: string]: string | number | XmlElements;
+  readonly [name: string]: string | number | XmlElements | readonly XmlElements[];
 }
 
 // XML 1.0 makes a CR a line feed unless it is a reference; parsers that follow XML 1.1 do so with the other three too.
@@ -20,11 +20,13 @@ export function xmlDocument(elements: XmlElements): string {
 
 // Node by node, not as one object: there a key or a text of xmlbuilder2's own notation (`@`, `#`, `$`) would be understood.
 function append(parent: ReturnType<typeof create>, elements: XmlElements): void {
-  for (const [name, content] of Object.entries(elements)) {
-    const element = parent.ele(name);
-    if (typeof content === 'object') append(element, content);
-    // xmlbuilder2 takes `&amp;`, and even `&nbsp;` and `&#0;`, for references that are meant, and escapes only what looks like none.
-    else element.txt(String(content).replaceAll('&', '&amp;'));
+  for (const [name, contents] of Object.entries(elements)) {
+    for (const content of Array.isArray(contents) ? contents : [contents]) {
+      const element = parent.ele(name);
+      if (typeof content === 'object') append(element, content);
+      // xmlbuilder2 takes `&amp;`, and even `&nbsp;` and `&#0;`, for references that are meant, and escapes only what looks like none.
+      else element.txt(String(content).replaceAll('&', '&amp;'));
+    }
   }
 }
 

@@ -11,6 +11,10 @@ export interface SeenRequest {
   /** Without the query. */
   readonly path: string;
   readonly query: URLSearchParams;
+  /** The Range header. */
+  readonly range: string | undefined;
+  /** How many bytes of the answer's body have come from the target so far. */
+  answeredBytes: number;
 }
 
 export interface CountingProxy extends AsyncDisposable {
@@ -41,13 +45,17 @@ export async function startCountingProxy(
   const server = createServer(async (incoming, answer) => {
     const { method = '', url = '/', headers } = incoming;
     const { pathname, searchParams } = new URL(url, target);
-    const request = { method, path: pathname, query: searchParams };
+    const request = { method, path: pathname, query: searchParams, range: headers.range, answeredBytes: 0 };
     seen.push(request);
     const becomes = fate(request);
     const forward = (told: (answered: IncomingMessage) => void) =>
       send({ hostname, port, method, path: url, headers }, told);
     const tell = (answered: IncomingMessage) => {
+      if (answer.destroyed) return void answered.resume();
       answer.writeHead(answered.statusCode ?? 502, answered.rawHeaders);
+      answered.on('data', (chunk: Buffer) => {
+        request.answeredBytes += chunk.length;
+      });
       pipeline(answered, answer, () => {
         for (const arrive of late.splice(0)) arrive();
       });

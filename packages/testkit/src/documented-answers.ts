@@ -17,7 +17,8 @@ interface Schema {
 
 interface ResponseObject {
   readonly headers: Readonly<Record<string, { readonly required?: boolean; readonly schema: Schema }>>;
-  readonly content: Readonly<Record<string, { readonly schema: Schema; readonly examples?: object }>>;
+  /** None where there is no body. */
+  readonly content?: Readonly<Record<string, { readonly schema: Schema; readonly examples?: object }>>;
 }
 
 /** The responses of an operation, by status. */
@@ -30,7 +31,7 @@ export interface Answer {
 }
 
 // What HTTP itself says, whatever the operation.
-const ofHttp = ['connection', 'content-length', 'content-type', 'date', 'keep-alive', 'transfer-encoding'];
+const ofHttp = ['connection', 'content-length', 'content-type', 'date', 'keep-alive', 'transfer-encoding', 'vary'];
 
 // XML and headers know text alone, which the schema makes numbers of.
 const readers = {
@@ -63,8 +64,8 @@ function undocumentedBody(
   { headers, text }: Answer,
 ): string[] {
   const type = headers.get('content-type')?.replace(/;.*/, '') ?? 'none';
-  const given = documented[type]?.schema;
-  if (!given) return [`content-type ${type}`];
+  const given = documented?.[type]?.schema;
+  if (!given) return documented || text !== '' ? [`content-type ${type}`] : [];
   const schema = given.$ref ? referred<Schema>(document, given.$ref) : given;
   if (type !== 'application/xml') return faults('json', schema, JSON.parse(text));
   const { name, content } = readXml(text);

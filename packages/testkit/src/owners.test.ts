@@ -16,6 +16,7 @@ const owners = {
   minio: 'packages/object-store',
   nanoid: 'packages/record',
   'oauth-1.0a': 'packages/oauth',
+  'p-map': 'packages/archive',
   pino: 'packages/service',
   'prom-client': 'packages/service',
   'rate-limiter-flexible': 'services/gateway',

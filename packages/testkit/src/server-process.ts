@@ -80,10 +80,14 @@ export class ServerProcess implements StoppableServer, AsyncDisposable {
     child.all?.on('data', (chunk) => {
       this.#output += chunk;
     });
+    let over = false;
     const ended = child.then(({ all, exitCode }) => {
+      over = true;
       throw new Error(`${command[0]} ended with ${exitCode}:\n${all}`);
     });
-    await Promise.race([waitUntil(`an answer of ${command[0]}`, startMs, answers), ended]).catch(async (error) => {
+    // Where it ended, its port may soon be another's, who is not to be asked.
+    const answered = waitUntil(`an answer of ${command[0]}`, startMs, async () => over || answers());
+    await Promise.race([answered, ended]).catch(async (error) => {
       await this.kill();
       throw error;
     });

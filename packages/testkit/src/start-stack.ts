@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { mkdtempDisposable, readdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import getPort from 'get-port';
@@ -33,6 +33,8 @@ interface StackOptions {
   readonly services?: readonly ServiceName[];
   /** How many auth-verifiers run, to which connections are spread in turn. */
   readonly verifiers?: number;
+  /** A stack that runs: these services join it, with its Redis, its folder and whatever of it they do not replace. */
+  readonly beside?: Stack;
 }
 
 /** The whole system on free ports of this machine, each service a process of its own that a test may hang, kill and bring back. */
@@ -61,11 +63,11 @@ export async function startStack({
   of = {},
   services = all,
   verifiers = 1,
+  beside,
 }: StackOptions = {}): Promise<Stack> {
   await using parts = new AsyncDisposableStack();
-  const redis = parts.use(await startRedis());
-  const folder = await mkdtemp(join(tmpdir(), 'echodrop-stack-'));
-  parts.defer(() => rm(folder, { recursive: true, force: true }));
+  const redis = beside?.redis ?? parts.use(await startRedis());
+  const folder = beside?.folder ?? parts.use(await mkdtempDisposable(join(tmpdir(), 'echodrop-stack-'))).path;
   const ports = await freePorts(serving);
   const opsPorts = await freePorts(all);
   const verifierPorts = [
@@ -74,15 +76,26 @@ export async function startStack({
   ];
   const spreading = verifiers > 1 ? parts.use(await startSpreadingProxy(verifierPorts)) : undefined;
   const at = (port: number) => `http://127.0.0.1:${port}`;
-  const provider = `${at(ports['sandbox-provider'])}/1/account/verify_credentials.json`;
-  const bearerProvider = `${at(ports['sandbox-provider'])}/api/v1/accounts/verify_credentials`;
+  const own = {
+    gateway: at(ports.gateway),
+    site: at(ports.site),
+    verifier: at(spreading?.port ?? ports['auth-verifier']),
+    provider: `${at(ports['sandbox-provider'])}/1/account/verify_credentials.json`,
+    bearerProvider: `${at(ports['sandbox-provider'])}/api/v1/accounts/verify_credentials`,
+  };
+  const whose = (service: ServiceName) => (services.includes(service) ? own : (beside ?? own));
+  const { site } = whose('site');
+  const { verifier } = whose('auth-verifier');
+  const { provider, bearerProvider } = whose('sandbox-provider');
   const common = {
     REDIS_URL: redis.url,
     OBJECT_STORE: 'filesystem',
     OBJECT_STORE_DIR: join(folder, 'store'),
     SCRATCH_DIR: folder,
-    PUBLIC_SITE_URL: at(ports.site),
-    VERIFIER_URL: at(spreading?.port ?? ports['auth-verifier']),
+    PUBLIC_SITE_URL: site,
+    UPLOAD_URL: whose('gateway').gateway,
+    CORS_ORIGINS: site,
+    VERIFIER_URL: verifier,
     VERIFIER_SECRET: 'a secret of this test stack',
     CACHE_KEY_SECRET: 'another secret of this test stack',
     USER_ID_SECRET: 'a third secret of this test stack',
@@ -104,7 +117,7 @@ export async function startStack({
   return {
     gateway: at(ports.gateway),
     verifier: common.VERIFIER_URL,
-    site: at(ports.site),
+    site,
     provider,
     bearerProvider,
     redis,

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { execa } from 'execa';
+import { runAdmin } from './run-admin.ts';
 
 interface Ran {
   readonly exitCode: number | undefined;
@@ -9,14 +10,33 @@ interface Ran {
   readonly lines: readonly string[];
 }
 
+// What a system that runs here may have made is not this one's.
+const elsewhere = { DATA_DIR: '/nonexistent' };
+
 /** Runs a command as an operator does, as a process of its own with nothing of this one's settings. */
 export async function admin(args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<Ran> {
   const { exitCode, stdout, stderr } = await execa(process.execPath, [join(import.meta.dirname, 'main.ts'), ...args], {
-    // What a system that runs here may have made is not this one's.
-    env: { DATA_DIR: '/nonexistent', ...env },
+    env: { ...elsewhere, ...env },
     extendEnv: false,
     reject: false,
     timeout: 15_000,
   });
+  return { exitCode, stdout, stderr, lines: stdout.split('\n') };
+}
+
+/** Runs a command in this process, which starts at once. */
+export async function adminHere(args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<Ran> {
+  const written = { stdout: '', stderr: '' };
+  const to = (stream: 'stdout' | 'stderr') => ({
+    write(text: string | Uint8Array) {
+      written[stream] += text;
+      return true;
+    },
+  });
+  const output = { stdout: to('stdout'), stderr: to('stderr') };
+  const exitCode = await runAdmin(args, { ...elsewhere, ...env }, output);
+  // As execa tells it.
+  const stdout = written.stdout.replace(/\n$/, '');
+  const stderr = written.stderr.replace(/\n$/, '');
   return { exitCode, stdout, stderr, lines: stdout.split('\n') };
 }

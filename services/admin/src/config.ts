@@ -1,4 +1,5 @@
 import { identityProviders } from '@echodrop/identity-provider/provider-setting';
+import { storeSettings } from '@echodrop/object-store/object-store-from-settings';
 import {
   FaultySettings,
   httpAddress,
@@ -42,6 +43,11 @@ const signingNames = [
 /** What `forget` goes by. @throws FaultySettings */
 export function readForgetConfig(env: NodeJS.ProcessEnv) {
   return readSettings(forgetSettings, besideLocalSystem(env));
+}
+
+/** Where what is published lies. @throws FaultySettings */
+export function readStoreConfig(env: NodeJS.ProcessEnv) {
+  return readSettings(storeSettings, besideLocalSystem(env));
 }
 
 /** What `provider-test` goes by. @throws FaultySettings */

@@ -11,7 +11,7 @@ import { type RunningRedis, startRedis } from '@echodrop/testkit/start-redis';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { localEnvironments } from '../../../deploy/local-environment.ts';
 import { makeOwnSecrets } from '../../../deploy/own-secrets.ts';
-import { admin } from './admin.fixture.ts';
+import { admin, adminHere } from './admin.fixture.ts';
 
 const subject = '1059182745930317825';
 
@@ -76,7 +76,7 @@ test('beside a running system a user is forgotten at once, with no further setti
 
 test('another user stays remembered', async () => {
   await questionsFor('b', '8');
-  expect((await admin(['forget', provider, '7'], env)).exitCode).toBe(0);
+  expect((await adminHere(['forget', provider, '7'], env)).exitCode).toBe(0);
   expect(await questionsFor('b', '8')).toBe(0);
 });
 
@@ -100,7 +100,7 @@ test.each<[string, () => string[], NodeJS.ProcessEnv, RegExp]>([
     /^The verifier cannot be asked: .*VERIFIER_SECRET .*401/,
   ],
 ])('%s is told, and nothing is done', async (_, args, settings, said) => {
-  const { exitCode, stdout, stderr } = await admin(['forget', ...args()], { ...env, ...settings });
+  const { exitCode, stdout, stderr } = await adminHere(['forget', ...args()], { ...env, ...settings });
   expect([exitCode, stdout]).toEqual([1, '']);
   expect(stderr).toMatch(said);
   expect(stderr).not.toContain('a secret of');
@@ -109,7 +109,7 @@ test.each<[string, () => string[], NodeJS.ProcessEnv, RegExp]>([
 test('a cache that is not in reach is told', async () => {
   await redis.kill();
   try {
-    const { exitCode, stdout, stderr } = await admin(['forget', provider, subject], env);
+    const { exitCode, stdout, stderr } = await adminHere(['forget', provider, subject], env);
     expect([exitCode, stdout]).toEqual([1, '']);
     expect(stderr).toMatch(/^The verifier answers and could not forget: is its cache .* in reach\?/);
   } finally {

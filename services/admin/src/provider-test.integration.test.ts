@@ -12,7 +12,7 @@ import {
 } from '@echodrop/identity-provider/stand-in-provider.fixture';
 import { signatureOf } from '@echodrop/oauth/signature';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { admin } from './admin.fixture.ts';
+import { admin, adminHere } from './admin.fixture.ts';
 import { otherExampleCertificate, startTlsStandIn } from './tls-stand-in.fixture.ts';
 
 const timeoutMs = 600;
@@ -34,9 +34,9 @@ beforeEach(async () => {
 afterEach(() => standIn[Symbol.asyncDispose]());
 
 /** Runs the command; whatever it finds, it tells no secret and asks a bounded number of questions, each with a nonce of its own. */
-async function examine(entry: string, env: NodeJS.ProcessEnv = secrets) {
+async function examine(entry: string, env: NodeJS.ProcessEnv = secrets, run = adminHere) {
   standIn.questions.length = 0;
-  const ran = await admin(['provider-test', ...entry.split(' ')], { PROVIDER_TIMEOUT_MS: `${timeoutMs}`, ...env });
+  const ran = await run(['provider-test', ...entry.split(' ')], { PROVIDER_TIMEOUT_MS: `${timeoutMs}`, ...env });
   expect(ran.stdout + ran.stderr).not.toMatch(/marked-|a secret of this test/);
   expect(ran.stderr).toBe('');
   expect(standIn.questions.length).toBeLessThanOrEqual(14);
@@ -57,7 +57,7 @@ const mia = '{"id":1059182745930317825,"id_str":"1059182745930317825","screen_na
 
 test('a healthy provider is told to be fine in every respect', async () => {
   standIn.behaviour = knowsTheUser(says(200, mia));
-  const { lines, exitCode } = await examine(address);
+  const { lines, exitCode } = await examine(address, secrets, admin);
   expect(lines).toEqual([
     `${address} (profile oauth1)`,
     expect.stringMatching(/^ok {5}It is reached, and answers after \d+ ms; 600 are allowed\.$/),
@@ -89,8 +89,8 @@ test('without a test user the rest is told, and which settings are wanted', asyn
 });
 
 /** How it is told that something is wrong: the sentences that are not fine. */
-async function faults(entry = address, env = secrets): Promise<string[]> {
-  const { lines, exitCode } = await examine(entry, env);
+async function faults(entry = address, env: NodeJS.ProcessEnv = secrets, run = adminHere): Promise<string[]> {
+  const { lines, exitCode } = await examine(entry, env, run);
   expect(exitCode).toBe(1);
   return lines.slice(1).filter((line) => line.startsWith('wrong'));
 }
@@ -165,7 +165,9 @@ test('a TLS certificate for another name, or from nobody', async () => {
     await writeFile(authorities, otherExampleCertificate);
     const entry = `https://127.0.0.1:${tls.port}/`;
     const trusting = { ...secrets, NODE_EXTRA_CA_CERTS: authorities };
-    expect(await faults(entry, trusting)).toEqual(['wrong  Its TLS certificate is for another name than 127.0.0.1.']);
+    expect(await faults(entry, trusting, admin)).toEqual([
+      'wrong  Its TLS certificate is for another name than 127.0.0.1.',
+    ]);
     expect(await faults(entry)).toEqual([expect.stringContaining('from no authority that is known here')]);
   } finally {
     await rm(folder, { recursive: true });
@@ -315,7 +317,7 @@ test.each([
     /^IDENTITY_PROVIDERS .*\nPROVIDER_TIMEOUT_MS .*\n(PROVIDER_TEST_\w+ is required.*\n?){3}$/,
   ],
 ])('%s is a matter of usage: status 2', async (_, args, env, said) => {
-  const { exitCode, stdout, stderr } = await admin(['provider-test', ...args], env);
+  const { exitCode, stdout, stderr } = await adminHere(['provider-test', ...args], env);
   expect([exitCode, stdout]).toEqual([2, '']);
   expect(stderr).toMatch(said);
   expect(stderr).not.toContain('marked');
@@ -337,7 +339,7 @@ test('without an entry all that are configured are asked', async () => {
   standIn.behaviour = refuses;
   const other = 'https://other.example/verify';
   const env = { IDENTITY_PROVIDERS: `${address}, mastodon ${other}=${address}`, PROVIDER_TIMEOUT_MS: `${timeoutMs}` };
-  const { lines, exitCode } = await admin(['provider-test'], env);
+  const { lines, exitCode } = await adminHere(['provider-test'], env);
   expect(lines.filter((line) => line.startsWith('http'))).toEqual([
     `${address} (profile oauth1)`,
     `${other} (profile mastodon), asked at ${address}`,

@@ -31,6 +31,8 @@ beforeEach(async () => {
   uncounted = [];
 });
 
+const nobodyBlocked = { requireUser: () => {}, requireApplication: () => {} };
+
 interface Limits {
   readonly maxUploads: number;
   readonly maxUploadsPerUser: number;
@@ -46,7 +48,7 @@ async function admission(limits: Partial<Limits> = {}): Promise<Admission> {
   await waitUntil('a connection', 5000, async () => (await connection.ping()) === 'PONG');
   const rates = new UploadRates(connection, { perUser, perKey }, (error) => uncounted.push(error));
   const queues = new ProbeQueues({ backlog: async (kind) => backlogs[kind] }, probeTimeoutMs);
-  return new Admission({ maxUploads, maxUploadsPerUser }, rates, queues);
+  return new Admission({ maxUploads, maxUploadsPerUser }, rates, queues, nobodyBlocked);
 }
 
 async function refusalOf(promise: Promise<unknown>): Promise<Pick<Refusal, 'reason' | 'retryAfterSeconds'>> {

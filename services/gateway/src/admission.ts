@@ -1,5 +1,6 @@
 import type { Caller } from '@echodrop/contracts/verification';
 import { isPhoto, mediaTypeOf } from '@echodrop/media/media-type';
+import type { BlockList } from './block-list.ts';
 import type { ProbeQueues } from './probe-queues.ts';
 import { Refusal } from './refusals.ts';
 import { RunningUploads } from './running-uploads.ts';
@@ -15,60 +16,80 @@ interface Limits {
   readonly maxUploadsPerUser: number;
 }
 
+type Blocks = Pick<BlockList, 'requireUser' | 'requireApplication'>;
+
 /** Lets uploads begin (docs/decisions/011). */
 export class Admission {
   readonly #running: RunningUploads;
   readonly #ofUsers: RunningUploads;
   readonly #rates: UploadRates;
   readonly #queues: ProbeQueues;
+  readonly #blocks: Blocks;
 
-  constructor({ maxUploads, maxUploadsPerUser }: Limits, rates: UploadRates, queues: ProbeQueues) {
+  constructor({ maxUploads, maxUploadsPerUser }: Limits, rates: UploadRates, queues: ProbeQueues, blocks: Blocks) {
     this.#running = new RunningUploads(maxUploads);
     this.#ofUsers = new RunningUploads(maxUploadsPerUser);
     this.#rates = rates;
     this.#queues = queues;
+    this.#blocks = blocks;
   }
 
   /** Takes a slot for an upload of which nothing was looked at yet; disposing gives it back. @throws Refusal `overloaded` */
   async admit(): Promise<AdmittedUpload> {
+    using held = this.slot();
+    await this.#queues.requireRoom('photos');
+    return new AdmittedUpload(held.move(), {
+      ofUsers: this.#ofUsers,
+      rates: this.#rates,
+      queues: this.#queues,
+      blocks: this.#blocks,
+    });
+  }
+
+  /** A slot for what is no upload, until it is disposed of. @throws Refusal `overloaded` */
+  slot(): DisposableStack {
     using held = new DisposableStack();
     if (!this.#running.enter(everybody, held)) throw new Refusal('overloaded', { retryAfterSeconds });
-    await this.#queues.requireRoom('photos');
-    return new AdmittedUpload(held.move(), this.#ofUsers, this.#rates, this.#queues);
+    return held.move();
   }
+}
+
+interface Means {
+  readonly ofUsers: RunningUploads;
+  readonly rates: UploadRates;
+  readonly queues: ProbeQueues;
+  readonly blocks: Blocks;
 }
 
 /** An upload that may go on as long as what becomes known of it is within the limits. */
 export class AdmittedUpload implements Disposable {
   readonly #held: DisposableStack;
-  readonly #ofUsers: RunningUploads;
-  readonly #rates: UploadRates;
-  readonly #queues: ProbeQueues;
+  readonly #means: Means;
 
-  constructor(held: DisposableStack, ofUsers: RunningUploads, rates: UploadRates, queues: ProbeQueues) {
+  constructor(held: DisposableStack, means: Means) {
     this.#held = held;
-    this.#ofUsers = ofUsers;
-    this.#rates = rates;
-    this.#queues = queues;
+    this.#means = means;
   }
 
-  /** Its verified user, if there are not too many uploads of the same one. @throws Refusal `too_many_requests` */
+  /** Its verified user, if there are not too many uploads of the same one. @throws Refusal `caller_blocked`, `too_many_requests` */
   readonly byCaller = async (caller: Caller): Promise<Caller> => {
+    this.#means.blocks.requireUser(caller);
     const name = JSON.stringify([caller.provider, caller.subject]);
-    if (!this.#ofUsers.enter(name, this.#held)) throw new Refusal('too_many_requests', { retryAfterSeconds });
-    await this.#rates.countUser(caller);
+    if (!this.#means.ofUsers.enter(name, this.#held)) throw new Refusal('too_many_requests', { retryAfterSeconds });
+    await this.#means.rates.countUser(caller);
     return caller;
   };
 
-  /** Its API key is that of `application`. @throws Refusal `too_many_requests` */
+  /** Its API key is that of `application`. @throws Refusal `application_blocked`, `too_many_requests` */
   async fromApplication(application: string): Promise<void> {
-    await this.#rates.countKey(application);
+    this.#means.blocks.requireApplication(application);
+    await this.#means.rates.countKey(application);
   }
 
   /** Its media begins with these bytes: films wait in a queue of their own. @throws Refusal `overloaded` */
   readonly withMedia = async (first: Buffer): Promise<void> => {
     const type = mediaTypeOf(first);
-    if (type !== undefined && !isPhoto(type)) await this.#queues.requireRoom('films');
+    if (type !== undefined && !isPhoto(type)) await this.#means.queues.requireRoom('films');
   };
 
   [Symbol.dispose](): void {

@@ -1,5 +1,13 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { type MediaRecord, recordToJson, recordToXml, xmlDocument } from '@echodrop/record';
+import {
+  type MediaRecord,
+  type RecordPage,
+  recordsToJson,
+  recordsToXml,
+  recordToJson,
+  recordToXml,
+  xmlDocument,
+} from '@echodrop/record';
 import { drainRest } from './drain-rest.ts';
 import type { Refusal } from './refusals.ts';
 
@@ -9,7 +17,16 @@ const contentTypes = { xml: 'application/xml; charset=utf-8', json: 'application
 
 /** 200 with the record (INTERFACE section 4.3). */
 export function answerRecord(response: ServerResponse, format: Format, record: MediaRecord): void {
-  const body = format === 'xml' ? recordToXml(record) : recordToJson(record);
+  answerWith(response, format, format === 'xml' ? recordToXml(record) : recordToJson(record));
+}
+
+/** 200 with a page of records, which nobody may keep. */
+export function answerRecords(response: ServerResponse, format: Format, page: RecordPage): void {
+  response.setHeader('Cache-Control', 'no-store');
+  answerWith(response, format, format === 'xml' ? recordsToXml(page) : recordsToJson(page));
+}
+
+function answerWith(response: ServerResponse, format: Format, body: string): void {
   response
     .writeHead(200, { 'Content-Type': contentTypes[format], 'Content-Length': Buffer.byteLength(body) })
     .end(body);

@@ -10,28 +10,36 @@ import express, {
 import { answerRecord, answerRefusal, type Format } from './answer.ts';
 import { askedFormat } from './asked-format.ts';
 import type { GatewayEvents, UploadEnd } from './events.ts';
+import { fromPages } from './from-pages.ts';
 import { openApiRoute } from './openapi-route.ts';
+import type { OwnParts } from './own-uploads.ts';
+import { ownUploadsRoutes } from './own-uploads-routes.ts';
 import { MediaFailure } from './publish.ts';
 import { asRefusal, ClientGone, type Reason, Refusal } from './refusals.ts';
+import { untilGone } from './until-gone.ts';
 import { type Upload, type UploadParts, uploadV1, uploadV2 } from './upload.ts';
 
 interface Gateway {
   readonly parts: UploadParts;
+  readonly ownParts: OwnParts;
   readonly events: GatewayEvents;
   readonly basePaths: readonly string[];
   /** Where the pages of media are, without a slash at its end. */
   readonly publicSite: string;
+  /** The origins of pages whose scripts may read our answers. */
+  readonly corsOrigins: readonly string[];
   /** Whose X-Forwarded-For is believed: addresses and networks. */
   readonly trustedProxies: readonly string[];
 }
 
 const uploads = { 1: uploadV1, 2: uploadV2 } as const;
 
-/** The gateway's routes: both uploads in both formats below each base path; everything else is 404 or 405. */
+/** The gateway's routes: both uploads in both formats below each base path, what is the user's own, and the API's description; everything else is 404 or 405. */
 export function gatewayApp(gateway: Gateway): Express {
   const app = express();
   app.disable('x-powered-by').disable('etag').enable('case sensitive routing').enable('strict routing');
   app.set('trust proxy', gateway.trustedProxies);
+  if (gateway.corsOrigins.length > 0) app.use(fromPages(gateway.corsOrigins));
   app.use((request, response, next) => {
     response.setHeader('X-Request-Id', randomUUID());
     const fault = faultOf(request);
@@ -39,6 +47,7 @@ export function gatewayApp(gateway: Gateway): Express {
     else next();
   });
   for (const base of gateway.basePaths) {
+    app.use(ownUploadsRoutes(base, { ...gateway, parts: gateway.ownParts }));
     app.use(openApiRoute(base, gateway.parts.maxMediaBytes));
     for (const version of [1, 2] as const) {
       for (const format of ['xml', 'json'] as const) {
@@ -94,14 +103,12 @@ function mediaOf(error: unknown): Pick<UploadEnd, 'mediaKey' | 'why'> {
 }
 
 function uploadOf(request: Request, response: Response): Upload {
-  const gone = new AbortController();
-  response.once('close', () => gone.abort(new ClientGone('the client went away')));
   // RFC 9110 section 10.1.1: HTTP/1.0 knows no expectations.
   const waits = request.headers.expect !== undefined && request.httpVersion !== '1.0';
   return {
     request,
     clientAddress: request.ip ?? '',
-    gone: gone.signal,
+    gone: untilGone(response),
     sendBody: () => waits && response.writeContinue(),
   };
 }

@@ -47,8 +47,17 @@ const settings = {
     (proxies) => proxies.every(isNetwork),
     'must be addresses or networks (10.0.0.0/8)',
   ),
+  /** Comma-separated origins (`https://media.example`) of pages from which browsers may upload. */
+  CORS_ORIGINS: commaSeparated('').refine(
+    (origins) => origins.every(isOrigin),
+    'must be origins (https://media.example), without a path',
+  ),
   CLIENT_COMPATIBILITY: choice(['strict', 'historic'], 'strict'),
 };
+
+function isOrigin(entry: string): boolean {
+  return URL.canParse(entry) && new URL(entry).origin === entry;
+}
 
 function isNetwork(entry: string): boolean {
   const [, address = '', bits] = /^([^/]*)(?:\/(\d{1,3}))?$/.exec(entry) ?? [];

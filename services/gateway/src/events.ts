@@ -2,7 +2,7 @@ import type { UnsupportedReason } from '@echodrop/media/unsupported';
 import type { Log } from '@echodrop/service/log';
 import type { Metrics } from '@echodrop/service/metrics';
 import type { Format } from './answer.ts';
-import type { Reason } from './refusals.ts';
+import type { Reason, Refusal } from './refusals.ts';
 
 export interface UploadEnd {
   readonly requestId: string;
@@ -20,9 +20,18 @@ export interface UploadEnd {
   readonly error?: unknown;
 }
 
+export interface Removal {
+  readonly requestId: string;
+  readonly mediaId: string;
+  readonly mediaKey: string;
+  readonly provider: string;
+  readonly subject: string;
+}
+
 /** What happens in the gateway, as log lines and metrics. */
 export class GatewayEvents {
   readonly #log: Log;
+  readonly #audit: Log;
   readonly #uploads;
   readonly #running;
   readonly #seconds;
@@ -30,9 +39,13 @@ export class GatewayEvents {
   readonly #orphans;
   readonly #uncounted;
   readonly #unasked;
+  readonly #unlisted;
+  readonly #own;
 
   constructor(log: Log, metrics: Metrics) {
     this.#log = log;
+    // Whatever else is to be told: who removed what is.
+    this.#audit = log.child({ audit: true }, { level: 'info' });
     const labels = ['version', 'format', 'outcome'] as const;
     this.#uploads = metrics.counter('echodrop_uploads_total', 'Uploads that ended, by how.', labels);
     this.#running = metrics.gauge('echodrop_uploads_running', 'Uploads that run now.', []);
@@ -49,6 +62,16 @@ export class GatewayEvents {
       'echodrop_unasked_renditions_total',
       'Uploads whose renditions wait for a view.',
       [],
+    );
+    this.#unlisted = metrics.counter(
+      'echodrop_unlisted_uploads_total',
+      'Uploads that no list shows until the listings are rebuilt.',
+      [],
+    );
+    this.#own = metrics.counter(
+      'echodrop_own_requests_total',
+      'Lists and removals of own uploads, by how they ended.',
+      ['outcome'],
     );
   }
 
@@ -76,6 +99,36 @@ export class GatewayEvents {
   renditionsUnasked(mediaKey: string, error: unknown): void {
     this.#unasked.inc();
     this.#log.warn({ mediaKey, err: error }, 'renditions were not asked for');
+  }
+
+  /** An upload is published, and listed neither for its user nor among the newest. */
+  uploadUnlisted(mediaId: string, error: unknown): void {
+    this.#unlisted.inc();
+    this.#log.warn({ mediaId, err: error }, 'upload is not listed; rebuild-listings lists it');
+  }
+
+  /** Who may not upload could not be looked up. */
+  blocksUnknown(error: unknown): void {
+    this.#log.warn({ err: error }, 'the blocks were not looked up');
+  }
+
+  /** A user was told what they have uploaded. */
+  ownListed(requestId: string, records: number): void {
+    this.#own.inc({ outcome: 'listed' });
+    this.#log.info({ requestId, records }, 'own uploads listed');
+  }
+
+  /** A user has removed an upload: the audit's line. */
+  ownRemoved(removal: Removal): void {
+    this.#own.inc({ outcome: 'removed' });
+    this.#audit.info({ act: 'remove', ...removal }, 'upload removed by its owner');
+  }
+
+  /** A user was neither told nor obeyed. */
+  ownRefused(requestId: string, { reason, cause }: Refusal): void {
+    this.#own.inc({ outcome: reason });
+    if (reason === 'unavailable') this.#log.error({ requestId, outcome: reason, err: cause }, 'own request failed');
+    else this.#log.info({ requestId, outcome: reason }, 'own request refused');
   }
 
   mediaOrphaned(mediaKey: string): void {

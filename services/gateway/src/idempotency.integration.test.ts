@@ -58,7 +58,7 @@ beforeEach(() => {
 async function gateway(to = store): Promise<OncePublisher> {
   const connection = parts.use(connectRedis(new Secret(redis.url), impatient, log));
   await waitUntil('a connection', 5000, async () => (await connection.ping()) === 'PONG');
-  const publisher = new Publisher(to, probes, probeTimeoutMs, { ask: () => {} });
+  const publisher = new Publisher(to, probes, probeTimeoutMs, { ask: () => {} }, () => {});
   return new OncePublisher(publisher, new IdempotencyClaims(connection, publisher.longestMs));
 }
 

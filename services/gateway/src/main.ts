@@ -9,6 +9,7 @@ import { runService } from '@echodrop/service/run-service';
 import { Admission } from './admission.ts';
 import { ApiKeys } from './api-keys.ts';
 import { gatewayApp } from './app.ts';
+import { BlockList } from './block-list.ts';
 import { readConfig } from './config.ts';
 import { GatewayEvents } from './events.ts';
 import { gatewayServer } from './gateway-server.ts';
@@ -27,7 +28,7 @@ const limitsTimeoutMs = 500;
 
 await runService('gateway', readConfig, async ({ config, log, metrics, health, parts, stopping }) => {
   const events = new GatewayEvents(log, metrics);
-  const store = parts.use(objectStoreFromSettings(config, new PartMemory(config.UPLOAD_BUFFER_BYTES)));
+  const store = parts.use(await objectStoreFromSettings(config, new PartMemory(config.UPLOAD_BUFFER_BYTES)));
   const limitsRedis = parts.use(
     connectRedis(cacheRedisUrl(config), { ...impatient, commandTimeout: limitsTimeoutMs }, log),
   );
@@ -49,13 +50,17 @@ await runService('gateway', readConfig, async ({ config, log, metrics, health, p
   const forms = new FormReceiver(store, limits, (mediaKey) => events.mediaOrphaned(mediaKey));
   const renditions = parts.use(new RenditionClient({ url: queueRedisUrl(config), log }));
   const wishes = new RenditionWishes(renditions, (mediaKey, error) => events.renditionsUnasked(mediaKey, error));
-  const publisher = new Publisher(store, probes, config.PROBE_TIMEOUT_MS, wishes);
+  const publisher = new Publisher(store, probes, config.PROBE_TIMEOUT_MS, wishes, (mediaId, error) =>
+    events.uploadUnlisted(mediaId, error),
+  );
+  const blocks = parts.use(new BlockList(store, (error) => events.blocksUnknown(error)));
   const claims = new IdempotencyClaims(claimsRedis, publisher.longestMs);
   const perMinute = { perUser: config.UPLOADS_PER_MINUTE_PER_USER, perKey: config.UPLOADS_PER_MINUTE_PER_KEY };
   const admission = new Admission(
     { maxUploads: config.MAX_CONCURRENT_UPLOADS, maxUploadsPerUser: config.MAX_CONCURRENT_UPLOADS_PER_USER },
     new UploadRates(limitsRedis, perMinute, (error) => events.uploadUncounted(error)),
     new ProbeQueues(probes, config.PROBE_TIMEOUT_MS),
+    blocks,
   );
   const app = gatewayApp({
     parts: {
@@ -67,12 +72,15 @@ await runService('gateway', readConfig, async ({ config, log, metrics, health, p
       maxMediaBytes: config.MAX_MEDIA_BYTES,
       compatibility: config.CLIENT_COMPATIBILITY,
     },
+    ownParts: { admission, verifier, store, compatibility: config.CLIENT_COMPATIBILITY },
     events,
     basePaths: config.BASE_PATHS,
     publicSite: config.PUBLIC_SITE_URL,
+    corsOrigins: config.CORS_ORIGINS,
     trustedProxies: config.TRUSTED_PROXIES,
   });
   health.needs('store', () => store.ready());
+  health.needs('blocks', () => blocks.ready());
   health.needs('queue', () => probes.ready());
   health.needs('verifier', () => verifier.ready());
   const { HOST: host, PORT: port, SHUTDOWN_GRACE_SECONDS: graceSeconds } = config;

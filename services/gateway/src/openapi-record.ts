@@ -29,6 +29,30 @@ export const image = {
   },
 } as const;
 
+/** A page of records, in both spellings. */
+export const imagePage = {
+  type: 'object',
+  xml: { name: 'media' },
+  required: ['media'],
+  properties: {
+    media: { type: 'array', items: { $ref: '#/components/schemas/Image' } },
+    next: {
+      type: 'string',
+      description: 'Ask with this as `after` for the page that follows; without it this is the last.',
+    },
+  },
+} as const;
+
+/** The same in XML, where each record is an element of its own. */
+export const imagePageXml = {
+  type: 'object',
+  xml: { name: 'media' },
+  properties: {
+    image: { type: 'array', items: { $ref: '#/components/schemas/Image' } },
+    next: imagePage.properties.next,
+  },
+} as const;
+
 /** On every answer. */
 export const requestIdHeader = {
   'X-Request-Id': {
@@ -36,6 +60,22 @@ export const requestIdHeader = {
     description: 'The name of this answer, new each time; the log has it too.',
     schema: { type: 'string', format: 'uuid' },
   },
+} as const;
+
+/** What a user has uploaded. */
+export const listedResponse = {
+  description: 'A page of the records of the user, newest first.',
+  headers: requestIdHeader,
+  content: {
+    'application/json': { schema: { $ref: '#/components/schemas/ImagePage' } },
+    'application/xml': { schema: { $ref: '#/components/schemas/ImagePageXml' } },
+  },
+} as const;
+
+/** An upload was removed. */
+export const removedResponse = {
+  description: 'Removed: nothing of it is shown any more, and every address of it answers 410.',
+  headers: requestIdHeader,
 } as const;
 
 /** The one answer that means success. */

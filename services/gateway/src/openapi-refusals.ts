@@ -1,6 +1,6 @@
 import { type Format, spelledRefusal } from './answer.ts';
 import { requestIdHeader } from './openapi-record.ts';
-import { type Reason, Refusal, refusals } from './refusals.ts';
+import { type Reason, Refusal, refusals, sentencesOf } from './refusals.ts';
 
 const byStatus = Map.groupBy(Object.keys(refusals) as Reason[], (reason) => refusals[reason][0]);
 
@@ -10,12 +10,20 @@ export const refusalResponses = Object.fromEntries(
 );
 
 /** What an upload of either version may be refused with, by status: everything but that its method is another. */
-export const uploadRefusals = Object.fromEntries(
-  byStatus
-    .keys()
-    .filter((status) => status !== refusals.method_not_allowed[0])
-    .map((status) => [status, { $ref: `#/components/responses/Refused${status}` }]),
-);
+export const uploadRefusals = refusedBy((status) => status !== refusals.method_not_allowed[0]);
+
+const ofOwnRequests = [
+  ...(['query_malformed', 'credentials_refused', 'not_yours', 'not_found'] as const),
+  ...(['expectation_failed', 'headers_too_large', 'unavailable'] as const),
+].map((reason): number => refusals[reason][0]);
+
+/** What a request about own uploads may be refused with, by status. */
+export const ownRefusals = refusedBy((status) => ofOwnRequests.includes(status));
+
+function refusedBy(isMeant: (status: number) => boolean) {
+  const statuses = byStatus.keys().filter(isMeant);
+  return Object.fromEntries(statuses.map((status) => [status, { $ref: `#/components/responses/Refused${status}` }]));
+}
 
 function responseOf(status: number, reasons: readonly Reason[]) {
   const error = {
@@ -31,7 +39,7 @@ function responseOf(status: number, reasons: readonly Reason[]) {
   const examples = (format: Format) =>
     Object.fromEntries(reasons.map((reason) => [reason, { value: example(reason, format) }]));
   return {
-    description: reasons.map((reason) => `\`${reason}\`: ${refusals[reason][1]}`).join('\n\n'),
+    description: reasons.map((reason) => `\`${reason}\`: ${sentencesOf(reason).join(' Or: ')}`).join('\n\n'),
     headers: { ...requestIdHeader, ...headersOf(status) },
     content: {
       'application/json': {

@@ -41,6 +41,31 @@ export const uploadParameters = {
   },
 } as const;
 
+/** What a request about own uploads is asked with. */
+export const ownParameters = {
+  id: {
+    name: 'id',
+    in: 'path',
+    required: true,
+    description: 'The id of the record.',
+    schema: { type: 'string', pattern: '^[0-9A-Za-z]{10}$' },
+  },
+  count: {
+    name: 'count',
+    in: 'query',
+    required: false,
+    description: 'How many records a page has at most.',
+    schema: { type: 'integer', minimum: 1, maximum: 100, default: 20 },
+  },
+  after: {
+    name: 'after',
+    in: 'query',
+    required: false,
+    description: '`next` of the page before.',
+    schema: { type: 'string', pattern: String.raw`^\d{13}-[0-9A-Za-z]{10}$` },
+  },
+} as const;
+
 const fields = {
   key: {
     type: 'string',

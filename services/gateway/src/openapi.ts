@@ -1,8 +1,8 @@
-import { image, uploadedResponse } from './openapi-record.ts';
-import { refusalResponses, uploadRefusals } from './openapi-refusals.ts';
-import { formOf, uploadParameters } from './openapi-requests.ts';
+import { image, imagePage, imagePageXml, listedResponse, removedResponse, uploadedResponse } from './openapi-record.ts';
+import { ownRefusals, refusalResponses, uploadRefusals } from './openapi-refusals.ts';
+import { formOf, ownParameters, uploadParameters } from './openapi-requests.ts';
 
-/** The OpenAPI 3.1 document of both uploads (INTERFACE section 4) below `base`, a path without a slash at its end, for media of up to `maxMediaBytes`. */
+/** The OpenAPI 3.1 document of both uploads (INTERFACE section 4) and of what is the user's own, below `base`, a path without a slash at its end, for media of up to `maxMediaBytes`. */
 export function openApiDocument(base: string, maxMediaBytes: number) {
   const responses = { 200: { $ref: '#/components/responses/Uploaded' }, ...uploadRefusals };
   const { format, verifyCredentials, authServiceProvider, idempotencyKey } = uploadParameters;
@@ -13,8 +13,8 @@ export function openApiDocument(base: string, maxMediaBytes: number) {
       version: '2',
       summary: 'Takes photos and videos from users whom an identity provider knows.',
       description:
-        'Exactly 200 is success. Every other answer is a refusal, in the format that was asked for; one that is made before ' +
-        'the format is known is JSON. Methods other than POST are refused with 405 (`components/responses/Refused405`).\n\n' +
+        'Exactly 200 is success, and 204 where an upload is removed. Every other answer is a refusal, in the format that was asked for; one that is made before ' +
+        'the format is known is JSON. Other methods are refused with 405 (`components/responses/Refused405`).\n\n' +
         'What to try again: 408, 409, 429, 503, and of the 401s `provider_unavailable` alone, after `Retry-After` seconds where ' +
         'they are told; and an upload whose answer was lost. Sign the header anew for each attempt, since an identity provider ' +
         'may take a signature only once, and send the same `Idempotency-Key`, so that there is one record whatever was lost. All ' +
@@ -55,7 +55,34 @@ export function openApiDocument(base: string, maxMediaBytes: number) {
           responses,
         },
       },
+      '/2/media.{format}': {
+        parameters: [format],
+        get: {
+          operationId: 'listOwn',
+          summary: 'List what the user who signed the header has uploaded, newest first.',
+          parameters: [verifyCredentials, authServiceProvider, ownParameters.count, ownParameters.after],
+          responses: { 200: { $ref: '#/components/responses/Listed' }, ...ownRefusals },
+        },
+      },
+      '/2/media/{id}': {
+        parameters: [ownParameters.id],
+        delete: {
+          operationId: 'removeOwn',
+          summary: 'Remove an upload of the user who signed the header.',
+          description: 'Own means the same identity provider and the same user there. Refusals are JSON.',
+          parameters: [verifyCredentials, authServiceProvider],
+          responses: { 204: { $ref: '#/components/responses/Removed' }, ...ownRefusals },
+        },
+      },
     },
-    components: { schemas: { Image: image }, responses: { Uploaded: uploadedResponse, ...refusalResponses } },
+    components: {
+      schemas: { Image: image, ImagePage: imagePage, ImagePageXml: imagePageXml },
+      responses: {
+        Uploaded: uploadedResponse,
+        Listed: listedResponse,
+        Removed: removedResponse,
+        ...refusalResponses,
+      },
+    },
   };
 }

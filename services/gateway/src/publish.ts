@@ -1,13 +1,15 @@
-import { buffer } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { findRecord } from '@echodrop/archive/find-record';
+import { enter, listedAs } from '@echodrop/archive/listing';
+import { ownerHash } from '@echodrop/archive/owner';
 import type { ProbeClient } from '@echodrop/contracts/probe';
 import type { Caller } from '@echodrop/contracts/verification';
-import { mediaTypeOf } from '@echodrop/media/media-type';
+import { type MediaType, mediaTypeOf } from '@echodrop/media/media-type';
 import type { UnsupportedReason } from '@echodrop/media/unsupported';
 import { recordObject } from '@echodrop/object-store/object-keys';
 import { type ObjectStore, StoreUnavailable } from '@echodrop/object-store/object-store';
-import { decodeStoredRecord, encodeStoredRecord, newMediaId, type StoredRecord } from '@echodrop/record';
-import { Refusal } from './refusals.ts';
+import { encodeStoredRecord, isTombstone, newMediaId, type StoredRecord } from '@echodrop/record';
+import { mediaUnsupported, Refusal } from './refusals.ts';
 import type { RenditionWishes } from './rendition-wishes.ts';
 import { type CompleteUpload, requireSize } from './require-upload.ts';
 
@@ -22,7 +24,7 @@ export class OutcomeUnknown extends Error {
   override readonly name = 'OutcomeUnknown';
 }
 
-/** Why media was not published, for the log: nothing of it is told to the client. */
+/** Why media was not published, for the log: no word of it goes to the client as it is. */
 export class MediaFailure extends Error {
   override readonly name = 'MediaFailure';
   readonly mediaKey: string;
@@ -39,17 +41,26 @@ export class MediaFailure extends Error {
 /** Whose a record is. */
 type Owner = Pick<StoredRecord, 'provider' | 'subject' | 'application'>;
 
-/** Makes media public: finds out what it is, writes its record, and asks for its renditions. */
+/** Makes media public: finds out what it is, writes its record, asks for its renditions, and lists it. */
 export class Publisher {
   readonly #store: ObjectStore;
   readonly #probes: ProbeClient;
   readonly #probeDeadlineMs: number;
   readonly #wishes: Pick<RenditionWishes, 'ask'>;
+  readonly #unlisted: (mediaId: string, error: unknown) => void;
   /** Nobody writes a record any more when so much time has passed since its publishing began. */
   readonly longestMs: number;
 
-  constructor(store: ObjectStore, probes: ProbeClient, probeDeadlineMs: number, wishes: Pick<RenditionWishes, 'ask'>) {
+  /** `unlisted` hears of a record that could not be listed; the upload is well all the same. */
+  constructor(
+    store: ObjectStore,
+    probes: ProbeClient,
+    probeDeadlineMs: number,
+    wishes: Pick<RenditionWishes, 'ask'>,
+    unlisted: (mediaId: string, error: unknown) => void,
+  ) {
     this.#wishes = wishes;
+    this.#unlisted = unlisted;
     this.#store = store;
     this.#probes = probes;
     this.#probeDeadlineMs = probeDeadlineMs;
@@ -90,27 +101,36 @@ export class Publisher {
     const published = await this.#commit(record, claimedId !== undefined).catch((cause) => {
       throw new OutcomeUnknown('the record may have been written', { cause: new MediaFailure(media.key, { cause }) });
     });
-    if (published.mediaKey === media.key) this.#wishes.ask({ mediaKey: media.key, type });
+    if (published.mediaKey !== media.key) return published;
+    this.#wishes.ask({ mediaKey: media.key, type });
+    await enter(this.#store, listedAs(published)).catch((error) => this.#unlisted(published.id, error));
     return published;
   }
 
-  /** The record of `id`, if there is one and it is of this user and application. @throws StoreUnavailable, UnreadableRecord */
+  /**
+   * The record of `id`, if there is one and it is of this user and application.
+   * @throws Refusal `removed` where it was this user's; StoreUnavailable, UnreadableRecord
+   */
   async find(id: string, { provider, subject, application }: Owner): Promise<StoredRecord | undefined> {
-    const reading = await this.#store.read(recordObject(id));
-    const record = reading && decodeStoredRecord(await buffer(reading.body));
-    const isTheirs = record?.provider === provider && record.subject === subject && record.application === application;
+    const record = await findRecord(this.#store, id);
+    if (!record) return undefined;
+    if (isTombstone(record)) {
+      if (record.owner === ownerHash({ provider, subject })) throw new Refusal('removed');
+      return undefined;
+    }
+    const isTheirs = record.provider === provider && record.subject === subject && record.application === application;
     return isTheirs ? record : undefined;
   }
 
   async #probe(mediaKey: string, head: Buffer, size: number, signal: AbortSignal) {
     const type = mediaTypeOf(head);
-    if (type === undefined) throw unsupported(mediaKey, 'unknown_type');
+    if (type === undefined) throw unsupported(mediaKey, 'unknown_type', type);
     const asking = { deadlineMs: this.#probeDeadlineMs, signal };
     const probe = await this.#probes.probe({ mediaKey, size, head }, type, asking).catch((cause) => {
       signal.throwIfAborted();
       throw new MediaFailure(mediaKey, { cause });
     });
-    if (probe.outcome === 'unsupported') throw unsupported(mediaKey, probe.why);
+    if (probe.outcome === 'unsupported') throw unsupported(mediaKey, probe.why, type);
     return probe;
   }
 
@@ -133,6 +153,6 @@ export class Publisher {
   }
 }
 
-function unsupported(mediaKey: string, why: UnsupportedReason): Refusal {
-  return new Refusal('media_unsupported', { cause: new MediaFailure(mediaKey, { why }) });
+function unsupported(mediaKey: string, why: UnsupportedReason, type: MediaType | undefined): Refusal {
+  return mediaUnsupported(why, type, new MediaFailure(mediaKey, { why }));
 }

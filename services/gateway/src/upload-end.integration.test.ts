@@ -1,15 +1,18 @@
-import { samplePhoto } from '@echodrop/testkit/sample-media';
+import { type UnsupportedReason, unsupportedReasons } from '@echodrop/media/unsupported';
+import { readXml } from '@echodrop/testkit/read-xml';
+import { made, sampleFilm, samplePhoto } from '@echodrop/testkit/sample-media';
 import { type Stack, startStack } from '@echodrop/testkit/start-stack';
 import { upload } from '@echodrop/testkit/upload';
 import { waitUntil } from '@echodrop/testkit/wait-until';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { unsupportedSentences } from './refusals.ts';
 
 const size = { width: 30, height: 20 };
 
 let stack: Stack;
 
 beforeAll(async () => {
-  const settings = { MEDIA_TYPES_OFF: 'bmp', LOG_LEVEL: 'info' };
+  const settings = { MEDIA_TYPES_OFF: 'bmp', MAX_PIXELS: '10000', LOG_LEVEL: 'info' };
   stack = await startStack({ services: ['sandbox-provider', 'auth-verifier', 'gateway', 'probe-worker'], settings });
 });
 afterAll(() => stack[Symbol.asyncDispose]());
@@ -31,15 +34,45 @@ test("the line of an upload's end leads to the probe-worker's", async () => {
   expect(await line('probe-worker', 'looked at media', end.mediaKey)).toMatchObject({ outcome: 'media', type: 'png' });
 });
 
-test.each([
-  ['unknown_type', () => Buffer.from('a text')],
-  ['type_off', () => samplePhoto('bmp', size)],
-  ['broken', async () => (await samplePhoto('png', size)).subarray(0, 20)],
-] as const)('of media that is not taken it says why: %s; the client is not told', async (why, media) => {
-  const answer = await upload(stack, { media: await media() });
-  expect(answer.status).toBe(415);
-  expect(answer.text).not.toContain(why);
-  const end = await line('gateway', 'upload ended', answer.headers.get('x-request-id') ?? 'none');
-  expect(end).toMatchObject({ outcome: 'media_unsupported', why, mediaKey: expect.stringMatching(/^[0-9a-f]{32}$/) });
-  expect(answer.text).not.toContain(end.mediaKey);
+// How each reason is come by.
+const unsupported: Readonly<Record<UnsupportedReason, () => Promise<Buffer>>> = {
+  unknown_type: async () => Buffer.from('a text'),
+  type_off: () => samplePhoto('bmp', size),
+  broken: async () => (await samplePhoto('png', size)).subarray(0, 20),
+  no_picture: () => made(['-f', 'lavfi', '-i', 'sine=duration=1', '-c:a', 'aac', '-f', 'mp4']),
+  codec: () => sampleFilm('mkv', { ...size, sound: false, options: ['-c:v', 'ffvhuff'] }),
+  too_many_pixels: () => samplePhoto('png', { width: 102, height: 100 }),
+  too_costly: async () => Buffer.concat([Buffer.from([0xff, 0xd8]), ...Array(150).fill(longestComment)]),
+};
+const longestComment = Buffer.concat([Buffer.from([0xff, 0xfe, 0xff, 0xff]), Buffer.alloc(0xfffd)]);
+
+type Told = Readonly<Record<'code' | 'reason' | 'message', string>>;
+
+const formats = [
+  [1, 'xml', (text: string) => (readXml(text).content as { readonly error: Told }).error],
+  [2, 'json', (text: string): Told => JSON.parse(text).errors[0]],
+] as const;
+
+describe.each(unsupportedReasons)('media that is not taken: %s', (why) => {
+  test.each(formats)(
+    'version %i, %s: its sender is told what is wrong, the log why',
+    async (version, format, error) => {
+      const media = await unsupported[why]();
+      const answer = await upload(stack, { version, format, media });
+      expect(answer.status).toBe(415);
+      const told = error(answer.text);
+      expect({ ...told, code: Number(told.code) }).toEqual({
+        code: 415,
+        reason: 'media_unsupported',
+        message: unsupportedSentences[why].replace('{type}', 'bmp'),
+      });
+      const end = await line('gateway', 'upload ended', answer.headers.get('x-request-id') ?? 'none');
+      expect(end).toMatchObject({
+        outcome: 'media_unsupported',
+        why,
+        mediaKey: expect.stringMatching(/^[0-9a-f]{32}$/),
+      });
+      expect(answer.text).not.toContain(end.mediaKey);
+    },
+  );
 });

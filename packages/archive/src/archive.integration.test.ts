@@ -1,0 +1,163 @@
+import { mkdtempDisposable } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { FilesystemObjectStore } from '@echodrop/object-store/filesystem-object-store';
+import { listingOf, mediaObject, recordObject } from '@echodrop/object-store/object-keys';
+import { encodeStoredRecord, type StoredRecord, UnreadableRecord } from '@echodrop/record';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { allBlocks, block, blockObject, blockObjects, unblock } from './blocks.ts';
+import { everyRecord } from './every-record.ts';
+import { findRecord } from './find-record.ts';
+import { listedAs, newest } from './listing.ts';
+import { isOwnerHash, ownerHash } from './owner.ts';
+import { publishSample } from './publish-sample.fixture.ts';
+import { finishRemoval, removeMedia } from './remove-media.ts';
+
+const ada = { provider: 'https://id.example/verify', subject: '12345' };
+const bob = { provider: 'https://id.example/verify', subject: '12346' };
+const at = (second: number) => new Date(Date.UTC(2026, 10, 21, 12, 0, second));
+
+let parts: AsyncDisposableStack;
+let store: FilesystemObjectStore;
+
+beforeEach(async () => {
+  parts = new AsyncDisposableStack();
+  const folder = parts.use(await mkdtempDisposable(join(tmpdir(), 'archive-test-')));
+  store = parts.use(new FilesystemObjectStore(folder.path));
+});
+afterEach(() => parts.disposeAsync());
+
+function publish(timestamp: Date, owner = ada): Promise<StoredRecord> {
+  return publishSample(store, { timestamp, ...owner });
+}
+
+async function pages(asked: { owner?: string; limit: number }): Promise<string[][]> {
+  const found = [];
+  for (let after: string | undefined; ; ) {
+    const { records, next } = await newest(store, { ...asked, after });
+    found.push(records.map(({ id }) => id));
+    if (next === undefined) return found;
+    after = next;
+  }
+}
+
+test('uploads are listed newest first, page by page, all or those of one owner', async () => {
+  const of = [ada, bob, ada, ada, bob, ada];
+  const records = [];
+  for (const [second, owner] of of.entries()) records.unshift(await publish(at(second), owner));
+  const ids = records.map(({ id }) => id);
+  expect(await pages({ limit: 10 })).toEqual([ids]);
+  expect(await pages({ limit: 6 })).toEqual([ids]);
+  expect(await pages({ limit: 4 })).toEqual([ids.slice(0, 4), ids.slice(4)]);
+  const adas = records.filter(({ subject }) => subject === ada.subject).map(({ id }) => id);
+  expect(await pages({ owner: ownerHash(ada), limit: 3 })).toEqual([adas.slice(0, 3), adas.slice(3)]);
+  expect(await pages({ owner: '0'.repeat(32), limit: 3 })).toEqual([[]]);
+  expect((await newest(store, { limit: 1 })).records).toEqual(records.slice(0, 1));
+});
+
+test('uploads of the same millisecond are all listed', async () => {
+  const ids = [];
+  for (let n = 0; n < 5; n += 1) ids.push((await publish(at(0))).id);
+  expect((await pages({ limit: 2 })).flat().sort()).toEqual(ids.sort());
+});
+
+test('an entry whose record is gone or is another one is passed over, and pages stay full', async () => {
+  const records = [];
+  for (let second = 0; second < 6; second += 1) records.unshift(await publish(at(second)));
+  const [newestOne, , third] = records as [StoredRecord, StoredRecord, StoredRecord];
+  await store.remove(recordObject(newestOne.id));
+  const wrong = `${listingOf(ownerHash(bob))}${'0'.repeat(13)}-${third.id}`;
+  await store.putIfAbsent(wrong, Buffer.alloc(0));
+  expect(await pages({ owner: ownerHash(ada), limit: 2 })).toEqual([
+    [records[1]?.id, records[2]?.id],
+    [records[3]?.id, records[4]?.id],
+    [records[5]?.id],
+  ]);
+  expect(await pages({ owner: ownerHash(bob), limit: 2 })).toEqual([[]]);
+});
+
+test('a page of nothing but gone records ends, and leads on', async () => {
+  const oldest = await publish(at(0));
+  for (let second = 1; second < 8; second += 1) await store.remove(recordObject((await publish(at(second))).id));
+  const found = await pages({ limit: 1 });
+  expect(found.flat()).toEqual([oldest.id]);
+  expect(found.length).toBeLessThan(8);
+});
+
+test.each(['', '..', '0-0', 'a'.repeat(24), `${'1'.repeat(13)}-aaaaaaaaaa/`])('%j is no cursor', async (after) => {
+  await expect(newest(store, { after, limit: 1 })).rejects.toThrow(RangeError);
+});
+
+test('what is removed leaves a tombstone, and neither entries nor media nor renditions', async () => {
+  const [record, other] = [await publish(at(0)), await publish(at(1))];
+  for (const { mediaKey } of [record, other])
+    await store.put(`renditions/${mediaKey}/large-1.jpg`, Readable.from([Buffer.from('picture')]));
+  const removed = { by: 'owner', at: at(9) } as const;
+  await removeMedia(store, record, removed);
+  expect(await findRecord(store, record.id)).toEqual({ ...listedAs(record), mediaKey: record.mediaKey, removed });
+  expect(await store.stat(mediaObject(record.mediaKey))).toBeUndefined();
+  expect(await store.list(`renditions/${record.mediaKey}/`, { limit: 10 })).toEqual([]);
+  expect(await store.list(listingOf(ownerHash(ada)), { limit: 10 })).toHaveLength(1);
+  expect(await store.list(listingOf(), { limit: 10 })).toHaveLength(1);
+  expect(await findRecord(store, other.id)).toEqual(other);
+  expect(await store.stat(`renditions/${other.mediaKey}/large-1.jpg`)).toBeDefined();
+  expect(await store.putIfAbsent(recordObject(record.id), encodeStoredRecord(record))).toBe('exists');
+});
+
+test('a removal that was cut short is finished later', async () => {
+  const record = await publish(at(0));
+  const failing = new Proxy(store, {
+    get: (target, name) =>
+      name === 'remove' ? () => Promise.reject(new Error('down')) : Reflect.get(target, name).bind(target),
+  });
+  await expect(removeMedia(failing, record, { by: 'operator', at: at(9) })).rejects.toThrow('down');
+  const tombstone = await findRecord(store, record.id);
+  if (!tombstone || !('removed' in tombstone)) expect.fail('no tombstone');
+  expect(await store.stat(mediaObject(record.mediaKey))).toBeDefined();
+  await finishRemoval(store, tombstone);
+  await finishRemoval(store, tombstone);
+  expect(await store.stat(mediaObject(record.mediaKey))).toBeUndefined();
+  expect(await pages({ limit: 5 })).toEqual([[]]);
+});
+
+test('every record is found, whatever lies in its place', async () => {
+  const records = [];
+  for (let second = 0; second < 40; second += 1) records.push(await publish(at(second)));
+  const [removed, unreadable, ...others] = records as [StoredRecord, StoredRecord, ...StoredRecord[]];
+  await removeMedia(store, removed, { by: 'operator', at: at(50) });
+  await store.put(recordObject(unreadable.id), Readable.from([Buffer.from('{}')]));
+  const found = new Map((await Array.fromAsync(everyRecord(store))).map((each) => [each.id, each.found]));
+  expect(found.size).toBe(40);
+  expect(found.get(removed.id)).toHaveProperty('removed.by', 'operator');
+  expect(found.get(unreadable.id)).toBeInstanceOf(UnreadableRecord);
+  for (const record of others) expect(found.get(record.id)).toEqual(record);
+});
+
+test('no text but an id becomes a key', async () => {
+  for (const id of ['../media/x', 'a/b', '', 'x'.repeat(10_000)]) expect(await findRecord(store, id)).toBeUndefined();
+});
+
+test('an owner has one hash, and no two share one', () => {
+  expect(isOwnerHash(ownerHash(ada))).toBe(true);
+  expect(ownerHash(ada)).toBe(ownerHash({ ...ada }));
+  expect(ownerHash(ada)).not.toBe(ownerHash(bob));
+  expect(ownerHash({ provider: 'ab', subject: 'c' })).not.toBe(ownerHash({ provider: 'a', subject: 'bc' }));
+  for (const wrong of ['', '..', 'G'.repeat(32), 'a'.repeat(31)]) expect(isOwnerHash(wrong)).toBe(false);
+});
+
+test('users and applications are blocked until they are let in again', async () => {
+  const user = { kind: 'user', ...ada } as const;
+  const application = { kind: 'application', name: 'Birdsong/2 ü' } as const;
+  await block(store, user, at(0));
+  await block(store, user, at(5));
+  await block(store, application, at(1));
+  expect(await allBlocks(store)).toEqual([
+    { ...user, since: at(0) },
+    { ...application, since: at(1) },
+  ]);
+  expect(await blockObjects(store)).toEqual([blockObject(user), blockObject(application)]);
+  await unblock(store, user);
+  await unblock(store, user);
+  expect(await blockObjects(store)).toEqual([blockObject(application)]);
+});

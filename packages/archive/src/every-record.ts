@@ -1,0 +1,41 @@
+import { allRecords } from '@echodrop/object-store/object-keys';
+import { longestList, type ObjectStore } from '@echodrop/object-store/object-store';
+import { type StoredRecord, type Tombstone, UnreadableRecord } from '@echodrop/record';
+import { pMapIterable } from 'p-map';
+import { findRecord } from './find-record.ts';
+
+const readAtOnce = 16;
+
+/** What lies in the place of one record. */
+export interface FoundRecord {
+  readonly id: string;
+  /** Undefined where it was taken away between the listing and the look. */
+  readonly found: StoredRecord | Tombstone | UnreadableRecord | undefined;
+}
+
+/**
+ * Every record that the store holds, in the order of their ids, each read once; of those that are written or removed meanwhile
+ * some may be missing.
+ * @throws StoreUnavailable
+ */
+export function everyRecord(store: ObjectStore): AsyncIterable<FoundRecord> {
+  return pMapIterable(recordIds(store), async (id) => ({ id, found: await readable(store, id) }), {
+    concurrency: readAtOnce,
+  });
+}
+
+async function* recordIds(store: ObjectStore): AsyncGenerator<string> {
+  for (let after: string | undefined; ; ) {
+    const page = await store.list(allRecords, { after, limit: longestList });
+    for (const { key } of page) yield key.slice(allRecords.length, -'.json'.length);
+    if (page.length < longestList) return;
+    after = page.at(-1)?.key;
+  }
+}
+
+function readable(store: ObjectStore, id: string): Promise<FoundRecord['found']> {
+  return findRecord(store, id).catch((error: unknown) => {
+    if (error instanceof UnreadableRecord) return error;
+    throw error;
+  });
+}

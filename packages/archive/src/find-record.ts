@@ -1,0 +1,19 @@
+import { buffer } from 'node:stream/consumers';
+import { recordObject } from '@echodrop/object-store/object-keys';
+import type { ObjectStore } from '@echodrop/object-store/object-store';
+import { decodeStoredRecord, isMediaId, type StoredRecord, type Tombstone } from '@echodrop/record';
+
+/**
+ * The record of `id` or its tombstone, or undefined when there is neither or `id` has no media id's shape: no other text ever
+ * becomes a key.
+ * @throws StoreUnavailable, UnreadableRecord, or the signal's reason
+ */
+export async function findRecord(
+  store: ObjectStore,
+  id: string,
+  signal?: AbortSignal,
+): Promise<StoredRecord | Tombstone | undefined> {
+  if (!isMediaId(id)) return undefined;
+  const reading = await store.read(recordObject(id), signal && { signal });
+  return reading && decodeStoredRecord(await buffer(reading.body));
+}

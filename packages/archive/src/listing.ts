@@ -1,0 +1,93 @@
+import { listingOf } from '@echodrop/object-store/object-keys';
+import type { ObjectStore } from '@echodrop/object-store/object-store';
+import { isTombstone, type RecordPage, type StoredRecord } from '@echodrop/record';
+import { findRecord } from './find-record.ts';
+import { ownerHash } from './owner.ts';
+
+interface Asked {
+  /** The hash of the owner whose uploads are meant; else all are. */
+  readonly owner?: string | undefined;
+  /** The cursor that the page before this one gave. */
+  readonly after?: string | undefined;
+  /** How many records a page has at most. */
+  readonly limit: number;
+  readonly signal?: AbortSignal;
+}
+
+// An entry's name is the time before it (milliseconds to the end of 13 digits, so that the newest is the first), and the id.
+const endOfTime = 9_999_999_999_999;
+const entryName = /^(\d{13})-([0-9A-Za-z]{10})$/;
+// Entries of records that are gone are passed over; a page of nothing else ends all the same.
+const mostLists = 4;
+
+/** Whether `text` has the shape of a cursor. */
+export function isCursor(text: string): boolean {
+  return entryName.test(text);
+}
+
+/** What was listed of a record: when it was published, under which id, and its owner's hash. */
+export interface Listed extends Pick<StoredRecord, 'id' | 'timestamp'> {
+  readonly owner: string;
+}
+
+/** Writes a record's entries, which are empty objects beside it; those that are there stay. @throws StoreUnavailable */
+export async function enter(store: ObjectStore, listed: Listed): Promise<void> {
+  await Promise.all(entriesOf(listed).map((key) => store.putIfAbsent(key, Buffer.alloc(0))));
+}
+
+/** Takes a record's entries away. @throws StoreUnavailable */
+export async function strike(store: ObjectStore, listed: Listed): Promise<void> {
+  await Promise.all(entriesOf(listed).map((key) => store.remove(key)));
+}
+
+/** What `enter` and `strike` need to know of a record. */
+export function listedAs(record: StoredRecord): Listed {
+  return { id: record.id, timestamp: record.timestamp, owner: ownerHash(record) };
+}
+
+/**
+ * Records from the newest on. One whose entries were never written (a process died in between) is missing until they are
+ * written anew; an entry without its record is passed over.
+ * @throws RangeError where `after` is no cursor; StoreUnavailable, UnreadableRecord, or the signal's reason
+ */
+export async function newest(
+  store: ObjectStore,
+  { owner, after, limit, signal }: Asked,
+): Promise<RecordPage<StoredRecord>> {
+  if (after !== undefined && !isCursor(after)) throw new RangeError('not a cursor');
+  const prefix = listingOf(owner);
+  const records: StoredRecord[] = [];
+  let last = after;
+  for (let lists = 0; lists < mostLists; lists += 1) {
+    const wanted = limit - records.length;
+    // One more tells whether there is a next page.
+    const entries = await store.list(prefix, { after: last && `${prefix}${last}`, limit: wanted + 1 });
+    const names = entries.map(({ key }) => key.slice(prefix.length));
+    const read = names.slice(0, wanted).map((name) => recordOf(store, name, owner, signal));
+    records.push(...(await Promise.all(read)).filter((record) => record !== undefined));
+    if (names.length <= wanted) return { records };
+    last = names[wanted - 1];
+    if (records.length === limit) break;
+  }
+  return { records, ...(last !== undefined && { next: last }) };
+}
+
+async function recordOf(
+  store: ObjectStore,
+  name: string,
+  owner: string | undefined,
+  signal: AbortSignal | undefined,
+): Promise<StoredRecord | undefined> {
+  const id = entryName.exec(name)?.[2];
+  const found = id === undefined ? undefined : await findRecord(store, id, signal);
+  if (!found || isTombstone(found) || nameOf(found) !== name) return undefined;
+  return owner === undefined || ownerHash(found) === owner ? found : undefined;
+}
+
+function entriesOf(listed: Listed): string[] {
+  return [listingOf(listed.owner), listingOf()].map((prefix) => `${prefix}${nameOf(listed)}`);
+}
+
+function nameOf({ id, timestamp }: Pick<Listed, 'id' | 'timestamp'>): string {
+  return `${String(endOfTime - timestamp.getTime()).padStart(13, '0')}-${id}`;
+}

@@ -1,0 +1,25 @@
+import { Readable } from 'node:stream';
+import { mediaObject, newMediaKey, recordObject } from '@echodrop/object-store/object-keys';
+import type { ObjectStore } from '@echodrop/object-store/object-store';
+import { encodeStoredRecord, newMediaId, type StoredRecord } from '@echodrop/record';
+import { enter, listedAs } from './listing.ts';
+
+/** For tests: puts media, its record and its entries into a store as an upload does. */
+export async function publishSample(
+  store: ObjectStore,
+  record: Partial<StoredRecord> = {},
+  media = Buffer.from('media'),
+): Promise<StoredRecord> {
+  const mediaKey = newMediaKey();
+  const { etag, size } = await store.put(mediaObject(mediaKey), Readable.from([media]));
+  const stored = {
+    ...{ id: newMediaId(), mediaKey, etag, size, type: 'jpg', width: 320, height: 240, text: 'Lunch' },
+    timestamp: new Date('2026-11-21T11:36:34Z'),
+    user: { id: 12345n, screenName: 'ada' },
+    ...{ provider: 'https://id.example/verify', subject: '12345', application: 'test' },
+    ...record,
+  };
+  await store.putIfAbsent(recordObject(stored.id), encodeStoredRecord(stored));
+  await enter(store, listedAs(stored));
+  return stored;
+}

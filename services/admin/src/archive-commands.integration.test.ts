@@ -1,0 +1,183 @@
+import { mkdtempDisposable, readdir, readFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { findRecord } from '@echodrop/archive/find-record';
+import { newest } from '@echodrop/archive/listing';
+import { publishSample } from '@echodrop/archive/publish-sample.fixture';
+import { FilesystemObjectStore } from '@echodrop/object-store/filesystem-object-store';
+import { listingOf, mediaObject, recordObject } from '@echodrop/object-store/object-keys';
+import { decodeStoredRecord } from '@echodrop/record';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { adminHere } from './admin.fixture.ts';
+
+const provider = 'https://id.example/verify';
+const ada = { provider, subject: '12345' };
+const bob = { provider, subject: '777' };
+const at = (second: number) => new Date(Date.UTC(2026, 10, 21, 12, 0, second));
+
+let parts: AsyncDisposableStack;
+let folder: string;
+let store: FilesystemObjectStore;
+
+beforeEach(async () => {
+  parts = new AsyncDisposableStack();
+  folder = parts.use(await mkdtempDisposable(join(tmpdir(), 'admin-test-'))).path;
+  store = parts.use(new FilesystemObjectStore(join(folder, 'store')));
+  await store.ready();
+});
+afterEach(() => parts.disposeAsync());
+
+// Beside a system that `npm start` runs, the store is found below DATA_DIR.
+function run(...args: string[]) {
+  return adminHere(args, { DATA_DIR: folder });
+}
+
+function auditOf({ stderr }: { stderr: string }) {
+  return stderr
+    .split('\n')
+    .filter((line) => line.startsWith('{'))
+    .map((line) => JSON.parse(line));
+}
+
+async function publishThree() {
+  const [first, second] = [
+    await publishSample(store, { timestamp: at(1) }),
+    await publishSample(store, { timestamp: at(2), ...bob }),
+  ];
+  return [first, second, await publishSample(store, { timestamp: at(3) })] as const;
+}
+
+test('list shows the newest first, of all or of one user, and how to go on', async () => {
+  const [first, second, third] = await publishThree();
+  const all = await run('list');
+  expect(all.exitCode).toBe(0);
+  expect(all.lines.map((line) => line.split('  ')[1])).toEqual([third.id, second.id, first.id]);
+  const [line, more] = (await run('list', provider, '12345', '--count', '1')).lines;
+  expect(line).toBe(`2026-11-21T12:00:03.000Z  ${third.id}  jpg  5  "ada"  "${provider}"  "12345"  "test"  "Lunch"`);
+  const cursor = /--after (\S+)$/.exec(more ?? '')?.[1] ?? expect.fail('no cursor');
+  expect((await run('list', provider, '12345', '--after', cursor)).stdout).toContain(first.id);
+});
+
+test('a caption cannot make a terminal obey, nor pass for another line', async () => {
+  await publishSample(store, { text: 'a\n2026  \u001b]0;x\u0007\u009b31m\u202e\u2028'.padEnd(2000, 'b') });
+  const { lines } = await run('list');
+  expect(lines).toHaveLength(1);
+  expect(lines[0]).toMatch(/^[\x20-\x7e…]{1,300}$/);
+});
+
+test.each([
+  [['list', provider], 'Name provider and subject'],
+  [['list', '--count', '0'], 'number from 1 to 500'],
+  [['list', '--count', 'x'], 'number from 1 to 500'],
+  [['remove'], "missing required argument 'id'"],
+  [['block-user', provider], "missing required argument 'subject'"],
+])('%j is told as faulty', async (args, said) => {
+  const { exitCode, stderr } = await run(...args);
+  expect(exitCode).toBe(2);
+  expect(stderr).toContain(said);
+});
+
+test('a cursor that is none is told', async () => {
+  const { exitCode, stderr } = await run('list', '--after', 'x');
+  expect([exitCode, stderr]).toEqual([1, 'not a cursor']);
+});
+
+test('without a store that is named or found, the settings are told as faulty', async () => {
+  const { exitCode, stderr } = await adminHere(['list'], { DATA_DIR: join(folder, 'elsewhere') });
+  expect(exitCode).toBe(2);
+  expect(stderr).toContain('S3_ENDPOINT');
+});
+
+test('remove takes uploads down, with an audit line for each, and tells which are not there', async () => {
+  const [first, second, third] = await publishThree();
+  const ran = await run('remove', first.id, 'ZZZZZZZZZZ', '../x', third.id);
+  expect(ran.exitCode).toBe(1);
+  expect(ran.lines).toEqual([
+    `${first.id}: removed`,
+    'ZZZZZZZZZZ: there is no such upload',
+    '../x: there is no such upload',
+    `${third.id}: removed`,
+  ]);
+  expect(auditOf(ran)).toMatchObject(
+    [first, third].map(({ id, mediaKey }) => ({ audit: true, act: 'remove', mediaId: id, mediaKey, ...ada })),
+  );
+  expect(await findRecord(store, first.id)).toHaveProperty('removed.by', 'operator');
+  expect(await store.stat(mediaObject(first.mediaKey))).toBeUndefined();
+  expect((await newest(store, { limit: 9 })).records).toEqual([second]);
+  expect((await run('remove', first.id)).stdout).toMatch(/was removed by its operator on 20/);
+});
+
+test('purge counts, and with --yes removes everything of one user, also what no listing has', async () => {
+  const [first, second, third] = await publishThree();
+  for (const { key } of await store.list(listingOf(), { limit: 9 })) await store.remove(key);
+  expect((await run('purge', provider, '12345')).stdout).toBe('2 uploads would be removed; --yes removes them.');
+  expect(await findRecord(store, first.id)).toEqual(first);
+  const ran = await run('purge', provider, '12345', '--yes');
+  expect(ran.exitCode).toBe(0);
+  expect(auditOf(ran)).toHaveLength(2);
+  for (const { id, mediaKey } of [first, third]) {
+    expect(await findRecord(store, id)).toHaveProperty('removed');
+    expect(await store.stat(mediaObject(mediaKey))).toBeUndefined();
+  }
+  expect(await findRecord(store, second.id)).toEqual(second);
+  expect((await run('purge', provider, '12345', '--yes')).stdout).toContain('0 uploads were removed');
+});
+
+test('a record that cannot be read is told, for it may be theirs', async () => {
+  const { id } = await publishSample(store);
+  await store.put(recordObject(id), Readable.from([Buffer.from('{}')]));
+  for (const args of [
+    ['purge', provider, '12345', '--yes'],
+    ['export', provider, '12345', join(folder, 'export')],
+    ['rebuild-listings'],
+  ]) {
+    const { exitCode, stdout } = await run(...args);
+    expect([exitCode, stdout.split('\n')[0]]).toEqual([1, `${id}: the record cannot be read`]);
+  }
+});
+
+test('export writes files and records of one user, into a folder that is empty', async () => {
+  const mine = await publishSample(store, { type: 'png' }, Buffer.from('my picture'));
+  await publishSample(store, bob);
+  const into = join(folder, 'export');
+  const ran = await run('export', provider, '12345', into);
+  expect([ran.exitCode, ran.stdout]).toEqual([0, '1 uploads were written.']);
+  expect(auditOf(ran)).toMatchObject([{ act: 'export', ...ada }]);
+  expect((await readdir(into)).sort()).toEqual([`${mine.id}.json`, `${mine.id}.png`]);
+  expect(await readFile(join(into, `${mine.id}.png`), 'utf8')).toBe('my picture');
+  expect(decodeStoredRecord(await readFile(join(into, `${mine.id}.json`)))).toEqual(mine);
+  expect((await run('export', provider, '12345', into)).stderr).toBe('The folder is not empty.');
+});
+
+test('export tells what media is missing', async () => {
+  const { id, mediaKey } = await publishSample(store);
+  await store.remove(mediaObject(mediaKey));
+  const { exitCode, lines } = await run('export', provider, '12345', join(folder, 'export'));
+  expect([exitCode, lines[0]]).toEqual([1, `${id}: its media is not in the store`]);
+});
+
+test('users and applications are blocked, shown, and let in again', async () => {
+  expect((await run('blocks')).stdout).toBe('Nobody is blocked.');
+  const ran = await run('block-user', provider, '12345');
+  expect([ran.exitCode, auditOf(ran)]).toMatchObject([0, [{ act: 'block', ...ada }]]);
+  await run('block-application', 'Birdsong');
+  expect((await run('blocks')).lines.map((line) => line.slice(26))).toEqual([
+    `user "12345" of "${provider}"`,
+    'application "Birdsong"',
+  ]);
+  await run('unblock-user', provider, '12345');
+  await run('unblock-application', 'Birdsong');
+  expect((await run('blocks')).stdout).toBe('Nobody is blocked.');
+});
+
+test('rebuild-listings lists every upload that is not removed, and nothing twice', async () => {
+  const [first, second, third] = await publishThree();
+  await run('remove', second.id);
+  for (const prefix of [listingOf(), 'by-user/'])
+    for (const { key } of await store.list(prefix, { limit: 9 })) await store.remove(key);
+  expect((await newest(store, { limit: 9 })).records).toEqual([]);
+  for (let times = 0; times < 2; times += 1)
+    expect((await run('rebuild-listings')).stdout).toBe('2 uploads are listed.');
+  expect((await newest(store, { limit: 9 })).records).toEqual([third, first]);
+});

@@ -1,0 +1,38 @@
+import { allBlocks, type Block, type Blockable, block, unblock } from '@echodrop/archive/blocks';
+import type { ObjectStore } from '@echodrop/object-store/object-store';
+import type { Audit } from './audit.ts';
+import { onOneLine } from './on-one-line.ts';
+
+/** Blocks somebody from uploading. @returns one line for people @throws StoreUnavailable */
+export async function blockUploads(store: ObjectStore, who: Blockable, audit: Audit): Promise<string> {
+  audit({ act: 'block', ...actedOn(who) });
+  await block(store, who, new Date());
+  return `From half a minute on at most, uploads of ${named(who)} are refused. What was uploaded stays: list and remove, or purge.`;
+}
+
+/** Lets somebody upload again. @returns one line for people @throws StoreUnavailable */
+export async function unblockUploads(store: ObjectStore, who: Blockable, audit: Audit): Promise<string> {
+  audit({ act: 'unblock', ...actedOn(who) });
+  await unblock(store, who);
+  return `From half a minute on at most, uploads of ${named(who)} are taken again.`;
+}
+
+/** Who is blocked, a line each. @throws StoreUnavailable */
+export async function listBlocks(store: ObjectStore): Promise<string[]> {
+  const blocks = await allBlocks(store);
+  return blocks.length === 0 ? ['Nobody is blocked.'] : blocks.map(blockLine);
+}
+
+function blockLine(said: Block): string {
+  return `${said.since.toISOString()}  ${named(said)}`;
+}
+
+function named(who: Blockable): string {
+  return who.kind === 'user'
+    ? `user ${onOneLine(who.subject)} of ${onOneLine(who.provider)}`
+    : `application ${onOneLine(who.name)}`;
+}
+
+function actedOn(who: Blockable) {
+  return who.kind === 'user' ? { provider: who.provider, subject: who.subject } : { application: who.name };
+}

@@ -1,0 +1,79 @@
+import { isCursor } from '@echodrop/archive/listing';
+import { publicRecord } from '@echodrop/record';
+import { type Request, type RequestHandler, type Response, Router } from 'express';
+import { answerRecords, answerRefusal, type Format } from './answer.ts';
+import type { GatewayEvents } from './events.ts';
+import { listOwn, type OwnParts, type OwnRequest, removeOwn } from './own-uploads.ts';
+import { asRefusal, ClientGone, Refusal } from './refusals.ts';
+import { untilGone } from './until-gone.ts';
+
+interface OwnRoutes {
+  readonly parts: OwnParts;
+  readonly events: GatewayEvents;
+  readonly publicSite: string;
+}
+
+const usualCount = 20;
+const mostCount = 100;
+
+/** Below `base`: GET `/2/media.xml` and `.json` list what the user has uploaded, DELETE `/2/media/<id>` removes it. */
+export function ownUploadsRoutes(base: string, { parts, events, publicSite }: OwnRoutes): Router {
+  const router = Router({ caseSensitive: true, strict: true });
+  const root = `${base.replace(/\/+$/, '')}/2/media`;
+  for (const format of ['xml', 'json'] as const) {
+    const list: RequestHandler = (request, response) =>
+      answered(request, response, format, async (own) => {
+        const { records, next } = await listOwn(own, pageAsked(request), parts);
+        answerRecords(response, format, { records: records.map((each) => publicRecord(each, publicSite)), next });
+        events.ownListed(requestIdOf(response), records.length);
+      });
+    router.route(`${root}.${format}`).get(list).all(otherMethod('GET, HEAD', format));
+  }
+  const remove: RequestHandler<{ id: string }> = (request, response) =>
+    answered(request, response, 'json', async (own) => {
+      const { id, mediaKey, provider, subject } = await removeOwn(own, request.params.id, parts);
+      response.status(204).end();
+      events.ownRemoved({ requestId: requestIdOf(response), mediaId: id, mediaKey, provider, subject });
+    });
+  router.route(`${root}/:id`).delete(remove).all(otherMethod('DELETE', 'json'));
+  return router;
+
+  async function answered(
+    request: Request<object>,
+    response: Response,
+    format: Format,
+    answer: (own: OwnRequest) => Promise<void>,
+  ): Promise<void> {
+    try {
+      await answer({ request, clientAddress: request.ip ?? '', gone: untilGone(response) });
+    } catch (error) {
+      if (error instanceof ClientGone) return;
+      const refusal = asRefusal(error);
+      answerRefusal(request, response, format, refusal);
+      events.ownRefused(requestIdOf(response), refusal);
+    }
+  }
+}
+
+function pageAsked({ query }: Request): { after?: string; limit: number } {
+  const { after, count = String(usualCount) } = query;
+  const limit = typeof count === 'string' && /^[1-9]\d{0,2}$/.test(count) ? Number(count) : 0;
+  const isSound = limit >= 1 && limit <= mostCount && (after === undefined || isOneCursor(after));
+  if (!isSound) throw new Refusal('query_malformed');
+  return { limit, ...(typeof after === 'string' && { after }) };
+}
+
+function isOneCursor(after: Request['query'][string]): boolean {
+  return typeof after === 'string' && isCursor(after);
+}
+
+function otherMethod(allowed: string, format: Format): RequestHandler {
+  return (request, response) => {
+    response.setHeader('Allow', allowed);
+    answerRefusal(request, response, format, new Refusal('method_not_allowed'));
+  };
+}
+
+function requestIdOf(response: Response): string {
+  return String(response.getHeader('X-Request-Id'));
+}

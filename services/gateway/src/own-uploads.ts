@@ -1,0 +1,54 @@
+import { findRecord } from '@echodrop/archive/find-record';
+import { newest } from '@echodrop/archive/listing';
+import { ownerHash } from '@echodrop/archive/owner';
+import { finishRemoval, removeMedia } from '@echodrop/archive/remove-media';
+import type { Caller } from '@echodrop/contracts/verification';
+import type { VerificationClient } from '@echodrop/contracts/verification-client';
+import type { ObjectStore } from '@echodrop/object-store/object-store';
+import { isTombstone, type RecordPage, type StoredRecord } from '@echodrop/record';
+import type { Admission } from './admission.ts';
+import { credentialsFromHeaders, requireCaller } from './credentials.ts';
+import { Refusal } from './refusals.ts';
+import type { Upload } from './upload.ts';
+
+/** A request about what its user has uploaded; who that is, its headers say as in version 2. */
+export type OwnRequest = Pick<Upload, 'request' | 'clientAddress' | 'gone'>;
+
+export interface OwnParts {
+  readonly admission: Pick<Admission, 'slot'>;
+  readonly verifier: VerificationClient;
+  readonly store: ObjectStore;
+  readonly compatibility: 'strict' | 'historic';
+}
+
+/** The uploads of the user, newest first. @throws Refusal, ClientGone, RangeError where `after` is no cursor, or what is broken */
+export async function listOwn(
+  own: OwnRequest,
+  page: { readonly after?: string | undefined; readonly limit: number },
+  parts: OwnParts,
+): Promise<RecordPage<StoredRecord>> {
+  using _slot = parts.admission.slot();
+  const owner = ownerHash(await callerOf(own, parts));
+  return await newest(parts.store, { ...page, owner, signal: own.gone });
+}
+
+/** Removes an upload of the user. @returns the record that was @throws Refusal `not_yours`, `not_found` and others, ClientGone, or what is broken */
+export async function removeOwn(own: OwnRequest, id: string, parts: OwnParts): Promise<StoredRecord> {
+  using _slot = parts.admission.slot();
+  const caller = await callerOf(own, parts);
+  const found = await findRecord(parts.store, id, own.gone);
+  if (!found) throw new Refusal('not_found');
+  const isTheirs = ownerHash(caller) === (isTombstone(found) ? found.owner : ownerHash(found));
+  if (isTombstone(found)) {
+    if (isTheirs) await finishRemoval(parts.store, found);
+    throw new Refusal('not_found');
+  }
+  if (!isTheirs) throw new Refusal('not_yours');
+  await removeMedia(parts.store, found, { by: 'owner', at: new Date() });
+  return found;
+}
+
+async function callerOf({ request, clientAddress, gone }: OwnRequest, parts: OwnParts): Promise<Caller> {
+  const credentials = await credentialsFromHeaders(request.headers, parts.verifier, parts.compatibility);
+  return requireCaller(await parts.verifier.verify({ credentials, clientAddress }, gone));
+}

@@ -1,0 +1,155 @@
+import { randomUUID } from 'node:crypto';
+import { adminOf } from '@echodrop/testkit/admin-of';
+import { anotherUser } from '@echodrop/testkit/another-user';
+import { samplePhoto } from '@echodrop/testkit/sample-media';
+import { type Stack, sandbox, startStack } from '@echodrop/testkit/start-stack';
+import { echoHeaders, upload } from '@echodrop/testkit/upload';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+
+let stack: Stack;
+let media: Buffer;
+
+beforeAll(async () => {
+  const settings = { API_KEYS: `${sandbox.apiKey},noisy=noisy-key`, CORS_ORIGINS: 'https://pages.example' };
+  stack = await startStack({ settings });
+  media = await samplePhoto('jpg', { width: 64, height: 48 });
+});
+afterAll(() => stack?.[Symbol.asyncDispose]());
+
+async function uploaded(message: string, headers = echoHeaders(stack)): Promise<Record<string, unknown>> {
+  const { status, text } = await upload(stack, { media, message, headers });
+  expect(status).toBe(200);
+  return JSON.parse(text);
+}
+
+function ask(path: string, method = 'GET', headers: Record<string, string> = echoHeaders(stack)) {
+  return fetch(`${stack.gateway}${path}`, { method, headers });
+}
+
+async function listed(query = '', headers = echoHeaders(stack)) {
+  const answer = await ask(`/2/media.json${query}`, 'GET', headers);
+  expect(answer.status).toBe(200);
+  return (await answer.json()) as { media: Record<string, unknown>[]; next?: string };
+}
+
+async function reasonOf(answer: Response): Promise<[status: number, reason: string]> {
+  const { errors } = (await answer.json()) as { errors: [{ reason: string }] };
+  return [answer.status, errors[0].reason];
+}
+
+test('a user lists what is their own, newest first, page by page, in both formats', async () => {
+  expect(await listed()).toEqual({ media: [] });
+  const records = [];
+  for (const message of ['one', 'two & <three>', 'four']) records.unshift(await uploaded(message));
+  const theirs = await uploaded('not mine', anotherUser(stack));
+  expect(await listed()).toEqual({ media: records });
+  expect(await listed('', anotherUser(stack))).toEqual({ media: [theirs] });
+
+  const { media: first, next } = await listed('?count=2');
+  expect(first).toEqual(records.slice(0, 2));
+  expect(await listed(`?count=2&after=${next}`)).toEqual({ media: records.slice(2) });
+
+  const xml = await ask('/2/media.xml?count=2');
+  expect(xml.headers.get('content-type')).toBe('application/xml; charset=utf-8');
+  expect(xml.headers.get('cache-control')).toBe('no-store');
+  const text = await xml.text();
+  expect(text).toMatch(/^<\?xml [^>]*\?><media><image>.*<\/image><image>.*<\/image><next>[\w-]+<\/next><\/media>$/s);
+  expect(text).toContain('<text>two &amp; &lt;three&gt;</text>');
+});
+
+test('what a user removes is gone: its page and pictures say so, no list has it, and its bytes leave the store', async () => {
+  const { id, url } = await uploaded('to be removed');
+  await expect.poll(async () => (await fetch(`${url}/large.jpg`)).status, { timeout: 15_000 }).toBe(200);
+  const answer = await ask(`/2/media/${id}`, 'DELETE');
+  expect([answer.status, await answer.text(), answer.headers.has('x-request-id')]).toEqual([204, '', true]);
+  expect((await listed()).media.map((record) => record['id'])).not.toContain(id);
+  for (const address of [url, `${url}/large.jpg`]) expect((await fetch(`${address}`)).status).toBe(410);
+  expect(await reasonOf(await ask(`/2/media/${id}`, 'DELETE'))).toEqual([404, 'not_found']);
+  const left = { media: (await stack.stored('media')).length, records: (await stack.stored('records')).length };
+  expect(left.records - left.media).toBe(1);
+  await expect
+    .poll(() => stack.services.gateway.output)
+    .toMatch(
+      /"audit":true,"act":"remove","requestId":"[\w-]+","mediaId":"\w{10}","mediaKey":"[0-9a-f]{32}","provider":"[^"]+","subject":"12345"/,
+    );
+});
+
+test('nobody removes what is of another, be it by the same number at another provider', async () => {
+  const { id, url } = await uploaded('mine');
+  expect(await reasonOf(await ask(`/2/media/${id}`, 'DELETE', anotherUser(stack)))).toEqual([403, 'not_yours']);
+  expect((await fetch(`${url}`)).status).toBe(200);
+  for (const unknown of ['ZZZZZZZZZZ', '..%2Fmedia', 'x', '%00'])
+    expect(await reasonOf(await ask(`/2/media/${unknown}`, 'DELETE'))).toEqual([404, 'not_found']);
+});
+
+test.each([
+  ['GET', '/2/media.json', 401, 'credentials_missing', {}],
+  ['DELETE', '/2/media/ZZZZZZZZZZ', 401, 'credentials_missing', {}],
+  ['POST', '/2/media.json', 405, 'method_not_allowed', undefined],
+  ['GET', '/2/media/ZZZZZZZZZZ', 405, 'method_not_allowed', undefined],
+  ['GET', '/1/media.json', 404, 'not_found', undefined],
+  ['GET', '/2/media.json?count=0', 400, 'query_malformed', undefined],
+  ['GET', '/2/media.json?count=101', 400, 'query_malformed', undefined],
+  ['GET', '/2/media.json?count=1&count=2', 400, 'query_malformed', undefined],
+  ['GET', '/2/media.json?after=../media', 400, 'query_malformed', undefined],
+])('%s %s is refused with %i %s', async (method, path, status, reason, headers) => {
+  expect(await reasonOf(await ask(path, method, headers))).toEqual([status, reason]);
+});
+
+test('an upload that was removed does not come back by a repeat with its Idempotency-Key', async () => {
+  const repeated = { 'Idempotency-Key': randomUUID() };
+  const { id } = await uploaded('once', { ...echoHeaders(stack), ...repeated });
+  expect((await ask(`/2/media/${id}`, 'DELETE')).status).toBe(204);
+  const again = await upload(stack, { media, message: 'once', headers: { ...echoHeaders(stack), ...repeated } });
+  expect([again.status, JSON.parse(again.text).errors[0].reason]).toEqual([410, 'removed']);
+});
+
+test('who is blocked cannot upload, but still lists and removes what is theirs, until they are let in again', async () => {
+  const { id } = await uploaded('before', anotherUser(stack));
+  await adminOf(stack, 'block-user', stack.bearerProvider, '12345');
+  await adminOf(stack, 'block-application', 'noisy');
+  const reason = async (key: string, headers: Record<string, string>) => {
+    const parts = [
+      { name: 'key', content: key },
+      { name: 'message', content: '' },
+      { name: 'media', filename: 'a.jpg', content: media },
+    ];
+    const { status, text } = await upload(stack, { parts, headers });
+    return status === 200 ? 'none' : JSON.parse(text).errors[0].reason;
+  };
+  const soon = { timeout: 20_000, interval: 500 };
+  await expect.poll(() => reason(sandbox.apiKey, anotherUser(stack)), soon).toBe('caller_blocked');
+  await expect.poll(() => reason('noisy-key', echoHeaders(stack)), soon).toBe('application_blocked');
+  expect(await reason(sandbox.apiKey, echoHeaders(stack))).toBe('none');
+  expect((await ask(`/2/media/${id}`, 'DELETE', anotherUser(stack))).status).toBe(204);
+  await adminOf(stack, 'unblock-user', stack.bearerProvider, '12345');
+  await expect.poll(() => reason(sandbox.apiKey, anotherUser(stack)), soon).toBe('none');
+});
+
+test('pages of configured origins may ask and read, those of others may not', async () => {
+  const preflight = (origin: string) =>
+    fetch(`${stack.gateway}/2/upload.json`, {
+      method: 'OPTIONS',
+      headers: {
+        Origin: origin,
+        'Access-Control-Request-Method': 'POST',
+        'Access-Control-Request-Headers': 'x-auth-service-provider,x-verify-credentials-authorization',
+      },
+    });
+  const leave = await preflight('https://pages.example');
+  expect(leave.status).toBe(204);
+  expect(leave.headers.get('access-control-allow-origin')).toBe('https://pages.example');
+  expect(leave.headers.get('access-control-allow-headers')?.toLowerCase()).toContain(
+    'x-verify-credentials-authorization',
+  );
+  for (const origin of ['https://pages.example.org', 'http://pages.example', 'null']) {
+    const refused = await preflight(origin);
+    expect([refused.status, refused.headers.get('access-control-allow-origin')]).toEqual([405, null]);
+  }
+  const headers = { ...echoHeaders(stack), Origin: 'https://pages.example' };
+  for (const answer of [await ask('/2/media.json', 'GET', headers), await ask('/2/upload.json', 'POST', headers)])
+    expect([answer.headers.get('access-control-allow-origin'), answer.headers.get('vary')]).toEqual([
+      'https://pages.example',
+      'Origin',
+    ]);
+});
