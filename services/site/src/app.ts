@@ -1,32 +1,48 @@
-import { readFileSync } from 'node:fs';
 import { filmRecipe, pictureRecipes } from '@echodrop/media/recipes';
+import compression from 'compression';
 import express, { type Express, type RequestHandler } from 'express';
 import { answerFailure } from './answer-failure.ts';
-import type { RenditionSources } from './find-rendition.ts';
+import { documentationPage } from './documentation-page.ts';
+import { fixedFile } from './fixed-file.ts';
 import { followRequest } from './follow-request.ts';
 import { homePage } from './home-page.ts';
 import { sendPage } from './page.ts';
 import { sendProblem } from './problem-page.ts';
 import { safeHeaders } from './safe-headers.ts';
+import { showDirect } from './show-direct.ts';
+import { showHistoric } from './show-historic.ts';
+import { showOembed } from './show-oembed.ts';
 import { showPage } from './show-page.ts';
+import { showPlayer } from './show-player.ts';
 import { showRendition } from './show-rendition.ts';
+import { showUser } from './show-user.ts';
+import type { Site } from './site.ts';
+import { uploadRoutes } from './upload-page/upload-routes.ts';
 
 /** The public site: pages of media, and the renditions that they show. What was uploaded has no address of its own. */
-export function siteApp(sources: RenditionSources): Express {
-  const { events } = sources;
-  const style = readFileSync(new URL('./style.css', import.meta.url), 'utf8');
-
+export function siteApp(site: Site): Express {
+  const { events } = site;
   const app = express().disable('x-powered-by').enable('case sensitive routing').enable('strict routing');
-  app.use(followRequest(events), safeHeaders, onlyReading);
+  app.locals['site'] = site;
+  // It compresses texts alone: pictures and films, and ranges of them, go as they are.
+  app.use(followRequest(events), safeHeaders, onlyReading, compression());
 
-  app.get('/', (_request, response) => sendPage(response, 200, homePage));
-  app.get('/style.css', (_request, response) => {
-    response.set('Cache-Control', 'public, max-age=3600').type('css').send(style);
-  });
+  app.get('/', (_request, response) => sendPage(response, 200, homePage(site)));
+  app.get('/documentation', (_request, response) => sendPage(response, 200, documentationPage(site)));
+  for (const name of ['style.css', 'favicon.svg', 'player.css']) {
+    app.get(`/${name}`, fixedFile(new URL(`./${name}`, import.meta.url)));
+  }
+  app.get('/by/:owner', showUser(site));
+  app.use(uploadRoutes(site));
 
-  app.get('/:id', showPage(sources));
-  app.get('/:id/large.jpg', showRendition(pictureRecipes.large, sources));
-  app.get('/:id/film.mp4', showRendition(filmRecipe, sources));
+  app.get('/oembed', showOembed(site));
+  app.get('/show/:size/:name', showHistoric(site));
+  app.get('/:id.:extension', showDirect(site));
+  app.get('/:id', showPage(site));
+  app.get('/:id/player', showPlayer(site));
+  for (const recipe of [...Object.values(pictureRecipes), filmRecipe]) {
+    app.get(`/:id/${recipe.name}.${recipe.extension}`, showRendition(recipe, site));
+  }
 
   app.use((_request, response) => sendProblem(response, 'not_found'));
   return app.use(answerFailure(events));

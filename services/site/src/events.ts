@@ -23,9 +23,13 @@ export interface Wait {
 
 /** Everything the site tells of itself. */
 export interface SiteEvents {
+  /** Pages name addresses that are not encrypted: browsers, and sites that show them, trust those less. */
+  publicSiteUnencrypted(publicSite: string): void;
   answered(answer: Answer): void;
   /** A rendition was missing and has been waited for. */
   renditionAwaited(wait: Wait): void;
+  /** A record names media that is not in the store, and nobody took it down: an alarm. */
+  mediaMissing(mediaId: string, mediaKey: string): void;
   /** A request could not be answered: the store is out of reach, or something happened that nobody expected. */
   requestFailed(requestId: string, kind: 'store' | 'unexpected', error: unknown): void;
 }
@@ -47,7 +51,15 @@ export function siteEvents(log: Log, metrics: Metrics): SiteEvents {
     waitBuckets,
   );
   const failures = metrics.counter('echodrop_site_failures_total', 'Requests that failed', ['kind']);
+  const missing = metrics.counter(
+    'echodrop_site_media_missing_total',
+    'Looks at a record whose media is not in the store: alarm on any',
+    [],
+  );
   return {
+    publicSiteUnencrypted(publicSite) {
+      log.warn({ publicSite }, 'PUBLIC_SITE_URL is not https');
+    },
     answered({ seconds, ...answer }) {
       answers.observe({ route: answer.route, status: answer.status }, seconds);
       log.info({ ...answer, seconds }, 'answered');
@@ -55,6 +67,10 @@ export function siteEvents(log: Log, metrics: Metrics): SiteEvents {
     renditionAwaited({ seconds, error, ...wait }) {
       waits.observe({ recipe: wait.recipe, outcome: wait.outcome }, seconds);
       log.info({ ...wait, seconds, ...(error === undefined ? {} : { err: error }) }, 'rendition awaited');
+    },
+    mediaMissing(mediaId, mediaKey) {
+      missing.inc();
+      log.error({ mediaId, mediaKey }, 'media of a record is missing');
     },
     requestFailed(requestId, kind, error) {
       failures.inc({ kind });

@@ -1,29 +1,68 @@
-import { buffer } from 'node:stream/consumers';
+import { findRecord } from '@echodrop/archive/find-record';
 import { type MediaType, mediaTypes } from '@echodrop/media/media-type';
-import { recordObject } from '@echodrop/object-store/object-keys';
+import { mediaObject } from '@echodrop/object-store/object-keys';
 import type { ObjectStore } from '@echodrop/object-store/object-store';
-import { decodeStoredRecord, isMediaId, type StoredRecord, UnreadableRecord } from '@echodrop/record';
+import { isTombstone, type StoredRecord, UnreadableRecord } from '@echodrop/record';
+import type { SiteEvents } from './events.ts';
 
 /** A record of media whose type we know. */
 export interface PublishedMedia extends StoredRecord {
   readonly type: MediaType;
 }
 
+/** `not_found`: no such record, or no media id. `gone`: it was taken down, or its media is missing. */
+export type NoMedia = 'not_found' | 'gone';
+
+export interface MediaSources {
+  readonly store: ObjectStore;
+  readonly events: Pick<SiteEvents, 'mediaMissing'>;
+}
+
 /**
- * The record of `id`, or undefined when there is none or `id` has no media id's shape: no other text ever becomes a key.
+ * The record of `id`, for what is shown about it: its media is known to be there.
  * @throws StoreUnavailable, UnreadableRecord, or the signal's reason
  */
 export async function findMedia(
-  store: ObjectStore,
+  sources: MediaSources,
   id: string,
   signal: AbortSignal,
-): Promise<PublishedMedia | undefined> {
-  if (!isMediaId(id)) return undefined;
-  const reading = await store.read(recordObject(id), { signal });
-  return reading && published(decodeStoredRecord(await buffer(reading.body)));
+): Promise<PublishedMedia | NoMedia> {
+  const found = await findPublished(sources, id, signal);
+  if (typeof found === 'string') return found;
+  return (await isMediaGone(found, sources, signal)) ? 'gone' : found;
 }
 
-function published(record: StoredRecord): PublishedMedia {
+/**
+ * The record of `id`, for its renditions: they tell of themselves whether they are there. No text but a media id ever becomes a key.
+ * @throws StoreUnavailable, UnreadableRecord, or the signal's reason
+ */
+export async function findPublished(
+  { store }: Pick<MediaSources, 'store'>,
+  id: string,
+  signal: AbortSignal,
+): Promise<PublishedMedia | NoMedia> {
+  const found = await findRecord(store, id, signal);
+  if (found === undefined) return 'not_found';
+  return isTombstone(found) ? 'gone' : published(found);
+}
+
+/**
+ * Whether the media of a record is not in the store, which is an alarm unless it was taken down just now.
+ * @throws StoreUnavailable, UnreadableRecord, or the signal's reason
+ */
+export async function isMediaGone(
+  { id, mediaKey }: PublishedMedia,
+  { store, events }: MediaSources,
+  signal: AbortSignal,
+): Promise<boolean> {
+  if (await store.stat(mediaObject(mediaKey))) return false;
+  const isTakenDown = (await findPublished({ store }, id, signal)) === 'gone';
+  if (!isTakenDown) events.mediaMissing(id, mediaKey);
+  return true;
+}
+
+/** A record as one of media whose type we know. @throws UnreadableRecord */
+export function published(record: StoredRecord): PublishedMedia {
   const type = mediaTypes.find((known) => known === record.type);
   if (!type) throw new UnreadableRecord('record of an unknown type');
   return { ...record, type };

@@ -3,9 +3,9 @@ import type { RenditionClient } from '@echodrop/contracts/rendition';
 import { isPhoto } from '@echodrop/media/media-type';
 import { filmRecipe, type Recipe, setOf } from '@echodrop/media/recipes';
 import { renditionObject } from '@echodrop/object-store/object-keys';
-import type { ObjectStore, StoredObject } from '@echodrop/object-store/object-store';
+import type { StoredObject } from '@echodrop/object-store/object-store';
 import type { SiteEvents, Wait } from './events.ts';
-import type { PublishedMedia } from './find-media.ts';
+import type { MediaSources, PublishedMedia } from './find-media.ts';
 
 /** `not_ready`: it is being made, or cannot be asked for now. `unsupported`: none can be made of this media. */
 export type FoundRendition =
@@ -14,10 +14,9 @@ export type FoundRendition =
 
 export type RenditionState = FoundRendition['state'];
 
-export interface RenditionSources {
-  readonly store: ObjectStore;
-  readonly renditions: RenditionClient;
+export interface RenditionSources extends MediaSources {
   readonly events: SiteEvents;
+  readonly renditions: Pick<RenditionClient, 'make'>;
 }
 
 // A film takes minutes: who asks early may as well be told so at once.
@@ -33,14 +32,36 @@ export async function findRendition(
   sources: RenditionSources,
   signal: AbortSignal,
 ): Promise<FoundRendition> {
+  const object = await storedRendition(record, recipe, sources);
+  return object ? { state: 'ready', object } : makeRendition(record, recipe, sources, signal);
+}
+
+/** Looks for a rendition in the store, and no further. @throws StoreUnavailable */
+export function storedRendition(
+  { mediaKey }: PublishedMedia,
+  recipe: Recipe,
+  { store }: Pick<RenditionSources, 'store'>,
+): Promise<StoredObject | undefined> {
+  return store.stat(renditionObject(mediaKey, recipe));
+}
+
+/**
+ * Asks for a rendition that is missing, and waits for it a few seconds.
+ * @throws StoreUnavailable, or the signal's reason
+ */
+export async function makeRendition(
+  record: PublishedMedia,
+  recipe: Recipe,
+  sources: RenditionSources,
+  signal: AbortSignal,
+): Promise<FoundRendition> {
   if (recipe === filmRecipe && isPhoto(record.type)) return { state: 'unsupported' };
-  const key = renditionObject(record.mediaKey, recipe);
-  const object = await sources.store.stat(key);
-  if (object) return { state: 'ready', object };
   const outcome = await asked(record, recipe, sources, signal);
-  if (outcome !== 'made') return { state: outcome };
-  const made = await sources.store.stat(key);
-  return made ? { state: 'ready', object: made } : { state: 'not_ready' };
+  if (outcome === 'not_ready') return { state: 'not_ready' };
+  // Where one of a set cannot be made, others are.
+  const object = await storedRendition(record, recipe, sources);
+  if (object) return { state: 'ready', object };
+  return { state: outcome === 'made' ? 'not_ready' : 'unsupported' };
 }
 
 async function asked(

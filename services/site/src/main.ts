@@ -5,21 +5,45 @@ import { listen } from '@echodrop/service/http-server';
 import { queueRedisUrl } from '@echodrop/service/redis';
 import { runService } from '@echodrop/service/run-service';
 import { siteApp } from './app.ts';
-import { readConfig } from './config.ts';
+import { readConfig, type SiteConfig } from './config.ts';
 import { siteEvents } from './events.ts';
+import { SharedRenditions } from './shared-renditions.ts';
+import type { WebUpload } from './upload-page/upload-page.ts';
 
 // How long a connection may stand still, a reader's player that was paused included.
 const idleMs = 60_000;
 
 await runService('site', readConfig, async ({ config, log, metrics, health, parts, stopping }) => {
-  const store = parts.use(objectStoreFromSettings(config));
+  const store = parts.use(await objectStoreFromSettings(config));
   // The queue is not needed: what was made once is shown without it.
   health.needs('store', () => store.ready());
 
-  const renditions = parts.use(new RenditionClient({ url: queueRedisUrl(config), log }));
-  const app = siteApp({ store, renditions, events: siteEvents(log, metrics) });
+  const renditions = new SharedRenditions(parts.use(new RenditionClient({ url: queueRedisUrl(config), log })));
+  const events = siteEvents(log, metrics);
+  if (!isTrustworthy(config.PUBLIC_SITE_URL)) events.publicSiteUnencrypted(config.PUBLIC_SITE_URL);
+  const app = siteApp({
+    store,
+    renditions,
+    events,
+    publicSite: config.PUBLIC_SITE_URL,
+    name: config.SITE_NAME,
+    abuseContact: config.ABUSE_CONTACT,
+    robots: config.ROBOTS,
+    hasOembedDiscovery: config.OEMBED_DISCOVERY === '1',
+    upload: webUpload(config),
+  });
 
   const server = createServer(app).setTimeout(idleMs);
   const { HOST: host, PORT: port, SHUTDOWN_GRACE_SECONDS: graceSeconds } = config;
   parts.use(await listen(server, { host, port, stopping, graceSeconds }));
 });
+
+function webUpload({ WEB_UPLOAD, UPLOAD_URL, WEB_UPLOAD_FILL = {} }: SiteConfig): WebUpload | undefined {
+  return WEB_UPLOAD === '1' && UPLOAD_URL !== undefined ? { address: UPLOAD_URL, fill: WEB_UPLOAD_FILL } : undefined;
+}
+
+// What never leaves this machine needs no encryption.
+function isTrustworthy(address: string): boolean {
+  const { protocol, hostname } = new URL(address);
+  return protocol === 'https:' || /^(127\.[\d.]+|\[::1\]|(.+\.)?localhost)$/.test(hostname);
+}

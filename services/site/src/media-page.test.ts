@@ -1,3 +1,4 @@
+import { ownerHash } from '@echodrop/archive/owner';
 import { expect, test } from 'vitest';
 import type { PublishedMedia } from './find-media.ts';
 import { mediaPage, type Shown } from './media-page.ts';
@@ -19,21 +20,29 @@ const photo: PublishedMedia = {
 };
 const film: PublishedMedia = { ...photo, type: 'mp4' };
 
+const site = {
+  publicSite: 'https://pictures.example',
+  name: 'Echodrop',
+  robots: 'noindex',
+  hasOembedDiscovery: false,
+} as const;
+
 function bodyOf(record: PublishedMedia, shown: Shown): string {
-  return mediaPage(record, shown).body.toString();
+  return mediaPage(record, shown, site).body.toString();
 }
 
 test('a photo is shown with its caption, who and when', () => {
   const body = bodyOf(photo, { picture: 'ready' });
-  expect(body).toContain('<img src="/Ab3dE6gH9j/large.jpg" width="4000" height="3000" alt="Lunch">');
+  expect(body).toContain('<source srcset="/Ab3dE6gH9j/large.webp 1200w" type="image/webp">');
+  expect(body).toContain('<img src="/Ab3dE6gH9j/large.jpg" width="1200" height="900" alt="Lunch" ');
   expect(body).toContain('<p class="caption" dir="auto">Lunch</p>');
-  expect(body).toContain('<bdi>ada</bdi>');
+  expect(body).toContain(`by <a href="/by/${ownerHash(photo)}" rel="author"><bdi>ada</bdi></a>`);
   expect(body).toContain('<time datetime="2026-11-21T11:36:34.000Z">21 November 2026 at 11:36 UTC</time>');
 });
 
 test('media without a caption is described by its kind and user', () => {
   expect(bodyOf({ ...photo, text: ' \n' }, { picture: 'ready' })).toContain('alt="Photo by ada"');
-  expect(mediaPage({ ...film, text: '' }, { picture: 'ready', film: 'ready' }).title).toBe('Film by ada');
+  expect(mediaPage({ ...film, text: '' }, { picture: 'ready', film: 'ready' }, site).title).toBe('Film by ada');
   expect(bodyOf({ ...photo, text: '' }, { picture: 'ready' })).not.toContain('class="caption"');
 });
 
@@ -42,6 +51,43 @@ test('a film plays in the page, with its poster once that is there', () => {
   expect(body).toMatch(/<video controls playsinline [^>]*poster="\/Ab3dE6gH9j\/large\.jpg">/);
   expect(body).toContain('<source src="/Ab3dE6gH9j/film.mp4" type="video/mp4">');
   expect(bodyOf(film, { picture: 'not_ready', film: 'ready' })).not.toContain('poster=');
+});
+
+test('a picture that moves is shown whole, but to people who want things to stand still', () => {
+  const body = bodyOf({ ...photo, type: 'gif' }, { picture: 'ready', isAnimated: true });
+  expect(body).toContain('<img src="/Ab3dE6gH9j.gif" ');
+  expect(body).toContain('type="image/webp" media="(prefers-reduced-motion: reduce)">');
+});
+
+test('a page that does not look again by itself leads to one that does', () => {
+  expect(bodyOf(photo, { picture: 'not_ready', looksAgain: true })).toContain('It will show up here by itself.');
+  expect(bodyOf(photo, { picture: 'not_ready' })).toContain('<a href="/Ab3dE6gH9j">look again</a>');
+});
+
+test('what is offered to copy and to download leads to the page, the picture and the film', () => {
+  const valuesIn = (body: string) =>
+    [...body.matchAll(/<label for="([\w-]+)">([^<]+)<\/label><input id="\1" readonly value="([^"]*)">/g)].map(
+      ([, , label, value]) => [label, value],
+    );
+  const page = 'https://pictures.example/Ab3dE6gH9j';
+  const body = bodyOf({ ...photo, type: 'heic', text: '[Lunch](x) & "tea"' }, { picture: 'ready' });
+  expect(valuesIn(body)).toEqual([
+    ['Link', page],
+    ['Direct link', `${page}.jpg`],
+    ['Markdown', `[![\\[Lunch\\](x) \\&amp; &quot;tea&quot;](${page}/large.jpg)](${page})`],
+    [
+      'HTML',
+      `&lt;a href=&quot;${page}&quot;&gt;&lt;img src=&quot;${page}/large.jpg&quot; width=&quot;1200&quot; height=&quot;900&quot; alt=&quot;[Lunch](x) &amp;amp; &amp;quot;tea&amp;quot;&quot;&gt;&lt;/a&gt;`,
+    ],
+    ['BBCode', `[url=${page}][img]${page}/large.jpg[/img][/url]`],
+  ]);
+  expect(body).toContain('<a class="button" href="/Ab3dE6gH9j.jpg" download>Download</a>');
+
+  const ofFilm = bodyOf({ ...film, type: 'mov' }, { picture: 'ready', film: 'ready' });
+  expect(valuesIn(ofFilm)).toContainEqual(['Direct link', `${page}.mp4`]);
+  expect(ofFilm).toContain(`&lt;iframe src=&quot;${page}/player&quot;`);
+  expect(ofFilm).toContain('<a class="button" href="/Ab3dE6gH9j.mp4" download>Download</a>');
+  expect(bodyOf(film, { picture: 'ready', film: 'not_ready' })).not.toContain(' download>');
 });
 
 test('what is not ready and what cannot be shown is said', () => {
@@ -56,10 +102,10 @@ test('what is not ready and what cannot be shown is said', () => {
 
 test('a long caption is cut in the title alone', () => {
   const text = 'word '.repeat(100);
-  const { title, body } = mediaPage({ ...photo, text }, { picture: 'ready' });
-  expect(title).toHaveLength(80);
+  const { title, body } = mediaPage({ ...photo, text }, { picture: 'ready' }, site);
+  expect(title.length).toBeLessThanOrEqual(80);
   expect(title).toMatch(/…$/);
-  expect(body.toString()).toContain(`>${text}<`);
+  expect(body.toString()).toContain(`>${text.trim()}<`);
 });
 
 test.each([
@@ -70,9 +116,15 @@ test.each([
   '<!--<img src="--><img src=x onerror=alert(1)//">',
   '{{constructor.constructor("alert(1)")()}}',
   'javascript:alert(1)',
+  'https://a.example/"><script>alert(1)</script>',
+  "https://a.example/'onmouseover='alert(1)",
   '\u2028<iframe srcdoc="&lt;script&gt;">',
 ])('the caption %s stays text', (text) => {
-  const tags = (record: PublishedMedia) => bodyOf(record, { picture: 'ready' }).match(/<[^>]*/g)?.length;
+  const links = / rel="nofollow ugc noopener"/g;
+  const tags = (record: PublishedMedia) => {
+    const body = bodyOf(record, { picture: 'ready' });
+    return Number(body.match(/<[^>]*/g)?.length) - 2 * (body.match(links)?.length ?? 0);
+  };
   expect(tags({ ...photo, text })).toBe(tags(photo));
   expect(tags({ ...photo, user: { id: 1n, screenName: text } })).toBe(tags(photo));
 });

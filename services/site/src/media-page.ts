@@ -1,58 +1,99 @@
+import { ownerHash } from '@echodrop/archive/owner';
+import { isPhoto } from '@echodrop/media/media-type';
+import { pictureRecipes } from '@echodrop/media/recipes';
+import { filmSize, pictureSize } from '@echodrop/media/rendition-size';
+import { directPath } from './direct-address.ts';
 import type { PublishedMedia } from './find-media.ts';
 import type { RenditionState } from './find-rendition.ts';
 import { type Html, html } from './html.ts';
+import { linkedText } from './linked-text.ts';
+import { bylineOf, captionOf, nameOf, titleOf } from './media-title.ts';
+import { metaTags } from './meta-tags.ts';
 import type { Page } from './page.ts';
+import { share } from './share.ts';
+import type { Site } from './site.ts';
 
 /** How far the renditions are that the page shows. */
 export interface Shown {
   readonly picture: RenditionState;
   /** For films alone. */
   readonly film?: RenditionState;
+  /** Whether the picture moves, which only the whole one does. */
+  readonly isAnimated?: boolean;
+  /** Whether the browser looks again by itself where something is not ready. */
+  readonly looksAgain?: boolean;
 }
 
-/** The page behind a record's `url`: the picture or film, the caption, who and when. */
-export function mediaPage(record: PublishedMedia, shown: Shown): Page {
-  const { text, user, timestamp } = record;
-  const description = text.trim() || `${shown.film === undefined ? 'Photo' : 'Film'} by ${user.screenName}`;
+type Named = Pick<Site, 'publicSite' | 'name' | 'robots' | 'hasOembedDiscovery'>;
+
+const longestAlt = 420;
+
+/** The page behind a record's `url`: the picture or film, the caption, who and when, and how to share it. */
+export function mediaPage(record: PublishedMedia, shown: Shown, site: Named): Page {
+  const { type, text, timestamp } = record;
+  const { isAnimated = false } = shown;
+  const isReady = (shown.film ?? shown.picture) === 'ready';
   return {
-    title: shortened(description),
-    body: html`<figure>
-${shown.film === undefined ? picture(record, shown.picture, description) : film(record, shown.film, shown.picture, description)}
-<figcaption>
-${text.trim() ? html`<p class="caption" dir="auto">${text}</p>\n` : undefined}<p class="byline"><bdi>${user.screenName}</bdi>, ${time(timestamp)}</p>
-</figcaption>
-</figure>`,
+    title: titleOf(record),
+    head: metaTags(record, shown, site),
+    robots: site.robots,
+    body: html`<div class="stage">
+${isPhoto(type) ? photo(record, shown) : film(record, shown)}
+</div>
+<div class="about">
+<div class="words">
+<h1>${isPhoto(type) ? 'Photo' : 'Film'} by <a href="/by/${ownerHash(record)}" rel="author"><bdi>${nameOf(record)}</bdi></a></h1>
+${captionOf(record, longestAlt) ? html`<p class="caption" dir="auto">${linkedText(text.trim())}</p>\n` : undefined}<p class="when">${time(timestamp)}</p>
+</div>
+${share(record, { publicSite: site.publicSite, isAnimated, isReady })}
+</div>`,
   };
 }
 
-const longestTitle = 80;
-
-function shortened(text: string): string {
-  const line = text.replaceAll(/\s+/g, ' ');
-  const letters = Array.from(line);
-  return letters.length > longestTitle ? `${letters.slice(0, longestTitle - 1).join('')}…` : line;
+function photo(record: PublishedMedia, shown: Shown): Html {
+  if (shown.picture !== 'ready') return notice(shown.picture, 'picture', record, shown);
+  return html`<a class="whole" href="${directPath(record)}">${picture(record, shown)}</a>`;
 }
 
-function picture({ id, width, height }: PublishedMedia, state: RenditionState, description: string): Html {
-  if (state !== 'ready') return notice(state, 'picture');
-  return html`<img src="/${id}/large.jpg" width="${width}" height="${height}" alt="${description}">`;
-}
-
-function film(record: PublishedMedia, state: RenditionState, poster: RenditionState, description: string): Html {
-  const { id, width, height } = record;
-  const isPosterReady = poster === 'ready';
+function film(record: PublishedMedia, shown: Shown): Html {
+  const { film: state = 'not_ready' } = shown;
+  const isPosterReady = shown.picture === 'ready';
   if (state !== 'ready') {
-    return html`${isPosterReady ? picture(record, poster, description) : undefined}${notice(state, 'film')}`;
+    return html`${isPosterReady ? picture(record, shown) : undefined}${notice(state, 'film', record, shown)}`;
   }
-  return html`<video controls playsinline preload="metadata" width="${width}" height="${height}"${isPosterReady ? html` poster="/${id}/large.jpg"` : undefined}>
-<source src="/${id}/film.mp4" type="video/mp4">
+  const { width, height } = filmSize(record);
+  const poster = isPosterReady ? html` poster="/${record.id}/large.jpg"` : undefined;
+  return html`<video controls playsinline preload="metadata" width="${width}" height="${height}" aria-label="${altOf(record)}"${poster}>
+<source src="/${record.id}/film.mp4" type="video/mp4">
 </video>`;
 }
 
-function notice(state: 'not_ready' | 'unsupported', what: 'picture' | 'film'): Html {
-  return state === 'unsupported'
-    ? html`<p class="notice">This ${what} cannot be shown.</p>`
-    : html`<p class="notice" role="status">This ${what} is still being made. Please look again in a moment.</p>`;
+// People who asked their system for less motion get the picture that stands still.
+function picture(record: PublishedMedia, { isAnimated }: Shown): Html {
+  const { id } = record;
+  const { width, height } = pictureSize(pictureRecipes.large, record);
+  const still = isAnimated ? html` media="(prefers-reduced-motion: reduce)"` : undefined;
+  const source = isAnimated ? directPath(record) : `/${id}/large.jpg`;
+  return html`<picture>
+<source srcset="/${id}/large.webp ${width}w" type="image/webp"${still}>
+<img src="${source}" width="${width}" height="${height}" alt="${altOf(record)}" fetchpriority="high">
+</picture>`;
+}
+
+function altOf(record: PublishedMedia): string {
+  return captionOf(record, longestAlt) ?? bylineOf(record);
+}
+
+function notice(
+  state: 'not_ready' | 'unsupported',
+  what: 'picture' | 'film',
+  { id }: PublishedMedia,
+  { looksAgain = false }: Shown,
+): Html {
+  if (state === 'unsupported') return html`<p class="notice">This ${what} cannot be shown.</p>`;
+  return html`<p class="notice pending" role="status">This ${what} is still being made. ${
+    looksAgain ? 'It will show up here by itself.' : html`Please <a href="/${id}">look again</a> later.`
+  }</p>`;
 }
 
 const spelled = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeStyle: 'short', timeZone: 'UTC' });

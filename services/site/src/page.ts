@@ -1,32 +1,36 @@
 import type { Response } from 'express';
 import { type Html, html } from './html.ts';
+import { pagePolicy } from './page-policy.ts';
+import type { Site } from './site.ts';
 
 /** A page: its title, and what stands in its `main`. */
 export interface Page {
   readonly title: string;
   readonly body: Html;
+  /** What stands in its head beside what every page has there. */
+  readonly head?: Html;
+  /** Its Content-Security-Policy, where it is not every page's. */
+  readonly policy?: string;
+  /** Whether search engines may list it; they may unless said. */
+  readonly robots?: Site['robots'];
 }
 
-const policy = [
-  "default-src 'none'",
-  "img-src 'self'",
-  "media-src 'self'",
-  "style-src 'self'",
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-].join('; ');
+type Owner = Pick<Site, 'name' | 'abuseContact'>;
 
-/** Sends a page; browsers keep it, but ask each time whether it is still so. */
+const usualPolicy = pagePolicy({ framedBy: "'none'" });
+
+/**
+ * Sends a page; browsers keep it, but ask each time whether it is still so. Whose site it is, the app's `locals.site` tells: every answer can
+ * be a page, and no route has to know.
+ */
 export function sendPage(response: Response, status: number, page: Page): void {
-  response
-    .status(status)
-    .set({ 'Cache-Control': 'no-cache', 'Content-Security-Policy': policy })
-    .type('html')
-    .send(document(page).toString());
+  const owner: Owner = response.app.locals['site'];
+  response.status(status).set({ 'Cache-Control': 'no-cache', 'Content-Security-Policy': page.policy ?? usualPolicy });
+  if (page.robots === 'noindex') response.set('X-Robots-Tag', 'noindex');
+  response.type('html').send(document(page, owner).toString());
 }
 
-function document({ title, body }: Page): Html {
+function document({ title, body, head, robots }: Page, { name, abuseContact }: Owner): Html {
   return html`<!doctype html>
 <html lang="en">
 <head>
@@ -34,13 +38,15 @@ function document({ title, body }: Page): Html {
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <title>${title}</title>
-<link rel="stylesheet" href="/style.css">
-</head>
+${robots === 'noindex' ? html`<meta name="robots" content="noindex">\n` : undefined}<link rel="stylesheet" href="/style.css">
+<link rel="icon" href="/favicon.svg" type="image/svg+xml">
+${head}</head>
 <body>
-<header><a class="site" href="/">Echodrop</a></header>
+<header><a class="site" href="/"><img src="/favicon.svg" width="24" height="24" alt="">${name}</a></header>
 <main>
 ${body}
 </main>
+<footer><nav aria-label="About this site"><a href="/">About</a> <a href="/documentation">For developers</a>${abuseContact === undefined ? undefined : html` <a href="${abuseContact}">Report abuse</a>`}</nav></footer>
 </body>
 </html>
 `;

@@ -5,6 +5,7 @@ import { sendPage } from './page.ts';
 /** Every answer that is neither a page of media nor its bytes. */
 const problems = {
   not_found: { status: 404, title: 'Nothing here', sentence: 'There is no photo and no film at this address.' },
+  gone: { status: 410, title: 'No longer here', sentence: 'What was shown at this address has been removed.' },
   unsupported: { status: 404, title: 'Cannot be shown', sentence: 'What was uploaded here cannot be shown.' },
   method_not_allowed: {
     status: 405,
@@ -36,8 +37,10 @@ export function sendProblem(response: Response, problem: Problem): void {
   if (status === 503) response.set('Retry-After', String(retrySeconds));
   sendPage(response, status, {
     title,
-    body: html`<div class="text">
-<h1>${title}</h1>\n<p>${sentence}</p>
+    body: html`<div class="text problem">
+<p class="status" aria-hidden="true">${status}</p>
+<h1>${title}</h1>
+<p>${sentence}</p>
 </div>`,
   });
 }

@@ -14,6 +14,8 @@ interface Bytes {
   readonly object: StoredObject;
   /** From our own list, never from a client. */
   readonly contentType: string;
+  /** What a browser is to call the file when it is saved; of letters, digits and a dot. */
+  readonly fileName?: string;
   /** Aborted when the reader has gone. */
   readonly signal: AbortSignal;
 }
@@ -22,8 +24,16 @@ interface Bytes {
 const publicHeaders = {
   'Accept-Ranges': 'bytes',
   'Cache-Control': 'public, max-age=86400',
-  'Content-Security-Policy': "default-src 'none'; sandbox",
   'Cross-Origin-Resource-Policy': 'cross-origin',
+};
+
+const pictureHeaders = { ...publicHeaders, 'Content-Security-Policy': "default-src 'none'; sandbox" };
+// A film that is opened by itself plays in a document of the browser's making: being in the sandbox that is another site, and it
+// fetches the film anew.
+const filmHeaders = {
+  ...publicHeaders,
+  'Content-Security-Policy': "default-src 'none'; sandbox; media-src 'self'",
+  'Access-Control-Allow-Origin': '*',
 };
 
 /**
@@ -34,9 +44,10 @@ const publicHeaders = {
 export async function serveBytes(request: Request, response: Response, bytes: Bytes): Promise<void> {
   const { size } = bytes.object;
   const etag = `"${bytes.object.etag}"`;
+  const headers = bytes.contentType.startsWith('video/') ? filmHeaders : pictureHeaders;
   response.set('ETag', etag);
   if (isKnown(etag, request.get('If-None-Match'))) {
-    response.status(304).set(publicHeaders).end();
+    response.status(304).set(headers).end();
     return;
   }
   const range = wantsRange(request, etag) ? askedRange(request.get('Range'), size) : 'whole';
@@ -45,7 +56,8 @@ export async function serveBytes(request: Request, response: Response, bytes: By
     return;
   }
   const body = request.method === 'HEAD' ? undefined : await opened(bytes, range);
-  response.set(publicHeaders).set('Content-Type', bytes.contentType);
+  response.set(headers).set('Content-Type', bytes.contentType);
+  if (bytes.fileName) response.set('Content-Disposition', `inline; filename="${bytes.fileName}"`);
   if (range === 'whole') response.set('Content-Length', String(size));
   else describe(response, range, size);
   if (body) await pipeline(body, response, { signal: bytes.signal });

@@ -2,25 +2,39 @@ import { isPhoto } from '@echodrop/media/media-type';
 import { filmRecipe, pictureRecipes, type Recipe } from '@echodrop/media/recipes';
 import type { RequestHandler } from 'express';
 import { findMedia, type PublishedMedia } from './find-media.ts';
-import { findRendition, type RenditionSources } from './find-rendition.ts';
+import { findRendition } from './find-rendition.ts';
 import { untilGone } from './follow-request.ts';
+import { isAnimated } from './is-animated.ts';
+import { lookAgain, lookingSince } from './look-again.ts';
 import { mediaPage, type Shown } from './media-page.ts';
 import { sendPage } from './page.ts';
 import { sendProblem } from './problem-page.ts';
+import type { Site } from './site.ts';
 
-/** `GET /<id>`: the page, with as much of the media as is ready. */
-export function showPage(sources: RenditionSources): RequestHandler<{ id: string }> {
+/** `GET /<id>`: the page, with as much of the media as is ready; while something is missing, the browser looks again by itself. */
+export function showPage(site: Site): RequestHandler<{ id: string }> {
   return async (request, response) => {
     const signal = untilGone(response);
-    const record = await findMedia(sources.store, request.params.id, signal);
-    if (!record) return sendProblem(response, 'not_found');
-    sendPage(response, 200, mediaPage(record, await findShown(record, sources, signal)));
+    const record = await findMedia(site, request.params.id, signal);
+    if (typeof record === 'string') return sendProblem(response, record);
+
+    const shown = await findShown(record, site, signal);
+    const since = lookingSince(request);
+    const isPending = shown.picture === 'not_ready' || shown.film === 'not_ready';
+    // What people copy from their browser is the address that the record has.
+    if (since !== undefined && !isPending) return response.redirect(302, `/${record.id}`);
+    const looksAgain = isPending && lookAgain(response, `/${record.id}`, since);
+    sendPage(response, 200, mediaPage(record, { ...shown, looksAgain }, site));
   };
 }
 
-async function findShown(record: PublishedMedia, sources: RenditionSources, signal: AbortSignal): Promise<Shown> {
-  const stateOf = async (recipe: Recipe) => (await findRendition(record, recipe, sources, signal)).state;
-  if (isPhoto(record.type)) return { picture: await stateOf(pictureRecipes.large) };
+/** How far the renditions are that a page of media shows, after a short wait for what is missing. */
+export async function findShown(record: PublishedMedia, site: Site, signal: AbortSignal): Promise<Shown> {
+  const stateOf = async (recipe: Recipe) => (await findRendition(record, recipe, site, signal)).state;
+  if (isPhoto(record.type)) {
+    const picture = await stateOf(pictureRecipes.large);
+    return { picture, isAnimated: picture === 'ready' && (await isAnimated(record, site.store, signal)) };
+  }
   const [picture, film] = await Promise.all([stateOf(pictureRecipes.large), stateOf(filmRecipe)]);
   return { picture, film };
 }

@@ -1,20 +1,17 @@
 import type { Recipe } from '@echodrop/media/recipes';
 import type { RequestHandler } from 'express';
-import { findMedia } from './find-media.ts';
-import { findRendition, type RenditionSources } from './find-rendition.ts';
+import { findPublished } from './find-media.ts';
+import type { RenditionSources } from './find-rendition.ts';
 import { untilGone } from './follow-request.ts';
 import { sendProblem } from './problem-page.ts';
-import { serveBytes } from './serve-bytes.ts';
+import { sendRendition } from './send-rendition.ts';
 
 /** `GET /<id>/large.jpg` and its like: the bytes of one rendition. */
 export function showRendition(recipe: Recipe, sources: RenditionSources): RequestHandler<{ id: string }> {
-  const { store } = sources;
   return async (request, response) => {
     const signal = untilGone(response);
-    const record = await findMedia(store, request.params.id, signal);
-    if (!record) return sendProblem(response, 'not_found');
-    const found = await findRendition(record, recipe, sources, signal);
-    if (found.state !== 'ready') return sendProblem(response, found.state);
-    await serveBytes(request, response, { store, object: found.object, contentType: recipe.contentType, signal });
+    const record = await findPublished(sources, request.params.id, signal);
+    if (typeof record === 'string') return sendProblem(response, record);
+    await sendRendition(request, response, { record, recipe, signal }, sources);
   };
 }

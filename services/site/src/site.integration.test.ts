@@ -40,7 +40,7 @@ test('the page of a photo shows it, and the picture that it names is there', asy
   expect(page.headers.get('content-security-policy')).toMatch(/^default-src 'none';(?!.*unsafe)/);
   const body = await page.text();
   expect(body).toContain('<p class="caption" dir="auto">Lunch</p>');
-  const [, source = ''] = /<img src="([^"]+)"/.exec(body) ?? [];
+  const [, source = ''] = new RegExp(`src="(/${id}/[^"]+)"`).exec(body) ?? [];
   const picture = await get(source);
   expect(picture.status).toBe(200);
   expect(picture.headers.get('content-type')).toBe('image/jpeg');
@@ -109,42 +109,6 @@ test('a film plays in its page, in ranges, without its place', async () => {
   expect((await get(`/${id}/large.jpg`)).headers.get('content-type')).toBe('image/jpeg');
 });
 
-test('bytes are answered as RFC 9110 has it', async () => {
-  const path = `/${await publish(await photo())}/large.jpg`;
-  const whole = await get(path);
-  const bytes = Buffer.from(await whole.arrayBuffer());
-  const etag = whole.headers.get('etag') ?? '';
-  expect(etag).toMatch(/^"[^"]+"$/);
-  expect(whole.headers.get('cache-control')).toBe('public, max-age=86400');
-  expect(whole.headers.get('content-security-policy')).toBe("default-src 'none'; sandbox");
-  expect(whole.headers.get('content-length')).toBe(String(bytes.length));
-
-  const head = await get(path, {}, 'HEAD');
-  expect(head.status).toBe(200);
-  expect(head.headers.get('content-length')).toBe(String(bytes.length));
-  expect(await head.text()).toBe('');
-
-  for (const known of [etag, `"other", W/${etag}`, '*']) {
-    const unchanged = await get(path, { 'if-none-match': known, range: 'bytes=0-9' });
-    expect(unchanged.status).toBe(304);
-    expect(unchanged.headers.get('etag')).toBe(etag);
-    expect(await unchanged.text()).toBe('');
-  }
-
-  const suffix = await get(path, { range: 'bytes=-10', 'if-range': etag });
-  expect(suffix.status).toBe(206);
-  expect(suffix.headers.get('content-range')).toBe(`bytes ${bytes.length - 10}-${bytes.length - 1}/${bytes.length}`);
-  expect(Buffer.from(await suffix.arrayBuffer())).toEqual(bytes.subarray(-10));
-
-  const other = await get(path, { range: 'bytes=-10', 'if-range': '"other"' });
-  expect(other.status).toBe(200);
-  expect(await other.arrayBuffer()).toHaveProperty('byteLength', bytes.length);
-
-  const beyond = await get(path, { range: `bytes=${bytes.length}-` });
-  expect(beyond.status).toBe(416);
-  expect(beyond.headers.get('content-range')).toBe(`bytes */${bytes.length}`);
-});
-
 test('media of which no picture can be made is said to be so', async () => {
   const id = await publish(Buffer.from('\xff\xd8\xff but no picture', 'latin1'));
   expect((await get(`/${id}/large.jpg`)).status).toBe(404);
@@ -156,12 +120,4 @@ test('media of which no picture can be made is said to be so', async () => {
 test('a photo has no film', async () => {
   const id = await publish(await photo());
   expect((await get(`/${id}/film.mp4`)).status).toBe(404);
-});
-
-test('many who look at a new photo at once all see it, and it is made once', async () => {
-  const id = await publish(await samplePhoto('png', { width: 320, height: 240 }), { type: 'png' });
-  const answers = await Promise.all(Array.from({ length: 50 }, () => get(`/${id}/large.jpg`)));
-  expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
-  const metrics = await (await fetch(`${stack.ops('rendition-worker')}/metrics`)).text();
-  expect(metrics).toMatch(/echodrop_renditions_total{set="pictures",type="png",outcome="made",[^}]*} 1\n/);
 });

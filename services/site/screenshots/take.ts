@@ -1,0 +1,110 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { findRecord } from '@echodrop/archive/find-record';
+import { ownerHash } from '@echodrop/archive/owner';
+import { FilesystemObjectStore } from '@echodrop/object-store/filesystem-object-store';
+import { isTombstone } from '@echodrop/record';
+import { made } from '@echodrop/testkit/sample-media';
+import { startStack } from '@echodrop/testkit/start-stack';
+import { waitUntil } from '@echodrop/testkit/wait-until';
+import { chromium } from 'playwright-core';
+import { publishSample } from '../src/publish-sample.fixture.ts';
+
+// Run by hand: node services/site/screenshots/take.ts. Takes the pictures of docs/screenshots anew, of landscapes that it paints itself.
+// CHROMIUM tells where the browser is.
+const target = resolve(import.meta.dirname, '../../../docs/screenshots');
+const executablePath = process.env['CHROMIUM'] ?? '/usr/bin/chromium';
+const quality = 76;
+const uploads = 31;
+
+// Four seconds into the film, and then until its sign of loading has faded.
+const seekFilms = `Promise.all([...document.querySelectorAll('video')].map((film) => new Promise((seeked, failed) => {
+  setTimeout(failed, 10_000);
+  film.onseeked = seeked;
+  film.currentTime = 4;
+})))`;
+const fadeMs = 1500;
+
+const windows = [
+  { name: 'phone', viewport: { width: 360, height: 740 }, deviceScaleFactor: 1.5 },
+  { name: 'desk', viewport: { width: 1280, height: 800 }, deviceScaleFactor: 1 },
+];
+
+await using browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] });
+await using stack = await startStack({
+  services: ['site', 'rendition-worker'],
+  settings: {
+    PUBLIC_SITE_URL: 'https://pictures.example',
+    ABUSE_CONTACT: 'mailto:abuse@pictures.example',
+    WEB_UPLOAD: '1',
+  },
+});
+await using store = new FilesystemObjectStore(join(stack.folder, 'store'));
+await mkdir(target, { recursive: true });
+
+const captions = ['', 'First snow on the far ridge', 'The lake before anybody was up', '', 'Blue hour', 'Fog again'];
+for (let seed = 7; seed < 7 + uploads; seed += 1) {
+  const timestamp = new Date(Date.UTC(2026, 8, seed, 7, 12));
+  await publish(await landscape(seed, { width: 600, height: 450 }), {
+    text: captions[seed % captions.length] ?? '',
+    timestamp,
+  });
+}
+const film = await publish(await pan(await landscape(5, { width: 1920, height: 1200 })), {
+  ...{ type: 'mp4', width: 1280, height: 720 },
+  text: 'Ten seconds of not much happening. That was the idea.',
+  timestamp: new Date('2026-11-20T15:48:00Z'),
+});
+const photo = await publish(await landscape(2, { width: 1600, height: 1067 }), {
+  ...{ width: 1600, height: 1067 },
+  text: 'Up at five, and the mountains were already there.\nThe way up: https://hills.example/routes/12',
+});
+const record = await findRecord(store, photo);
+if (!record || isTombstone(record)) throw new Error('the photo has no record');
+
+await shown(`${film}.mp4`);
+const pages = { photo, film, user: `by/${ownerHash(record)}`, 404: 'nothing', upload: 'upload' };
+for (const [name, path] of Object.entries(pages)) await take(name, `${stack.site}/${path}`);
+
+async function take(page: string, address: string): Promise<void> {
+  if (page === 'upload' && !(await fetch(address)).ok) return;
+  for (const { name, ...window } of windows) {
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await using context = await browser.newContext({ ...window, colorScheme });
+      const tab = await context.newPage();
+      await tab.goto(address, { waitUntil: 'networkidle' });
+      await tab.evaluate(seekFilms);
+      if (page === 'film') await tab.waitForTimeout(fadeMs);
+      await tab.screenshot({ path: join(target, `${page}-${name}-${colorScheme}.jpg`), type: 'jpeg', quality });
+    }
+  }
+}
+
+type Details = NonNullable<Parameters<typeof publishSample>[2]>;
+
+async function publish(media: Buffer, details: Details): Promise<string> {
+  const usual = { width: 600, height: 450, user: { id: 12345n, screenName: 'mira' } };
+  const id = await publishSample(store, media, { ...usual, ...details });
+  await shown(`${id}/thumb.jpg`);
+  return id;
+}
+
+function shown(path: string): Promise<void> {
+  return waitUntil(path, 60_000, async () => (await fetch(`${stack.site}/${path}`)).ok);
+}
+
+async function landscape(seed: number, viewport: { width: number; height: number }): Promise<Buffer> {
+  await using context = await browser.newContext({ viewport });
+  const tab = await context.newPage();
+  await tab.goto(`file://${join(import.meta.dirname, 'landscape.html')}#${seed}`);
+  return await tab.screenshot({ type: 'jpeg', quality: 92 });
+}
+
+/** A film of ten seconds that looks along a picture of 1920 x 1200. */
+async function pan(picture: Buffer): Promise<Buffer> {
+  const path = join(stack.folder, 'picture.jpg');
+  await writeFile(path, picture);
+  const still = ['-loop', '1', '-framerate', '12', '-t', '10', '-i', path];
+  const coding = ['-c:v', 'libx264', '-preset', 'veryfast', '-pix_fmt', 'yuv420p', '-f', 'mp4'];
+  return made([...still, '-vf', "crop=1280:720:x='t*60':y=300", ...coding]);
+}

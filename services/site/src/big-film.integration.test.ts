@@ -1,0 +1,131 @@
+import { Readable } from 'node:stream';
+import { filmRecipe, fullRecipe, pictureRecipes } from '@echodrop/media/recipes';
+import { minioStore } from '@echodrop/object-store/minio-store.fixture';
+import { newMediaKey, renditionObject } from '@echodrop/object-store/object-keys';
+import { type CountingProxy, startCountingProxy } from '@echodrop/testkit/counting-proxy';
+import { describeWithMinio } from '@echodrop/testkit/describe-with-minio';
+import { type Stack, startStack } from '@echodrop/testkit/start-stack';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { publishSample } from './publish-sample.fixture.ts';
+
+const MiB = 1024 * 1024;
+const size = 96 * MiB;
+
+// Every MiB of it begins with its own number.
+function* film(): Iterable<Buffer> {
+  for (let n = 0; n < size / MiB; n += 1) {
+    const part = Buffer.alloc(MiB);
+    part.writeUInt32BE(n);
+    yield part;
+  }
+}
+
+describeWithMinio('a film of 96 MiB', {}, (startMinio) => {
+  const parts = new AsyncDisposableStack();
+  let proxy: CountingProxy;
+  let stack: Stack;
+  let path: string;
+
+  beforeAll(async () => {
+    const minio = parts.use(await startMinio());
+    const store = parts.use(minioStore(minio));
+    await store.ready();
+    const mediaKey = newMediaKey();
+    const id = await publishSample(store, Buffer.from('the film as it came'), { mediaKey, type: 'mov' });
+    await store.put(renditionObject(mediaKey, filmRecipe), Readable.from(film()));
+    for (const recipe of [pictureRecipes.large, fullRecipe('mov')])
+      await store.put(renditionObject(mediaKey, recipe), Readable.from([Buffer.from('a poster')]));
+    path = `/${id}.mp4`;
+    proxy = parts.use(await startCountingProxy(minio.endpoint));
+    const settings = { ...minio.settings, S3_ENDPOINT: proxy.endpoint };
+    stack = parts.use(await startStack({ services: ['site'], settings }));
+  });
+  afterAll(() => parts.disposeAsync());
+
+  /** What the site reads of films while `use` runs. */
+  async function readDuring(use: () => Promise<void>): Promise<{ range: string | undefined; answeredBytes: number }[]> {
+    proxy.seen.length = 0;
+    await use();
+    return proxy.seen
+      .filter(({ method, path: asked }) => method === 'GET' && !asked.includes('/records/'))
+      .map(({ range, answeredBytes }) => ({ range, answeredBytes }));
+  }
+
+  function get(range: string, method = 'GET'): Promise<Response> {
+    return fetch(`${stack.site}${path}`, { method, headers: { range } });
+  }
+
+  test('of a range only its bytes are read from the store', async () => {
+    const offset = 50 * MiB;
+    const reads = await readDuring(async () => {
+      const part = await get(`bytes=${offset}-${offset + 99}`);
+      expect(part.status).toBe(206);
+      expect(Buffer.from(await part.arrayBuffer()).readUInt32BE()).toBe(50);
+    });
+    expect(reads).toEqual([{ range: `bytes=${offset}-${offset + 99}`, answeredBytes: 100 }]);
+  });
+
+  test('of the end only the end is read', async () => {
+    const reads = await readDuring(async () => {
+      const part = await get(`bytes=-${MiB}`);
+      expect(part.headers.get('content-range')).toBe(`bytes ${size - MiB}-${size - 1}/${size}`);
+      expect(Buffer.from(await part.arrayBuffer()).readUInt32BE()).toBe(95);
+    });
+    expect(reads).toEqual([{ range: `bytes=${size - MiB}-${size - 1}`, answeredBytes: MiB }]);
+  });
+
+  test('for its size, for what is known and for what is not there, nothing is read', async () => {
+    const reads = await readDuring(async () => {
+      const head = await get('bytes=0-', 'HEAD');
+      expect(head.headers.get('content-length')).toBe(String(size));
+      const headers = { 'if-none-match': head.headers.get('etag') ?? '' };
+      expect((await fetch(`${stack.site}${path}`, { headers })).status).toBe(304);
+      expect((await get(`bytes=${size}-`)).status).toBe(416);
+    });
+    expect(reads).toEqual([]);
+  });
+
+  test('a player that asks for all, pauses and goes is not read ahead for', async () => {
+    const reads = await readDuring(async () => {
+      const going = new AbortController();
+      const answer = await fetch(`${stack.site}${path}`, { headers: { range: 'bytes=0-' }, signal: going.signal });
+      expect(answer.status).toBe(206);
+      const reader = answer.body?.getReader() ?? expect.fail('no body');
+      await reader.read();
+      // What was on its way comes to rest in the buffers between.
+      await expect.poll(isStill, { interval: 200 }).toBe(true);
+      const open = await proxy.connections();
+      going.abort();
+      await expect.poll(() => proxy.connections()).toBeLessThan(open);
+    });
+    expect(reads).toEqual([{ range: `bytes=0-${size - 1}`, answeredBytes: expect.any(Number) }]);
+    expect(reads[0]?.answeredBytes).toBeLessThan(size / 2);
+  });
+
+  test('what was uploaded is never read, whatever is asked for', async () => {
+    proxy.seen.length = 0;
+    const id = path.slice(1, -4);
+    for (const asked of [
+      `/${id}`,
+      `/${id}/player`,
+      path,
+      `/${id}.mov`,
+      `/${id}.jpg`,
+      `/show/full/${id}`,
+      `/show/full/${id}.mov`,
+    ])
+      await (await fetch(`${stack.site}${asked}`, { method: 'HEAD' })).arrayBuffer();
+    await (await fetch(`${stack.site}/${id}`)).text();
+    const uploaded = proxy.seen.filter((request) => request.path.includes('/media/'));
+    expect(uploaded.length).toBeGreaterThan(0);
+    expect(new Set(uploaded.map(({ method }) => method))).toEqual(new Set(['HEAD']));
+  });
+
+  let before = -1;
+  async function isStill(): Promise<boolean> {
+    const now = proxy.seen.reduce((sum, { answeredBytes }) => sum + answeredBytes, 0);
+    const still = now === before && now > 0;
+    before = now;
+    return still;
+  }
+});

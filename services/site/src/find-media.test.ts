@@ -1,0 +1,53 @@
+import { mkdtempDisposable } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { removeMedia } from '@echodrop/archive/remove-media';
+import { FilesystemObjectStore } from '@echodrop/object-store/filesystem-object-store';
+import { mediaObject } from '@echodrop/object-store/object-keys';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { findMedia, isMediaGone, type MediaSources, type PublishedMedia } from './find-media.ts';
+import { publishSample } from './publish-sample.fixture.ts';
+
+const { signal } = new AbortController();
+let parts: AsyncDisposableStack;
+let sources: MediaSources;
+let alarms: string[];
+
+beforeEach(async () => {
+  parts = new AsyncDisposableStack();
+  const { path } = parts.use(await mkdtempDisposable(join(tmpdir(), 'site-test-')));
+  alarms = [];
+  const events = {
+    mediaMissing(mediaId: string) {
+      alarms.push(mediaId);
+    },
+  };
+  sources = { store: parts.use(new FilesystemObjectStore(path)), events };
+});
+afterEach(() => parts.disposeAsync());
+
+async function published(): Promise<PublishedMedia> {
+  const id = await publishSample(sources.store, Buffer.from('media'));
+  const found = await findMedia(sources, id, signal);
+  return typeof found === 'string' ? expect.fail(found) : found;
+}
+
+test('media that is taken down while a reader is on the way to it is no alarm', async () => {
+  const record = await published();
+  expect(await isMediaGone(record, sources, signal)).toBe(false);
+  await removeMedia(sources.store, record, { by: 'owner', at: new Date() });
+  expect(await isMediaGone(record, sources, signal)).toBe(true);
+  expect(await findMedia(sources, record.id, signal)).toBe('gone');
+  expect(alarms).toEqual([]);
+});
+
+test('media that is missing without anybody having taken it down is one', async () => {
+  const record = await published();
+  await sources.store.remove(mediaObject(record.mediaKey));
+  expect(await findMedia(sources, record.id, signal)).toBe('gone');
+  expect(alarms).toEqual([record.id]);
+});
+
+test('of an id that nobody has there is nothing', async () => {
+  for (const id of ['AAAAAAAAAA', '', '../records/x']) expect(await findMedia(sources, id, signal)).toBe('not_found');
+});

@@ -1,0 +1,48 @@
+import { expect, test } from 'vitest';
+import { linkedText } from './linked-text.ts';
+
+function addressesIn(text: string): (string | undefined)[] {
+  const links = linkedText(text)
+    .toString()
+    .matchAll(/<a href="([^"]*)" rel="nofollow ugc noopener">([^<]*)<\/a>/g);
+  return [...links].map(([, address]) => address);
+}
+
+test('web addresses can be followed, and the rest stays as it is', () => {
+  expect(linkedText('See https://a.example/b?c=1&d=2, <b>or</b> http://c.example.').toString()).toBe(
+    'See <a href="https://a.example/b?c=1&amp;d=2" rel="nofollow ugc noopener">https://a.example/b?c=1&amp;d=2</a>, &lt;b&gt;or&lt;/b&gt; <a href="http://c.example" rel="nofollow ugc noopener">http://c.example</a>.',
+  );
+});
+
+test.each([
+  ['(https://en.example/wiki/A_(b))', 'https://en.example/wiki/A_(b)'],
+  ['HTTPS://A.example/', 'HTTPS://A.example/'],
+  ['javascript:https://a.example/', 'https://a.example/'],
+  ['https://bücher.example/ä', 'https://bücher.example/ä'],
+])('%s leads to %s', (text, address) => {
+  expect(addressesIn(text)).toEqual([address]);
+});
+
+test.each([
+  'javascript:alert(1)',
+  'data:text/html,<script>',
+  'vbscript:x',
+  'ftp://a.example/',
+  'mailto:a@b.example',
+  '//a.example/x',
+  'a@b.example',
+  'It was good.It is late',
+  'www.a.example',
+  'file:///etc/passwd',
+])('%s leads nowhere', (text) => {
+  expect(linkedText(text).toString()).not.toContain('<a ');
+});
+
+test.each(['http://', 'https://a.example/(', 'http://a.', 'https://a.example/"\'', 'a@', ':', '[({<'])(
+  '64 KiB of %s are read in no time',
+  (part) => {
+    const began = performance.now();
+    linkedText(part.repeat(65_536 / part.length));
+    expect(performance.now() - began).toBeLessThan(2000);
+  },
+);

@@ -1,0 +1,69 @@
+import { mkdtempDisposable, readFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { FilesystemObjectStore } from '@echodrop/object-store/filesystem-object-store';
+import { samplePhoto } from '@echodrop/testkit/sample-media';
+import { startStack } from '@echodrop/testkit/start-stack';
+import { expect, test } from 'vitest';
+import { publishSample } from './publish-sample.fixture.ts';
+
+const viewers = 500;
+const MiB = 1024 * 1024;
+
+test('500 who look at a new photo at once all see it, it is made by one job, and others do not wait', async () => {
+  await using folder = await mkdtempDisposable(join(tmpdir(), 'site-test-'));
+  await using store = new FilesystemObjectStore(folder.path);
+  await using stack = await startStack({
+    services: ['site', 'rendition-worker'],
+    settings: { OBJECT_STORE_DIR: folder.path },
+  });
+  const photo = await samplePhoto('jpg', { width: 640, height: 480 });
+  const [seen, fresh] = [await publishSample(store, photo), await publishSample(store, photo)];
+  await expect.poll(() => look(`/${seen}/large.jpg`), { timeout: 20_000 }).toBe(200);
+  await expect.poll(jobs).toBe(1);
+  const memoryBefore = await memory();
+
+  const paths = Array.from({ length: viewers }, (_, n) => `/${fresh}/${n % 2 ? 'large' : 'thumb'}.jpg`);
+  const looking = Promise.all(paths.map(looked));
+  const others = [];
+  for (let n = 0; n < 9; n += 1) others.push(await timed(n % 2 ? `/${seen}/large.jpg` : `/${seen}`));
+
+  expect(await looking).toEqual(paths.map(() => 200));
+  await expect.poll(jobs).toBeGreaterThan(1);
+  expect(await jobs()).toBe(2);
+  const [middle] = others.sort((a, b) => a - b).slice(others.length / 2);
+  expect(middle).toBeLessThan(500);
+  expect((await memory()) - memoryBefore).toBeLessThan(192 * MiB);
+
+  /** Who finds the machine too busy to make it within the site's patience looks again. */
+  async function looked(path: string): Promise<number> {
+    let status = await look(path);
+    for (let again = 0; status === 503 && again < 5; again += 1) status = await look(path);
+    return status;
+  }
+
+  async function look(path: string): Promise<number> {
+    const answer = await fetch(`${stack.site}${path}`);
+    await answer.arrayBuffer();
+    return answer.status;
+  }
+
+  /** How long somebody else waits meanwhile, in milliseconds. */
+  async function timed(path: string): Promise<number> {
+    const began = performance.now();
+    expect(await look(path)).toBe(200);
+    return performance.now() - began;
+  }
+
+  async function jobs(): Promise<number> {
+    const metrics = await (await fetch(`${stack.ops('rendition-worker')}/metrics`)).text();
+    const counts = metrics.matchAll(/^echodrop_rendition_job_seconds_count{.*queue="rendition-pictures".*} (\d+)$/gm);
+    return [...counts].reduce((sum, [, count]) => sum + Number(count), 0);
+  }
+
+  /** The most that the site has held so far, in bytes. */
+  async function memory(): Promise<number> {
+    const status = await readFile(`/proc/${stack.services.site.pid}/status`, 'utf8');
+    return Number(/^VmHWM:\s+(\d+) kB$/m.exec(status)?.[1]) * 1024;
+  }
+});

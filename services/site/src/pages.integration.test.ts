@@ -1,0 +1,207 @@
+import { join } from 'node:path';
+import { findRecord } from '@echodrop/archive/find-record';
+import { ownerHash } from '@echodrop/archive/owner';
+import { removeMedia } from '@echodrop/archive/remove-media';
+import { FilesystemObjectStore } from '@echodrop/object-store/filesystem-object-store';
+import { isTombstone, type StoredRecord } from '@echodrop/record';
+import { made, samplePhoto } from '@echodrop/testkit/sample-media';
+import { type Stack, startStack } from '@echodrop/testkit/start-stack';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { publishSample } from './publish-sample.fixture.ts';
+
+const provider = 'https://id.example/verify';
+const size = { width: 64, height: 48 };
+const soon = { timeout: 20_000 };
+
+const parts = new AsyncDisposableStack();
+let store: FilesystemObjectStore;
+let stack: Stack;
+let otherSite: Stack;
+
+beforeAll(async () => {
+  const settings = {
+    PUBLIC_SITE_URL: 'http://pictures.example',
+    SITE_NAME: 'Bild & Ton',
+    ABUSE_CONTACT: 'mailto:abuse@pictures.example',
+    ROBOTS: 'index',
+  };
+  stack = parts.use(await startStack({ services: ['site', 'rendition-worker'] }));
+  otherSite = parts.use(await startStack({ services: ['site'], settings, beside: stack }));
+  store = parts.use(new FilesystemObjectStore(join(stack.folder, 'store')));
+});
+afterAll(() => parts.disposeAsync());
+
+function get(path: string, { of = stack, headers = {} }: { of?: Stack; headers?: Record<string, string> } = {}) {
+  return fetch(`${of.site}${path}`, { headers, redirect: 'manual' });
+}
+
+async function bodyOf(path: string, of = stack): Promise<string> {
+  return (await get(path, { of })).text();
+}
+
+async function publishPhoto(type: 'jpg' | 'webp' | 'gif', record: Partial<StoredRecord> = {}): Promise<string> {
+  return publishSample(store, await samplePhoto(type, size), { type, ...size, ...record });
+}
+
+test('a page and its style are small, and travel compressed', async () => {
+  const path = `/${await publishPhoto('jpg', { text: 'word https://a.example/ '.repeat(20) })}`;
+  const page = await get(path, { headers: { 'accept-encoding': 'gzip' } });
+  expect(page.headers.get('content-encoding')).toBe('gzip');
+  expect(page.headers.get('vary')).toContain('Accept-Encoding');
+  const style = await get('/style.css', { headers: { 'accept-encoding': 'gzip' } });
+  expect(style.headers.get('content-encoding')).toBe('gzip');
+  expect((await page.text()).length + (await style.text()).length).toBeLessThan(20_000);
+
+  const plain = await get(path, { headers: { 'accept-encoding': 'identity' } });
+  expect(plain.headers.has('content-encoding')).toBe(false);
+});
+
+test('pictures and ranges of them go as they are', async () => {
+  const path = `/${await publishPhoto('jpg')}/large.jpg`;
+  const headers = { 'accept-encoding': 'gzip' };
+  const whole = await get(path, { headers });
+  expect(whole.headers.has('content-encoding')).toBe(false);
+  const bytes = Buffer.from(await whole.arrayBuffer());
+  expect(whole.headers.get('content-length')).toBe(String(bytes.length));
+  const part = await get(path, { headers: { ...headers, range: 'bytes=10-19' } });
+  expect(part.status).toBe(206);
+  expect(part.headers.has('content-encoding')).toBe(false);
+  expect(Buffer.from(await part.arrayBuffer())).toEqual(bytes.subarray(10, 20));
+});
+
+test('every picture that a page names is there', async () => {
+  const id = await publishPhoto('webp');
+  const body = await bodyOf(`/${id}`);
+  const pictures = [...body.matchAll(/(?:src|srcset)="([^" ]+)/g)].map(([, path]) => String(path));
+  expect(pictures).toEqual(['/favicon.svg', `/${id}/large.webp`, `/${id}/large.jpg`]);
+  for (const path of [...pictures, `/${id}.webp`, `/${id}/thumb.jpg`]) {
+    const answer = await get(path);
+    expect([path, answer.status]).toEqual([path, 200]);
+    expect(answer.headers.get('content-type')).toMatch(/^image\//);
+  }
+});
+
+test('what moves is shown moving', async () => {
+  const gif = await publishPhoto('gif');
+  expect(await bodyOf(`/${gif}`)).toContain(`<img src="/${gif}.gif"`);
+  const frames = ['-f', 'lavfi', '-i', 'testsrc2=size=64x48:rate=5:duration=1'];
+  const animation = await made([...frames, '-c:v', 'libwebp_anim', '-f', 'webp']);
+  const webp = await publishSample(store, animation, { type: 'webp', ...size });
+  expect(await bodyOf(`/${webp}`)).toContain(`<img src="/${webp}.webp"`);
+});
+
+test('a user has a page of all uploads, newest first, 24 at a time', async () => {
+  const owner = { provider, subject: 'eve' };
+  const user = { id: 7n, screenName: 'e<v>e' };
+  const ids: string[] = [];
+  for (let day = 1; day <= 30; day += 1) {
+    const timestamp = new Date(Date.UTC(2026, 10, day));
+    const text = day === 30 ? 'The "last" one' : '';
+    ids.unshift(await publishSample(store, Buffer.from('x'), { ...owner, user, timestamp, text }));
+  }
+  const first = await bodyOf(`/by/${ownerHash(owner)}`);
+  expect(shownOn(first)).toEqual(ids.slice(0, 24));
+  expect(first).toContain('<h1>Uploads by <bdi>e&lt;v&gt;e</bdi></h1>');
+  expect(first).toContain(`<img src="/${ids[0]}/thumb.jpg" width="150" height="150" alt="The &quot;last&quot; one"`);
+  expect(first).toContain('alt="Photo by e&lt;v&gt;e"');
+  expect(await bodyOf(`/${ids[0]}`)).toContain(`href="/by/${ownerHash(owner)}"`);
+
+  const [, older = ''] = /href="([^"]+)" rel="next"/.exec(first) ?? [];
+  const second = await bodyOf(older);
+  expect(shownOn(second)).toEqual(ids.slice(24));
+  expect(second).not.toContain('rel="next"');
+  expect(second).toContain(`href="/by/${ownerHash(owner)}">Newest</a>`);
+});
+
+test('what was taken down is on no page of its user', async () => {
+  const owner = { provider, subject: 'mallory' };
+  const [kept, removed] = [await publishPhoto('jpg', owner), await publishPhoto('jpg', owner)];
+  const record = await findRecord(store, removed);
+  if (!record || isTombstone(record)) expect.fail('no record');
+  await removeMedia(store, record, { by: 'owner', at: new Date() });
+  expect(shownOn(await bodyOf(`/by/${ownerHash(owner)}`))).toEqual([kept]);
+  const gone = await get(`/${removed}`);
+  expect(gone.status).toBe(410);
+  expect(await gone.text()).toContain('<h1>No longer here</h1>');
+});
+
+test.each([
+  `/by/${'0'.repeat(32)}`,
+  '/by/',
+  '/by/..%2frecords',
+  `/by/${'A'.repeat(32)}`,
+  `/by/${ownerHash({ provider, subject: '12345' })}?after=x`,
+  `/by/${ownerHash({ provider, subject: '12345' })}?after=`,
+  `/by/${ownerHash({ provider, subject: '12345' })}?after=a&after=b`,
+])('%s is nobody', async (path) => {
+  await publishPhoto('jpg');
+  expect((await get(path)).status).toBe(404);
+});
+
+test('while a picture is being made its page looks again by itself, for a while, and then has its own address again', async () => {
+  await stack.services['rendition-worker'].kill();
+  const id = await publishPhoto('jpg');
+  const pending = await get(`/${id}`);
+  const [, next = ''] = /^2; url=(.+)$/.exec(pending.headers.get('refresh') ?? '') ?? [];
+  expect(next).toMatch(new RegExp(`^/${id}\\?since=\\d+$`));
+  expect(await pending.text()).toContain('This picture is still being made. It will show up here by itself.');
+  expect((await get(next)).headers.get('refresh')).toContain(`url=${next}`);
+
+  const forgotten = await get(`/${id}?since=1700000000`);
+  expect(forgotten.headers.has('refresh')).toBe(false);
+  expect(await forgotten.text()).toContain(`<a href="/${id}">look again</a>`);
+
+  await stack.services['rendition-worker'].restart();
+  await expect.poll(async () => (await get(next)).headers.get('location'), soon).toBe(`/${id}`);
+  const ready = await get(`/${id}`);
+  expect(ready.headers.has('refresh')).toBe(false);
+  expect(await ready.text()).toContain(`<img src="/${id}/large.jpg"`);
+}, 60_000);
+
+test('search engines list no media unless the operator lets them', async () => {
+  const id = await publishPhoto('jpg');
+  const owner = `/by/${ownerHash({ provider, subject: '12345' })}`;
+  for (const path of [`/${id}`, owner]) {
+    const answer = await get(path);
+    expect(answer.headers.get('x-robots-tag')).toBe('noindex');
+    expect(await answer.text()).toContain('<meta name="robots" content="noindex">');
+    const listed = await get(path, { of: otherSite });
+    expect(listed.headers.has('x-robots-tag')).toBe(false);
+    expect(await listed.text()).not.toContain('name="robots"');
+  }
+  expect((await get('/')).headers.has('x-robots-tag')).toBe(false);
+});
+
+test('every page has the name of the site and the way to its operator', async () => {
+  const id = await publishPhoto('jpg');
+  const owner = `/by/${ownerHash({ provider, subject: '12345' })}`;
+  for (const path of ['/', '/documentation', `/${id}`, owner, '/nothing', '/AAAAAAAAAA/large.jpg']) {
+    const body = await bodyOf(path, otherSite);
+    expect(body).toContain('Bild &amp; Ton</a></header>');
+    expect(body).toContain('<a href="mailto:abuse@pictures.example">Report abuse</a>');
+    expect(body).not.toContain('Echodrop');
+    expect(body.match(/<h1/g)).toHaveLength(1);
+    expect(body.match(/<main/g)).toHaveLength(1);
+  }
+  expect(await bodyOf('/')).not.toContain('Report abuse');
+});
+
+test('the documentation tells how to upload, with the addresses of this site', async () => {
+  expect(await bodyOf('/')).toContain('href="/documentation"');
+  const body = await bodyOf('/documentation', otherSite);
+  expect(body).toContain('/2/upload.json');
+  expect(body).toContain('/1/upload.xml');
+  expect(body).toContain(
+    'http://pictures.example/oembed?url=http%3A%2F%2Fpictures.example%2FAb3dE6gH9j&amp;format=json',
+  );
+});
+
+test('an operator is told once that addresses are not encrypted, where they leave the machine', () => {
+  const warning = 'PUBLIC_SITE_URL is not https';
+  expect(otherSite.services.site.output.split(warning)).toHaveLength(2);
+  expect(stack.services.site.output).not.toContain(warning);
+});
+
+function shownOn(page: string): string[] {
+  return [...page.matchAll(/<li><a href="\/(\w{10})">/g)].map(([, id]) => String(id));
+}

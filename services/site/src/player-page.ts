@@ -1,0 +1,41 @@
+import type { PublishedMedia } from './find-media.ts';
+import { type Html, html } from './html.ts';
+import type { Shown } from './media-page.ts';
+import { titleOf } from './media-title.ts';
+import type { Site } from './site.ts';
+
+/** The page that other sites may frame: a film that fills it, and nothing else. It has no links: those would open within the frame. */
+export function playerPage(record: PublishedMedia, shown: Shown, { publicSite }: Pick<Site, 'publicSite'>): Html {
+  const title = titleOf(record);
+  return html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${title}</title>
+<meta name="robots" content="noindex">
+<link rel="canonical" href="${publicSite}/${record.id}">
+<link rel="stylesheet" href="/player.css">
+<link rel="icon" href="/favicon.svg" type="image/svg+xml">
+</head>
+<body>
+<main>
+<h1>${title}</h1>
+${shown.film === 'ready' ? film(record, shown, title) : notice(shown)}
+</main>
+</body>
+</html>
+`;
+}
+
+function film({ id }: PublishedMedia, { picture }: Shown, title: string): Html {
+  const poster = picture === 'ready' ? html` poster="/${id}/large.jpg"` : undefined;
+  return html`<video controls playsinline preload="metadata" aria-label="${title}"${poster}>
+<source src="/${id}/film.mp4" type="video/mp4">
+</video>`;
+}
+
+function notice({ film, looksAgain = false }: Shown): Html {
+  if (film === 'unsupported') return html`<p>This film cannot be shown.</p>`;
+  return html`<p role="status">This film is still being made. ${looksAgain ? 'It will show up here by itself.' : 'Please look again later.'}</p>`;
+}

@@ -1,0 +1,100 @@
+import { mkdtempDisposable } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { FilesystemObjectStore } from '@echodrop/object-store/filesystem-object-store';
+import { sampleFilm, samplePhoto } from '@echodrop/testkit/sample-media';
+import { type Stack, startStack } from '@echodrop/testkit/start-stack';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { publishSample } from './publish-sample.fixture.ts';
+import { readHtml } from './readers.fixture.ts';
+
+const parts = new AsyncDisposableStack();
+let store: FilesystemObjectStore;
+let stack: Stack;
+
+beforeAll(async () => {
+  const { path } = parts.use(await mkdtempDisposable(join(tmpdir(), 'player-test-')));
+  store = parts.use(new FilesystemObjectStore(path));
+  stack = parts.use(await startStack({ services: ['site', 'rendition-worker'], settings: { OBJECT_STORE_DIR: path } }));
+});
+afterAll(() => parts.disposeAsync());
+
+const get = (path: string) => fetch(stack.site + path);
+
+async function film(): Promise<string> {
+  const size = { width: 320, height: 180 };
+  return publishSample(store, await sampleFilm('mp4', size), { ...size, type: 'mp4', text: '"Surf" <b>' });
+}
+
+test('the player may be framed by every site, and holds nothing but the film', async () => {
+  const id = await film();
+  await expect.poll(async () => (await get(`/${id}/film.mp4`)).status, { timeout: 20_000 }).toBe(200);
+  const answer = await get(`/${id}/player`);
+  expect(answer.status).toBe(200);
+  expect(answer.headers.get('x-frame-options')).toBeNull();
+  expect(answer.headers.get('refresh')).toBeNull();
+  expect(answer.headers.get('content-security-policy')).toMatch(
+    /^default-src 'none';(?!.*unsafe).*frame-ancestors \*$/,
+  );
+  const { elements } = readHtml(await answer.text(), stack.site);
+  const [video] = elements.filter(({ name }) => name === 'video');
+  expect(video?.attributes).toMatchObject({
+    ...{ controls: '', playsinline: '', preload: 'metadata' },
+    ...{ 'aria-label': '"Surf" <b>', poster: `/${id}/large.jpg` },
+  });
+  expect(elements.filter(({ name }) => /^(script|style|a|b|img)$/.test(name))).toEqual([]);
+
+  const named = elements.flatMap(({ name, attributes: { src, href, poster } }) =>
+    [src, poster, name === 'link' ? href : undefined].filter((path) => path?.startsWith('/')),
+  );
+  expect(named).toHaveLength(3);
+  for (const path of named) {
+    const file = await get(path ?? '');
+    expect({ path, status: file.status }).toEqual({ path, status: 200 });
+    // A sandboxed frame is no part of this site.
+    expect(file.headers.get('cross-origin-resource-policy')).toBe('cross-origin');
+    await file.body?.cancel();
+  }
+});
+
+test('every other page may not be framed', async () => {
+  const id = await film();
+  for (const path of [`/${id}`, '/', `/AAAAAAAAAA/player`]) {
+    const { headers } = await get(path);
+    expect(headers.get('x-frame-options')).toBe('DENY');
+    expect(headers.get('content-security-policy')).toContain("frame-ancestors 'none'");
+  }
+});
+
+test('a film that is still being made is said to be so, and the frame looks again by itself', async () => {
+  await stack.services['rendition-worker'].freeze();
+  try {
+    const id = await film();
+    const answer = await get(`/${id}/player`);
+    expect(answer.status).toBe(200);
+    expect(answer.headers.get('refresh')).toMatch(new RegExp(`^\\d+; url=/${id}/player\\?since=\\d+$`));
+    expect(await answer.text()).toContain(
+      '<p role="status">This film is still being made. It will show up here by itself.</p>',
+    );
+  } finally {
+    await stack.services['rendition-worker'].thaw();
+  }
+});
+
+test('a film that cannot be shown is said to be so', async () => {
+  const id = await publishSample(store, Buffer.from('\x1a\x45\xdf\xa3 but no film', 'latin1'), { type: 'webm' });
+  const page = async () => {
+    const answer = await get(`/${id}/player`);
+    return { status: answer.status, refresh: answer.headers.get('refresh'), text: await answer.text() };
+  };
+  await expect.poll(page, { timeout: 20_000 }).toEqual({
+    status: 200,
+    refresh: null,
+    text: expect.stringContaining('<p>This film cannot be shown.</p>'),
+  });
+});
+
+test('a photo has no player', async () => {
+  const id = await publishSample(store, await samplePhoto('jpg', { width: 320, height: 240 }));
+  expect((await get(`/${id}/player`)).status).toBe(404);
+});

@@ -1,0 +1,236 @@
+import { readXml } from '@echodrop/testkit/read-xml';
+import { type DefaultTreeAdapterMap, parse } from 'parse5';
+
+/** For tests: how other sites read a page to show it, each by the rules that it documents or, where it is open, by its code. */
+
+const giveUpMs = 5000;
+
+/** A page as a reader has it. */
+interface ReadPage {
+  readonly address: string;
+  readonly html: string;
+  readonly elements: readonly ReadElement[];
+}
+
+interface ReadElement {
+  readonly name: string;
+  readonly attributes: Readonly<Record<string, string>>;
+  readonly text: string;
+}
+
+interface Named {
+  readonly address: string;
+  readonly type?: string | undefined;
+  readonly width?: number | undefined;
+  readonly height?: number | undefined;
+}
+
+/** What a reader shows of a page. */
+export interface Preview {
+  readonly title: string;
+  readonly description?: string | undefined;
+  readonly image?: Named | undefined;
+  readonly film?: Named | undefined;
+  readonly frame?: Named | undefined;
+}
+
+export interface Reader {
+  readonly headers: Readonly<Record<string, string>>;
+  /** What it shows. @throws Error that says why it shows nothing */
+  readonly preview: (page: ReadPage) => Preview | Promise<Preview>;
+  /** The least and the most that its pictures may have. */
+  readonly image: { readonly width: number; readonly height: number; readonly bytes: number };
+}
+
+const MB = 1_000_000;
+
+/** Each reader by its name. */
+export const readers = {
+  mastodon: {
+    headers: { 'User-Agent': 'Mastodon/4.5.0 (http.rb/5.3.1; +https://social.example/)', Accept: 'text/html' },
+    preview: async (page) => (await mastodonOembed(page)) ?? mastodonTags(page),
+    image: { width: 1, height: 1, bytes: 8 * MB },
+  },
+  facebook: {
+    headers: {
+      'User-Agent': 'facebookexternalhit/1.1 (+http://www.facebook.com/externalhit_uatext.php)',
+      'Accept-Encoding': 'gzip, deflate',
+      Range: 'bytes=0-524287',
+    },
+    preview: facebook,
+    image: { width: 200, height: 200, bytes: 8 * MB },
+  },
+  discord: {
+    headers: { 'User-Agent': 'Mozilla/5.0 (compatible; Discordbot/2.0; +https://discordapp.com)' },
+    preview: discord,
+    image: { width: 1, height: 1, bytes: 8 * MB },
+  },
+  x: {
+    headers: { 'User-Agent': 'Twitterbot/1.0' },
+    preview: xCard,
+    image: { width: 300, height: 157, bytes: 5 * MB },
+  },
+  slack: {
+    headers: { 'User-Agent': 'Slackbot-LinkExpanding 1.0 (+https://api.slack.com/robots)', Range: 'bytes=0-32768' },
+    preview: slack,
+    image: { width: 1, height: 1, bytes: 8 * MB },
+  },
+} satisfies Record<string, Reader>;
+
+/** Fetches a page as a reader does, and gives it up after 5 seconds. @throws Error where the reader would turn away */
+export async function readAs({ headers }: Reader, address: string): Promise<ReadPage> {
+  const answer = await fetch(address, { headers, signal: AbortSignal.timeout(giveUpMs) });
+  if (answer.status !== 200) throw new Error(`the page answers ${answer.status}`);
+  if (!answer.headers.get('content-type')?.startsWith('text/html')) throw new Error('the page is no HTML');
+  return readHtml(await answer.text(), address);
+}
+
+/** Fetches what a page names, as readers do. */
+export function fetchNamed({ headers }: Reader, { address }: Named): Promise<Response> {
+  const { Range: _, ...others } = headers;
+  return fetch(address, { headers: others, redirect: 'manual', signal: AbortSignal.timeout(giveUpMs) });
+}
+
+export function readHtml(html: string, address: string): ReadPage {
+  return { address, html, elements: elementsIn(parse(html)) };
+}
+
+/** The content of the first `meta` of a property or name. */
+export function metaOf({ elements }: ReadPage, key: string): string | undefined {
+  const found = elements.find(
+    ({ name, attributes }) => name === 'meta' && (attributes['property'] === key || attributes['name'] === key),
+  );
+  return found?.attributes['content'];
+}
+
+/** Where the page says that its oEmbed of a type is. */
+export function oembedLinkOf({ elements }: ReadPage, type: string): string | undefined {
+  return elements.find(({ name, attributes }) => name === 'link' && attributes['type'] === type)?.attributes['href'];
+}
+
+/** An oEmbed response, as far as it is read here. */
+interface Said {
+  readonly version?: string;
+  readonly type?: string;
+  readonly title: string;
+  readonly url?: string;
+  readonly html: string;
+  readonly width: number;
+  readonly height: number;
+  readonly thumbnail_url?: string;
+}
+
+// app/services/fetch_oembed_service.rb: JSON first, then XML; what is not 1.0 or has no type is none.
+async function mastodonOembed(page: ReadPage): Promise<Preview | undefined> {
+  const json = oembedLinkOf(page, 'application/json+oembed');
+  const address = json ?? oembedLinkOf(page, 'text/xml+oembed');
+  if (address === undefined) return undefined;
+  const answer = await fetch(new URL(address, page.address), { signal: AbortSignal.timeout(giveUpMs) });
+  if (answer.status !== 200) return undefined;
+  const said: unknown = json ? await answer.json() : readXml(await answer.text()).content;
+  const oembed = said as Said;
+  if (oembed.version !== '1.0' || !oembed.type) return undefined;
+  const { title, url, width, height, thumbnail_url: thumbnail } = oembed;
+  if (oembed.type === 'photo') return url ? { title, image: { address: url, width, height } } : undefined;
+  if (oembed.type !== 'video') return undefined;
+  const [frame] = readHtml(oembed.html, page.address).elements.filter(({ name }) => name === 'iframe');
+  if (!frame) return undefined;
+  return {
+    title,
+    frame: { address: frame.attributes['src'] ?? '', width, height },
+    ...(thumbnail && { image: { address: thumbnail } }),
+  };
+}
+
+// app/lib/link_details_extractor.rb: JSON-LD stands above all else; relative addresses are taken from the page's.
+function mastodonTags(page: ReadPage): Preview {
+  if (page.elements.some(({ attributes }) => attributes['type'] === 'application/ld+json')) throw new Error('JSON-LD');
+  const canonical = page.elements.find(({ attributes }) => attributes['rel'] === 'canonical')?.attributes['href'];
+  const address = new URL(canonical ?? metaOf(page, 'og:url') ?? '', page.address);
+  if (address.host !== new URL(page.address).host) throw new Error('canonical of another site');
+  const title = metaOf(page, 'og:title') ?? page.elements.find(({ name }) => name === 'title')?.text;
+  if (!title?.trim()) throw new Error('no title');
+  const image = metaOf(page, 'og:image');
+  const player = metaOf(page, 'twitter:player');
+  return {
+    title: title.trim(),
+    description: metaOf(page, 'og:description') ?? metaOf(page, 'description'),
+    image: image ? { address: new URL(image, page.address).href } : undefined,
+    frame: player ? { address: new URL(player, page.address).href, ...sizeOf(page, 'twitter:player') } : undefined,
+  };
+}
+
+// developers.facebook.com/docs/sharing/webmasters and ogp.me: four properties that every page must have; nothing relative.
+function facebook(page: ReadPage): Preview {
+  const [title, type, url] = ['og:title', 'og:type', 'og:url'].map((name) => required(page, name));
+  if (type !== 'website' && type !== 'video.other') throw new Error(`og:type ${type}`);
+  assertAbsolute(url);
+  return { title: title ?? '', description: metaOf(page, 'og:description'), ...openGraphMedia(page) };
+}
+
+// No documentation; what people have found: no embed for a long name of a site, six digits of a colour, films that are MP4 by
+// their address and have a picture, and are told by a large picture not to play.
+function discord(page: ReadPage): Preview {
+  if (Buffer.byteLength(metaOf(page, 'og:site_name') ?? '') > 253) throw new Error('og:site_name is too long');
+  if (!/^#[0-9a-f]{6}$/i.test(required(page, 'theme-color'))) throw new Error('theme-color has not six digits');
+  const { image, film } = openGraphMedia(page);
+  const isLarge = metaOf(page, 'twitter:card') === 'summary_large_image';
+  const plays = film?.type === 'video/mp4' && film.address.endsWith('.mp4') && !isLarge;
+  if (film && !plays) throw new Error('the film does not play');
+  if (!film && !isLarge) throw new Error('the picture is small');
+  return { title: required(page, 'og:title'), description: metaOf(page, 'og:description'), image, film };
+}
+
+// developer.x.com/en/docs/twitter-for-websites/cards: its own names first, then those of Open Graph.
+function xCard(page: ReadPage): Preview {
+  const card = required(page, 'twitter:card');
+  const title = metaOf(page, 'twitter:title') ?? required(page, 'og:title');
+  if (title.length > 70) throw new Error('the title is too long');
+  const shown = { title, description: metaOf(page, 'og:description'), image: openGraphMedia(page).image };
+  if (!shown.image) throw new Error(`${card} without a picture`);
+  if (card !== 'player') return shown;
+  const frame = { address: required(page, 'twitter:player'), ...sizeOf(page, 'twitter:player') };
+  assertAbsolute(frame.address);
+  if (!frame.width || !frame.height) throw new Error('a player without a size');
+  const stream = { address: required(page, 'twitter:player:stream') };
+  return { ...shown, frame, film: { ...stream, type: required(page, 'twitter:player:stream:content_type') } };
+}
+
+// api.slack.com/robots: oEmbed, then tags, as far as they are in the first 32 KB.
+async function slack(page: ReadPage): Promise<Preview> {
+  const begun = readHtml(Buffer.from(page.html).subarray(0, 32_768).toString(), page.address);
+  return (await mastodonOembed(begun)) ?? { title: required(begun, 'og:title'), ...openGraphMedia(begun) };
+}
+
+function openGraphMedia(page: ReadPage): Pick<Preview, 'image' | 'film'> {
+  const named = (kind: string) => {
+    const address = metaOf(page, kind);
+    if (address === undefined) return undefined;
+    assertAbsolute(address);
+    return { address, type: metaOf(page, `${kind}:type`), ...sizeOf(page, kind) };
+  };
+  return { image: named('og:image'), film: named('og:video') };
+}
+
+function sizeOf(page: ReadPage, name: string): Pick<Named, 'width' | 'height'> {
+  return { width: Number(metaOf(page, `${name}:width`)), height: Number(metaOf(page, `${name}:height`)) };
+}
+
+function required(page: ReadPage, name: string): string {
+  const content = metaOf(page, name);
+  if (!content?.trim()) throw new Error(`no ${name}`);
+  return content;
+}
+
+function assertAbsolute(address: string | undefined): void {
+  if (!/^https?:\/\/./.test(address ?? '')) throw new Error(`${address} is not absolute`);
+}
+
+function elementsIn(node: DefaultTreeAdapterMap['parentNode']): ReadElement[] {
+  return node.childNodes.flatMap((child) => {
+    if (!('tagName' in child)) return [];
+    const text = child.childNodes.map((inner) => ('value' in inner ? inner.value : '')).join('');
+    const attributes = Object.fromEntries(child.attrs.map(({ name, value }) => [name, value]));
+    return [{ name: child.tagName, attributes, text }, ...elementsIn(child)];
+  });
+}

@@ -1,0 +1,33 @@
+import { isPhoto } from '@echodrop/media/media-type';
+import type { RequestHandler } from 'express';
+import { findMedia } from './find-media.ts';
+import { untilGone } from './follow-request.ts';
+import { lookAgain, lookingSince } from './look-again.ts';
+import { pagePolicy } from './page-policy.ts';
+import { playerPage } from './player-page.ts';
+import { sendProblem } from './problem-page.ts';
+import { findShown } from './show-page.ts';
+import type { Site } from './site.ts';
+
+/** `GET /<id>/player`: a film for other sites' frames; while it is being made, the frame looks again by itself. */
+export function showPlayer(site: Site): RequestHandler<{ id: string }> {
+  return async (request, response) => {
+    const signal = untilGone(response);
+    const record = await findMedia(site, request.params.id, signal);
+    if (typeof record === 'string') return sendProblem(response, record);
+    if (isPhoto(record.type)) return sendProblem(response, 'not_found');
+
+    const shown = await findShown(record, site, signal);
+    const isPending = shown.film === 'not_ready';
+    const looksAgain = isPending && lookAgain(response, `/${record.id}/player`, lookingSince(request));
+    response.removeHeader('X-Frame-Options');
+    response
+      .set({
+        'Cache-Control': 'no-cache',
+        'Content-Security-Policy': pagePolicy({ framedBy: '*' }),
+        'Cross-Origin-Resource-Policy': 'cross-origin',
+      })
+      .type('html')
+      .send(playerPage(record, { ...shown, looksAgain }, site).toString());
+  };
+}

@@ -1,0 +1,134 @@
+import { sampleFilm, samplePhoto } from '@echodrop/testkit/sample-media';
+import { type Stack, startStack } from '@echodrop/testkit/start-stack';
+import { upload } from '@echodrop/testkit/upload';
+import { execa } from 'execa';
+import sharp from 'sharp';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { fetchNamed, metaOf, type Preview, type Reader, readAs, readers } from './readers.fixture.ts';
+
+const parts = new AsyncDisposableStack();
+let stack: Stack;
+
+beforeAll(async () => {
+  stack = parts.use(await startStack());
+});
+afterAll(() => parts.disposeAsync());
+
+async function uploaded(media: Buffer, message = 'Lunch by the sea'): Promise<string> {
+  const { status, text } = await upload(stack, { media, message });
+  expect(status).toBe(200);
+  return JSON.parse(text).url;
+}
+
+async function expectShown(reader: Reader, { image }: Preview): Promise<void> {
+  if (!image) throw new Error('no picture is shown');
+  const answer = await fetchNamed(reader, image);
+  expect(answer.status).toBe(200);
+  const bytes = Buffer.from(await answer.arrayBuffer());
+  const { width, height } = await sharp(bytes).metadata();
+  const { address, ...declared } = image;
+  expect({ type: answer.headers.get('content-type'), width, height }).toMatchObject(
+    Object.fromEntries(Object.entries(declared).filter(([, value]) => value !== undefined)),
+  );
+  expect(width).toBeGreaterThanOrEqual(reader.image.width);
+  expect(height).toBeGreaterThanOrEqual(reader.image.height);
+  expect(bytes.length).toBeLessThan(reader.image.bytes);
+}
+
+test('every reader shows a photo that was uploaded just now, with its caption', async () => {
+  const address = await uploaded(await samplePhoto('jpg', { width: 2000, height: 1502 }));
+  for (const [name, reader] of Object.entries(readers)) {
+    const preview = await reader.preview(await readAs(reader, address));
+    expect({ name, title: preview.title }).toEqual({ name, title: 'Lunch by the sea' });
+    expect(preview).not.toHaveProperty('film.address');
+    await expectShown(reader, preview);
+  }
+});
+
+test('every reader shows a film: its poster at once, and itself or its player when it is made', async () => {
+  const address = await uploaded(await sampleFilm('webm', { width: 640, height: 360 }));
+  const previews = new Map<Reader, Preview>();
+  for (const reader of Object.values(readers)) {
+    const preview = await reader.preview(await readAs(reader, address));
+    await expectShown(reader, preview);
+    previews.set(reader, preview);
+  }
+  for (const [reader, { film, frame }] of previews) {
+    if (film) await expectFilm(reader, film);
+    if (frame) await expectFrame(reader, frame);
+    expect(film ?? frame).toBeDefined();
+  }
+});
+
+async function expectFilm(reader: Reader, film: NonNullable<Preview['film']>): Promise<void> {
+  const answer = await expect
+    .poll(() => fetchNamed(reader, film), { timeout: 20_000 })
+    .toMatchObject({ status: 200 })
+    .then(() => fetchNamed(reader, film));
+  expect(answer.headers.get('content-type')).toBe(film.type);
+  await answer.body?.cancel();
+  if (film.width === undefined) return;
+  const entries = ['-show_entries', 'stream=width,height', '-of', 'json'];
+  const { stdout } = await execa('ffprobe', ['-v', 'error', '-select_streams', 'v', ...entries, film.address]);
+  expect(JSON.parse(stdout).streams).toEqual([{ width: film.width, height: film.height }]);
+}
+
+async function expectFrame(reader: Reader, frame: NonNullable<Preview['frame']>): Promise<void> {
+  const answer = await fetchNamed(reader, frame);
+  expect(answer.status).toBe(200);
+  expect(answer.headers.get('x-frame-options')).toBeNull();
+  expect(answer.headers.get('content-security-policy')).toContain('frame-ancestors *');
+  expect((frame.width ?? 0) / (frame.height ?? 0)).toBeCloseTo(640 / 360, 1);
+}
+
+test('programs get the same page as people', async () => {
+  const address = await uploaded(await samplePhoto('png', { width: 320, height: 240 }));
+  const agents = ['Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0', ''].map((name) => ({
+    'User-Agent': name,
+  }));
+  const asking = [...agents, ...Object.values(readers).map(({ headers }) => headers)];
+  const pages = await Promise.all(asking.map(async (headers) => (await fetch(address, { headers })).text()));
+  expect(new Set(pages).size).toBe(1);
+});
+
+const endless = 'An endless caption. '.repeat(500);
+
+test.each([
+  ['quotes', `"Lunch" & 'sea'`, `"Lunch" & 'sea'`],
+  [
+    'markup',
+    `</title><script>alert(1)</script>"><meta property="og:image" content="https://evil.example/x.jpg">`,
+    undefined,
+  ],
+  ['entities', '&lt;b&gt; &amp;quot;', '&lt;b&gt; &amp;quot;'],
+  ['emojis', '👩‍👩‍👧‍👦 🏳️‍🌈 lunch', '👩‍👩‍👧‍👦 🏳️‍🌈 lunch'],
+  ['a text from right to left', 'ארוחת צהריים ליד הים', 'ארוחת צהריים ליד הים'],
+  ['letters that turn the text after them', '\u202egpj.lunch', 'gpj.lunch'],
+  ['10,000 characters', endless, `${endless.slice(0, 69)}…`],
+  ['blanks alone', ' \t\r\n\u3000\u200b ', 'Photo by sandbox'],
+])('a caption of %s is a title for every reader', async (_, caption, expected) => {
+  const address = await uploaded(await samplePhoto('png', { width: 320, height: 240 }), caption);
+  for (const reader of Object.values(readers)) {
+    const page = await readAs(reader, address);
+    const { title, image } = await reader.preview(page);
+    if (expected !== undefined) expect(title).toBe(expected);
+    expect(caption.trim() === '' || title.length <= 70).toBe(true);
+    expect(image?.address).toBe(`${address}/card.jpg`);
+    expect(page.elements.filter(({ name }) => name === 'title' || name === 'script')).toHaveLength(1);
+    expect(metaOf(page, 'og:image:alt')?.length).toBeLessThanOrEqual(420);
+  }
+});
+
+test('a page and its picture answer before readers give up, even while none is made', async () => {
+  await stack.services['rendition-worker'].freeze();
+  try {
+    const address = await uploaded(await samplePhoto('png', { width: 320, height: 240 }));
+    const image = { address: `${address}/card.jpg` };
+    const [page, answer] = await Promise.all([readAs(readers.discord, address), fetchNamed(readers.discord, image)]);
+    expect(await readers.discord.preview(page)).toMatchObject({ image });
+    expect(answer.status).toBe(503);
+    expect(answer.headers.get('retry-after')).toMatch(/^\d+$/);
+  } finally {
+    await stack.services['rendition-worker'].thaw();
+  }
+});

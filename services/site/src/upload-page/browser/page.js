@@ -1,0 +1,169 @@
+// @ts-check
+import { pageOf, refusalOf } from './answer.js';
+import { signedGet } from './authorization.js';
+import { followChoice, forgetChoice } from './chosen-file.js';
+import { part, sizeOf } from './parts.js';
+import { Cancelled, sendUpload, Unanswered } from './send-upload.js';
+
+const form = part('upload', HTMLFormElement);
+const fields = part('fields', HTMLFieldSetElement);
+const sending = part('sending', HTMLElement);
+const progress = part('progress', HTMLProgressElement);
+const sent = part('sent', HTMLElement);
+const cancel = part('cancel', HTMLButtonElement);
+const outcome = part('outcome', HTMLElement);
+const done = part('done', HTMLElement);
+
+followChoice();
+form.addEventListener('submit', (event) => {
+  event.preventDefault();
+  void upload();
+});
+form.addEventListener('change', showProof);
+// A field that is wrong can be seen only where its part of the form is open.
+form.addEventListener('invalid', () => part('who', HTMLDetailsElement).setAttribute('open', ''), { capture: true });
+part('again', HTMLButtonElement).addEventListener('click', begin);
+fields.disabled = false;
+showProof();
+
+/** The straight line: what was typed, two headers and a form, the answer. */
+async function upload() {
+  const typed = new FormData(form);
+  const cancelling = new AbortController();
+  cancel.onclick = () => cancelling.abort();
+  window.onbeforeunload = (event) => event.preventDefault();
+  showSending(true);
+  try {
+    const request = { headers: echoHeaders(typed), body: uploadForm(typed) };
+    const options = { signal: cancelling.signal, onProgress: showProgress };
+    showAnswer(await sendUpload(form.dataset['address'] ?? '', request, options));
+  } catch (error) {
+    showSending(false);
+    tell(failure(error), !(error instanceof Cancelled));
+  } finally {
+    window.onbeforeunload = null;
+  }
+}
+
+/**
+ * The two headers of version 2 (INTERFACE section 4.1).
+ *
+ * @param {FormData} typed
+ */
+function echoHeaders(typed) {
+  const provider = text(typed, 'provider');
+  const credentials = {
+    consumerKey: text(typed, 'consumerKey'),
+    consumerSecret: text(typed, 'consumerSecret'),
+    token: text(typed, 'token'),
+    tokenSecret: text(typed, 'tokenSecret'),
+  };
+  const usesBearer = text(typed, 'proof') === 'bearer';
+  return {
+    'X-Auth-Service-Provider': provider,
+    'X-Verify-Credentials-Authorization': usesBearer
+      ? `Bearer ${text(typed, 'bearer')}`
+      : signedGet(provider, credentials),
+  };
+}
+
+/**
+ * Nothing of what was typed but these three goes into the form.
+ *
+ * @param {FormData} typed
+ */
+function uploadForm(typed) {
+  const body = new FormData();
+  body.set('key', text(typed, 'apiKey'));
+  body.set('message', typed.get('message') ?? '');
+  body.set('media', typed.get('media') ?? '');
+  return body;
+}
+
+/** @param {XMLHttpRequest} answer */
+function showAnswer(answer) {
+  const page = pageOf(answer);
+  showSending(false);
+  if (page === undefined) return tell(refusalOf(answer), true);
+  tell('It is published.', false);
+  const link = part('link', HTMLAnchorElement);
+  link.href = page;
+  link.textContent = page;
+  // As it came: numbers in it may be larger than those of JavaScript.
+  part('record', HTMLElement).textContent = answer.responseText;
+  form.hidden = true;
+  done.hidden = false;
+  part('done-name', HTMLElement).focus();
+}
+
+function begin() {
+  done.hidden = true;
+  form.hidden = false;
+  outcome.replaceChildren();
+  part('message', HTMLTextAreaElement).value = '';
+  forgetChoice();
+  part('media', HTMLInputElement).focus();
+}
+
+/** @param {boolean} isSending */
+function showSending(isSending) {
+  fields.disabled = isSending;
+  sending.hidden = !isSending;
+  if (!isSending) return part('submit', HTMLButtonElement).focus();
+  progress.value = 0;
+  sent.textContent = '';
+  tell('Uploading.', false);
+  cancel.focus();
+}
+
+/**
+ * @param {number} loaded bytes
+ * @param {number} total
+ */
+function showProgress(loaded, total) {
+  if (loaded < total) {
+    progress.value = loaded / total;
+    sent.textContent = `${Math.floor((100 * loaded) / total)} %, ${sizeOf(loaded)} of ${sizeOf(total)}`;
+    return;
+  }
+  progress.removeAttribute('value');
+  sent.textContent = sizeOf(total);
+  tell('All of it is sent, and is being looked at.', false);
+}
+
+/**
+ * Says something, to screen readers too.
+ *
+ * @param {string} sentence
+ * @param {boolean} isRefusal
+ */
+function tell(sentence, isRefusal) {
+  const said = document.createElement('p');
+  said.textContent = sentence;
+  said.className = isRefusal ? 'refusal' : 'news';
+  outcome.replaceChildren(said);
+}
+
+function showProof() {
+  const proof = text(new FormData(form), 'proof');
+  for (const kind of ['oauth', 'bearer']) {
+    const secrets = part(`with-${kind}`, HTMLFieldSetElement);
+    secrets.hidden = secrets.disabled = kind !== proof;
+  }
+}
+
+/** @param {unknown} error */
+function failure(error) {
+  if (error instanceof Cancelled) return 'Cancelled.';
+  if (error instanceof Unanswered) return 'No answer came: the service cannot be reached, or the connection was lost.';
+  return `That cannot be sent: ${error instanceof Error ? error.message : error}`;
+}
+
+/**
+ * @param {FormData} data
+ * @param {string} name
+ */
+function text(data, name) {
+  const value = data.get(name);
+  return typeof value === 'string' ? value.trim() : '';
+}

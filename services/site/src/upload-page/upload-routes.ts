@@ -1,0 +1,26 @@
+import { browserScripts } from '@echodrop/oauth/browser-scripts';
+import { Router } from 'express';
+import { fixedFile } from '../fixed-file.ts';
+import { sendPage } from '../page.ts';
+import type { Site } from '../site.ts';
+import { uploadPage } from './upload-page.ts';
+
+const files: Readonly<Record<string, URL>> = {
+  'upload.css': new URL('./upload.css', import.meta.url),
+  ...Object.fromEntries(
+    ['page', 'parts', 'chosen-file', 'send-upload', 'answer'].map((name) => [
+      `${name}.js`,
+      new URL(`./browser/${name}.js`, import.meta.url),
+    ]),
+  ),
+  ...browserScripts,
+};
+
+/** `/upload` and, below it, all that the page loads; none of it on a site without an upload page. */
+export function uploadRoutes({ upload, name }: Pick<Site, 'upload' | 'name'>): Router {
+  const router = Router({ caseSensitive: true, strict: true });
+  if (upload === undefined) return router;
+  router.get('/upload', (_request, response) => sendPage(response, 200, uploadPage(upload, name)));
+  for (const [path, file] of Object.entries(files)) router.get(`/upload/${path}`, fixedFile(file));
+  return router;
+}
