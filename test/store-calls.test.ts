@@ -9,7 +9,9 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 const services = ['sandbox-provider', 'auth-verifier', 'gateway', 'probe-worker'] as const;
 
 const isRecordPut = ({ method, path }: SeenRequest) => method === 'PUT' && path.includes('/records/');
-const isList = ({ method, path }: SeenRequest) => method === 'GET' && path.split('/').filter(Boolean).length < 2;
+// A gateway looks up every ten seconds who is blocked, whatever is uploaded.
+const isList = ({ method, path, query }: SeenRequest) =>
+  method === 'GET' && path.split('/').filter(Boolean).length < 2 && !query.get('prefix')?.startsWith('blocks/');
 
 describeWithMinio('what an upload costs MinIO', {}, (startMinio) => {
   const parts = new AsyncDisposableStack();
@@ -25,10 +27,10 @@ describeWithMinio('what an upload costs MinIO', {}, (startMinio) => {
   });
   afterAll(() => parts.disposeAsync());
 
-  test('a photo: one PUT of the media, one of the record, and no read', async () => {
+  test('a photo: one PUT of the media, one of the record, one for each list that it is in, and no read', async () => {
     expect((await upload(stack, { media: await samplePhoto('jpg', { width: 640, height: 480 }) })).status).toBe(200);
-    const seen = proxy.seen.filter(isOfObject).map(({ method, path }) => `${method} ${path.split('/')[2]}`);
-    expect(seen).toEqual(['PUT media', 'PUT records']);
+    const seen = proxy.seen.filter(isOfObject).map(({ method, path }) => `${method} ${kindOf(path)}`);
+    expect(seen).toEqual(['PUT media', 'PUT records', 'PUT list', 'PUT list']);
     expect(proxy.seen.filter(isList)).toEqual([]);
   });
 
@@ -36,7 +38,7 @@ describeWithMinio('what an upload costs MinIO', {}, (startMinio) => {
     const film = await sampleFilm('mp4', { width: 64, height: 48 });
     expect((await upload(stack, { media: film })).status).toBe(200);
     const puts = proxy.seen.filter(isOfObject).filter(({ method }) => method === 'PUT');
-    expect(puts.map(({ path }) => path.split('/')[2])).toEqual(['media', 'records']);
+    expect(puts.map(({ path }) => kindOf(path))).toEqual(['media', 'records', 'list', 'list']);
     const large = Buffer.concat([film, Buffer.from('\x01\x40\x00\x00free', 'latin1'), Buffer.alloc(0x01400000 - 8)]);
     expect((await upload(stack, { media: large })).status).toBe(200);
     expect(proxy.seen.filter(isList)).toEqual([]);
@@ -77,6 +79,11 @@ describeWithMinio('a record whose writing has no clear answer', {}, (startMinio)
   );
 });
 
+// The second segment, after the bucket.
+function kindOf(path: string): string | undefined {
+  return path.split('/')[2]?.replace(/^by-.*/, 'list');
+}
+
 function isOfObject({ path }: SeenRequest): boolean {
-  return /^\/[^/]+\/(media|records)\//.test(path);
+  return /^\/[^/]+\/(media|records|by-user|by-time)\//.test(path);
 }

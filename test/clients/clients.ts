@@ -41,7 +41,7 @@ export const clients: Readonly<Record<string, () => Promise<Client | undefined>>
   },
   async "a browser's fetch"() {
     const browser = await findBrowser();
-    return browser && ((upload) => withBrowser(browser, upload));
+    return browser === undefined ? undefined : (upload) => withBrowser(browser, upload);
   },
 };
 

@@ -4,6 +4,7 @@ import { findRecord } from '@echodrop/archive/find-record';
 import { ownerHash } from '@echodrop/archive/owner';
 import { FilesystemObjectStore } from '@echodrop/object-store/filesystem-object-store';
 import { isTombstone } from '@echodrop/record';
+import { findBrowser } from '@echodrop/testkit/find-browser';
 import { made } from '@echodrop/testkit/sample-media';
 import { startStack } from '@echodrop/testkit/start-stack';
 import { waitUntil } from '@echodrop/testkit/wait-until';
@@ -11,9 +12,8 @@ import { chromium } from 'playwright-core';
 import { publishSample } from '../src/publish-sample.fixture.ts';
 
 // Run by hand: node services/site/screenshots/take.ts. Takes the pictures of docs/screenshots anew, of landscapes that it paints itself.
-// CHROMIUM tells where the browser is.
 const target = resolve(import.meta.dirname, '../../../docs/screenshots');
-const executablePath = process.env['CHROMIUM'] ?? '/usr/bin/chromium';
+const executablePath = (await findBrowser()) ?? '';
 const quality = 76;
 const uploads = 31;
 

@@ -39,12 +39,19 @@ async function bodyOf(path: string, of = stack): Promise<string> {
   return (await get(path, { of })).text();
 }
 
+/** Waits until the pictures of `id` are made, which a busy machine does later than a page waits. */
+async function shown(id: string): Promise<string> {
+  await expect.poll(async () => (await get(`/${id}/large.jpg`)).status, soon).toBe(200);
+  return id;
+}
+
 async function publishPhoto(type: 'jpg' | 'webp' | 'gif', record: Partial<StoredRecord> = {}): Promise<string> {
   return publishSample(store, await samplePhoto(type, size), { type, ...size, ...record });
 }
 
 test('a page and its style are small, and travel compressed', async () => {
-  const path = `/${await publishPhoto('jpg', { text: 'word https://a.example/ '.repeat(20) })}`;
+  const text = 'word https://a.example/ '.repeat(20);
+  const path = `/${await shown(await publishPhoto('jpg', { text }))}`;
   const page = await get(path, { headers: { 'accept-encoding': 'gzip' } });
   expect(page.headers.get('content-encoding')).toBe('gzip');
   expect(page.headers.get('vary')).toContain('Accept-Encoding');
@@ -57,7 +64,7 @@ test('a page and its style are small, and travel compressed', async () => {
 });
 
 test('pictures and ranges of them go as they are', async () => {
-  const path = `/${await publishPhoto('jpg')}/large.jpg`;
+  const path = `/${await shown(await publishPhoto('jpg'))}/large.jpg`;
   const headers = { 'accept-encoding': 'gzip' };
   const whole = await get(path, { headers });
   expect(whole.headers.has('content-encoding')).toBe(false);
@@ -70,7 +77,7 @@ test('pictures and ranges of them go as they are', async () => {
 });
 
 test('every picture that a page names is there', async () => {
-  const id = await publishPhoto('webp');
+  const id = await shown(await publishPhoto('webp'));
   const body = await bodyOf(`/${id}`);
   const pictures = [...body.matchAll(/(?:src|srcset)="([^" ]+)/g)].map(([, path]) => String(path));
   expect(pictures).toEqual(['/favicon.svg', `/${id}/large.webp`, `/${id}/large.jpg`]);
@@ -82,11 +89,11 @@ test('every picture that a page names is there', async () => {
 });
 
 test('what moves is shown moving', async () => {
-  const gif = await publishPhoto('gif');
+  const gif = await shown(await publishPhoto('gif'));
   expect(await bodyOf(`/${gif}`)).toContain(`<img src="/${gif}.gif"`);
   const frames = ['-f', 'lavfi', '-i', 'testsrc2=size=64x48:rate=5:duration=1'];
   const animation = await made([...frames, '-c:v', 'libwebp_anim', '-f', 'webp']);
-  const webp = await publishSample(store, animation, { type: 'webp', ...size });
+  const webp = await shown(await publishSample(store, animation, { type: 'webp', ...size }));
   expect(await bodyOf(`/${webp}`)).toContain(`<img src="/${webp}.webp"`);
 });
 

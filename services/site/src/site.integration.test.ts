@@ -3,7 +3,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { FilesystemObjectStore } from '@echodrop/object-store/filesystem-object-store';
 import type { StoredRecord } from '@echodrop/record';
-import { jpegWithExif } from '@echodrop/testkit/sample-exif';
 import { sampleFilm, samplePhoto } from '@echodrop/testkit/sample-media';
 import { type Stack, startStack } from '@echodrop/testkit/start-stack';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -78,14 +77,6 @@ test.each(['POST', 'PUT', 'DELETE', 'OPTIONS'])('%s is not allowed', async (meth
   const answer = await get('/AAAAAAAAAA', {}, method);
   expect(answer.status).toBe(405);
   expect(answer.headers.get('allow')).toBe('GET, HEAD');
-});
-
-test('a photo that tells its place is shown without it', async () => {
-  const id = await publish(jpegWithExif(await photo(), { mark }));
-  const picture = Buffer.from(await (await get(`/${id}/large.jpg`)).arrayBuffer());
-  expect(picture.length).toBeGreaterThan(1000);
-  expect(picture.includes(mark)).toBe(false);
-  expect(picture.includes('Exif')).toBe(false);
 });
 
 test('a film plays in its page, in ranges, without its place', async () => {

@@ -1,0 +1,173 @@
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { describeWithBrowser } from '@echodrop/testkit/describe-with-browser';
+import { sampleFilm, samplePhoto } from '@echodrop/testkit/sample-media';
+import { type Stack, startStack } from '@echodrop/testkit/start-stack';
+import { upload } from '@echodrop/testkit/upload';
+import { waitUntil } from '@echodrop/testkit/wait-until';
+import { openTab } from '@echodrop/testkit/watched-tab';
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+
+const caption = `First snow on the far ridge, see https://hills.example/${'long/'.repeat(40)}\n${'w'.repeat(300)}`;
+const photoSize = { width: 1600, height: 1000 };
+const filmSeconds = 20;
+
+const axeSource = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+const violations = `axe.run().then(({ violations }) =>
+  violations.flatMap(({ id, nodes }) => nodes.map(({ target }) => id + ': ' + target.join(' '))))`;
+
+/** How wide a picture is, as `srcset` has it; 0 before it is there. */
+const naturalWidth = (image: { complete: boolean; naturalWidth: number }) => (image.complete ? image.naturalWidth : 0);
+
+/** What tests read of a film in a page, and tell it to do. */
+interface Film {
+  currentTime: number;
+  muted: boolean;
+  readonly readyState: number;
+  play(): Promise<void>;
+  pause(): void;
+  getVideoPlaybackQuality(): { totalVideoFrames: number };
+}
+
+const shiftsSeen = `new Promise((resolve) => {
+  const shifts = [];
+  new PerformanceObserver((list) => shifts.push(...list.getEntries().map(({ value }) => value)))
+    .observe({ type: 'layout-shift', buffered: true });
+  requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(() => resolve(shifts))));
+})`;
+
+await describeWithBrowser('pages in a browser', (browser) => {
+  let stack: Stack;
+  /** The path of each page. */
+  let paths: Record<string, string>;
+
+  beforeAll(async () => {
+    stack = await startStack({ settings: { WEB_UPLOAD: '1', ABUSE_CONTACT: 'mailto:abuse@hills.example' } });
+    const [photo, film] = await Promise.all([
+      uploaded(await samplePhoto('jpg', photoSize), 'large.webp'),
+      uploaded(await sampleFilm('mp4', { width: 640, height: 360, seconds: filmSeconds }), 'film.mp4'),
+    ]);
+    const [, user = ''] = /href="(\/by\/[^"]+)"/.exec(await (await fetch(`${stack.site}/${photo}`)).text()) ?? [];
+    paths = {
+      photo: `/${photo}`,
+      film: `/${film}`,
+      player: `/${film}/player`,
+      user,
+      missing: '/AAAAAAAAAA',
+      home: '/',
+      documentation: '/documentation',
+      upload: '/upload',
+    };
+  });
+  afterAll(() => stack?.[Symbol.asyncDispose]());
+
+  async function uploaded(media: Buffer, rendition: string): Promise<string> {
+    const { text } = await upload(stack, { media, message: caption });
+    const { id } = JSON.parse(text);
+    const isThere = async (name: string) => (await fetch(`${stack.site}/${id}/${name}`)).ok;
+    await waitUntil(`${rendition} of ${id}`, 40_000, async () => (await isThere(rendition)) && isThere('large.jpg'));
+    return id;
+  }
+
+  function open(tab: Page, page: string) {
+    return tab.goto(`${stack.site}${paths[page]}`);
+  }
+
+  test('a photo page shows its photo, and the browser complains of nothing', async () => {
+    await using opened = await openTab(browser());
+    const { tab, complaints } = opened;
+    await open(tab, 'photo');
+    const photo = tab.locator('main img');
+    await expect.poll(() => photo.evaluate(naturalWidth)).toBeGreaterThan(0);
+    expect(await photo.getAttribute('alt')).toContain('First snow on the far ridge');
+    expect(complaints).toEqual([]);
+  });
+
+  test('nothing moves when the photo comes: its place was kept', async () => {
+    await using opened = await openTab(browser(), { viewport: { width: 360, height: 740 } });
+    const { tab } = opened;
+    const held = Promise.withResolvers<void>();
+    await tab.route('**/large.*', async (route) => {
+      await held.promise;
+      await route.continue();
+    });
+    await tab.goto(`${stack.site}${paths['photo']}`, { waitUntil: 'commit' });
+    const photo = tab.locator('main img');
+    const places = async () => [await photo.boundingBox(), await tab.locator('.caption').boundingBox()];
+    await tab.locator('footer').waitFor();
+    const before = await places();
+    expect(before[0]?.height).toBeGreaterThan(100);
+    held.resolve();
+    await expect.poll(() => photo.evaluate(naturalWidth)).toBeGreaterThan(0);
+    expect(await places()).toEqual(before);
+    expect(await tab.evaluate(shiftsSeen)).toEqual([]);
+  });
+
+  test.each(['film', 'player'])('the %s page plays and seeks, and asks for ranges of the film only', async (page) => {
+    await using opened = await openTab(browser());
+    const { tab, complaints } = opened;
+    const asked: Promise<[range: string | null, status: number | undefined]>[] = [];
+    tab.on('request', (request) => {
+      if (!request.url().endsWith('/film.mp4')) return;
+      const answer = request.response().then((response) => response?.status());
+      asked.push(Promise.all([request.headerValue('range'), answer]));
+    });
+    await open(tab, page);
+    const film = tab.locator('video');
+    const time = () => film.evaluate((film: Film) => film.currentTime);
+    await film.evaluate((film: Film) => {
+      film.muted = true;
+      return film.play();
+    });
+    await expect.poll(time, { timeout: 20_000 }).toBeGreaterThan(0.3);
+
+    await film.evaluate((film: Film, to) => {
+      film.currentTime = to;
+    }, filmSeconds - 5);
+    await expect.poll(time, { timeout: 20_000 }).toBeGreaterThan(filmSeconds - 4.7);
+    expect(await film.evaluate((film: Film) => film.getVideoPlaybackQuality().totalVideoFrames)).toBeGreaterThan(3);
+    await film.evaluate((film: Film) => film.pause());
+
+    expect(asked.length).toBeGreaterThan(0);
+    for (const [range, status] of await Promise.all(asked)) expect([range, status]).toEqual([expect.any(String), 206]);
+    expect(complaints).toEqual([]);
+  });
+
+  const names = ['photo', 'film', 'player', 'user', 'missing', 'home', 'documentation', 'upload'];
+
+  test.each(names)('axe finds nothing wrong with the %s page, in light or dark', async (page) => {
+    await using opened = await openTab(browser());
+    const { tab } = opened;
+    await open(tab, page);
+    await tab.evaluate(axeSource);
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await tab.emulateMedia({ colorScheme });
+      expect(await tab.evaluate(violations), colorScheme).toEqual([]);
+    }
+  });
+
+  test.each(names)('on a phone of 320 px the %s page needs no scrolling sideways', async (page) => {
+    await using opened = await openTab(browser(), { viewport: { width: 320, height: 568 } });
+    const { tab } = opened;
+    await open(tab, page);
+    expect(await tab.evaluate('document.documentElement.scrollWidth')).toBe(320);
+  });
+
+  test('pages work without JavaScript', async () => {
+    await using opened = await openTab(browser(), { javaScriptEnabled: false });
+    const { tab } = opened;
+    await open(tab, 'photo');
+    await expect.poll(() => tab.locator('main img').evaluate(naturalWidth)).toBeGreaterThan(0);
+    await tab.locator('[rel=author]').click();
+    await tab.waitForURL('**/by/*');
+    await expect.poll(() => tab.locator('.grid img').first().evaluate(naturalWidth)).toBeGreaterThan(0);
+    expect(await tab.locator('.grid li').count()).toBe(2);
+    await open(tab, 'film');
+    await expect.poll(() => tab.locator('video').evaluate((film: Film) => film.readyState)).toBeGreaterThan(0);
+    await open(tab, 'upload');
+    expect(await tab.locator('noscript').textContent()).toContain('needs JavaScript');
+    expect(await tab.locator('[type=submit]').isDisabled()).toBe(true);
+  });
+});
