@@ -8,12 +8,12 @@ import { enter, listedAs } from './listing.ts';
 export async function publishSample(
   store: ObjectStore,
   record: Partial<StoredRecord> = {},
-  media = Buffer.from('media'),
+  media: Buffer = Buffer.from('media'),
 ): Promise<StoredRecord> {
-  const mediaKey = newMediaKey();
+  const { id = newMediaId(), mediaKey = newMediaKey() } = record;
   const { etag, size } = await store.put(mediaObject(mediaKey), Readable.from([media]));
   const stored = {
-    ...{ id: newMediaId(), mediaKey, etag, size, type: 'jpg', width: 320, height: 240, text: 'Lunch' },
+    ...{ id, mediaKey, etag, size, type: 'jpg', width: 320, height: 240, text: 'Lunch' },
     timestamp: new Date('2026-11-21T11:36:34Z'),
     user: { id: 12345n, screenName: 'ada' },
     ...{ provider: 'https://id.example/verify', subject: '12345', application: 'test' },
