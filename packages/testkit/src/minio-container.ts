@@ -1,5 +1,5 @@
-import getPort from 'get-port';
 import { GenericContainer, getContainerRuntimeClient, Wait } from 'testcontainers';
+import { freePort } from './free-ports.ts';
 import type { StoppableServer } from './server-process.ts';
 import { waitUntil } from './wait-until.ts';
 
@@ -16,7 +16,7 @@ interface Login {
 /** Starts a MinIO in a container; `answers` tells of an endpoint whether it serves. Disposing removes the container. */
 export async function startMinioContainer({ user, password }: Login, answers: (endpoint: string) => Promise<boolean>) {
   // A port of the host's that is named stays the same over a restart.
-  const host = await getPort();
+  const host = await freePort();
   const started = await new GenericContainer(image)
     .withEnvironment({ MINIO_ROOT_USER: user, MINIO_ROOT_PASSWORD: password })
     .withCommand(['server', '/data'])

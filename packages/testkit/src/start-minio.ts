@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import getPort from 'get-port';
+import { freePort } from './free-ports.ts';
 import { findMinio, type MinioSource } from './minio-source.ts';
 import { ServerProcess, type StoppableServer } from './server-process.ts';
 
@@ -46,7 +46,7 @@ export async function startMinio(source?: MinioSource): Promise<RunningMinio> {
 
 async function startProgram(path: string) {
   const directory = await mkdtemp(join(tmpdir(), 'echodrop-minio-'));
-  const address = `127.0.0.1:${await getPort()}`;
+  const address = `127.0.0.1:${await freePort()}`;
   const endpoint = `http://${address}`;
   const process = await ServerProcess.start({
     command: [path, 'server', directory, '--address', address, '--quiet'],

@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { execa } from 'execa';
-import getPort from 'get-port';
+import { freePort } from './free-ports.ts';
 import { ServerProcess, type StoppableServer } from './server-process.ts';
 
 /** A Redis of a test's own. */
@@ -25,7 +25,7 @@ export interface RunningRedis extends StoppableServer, AsyncDisposable {
 export async function startRedis({ persistent = false } = {}): Promise<RunningRedis> {
   const program = await redisProgram();
   const directory = await mkdtemp(join(tmpdir(), 'echodrop-redis-'));
-  const port = await getPort();
+  const port = await freePort();
   const settings = {
     port: `${port}`,
     bind: '127.0.0.1',

@@ -1,8 +1,7 @@
 import { mkdtempDisposable, readdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import getPort from 'get-port';
-import { freePorts } from './free-ports.ts';
+import { freePort, freePorts } from './free-ports.ts';
 import { ServerProcess } from './server-process.ts';
 import { startSpreadingProxy } from './spreading-proxy.ts';
 import { type RunningRedis, startRedis } from './start-redis.ts';
@@ -72,7 +71,7 @@ export async function startStack({
   const opsPorts = await freePorts(all);
   const verifierPorts = [
     ports['auth-verifier'],
-    ...(await Promise.all(Array.from({ length: verifiers - 1 }, () => getPort()))),
+    ...(await Promise.all(Array.from({ length: verifiers - 1 }, () => freePort()))),
   ];
   const spreading = verifiers > 1 ? parts.use(await startSpreadingProxy(verifierPorts)) : undefined;
   const at = (port: number) => `http://127.0.0.1:${port}`;
@@ -112,7 +111,7 @@ export async function startStack({
   const started = await Promise.all(
     services.map(async (name) => [name, await start(name, Reflect.get(ports, name))] as const),
   );
-  await Promise.all(verifierPorts.slice(1).map(async (port) => start('auth-verifier', port, await getPort())));
+  await Promise.all(verifierPorts.slice(1).map(async (port) => start('auth-verifier', port, await freePort())));
   const held = parts.move();
   return {
     gateway: at(ports.gateway),

@@ -28,7 +28,8 @@ async function film(): Promise<string> {
 
 test('the player may be framed by every site, and holds nothing but the film', async () => {
   const id = await film();
-  await expect.poll(async () => (await get(`/${id}/film.mp4`)).status, { timeout: 20_000 }).toBe(200);
+  for (const name of ['film.mp4', 'large.jpg'])
+    await expect.poll(async () => (await get(`/${id}/${name}`)).status, { timeout: 20_000 }).toBe(200);
   const answer = await get(`/${id}/player`);
   expect(answer.status).toBe(200);
   expect(answer.headers.get('x-frame-options')).toBeNull();
@@ -47,7 +48,7 @@ test('the player may be framed by every site, and holds nothing but the film', a
   const named = elements.flatMap(({ name, attributes: { src, href, poster } }) =>
     [src, poster, name === 'link' ? href : undefined].filter((path) => path?.startsWith('/')),
   );
-  expect(named).toHaveLength(3);
+  expect(named).toEqual(['/player.css', '/favicon.svg', `/${id}/large.jpg`, `/${id}/film.mp4`]);
   for (const path of named) {
     const file = await get(path ?? '');
     expect({ path, status: file.status }).toEqual({ path, status: 200 });
