@@ -20,3 +20,17 @@ test.each([
     'ABUSE_CONTACT must be an address that begins with https: or mailto:',
   );
 });
+
+test('the upload page needs to know the gateway', () => {
+  expect(readConfig(env)).toMatchObject({ WEB_UPLOAD: '0', WEB_UPLOAD_FILL: {} });
+  expect(() => readConfig({ ...env, WEB_UPLOAD: '1' })).toThrow('UPLOAD_URL is required where WEB_UPLOAD is 1');
+  expect(readConfig({ ...env, WEB_UPLOAD: '1', UPLOAD_URL: 'https://api.example/up/' }).UPLOAD_URL).toBe(
+    'https://api.example/up',
+  );
+});
+
+test.each(['{', '[]', '"provider"', 'null', '{"provider":1}', '{"password":"x"}'])('%s fills in no field', (fill) => {
+  expect(() => readConfig({ ...env, WEB_UPLOAD_FILL: fill })).toThrow(
+    'WEB_UPLOAD_FILL must be a JSON object of texts, named provider, apiKey, consumerKey, consumerSecret, token, tokenSecret, bearer',
+  );
+});

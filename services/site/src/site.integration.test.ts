@@ -67,6 +67,8 @@ test.each([
   '/a/b/c',
   '/AAAAAAAAAA/',
   '/AAAAAAAAAA/original',
+  '/upload',
+  '/upload/page.js',
 ])('%s is a page that says that nothing is there', async (path) => {
   const answer = await get(path);
   expect(answer.status).toBe(404);

@@ -53,14 +53,13 @@ ${field('bearer', fill)}</fieldset>
 <p><button class="button main" type="submit" id="submit">Upload</button></p>
 </fieldset>
 </form>
-<section class="sending" id="sending" aria-labelledby="sending-name" hidden>
-<h2 id="sending-name">Uploading</h2>
-<progress id="progress" aria-labelledby="sending-name" max="1" value="0"></progress>
+<div id="outcome" role="status" aria-live="polite"></div>
+<div id="sending" hidden>
+<progress id="progress" aria-label="Sent so far" max="1" value="0"></progress>
 <p id="sent"></p>
 <p><button class="button" type="button" id="cancel">Cancel</button></p>
-</section>
-<div id="outcome" role="status" aria-live="polite"></div>
-<section class="done" id="done" aria-labelledby="done-name" hidden>
+</div>
+<section id="done" aria-labelledby="done-name" hidden>
 <h2 id="done-name" tabindex="-1">Published</h2>
 <p class="link"><a id="link" href="/"></a></p>
 <h3 id="record-name">Record</h3>

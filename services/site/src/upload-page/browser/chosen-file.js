@@ -43,7 +43,7 @@ function choose(file) {
 function show() {
   const [file] = input.files ?? [];
   for (const shown of preview.children) URL.revokeObjectURL(shown.getAttribute('src') ?? '');
-  hint.textContent = file ? `${file.name}, ${sizeOf(file.size)}` : unchosen;
+  hint.textContent = file ? sizeOf(file.size) : unchosen;
   const seen = file && viewOf(file);
   preview.replaceChildren(...(seen ? [seen] : []));
   preview.hidden = !seen;

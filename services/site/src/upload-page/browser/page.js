@@ -85,7 +85,7 @@ function showAnswer(answer) {
   const page = pageOf(answer);
   showSending(false);
   if (page === undefined) return tell(refusalOf(answer), true);
-  tell('It is published.', false);
+  outcome.replaceChildren();
   const link = part('link', HTMLAnchorElement);
   link.href = page;
   link.textContent = page;
