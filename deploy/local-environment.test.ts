@@ -51,7 +51,7 @@ test('with nothing set, every service gets what the system brings along', () => 
     VERIFIER_URL: 'http://127.0.0.1:8082',
     VERIFIER_SECRET_FILE: '/data/secrets/VERIFIER_SECRET',
     API_KEYS: 'sandbox-key',
-    CORS_ORIGINS: 'http://127.0.0.1:8081',
+    CORS_ORIGINS: 'http://127.0.0.1:8081,http://localhost:8081',
   });
   expect(of('site')).toMatchObject({ WEB_UPLOAD: '1', UPLOAD_URL: 'http://127.0.0.1:8080' });
   expect(of('auth-verifier')).toMatchObject({

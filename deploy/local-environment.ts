@@ -66,16 +66,18 @@ function defaultSettings(env: NodeJS.ProcessEnv, { dataDir, redisUrl }: OwnParts
     API_KEYS: sandboxApiKey,
     WEB_UPLOAD: '1',
     UPLOAD_URL: sound(env, localService),
-    CORS_ORIGINS: siteOrigin(env),
+    CORS_ORIGINS: siteOrigins(env).join(),
     WEB_UPLOAD_FILL: JSON.stringify(uploadFill(env)),
     ...Object.fromEntries(ownSecrets.map((name) => [`${name}_FILE`, madeSecretFile(dataDir, name)])),
   };
 }
 
-function siteOrigin(env: NodeJS.ProcessEnv): string {
+// A person on this machine may call the site localhost too.
+function siteOrigins(env: NodeJS.ProcessEnv): string[] {
   const local = sound(env, (from) => localAddress('site', from));
   const given = environmentOf('site', env)['PUBLIC_SITE_URL'];
-  return new URL(given && URL.canParse(given) ? given : local).origin;
+  const { origin } = new URL(given && URL.canParse(given) ? given : local);
+  return [...new Set([origin, origin.replace('//127.0.0.1', '//localhost')])];
 }
 
 // Everybody who opens the page reads it: nothing that a person has given goes into it.
