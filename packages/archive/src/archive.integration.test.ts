@@ -1,4 +1,4 @@
-import { mkdtempDisposable } from 'node:fs/promises';
+import { mkdir, mkdtempDisposable, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
@@ -19,12 +19,13 @@ const bob = { provider: 'https://id.example/verify', subject: '12346' };
 const at = (second: number) => new Date(Date.UTC(2026, 10, 21, 12, 0, second));
 
 let parts: AsyncDisposableStack;
+let folder: string;
 let store: FilesystemObjectStore;
 
 beforeEach(async () => {
   parts = new AsyncDisposableStack();
-  const folder = parts.use(await mkdtempDisposable(join(tmpdir(), 'archive-test-')));
-  store = parts.use(new FilesystemObjectStore(folder.path));
+  folder = parts.use(await mkdtempDisposable(join(tmpdir(), 'archive-test-'))).path;
+  store = parts.use(new FilesystemObjectStore(folder));
 });
 afterEach(() => parts.disposeAsync());
 
@@ -67,14 +68,29 @@ test('an entry whose record is gone or is another one is passed over, and pages 
   for (let second = 0; second < 6; second += 1) records.unshift(await publish(at(second)));
   const [newestOne, , third] = records as [StoredRecord, StoredRecord, StoredRecord];
   await store.remove(recordObject(newestOne.id));
-  const wrong = `${listingOf(ownerHash(bob))}${'0'.repeat(13)}-${third.id}`;
-  await store.putIfAbsent(wrong, Buffer.alloc(0));
+  // Of the right owner at a wrong time, and of another owner at the right time.
+  const [entry] = (await store.list(listingOf(ownerHash(ada)), { limit: 9 })).filter(({ key }) =>
+    key.endsWith(third.id),
+  );
+  const misplaced = [
+    `${listingOf(ownerHash(ada))}${'0'.repeat(13)}-${third.id}`,
+    `${listingOf(ownerHash(bob))}${entry?.key.split('/').at(-1)}`,
+  ];
+  for (const key of misplaced) await store.putIfAbsent(key, Buffer.alloc(0));
   expect(await pages({ owner: ownerHash(ada), limit: 2 })).toEqual([
     [records[1]?.id, records[2]?.id],
     [records[3]?.id, records[4]?.id],
     [records[5]?.id],
   ]);
   expect(await pages({ owner: ownerHash(bob), limit: 2 })).toEqual([[]]);
+});
+
+test('a record that cannot be read is told, and hides no other', async () => {
+  const [oldest, broken, latest] = [await publish(at(0)), await publish(at(1)), await publish(at(2))];
+  await store.put(recordObject(broken.id), Readable.from([Buffer.from('{"broken')]));
+  const told: string[] = [];
+  const { records } = await newest(store, { limit: 9, unreadable: (id) => told.push(id) });
+  expect([records, told]).toEqual([[latest, oldest], [broken.id]]);
 });
 
 test('a page of nothing but gone records ends, and leads on', async () => {
@@ -160,4 +176,12 @@ test('users and applications are blocked until they are let in again', async () 
   await unblock(store, user);
   await unblock(store, user);
   expect(await blockObjects(store)).toEqual([blockObject(application)]);
+});
+
+test('all blocks are found, be they more than one list has', async () => {
+  const users = join(folder, 'objects/blocks/users');
+  await mkdir(users, { recursive: true });
+  const names = Array.from({ length: 1003 }, (_, n) => String(n).padStart(32, '0'));
+  await Promise.all(names.map((name) => writeFile(join(users, name), '')));
+  expect(await blockObjects(store)).toEqual(names.map((name) => `blocks/users/${name}`));
 });

@@ -1,8 +1,8 @@
 import { allRecords } from '@echodrop/object-store/object-keys';
 import { longestList, type ObjectStore } from '@echodrop/object-store/object-store';
-import { type StoredRecord, type Tombstone, UnreadableRecord } from '@echodrop/record';
+import type { StoredRecord, Tombstone, UnreadableRecord } from '@echodrop/record';
 import { pMapIterable } from 'p-map';
-import { findRecord } from './find-record.ts';
+import { findReadable } from './find-record.ts';
 
 const readAtOnce = 16;
 
@@ -19,7 +19,7 @@ export interface FoundRecord {
  * @throws StoreUnavailable
  */
 export function everyRecord(store: ObjectStore): AsyncIterable<FoundRecord> {
-  return pMapIterable(recordIds(store), async (id) => ({ id, found: await readable(store, id) }), {
+  return pMapIterable(recordIds(store), async (id) => ({ id, found: await findReadable(store, id) }), {
     concurrency: readAtOnce,
   });
 }
@@ -31,11 +31,4 @@ async function* recordIds(store: ObjectStore): AsyncGenerator<string> {
     if (page.length < longestList) return;
     after = page.at(-1)?.key;
   }
-}
-
-function readable(store: ObjectStore, id: string): Promise<FoundRecord['found']> {
-  return findRecord(store, id).catch((error: unknown) => {
-    if (error instanceof UnreadableRecord) return error;
-    throw error;
-  });
 }

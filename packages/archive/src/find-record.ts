@@ -1,7 +1,7 @@
 import { buffer } from 'node:stream/consumers';
 import { recordObject } from '@echodrop/object-store/object-keys';
 import type { ObjectStore } from '@echodrop/object-store/object-store';
-import { decodeStoredRecord, isMediaId, type StoredRecord, type Tombstone } from '@echodrop/record';
+import { decodeStoredRecord, isMediaId, type StoredRecord, type Tombstone, UnreadableRecord } from '@echodrop/record';
 
 /**
  * The record of `id` or its tombstone, or undefined when there is neither or `id` has no media id's shape: no other text ever
@@ -16,4 +16,16 @@ export async function findRecord(
   if (!isMediaId(id)) return undefined;
   const reading = await store.read(recordObject(id), signal && { signal });
   return reading && decodeStoredRecord(await buffer(reading.body));
+}
+
+/** The same for those who look at many: a record that cannot be read is told, and stops nobody. @throws StoreUnavailable, or the signal's reason */
+export function findReadable(
+  store: ObjectStore,
+  id: string,
+  signal?: AbortSignal,
+): Promise<StoredRecord | Tombstone | UnreadableRecord | undefined> {
+  return findRecord(store, id, signal).catch((error: unknown) => {
+    if (error instanceof UnreadableRecord) return error;
+    throw error;
+  });
 }

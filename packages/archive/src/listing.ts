@@ -1,7 +1,7 @@
 import { listingOf } from '@echodrop/object-store/object-keys';
 import type { ObjectStore } from '@echodrop/object-store/object-store';
-import { isTombstone, type RecordPage, type StoredRecord } from '@echodrop/record';
-import { findRecord } from './find-record.ts';
+import { isTombstone, type RecordPage, type StoredRecord, UnreadableRecord } from '@echodrop/record';
+import { findReadable } from './find-record.ts';
 import { ownerHash } from './owner.ts';
 
 interface Asked {
@@ -12,6 +12,8 @@ interface Asked {
   /** How many records a page has at most. */
   readonly limit: number;
   readonly signal?: AbortSignal;
+  /** Hears of each record that cannot be read, which is passed over. */
+  readonly unreadable?: (id: string) => void;
 }
 
 // An entry's name is the time before it (milliseconds to the end of 13 digits, so that the newest is the first), and the id.
@@ -48,11 +50,11 @@ export function listedAs(record: StoredRecord): Listed {
 /**
  * Records from the newest on. One whose entries were never written (a process died in between) is missing until they are
  * written anew; an entry without its record is passed over.
- * @throws RangeError where `after` is no cursor; StoreUnavailable, UnreadableRecord, or the signal's reason
+ * @throws RangeError where `after` is no cursor; StoreUnavailable, or the signal's reason
  */
 export async function newest(
   store: ObjectStore,
-  { owner, after, limit, signal }: Asked,
+  { owner, after, limit, signal, unreadable }: Asked,
 ): Promise<RecordPage<StoredRecord>> {
   if (after !== undefined && !isCursor(after)) throw new RangeError('not a cursor');
   const prefix = listingOf(owner);
@@ -63,7 +65,7 @@ export async function newest(
     // One more tells whether there is a next page.
     const entries = await store.list(prefix, { after: last && `${prefix}${last}`, limit: wanted + 1 });
     const names = entries.map(({ key }) => key.slice(prefix.length));
-    const read = names.slice(0, wanted).map((name) => recordOf(store, name, owner, signal));
+    const read = names.slice(0, wanted).map((name) => recordOf(store, name, { owner, signal, unreadable }));
     records.push(...(await Promise.all(read)).filter((record) => record !== undefined));
     if (names.length <= wanted) return { records };
     last = names[wanted - 1];
@@ -75,12 +77,13 @@ export async function newest(
 async function recordOf(
   store: ObjectStore,
   name: string,
-  owner: string | undefined,
-  signal: AbortSignal | undefined,
+  { owner, signal, unreadable }: Pick<Asked, 'owner' | 'signal' | 'unreadable'>,
 ): Promise<StoredRecord | undefined> {
   const id = entryName.exec(name)?.[2];
-  const found = id === undefined ? undefined : await findRecord(store, id, signal);
-  if (!found || isTombstone(found) || nameOf(found) !== name) return undefined;
+  if (id === undefined) return undefined;
+  const found = await findReadable(store, id, signal);
+  if (found instanceof UnreadableRecord) unreadable?.(id);
+  if (!found || found instanceof UnreadableRecord || isTombstone(found) || nameOf(found) !== name) return undefined;
   return owner === undefined || ownerHash(found) === owner ? found : undefined;
 }
 

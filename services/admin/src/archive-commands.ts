@@ -78,13 +78,13 @@ export function addArchiveCommands(admin: Command, { env, print, tell }: Means):
     admin
       .command(`${verb}-user`)
       .summary(summary('a user'))
-      .argument(...ofProvider)
-      .argument(...ofSubject)
+      .argument(...ofProvider, something)
+      .argument(...ofSubject, something)
       .action((provider: string, subject: string) => changed({ kind: 'user', provider, subject }));
     admin
       .command(`${verb}-application`)
       .summary(summary('an application'))
-      .argument('<name>', 'the name of its key in API_KEYS, as list shows it')
+      .argument('<name>', 'the name of its key in API_KEYS, as list shows it', something)
       .action((name: string) => changed({ kind: 'application', name }));
   }
   admin
@@ -96,6 +96,11 @@ export function addArchiveCommands(admin: Command, { env, print, tell }: Means):
     .command('rebuild-listings')
     .summary('lists every upload anew, for its user and among the newest')
     .action(() => inStore(rebuildListings));
+}
+
+function something(text: string): string {
+  if (text === '') throw new InvalidArgumentError('It must not be empty.');
+  return text;
 }
 
 function wholeCount(text: string): number {

@@ -10,6 +10,9 @@ import { encodeStoredRecord, isTombstone, type StoredRecord, UnreadableRecord } 
 import type { Audit } from './audit.ts';
 import { Failing } from './failing.ts';
 
+// The originals tell where people were.
+const mode = 0o600;
+
 /**
  * Writes everything of one user into `folder`, which must be new or empty: of each upload `<id>.<type>`, the file as it was uploaded with
  * all its metadata, and `<id>.json`, the record as it is stored. Every record is looked at, whatever the listings say.
@@ -46,11 +49,11 @@ export async function* exportUploads(
 
 // A file has its name when it is whole.
 async function writeUpload(store: ObjectStore, record: StoredRecord, folder: string): Promise<boolean> {
-  await writeFile(join(folder, `${record.id}.json`), encodeStoredRecord(record));
+  await writeFile(join(folder, `${record.id}.json`), encodeStoredRecord(record), { mode });
   const reading = await store.read(mediaObject(record.mediaKey));
   if (!reading) return false;
   const path = join(folder, `${record.id}.${record.type}`);
-  await pipeline(reading.body, createWriteStream(`${path}.part`));
+  await pipeline(reading.body, createWriteStream(`${path}.part`, { mode }));
   await rename(`${path}.part`, path);
   return true;
 }

@@ -12,8 +12,13 @@ interface Asked {
 
 /** The newest uploads, a line each, and how to go on where there are more. @throws StoreUnavailable; RangeError where `after` is no cursor */
 export async function* listUploads(store: ObjectStore, { owner, after, limit }: Asked): AsyncGenerator<string> {
-  const { records, next } = await newest(store, { owner: owner && ownerHash(owner), after, limit });
+  const unreadable: string[] = [];
+  const { records, next } = await newest(store, {
+    ...{ owner: owner && ownerHash(owner), after, limit },
+    unreadable: (id) => unreadable.push(id),
+  });
   for (const record of records) yield uploadLine(record);
+  for (const id of unreadable) yield `${id}: the record cannot be read`;
   if (next !== undefined) yield `There are more: --after ${next}`;
 }
 

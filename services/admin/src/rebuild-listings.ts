@@ -1,10 +1,10 @@
 import { everyRecord } from '@echodrop/archive/every-record';
-import { enter, listedAs } from '@echodrop/archive/listing';
+import { enter, listedAs, strike } from '@echodrop/archive/listing';
 import type { ObjectStore } from '@echodrop/object-store/object-store';
 import { isTombstone, UnreadableRecord } from '@echodrop/record';
 import { Failing } from './failing.ts';
 
-/** Writes the entries of every record anew; those that are there stay. @throws StoreUnavailable; Failing at the end where a record cannot be read */
+/** Writes the entries of every record anew, and takes away those of removed ones; those that are there stay. @throws StoreUnavailable; Failing at the end where a record cannot be read */
 export async function* rebuildListings(store: ObjectStore): AsyncGenerator<string> {
   let entered = 0;
   let unreadable = 0;
@@ -12,7 +12,9 @@ export async function* rebuildListings(store: ObjectStore): AsyncGenerator<strin
     if (found instanceof UnreadableRecord) {
       unreadable += 1;
       yield `${id}: the record cannot be read`;
-    } else if (found && !isTombstone(found)) {
+    } else if (found && isTombstone(found)) {
+      await strike(store, found);
+    } else if (found) {
       await enter(store, listedAs(found));
       entered += 1;
     }

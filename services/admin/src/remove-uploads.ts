@@ -1,5 +1,5 @@
 import { everyRecord } from '@echodrop/archive/every-record';
-import { findRecord } from '@echodrop/archive/find-record';
+import { findReadable } from '@echodrop/archive/find-record';
 import type { Owner } from '@echodrop/archive/owner';
 import { ownerHash } from '@echodrop/archive/owner';
 import { finishRemoval, removeMedia } from '@echodrop/archive/remove-media';
@@ -8,18 +8,18 @@ import { isTombstone, type StoredRecord, type Tombstone, UnreadableRecord } from
 import type { Audit } from './audit.ts';
 import { Failing } from './failing.ts';
 
-/** Removes the uploads of these ids; a line for each. @throws StoreUnavailable; Failing at the end where one was not there */
+/** Removes the uploads of these ids; a line for each. @throws StoreUnavailable; Failing at the end where one was not there or cannot be read */
 export async function* removeUploads(store: ObjectStore, ids: readonly string[], audit: Audit): AsyncGenerator<string> {
-  let missing = 0;
+  let failed = 0;
   for (const id of ids) {
-    const found = await findRecord(store, id);
-    if (found) yield await removed(store, found, audit);
+    const found = await findReadable(store, id);
+    if (found && !(found instanceof UnreadableRecord)) yield await removed(store, found, audit);
     else {
-      missing += 1;
-      yield `${id}: there is no such upload`;
+      failed += 1;
+      yield found ? `${id}: the record cannot be read` : `${id}: there is no such upload`;
     }
   }
-  if (missing > 0) throw new Failing(`${missing} of ${ids.length} are not there`);
+  if (failed > 0) throw new Failing(`${failed} of ${ids.length} were not removed`);
 }
 
 /**
@@ -45,7 +45,7 @@ export async function* purge(
     }
   }
   yield isMeant
-    ? `${count} uploads were removed. What of theirs is still being uploaded is not among them: block them first, and run this again.`
+    ? `${count} uploads were removed. What of theirs is still being uploaded is not among them: block them first, and run this again a minute later.`
     : `${count} uploads would be removed; --yes removes them.`;
   if (unreadable > 0) throw new Failing(`${unreadable} records cannot be read`);
 }

@@ -65,6 +65,7 @@ interface Means {
 export class AdmittedUpload implements Disposable {
   readonly #held: DisposableStack;
   readonly #means: Means;
+  #caller: Caller | undefined;
 
   constructor(held: DisposableStack, means: Means) {
     this.#held = held;
@@ -74,15 +75,20 @@ export class AdmittedUpload implements Disposable {
   /** Its verified user, if there are not too many uploads of the same one. @throws Refusal `caller_blocked`, `too_many_requests` */
   readonly byCaller = async (caller: Caller): Promise<Caller> => {
     this.#means.blocks.requireUser(caller);
+    this.#caller = caller;
     const name = JSON.stringify([caller.provider, caller.subject]);
     if (!this.#means.ofUsers.enter(name, this.#held)) throw new Refusal('too_many_requests', { retryAfterSeconds });
     await this.#means.rates.countUser(caller);
     return caller;
   };
 
-  /** Its API key is that of `application`. @throws Refusal `application_blocked`, `too_many_requests` */
+  /**
+   * Its form is complete, and its API key is that of `application`. Its user may have been blocked since it began.
+   * @throws Refusal `application_blocked`, `caller_blocked`, `too_many_requests`
+   */
   async fromApplication(application: string): Promise<void> {
     this.#means.blocks.requireApplication(application);
+    if (this.#caller) this.#means.blocks.requireUser(this.#caller);
     await this.#means.rates.countKey(application);
   }
 

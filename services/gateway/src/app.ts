@@ -12,7 +12,6 @@ import { askedFormat } from './asked-format.ts';
 import type { GatewayEvents, UploadEnd } from './events.ts';
 import { fromPages } from './from-pages.ts';
 import { openApiRoute } from './openapi-route.ts';
-import type { OwnParts } from './own-uploads.ts';
 import { ownUploadsRoutes } from './own-uploads-routes.ts';
 import { MediaFailure } from './publish.ts';
 import { asRefusal, ClientGone, type Reason, Refusal } from './refusals.ts';
@@ -21,7 +20,7 @@ import { type Upload, type UploadParts, uploadV1, uploadV2 } from './upload.ts';
 
 interface Gateway {
   readonly parts: UploadParts;
-  readonly ownParts: OwnParts;
+  readonly ownParts: Parameters<typeof ownUploadsRoutes>[1]['parts'];
   readonly events: GatewayEvents;
   readonly basePaths: readonly string[];
   /** Where the pages of media are, without a slash at its end. */
@@ -39,9 +38,12 @@ export function gatewayApp(gateway: Gateway): Express {
   const app = express();
   app.disable('x-powered-by').disable('etag').enable('case sensitive routing').enable('strict routing');
   app.set('trust proxy', gateway.trustedProxies);
+  app.use((_request, response, next) => {
+    response.setHeader('X-Request-Id', randomUUID());
+    next();
+  });
   if (gateway.corsOrigins.length > 0) app.use(fromPages(gateway.corsOrigins));
   app.use((request, response, next) => {
-    response.setHeader('X-Request-Id', randomUUID());
     const fault = faultOf(request);
     if (fault) answerRefusal(request, response, askedFormat(request.url), new Refusal(fault));
     else next();

@@ -1,10 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { blockObject, blockObjects } from '@echodrop/archive/blocks';
+import { type Blockable, blockObject, blockObjects } from '@echodrop/archive/blocks';
 import type { Caller } from '@echodrop/contracts/verification';
 import type { ObjectStore } from '@echodrop/object-store/object-store';
 import { Refusal } from './refusals.ts';
 
 const pauseMs = 10_000;
+const retryAfterSeconds = 5;
 
 /** Who may not upload, as operators have said in the store; looked up there every ten seconds, so that no upload has to. */
 export class BlockList implements AsyncDisposable {
@@ -21,14 +22,14 @@ export class BlockList implements AsyncDisposable {
     this.#looking = this.#look();
   }
 
-  /** @throws Refusal `caller_blocked` */
+  /** @throws Refusal `caller_blocked`; `unavailable` while nobody has looked yet */
   requireUser({ provider, subject }: Caller): void {
-    if (this.#blocked?.has(blockObject({ kind: 'user', provider, subject }))) throw new Refusal('caller_blocked');
+    if (this.#isBlocked({ kind: 'user', provider, subject })) throw new Refusal('caller_blocked');
   }
 
-  /** @throws Refusal `application_blocked` */
+  /** @throws Refusal `application_blocked`; `unavailable` while nobody has looked yet */
   requireApplication(name: string): void {
-    if (this.#blocked?.has(blockObject({ kind: 'application', name }))) throw new Refusal('application_blocked');
+    if (this.#isBlocked({ kind: 'application', name })) throw new Refusal('application_blocked');
   }
 
   /** Resolves when it is known who is blocked. @throws Error */
@@ -39,6 +40,11 @@ export class BlockList implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     this.#stop.abort();
     await this.#looking;
+  }
+
+  #isBlocked(who: Blockable): boolean {
+    if (!this.#blocked) throw new Refusal('unavailable', { retryAfterSeconds });
+    return this.#blocked.has(blockObject(who));
   }
 
   async #look(): Promise<void> {

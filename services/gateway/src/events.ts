@@ -118,10 +118,19 @@ export class GatewayEvents {
     this.#log.info({ requestId, records }, 'own uploads listed');
   }
 
-  /** A user has removed an upload: the audit's line. */
-  ownRemoved(removal: Removal): void {
+  /** A user removes an upload: the audit's line, also of what is cut short. */
+  ownRemoving(removal: Removal): void {
+    this.#audit.info({ act: 'remove', ...removal }, 'an upload is removed by its owner');
+  }
+
+  /** A user has removed an upload. */
+  ownRemoved(): void {
     this.#own.inc({ outcome: 'removed' });
-    this.#audit.info({ act: 'remove', ...removal }, 'upload removed by its owner');
+  }
+
+  /** A list is without an upload whose record cannot be read. */
+  recordUnreadable(requestId: string, mediaId: string): void {
+    this.#log.error({ requestId, mediaId }, 'a record cannot be read');
   }
 
   /** A user was neither told nor obeyed. */

@@ -8,7 +8,7 @@ import { asRefusal, ClientGone, Refusal } from './refusals.ts';
 import { untilGone } from './until-gone.ts';
 
 interface OwnRoutes {
-  readonly parts: OwnParts;
+  readonly parts: Omit<OwnParts, 'removing' | 'unreadable'>;
   readonly events: GatewayEvents;
   readonly publicSite: string;
 }
@@ -23,7 +23,7 @@ export function ownUploadsRoutes(base: string, { parts, events, publicSite }: Ow
   for (const format of ['xml', 'json'] as const) {
     const list: RequestHandler = (request, response) =>
       answered(request, response, format, async (own) => {
-        const { records, next } = await listOwn(own, pageAsked(request), parts);
+        const { records, next } = await listOwn(own, pageAsked(request), partsOf(response));
         answerRecords(response, format, { records: records.map((each) => publicRecord(each, publicSite)), next });
         events.ownListed(requestIdOf(response), records.length);
       });
@@ -31,12 +31,22 @@ export function ownUploadsRoutes(base: string, { parts, events, publicSite }: Ow
   }
   const remove: RequestHandler<{ id: string }> = (request, response) =>
     answered(request, response, 'json', async (own) => {
-      const { id, mediaKey, provider, subject } = await removeOwn(own, request.params.id, parts);
+      await removeOwn(own, request.params.id, partsOf(response));
       response.status(204).end();
-      events.ownRemoved({ requestId: requestIdOf(response), mediaId: id, mediaKey, provider, subject });
+      events.ownRemoved();
     });
   router.route(`${root}/:id`).delete(remove).all(otherMethod('DELETE', 'json'));
   return router;
+
+  function partsOf(response: Response): OwnParts {
+    const requestId = requestIdOf(response);
+    return {
+      ...parts,
+      removing: ({ id: mediaId, mediaKey, provider, subject }) =>
+        events.ownRemoving({ requestId, mediaId, mediaKey, provider, subject }),
+      unreadable: (mediaId) => events.recordUnreadable(requestId, mediaId),
+    };
+  }
 
   async function answered(
     request: Request<object>,

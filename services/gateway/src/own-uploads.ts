@@ -19,6 +19,10 @@ export interface OwnParts {
   readonly verifier: VerificationClient;
   readonly store: ObjectStore;
   readonly compatibility: 'strict' | 'historic';
+  /** Hears of each removal before it begins: one that is cut short is told too. */
+  readonly removing: (record: StoredRecord) => void;
+  /** Hears of each record that cannot be read, which is in no list. */
+  readonly unreadable: (mediaId: string) => void;
 }
 
 /** The uploads of the user, newest first. @throws Refusal, ClientGone, RangeError where `after` is no cursor, or what is broken */
@@ -29,11 +33,11 @@ export async function listOwn(
 ): Promise<RecordPage<StoredRecord>> {
   using _slot = parts.admission.slot();
   const owner = ownerHash(await callerOf(own, parts));
-  return await newest(parts.store, { ...page, owner, signal: own.gone });
+  return await newest(parts.store, { ...page, owner, signal: own.gone, unreadable: parts.unreadable });
 }
 
-/** Removes an upload of the user. @returns the record that was @throws Refusal `not_yours`, `not_found` and others, ClientGone, or what is broken */
-export async function removeOwn(own: OwnRequest, id: string, parts: OwnParts): Promise<StoredRecord> {
+/** Removes an upload of the user. @throws Refusal `not_yours`, `not_found` and others, ClientGone, or what is broken */
+export async function removeOwn(own: OwnRequest, id: string, parts: OwnParts): Promise<void> {
   using _slot = parts.admission.slot();
   const caller = await callerOf(own, parts);
   const found = await findRecord(parts.store, id, own.gone);
@@ -44,8 +48,8 @@ export async function removeOwn(own: OwnRequest, id: string, parts: OwnParts): P
     throw new Refusal('not_found');
   }
   if (!isTheirs) throw new Refusal('not_yours');
+  parts.removing(found);
   await removeMedia(parts.store, found, { by: 'owner', at: new Date() });
-  return found;
 }
 
 async function callerOf({ request, clientAddress, gone }: OwnRequest, parts: OwnParts): Promise<Caller> {
