@@ -1,8 +1,9 @@
 import { allRecords } from '@echodrop/object-store/object-keys';
 import { longestList, type ObjectStore } from '@echodrop/object-store/object-store';
-import type { StoredRecord, Tombstone, UnreadableRecord } from '@echodrop/record';
+import { isTombstone, type StoredRecord, type Tombstone, UnreadableRecord } from '@echodrop/record';
 import { pMapIterable } from 'p-map';
 import { findReadable } from './find-record.ts';
+import { type Owner, ownerHash } from './owner.ts';
 
 const readAtOnce = 16;
 
@@ -22,6 +23,19 @@ export function everyRecord(store: ObjectStore): AsyncIterable<FoundRecord> {
   return pMapIterable(recordIds(store), async (id) => ({ id, found: await findReadable(store, id) }), {
     concurrency: readAtOnce,
   });
+}
+
+/** Of all records those of one owner, tombstones too; and those that cannot be read, which may be theirs. @throws StoreUnavailable */
+export async function* everyRecordOf(store: ObjectStore, owner: Owner): AsyncGenerator<FoundRecord> {
+  const hash = ownerHash(owner);
+  for await (const each of everyRecord(store)) {
+    if (each.found && isOf(hash, each.found)) yield each;
+  }
+}
+
+function isOf(hash: string, found: StoredRecord | Tombstone | UnreadableRecord): boolean {
+  if (found instanceof UnreadableRecord) return true;
+  return hash === (isTombstone(found) ? found.owner : ownerHash(found));
 }
 
 async function* recordIds(store: ObjectStore): AsyncGenerator<string> {

@@ -5,8 +5,8 @@ import { encodeTombstone, type StoredRecord, type Tombstone } from '@echodrop/re
 import { listedAs, strike } from './listing.ts';
 
 /**
- * Takes an upload down: a tombstone takes the record's place, and from then on nothing of it is shown; then entries, renditions and
- * media go. What fails in between is done by `finishRemoval`.
+ * Takes an upload down: a tombstone takes the record's place, and from then on nothing of it is shown; then entries, media and
+ * renditions go. What fails in between is done by `finishRemoval`.
  * @throws StoreUnavailable
  */
 export async function removeMedia(

@@ -52,8 +52,9 @@ test('list shows the newest first, of all or of one user, and how to go on', asy
   const [first, second, third] = await publishThree();
   const all = await run('list');
   expect(all.exitCode).toBe(0);
-  expect(all.lines.map((line) => line.split('  ')[1])).toEqual([third.id, second.id, first.id]);
-  const [line, more] = (await run('list', provider, '12345', '--count', '1')).lines;
+  expect(all.lines.map((line) => line.split('  ')[1])).toEqual(['id', third.id, second.id, first.id]);
+  const [head, line, more] = (await run('list', provider, '12345', '--count', '1')).lines;
+  expect(head?.split('  ')).toHaveLength(line?.split('  ').length ?? 0);
   expect(line).toBe(`2026-11-21T12:00:03.000Z  ${third.id}  jpg  5  "ada"  "${provider}"  "12345"  "test"  "Lunch"`);
   const cursor = /--after (\S+)$/.exec(more ?? '')?.[1] ?? expect.fail('no cursor');
   expect((await run('list', provider, '12345', '--after', cursor)).stdout).toContain(first.id);
@@ -62,8 +63,8 @@ test('list shows the newest first, of all or of one user, and how to go on', asy
 test('a caption cannot make a terminal obey, nor pass for another line', async () => {
   await publishSample(store, { text: 'a\n2026  \u001b]0;x\u0007\u009b31m\u202e\u2028'.padEnd(2000, 'b') });
   const { lines } = await run('list');
-  expect(lines).toHaveLength(1);
-  expect(lines[0]).toMatch(/^[\x20-\x7e…]{1,300}$/);
+  expect(lines).toHaveLength(2);
+  expect(lines[1]).toMatch(/^[\x20-\x7e…]{1,300}$/);
 });
 
 test.each([
@@ -91,7 +92,7 @@ test('without a store that is named or found, the settings are told as faulty', 
 
 test('remove takes uploads down, with an audit line for each, and tells which are not there', async () => {
   const [first, second, third] = await publishThree();
-  const ran = await run('remove', first.id, 'ZZZZZZZZZZ', '../x', third.id);
+  const ran = await run('remove', first.id, 'ZZZZZZZZZZ', '../x', `https://media.example/${third.id}/large.jpg`);
   expect(ran.exitCode).toBe(1);
   expect(ran.lines).toEqual([
     `${first.id}: removed`,
@@ -105,13 +106,13 @@ test('remove takes uploads down, with an audit line for each, and tells which ar
   expect(await findRecord(store, first.id)).toHaveProperty('removed.by', 'operator');
   expect(await store.stat(mediaObject(first.mediaKey))).toBeUndefined();
   expect((await newest(store, { limit: 9 })).records).toEqual([second]);
-  expect((await run('remove', first.id)).stdout).toMatch(/was removed by its operator on 20/);
+  expect((await run('remove', first.id)).stdout).toMatch(/was removed by an operator on 20/);
 });
 
 test('purge counts, and with --yes removes everything of one user, also what no listing has', async () => {
   const [first, second, third] = await publishThree();
   for (const { key } of await store.list(listingOf(), { limit: 9 })) await store.remove(key);
-  expect((await run('purge', provider, '12345')).stdout).toBe('2 uploads would be removed; --yes removes them.');
+  expect((await run('purge', provider, '12345')).stdout).toMatch(/^2 uploads would be removed; --yes removes them\./);
   expect(await findRecord(store, first.id)).toEqual(first);
   const ran = await run('purge', provider, '12345', '--yes');
   expect(ran.exitCode).toBe(0);
@@ -147,7 +148,7 @@ test('export writes files and records of one user, into a folder that is empty',
   expect((await readdir(into)).sort()).toEqual([`${mine.id}.json`, `${mine.id}.png`]);
   expect(await readFile(join(into, `${mine.id}.png`), 'utf8')).toBe('my picture');
   expect(decodeStoredRecord(await readFile(join(into, `${mine.id}.json`)))).toEqual(mine);
-  expect((await run('export', provider, '12345', into)).stderr).toBe('The folder is not empty.');
+  expect((await run('export', provider, '12345', into)).stderr).toBe(`The folder ${into} is not empty.`);
 });
 
 test('export tells what media is missing', async () => {

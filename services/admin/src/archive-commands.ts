@@ -45,7 +45,7 @@ export function addArchiveCommands(admin: Command, { env, print, tell }: Means):
   admin
     .command('remove')
     .summary('takes uploads down: their pages, renditions and media')
-    .argument('<id...>', 'the ids, as they are in the addresses of the pages')
+    .argument('<id...>', 'the ids, or the addresses of the pages')
     .action((ids: string[]) => inStore((store) => removeUploads(store, ids, audit)));
 
   admin

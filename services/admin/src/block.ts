@@ -1,4 +1,12 @@
-import { allBlocks, type Block, type Blockable, block, unblock } from '@echodrop/archive/blocks';
+import {
+  allBlocks,
+  type Block,
+  type Blockable,
+  block,
+  blockObject,
+  blockObjects,
+  unblock,
+} from '@echodrop/archive/blocks';
 import { newest } from '@echodrop/archive/listing';
 import { ownerHash } from '@echodrop/archive/owner';
 import type { ObjectStore } from '@echodrop/object-store/object-store';
@@ -14,11 +22,12 @@ export async function blockUploads(store: ObjectStore, who: Blockable, audit: Au
   const hint = (await isKnown(store, who))
     ? ''
     : ' They have uploaded nothing so far: are they spelled as list shows it?';
-  return `From ten seconds on, uploads of ${named(who)} are refused.${hint} What was uploaded stays: list and remove, or purge.`;
+  return `From ten seconds on, uploads of ${named(who)} are refused.${hint} What was uploaded stays.`;
 }
 
 /** Lets somebody upload again. @returns one line for people @throws StoreUnavailable */
 export async function unblockUploads(store: ObjectStore, who: Blockable, audit: Audit): Promise<string> {
+  if (!(await blockObjects(store)).includes(blockObject(who))) return `${named(who)} is not blocked.`;
   audit({ act: 'unblock', ...actedOn(who) });
   await unblock(store, who);
   return `From ten seconds on, uploads of ${named(who)} are taken again.`;

@@ -2,8 +2,8 @@ import { createWriteStream } from 'node:fs';
 import { mkdir, readdir, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import { everyRecord } from '@echodrop/archive/every-record';
-import { type Owner, ownerHash } from '@echodrop/archive/owner';
+import { everyRecordOf } from '@echodrop/archive/every-record';
+import type { Owner } from '@echodrop/archive/owner';
 import { mediaObject } from '@echodrop/object-store/object-keys';
 import type { ObjectStore } from '@echodrop/object-store/object-store';
 import { encodeStoredRecord, isTombstone, type StoredRecord, UnreadableRecord } from '@echodrop/record';
@@ -25,16 +25,15 @@ export async function* exportUploads(
   { folder, audit }: { folder: string; audit: Audit },
 ): AsyncGenerator<string> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
-  if ((await readdir(folder)).length > 0) throw new Failing('The folder is not empty.');
+  if ((await readdir(folder)).length > 0) throw new Failing(`The folder ${folder} is not empty.`);
   audit({ act: 'export', ...owner });
-  const hash = ownerHash(owner);
   let written = 0;
   let failed = 0;
-  for await (const { id, found } of everyRecord(store)) {
-    if (found instanceof UnreadableRecord) {
+  for await (const { id, found } of everyRecordOf(store, owner)) {
+    if (!found || found instanceof UnreadableRecord) {
       failed += 1;
       yield `${id}: the record cannot be read`;
-    } else if (found && !isTombstone(found) && ownerHash(found) === hash) {
+    } else if (!isTombstone(found)) {
       const isWritten = await writeUpload(store, found, folder);
       if (isWritten) written += 1;
       else {
@@ -43,7 +42,7 @@ export async function* exportUploads(
       }
     }
   }
-  yield `${written} uploads were written.`;
+  yield `${written} uploads were written.${written + failed > 0 ? '' : ' Are provider and subject spelled as list shows them?'}`;
   if (failed > 0) throw new Failing(`${failed} could not be`);
 }
 

@@ -17,6 +17,8 @@ export async function* listUploads(store: ObjectStore, { owner, after, limit }: 
     ...{ owner: owner && ownerHash(owner), after, limit },
     unreadable: (id) => unreadable.push(id),
   });
+  if (records.length === 0) yield 'Nothing is listed.';
+  else yield 'published  id  type  bytes  user  provider  subject  application  caption';
   for (const record of records) yield uploadLine(record);
   for (const id of unreadable) yield `${id}: the record cannot be read`;
   if (next !== undefined) yield `There are more: --after ${next}`;

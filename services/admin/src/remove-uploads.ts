@@ -1,17 +1,21 @@
-import { everyRecord } from '@echodrop/archive/every-record';
+import { everyRecordOf } from '@echodrop/archive/every-record';
 import { findReadable } from '@echodrop/archive/find-record';
 import type { Owner } from '@echodrop/archive/owner';
-import { ownerHash } from '@echodrop/archive/owner';
 import { finishRemoval, removeMedia } from '@echodrop/archive/remove-media';
 import type { ObjectStore } from '@echodrop/object-store/object-store';
 import { isTombstone, type StoredRecord, type Tombstone, UnreadableRecord } from '@echodrop/record';
 import type { Audit } from './audit.ts';
 import { Failing } from './failing.ts';
 
-/** Removes the uploads of these ids; a line for each. @throws StoreUnavailable; Failing at the end where one was not there or cannot be read */
+// Of what people complain about they send the address.
+function idIn(text: string): string {
+  return URL.canParse(text) ? (/^\/(\w+)/.exec(new URL(text).pathname)?.[1] ?? text) : text;
+}
+
+/** Removes the uploads of these ids, or of the pages at these addresses; a line for each. @throws StoreUnavailable; Failing at the end where one was not there or cannot be read */
 export async function* removeUploads(store: ObjectStore, ids: readonly string[], audit: Audit): AsyncGenerator<string> {
   let failed = 0;
-  for (const id of ids) {
+  for (const id of ids.map(idIn)) {
     const found = await findReadable(store, id);
     if (found && !(found instanceof UnreadableRecord)) yield await removed(store, found, audit);
     else {
@@ -32,32 +36,33 @@ export async function* purge(
   owner: Owner,
   { isMeant, audit }: { isMeant: boolean; audit: Audit },
 ): AsyncGenerator<string> {
-  const hash = ownerHash(owner);
   let count = 0;
   let unreadable = 0;
-  for await (const { id, found } of everyRecord(store)) {
-    if (found instanceof UnreadableRecord) {
+  for await (const { id, found } of everyRecordOf(store, owner)) {
+    if (!found || found instanceof UnreadableRecord) {
       unreadable += 1;
       yield `${id}: the record cannot be read`;
-    } else if (found && hashOf(found) === hash) {
-      if (!isTombstone(found)) count += 1;
+    } else if (!isTombstone(found)) {
+      count += 1;
       if (isMeant) yield await removed(store, found, audit);
-    }
+    } else if (isMeant) await finishRemoval(store, found);
   }
-  yield isMeant
-    ? `${count} uploads were removed. What of theirs is still being uploaded is not among them: block them first, and run this again a minute later.`
-    : `${count} uploads would be removed; --yes removes them.`;
+  yield purgedLine(count, isMeant);
   if (unreadable > 0) throw new Failing(`${unreadable} records cannot be read`);
 }
 
-function hashOf(found: StoredRecord | Tombstone): string {
-  return isTombstone(found) ? found.owner : ownerHash(found);
+const spelling = 'Are provider and subject spelled as list shows them?';
+const whatRuns = 'What of theirs is still being uploaded is not among them: block them first, and wait a minute.';
+
+function purgedLine(count: number, isMeant: boolean): string {
+  if (isMeant) return count > 0 ? `${count} uploads were removed.` : `0 uploads were removed. ${spelling}`;
+  return `${count} uploads would be removed; --yes removes them. ${count > 0 ? whatRuns : spelling}`;
 }
 
 async function removed(store: ObjectStore, found: StoredRecord | Tombstone, audit: Audit): Promise<string> {
   if (isTombstone(found)) {
     await finishRemoval(store, found);
-    return `${found.id}: was removed by its ${found.removed.by === 'owner' ? 'owner' : 'operator'} on ${found.removed.at.toISOString()}`;
+    return `${found.id}: was removed by ${found.removed.by === 'owner' ? 'its owner' : 'an operator'} on ${found.removed.at.toISOString()}`;
   }
   audit({
     act: 'remove',

@@ -8,7 +8,7 @@ import { waitUntil } from '@echodrop/testkit/wait-until';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { Admission } from './admission.ts';
 import { ProbeQueues } from './probe-queues.ts';
-import type { Refusal } from './refusals.ts';
+import { Refusal } from './refusals.ts';
 import { UploadRates } from './upload-rates.ts';
 
 const probeTimeoutMs = 10_000;
@@ -31,7 +31,10 @@ beforeEach(async () => {
   uncounted = [];
 });
 
-const nobodyBlocked = { requireUser: () => {}, requireApplication: () => {} };
+const nobodyBlocked: ConstructorParameters<typeof Admission>[3] = {
+  requireUser: () => {},
+  requireApplication: () => {},
+};
 
 interface Limits {
   readonly maxUploads: number;
@@ -41,14 +44,14 @@ interface Limits {
 }
 
 /** A gateway's admission with a connection of its own to the Redis that all share. */
-async function admission(limits: Partial<Limits> = {}): Promise<Admission> {
+async function admission(limits: Partial<Limits> = {}, blocks = nobodyBlocked): Promise<Admission> {
   const { maxUploads = 10, maxUploadsPerUser = 10, perUser = 0, perKey = 0 } = limits;
   const manner = { ...impatient, commandTimeout: 300 };
   const connection = parts.use(connectRedis(new Secret(redis.url), manner, createLog('test', 'silent')));
   await waitUntil('a connection', 5000, async () => (await connection.ping()) === 'PONG');
   const rates = new UploadRates(connection, { perUser, perKey }, (error) => uncounted.push(error));
   const queues = new ProbeQueues({ backlog: async (kind) => backlogs[kind] }, probeTimeoutMs);
-  return new Admission({ maxUploads, maxUploadsPerUser }, rates, queues, nobodyBlocked);
+  return new Admission({ maxUploads, maxUploadsPerUser }, rates, queues, blocks);
 }
 
 async function refusalOf(promise: Promise<unknown>): Promise<Pick<Refusal, 'reason' | 'retryAfterSeconds'>> {
@@ -177,3 +180,15 @@ test.each(['freeze', 'kill'] as const)(
 function bound(one: Admission) {
   return { admit: () => one.admit() };
 }
+
+test('who is blocked while their upload runs is refused when its form is complete', async () => {
+  const blocked = new Set<string>();
+  const requireUser = ({ subject }: typeof caller) => {
+    if (blocked.has(subject)) throw new Refusal('caller_blocked');
+  };
+  const running = await admission({}, { requireUser, requireApplication: () => {} });
+  using upload = await running.admit();
+  await upload.byCaller(caller);
+  blocked.add(caller.subject);
+  expect(await refusalOf(upload.fromApplication('app'))).toMatchObject({ reason: 'caller_blocked' });
+});

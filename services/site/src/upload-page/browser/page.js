@@ -21,10 +21,15 @@ form.addEventListener('submit', (event) => {
 });
 form.addEventListener('change', showProof);
 // A field that is wrong can be seen only where its part of the form is open.
-form.addEventListener('invalid', () => part('who', HTMLDetailsElement).setAttribute('open', ''), { capture: true });
+form.addEventListener('invalid', openAround, { capture: true });
 part('again', HTMLButtonElement).addEventListener('click', begin);
 fields.disabled = false;
 showProof();
+
+/** @param {Event} invalid */
+function openAround({ target }) {
+  if (target instanceof Element) target.closest('details')?.setAttribute('open', '');
+}
 
 /** The straight line: what was typed, two headers and a form, the answer. */
 async function upload() {
