@@ -172,6 +172,15 @@ describe.concurrent('a queue', () => {
     });
   });
 
+  test('a worker with a time of its own is told when that is up, counted from when it began', async () => {
+    await using queue = testQueue(redis.url);
+    queue.worker({ mostSeconds: 0.5, answer: (_, signal) => sleep(60_000, 'too late', { signal }) });
+    const asker = await readyAsker(queue);
+    const asked = asker.ask('q', { deadlineMs: 10_000 });
+    expect(await msUntilSettled(asked)).toBeLessThan(3000);
+    await expect(asked).rejects.toMatchObject({ cause: { message: expect.stringMatching(/abort/) } });
+  });
+
   test('askers of the same id share one job, and one that waits less does not end it for the others', async () => {
     await using queue = testQueue(redis.url);
     const questions: string[] = [];

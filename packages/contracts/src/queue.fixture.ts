@@ -25,6 +25,7 @@ export interface TestQueue extends AsyncDisposable {
 interface Serving {
   readonly concurrency: number;
   readonly graceSeconds: number;
+  readonly mostSeconds: number;
   readonly answer: (question: Question, signal: AbortSignal) => Promise<Answer>;
 }
 
@@ -34,9 +35,10 @@ export function testQueue(url: string, name: string = randomUUID()): TestQueue {
   return {
     name,
     asker: () => parts.use(new AskQueue<Question, Answer>(name, connectionTo(url))),
-    worker({ concurrency = 1, graceSeconds = 0, answer = async (question: Question) => question.toUpperCase() } = {}) {
+    worker(told = {}) {
       const ends: JobEnd[] = [];
-      const serving = { name, concurrency, graceSeconds, answer, ended: (end: JobEnd) => ends.push(end) };
+      const usual = { concurrency: 1, graceSeconds: 0, answer: async (question: Question) => question.toUpperCase() };
+      const serving = { name, ...usual, ...told, ended: (end: JobEnd) => ends.push(end) };
       return { served: parts.use(new ServedQueue<Question, Answer>(serving, connectionTo(url))), ends };
     },
     [Symbol.asyncDispose]: () => parts.disposeAsync(),

@@ -26,17 +26,17 @@ async function newClient(): Promise<RenditionClient> {
   return made;
 }
 
-type Render = (question: RenditionQuestion) => Promise<RenditionAnswer>;
+type Render = (question: RenditionQuestion, signal: AbortSignal) => Promise<RenditionAnswer>;
 
 const broken: RenditionAnswer = { outcome: 'unsupported', why: 'broken' };
 
 /** A worker that notes what it is asked for; `first`, which only tried the connection, is left out. */
 function worker(render: Render = async () => ({ outcome: 'made' })): string[] {
   const asked: string[] = [];
-  const answer = async (question: RenditionQuestion) => {
+  const answer = async (question: RenditionQuestion, signal: AbortSignal) => {
     if (question.mediaKey === 'first') return { outcome: 'made' as const };
     asked.push(`${question.set} ${question.mediaKey}`);
-    return render(question);
+    return render(question, signal);
   };
   const serving = { pictureConcurrency: 1, filmConcurrency: 1, graceSeconds: 0, render: answer, ended: () => {} };
   for (const queue of serveRenditions(serving, connectionTo(redis.url))) parts.use(queue);
@@ -95,13 +95,31 @@ test('after an hour it is tried again', async () => {
   expect(asked).toHaveLength(2);
 });
 
+// The key in Redis of a job for pictures.
+async function jobOf(view: RedisView, mediaKey: string): Promise<string> {
+  const [key = ''] = await view.redis.keys(view.key('rendition-pictures', `pictures-*${mediaKey}`));
+  return key;
+}
+
 // Moves the end of a kept job into the past.
 async function endedEarlier(mediaKey: string, seconds: number): Promise<void> {
   using view = new RedisView(redis.url);
-  const [key = ''] = await view.redis.keys(view.key('rendition-pictures', `pictures-*${mediaKey}`));
+  const key = await jobOf(view, mediaKey);
   const ended = Number(await view.redis.hget(key, 'finishedOn'));
   await view.redis.hset(key, 'finishedOn', String(ended - seconds * 1000));
 }
+
+test('work that is begun in time is not cut off for the time that it waited in the queue', async () => {
+  using view = new RedisView(redis.url);
+  await client.wish({ mediaKey: 'patient', type: 'jpg' });
+  const key = await jobOf(view, 'patient');
+  const data = JSON.parse((await view.redis.hget(key, 'data')) ?? '');
+  const deadline = Date.now() + 1500;
+  await view.redis.hset(key, 'data', JSON.stringify({ ...data, deadline }));
+  worker((_, signal) => sleep(2000, { outcome: 'made' }, { signal }));
+  expect(await client.make(photo('patient'), waiting)).toEqual({ outcome: 'made' });
+  expect(Date.now()).toBeGreaterThan(deadline);
+});
 
 test('what was made and is asked for again a moment later is looked at anew: it must have been deleted', async () => {
   const asked = worker();

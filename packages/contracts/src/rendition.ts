@@ -18,9 +18,10 @@ export type RenditionAnswer = Rendered;
 
 // Pictures must not wait behind films, which take minutes.
 const queues: Record<RenditionSet, string> = { pictures: 'rendition-pictures', film: 'rendition-films' };
-const askedDeadlineMs = 30 * 60_000;
-// After a long night of uploads a wish is still worth fulfilling.
-const wishedDeadlineMs = 24 * 60 * 60_000;
+// After a long night of uploads renditions are still worth making.
+const begunWithinMs = 24 * 60 * 60_000;
+// A net for a store that hangs: rendering has bounds of its own, and what passes those is an answer about the media.
+const mostSeconds = 60 * 60;
 
 const soon = 10;
 const hour = 60 * 60;
@@ -54,7 +55,7 @@ export class RenditionClient implements AsyncDisposable {
    * @throws QueueUnavailable when they are not there in time (the job goes on), or the signal's reason
    */
   async make(question: RenditionQuestion, waiting: { waitMs: number; signal: AbortSignal }): Promise<RenditionAnswer> {
-    const asking = { ...waiting, deadlineMs: askedDeadlineMs, jobId: jobIdOf(question) };
+    const asking = { ...waiting, deadlineMs: begunWithinMs, jobId: jobIdOf(question) };
     try {
       return await this.#queues[question.set].ask(question, asking);
     } catch (error) {
@@ -71,7 +72,7 @@ export class RenditionClient implements AsyncDisposable {
     const sets = (['pictures', 'film'] as const).filter((set) => recipesOf(set, media.type).length > 0);
     for (const set of sets) {
       const question = { mediaKey: media.mediaKey, type: media.type, set };
-      await this.#queues[set].wish(question, { deadlineMs: wishedDeadlineMs, jobId: jobIdOf(question) });
+      await this.#queues[set].wish(question, { deadlineMs: begunWithinMs, jobId: jobIdOf(question) });
     }
   }
 
@@ -99,11 +100,7 @@ export function serveRenditions(
   { pictureConcurrency, filmConcurrency, graceSeconds, render: answer, ended }: ServedRenditions,
   connection: QueueConnection,
 ): readonly ServedQueue<RenditionQuestion, RenditionAnswer>[] {
-  return [
-    new ServedQueue(
-      { name: queues.pictures, concurrency: pictureConcurrency, graceSeconds, answer, ended },
-      connection,
-    ),
-    new ServedQueue({ name: queues.film, concurrency: filmConcurrency, graceSeconds, answer, ended }, connection),
-  ];
+  const served = (name: string, concurrency: number) =>
+    new ServedQueue({ name, concurrency, graceSeconds, mostSeconds, answer, ended }, connection);
+  return [served(queues.pictures, pictureConcurrency), served(queues.film, filmConcurrency)];
 }

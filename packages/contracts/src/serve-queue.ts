@@ -30,8 +30,13 @@ interface Serving<Q, A> {
   readonly concurrency: number;
   readonly graceSeconds: number;
   /**
-   * Answers a question. `signal` aborts at the job's deadline, when the worker stops, and when the job is no longer this
-   * worker's; what is thrown otherwise, or at the deadline, fails the job.
+   * How long an answer may take once it is begun, however long its job had waited. Unless said, until the job's deadline;
+   * if said, the deadline only keeps late jobs from being begun.
+   */
+  readonly mostSeconds?: number;
+  /**
+   * Answers a question. `signal` aborts when its time is up, when the worker stops, and when the job is no longer this
+   * worker's; what is thrown otherwise, or when time is up, fails the job.
    */
   readonly answer: (question: Q, signal: AbortSignal) => Promise<A>;
   /** Gets the question too, where the job still has it. */
@@ -49,10 +54,15 @@ export class ServedQueue<Q, A> implements AsyncDisposable {
   readonly #parts = new AsyncDisposableStack();
   readonly #redis: ReturnType<typeof connectRedis>;
   readonly #answer: Serving<Q, A>['answer'];
+  readonly #mostMs: number | undefined;
   readonly #stop = new AbortController();
 
-  constructor({ name, concurrency, graceSeconds, answer, ended }: Serving<Q, A>, connection: QueueConnection) {
+  constructor(
+    { name, concurrency, graceSeconds, mostSeconds, answer, ended }: Serving<Q, A>,
+    connection: QueueConnection,
+  ) {
     this.#answer = answer;
+    this.#mostMs = mostSeconds && mostSeconds * 1000;
     this.#redis = this.#parts.use(connectPatiently(connection));
     const worker = new Worker<JobData<Q>, A>(name, (job, token = '') => this.#process(job, token), {
       connection: this.#redis,
@@ -96,7 +106,8 @@ export class ServedQueue<Q, A> implements AsyncDisposable {
     const ended = new AbortController();
     keepLock(job, token, lost, ended.signal).catch(() => {});
     try {
-      const signal = AbortSignal.any([AbortSignal.timeout(remaining), this.#stop.signal, lost.signal]);
+      const timeIsUp = AbortSignal.timeout(this.#mostMs ?? remaining);
+      const signal = AbortSignal.any([timeIsUp, this.#stop.signal, lost.signal]);
       return await this.#endedOnceStopped(this.#answer(job.data.question, signal));
     } catch (error) {
       if (this.#stop.signal.aborted || lost.signal.aborted) return giveBack(job, token);

@@ -19,8 +19,9 @@ export async function bmpSize(reader: SourceReader): Promise<Size | UnsupportedR
   return coding !== plain || complete(reader, size, header.readUInt16LE(28), header) ? size : 'broken';
 }
 
-// Rows are filled up to four bytes each.
-function complete(reader: SourceReader, size: Size, bitsPerPixel: number, header: Buffer): boolean {
-  const rowBytes = Math.ceil((size.width * bitsPerPixel) / 32) * 4;
-  return header.readUInt32LE(10) + rowBytes * size.height <= reader.size;
+// Rows are filled up to four bytes each, but some programs leave that out of the last.
+function complete(reader: SourceReader, { width, height }: Size, bitsPerPixel: number, header: Buffer): boolean {
+  const pixelBytes = Math.ceil((width * bitsPerPixel) / 8);
+  const rowBytes = Math.ceil(pixelBytes / 4) * 4;
+  return header.readUInt32LE(10) + rowBytes * (height - 1) + pixelBytes <= reader.size;
 }

@@ -1,10 +1,13 @@
 import { readFile, rename, writeFile } from 'node:fs/promises';
 import type { Metadata, OutputInfo, Sharp } from 'sharp';
-import { decodeAnimation, decodePhoto, guardedSharp } from './guarded-sharp.ts';
+import { onClearGround } from './gif-ground.ts';
+import { type Decodable, decodeAnimation, decodePhoto, guardedSharp } from './guarded-sharp.ts';
 import { brandedAsStill } from './heif-still.ts';
+import type { MediaType } from './media-type.ts';
 import { middleOf } from './middle.ts';
 import { encode, type SourceCoding } from './picture-coding.ts';
 import type { PictureJob, PictureJobEnd, PictureToMake } from './picture-job.ts';
+import { pixelsOnly } from './png-pixels.ts';
 import type { PictureRecipe } from './recipes.ts';
 import { decodeHeic } from './render-heic.ts';
 import { longestSideOf } from './rendition-size.ts';
@@ -14,6 +17,7 @@ import { isLosslessWebp } from './webp-lossless.ts';
 
 /** Decoded once: upright, sRGB, 8 bits a channel, and what there is to know of the file it came from. */
 interface Decoded {
+  readonly photo: Decodable;
   readonly pixels: Buffer;
   readonly raw: OutputInfo;
   readonly header: Metadata;
@@ -34,7 +38,7 @@ export async function drawPictures({ source, pictures, maxPixels }: PictureJob):
   if (typeof decoded === 'string') return { outcome: 'unsupported', why: decoded };
   let why: UnsupportedReason | undefined;
   for (const { recipe, path } of wholeOnesLast(pictures)) {
-    const picture = await draw(source.path, decoded, recipe, maxPixels);
+    const picture = await draw(decoded, recipe, maxPixels);
     if (typeof picture === 'string') why ??= picture;
     else await writeAtOnce(path, picture);
   }
@@ -52,25 +56,39 @@ async function writeAtOnce(path: string, picture: Buffer): Promise<void> {
 }
 
 async function decode({ path, type }: PictureJob['source'], maxPixels: number): Promise<Decoded | UnsupportedReason> {
+  const photo = await decodable(path, type, maxPixels);
+  if (typeof photo === 'string') return photo;
   const orientation = await undecodedOrientation(path, type);
-  if (type !== 'heic') {
-    const photo = type === 'avif' ? brandedAsStill(await readFile(path)) : path;
-    return decodeOnce(photo, orientation, maxPixels).catch(reasonOf);
-  }
-  const photo = await decodeHeic(path, maxPixels);
-  return typeof photo === 'string' ? photo : decodeOnce(photo, orientation, maxPixels).catch(reasonOf);
+  return decodeOnce(photo, orientation, maxPixels).catch(reasonOf);
 }
 
-async function decodeOnce(
-  photo: string | Buffer,
-  orientation: number | undefined,
-  maxPixels: number,
-): Promise<Decoded> {
+async function decodable(path: string, type: MediaType, maxPixels: number): Promise<Decodable | UnsupportedReason> {
+  switch (type) {
+    case 'heic': {
+      const tiff = await decodeHeic(path, maxPixels);
+      return typeof tiff === 'string' ? tiff : { input: tiff };
+    }
+    case 'avif':
+      return { input: brandedAsStill(await readFile(path)) };
+    case 'png':
+      return { input: pixelsOnly(await readFile(path)) };
+    case 'gif': {
+      const { gif, framesAdded } = onClearGround(await readFile(path));
+      return framesAdded > 0 ? { input: gif, page: framesAdded } : { input: gif };
+    }
+    default:
+      return { input: path };
+  }
+}
+
+async function decodeOnce(photo: Decodable, orientation: number | undefined, maxPixels: number): Promise<Decoded> {
   const header = await decodePhoto(photo, maxPixels).metadata();
   const upright = stoodUp(decodePhoto(photo, maxPixels).autoOrient(), orientation).toColourspace('srgb');
   const { data, info } = await upright.raw().toBuffer({ resolveWithObject: true });
-  const isLossless = header.format === 'webp' && typeof photo === 'string' && (await isLosslessWebp(photo));
-  return { pixels: data, raw: info, header, coding: { chromaSubsampling: header.chromaSubsampling, isLossless } };
+  const { input } = photo;
+  const isLossless = header.format === 'webp' && typeof input === 'string' && (await isLosslessWebp(input));
+  const coding = { chromaSubsampling: header.chromaSubsampling, isLossless };
+  return { photo, pixels: data, raw: info, header, coding };
 }
 
 // EXIF 2.32 table 6. sharp mirrors before it turns, clockwise.
@@ -95,13 +113,8 @@ function stoodUp(picture: Sharp, orientation: number | undefined): Sharp {
   }
 }
 
-async function draw(
-  path: string,
-  decoded: Decoded,
-  recipe: PictureRecipe,
-  maxPixels: number,
-): Promise<Buffer | UnsupportedReason> {
-  const animation = recipe.size === 'whole' ? animationOf(path, decoded, recipe, maxPixels) : undefined;
+async function draw(decoded: Decoded, recipe: PictureRecipe, maxPixels: number): Promise<Buffer | UnsupportedReason> {
+  const animation = recipe.size === 'whole' ? animationOf(decoded, recipe, maxPixels) : undefined;
   // Of an animation with a broken frame the first one is better than nothing.
   const moving = await animation?.toBuffer().catch(() => undefined);
   return moving ?? still(decoded, recipe).toBuffer().catch(reasonOf);
@@ -125,12 +138,15 @@ function sized(picture: Sharp, raw: Size, { size, format }: PictureRecipe): Shar
 const shrink = { fit: 'inside', withoutEnlargement: true } as const;
 
 // An animation's frames are drawn anew from the file. One that lies on its side cannot be turned (sharp 0.35).
-function animationOf(path: string, { header, coding }: Decoded, recipe: PictureRecipe, maxPixels: number) {
-  const { format, width, height, pages = 1, orientation = 1 } = header;
+function animationOf({ photo, header, coding }: Decoded, recipe: PictureRecipe, maxPixels: number) {
+  const { format, width, height, orientation = 1 } = header;
   const isKept = format === recipe.format && (format === 'gif' || format === 'webp') && orientation === 1;
+  const { page = 0 } = photo;
+  const pages = (header.pages ?? 1) - page;
   const mostPixels = mostCanvases * maxPixels;
   if (!isKept || pages === 1 || width * height * pages > mostPixels) return undefined;
-  return encode(decodeAnimation(path, mostPixels).toColourspace('srgb'), recipe, coding);
+  const delays = page > 0 ? header.delay?.slice(page) : undefined;
+  return encode(decodeAnimation(photo, mostPixels).toColourspace('srgb'), recipe, { ...coding, delays });
 }
 
 function reasonOf(error: Error): UnsupportedReason {

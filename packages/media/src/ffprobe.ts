@@ -58,7 +58,7 @@ export async function filmTracks(
   const namespaces = await toolNamespaces();
   signal.throwIfAborted();
   ffmpeg.setFfprobePath(launcher);
-  const options = [namespaces, '-v', 'error', '-show_entries', entries, ...filmGuards(type), ...lookGuards];
+  const options = [namespaces, '-v', 'error', '-show_entries', entries, ...lookGuards, ...filmGuards(type)];
   const answer = Promise.withResolvers<FfprobeData>();
   const child = processStartedBy(() =>
     ffmpeg.ffprobe(`file:${path}`, options, (error, data) => (error ? answer.reject(error) : answer.resolve(data))),
@@ -72,7 +72,7 @@ export async function filmTracks(
   return end === 'broken' && (await complaint).includes('not on whitelist') ? 'codec' : end;
 }
 
-// How far a look may go; a header tells all that we ask for.
+// How far a look may go unless the film's guards say otherwise: a header tells all that we ask for.
 const lookGuards = [...['-probesize', String(1024 * 1024)], ...['-analyzeduration', '0'], ...['-threads', '1']];
 
 function trackOf(stream: Record<string, unknown>): Track {

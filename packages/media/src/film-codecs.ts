@@ -20,13 +20,15 @@ const demuxers: Record<VideoType, readonly string[]> = {
 
 /**
  * The codecs of films that are let in, as ffprobe names them. What is not here is not decoded, which keeps the holes
- * of rare decoders out (MagicYUV: CVE-2026-8461).
+ * of rare decoders out (MagicYUV: CVE-2026-8461). Each one is code that strangers may feed, if only within limits and
+ * without a network, so it has to be worth it: it is in films of phones, cameras, discs, common editors, or QuickTime
+ * and AVI of the nineties. What only few professionals exchange (Ut Video, Hap, Lagarith) is not.
  */
 const filmCodecs = words(`
   h264 hevc av1 vp8 vp9
   mpeg1video mpeg2video mpeg4 msmpeg4v1 msmpeg4v2 msmpeg4v3 h261 h263 flv1 vp6f vp6a theora wmv1 wmv2 wmv3 vc1
-  mjpeg mjpegb svq1 svq3 cinepak indeo3 indeo5 msvideo1 msrle rpza qtrle
-  dvvideo prores dnxhd huffyuv ffv1 rawvideo`);
+  mjpeg mjpegb svq1 svq3 cinepak indeo3 indeo5 msvideo1 msrle rpza qtrle smc 8bps png
+  dvvideo prores dnxhd cfhd huffyuv ffv1 rawvideo`);
 
 // Decoders that are not named as their codec is.
 const otherNames = words('libdav1d libaom-av1 libvpx libvpx-vp9 msmpeg4 flv');
@@ -36,7 +38,7 @@ const otherNames = words('libdav1d libaom-av1 libvpx libvpx-vp9 msmpeg4 flv');
 const soundDecoders = words(`
   aac aac_latm mp1 mp1float mp2 mp2float mp3 mp3float mp3adu ac3 eac3 dca truehd mlp
   opus libopus vorbis libvorbis flac alac speex libspeex nellymoser qdm2 qdmc mace3 mace6 dvaudio
-  amrnb amrwb libopencore_amrnb libopencore_amrwb qcelp gsm gsm_ms wmav1 wmav2 wmapro wmalossless wmavoice
+  amrnb amrwb libopencore_amrnb libopencore_amrwb qcelp evrc gsm gsm_ms wmav1 wmav2 wmapro wmalossless wmavoice
   pcm_s8 pcm_u8 pcm_s16le pcm_s16be pcm_s24le pcm_s24be pcm_s32le pcm_s32be pcm_f32le pcm_f32be
   wavpack tta g723_1 g726 g726le
   pcm_mulaw pcm_alaw pcm_bluray pcm_dvd adpcm_ima_wav adpcm_ima_qt adpcm_ms adpcm_swf adpcm_yamaha`);
@@ -44,9 +46,16 @@ const subtitleDecoders = words(
   'srt subrip ass ssa text mov_text webvtt dvdsub dvbsub pgssub xsub cc_dec libzvbi_teletextdec',
 );
 // Of covers, which ffprobe lists among the films.
-const coverDecoders = words('png bmp gif');
+const coverDecoders = words('bmp gif');
 
 const decoders = [...filmCodecs, ...otherNames, ...soundDecoders, ...subtitleDecoders, ...coverDecoders].join(',');
+
+/** How many bytes of a stream that may begin anywhere are looked at until it says what its pictures are. */
+export const mostOfStream = 8 * 1024 * 1024;
+const beginsAnywhere: readonly VideoType[] = ['ts', 'mpg'];
+// Of a film at a low rate that is half a minute; ffmpeg's own bound, 7 s, may be shorter than from key to key.
+const mostMicroseconds = 30_000_000;
+const longLook = [...['-probesize', String(mostOfStream)], ...['-analyzeduration', String(mostMicroseconds)]];
 
 // Films of phones and cameras have a handful.
 const mostStreams = 64;
@@ -65,6 +74,7 @@ export function filmGuards(type: VideoType): string[] {
     ...['-format_whitelist', demuxers[type].join(',')],
     ...['-codec_whitelist', decoders],
     ...['-max_streams', String(mostStreams)],
+    ...(beginsAnywhere.includes(type) ? longLook : []),
     ...(demuxer && others.length === 0 ? ['-f', demuxer] : []),
   ];
 }

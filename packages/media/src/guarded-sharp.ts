@@ -23,13 +23,16 @@ export function guardedSharp(): typeof sharp {
   return sharp;
 }
 
-/** What a photo's header tells: the size as coded, in pixels, and its EXIF orientation, where it has one. */
-export interface PhotoHeader extends Size {
+/** What a JPEG's header tells: the size as coded, in pixels, and its EXIF orientation, where it has one. */
+export interface JpegHeader extends Size {
   readonly orientation: number | undefined;
 }
 
-/** The header of a JPEG or PNG, from its first bytes alone; undefined where they do not hold all of it. */
-export async function photoHeader(firstBytes: Buffer): Promise<PhotoHeader | undefined> {
+/**
+ * The header of a JPEG, from its first bytes alone; undefined where they do not hold all of it. Nothing in a JPEG's
+ * header is compressed; of other formats sharp unpacks texts and profiles, however large.
+ */
+export async function jpegHeader(firstBytes: Buffer): Promise<JpegHeader | undefined> {
   try {
     const photo = guardedSharp()(firstBytes, { failOn: 'none', limitInputPixels: false });
     const { width, height, orientation } = await photo.metadata();
@@ -42,12 +45,19 @@ export async function photoHeader(firstBytes: Buffer): Promise<PhotoHeader | und
 // What is there of a photo that is cut off or damaged is shown, as browsers do.
 const lenient = { failOn: 'none' } as const;
 
+/** A path or bytes. */
+export interface Decodable {
+  readonly input: string | Buffer;
+  /** The frame with which it begins, where that is not the first: of a HEIF the primary picture need not be that. */
+  readonly page?: number;
+}
+
 /** A photo about to be decoded: its first frame or page, at most `maxPixels`. */
-export function decodePhoto(source: string | Buffer, maxPixels: number): Sharp {
-  return guardedSharp()(source, { ...lenient, limitInputPixels: maxPixels, pages: 1 });
+export function decodePhoto({ input, page }: Decodable, maxPixels: number): Sharp {
+  return guardedSharp()(input, { ...lenient, limitInputPixels: maxPixels, page, pages: 1 });
 }
 
 /** An animation about to be decoded, all of its frames: at most `maxPixels` together. */
-export function decodeAnimation(path: string, maxPixels: number): Sharp {
-  return guardedSharp()(path, { ...lenient, limitInputPixels: maxPixels, animated: true });
+export function decodeAnimation({ input, page }: Decodable, maxPixels: number): Sharp {
+  return guardedSharp()(input, { ...lenient, limitInputPixels: maxPixels, page, animated: true });
 }

@@ -8,6 +8,8 @@ import type { Size, UnsupportedReason } from './unsupported.ts';
 const mostBoxes = 16;
 const mostDirectory = 1024 * 1024;
 const mostExif = 64 * 1024;
+// PQ and HLG.
+const hdrTransfers = new Set([16, 18]);
 
 /** The displayed size of an AVIF: of its primary picture, or of its track where it is a sequence without one. */
 export async function avifSize(reader: SourceReader): Promise<Size | UnsupportedReason> {
@@ -36,9 +38,19 @@ export async function isPictureTrack(reader: SourceReader): Promise<boolean> {
   return typeof shown !== 'string' && shown.isTrack;
 }
 
+/**
+ * Whether what is displayed is a picture of high dynamic range (PQ or HLG, by its `nclx`: ITU-T H.273) that is not
+ * made of tiles, neither cropped nor turned, and has no colour profile.
+ */
+export async function isPlainHdr(reader: SourceReader): Promise<boolean> {
+  const shown = await shownPicture(reader);
+  return typeof shown !== 'string' && shown.isPlainHdr;
+}
+
 /** What is displayed: its own transformations are applied to its size. */
 interface ShownPicture {
   readonly isTrack: boolean;
+  readonly isPlainHdr: boolean;
   readonly size: Size;
   /** Where it is neither turned nor mirrored: what EXIF says of it, in the file or in the directory itself. */
   readonly exif?: { readonly place: ItemPlace; readonly directory: Buffer } | undefined;
@@ -58,7 +70,7 @@ async function shownPicture(reader: SourceReader): Promise<ShownPicture | Unsupp
 
 function pictureTrack(moov: Buffer): ShownPicture | undefined {
   const size = trackSize(moov, 'pict');
-  return size && { isTrack: true, size };
+  return size && { isTrack: true, isPlainHdr: false, size };
 }
 
 // A picture of many tiles has its own extent, as each tile has.
@@ -72,7 +84,19 @@ function primaryPicture(meta: Buffer): ShownPicture | undefined {
   const size = properties.reduce(transformed, { width: extent.readUInt32BE(4), height: extent.readUInt32BE(8) });
   const isTransformed = properties.some(({ type }) => type === 'irot' || type === 'imir');
   const place = isTransformed ? undefined : items.exifOf(primary);
-  return { isTrack: false, size, exif: place && { place, directory: items.data } };
+  const exif = place && { place, directory: items.data };
+  const isCoded = properties.some(({ type }) => type === 'av1C' || type === 'hvcC');
+  const isPlain = isCoded && properties.every(({ type }) => !['clap', 'irot', 'imir'].includes(type));
+  return { isTrack: false, isPlainHdr: isPlain && hasHdrColours(properties), size, exif };
+}
+
+// ISO/IEC 14496-12 section 12.1.5: colours by numbers (primaries, transfer, matrix), or as a profile, which counts more.
+function hasHdrColours(properties: readonly ItemProperty[]): boolean {
+  const colours = properties.filter(({ type, content }) => type === 'colr' && content.length >= 10);
+  const isNumbered = ({ content }: ItemProperty) => content.toString('latin1', 0, 4) === 'nclx';
+  return (
+    colours.length > 0 && colours.every((each) => isNumbered(each) && hdrTransfers.has(each.content.readUInt16BE(6)))
+  );
 }
 
 // ISO/IEC 23008-12 section 6.5: cropping, and turns by quarters; a mirror changes no size.

@@ -1,5 +1,9 @@
+import { mkdtempDisposable, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import {
   asWindowsMedia9,
+  cutBetweenKeyframes,
   turnedBy,
   withBrands,
   withChecksums,
@@ -10,7 +14,7 @@ import {
   withoutBrands,
   withSkeleton,
 } from '@echodrop/testkit/sample-film-edits';
-import { made, sampleFilm } from '@echodrop/testkit/sample-media';
+import { made, sampleFilm, samplePhoto } from '@echodrop/testkit/sample-media';
 import type { VideoType } from './media-type.ts';
 
 export const picture = (width: number, height: number) => [
@@ -101,7 +105,12 @@ export const knownFilms: readonly KnownFilm[] = [
   ['MOV with QuickTime video (rpza), by its header', 'mov', 160, 120, async () => withCodecTag(await film('mov', '-c:v', 'qtrle', ...yuv('rgb24')), 'rle ', 'rpza')],
   ['MOV with Sorenson video 3, by its header', 'mov', 160, 120, async () => withCodecTag(await film('mov', '-c:v', 'qtrle', ...yuv('rgb24')), 'rle ', 'SVQ3')],
   ['MOV with QuickTime animation', 'mov', 160, 120, () => film('mov', '-c:v', 'qtrle', ...yuv('rgb24'))],
+  ['MOV with QuickTime graphics', 'mov', 160, 120, () => film('mov', '-c:v', 'smc', ...yuv('pal8'))],
+  ['MOV with PNG', 'mov', 160, 120, () => film('mov', '-c:v', 'png', ...yuv('rgb24'))],
+  ['MOV with CineForm', 'mov', 160, 120, () => film('mov', '-c:v', 'cfhd', ...yuv('yuv422p10le'))],
+  ['MOV with Planar RGB, by its header', 'mov', 160, 120, async () => withCodecTag(await film('mov', '-c:v', 'qtrle', ...yuv('rgb24')), 'rle ', '8BPS')],
   ['MOV with H.261', 'mov', 176, 144, () => mute('mov', 176, 144, '-c:v', 'h261', '-r', '29.97', ...oblong(1, 1))],
+  ['MOV with sound of phones (EVRC), by its header', 'mov', 160, 120, async () => withCodecTag(await film('mov', '-c:a', 'adpcm_ima_qt'), 'ima4', 'sevc')],
   ['MOV with sound of the nineties', 'mov', 160, 120, () => film('mov', '-c:a', 'adpcm_ima_qt')],
 
   ['3GP', '3gp', 160, 120, () => film('3gp')],
@@ -123,6 +132,8 @@ export const knownFilms: readonly KnownFilm[] = [
   ['MKV of two films, the second the default', 'mkv', 80, 60, () => twoFilms('matroska', 'second')],
   ['MKV, sound first', 'mkv', 160, 120, () => made([...sound(), ...picture(160, 120), '-map', '0', '-map', '1', '-c:v', 'mpeg4', '-c:a', 'aac', '-f', 'matroska'])],
   ['MKV with a font for its subtitles', 'mkv', 160, 120, () => mute('mkv', 160, 120, '-attach', import.meta.filename, '-metadata:s:t', 'mimetype=font/ttf')],
+  ['MKV with fonts of 3 MiB before its pictures', 'mkv', 160, 120, () => withAttachments('font/ttf', Buffer.alloc(2 * MiB, 'font'), Buffer.alloc(MiB, 'more'))],
+  ['MKV with a cover of 3 MiB before its pictures', 'mkv', 160, 120, async () => withAttachments('image/jpeg', await bigCover())],
   ['MKV with FFV1 and FLAC', 'mkv', 160, 120, () => film('mkv', '-c:v', 'ffv1', '-c:a', 'flac')],
 
   ['AVI', 'avi', 160, 120, () => film('avi')],
@@ -151,12 +162,15 @@ export const knownFilms: readonly KnownFilm[] = [
   ['MPEG-1, pictures alone', 'mpg', 160, 120, () => mute('mpg', 160, 120, '-c:v', 'mpeg1video', '-f', 'mpeg1video')],
   ['MPEG-2, pictures alone, wide pixels', 'mpg', 1024, 576, () => mute('mpg', 720, 576, '-aspect', '16:9', '-f', 'mpeg2video')],
   ['MPEG, two seconds of sound first', 'mpg', 160, 120, () => made([...sound(3), '-itsoffset', '2', ...picture(160, 120), '-map', '0', '-map', '1', '-c:v', 'mpeg2video', '-r', '25', '-c:a', 'mp2', '-f', 'vob'])],
+  ['MPEG-2, begun between keyframes', 'mpg', 160, 120, async () => cutBetweenKeyframes(await lateKeyframe(...mpeg2, '-f', 'vob'), 2048)],
 
   ['TS', 'ts', 160, 120, () => film('ts')],
   ['TS with HEVC', 'ts', 160, 120, () => film('ts', '-c:v', 'libx265', '-x265-params', 'log-level=none')],
   ['TS with MPEG-2', 'ts', 160, 120, () => film('ts', '-c:v', 'mpeg2video', '-r', '25', '-c:a', 'mp2')],
   ['TS with wide pixels', 'ts', 213, 120, () => film('ts', ...oblong(4, 3))],
   ["TS of a camera's (M2TS)", 'ts', 160, 120, () => film('ts', '-mpegts_m2ts_mode', '1')],
+  ['TS with H.264, begun between keyframes', 'ts', 160, 120, async () => cutBetweenKeyframes(await lateKeyframe(...h264, '-f', 'mpegts'), 188)],
+  ['TS with MPEG-2, begun between keyframes', 'ts', 160, 120, async () => cutBetweenKeyframes(await lateKeyframe(...mpeg2, '-f', 'mpegts'), 188)],
   ['TS with checksums', 'ts', 160, 120, async () => withChecksums(await film('ts'))],
 
   ['OGV', 'ogv', 160, 120, () => film('ogv')],
@@ -186,6 +200,41 @@ function withCover(codec: string, pixelFormat: string): Promise<Buffer> {
   const inputs = [...picture(160, 120), ...picture(300, 300), '-map', '0', '-map', '1', '-frames:v:1', '1'];
   const coding = ['-c:v:0', 'mpeg4', '-c:v:1', codec, '-pix_fmt:v:1', pixelFormat];
   return made([...inputs, ...coding, '-disposition:v:1', 'attached_pic', '-f', 'mp4']);
+}
+
+const MiB = 2 ** 20;
+
+async function withAttachments(kind: string, ...contents: readonly Buffer[]): Promise<Buffer> {
+  await using folder = await mkdtempDisposable(join(tmpdir(), 'known-films-'));
+  const paths = contents.map((_, n) => join(folder.path, String(n)));
+  await Promise.all(paths.map((path, n) => writeFile(path, contents[n] ?? '')));
+  const attached = paths.flatMap((path, n) => ['-attach', path, `-metadata:s:${n + 1}`, `mimetype=${kind}`]);
+  return await mute('mkv', 160, 120, ...attached);
+}
+
+async function bigCover(): Promise<Buffer> {
+  return Buffer.concat([await samplePhoto('jpg', { width: 300, height: 300 }), Buffer.alloc(3 * MiB)]);
+}
+
+const h264 = [
+  '-c:v',
+  'libx264',
+  '-preset',
+  'ultrafast',
+  '-qp',
+  '1',
+  '-g',
+  '60',
+  '-keyint_min',
+  '60',
+  ...yuv('yuv420p'),
+];
+const mpeg2 = ['-c:v', 'mpeg2video', '-qscale:v', '1', '-g', '60', '-sc_threshold', '1000000000', ...yuv('yuv420p')];
+
+/** Noise, which is hard to code, with a keyframe at its beginning and another after two seconds and more than a MiB. */
+function lateKeyframe(...coding: readonly string[]): Promise<Buffer> {
+  const noise = 'nullsrc=size=160x120:rate=25:duration=2.6,noise=alls=100:allf=t';
+  return made(['-f', 'lavfi', '-i', noise, ...coding]);
 }
 
 function withSubtitles(): Promise<Buffer> {

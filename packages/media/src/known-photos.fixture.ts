@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { animatedWebp, gifWithSmallFrame } from '@echodrop/testkit/sample-animation';
+import { animatedWebp, gif } from '@echodrop/testkit/sample-animation';
 import { bitmap } from '@echodrop/testkit/sample-bmp';
 import { exif, jpegWithExif, segment } from '@echodrop/testkit/sample-exif';
 import { asPictureSequence, turnedBy, withMatrix } from '@echodrop/testkit/sample-film-edits';
@@ -57,7 +57,17 @@ export const knownPhotos: readonly KnownPhoto[] = [
   ['GIF', 'gif', 64, 48, () => samplePhoto('gif', wide)],
   ['GIF of 1987', 'gif', 64, 48, async () => Buffer.concat([Buffer.from('GIF87a'), (await samplePhoto('gif', wide)).subarray(6)])],
   ['GIF, animated', 'gif', 64, 48, () => made([...moving, '-f', 'gif'])],
-  ['GIF with a small frame on a large screen', 'gif', 500, 400, () => gifWithSmallFrame({ width: 500, height: 400 })],
+  ['GIF with a small frame on a large screen', 'gif', 500, 400, () => gif({ width: 500, height: 400 }, frame)],
+  ['GIF with a small frame on a screen as large as a monitor', 'gif', 640, 480, () => gif({ width: 640, height: 480 }, frame)],
+  ['GIF with a small frame on a screen larger than monitors were', 'gif', 2100, 500, () => gif({ width: 2100, height: 500 }, frame)],
+  ['GIF with a small frame on a screen of no size', 'gif', 73, 65, () => gif({ width: 0, height: 0 }, frame)],
+  ['GIF with a frame that its screen is too small for', 'gif', 73, 65, () => gif({ width: 40, height: 30 }, frame)],
+  ['GIF with a frame that its screen is too low for', 'gif', 300, 65, () => gif({ width: 300, height: 30 }, frame)],
+  ['GIF, animated, on a screen as large as a monitor', 'gif', 800, 600, () => gif({ width: 800, height: 600 }, frame, { ...frame, left: 200 })],
+  ['GIF, animated, its second frame beyond its screen', 'gif', 80, 70, () => gif({ width: 80, height: 70 }, frame, { ...frame, left: 60, top: 60 })],
+  ['GIF, animated, on a screen as large as a monitor, its second frame beyond it', 'gif', 640, 480, () => gif({ width: 640, height: 480 }, frame, { ...frame, left: 600, top: 50 })],
+  ['GIF, animated, its second frame beyond its first', 'gif', 64, 48, () => gif({ width: 0, height: 0 }, { ...frame, left: 0, top: 0 }, frame)],
+  ['GIF with notes of 300 KiB before its frame', 'gif', 80, 70, () => withNotes(gif({ width: 80, height: 70 }, frame))],
 
   ['WebP', 'webp', 64, 48, () => samplePhoto('webp', wide)],
   ['WebP without loss', 'webp', 64, 48, () => canvas(64, 48).webp({ lossless: true }).toBuffer()],
@@ -76,6 +86,9 @@ export const knownPhotos: readonly KnownPhoto[] = [
   ['AVIF, mirrored', 'avif', 300, 200, () => heif({ ...avif, mirrored: true })],
   ['AVIF, cropped, then turned', 'avif', 80, 200, () => heif({ ...avif, crop: { width: 200, height: 80 }, quarterTurns: 3 })],
   ['AVIF of four tiles', 'avif', 300, 200, () => heif({ ...avif, tiles: { columns: 2, rows: 2 } })],
+  ['AVIF of high dynamic range', 'avif', 300, 200, () => heif({ ...avif, transfer: 16 })],
+  ['AVIF of high dynamic range, of four tiles', 'avif', 300, 200, () => heif({ ...avif, transfer: 18, tiles: { columns: 2, rows: 2 } })],
+  ['AVIF of high dynamic range, turned', 'avif', 200, 300, () => heif({ ...avif, transfer: 16, quarterTurns: 1 })],
   ['AVIF whose EXIF says that it is turned, which counts for none', 'avif', 300, 200, () => heif({ ...avif, orientation: 6 })],
   ['AVIF by its compatible brands', 'avif', 300, 200, () => heif({ ...avif, brands: ['mif1', 'miaf', 'avif'] })],
   ['AVIF sequence without a track', 'avif', 300, 200, () => heif({ ...avif, brands: ['avis', 'msf1', 'mif1', 'avif'] })],
@@ -120,6 +133,7 @@ export const knownPhotos: readonly KnownPhoto[] = [
   ['BMP of 16 bits', 'bmp', 62, 46, () => samplePhoto('bmp', { width: 62, height: 46, options: ['-pix_fmt', 'rgb565le'] })],
   ['BMP in black and white', 'bmp', 62, 46, () => samplePhoto('bmp', { width: 62, height: 46, options: ['-pix_fmt', 'monob'] })],
   ['BMP whose rows begin at the top', 'bmp', 65, 46, () => bitmap({ width: 65, height: 46, header: 40, topDown: true })],
+  ['BMP whose last row is not filled up', 'bmp', 65, 46, () => bitmap({ width: 65, height: 46, header: 40 }).subarray(0, -1)],
   ['BMP of OS/2', 'bmp', 65, 46, () => bitmap({ width: 65, height: 46, header: 12 })],
   ['BMP of OS/2 2', 'bmp', 65, 46, () => bitmap({ width: 65, height: 46, header: 64 })],
   ['BMP of OS/2 2, its header cut short', 'bmp', 65, 46, () => bitmap({ width: 65, height: 46, header: 16 })],
@@ -146,6 +160,7 @@ export const turnedPhotos: readonly KnownPhoto[] = Object.entries(everyWay).flat
 
 const avif = { coding: 'av1', brands: ['avif', 'mif1', 'miaf'], width: 300, height: 200 } as const;
 const heic = { coding: 'hevc', brands: ['heic', 'mif1'], width: 300, height: 200 } as const;
+const frame = { left: 9, top: 17, width: 64, height: 48, colour: 'red' } as const;
 const moving = ['-f', 'lavfi', '-i', 'testsrc2=size=64x48:rate=5:duration=1'];
 
 function canvas(width: number, height: number): Sharp {
@@ -202,6 +217,14 @@ async function withLateExif(width: number, height: number): Promise<Buffer> {
 // Of the bytes that a profile is coded in nothing can be said, so this one does not shrink.
 function pngProfile(): Buffer {
   return pngChunk('iCCP', Buffer.concat([Buffer.from('p\0\0\x78\x01', 'latin1'), randomBytes(200 * KiB)]));
+}
+
+/** A GIF with a comment before its first frame. */
+function withNotes(gifBytes: Buffer): Buffer {
+  const firstFrame = gifBytes.indexOf(Buffer.from('\x21\xf9', 'latin1'));
+  const block = Buffer.concat([Buffer.from([255]), Buffer.alloc(255, ',')]);
+  const comment = Buffer.concat([Buffer.from('\x21\xfe', 'latin1'), Buffer.alloc(300 * KiB, block), Buffer.from([0])]);
+  return Buffer.concat([gifBytes.subarray(0, firstFrame), comment, gifBytes.subarray(firstFrame)]);
 }
 
 async function webpAnimation(frames: number, notes?: Buffer): Promise<Buffer> {

@@ -97,7 +97,8 @@ async function notedPictures(tracks: Tracks): Promise<Buffer> {
   if (tracks === 'pictures of notes') {
     return withPictureNotes(await made([...picture, '-c:v', 'mpeg2video', '-f', 'mpeg2video']), mark);
   }
-  const coding = ['-c:v', 'libx264', '-preset', 'ultrafast', '-pix_fmt', 'yuv420p', '-f', 'h264'];
+  // With parameters of the High profile: notes behind those of others make them unreadable, and the film is coded anew.
+  const coding = ['-c:v', 'libx264', '-preset', 'veryfast', '-bf', '0', '-pix_fmt', 'yuv420p', '-f', 'h264'];
   return withUnitNotes(await made([...picture, ...coding]), mark);
 }
 

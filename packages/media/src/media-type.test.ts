@@ -10,6 +10,11 @@ const packets = (before: number, after: number) =>
   Buffer.concat(
     Array.from({ length: 5 }, () => Buffer.concat([Buffer.alloc(before), latin1('G'), Buffer.alloc(187 + after)])),
   );
+const beating = (begin: string, ...beats: readonly number[]) => {
+  const head = Buffer.concat([latin1(begin), Buffer.alloc(800 - begin.length)]);
+  for (const at of beats) head.write('G', at);
+  return head;
+};
 
 const letIn: readonly (readonly [string, string, Buffer])[] = [
   ['a JPEG', 'jpg', latin1('\xff\xd8\xff\xe0\0\x10JFIF')],
@@ -17,6 +22,8 @@ const letIn: readonly (readonly [string, string, Buffer])[] = [
   ['a PNG', 'png', latin1('\x89PNG\r\n\x1a\n\0\0\0\rIHDR')],
   ['a GIF of 1987', 'gif', latin1('GIF87a')],
   ['a GIF of 1989', 'gif', latin1('GIF89a')],
+  ['a GIF that has the beat of a transport stream', 'gif', beating('GIF89a', 188, 376, 564)],
+  ['a bitmap that has the beat of a transport stream', 'bmp', beating('BM\0\0G\0\0\0\0\0\0\0\0\0\x28', 196, 388, 580)],
   ['a WebP', 'webp', latin1('RIFF\x24\0\0\0WEBPVP8 ')],
   ['a TIFF, little-endian', 'tiff', latin1('II*\0\x08\0\0\0\0\0')],
   ['a TIFF, big-endian', 'tiff', latin1('MM\0*\0\0\0\x08\0\0')],

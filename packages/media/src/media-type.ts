@@ -40,7 +40,10 @@ export function contentTypeOf(type: MediaType): string {
   return facts[type].contentType;
 }
 
-/** How files of each type begin. No two of these can both be true of one file. */
+/**
+ * How files of each type begin; the first that is true counts. A transport stream is known by single bytes at distances
+ * only, which a GIF or a bitmap may have as well: it comes after them.
+ */
 const signatures: readonly (readonly [MediaType, (head: Buffer) => boolean])[] = [
   ['jpg', begins('\xff\xd8\xff')],
   ['png', begins('\x89PNG\r\n\x1a\n')],

@@ -7,6 +7,8 @@ export interface SourceCoding {
   readonly chromaSubsampling?: string | undefined;
   /** A WebP's. */
   readonly isLossless: boolean;
+  /** Of an animation's frames, in milliseconds, where its decoder tells others. */
+  readonly delays?: number[] | undefined;
 }
 
 /**
@@ -27,7 +29,7 @@ export function encode(picture: Sharp, recipe: PictureRecipe, source: SourceCodi
     case 'png':
       return picture.png();
     case 'gif':
-      return picture.gif({ effort: 1 });
+      return picture.gif({ effort: 1, ...(source.delays && { delay: source.delays }) });
     case 'webp':
       return isWhole && source.isLossless ? picture.webp({ lossless: true, effort: 1 }) : picture.webp({ quality });
     case 'avif':

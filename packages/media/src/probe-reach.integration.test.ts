@@ -1,7 +1,8 @@
-import { mkdir, mkdtempDisposable, open, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtempDisposable, readFile, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { startCanary, type WatchedCanary } from '@echodrop/testkit/hostile-canary';
+import { writeHostile } from '@echodrop/testkit/hostile-files';
 import { hostileMedia } from '@echodrop/testkit/hostile-media';
 import { heif } from '@echodrop/testkit/sample-heif';
 import { sampleFilm, samplePhoto } from '@echodrop/testkit/sample-media';
@@ -20,12 +21,7 @@ test.skipIf(!traced)(
     await using parts = new AsyncDisposableStack();
     const { media, scratch, trace } = await folders(parts);
     const canary = parts.use(await startCanary());
-    for (const [n, { make, zeros = 0 }] of hostileMedia.entries()) {
-      await using file = await open(join(media, String(n)), 'w');
-      const bytes = await make(canary);
-      await file.write(bytes);
-      await file.truncate(bytes.length + zeros);
-    }
+    await writeHostile(media, hostileMedia, canary);
 
     const { printed, calls } = await tracedRun('probe-files.fixture.ts', { media, scratch, trace });
 

@@ -1,4 +1,3 @@
-import type { ToolEnd } from './bounded-process.ts';
 import { type FfmpegLimits, runFfmpeg } from './ffmpeg.ts';
 import { filmTracks, type Track } from './ffprobe.ts';
 import { filmGuards } from './film-codecs.ts';
@@ -11,16 +10,17 @@ import { filmSize } from './rendition-size.ts';
 import { toSdr } from './tone-mapping.ts';
 
 const GiB = 1024 ** 3;
-const limits: Omit<FfmpegLimits, 'maxPixels'> = {
-  seconds: 20 * 60,
+const mostSeconds = 20 * 60;
+const limits: Omit<FfmpegLimits, 'maxPixels' | 'seconds'> = {
   cpuSeconds: 60 * 60,
   addressBytes: 4 * GiB,
   fileBytes: 2 * GiB,
 };
 
-// Slices, parameters and ends (ITU-T H.264 table 7-1), and nothing else: SEI carries what a camera or an encoder likes
-// to note, positions included. ffmpeg 5.1 can only take SEI away as a whole.
-const withoutNotes = ['-bsf:v', 'filter_units=pass_types=1-5|7-11|13'];
+// Whole slices and parameters (ITU-T H.264 table 7-1), and nothing else: SEI carries what a camera or an encoder likes to note,
+// positions included, and delimiters of pictures and streams are needless in an MP4. ffmpeg 5.1 can only take SEI away
+// as a whole. Then all that is left is read and written anew, which drops what stands behind the end of parameters.
+const withoutNotes = ['-bsf:v', 'filter_units=pass_types=1|5|7|8|13,h264_metadata'];
 
 const withoutMetadata = [
   ...['-map_metadata', '-1', '-map_metadata:s', '-1', '-map_chapters', '-1'],
@@ -32,31 +32,38 @@ const withoutMetadata = [
  * picture track, copied where it is H.264 that browsers play and else coded anew (H.264, at most 1080p, deinterlaced),
  * and the default sound, always coded anew (AAC, stereo).
  *
- * A film that takes longer than 20 minutes is `too_costly`. Rejects where rendering broke down: ffmpeg missing or killed,
- * `signal` aborted.
+ * A film that takes longer than `seconds` in all, however many ways are tried (20 minutes unless said), is `too_costly`.
+ * Rejects where rendering broke down: ffmpeg missing or killed, `signal` aborted.
  */
 export async function renderFilm(
   { path, type }: { readonly path: string; readonly type: VideoType },
   outputPath: string,
-  options: { readonly maxPixels: number; readonly signal: AbortSignal },
+  { maxPixels, signal, seconds = mostSeconds }: FilmOptions,
 ): Promise<Rendered> {
-  const { maxPixels, signal } = options;
   const tracks = await filmTracks(path, type, signal);
   if (typeof tracks === 'string') return { outcome: 'unsupported', why: tracks };
   const picture = pictureTrack(tracks);
   if (typeof picture === 'string') return { outcome: 'unsupported', why: picture };
   const input = [...filmGuards(type), '-i', `file:${path}`];
-  const isCopied = plays(picture, type) && !(await hasInterlacedFrames({ path, type, track: picture }, options));
-  let end: ToolEnd = 'broken';
-  // What cannot be put into an MP4 as it is, and sound that cannot be decoded, only show when one tries.
-  for (const { coding, sound } of ways(picture, soundTrack(tracks), isCopied)) {
-    const output = [...tracksOf(picture, sound), ...coding, ...soundCoding(sound), ...withoutMetadata];
-    end = await inTime(limits.seconds, signal, (within) =>
-      runFfmpeg({ input, output: [...output, ...mp4At(outputPath)] }, { ...limits, maxPixels }, within),
-    );
-    if (end !== 'broken') break;
-  }
+  const end = await inTime(seconds, signal, async (within) => {
+    const bounds = { maxPixels, signal: within };
+    const isCopied = plays(picture, type) && !(await hasInterlacedFrames({ path, type, track: picture }, bounds));
+    // What cannot be put into an MP4 as it is, and sound that cannot be decoded, only show when one tries.
+    for (const { coding, sound } of ways(picture, soundTrack(tracks), isCopied)) {
+      const output = [...tracksOf(picture, sound), ...coding, ...soundCoding(sound), ...withoutMetadata];
+      const work = { input, output: [...output, ...mp4At(outputPath)] };
+      const end = await runFfmpeg(work, { ...limits, seconds, maxPixels }, within);
+      if (end !== 'broken') return end;
+    }
+    return 'broken';
+  });
   return end === 'done' ? { outcome: 'made' } : { outcome: 'unsupported', why: end };
+}
+
+interface FilmOptions {
+  readonly maxPixels: number;
+  readonly signal: AbortSignal;
+  readonly seconds?: number;
 }
 
 interface Way {

@@ -1,5 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
+import { pngWithTexts } from '@echodrop/testkit/hostile-photo-parts';
+import { gif } from '@echodrop/testkit/sample-animation';
 import { jpegWithExif } from '@echodrop/testkit/sample-exif';
 import { heif } from '@echodrop/testkit/sample-heif';
 import { made, sampleFilm, samplePhoto } from '@echodrop/testkit/sample-media';
@@ -28,6 +30,8 @@ async function heicSample() {
 const common = {
   'mini.jpg': { format: 'jpeg', width: 75, height: 75 },
   'thumb.jpg': { format: 'jpeg', width: 150, height: 150 },
+  'medium.jpg': { format: 'jpeg', width: 640, height: 320 },
+  'medium.webp': { format: 'webp', width: 640, height: 320 },
   'card.jpg': { format: 'jpeg', width: 1200, height: 600 },
   'large.jpg': { format: 'jpeg', width: 1200, height: 600 },
   'large.webp': { format: 'webp', width: 1200, height: 600 },
@@ -74,7 +78,7 @@ test.each(['jpg', 'heic'] as const)(
         ? jpegWithExif(await samplePhoto('jpg', small), { orientation: 6 })
         : await heif({ coding: 'hevc', brands: ['heic', 'mif1', 'heic'], ...turned });
     const picture = await picturesMade(type, photo);
-    for (const name of ['large.jpg', 'large.webp', 'card.jpg', 'full.jpg']) {
+    for (const name of ['medium.jpg', 'medium.webp', 'large.jpg', 'large.webp', 'card.jpg', 'full.jpg']) {
       expect(await looks(picture(name))).toMatchObject({ width: 120, height: 160 });
     }
     expect(await looks(picture('mini.jpg'))).toMatchObject({ width: 75, height: 75 });
@@ -130,7 +134,7 @@ test.each<[string, MediaType, () => Promise<Buffer>]>([
   ['16 bits and P3', 'tiff', () => sharp(red).toColourspace('rgb16').withIccProfile('p3').tiff().toBuffer()],
 ])('a red of %s is that red in sRGB, and no profile is left', async (_, type, photo) => {
   const { pictures } = await renderedPictures(type, await photo());
-  expect(pictures.size).toBe(6);
+  expect(pictures.size).toBe(8);
   for (const picture of pictures.values()) {
     const [r = 0, g = 0, b = 0] = await means(picture);
     expect(Math.abs(r - 192)).toBeLessThan(16);
@@ -178,6 +182,19 @@ test('of an AVIF sequence the first picture is shown', async () => {
   const picture = await picturesMade('avif', avis);
   expect(await looks(picture('full.avif'))).toEqual({ format: 'heif', ...small });
 });
+
+test.each(['smpte2084', 'arib-std-b67'])(
+  'an AVIF of high dynamic range (%s) has the colours of common screens',
+  async (transfer) => {
+    const hdr = `zscale=tin=bt709:pin=bt709:min=bt709:t=${transfer}:p=bt2020:m=bt2020nc:npl=203,format=yuv420p10le`;
+    const tags = ['-color_primaries', 'bt2020', '-color_trc', transfer, '-colorspace', 'bt2020nc'];
+    const lightGrey = ['-f', 'lavfi', '-i', 'color=0xd0d0d0:size=160x120', '-frames:v', '1', '-vf', hdr];
+    const avif = await made([...lightGrey, ...tags, '-c:v', 'libaom-av1', '-cpu-used', '8', '-f', 'avif']);
+    const picture = await picturesMade('avif', avif);
+    expect(await looks(picture('full.avif'))).toEqual({ format: 'heif', ...small });
+    for (const mean of await means(picture('full.avif'))) expect(Math.abs(mean - 208)).toBeLessThan(25);
+  },
+);
 
 test('the colours of a HEIC are right', async () => {
   const original = await samplePhoto('png', small);
@@ -243,6 +260,37 @@ test.each(['png', 'bmp', 'heic', 'mp4'] as const)(
     if (type === 'png' || type === 'heic') expect(end).toMatchObject({ why: 'too_many_pixels' });
   },
 );
+
+test('of a PNG with a hundred texts of 50 MB every picture is made', async () => {
+  const { end, pictures } = await renderedPictures('png', await pngWithTexts(100, 50_000_000));
+  expect(end).toEqual({ outcome: 'made' });
+  expect(await looks(pictures.get('full.png') ?? Buffer.alloc(0))).toEqual({ format: 'png', width: 32, height: 24 });
+});
+
+test('a GIF is drawn upon the whole of its screen, which is clear around its frames', async () => {
+  const red = { left: 9, top: 17, width: 64, height: 48, colour: 'red' } as const;
+  const blue = { left: 600, top: 400, width: 64, height: 96, colour: 'blue' } as const;
+  const whole = (await picturesMade('gif', gif({ width: 640, height: 480 }, red, blue)))('full.gif');
+  const { pages, delay } = await sharp(whole).metadata();
+  expect([pages, delay]).toEqual([2, [100, 100]]);
+  const pixels = async (page: number, ...places: readonly (readonly [left: number, top: number])[]) => {
+    const { data, info } = await sharp(whole, { page }).ensureAlpha().raw().toBuffer({ resolveWithObject: true });
+    expect([info.width, info.height]).toEqual([640, 480]);
+    return places.map(([left, top]) =>
+      data.subarray((top * 640 + left) * 4, (top * 640 + left) * 4 + 4).toString('hex'),
+    );
+  };
+  const [clear, ofRed, ofBlue] = ['00000000', 'ff0000ff', '0000ffff'];
+  const places = [
+    [8, 16],
+    [9, 17],
+    [72, 64],
+    [73, 65],
+    [639, 479],
+  ] as const;
+  expect(await pixels(0, ...places)).toEqual([clear, ofRed, ofRed, clear, clear]);
+  expect(await pixels(1, ...places)).toEqual([clear, ofRed, ofRed, clear, ofBlue]);
+});
 
 test('rendering is given up when nobody waits any more', async () => {
   const stop = new AbortController();

@@ -1,11 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { isPlainHdr } from './heif-size.ts';
+import { lookAtFile } from './local-source.ts';
 import type { MediaType } from './media-type.ts';
 import { isPhoto } from './media-type.ts';
 import type { PictureJob, PictureToMake } from './picture-job.ts';
 import { makePictures } from './picture-process.ts';
-import { isSequence, pictureOfBitmap, pictureOfFilm, pictureOfSequence } from './still-picture.ts';
+import { isSequence, pictureOfBitmap, pictureOfFilm, pictureOfHdr, pictureOfSequence } from './still-picture.ts';
 import type { UnsupportedReason } from './unsupported.ts';
 
 /** Media as a whole file on this machine: renditions need all of its bytes. */
@@ -65,5 +67,6 @@ async function stillOf(
   if (type === 'bmp') return pictureOfBitmap(path, still, options);
   if (!isPhoto(type)) return pictureOfFilm({ path, type }, still, options);
   if ((type === 'avif' || type === 'heic') && (await isSequence(path))) return pictureOfSequence(path, still, options);
+  if (type === 'avif' && (await lookAtFile(path, isPlainHdr))) return pictureOfHdr(path, still, options);
   return 'not needed';
 }

@@ -67,13 +67,13 @@ export async function picturesMade(type: MediaType, bytes: Buffer): Promise<(nam
 export async function filmMade(
   type: MediaType,
   bytes: Buffer,
-  { maxPixels = usual, signal = AbortSignal.timeout(20_000) }: Bounds = {},
+  { maxPixels = usual, signal = AbortSignal.timeout(20_000), ...bounds }: Bounds & { readonly seconds?: number } = {},
 ): Promise<{ tracks: readonly Track[]; film: Buffer }> {
   if (isPhoto(type)) throw new Error('no film');
   await using folder = await mkdtempDisposable(join(tmpdir(), 'rendered-'));
   const [media, made] = [join(folder.path, 'media'), join(folder.path, 'film.mp4')];
   await writeFile(media, bytes);
-  const end = await renderFilm({ path: media, type }, made, { maxPixels, signal });
+  const end = await renderFilm({ path: media, type }, made, { maxPixels, signal, ...bounds });
   if (end.outcome !== 'made') throw new Error(end.why);
   const tracks = await filmTracks(made, 'mp4', signal);
   if (typeof tracks === 'string') throw new Error(tracks);

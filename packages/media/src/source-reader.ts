@@ -20,6 +20,7 @@ export class SourceReader {
   readonly signal: AbortSignal;
   readonly #source: RangedSource;
   #prefix: Buffer;
+  #reads = 0;
   #window: { readonly offset: number; readonly bytes: Buffer } = { offset: 0, bytes: Buffer.alloc(0) };
 
   constructor(source: RangedSource, signal: AbortSignal) {
@@ -32,6 +33,11 @@ export class SourceReader {
   /** All first bytes that are here already. */
   get known(): Buffer {
     return this.#prefix;
+  }
+
+  /** How many reads there were. */
+  get reads(): number {
+    return this.#reads;
   }
 
   /** The first `length` bytes, in one read of what is not here yet. */
@@ -62,6 +68,7 @@ export class SourceReader {
   }
 
   async #read(offset: number, length: number): Promise<Buffer> {
+    this.#reads += 1;
     const bytes = await this.#source.read(offset, length, this.signal);
     if (bytes.length !== length) throw new Error(`asked for ${length} bytes of media, got ${bytes.length}`);
     return bytes;

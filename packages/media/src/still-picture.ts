@@ -40,6 +40,15 @@ export function pictureOfSequence(
   return oneFrame({ path, type: 'mp4' }, png, { ...options, sized: (whole) => whole, firstFrames: 1 });
 }
 
+/**
+ * Writes an AVIF of high dynamic range to `png`, in the range of common screens; `not needed` where ffmpeg cannot: then the
+ * colours are as they are in the file.
+ */
+export async function pictureOfHdr(path: string, png: string, options: StillOptions): Promise<'done' | 'not needed'> {
+  const end = await pictureOfSequence(path, png, options);
+  return end === 'done' ? end : 'not needed';
+}
+
 /** Whether the AVIF or HEIC at `path` is a sequence (ISO/IEC 23008-12 section 7) and no picture, as for the probe. */
 export function isSequence(path: string): Promise<boolean> {
   return lookAtFile(path, isPictureTrack);

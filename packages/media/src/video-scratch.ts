@@ -1,19 +1,28 @@
 import { randomUUID } from 'node:crypto';
 import { type FileHandle, open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { mostOfStream } from './film-codecs.ts';
 import { outerBoxes } from './iso-boxes.ts';
+import { matroskaParts, voidHeader } from './matroska-parts.ts';
 import type { VideoType } from './media-type.ts';
+import { pictureStart } from './picture-start.ts';
 import type { SourceReader } from './source-reader.ts';
 
 /** A sparse file of the film's true length that holds the bytes which ffprobe needs; disposing removes it. */
 export type VideoScratch = AsyncDisposable &
   ({ readonly outcome: 'laid out'; readonly path: string } | { readonly outcome: 'broken' | 'too_costly' });
 
+type Outcome = 'laid out' | 'broken' | 'too_costly';
+
 const chunkBytes = 1024 * 1024;
 const headBytes = 1024 * 1024;
 const mostBoxes = 64;
 // Ten hours of film have some 20 MiB.
 const mostMoov = 64 * 1024 * 1024;
+const mostElements = 64;
+// Tracks carry the headers of their codecs, which are short.
+const mostOfMatroska = 8 * 1024 * 1024;
+const firstPicturesBytes = 512 * 1024;
 
 /** Lays out the parts of a film under `scratchDir`. Rejects where a read or the disk fails; nothing is left then. */
 export async function layOutVideo(reader: SourceReader, type: VideoType, scratchDir: string): Promise<VideoScratch> {
@@ -22,7 +31,7 @@ export async function layOutVideo(reader: SourceReader, type: VideoType, scratch
   try {
     await using file = await open(path, 'wx', 0o600);
     await file.truncate(reader.size);
-    const outcome = isIso(type) ? await layOutMoov(reader, file) : await copy(reader, file, 0, headBytes);
+    const outcome = await layOut[type](reader, file);
     return { outcome, path, [Symbol.asyncDispose]: remove };
   } catch (error) {
     await remove();
@@ -30,16 +39,12 @@ export async function layOutVideo(reader: SourceReader, type: VideoType, scratch
   }
 }
 
-function isIso(type: VideoType): boolean {
-  return type === 'mp4' || type === 'mov' || type === '3gp';
-}
-
 /**
  * MP4 and its kin say what they hold in one box, `moov`, which may stand before the pictures or after them: step from
  * box to box, from header to header, until it is found. A fragmented film has one at its beginning too. Where it stands
  * before the pictures, the next boxes are asked whether the film was cut off.
  */
-async function layOutMoov(reader: SourceReader, file: FileHandle): Promise<'laid out' | 'broken' | 'too_costly'> {
+async function layOutMoov(reader: SourceReader, file: FileHandle): Promise<Outcome> {
   await write(file, reader.known, 0);
   let found = false;
   let pictures = false;
@@ -58,11 +63,68 @@ async function layOutMoov(reader: SourceReader, file: FileHandle): Promise<'laid
   return found ? 'laid out' : 'broken';
 }
 
-async function copy(reader: SourceReader, file: FileHandle, start: number, end: number): Promise<'laid out'> {
+/**
+ * Matroska says what it holds before its first pictures, but fonts and covers may stand there too: where they reach
+ * beyond the head they are laid out as an element that means nothing, so that no demuxer searches zeros for what they hold.
+ */
+async function layOutMatroska(reader: SourceReader, file: FileHandle): Promise<Outcome> {
+  await layOutHead(reader, file);
+  let copied = 0;
+  for await (const { kind, offset, end } of matroskaParts(reader, mostElements)) {
+    if (kind === 'pictures') {
+      await copy(reader, file, Math.max(offset, headBytes), offset + firstPicturesBytes);
+    } else if (end > headBytes && kind === 'needless') {
+      await write(file, voidHeader(end - offset), offset);
+    } else if (end > headBytes) {
+      copied += end - offset;
+      if (copied > mostOfMatroska) return 'too_costly';
+      await copy(reader, file, offset, end);
+    }
+  }
+  return 'laid out';
+}
+
+/**
+ * A recording of a broadcast begins anywhere: nothing says what its pictures are until the first that needs no other,
+ * which may be seconds away.
+ */
+async function layOutStream(reader: SourceReader, file: FileHandle): Promise<Outcome> {
+  let end = Math.min(mostOfStream, reader.size);
+  let isFound = false;
+  for (let at = 0; at < end; at += chunkBytes) {
+    const bytes = await reader.at(at, Math.min(chunkBytes, end - at));
+    await write(file, bytes, at);
+    const start = isFound ? -1 : pictureStart(bytes);
+    if (start < 0) continue;
+    isFound = true;
+    end = Math.min(end, at + chunkBytes * (start < chunkBytes / 2 ? 1 : 2));
+  }
+  return 'laid out';
+}
+
+async function layOutHead(reader: SourceReader, file: FileHandle): Promise<Outcome> {
+  await copy(reader, file, 0, headBytes);
+  return 'laid out';
+}
+
+const layOut: Record<VideoType, (reader: SourceReader, file: FileHandle) => Promise<Outcome>> = {
+  mp4: layOutMoov,
+  mov: layOutMoov,
+  '3gp': layOutMoov,
+  webm: layOutMatroska,
+  mkv: layOutMatroska,
+  avi: layOutHead,
+  mpg: layOutStream,
+  ts: layOutStream,
+  ogv: layOutHead,
+  flv: layOutHead,
+  wmv: layOutHead,
+};
+
+async function copy(reader: SourceReader, file: FileHandle, start: number, end: number): Promise<void> {
   for (let at = start; at < Math.min(end, reader.size); at += chunkBytes) {
     await write(file, await reader.at(at, Math.min(chunkBytes, end - at)), at);
   }
-  return 'laid out';
 }
 
 async function write(file: FileHandle, bytes: Buffer, position: number): Promise<void> {

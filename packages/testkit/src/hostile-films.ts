@@ -1,6 +1,15 @@
 import { alias, nested, reference, renamed, resized, transportStream, withScript } from './hostile-film-parts.ts';
 import { film, moov, u32 } from './hostile-iso.ts';
-import { docType, ebml, matroska, nestedTags, tracks } from './hostile-matroska.ts';
+import {
+  attachment,
+  docType,
+  ebml,
+  longElement,
+  matroska,
+  nestedAttachments,
+  nestedTags,
+  tracks,
+} from './hostile-matroska.ts';
 import type { HostileMedia } from './hostile-media.ts';
 import { ftyp, isoBox } from './sample-iso.ts';
 import { made, sampleFilm } from './sample-media.ts';
@@ -232,6 +241,53 @@ export const hostileFilms: readonly HostileMedia[] = [
     name: 'a Matroska film of tags in tags',
     found: 'refused',
     make: () => matroska('matroska', ebml('1254c367', ebml('7373', nestedTags(1000)))),
+  },
+  {
+    name: 'a Matroska film whose attachments say 2^56 - 2',
+    found: 'refused',
+    make: () => Buffer.concat([matroska('matroska', longElement('1941a469', 2 ** 56 - 2)), tracks(1, 320, 240)]),
+    zeros: 4 * MiB,
+  },
+  {
+    name: 'a Matroska film whose attachments do not say how long they are',
+    found: 'refused',
+    make: () => Buffer.concat([matroska('matroska', Buffer.from('1941a469ff', 'hex')), tracks(1, 320, 240)]),
+    zeros: 4 * MiB,
+  },
+  {
+    name: 'a Matroska film of ten thousand attachments beyond its first MiB',
+    found: 'refused',
+    make: () =>
+      matroska(
+        'matroska',
+        attachment(2 * MiB),
+        ...Array.from({ length: 10_000 }, () => attachment(100)),
+        tracks(1, 320, 240),
+      ),
+  },
+  {
+    name: 'a Matroska film of a hundred thousand empty elements',
+    found: 'refused',
+    make: () =>
+      matroska('matroska', ebml('ec', Buffer.alloc(2 * MiB)), Buffer.alloc(200_000, Buffer.from('ec80', 'hex'))),
+  },
+  {
+    name: 'a Matroska film whose tracks are 60 MiB of nothing',
+    found: 'too_costly',
+    make: () =>
+      Buffer.concat([docType('matroska'), Buffer.from('18538067ff', 'hex'), longElement('1654ae6b', 60 * MiB)]),
+    zeros: 60 * MiB,
+  },
+  {
+    name: 'a Matroska film of 60 attachments in attachments',
+    found: 'refused',
+    make: () => matroska('matroska', nestedAttachments(60), tracks(1, 320, 240)),
+  },
+  {
+    name: 'a transport stream of 100 MiB without a keyframe',
+    found: 'refused',
+    make: () => transportStream(1),
+    zeros: 100 * MiB,
   },
   {
     name: 'an AVI whose lists nest ten thousandfold',

@@ -3,10 +3,31 @@ import { u32 } from './hostile-iso.ts';
 /** An element of EBML: its id in hexadecimal digits, a length of eight bytes, what it holds. */
 export function ebml(id: string, ...content: readonly Buffer[]): Buffer {
   const body = Buffer.concat(content);
+  return Buffer.concat([longElement(id, body.length), body]);
+}
+
+/** The beginning of an element that says that it holds so many bytes. */
+export function longElement(id: string, bytes: number): Buffer {
   const length = Buffer.alloc(8);
-  length.writeBigUInt64BE(BigInt(body.length));
-  length[0] = 1;
-  return Buffer.concat([Buffer.from(id, 'hex'), length, body]);
+  length.writeBigUInt64BE(BigInt(bytes) | (1n << 56n));
+  return Buffer.concat([Buffer.from(id, 'hex'), length]);
+}
+
+/** Attachments of one file of so many bytes. */
+export function attachment(bytes: number, ...before: readonly Buffer[]): Buffer {
+  const facts = [
+    ebml('466e', Buffer.from('a.ttf')),
+    ebml('4660', Buffer.from('font/ttf')),
+    ebml('46ae', Buffer.from([1])),
+  ];
+  return ebml('1941a469', ...before, ebml('61a7', ...facts, ebml('465c', Buffer.alloc(bytes, 'font'))));
+}
+
+/** Attachments that begin with attachments, and so on, the innermost of 2 MiB. */
+export function nestedAttachments(depth: number): Buffer {
+  let inner = attachment(2 ** 21);
+  for (let n = 0; n < depth; n++) inner = attachment(1, inner);
+  return inner;
 }
 
 export function docType(name: string): Buffer {

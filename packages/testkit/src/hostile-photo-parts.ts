@@ -18,13 +18,19 @@ export function header(width: number, height: number): Buffer {
   return chunk('IHDR', Buffer.concat([u32be(width), u32be(height), Buffer.from([8, 0, 0, 0, 0])]));
 }
 
-/** A chunk of `bytes` zeros, compressed a thousandfold. */
-export function text(type: string, keyword: string, bytes: number): Buffer {
-  return chunk(type, Buffer.concat([Buffer.from(keyword, 'latin1'), deflateSync(Buffer.alloc(bytes))]));
+/** A chunk of `bytes` letters, compressed a thousandfold. Not of zeros: with the first one a text ends for libpng. */
+function text(type: string, keyword: string, bytes: number): Buffer {
+  return chunk(type, Buffer.concat([Buffer.from(keyword, 'latin1'), deflateSync(Buffer.alloc(bytes, 'a'))]));
 }
 
 export async function bomb(type: string, keyword: string): Promise<Buffer> {
   return intoPng(await samplePhoto('png', { width: 32, height: 24 }), text(type, keyword, 2 ** 27));
+}
+
+/** A PNG of 32 x 24 with so many texts of so many bytes, all compressed. */
+export async function pngWithTexts(texts: number, bytes: number): Promise<Buffer> {
+  const one = text('zTXt', 'Comment\0\0', bytes);
+  return intoPng(await samplePhoto('png', { width: 32, height: 24 }), ...new Array<Buffer>(texts).fill(one));
 }
 
 export function intoPng(sample: Buffer, ...chunks: readonly Buffer[]): Buffer {

@@ -12,9 +12,9 @@ import {
   jpeg,
   png,
   pngMagic,
+  pngWithTexts,
   riffWebp,
   soi,
-  text,
   tiff,
   tiffOf,
   vp8l,
@@ -55,12 +55,26 @@ export const hostilePhotos: readonly HostileMedia[] = [
   // Bombs: what is compressed a thousandfold in front of the pixels, or between them.
   photo('a PNG with a colour profile of 128 MiB', 'png 32x24', () => bomb('iCCP', 'icc\0\0')),
   photo('a PNG with a text of 128 MiB', 'png 32x24', () => bomb('zTXt', 'Comment\0\0')),
-  photo('a PNG with a thousand texts of a megabyte', 'png 32x24', async () =>
-    intoPng(await samplePhoto('png', small), ...new Array<Buffer>(1000).fill(text('zTXt', 'Comment\0\0', 2 ** 20))),
+  photo('a PNG with a thousand texts of a megabyte', 'png 32x24', () => pngWithTexts(1000, 2 ** 20)),
+  photo('a PNG with sixteen texts of 50 MB', 'png 32x24', () => pngWithTexts(16, 50_000_000)),
+  photo('a PNG with four hundred texts of a megabyte', 'png 32x24', () => pngWithTexts(400, 2 ** 20)),
+  photo('a PNG with a text in each of 100,000 chunks', 'too_costly', async () =>
+    intoPng(await samplePhoto('png', small), ...new Array<Buffer>(100_000).fill(chunk('tEXt', Buffer.from('k\0t')))),
+  ),
+  photo('a PNG of which 300 chunks of 100 KB are texts', 'too_costly', async () =>
+    intoPng(await samplePhoto('png', small), ...new Array<Buffer>(300).fill(chunk('tEXt', Buffer.alloc(100_000, 'k')))),
   ),
   photo('a PNG whose pixels are 64 MiB of zeros', 'png 8000x8000', () =>
     png(header(8000, 8000), chunk('IDAT', deflateSync(Buffer.alloc(2 ** 26)))),
   ),
+  photo('a GIF with nothing but notes', 'too_costly', () =>
+    Buffer.concat([gif(10, 10).subarray(0, 13), Buffer.alloc(9 * 2 ** 20, Buffer.from([0x21, 0xfe, 1, 0x21, 0]))]),
+  ),
+  photo('a GIF whose first frame is 65535 x 65535', 'too_many_pixels', () => {
+    const bytes = gif(10, 10, 1);
+    bytes.fill(0xff, 18, 22);
+    return bytes;
+  }),
   photo('a GIF of 65535 frames', 'gif 10x10', () => gif(10, 10, 65_535)),
   photo('a JPEG with nothing but notes', 'too_costly', () =>
     Buffer.concat([soi, ...Array.from({ length: 160 }, () => segment(0xfe, Buffer.alloc(65_533))), soi]),

@@ -3,12 +3,38 @@ interface Canvas {
   readonly height: number;
 }
 
-/** A GIF's screen of this size with one frame of one pixel. */
-export function gifWithSmallFrame({ width, height }: Canvas): Buffer {
-  const screen = Buffer.from('GIF89a\0\0\0\0\x80\0\0\0\0\0\xff\xff\xff', 'latin1');
-  screen.writeUInt16LE(width, 6);
-  screen.writeUInt16LE(height, 8);
-  return Buffer.concat([screen, Buffer.from('\x2c\0\0\0\0\x01\0\x01\0\0\x02\x02\x44\x01\0;', 'latin1')]);
+/** A frame of a GIF: where it lies, and its one colour, red, green or blue. */
+export interface GifFrame extends Canvas {
+  readonly left?: number;
+  readonly top?: number;
+  readonly colour: keyof typeof colours;
+}
+
+const colours = { red: 1, green: 2, blue: 3 };
+
+/** A GIF whose screen says this size, and its frames, each shown for a tenth of a second upon those before it. */
+export function gif(screen: Canvas, ...frames: readonly GifFrame[]): Buffer {
+  const header = Buffer.concat([Buffer.from('GIF89a'), sides(screen), Buffer.from([0x86, 0, 0])]);
+  const table = Buffer.alloc(3 * 128);
+  for (const n of Object.values(colours)) table.writeUInt8(0xff, 3 * n + n - 1);
+  return Buffer.concat([header, table, ...frames.map(gifFrame), Buffer.from(';')]);
+}
+
+// With samples of seven bits a code has eight, as long as the table is cleared (0x80) before it grows (GIF89a appendix
+// F): a byte a pixel.
+function gifFrame({ left = 0, top = 0, width, height, colour }: GifFrame): Buffer {
+  const control = Buffer.from('\x21\xf9\x04\x04\x0a\0\0\0', 'latin1');
+  const place = Buffer.concat([Buffer.from(','), sides({ width: left, height: top }), sides({ width, height })]);
+  const block = Buffer.concat([Buffer.from([101, 0x80]), Buffer.alloc(100, colours[colour])]);
+  const blocks = Buffer.alloc(Math.ceil((width * height) / 100) * block.length, block);
+  return Buffer.concat([control, place, Buffer.from([0, 7]), blocks, Buffer.from([1, 0x81, 0])]);
+}
+
+function sides({ width, height }: Canvas): Buffer {
+  const bytes = Buffer.alloc(4);
+  bytes.writeUInt16LE(width, 0);
+  bytes.writeUInt16LE(height, 2);
+  return bytes;
 }
 
 interface WebpAnimation {

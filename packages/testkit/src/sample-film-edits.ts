@@ -66,6 +66,11 @@ export function withChecksums(stream: Buffer): Buffer {
   return Buffer.concat(packets.flatMap((packet) => [packet, Buffer.alloc(16, 0xff)]));
 }
 
+/** A stream of packets of so many bytes without the first tenth of it, in which its only early keyframe lies. */
+export function cutBetweenKeyframes(stream: Buffer, packetBytes: number): Buffer {
+  return stream.subarray(Math.ceil(stream.length / 10 / packetBytes) * packetBytes);
+}
+
 /** An Ogg whose first page is that of a skeleton, which describes the other streams (Ogg Skeleton 3.0). */
 export function withSkeleton(ogg: Buffer): Buffer {
   const head = Buffer.alloc(64);

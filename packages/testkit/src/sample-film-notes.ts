@@ -16,19 +16,23 @@ export function withSoundNotes(adts: Buffer, note: string): Buffer {
 
 /**
  * H.264 with a note in every place beside the pictures (ITU-T H.264 table 7-1 and annex D): SEI of registered and
- * unregistered user data, and a unit of a type that means nothing.
+ * unregistered user data, delimiters, a part of a slice, a unit of a type that means nothing, and behind the end of each parameter set.
  */
 export function withUnitNotes(h264: Buffer, note: string): Buffer {
   const text = Buffer.from(note, 'latin1');
-  const sei = (type: number, head: Buffer) =>
-    Buffer.concat([Buffer.from([0, 0, 1, 6, type, head.length + text.length]), head, text, Buffer.from([0x80])]);
+  const unit = (...bytes: readonly number[]) => Buffer.concat([Buffer.from([0, 0, 1, ...bytes]), text, endOfUnit]);
+  const sei = (type: number, head: readonly number[]) => unit(6, type, head.length + text.length, ...head);
   // As of captions: the country, the provider and who else is meant (ATSC A/53).
-  const captions = sei(4, Buffer.from([0xb5, 0, 0x31, ...Buffer.from('GA94')]));
-  const unregistered = sei(5, Buffer.alloc(16, 0x47));
-  const meaningless = Buffer.concat([Buffer.from([0, 0, 1, 30]), text, Buffer.from([0x80])]);
-  const isSlice = (type: number) => type === 1 || type === 5;
-  return beforeUnits(h264, (first) => isSlice(first & 0x1f), Buffer.concat([captions, unregistered, meaningless]));
+  const captions = sei(4, [0xb5, 0, 0x31, ...Buffer.from('GA94')]);
+  const unregistered = sei(5, [...Buffer.alloc(16, 0x47)]);
+  const others = [unit(4), unit(9, 0xf0), unit(30)];
+  const isSlice = (first: number) => [1, 5].includes(first & 0x1f);
+  const isParameterSet = (first: number) => [7, 8].includes(first & 0x1f);
+  const noted = beforeUnits(h264, isSlice, Buffer.concat([captions, unregistered, ...others]));
+  return behindUnits(noted, isParameterSet, Buffer.concat([text, endOfUnit]));
 }
+
+const endOfUnit = Buffer.from([0x80]);
 
 /** MPEG-1 or MPEG-2 with a note in the user data of every picture (ISO/IEC 13818-2 section 6.2.2.2.2). */
 export function withPictureNotes(mpeg: Buffer, note: string): Buffer {
@@ -42,6 +46,19 @@ function beforeUnits(stream: Buffer, isMeant: (firstByte: number) => boolean, ad
     if (!isMeant(stream[at + 3] ?? 0)) continue;
     parts.push(stream.subarray(from, at), added);
     from = at;
+  }
+  return Buffer.concat([...parts, stream.subarray(from)]);
+}
+
+function behindUnits(stream: Buffer, isMeant: (firstByte: number) => boolean, added: Buffer): Buffer {
+  const parts: Buffer[] = [];
+  let from = 0;
+  for (let at = stream.indexOf(startCode); at >= 0; at = stream.indexOf(startCode, at + 3)) {
+    if (!isMeant(stream[at + 3] ?? 0)) continue;
+    let end = stream.indexOf(startCode, at + 3);
+    while (stream[end - 1] === 0) end -= 1;
+    parts.push(stream.subarray(from, end), added);
+    from = end;
   }
   return Buffer.concat([...parts, stream.subarray(from)]);
 }

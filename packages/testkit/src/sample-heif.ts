@@ -18,6 +18,8 @@ export interface HeifSample {
   readonly orientation?: number;
   /** An ICC profile. */
   readonly profile?: Buffer;
+  /** Transfer characteristics by number (ITU-T H.273: 16 is PQ, 18 HLG), with the colours of BT.2020; without a profile. */
+  readonly transfer?: number;
   /** A picture that is hard to code, for a large file. */
   readonly noise?: boolean;
   /** The directory stands behind the pictures. */
@@ -38,7 +40,7 @@ export async function heif(sample: HeifSample): Promise<Buffer> {
   const tile = { width: even(width / tiles.columns), height: even(height / tiles.rows) };
   const { setup, frame } = await codedFrame(coding, tile, noise);
   const turns = transformations(sample);
-  const colours = sample.profile ? [isoBox('colr', Buffer.from('prof'), sample.profile)] : [];
+  const colours = coloursOf(sample);
   const properties = [setup, ispe(tile), pixi, ispe(sample), ...turns, ...colours];
   const ofPrimary = [...turns.map((_, n) => essential(n + 5)), ...colours.map((_, n) => n + 5 + turns.length)];
   const codec = coding === 'hevc' ? 'hvc1' : 'av01';
@@ -108,6 +110,11 @@ function transformations({ crop, quarterTurns, mirrored }: HeifSample): Buffer[]
     ...(quarterTurns === undefined ? [] : [isoBox('irot', Buffer.from([quarterTurns]))]),
     ...(mirrored ? [isoBox('imir', Buffer.from([0]))] : []),
   ];
+}
+
+function coloursOf({ profile, transfer }: HeifSample): Buffer[] {
+  if (profile) return [isoBox('colr', Buffer.from('prof'), profile)];
+  return transfer ? [isoBox('colr', Buffer.from('nclx'), u16(9, transfer, 9), Buffer.alloc(1))] : [];
 }
 
 function gridOf({ width, height }: HeifSample, { columns, rows }: { columns: number; rows: number }): Buffer {

@@ -2,16 +2,15 @@ import { mkdtempDisposable } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
-import { fullRecipe, pictureRecipes } from '@echodrop/media/recipes';
+import { fullRecipe, pictureRecipes, picturesOf } from '@echodrop/media/recipes';
 import { FilesystemObjectStore } from '@echodrop/object-store/filesystem-object-store';
-import { mediaObject, newMediaKey, renditionsOf } from '@echodrop/object-store/object-keys';
-import type { ObjectStore } from '@echodrop/object-store/object-store';
+import { mediaObject, newMediaKey, renditionObject, renditionsOf } from '@echodrop/object-store/object-keys';
+import { type ObjectStore, StoreUnavailable } from '@echodrop/object-store/object-store';
 import { samplePhoto } from '@echodrop/testkit/sample-media';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { render } from './render.ts';
 
 const parts = new AsyncDisposableStack();
-const { signal } = new AbortController();
 const events = { toolsExamined() {}, rendered() {}, jobEnded() {} };
 let store: FilesystemObjectStore;
 let scratchDir: string;
@@ -25,20 +24,32 @@ beforeAll(async () => {
 });
 afterAll(() => parts.disposeAsync());
 
-/** Renders while somebody takes the media down just before the picture named `last` is stored; tells what is left of it. */
-async function leftWhenRemovedBefore(last: string): Promise<string[]> {
+async function uploaded(): Promise<string> {
   const mediaKey = newMediaKey();
   await store.put(mediaObject(mediaKey), Readable.from([photo]));
-  const removing = async (...[key, source, options]: Parameters<ObjectStore['put']>) => {
-    if (key.includes(`/${last}-`)) await takeDown(mediaKey);
+  return mediaKey;
+}
+
+/** Renders; just before the picture named `last` is stored, `meanwhile` happens. */
+function renderWhile(
+  mediaKey: string,
+  last: string,
+  meanwhile: () => Promise<void>,
+  signal = new AbortController().signal,
+): Promise<unknown> {
+  const slowly = async (...[key, source, options]: Parameters<ObjectStore['put']>) => {
+    if (key.includes(`/${last}-`)) await meanwhile();
     return store.put(key, source, options);
   };
-  const removed: ObjectStore = new Proxy(store, {
-    get: (target, name) => (name === 'put' ? removing : Reflect.get(target, name).bind(target)),
+  const slow: ObjectStore = new Proxy(store, {
+    get: (target, name) => (name === 'put' ? slowly : Reflect.get(target, name).bind(target)),
   });
-  const rendering = { store: removed, scratchDir, maxPixels: 1_000_000, typesOff: new Set<never>(), events };
-  await expect(render({ mediaKey, type: 'jpg', set: 'pictures' }, signal, rendering)).rejects.toThrow('was removed');
-  return keysOf(mediaKey);
+  return renderWith(slow, mediaKey, signal);
+}
+
+function renderWith(store: ObjectStore, mediaKey: string, signal = new AbortController().signal): Promise<unknown> {
+  const rendering = { store, scratchDir, maxPixels: 1_000_000, typesOff: new Set<never>(), events };
+  return render({ mediaKey, type: 'jpg', set: 'pictures' }, signal, rendering);
 }
 
 async function takeDown(mediaKey: string): Promise<void> {
@@ -50,9 +61,53 @@ async function keysOf(mediaKey: string): Promise<string[]> {
   return (await store.list(renditionsOf(mediaKey), { limit: 100 })).map(({ key }) => key);
 }
 
-test.each([pictureRecipes.mini.name, fullRecipe('jpg').name])(
+const { large, mini } = pictureRecipes;
+const full = fullRecipe('jpg');
+const removed = 'the media was removed from the store';
+
+test.each([mini.name, full.name])(
   'of media that is taken down before its %s is stored, no rendition stays',
   async (name) => {
-    expect(await leftWhenRemovedBefore(name)).toEqual([]);
+    const mediaKey = await uploaded();
+    await expect(renderWhile(mediaKey, name, () => takeDown(mediaKey))).rejects.toThrow(removed);
+    expect(await keysOf(mediaKey)).toEqual([]);
   },
 );
+
+test('nor where the worker is stopped meanwhile', async () => {
+  const mediaKey = await uploaded();
+  const stopped = new AbortController();
+  const meanwhile = async () => {
+    await store.remove(mediaObject(mediaKey));
+    stopped.abort();
+  };
+  await expect(renderWhile(mediaKey, large.name, meanwhile, stopped.signal)).rejects.toThrow();
+  expect(await keysOf(mediaKey)).toEqual([]);
+});
+
+test('nor where the store fails meanwhile', async () => {
+  const mediaKey = await uploaded();
+  const meanwhile = async () => {
+    await store.remove(mediaObject(mediaKey));
+    throw new StoreUnavailable('full');
+  };
+  await expect(renderWhile(mediaKey, large.name, meanwhile)).rejects.toThrow();
+  expect(await keysOf(mediaKey)).toEqual([]);
+});
+
+test.each([
+  ['some', [mini, large]],
+  ['all', picturesOf('jpg')],
+])('what a worker that died has left of removed media goes when the job is tried again: %s', async (_, left) => {
+  const mediaKey = newMediaKey();
+  for (const recipe of left) await store.put(renditionObject(mediaKey, recipe), Readable.from(['picture']));
+  await expect(renderWith(store, mediaKey)).rejects.toThrow(removed);
+  expect(await keysOf(mediaKey)).toEqual([]);
+});
+
+test('a failure takes no rendition of media that is there', async () => {
+  const mediaKey = await uploaded();
+  const meanwhile = () => Promise.reject(new StoreUnavailable('full'));
+  await expect(renderWhile(mediaKey, large.name, meanwhile)).rejects.toThrow('full');
+  expect(await keysOf(mediaKey)).not.toEqual([]);
+});

@@ -5,8 +5,9 @@ import { pipeline } from 'node:stream/promises';
 import type { RenditionAnswer, RenditionQuestion } from '@echodrop/contracts/rendition';
 import type { MediaType } from '@echodrop/media/media-type';
 import { type Recipe, recipesOf } from '@echodrop/media/recipes';
-import { mediaObject, renditionObject } from '@echodrop/object-store/object-keys';
-import type { ObjectStore } from '@echodrop/object-store/object-store';
+import type { Rendered } from '@echodrop/media/render-pictures';
+import { mediaObject, renditionObject, renditionsOf } from '@echodrop/object-store/object-keys';
+import { longestList, type ObjectStore } from '@echodrop/object-store/object-store';
 import type { RenditionEvents } from './events.ts';
 import { makeRenditions, type RenditionToMake } from './make-renditions.ts';
 
@@ -27,19 +28,34 @@ interface Rendering {
 export async function render(
   question: RenditionQuestion,
   signal: AbortSignal,
-  { store, scratchDir, maxPixels, typesOff, events }: Rendering,
+  rendering: Rendering,
 ): Promise<RenditionAnswer> {
   const { mediaKey, type, set } = question;
   const recipes = recipesOf(set, type);
   if (recipes.length === 0) return { outcome: 'unsupported', why: 'no_picture' };
-  const missing = await missingOf(recipes, mediaKey, store);
-  if (missing.length === 0) return { outcome: 'made' };
-  if (typesOff.has(type)) {
+  const missing = await missingOf(recipes, mediaKey, rendering.store);
+  if (missing.length === 0) {
+    await withdrawFromRemoved(mediaKey, rendering.store);
+    return { outcome: 'made' };
+  }
+  if (rendering.typesOff.has(type)) {
     const off = { outcome: 'unsupported', why: 'type_off' } as const;
-    events.rendered(question, off);
+    rendering.events.rendered(question, off);
     return off;
   }
+  const rendered = await makeMissing(missing, question, signal, rendering).finally(() =>
+    withdrawFromRemoved(mediaKey, rendering.store),
+  );
+  rendering.events.rendered(question, rendered);
+  return rendered;
+}
 
+async function makeMissing(
+  missing: readonly Recipe[],
+  { mediaKey, type, set }: RenditionQuestion,
+  signal: AbortSignal,
+  { store, scratchDir, maxPixels }: Rendering,
+): Promise<Rendered> {
   await using scratch = await mkdtempDisposable(join(scratchDir, 'job-'));
   const media = { path: join(scratch.path, 'media'), type };
   const renditions = missing.map((recipe) => ({ recipe, path: join(scratch.path, fileNameOf(recipe)) }));
@@ -48,8 +64,6 @@ export async function render(
   const options = { scratchDir: scratch.path, maxPixels, signal };
   const { rendered, made } = await makeRenditions(set, media, renditions, options);
   await storeAll(made, mediaKey, store, signal);
-  await withdrawFromRemoved(made, mediaKey, store);
-  events.rendered(question, rendered);
   return rendered;
 }
 
@@ -80,13 +94,11 @@ async function storeAll(
   }
 }
 
-// Where the media was taken down meanwhile, what was stored is too late for its removal, which has passed.
-async function withdrawFromRemoved(
-  renditions: readonly RenditionToMake[],
-  mediaKey: string,
-  store: ObjectStore,
-): Promise<void> {
+// What is stored once the media was taken down is too late for its removal, which has passed. So a job looks at its end, however it ends, and
+// takes what earlier tries of it have left too.
+async function withdrawFromRemoved(mediaKey: string, store: ObjectStore): Promise<void> {
   if (await store.stat(mediaObject(mediaKey))) return;
-  await Promise.all(renditions.map(({ recipe }) => store.remove(renditionObject(mediaKey, recipe))));
-  throw new Error('the media was removed from the store meanwhile');
+  const renditions = await store.list(renditionsOf(mediaKey), { limit: longestList });
+  await Promise.all(renditions.map(({ key }) => store.remove(key)));
+  throw new Error('the media was removed from the store');
 }
