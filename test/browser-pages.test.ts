@@ -83,7 +83,7 @@ await describeWithBrowser('pages in a browser', (browser) => {
     await using opened = await openTab(browser(), { viewport: { width: 360, height: 740 } });
     const { tab } = opened;
     const held = Promise.withResolvers<void>();
-    await tab.route('**/large.*', async (route) => {
+    await tab.route(/\/(medium|large)\.\w+$/, async (route) => {
       await held.promise;
       await route.continue();
     });
@@ -97,6 +97,22 @@ await describeWithBrowser('pages in a browser', (browser) => {
     await expect.poll(() => photo.evaluate(naturalWidth)).toBeGreaterThan(0);
     expect(await places()).toEqual(before);
     expect(await tab.evaluate(shiftsSeen)).toEqual([]);
+  });
+
+  test.each([
+    [360, 'medium.webp'],
+    [641, 'large.webp'],
+    [1280, 'large.webp'],
+  ])('a browser %i px wide asks for %s, and for no other picture', async (width, name) => {
+    await using opened = await openTab(browser(), { viewport: { width, height: 1000 } });
+    const { tab } = opened;
+    const asked: string[] = [];
+    tab.on('request', (request) => {
+      if (request.resourceType() === 'image') asked.push(new URL(request.url()).pathname);
+    });
+    await open(tab, 'photo');
+    await expect.poll(() => tab.locator('main img').evaluate(naturalWidth)).toBeGreaterThan(0);
+    expect(asked.filter((path) => path.startsWith(`${paths['photo']}/`))).toEqual([`${paths['photo']}/${name}`]);
   });
 
   test.each(['film', 'player'])('the %s page plays and seeks, and asks for ranges of the film only', async (page) => {

@@ -7,6 +7,7 @@ import {
   commaSeparated,
   FaultySettings,
   httpAddress,
+  httpOrigin,
   port,
   readSettings,
   requiredWhen,
@@ -104,6 +105,27 @@ test.each(['photos.example', '//photos.example', 'file:///etc/passwd', 'javascri
     expect(faultsOf({ SITE: httpAddress() }, { SITE: value })).toEqual(['SITE must be an http(s) address']);
   },
 );
+
+test.each([
+  ['https://photos.example', 'https://photos.example'],
+  ['https://photos.example/', 'https://photos.example'],
+  ['http://127.0.0.1:8081', 'http://127.0.0.1:8081'],
+  ['HTTPS://Photos.example:443/', 'https://photos.example'],
+])('%s is an origin', (value, origin) => {
+  expect(readSettings({ SITE: httpOrigin() }, { SITE: value })).toEqual({ SITE: origin });
+});
+
+test.each(['/photos', '/?a=b', '/#a', '?'])('an origin with %s after it is none', (after) => {
+  expect(faultsOf({ SITE: httpOrigin() }, { SITE: `https://photos.example${after}` })).toEqual([
+    'SITE must be an http(s) address of a host alone, without a path',
+  ]);
+});
+
+test('an origin has a default, or is required', () => {
+  expect(readSettings({ SITE: httpOrigin('http://127.0.0.1:1') }, {})).toEqual({ SITE: 'http://127.0.0.1:1' });
+  expect(faultsOf({ SITE: httpOrigin() }, {})).toEqual(['SITE is required']);
+  expect(faultsOf({ SITE: httpOrigin() }, { SITE: 'photos.example' })).toEqual(['SITE must be an http(s) address']);
+});
 
 test('an empty variable is an absent one', () => {
   const shape = { HOST: text('127.0.0.1'), TOKEN: token, NAME: text() };

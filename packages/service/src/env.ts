@@ -57,6 +57,19 @@ export function httpAddress(fallback?: string) {
   return fallback === undefined ? address : address.default(fallback);
 }
 
+/** The address of a host alone, `https://host[:port]`, as browsers spell it: our own paths begin at its root. */
+export function httpOrigin(fallback?: string) {
+  const origin = httpAddress()
+    .refine(isOrigin, 'must be an http(s) address of a host alone, without a path')
+    .transform((value) => new URL(value).origin);
+  return fallback === undefined ? origin : origin.default(fallback);
+}
+
+function isOrigin(value: string): boolean {
+  const { href, origin } = new URL(value);
+  return href === `${origin}/`;
+}
+
 /** Entries between commas; white space around them does not count. */
 export function commaSeparated(fallback?: string) {
   const entries = z.string('is required').transform((value) =>

@@ -4,6 +4,7 @@ import {
   choice,
   commaSeparated,
   httpAddress,
+  httpOrigin,
   port,
   readSettings,
   rotatedSecret,
@@ -23,7 +24,7 @@ const settings = {
   ...storeSettings,
   PORT: port(8080),
   /** Where the pages of media are: `url` in a record is this, a slash and the id. */
-  PUBLIC_SITE_URL: httpAddress('http://127.0.0.1:8081'),
+  PUBLIC_SITE_URL: httpOrigin('http://127.0.0.1:8081'),
   VERIFIER_URL: httpAddress('http://127.0.0.1:8082'),
   VERIFIER_SECRET: rotatedSecret({ minLength: 16 }),
   /** Comma-separated `key` or `name=key`. */

@@ -21,34 +21,35 @@ import { uploadRoutes } from './upload-page/upload-routes.ts';
 
 /** The public site: pages of media, and the renditions that they show. What was uploaded has no address of its own. */
 export function siteApp(site: Site): Express {
-  const { events } = site;
   const app = express().disable('x-powered-by').enable('case sensitive routing').enable('strict routing');
-  app.locals['site'] = site;
-  // It compresses texts alone: pictures and films, and ranges of them, go as they are.
-  app.use(followRequest(events), safeHeaders, onlyReading, compression());
+  app.use(followRequest(site.events), safeHeaders, onlyReading(site));
 
-  app.get('/', (_request, response) => sendPage(response, 200, homePage(site)));
-  app.get('/documentation', (_request, response) => sendPage(response, 200, documentationPage(site)));
+  for (const recipe of [...Object.values(pictureRecipes), filmRecipe]) {
+    app.get(`/:id/${recipe.name}.${recipe.extension}`, showRendition(recipe, site));
+  }
+  app.get('/show/:size/:name', showHistoric(site));
+  app.get('/:id.:extension', showDirect(site));
+
+  // Texts alone: pictures and films, and ranges of them, go as they are.
+  app.use(compression());
+  app.get('/', (_request, response) => sendPage(response, 200, homePage(site), site));
+  app.get('/documentation', (_request, response) => sendPage(response, 200, documentationPage(site), site));
   for (const name of ['style.css', 'favicon.svg', 'player.css']) {
     app.get(`/${name}`, fixedFile(new URL(`./${name}`, import.meta.url)));
   }
   app.get('/by/:owner', showUser(site));
   app.use(uploadRoutes(site));
-
   app.get('/oembed', showOembed(site));
-  app.get('/show/:size/:name', showHistoric(site));
-  app.get('/:id.:extension', showDirect(site));
   app.get('/:id', showPage(site));
   app.get('/:id/player', showPlayer(site));
-  for (const recipe of [...Object.values(pictureRecipes), filmRecipe]) {
-    app.get(`/:id/${recipe.name}.${recipe.extension}`, showRendition(recipe, site));
-  }
 
-  app.use((_request, response) => sendProblem(response, 'not_found'));
-  return app.use(answerFailure(events));
+  app.use((_request, response) => sendProblem(response, 'not_found', site));
+  return app.use(answerFailure(site));
 }
 
-const onlyReading: RequestHandler = ({ method }, response, next) => {
-  if (method === 'GET' || method === 'HEAD') next();
-  else sendProblem(response, 'method_not_allowed');
-};
+function onlyReading(site: Site): RequestHandler {
+  return ({ method }, response, next) => {
+    if (method === 'GET' || method === 'HEAD') next();
+    else sendProblem(response, 'method_not_allowed', site);
+  };
+}

@@ -18,7 +18,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { publishSample } from './publish-sample.fixture.ts';
 
 const original = Buffer.from('the uploaded original');
-const renditionAddresses = ['mini.jpg', 'thumb.jpg', 'card.jpg', 'large.jpg', 'large.webp'];
+const renditionAddresses = ['mini', 'thumb', 'medium', 'card', 'large'].map((name) => `${name}.jpg`);
+renditionAddresses.push('medium.webp', 'large.webp');
 const historicAddresses = (id: string) =>
   ['mini', 'thumb', 'large', 'full'].flatMap((size) => [`/show/${size}/${id}`, `/show/${size}/${id}.jpg`]);
 
@@ -249,6 +250,7 @@ function publicBytes(open: () => Promise<Opened>): void {
       'content-security-policy': "default-src 'none'; sandbox",
       'cross-origin-resource-policy': 'cross-origin',
       'x-content-type-options': 'nosniff',
+      'x-robots-tag': 'noindex',
       'accept-ranges': 'bytes',
       'content-length': String(bytes.length),
     });
@@ -292,5 +294,16 @@ function publicBytes(open: () => Promise<Opened>): void {
     expect(beyond.status).toBe(416);
     expect(beyond.headers.get('content-range')).toBe(`bytes */${bytes.length}`);
     expect(beyond.headers.get('cache-control')).toBeNull();
+    expect(beyond.headers.get('content-security-policy')).toBe("default-src 'none'; sandbox");
+    expect(beyond.headers.get('cross-origin-resource-policy')).toBe('cross-origin');
+  });
+
+  test('Node finds nothing to warn of in how bytes are sent', async () => {
+    const { id } = await published('mov');
+    for (const path of [`/${id}.mp4`, `/${id}/large.jpg`, `/show/thumb/${id}`]) {
+      await (await get(path)).arrayBuffer();
+      await (await get(path, { range: 'bytes=0-3' })).arrayBuffer();
+    }
+    expect(stack.services.site.output).not.toContain('Warning');
   });
 }

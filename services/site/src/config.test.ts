@@ -21,6 +21,15 @@ test.each([
   );
 });
 
+test.each(['https://example.org/photos', 'https://example.org/?a', 'https://example.org/#a', 'https://u@example.org'])(
+  'a site cannot be at %s: its addresses begin at the root',
+  (address) => {
+    expect(() => readConfig({ ...env, PUBLIC_SITE_URL: address })).toThrow(
+      'PUBLIC_SITE_URL must be an http(s) address of a host alone, without a path',
+    );
+  },
+);
+
 test('the upload page needs to know the gateway', () => {
   expect(readConfig(env)).toMatchObject({ WEB_UPLOAD: '0', WEB_UPLOAD_FILL: {} });
   expect(() => readConfig({ ...env, WEB_UPLOAD: '1' })).toThrow('UPLOAD_URL is required where WEB_UPLOAD is 1');

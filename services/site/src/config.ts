@@ -1,5 +1,14 @@
 import { storeSettings } from '@echodrop/object-store/object-store-from-settings';
-import { choice, httpAddress, port, readSettings, requiredWhen, type Settings, text } from '@echodrop/service/env';
+import {
+  choice,
+  httpAddress,
+  httpOrigin,
+  port,
+  readSettings,
+  requiredWhen,
+  type Settings,
+  text,
+} from '@echodrop/service/env';
 import { processSettings } from '@echodrop/service/process-settings';
 import { queueRedisSettings } from '@echodrop/service/redis';
 import { fieldLabels, readFill } from './upload-page/fill.ts';
@@ -10,12 +19,12 @@ const settings = {
   ...storeSettings,
   PORT: port(8081),
   /** Where people reach the site; the gateway's setting of this name is the same. */
-  PUBLIC_SITE_URL: httpAddress('http://127.0.0.1:8081'),
+  PUBLIC_SITE_URL: httpOrigin('http://127.0.0.1:8081'),
   /** What the site is called on its pages and in previews. */
   SITE_NAME: text('Echodrop'),
   /** A link on every page: an address that begins with https: or mailto:. */
   ABUSE_CONTACT: text().refine(isContact, 'must be an address that begins with https: or mailto:').optional(),
-  /** Whether search engines may list pages of media. */
+  /** Whether search engines may list pages of media, and pictures and films. */
   ROBOTS: choice(['noindex', 'index'], 'noindex'),
   /** Whether pages name their oEmbed address, after which Mastodon reads nothing else of them. */
   OEMBED_DISCOVERY: choice(['0', '1'], '0'),

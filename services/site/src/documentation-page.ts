@@ -33,6 +33,15 @@ export function documentationPage({ name, publicSite }: Pick<Site, 'name' | 'pub
 }</code></pre>
 <p>Any other status is a refusal, and says why: 400 for a form that lacks something, 401 for credentials or a key that cannot be verified, 413 for a file that is too large, 415 for one that is no photo or film; 429 and 503 come with <code>Retry-After</code>.</p>
 
+<h2>List and remove</h2>
+<p>With the same two headers users list their own uploads, newest first, and remove one. The list has <code>media</code> and, where there are older ones, <code>next</code>, to be sent as <code>after</code>; <code>count</code> is how many you want, up to 100. Status 204 means that the upload is gone.</p>
+<pre><code>curl https://upload.example/2/media.json \\
+  -H 'X-Auth-Service-Provider: https://id.example/verify.json' \\
+  -H "X-Verify-Credentials-Authorization: $OAUTH_HEADER"
+curl -X DELETE https://upload.example/2/media/Ab3dE6gH9j \\
+  -H 'X-Auth-Service-Provider: https://id.example/verify.json' \\
+  -H "X-Verify-Credentials-Authorization: $OAUTH_HEADER"</code></pre>
+
 <h2>Upload, version 1</h2>
 <p>For old applications only: no headers, but the four secrets as fields of the form. It gives the same record.</p>
 <pre><code>curl https://upload.example/1/upload.xml \\
@@ -50,6 +59,8 @@ export function documentationPage({ name, publicSite }: Pick<Site, 'name' | 'pub
 <dd>The picture or film itself. What has another type leads to the right one; every film is an MP4, and its <code>.jpg</code> is its poster.</dd>
 <dt><code>/&lt;id&gt;/large.jpg</code>, <code>/&lt;id&gt;/large.webp</code></dt>
 <dd>At most 1200 pixels on its longer side.</dd>
+<dt><code>/&lt;id&gt;/medium.jpg</code>, <code>/&lt;id&gt;/medium.webp</code></dt>
+<dd>At most 640.</dd>
 <dt><code>/&lt;id&gt;/thumb.jpg</code>, <code>/&lt;id&gt;/mini.jpg</code></dt>
 <dd>Squares of 150 and 75 pixels.</dd>
 <dt><code>/show/&lt;thumb, mini, large or full&gt;/&lt;id&gt;</code></dt>

@@ -30,6 +30,8 @@ export interface SiteEvents {
   renditionAwaited(wait: Wait): void;
   /** A record names media that is not in the store, and nobody took it down: an alarm. */
   mediaMissing(mediaId: string, mediaKey: string): void;
+  /** A record that is listed cannot be read, or is of a type that nobody knows: it is passed over. */
+  recordUnreadable(mediaId: string): void;
   /** A request could not be answered: the store is out of reach, or something happened that nobody expected. */
   requestFailed(requestId: string, kind: 'store' | 'unexpected', error: unknown): void;
 }
@@ -56,6 +58,11 @@ export function siteEvents(log: Log, metrics: Metrics): SiteEvents {
     'Looks at a record whose media is not in the store: alarm on any',
     [],
   );
+  const unreadable = metrics.counter(
+    'echodrop_site_records_unreadable_total',
+    'Looks at a listed record that cannot be read: alarm on any',
+    [],
+  );
   return {
     publicSiteUnencrypted(publicSite) {
       log.warn({ publicSite }, 'PUBLIC_SITE_URL is not https');
@@ -71,6 +78,10 @@ export function siteEvents(log: Log, metrics: Metrics): SiteEvents {
     mediaMissing(mediaId, mediaKey) {
       missing.inc();
       log.error({ mediaId, mediaKey }, 'media of a record is missing');
+    },
+    recordUnreadable(mediaId) {
+      unreadable.inc();
+      log.error({ mediaId }, 'record cannot be read');
     },
     requestFailed(requestId, kind, error) {
       failures.inc({ kind });

@@ -43,7 +43,10 @@ export async function findPublished(
 ): Promise<PublishedMedia | NoMedia> {
   const found = await findRecord(store, id, signal);
   if (found === undefined) return 'not_found';
-  return isTombstone(found) ? 'gone' : published(found);
+  if (isTombstone(found)) return 'gone';
+  const media = ofKnownType(found);
+  if (!media) throw new UnreadableRecord('record of an unknown type');
+  return media;
 }
 
 /**
@@ -61,9 +64,8 @@ export async function isMediaGone(
   return true;
 }
 
-/** A record as one of media whose type we know. @throws UnreadableRecord */
-export function published(record: StoredRecord): PublishedMedia {
+/** A record as one of media whose type we know; undefined for that of another. */
+export function ofKnownType(record: StoredRecord): PublishedMedia | undefined {
   const type = mediaTypes.find((known) => known === record.type);
-  if (!type) throw new UnreadableRecord('record of an unknown type');
-  return { ...record, type };
+  return type && { ...record, type };
 }

@@ -25,6 +25,7 @@ const events = {
   mediaMissing() {},
   answered() {},
   publicSiteUnencrypted() {},
+  recordUnreadable() {},
   requestFailed() {},
 };
 

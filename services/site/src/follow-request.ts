@@ -8,7 +8,7 @@ export function followRequest(events: SiteEvents): RequestHandler {
     const began = performance.now();
     const requestId = randomUUID();
     response.set('X-Request-Id', requestId);
-    response.once('close', () => {
+    const tell = () =>
       events.answered({
         requestId,
         method: request.method,
@@ -18,7 +18,7 @@ export function followRequest(events: SiteEvents): RequestHandler {
         seconds: (performance.now() - began) / 1000,
         complete: response.writableFinished,
       });
-    });
+    untilGone(response).addEventListener('abort', tell, { once: true });
     next();
   };
 }
@@ -30,9 +30,15 @@ export function requestIdOf(response: Response): string {
   return response.get('X-Request-Id') ?? '';
 }
 
+// One listener for each answer, however many ask: a stream that is piped into it adds its own, and Node warns beyond ten.
+const signals = new WeakMap<Response, AbortSignal>();
+
 /** Aborted when the answer has ended or its reader has gone: nothing is fetched for nobody. */
 export function untilGone(response: Response): AbortSignal {
+  const known = signals.get(response);
+  if (known) return known;
   const gone = new AbortController();
   response.once('close', () => gone.abort());
+  signals.set(response, gone.signal);
   return gone.signal;
 }

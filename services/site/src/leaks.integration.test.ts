@@ -61,7 +61,8 @@ interface Shown {
 
 /** Everything that the site answers about `id`, and what its pages name, until nothing new is named. */
 async function everyAnswer(id: string): Promise<Shown[]> {
-  const names = ['mini.jpg', 'thumb.jpg', 'card.jpg', 'large.jpg', 'large.webp', 'film.mp4', 'player', 'original'];
+  const pictures = ['mini.jpg', 'thumb.jpg', 'medium.jpg', 'medium.webp', 'card.jpg', 'large.jpg', 'large.webp'];
+  const names = [...pictures, 'film.mp4', 'player', 'original'];
   const extensions = [...mediaTypes, 'jpeg', 'm4v', 'json', 'xml', 'txt'];
   const sizes = ['mini', 'thumb', 'large', 'full'];
   const page = encodeURIComponent(`${stack.site}/${id}`);

@@ -33,11 +33,32 @@ function bodyOf(record: PublishedMedia, shown: Shown): string {
 
 test('a photo is shown with its caption, who and when', () => {
   const body = bodyOf(photo, { picture: 'ready' });
-  expect(body).toContain('<source srcset="/Ab3dE6gH9j/large.webp 1200w" type="image/webp">');
   expect(body).toContain('<img src="/Ab3dE6gH9j/large.jpg" width="1200" height="900" alt="Lunch" ');
   expect(body).toContain('<p class="caption" dir="auto">Lunch</p>');
   expect(body).toContain(`by <a href="/by/${ownerHash(photo)}" rel="author"><bdi>ada</bdi></a>`);
   expect(body).toContain('<time datetime="2026-11-21T11:36:34.000Z">21 November 2026 at 11:36 UTC</time>');
+});
+
+test.each([
+  [4000, 3000, 'medium.webp 640w, /Ab3dE6gH9j/large.webp 1200w'],
+  [3000, 4000, 'medium.webp 480w, /Ab3dE6gH9j/large.webp 900w'],
+  [800, 600, 'medium.webp 640w, /Ab3dE6gH9j/large.webp 800w'],
+  [640, 480, 'large.webp 640w'],
+  [9000, 1, 'medium.webp 640w, /Ab3dE6gH9j/large.webp 1200w'],
+  [1, 9000, 'large.webp 1w'],
+])('of a photo of %i x %i browsers choose among true widths', (width, height, candidates) => {
+  const body = bodyOf({ ...photo, width, height }, { picture: 'ready', hasMedium: true });
+  expect(body).toContain(`<source srcset="/Ab3dE6gH9j/${candidates}" sizes="`);
+});
+
+test('a medium picture that is not there yet is not named', () => {
+  expect(bodyOf(photo, { picture: 'ready' })).toContain('<source srcset="/Ab3dE6gH9j/large.webp 1200w" sizes="');
+});
+
+test('browsers learn how wide the picture will be, before they have the style', () => {
+  expect(bodyOf(photo, { picture: 'ready' })).toContain(
+    ' sizes="min(100vw, 1200px, max(70vh, 100vh - 13rem) * 1.3333)" type="image/webp">',
+  );
 });
 
 test('media without a caption is described by its kind and user', () => {

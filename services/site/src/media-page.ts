@@ -2,6 +2,7 @@ import { ownerHash } from '@echodrop/archive/owner';
 import { isPhoto } from '@echodrop/media/media-type';
 import { pictureRecipes } from '@echodrop/media/recipes';
 import { filmSize, pictureSize } from '@echodrop/media/rendition-size';
+import type { Size } from '@echodrop/media/unsupported';
 import { directPath } from './direct-address.ts';
 import type { PublishedMedia } from './find-media.ts';
 import type { RenditionState } from './find-rendition.ts';
@@ -18,6 +19,8 @@ export interface Shown {
   readonly picture: RenditionState;
   /** For films alone. */
   readonly film?: RenditionState;
+  /** Whether the medium picture is there too, for photos alone. */
+  readonly hasMedium?: boolean;
   /** Whether the picture moves, which only the whole one does. */
   readonly isAnimated?: boolean;
   /** Whether the browser looks again by itself where something is not ready. */
@@ -69,15 +72,29 @@ function film(record: PublishedMedia, shown: Shown): Html {
 }
 
 // People who asked their system for less motion get the picture that stands still.
-function picture(record: PublishedMedia, { isAnimated }: Shown): Html {
+function picture(record: PublishedMedia, { isAnimated, hasMedium = false }: Shown): Html {
   const { id } = record;
   const { width, height } = pictureSize(pictureRecipes.large, record);
   const still = isAnimated ? html` media="(prefers-reduced-motion: reduce)"` : undefined;
   const source = isAnimated ? directPath(record) : `/${id}/large.jpg`;
   return html`<picture>
-<source srcset="/${id}/large.webp ${width}w" type="image/webp"${still}>
+<source srcset="${candidates(record, hasMedium)}" sizes="${widthShown({ width, height })}" type="image/webp"${still}>
 <img src="${source}" width="${width}" height="${height}" alt="${altOf(record)}" fetchpriority="high">
 </picture>`;
+}
+
+// A small picture is the same in both sizes.
+function candidates(record: PublishedMedia, hasMedium: boolean): string {
+  const { mediumWebp, largeWebp } = pictureRecipes;
+  const widths = [...(hasMedium ? [mediumWebp] : []), largeWebp].map(
+    (recipe) => [pictureSize(recipe, record).width, `/${record.id}/${recipe.name}.${recipe.extension}`] as const,
+  );
+  return [...new Map(widths)].map(([width, path]) => `${path} ${width}w`).join(', ');
+}
+
+// What the style makes of it: as wide as it is, or as the window, or as lets it stand in the window as a whole.
+function widthShown({ width, height }: Size): string {
+  return `min(100vw, ${width}px, max(70vh, 100vh - 13rem) * ${Number((width / height).toFixed(4))})`;
 }
 
 function altOf(record: PublishedMedia): string {

@@ -65,6 +65,7 @@ test.each([
   {},
   { maxwidth: '2000' },
   { maxwidth: '1200', maxheight: '1000' },
+  { maxwidth: '640' },
   { maxwidth: '600' },
   { maxheight: '80' },
 ])(
@@ -104,6 +105,17 @@ test('XML says the same as JSON, and both are of their types and open to every s
   }
 });
 
+test('while a film is being made nobody keeps the answer for long', async () => {
+  await stack.services['rendition-worker'].freeze();
+  try {
+    const size = { width: 320, height: 180 };
+    const id = await publishSample(store, await sampleFilm('mp4', size), { ...size, type: 'mp4' });
+    expect((await ask(`${stack.site}/${id}`)).headers.get('cache-control')).toBe('public, max-age=60');
+  } finally {
+    await stack.services['rendition-worker'].thaw();
+  }
+});
+
 test('no text in the JSON is markup where a page holds it', async () => {
   const answer = await ask(`${stack.site}/${photo}`);
   const text = await answer.text();
@@ -112,11 +124,14 @@ test('no text in the JSON is markup where a page holds it', async () => {
 });
 
 test('every spelling of an address of ours is known, and none of another site', async () => {
-  for (const after of ['/', '?a=b', '#c', '.jpg', '.png']) {
+  for (const after of ['?a=b', '#c', '.jpg', '.png']) {
     expect((await ask(`${stack.site}/${photo}${after}`)).status).toBe(200);
   }
   const elsewhere = [`https://pics.example/${photo}`, `${stack.site}.example/${photo}`, `${stack.site}/AAAAAAAAAA`];
   for (const url of [...elsewhere, `${stack.site}/`, 'no address']) expect((await ask(url)).status).toBe(404);
+  // What is no page is nothing to embed either.
+  const withSlash = `${stack.site}/${photo}/`;
+  expect([(await fetch(withSlash)).status, (await ask(withSlash)).status]).toEqual([404, 404]);
 });
 
 test.each([

@@ -25,13 +25,29 @@ test.each([
   [{ width: 5000 }, `${page}.png`, 4000, 3000],
   [{ width: 4000, height: 3000 }, `${page}.png`, 4000, 3000],
   [{ width: 4000, height: 2999 }, `${page}/large.jpg`, 1200, 900],
-  [{ width: 640 }, `${page}/thumb.jpg`, 150, 150],
+  [{ width: 640 }, `${page}/medium.jpg`, 640, 480],
+  [{ width: 639 }, `${page}/thumb.jpg`, 150, 150],
   [{ height: 100 }, `${page}/mini.jpg`, 75, 75],
 ])('in a room of %j the picture is the largest that fits, with its own size', (room: Room, url, width, height) => {
   const oembed = oembedOf(photo, { picture: 'ready' }, room, site);
   expect(oembed).toMatchObject({ type: 'photo', url, width, height });
   expect(oembed['thumbnail_width']).toBeLessThanOrEqual(room.width ?? Number.POSITIVE_INFINITY);
   expect(oembed['thumbnail_height']).toBeLessThanOrEqual(room.height ?? Number.POSITIVE_INFINITY);
+});
+
+test('the picture beside it fits too', () => {
+  expect(oembedOf(film, ready, { width: 640 }, site)).toMatchObject({
+    ...{ thumbnail_url: `${page}/medium.jpg`, thumbnail_width: 360, thumbnail_height: 640 },
+  });
+});
+
+test('what is said while something is still being made is soon asked for anew', () => {
+  const ages = [
+    oembedOf(photo, { picture: 'not_ready' }, {}, site),
+    oembedOf(film, { picture: 'ready', film: 'not_ready' }, {}, site),
+    oembedOf(film, ready, {}, site),
+  ].map((oembed) => oembed['cache_age']);
+  expect(ages).toEqual([60, 60, 86_400]);
 });
 
 test('where nothing fits, or nothing can be made, it is a link', () => {

@@ -18,8 +18,9 @@ export interface Room {
 /** An oEmbed 1.0 response: its parameters in order, without those that do not apply. */
 export type Oembed = Readonly<Record<string, string | number>>;
 
-const cacheSeconds = 86_400;
-const { card, large, thumb, mini } = pictureRecipes;
+// What is said while something is being made may turn out otherwise.
+const cacheSeconds = { usual: 86_400, pending: 60 };
+const { card, large, medium, thumb, mini } = pictureRecipes;
 // Who names no limits shall not get a hundred megapixels into the middle of a post.
 const usualRoom = { width: large.size.longest, height: large.size.longest };
 
@@ -34,11 +35,13 @@ export function oembedOf(
   site: Pick<Site, 'publicSite' | 'name'>,
 ): Oembed {
   const { publicSite } = site;
-  const thumbnail = shown.picture === 'unsupported' ? undefined : fitting([card, thumb, mini], record, room);
+  const isPending = shown.picture === 'not_ready' || shown.film === 'not_ready';
+  const thumbnail = shown.picture === 'unsupported' ? undefined : fitting([card, medium, thumb, mini], record, room);
   return {
     ...{ version: '1.0', ...(embedded(record, shown, room, publicSite) ?? { type: 'link' }), title: titleOf(record) },
     ...{ author_name: nameOf(record), author_url: `${publicSite}/by/${ownerHash(record)}` },
-    ...{ provider_name: site.name, provider_url: `${publicSite}/`, cache_age: cacheSeconds },
+    ...{ provider_name: site.name, provider_url: `${publicSite}/` },
+    cache_age: isPending ? cacheSeconds.pending : cacheSeconds.usual,
     ...(thumbnail && {
       thumbnail_url: publicSite + pathOf(thumbnail, record),
       thumbnail_width: thumbnail.width,
@@ -60,7 +63,7 @@ function photo(
 ): Oembed | undefined {
   const isAnySize = room.width === undefined && room.height === undefined;
   const most = isAnySize && !isAnimated ? usualRoom : room;
-  const picture = fitting([fullRecipe(record.type), large, thumb, mini], record, most);
+  const picture = fitting([fullRecipe(record.type), large, medium, thumb, mini], record, most);
   if (!picture) return undefined;
   const { width, height } = picture;
   return { type: 'photo', url: publicSite + pathOf(picture, record), width, height };

@@ -15,16 +15,13 @@ export interface Page {
   readonly robots?: Site['robots'];
 }
 
-type Owner = Pick<Site, 'name' | 'abuseContact'>;
+/** Whose site it is, as every page tells. */
+export type Owner = Pick<Site, 'name' | 'abuseContact'>;
 
 const usualPolicy = pagePolicy({ framedBy: "'none'" });
 
-/**
- * Sends a page; browsers keep it, but ask each time whether it is still so. Whose site it is, the app's `locals.site` tells: every answer can
- * be a page, and no route has to know.
- */
-export function sendPage(response: Response, status: number, page: Page): void {
-  const owner: Owner = response.app.locals['site'];
+/** Sends a page; browsers keep it, but ask each time whether it is still so. */
+export function sendPage(response: Response, status: number, page: Page, owner: Owner): void {
   response.status(status).set({ 'Cache-Control': 'no-cache', 'Content-Security-Policy': page.policy ?? usualPolicy });
   if (page.robots === 'noindex') response.set('X-Robots-Tag', 'noindex');
   response.type('html').send(document(page, owner).toString());

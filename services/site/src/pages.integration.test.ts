@@ -2,7 +2,9 @@ import { join } from 'node:path';
 import { findRecord } from '@echodrop/archive/find-record';
 import { ownerHash } from '@echodrop/archive/owner';
 import { removeMedia } from '@echodrop/archive/remove-media';
+import { pictureRecipes } from '@echodrop/media/recipes';
 import { FilesystemObjectStore } from '@echodrop/object-store/filesystem-object-store';
+import { newMediaKey, renditionObject } from '@echodrop/object-store/object-keys';
 import { isTombstone, type StoredRecord } from '@echodrop/record';
 import { made, samplePhoto } from '@echodrop/testkit/sample-media';
 import { type Stack, startStack } from '@echodrop/testkit/start-stack';
@@ -120,6 +122,20 @@ test('a user has a page of all uploads, newest first, 24 at a time', async () =>
   expect(second).toContain(`href="/by/${ownerHash(owner)}">Newest</a>`);
 });
 
+test('a record of a type that nobody knows is passed over, and the operator learns of it', async () => {
+  const owner = { provider, subject: 'trent' };
+  const unknown = await publishSample(store, Buffer.from('x'), { ...owner, type: 'jxl' });
+  const known = await publishPhoto('jpg', owner);
+  const page = await get(`/by/${ownerHash(owner)}`);
+  expect([page.status, shownOn(await page.text())]).toEqual([200, [known]]);
+  const said = () => stack.services.site.output.split('\n').filter((line) => line.includes(unknown));
+  await expect
+    .poll(() => said().map((line) => JSON.parse(line)), { timeout: 5000 })
+    .toMatchObject([{ level: 'error', mediaId: unknown, msg: 'record cannot be read' }]);
+  const metrics = await (await fetch(`${stack.ops('site')}/metrics`)).text();
+  expect(metrics).toMatch(/^echodrop_site_records_unreadable_total\b.* 1$/m);
+});
+
 test('what was taken down is on no page of its user', async () => {
   const owner = { provider, subject: 'mallory' };
   const [kept, removed] = [await publishPhoto('jpg', owner), await publishPhoto('jpg', owner)];
@@ -165,6 +181,24 @@ test('while a picture is being made its page looks again by itself, for a while,
   expect(await ready.text()).toContain(`<img src="/${id}/large.jpg"`);
 }, 60_000);
 
+test('of an upload from before there were medium pictures the large one is shown, until the other is made', async () => {
+  const photo = { width: 800, height: 600 };
+  const mediaKey = newMediaKey();
+  const id = await shown(await publishSample(store, await samplePhoto('jpg', photo), { ...photo, mediaKey }));
+  const widths = async () => /srcset="([^"]+)"/.exec(await bodyOf(`/${id}`))?.[1];
+  const both = `/${id}/medium.webp 640w, /${id}/large.webp 800w`;
+  await expect.poll(widths, soon).toBe(both);
+
+  await stack.services['rendition-worker'].freeze();
+  try {
+    await store.remove(renditionObject(mediaKey, pictureRecipes.mediumWebp));
+    expect(await widths()).toBe(`/${id}/large.webp 800w`);
+  } finally {
+    await stack.services['rendition-worker'].thaw();
+  }
+  await expect.poll(widths, soon).toBe(both);
+}, 60_000);
+
 test('search engines list no media unless the operator lets them', async () => {
   const id = await publishPhoto('jpg');
   const owner = `/by/${ownerHash({ provider, subject: '12345' })}`;
@@ -177,6 +211,12 @@ test('search engines list no media unless the operator lets them', async () => {
     expect(await listed.text()).not.toContain('name="robots"');
   }
   expect((await get('/')).headers.has('x-robots-tag')).toBe(false);
+
+  await shown(id);
+  for (const path of [`/${id}.jpg`, `/${id}/large.jpg`, `/show/thumb/${id}`]) {
+    expect((await get(path)).headers.get('x-robots-tag'), path).toBe('noindex');
+    expect((await get(path, { of: otherSite })).headers.has('x-robots-tag'), path).toBe(false);
+  }
 });
 
 test('every page has the name of the site and the way to its operator', async () => {
@@ -198,6 +238,8 @@ test('the documentation tells how to upload, with the addresses of this site', a
   const body = await bodyOf('/documentation', otherSite);
   expect(body).toContain('/2/upload.json');
   expect(body).toContain('/1/upload.xml');
+  expect(body).toContain('https://upload.example/2/media.json');
+  expect(body).toContain('-X DELETE https://upload.example/2/media/Ab3dE6gH9j');
   expect(body).toContain(
     'http://pictures.example/oembed?url=http%3A%2F%2Fpictures.example%2FAb3dE6gH9j&amp;format=json',
   );

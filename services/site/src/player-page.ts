@@ -4,8 +4,12 @@ import type { Shown } from './media-page.ts';
 import { titleOf } from './media-title.ts';
 import type { Site } from './site.ts';
 
-/** The page that other sites may frame: a film that fills it, and nothing else. It has no links: those would open within the frame. */
-export function playerPage(record: PublishedMedia, shown: Shown, { publicSite }: Pick<Site, 'publicSite'>): Html {
+/** The page that other sites may frame: a film that fills it, and the way to the operator, in a tab of its own: links would open within the frame. */
+export function playerPage(
+  record: PublishedMedia,
+  shown: Shown,
+  { publicSite, abuseContact }: Pick<Site, 'publicSite' | 'abuseContact'>,
+): Html {
   const title = titleOf(record);
   return html`<!doctype html>
 <html lang="en">
@@ -22,7 +26,7 @@ export function playerPage(record: PublishedMedia, shown: Shown, { publicSite }:
 <main>
 <h1>${title}</h1>
 ${shown.film === 'ready' ? film(record, shown, title) : notice(shown)}
-</main>
+${abuseContact === undefined ? undefined : html`<a class="report" href="${abuseContact}" target="_blank" rel="noopener">Report abuse</a>\n`}</main>
 </body>
 </html>
 `;

@@ -15,7 +15,8 @@ let stack: Stack;
 beforeAll(async () => {
   const { path } = parts.use(await mkdtempDisposable(join(tmpdir(), 'player-test-')));
   store = parts.use(new FilesystemObjectStore(path));
-  stack = parts.use(await startStack({ services: ['site', 'rendition-worker'], settings: { OBJECT_STORE_DIR: path } }));
+  const settings = { OBJECT_STORE_DIR: path, ABUSE_CONTACT: 'mailto:abuse@pictures.example' };
+  stack = parts.use(await startStack({ services: ['site', 'rendition-worker'], settings }));
 });
 afterAll(() => parts.disposeAsync());
 
@@ -26,7 +27,7 @@ async function film(): Promise<string> {
   return publishSample(store, await sampleFilm('mp4', size), { ...size, type: 'mp4', text: '"Surf" <b>' });
 }
 
-test('the player may be framed by every site, and holds nothing but the film', async () => {
+test('the player may be framed by every site, and holds nothing but the film and the way to the operator', async () => {
   const id = await film();
   for (const name of ['film.mp4', 'large.jpg'])
     await expect.poll(async () => (await get(`/${id}/${name}`)).status, { timeout: 20_000 }).toBe(200);
@@ -43,7 +44,12 @@ test('the player may be framed by every site, and holds nothing but the film', a
     ...{ controls: '', playsinline: '', preload: 'metadata' },
     ...{ 'aria-label': '"Surf" <b>', poster: `/${id}/large.jpg` },
   });
-  expect(elements.filter(({ name }) => /^(script|style|a|b|img)$/.test(name))).toEqual([]);
+  expect(elements.filter(({ name }) => /^(script|style|b|img)$/.test(name))).toEqual([]);
+
+  // Within a frame a link that opens in it would take the film's place.
+  expect(elements.filter(({ name }) => name === 'a').map(({ attributes }) => attributes)).toEqual([
+    { class: 'report', href: 'mailto:abuse@pictures.example', target: '_blank', rel: 'noopener' },
+  ]);
 
   const named = elements.flatMap(({ name, attributes: { src, href, poster } }) =>
     [src, poster, name === 'link' ? href : undefined].filter((path) => path?.startsWith('/')),

@@ -1,6 +1,6 @@
 import type { Response } from 'express';
 import { html } from './html.ts';
-import { sendPage } from './page.ts';
+import { type Owner, sendPage } from './page.ts';
 
 /** Every answer that is neither a page of media nor its bytes. */
 const problems = {
@@ -30,17 +30,15 @@ export type Problem = keyof typeof problems;
 const retrySeconds = 5;
 
 /** Answers with a problem's page, whatever was prepared for this answer before. */
-export function sendProblem(response: Response, problem: Problem): void {
+export function sendProblem(response: Response, problem: Problem, owner: Owner): void {
   const { status, title, sentence } = problems[problem];
   response.removeHeader('ETag');
   if (status === 405) response.set('Allow', 'GET, HEAD');
   if (status === 503) response.set('Retry-After', String(retrySeconds));
-  sendPage(response, status, {
-    title,
-    body: html`<div class="text problem">
+  const body = html`<div class="text problem">
 <p class="status" aria-hidden="true">${status}</p>
 <h1>${title}</h1>
 <p>${sentence}</p>
-</div>`,
-  });
+</div>`;
+  sendPage(response, status, { title, body }, owner);
 }

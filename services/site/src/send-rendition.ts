@@ -1,9 +1,10 @@
 import type { Recipe } from '@echodrop/media/recipes';
 import type { Request, Response } from 'express';
 import { isMediaGone, type PublishedMedia } from './find-media.ts';
-import { type FoundRendition, makeRendition, type RenditionSources, storedRendition } from './find-rendition.ts';
+import { type FoundRendition, makeRendition, storedRendition } from './find-rendition.ts';
 import { sendProblem } from './problem-page.ts';
 import { serveBytes } from './serve-bytes.ts';
+import type { Site } from './site.ts';
 
 interface Wanted {
   readonly record: PublishedMedia;
@@ -19,17 +20,16 @@ export async function sendRendition(
   request: Request,
   response: Response,
   { record, recipe, fileName, signal }: Wanted,
-  sources: RenditionSources,
+  site: Site,
 ): Promise<void> {
-  const object = await storedRendition(record, recipe, sources);
-  if (!object && (await isMediaGone(record, sources, signal))) return sendProblem(response, 'gone');
-  const found: FoundRendition = object
-    ? { state: 'ready', object }
-    : await makeRendition(record, recipe, sources, signal);
-  if (found.state !== 'ready') return sendProblem(response, found.state);
-  const { store } = sources;
-  await serveBytes(request, response, {
-    ...{ store, object: found.object, contentType: recipe.contentType, signal },
+  const object = await storedRendition(record, recipe, site);
+  if (!object && (await isMediaGone(record, site, signal))) return sendProblem(response, 'gone', site);
+  const found: FoundRendition = object ? { state: 'ready', object } : await makeRendition(record, recipe, site, signal);
+  if (found.state !== 'ready') return sendProblem(response, found.state, site);
+  const { store, robots } = site;
+  const isServed = await serveBytes(request, response, {
+    ...{ store, object: found.object, contentType: recipe.contentType, robots, signal },
     ...(fileName !== undefined && { fileName }),
   });
+  if (!isServed) sendProblem(response, (await isMediaGone(record, site, signal)) ? 'gone' : 'not_ready', site);
 }

@@ -1,13 +1,9 @@
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import {
-  type ByteRange,
-  type ObjectStore,
-  type StoredObject,
-  StoreUnavailable,
-} from '@echodrop/object-store/object-store';
+import type { ByteRange, ObjectStore, StoredObject } from '@echodrop/object-store/object-store';
 import type { Request, Response } from 'express';
 import { askedRange } from './asked-range.ts';
+import type { Site } from './site.ts';
 
 interface Bytes {
   readonly store: ObjectStore;
@@ -16,16 +12,16 @@ interface Bytes {
   readonly contentType: string;
   /** What a browser is to call the file when it is saved; of letters, digits and a dot. */
   readonly fileName?: string;
+  /** Whether search engines may list them. */
+  readonly robots: Site['robots'];
   /** Aborted when the reader has gone. */
   readonly signal: AbortSignal;
 }
 
 // A day at most: what is taken down must go away.
-const publicHeaders = {
-  'Accept-Ranges': 'bytes',
-  'Cache-Control': 'public, max-age=86400',
-  'Cross-Origin-Resource-Policy': 'cross-origin',
-};
+const kept = { 'Cache-Control': 'public, max-age=86400' };
+
+const publicHeaders = { 'Accept-Ranges': 'bytes', 'Cross-Origin-Resource-Policy': 'cross-origin' };
 
 const pictureHeaders = { ...publicHeaders, 'Content-Security-Policy': "default-src 'none'; sandbox" };
 // A film that is opened by itself plays in a document of the browser's making: being in the sandbox that is another site, and it
@@ -38,30 +34,35 @@ const filmHeaders = {
 
 /**
  * Answers with an object's bytes: If-None-Match, If-Range, a single Range and HEAD as RFC 9110 has them. Of a range, only its bytes are read
- * from the store.
+ * from the store. Gives false, with nothing sent, where the object is no longer there.
  * @throws StoreUnavailable while nothing is sent yet; later the connection is cut, and the stream's own error thrown
  */
-export async function serveBytes(request: Request, response: Response, bytes: Bytes): Promise<void> {
+export async function serveBytes(request: Request, response: Response, bytes: Bytes): Promise<boolean> {
   const { size } = bytes.object;
   const etag = `"${bytes.object.etag}"`;
-  const headers = bytes.contentType.startsWith('video/') ? filmHeaders : pictureHeaders;
-  response.set('ETag', etag);
-  if (isKnown(etag, request.get('If-None-Match'))) {
-    response.status(304).set(headers).end();
-    return;
-  }
+  const isUnchanged = isKnown(etag, request.get('If-None-Match'));
   const range = wantsRange(request, etag) ? askedRange(request.get('Range'), size) : 'whole';
+  const hasBody = request.method !== 'HEAD' && !isUnchanged && range !== 'unsatisfiable';
+  const body = hasBody ? await opened(bytes, range) : undefined;
+  if (hasBody && !body) return false;
+
+  response.set('ETag', etag).set(bytes.contentType.startsWith('video/') ? filmHeaders : pictureHeaders);
+  if (bytes.robots === 'noindex') response.set('X-Robots-Tag', 'noindex');
+  if (isUnchanged) {
+    response.status(304).set(kept).end();
+    return true;
+  }
   if (range === 'unsatisfiable') {
     response.status(416).set('Content-Range', `bytes */${size}`).end();
-    return;
+    return true;
   }
-  const body = request.method === 'HEAD' ? undefined : await opened(bytes, range);
-  response.set(headers).set('Content-Type', bytes.contentType);
+  response.set(kept).set('Content-Type', bytes.contentType);
   if (bytes.fileName) response.set('Content-Disposition', `inline; filename="${bytes.fileName}"`);
   if (range === 'whole') response.set('Content-Length', String(size));
   else describe(response, range, size);
   if (body) await pipeline(body, response, { signal: bytes.signal });
   else response.end();
+  return true;
 }
 
 // Not Express's `fresh`, which sends the whole to a client that says `Cache-Control: no-cache` too, as fetch does.
@@ -75,10 +76,9 @@ function wantsRange(request: Request, etag: string): boolean {
   return request.method === 'GET' && (request.get('If-Range') ?? etag) === etag;
 }
 
-async function opened({ store, object, signal }: Bytes, range: ByteRange | 'whole'): Promise<Readable> {
+async function opened({ store, object, signal }: Bytes, range: ByteRange | 'whole'): Promise<Readable | undefined> {
   const reading = await store.read(object.key, range === 'whole' ? { signal } : { range, signal });
-  if (reading === undefined) throw new StoreUnavailable('the object was there a moment ago');
-  return reading.body;
+  return reading?.body;
 }
 
 function describe(response: Response, { offset, length }: ByteRange, size: number): void {

@@ -1,23 +1,23 @@
 import type { RequestHandler } from 'express';
 import { directPath, directRecipe, typeOfExtension } from './direct-address.ts';
 import { findPublished } from './find-media.ts';
-import type { RenditionSources } from './find-rendition.ts';
 import { untilGone } from './follow-request.ts';
 import { sendProblem } from './problem-page.ts';
 import { redirect } from './redirect.ts';
 import { sendRendition } from './send-rendition.ts';
+import type { Site } from './site.ts';
 
-/** `GET /<id>.<type>`: the picture or film itself under its true extension; every other that we know leads there. */
-export function showDirect(sources: RenditionSources): RequestHandler<{ id: string; extension: string }> {
-  return async (request, response) => {
+/** `GET /<id>.<type>`: the picture or film itself under its true extension; every other that we know leads there. What has another is none of it. */
+export function showDirect(site: Site): RequestHandler<{ id: string; extension: string }> {
+  return async (request, response, next) => {
     const { id, extension } = request.params;
     const asked = typeOfExtension(extension);
-    if (!asked) return sendProblem(response, 'not_found');
+    if (!asked) return next();
     const signal = untilGone(response);
-    const record = await findPublished(sources, id, signal);
-    if (typeof record === 'string') return sendProblem(response, record);
+    const record = await findPublished(site, id, signal);
+    if (typeof record === 'string') return sendProblem(response, record, site);
     const recipe = directRecipe(record.type, asked);
     if (recipe.extension !== extension) return redirect(response, directPath(record, asked));
-    await sendRendition(request, response, { record, recipe, fileName: `${id}.${extension}`, signal }, sources);
+    await sendRendition(request, response, { record, recipe, fileName: `${id}.${extension}`, signal }, site);
   };
 }

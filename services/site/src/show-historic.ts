@@ -2,11 +2,11 @@ import { pictureRecipes } from '@echodrop/media/recipes';
 import type { RequestHandler } from 'express';
 import { directPath, typeOfExtension } from './direct-address.ts';
 import { findPublished } from './find-media.ts';
-import type { RenditionSources } from './find-rendition.ts';
 import { untilGone } from './follow-request.ts';
 import { sendProblem } from './problem-page.ts';
 import { redirect } from './redirect.ts';
 import { sendRendition } from './send-rendition.ts';
+import type { Site } from './site.ts';
 
 const { mini, thumb, large } = pictureRecipes;
 const sizes = new Map([mini, thumb, large].map((recipe) => [recipe.name as string, recipe]));
@@ -15,16 +15,16 @@ const sizes = new Map([mini, thumb, large].map((recipe) => [recipe.name as strin
  * `GET /show/<mini|thumb|large|full>/<id>`, as clients of old build it, with an extension or without, which says nothing: they put it
  * where a picture stands, and so `full` of a film leads to its poster, unless the extension is a film's.
  */
-export function showHistoric(sources: RenditionSources): RequestHandler<{ size: string; name: string }> {
+export function showHistoric(site: Site): RequestHandler<{ size: string; name: string }> {
   return async (request, response) => {
     const { size, name } = request.params;
     const recipe = sizes.get(size);
     const [id = '', extension = ''] = name.split('.');
-    if (!recipe && size !== 'full') return sendProblem(response, 'not_found');
+    if (!recipe && size !== 'full') return sendProblem(response, 'not_found', site);
     const signal = untilGone(response);
-    const record = await findPublished(sources, id, signal);
-    if (typeof record === 'string') return sendProblem(response, record);
+    const record = await findPublished(site, id, signal);
+    if (typeof record === 'string') return sendProblem(response, record, site);
     if (!recipe) return redirect(response, directPath(record, typeOfExtension(extension) ?? 'jpg'));
-    await sendRendition(request, response, { record, recipe, signal }, sources);
+    await sendRendition(request, response, { record, recipe, signal }, site);
   };
 }

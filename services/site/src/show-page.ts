@@ -16,7 +16,7 @@ export function showPage(site: Site): RequestHandler<{ id: string }> {
   return async (request, response) => {
     const signal = untilGone(response);
     const record = await findMedia(site, request.params.id, signal);
-    if (typeof record === 'string') return sendProblem(response, record);
+    if (typeof record === 'string') return sendProblem(response, record, site);
 
     const shown = await findShown(record, site, signal);
     const since = lookingSince(request);
@@ -24,7 +24,7 @@ export function showPage(site: Site): RequestHandler<{ id: string }> {
     // What people copy from their browser is the address that the record has.
     if (since !== undefined && !isPending) return response.redirect(302, `/${record.id}`);
     const looksAgain = isPending && lookAgain(response, `/${record.id}`, since);
-    sendPage(response, 200, mediaPage(record, { ...shown, looksAgain }, site));
+    sendPage(response, 200, mediaPage(record, { ...shown, looksAgain }, site), site);
   };
 }
 
@@ -33,7 +33,11 @@ export async function findShown(record: PublishedMedia, site: Site, signal: Abor
   const stateOf = async (recipe: Recipe) => (await findRendition(record, recipe, site, signal)).state;
   if (isPhoto(record.type)) {
     const picture = await stateOf(pictureRecipes.large);
-    return { picture, isAnimated: picture === 'ready' && (await isAnimated(record, site.store, signal)) };
+    if (picture !== 'ready') return { picture };
+    // What was uploaded before there were medium pictures gets its own when somebody looks.
+    const asked = [stateOf(pictureRecipes.mediumWebp), isAnimated(record, site.store, signal)] as const;
+    const [medium, moves] = await Promise.all(asked);
+    return { picture, hasMedium: medium === 'ready', isAnimated: moves };
   }
   const [picture, film] = await Promise.all([stateOf(pictureRecipes.large), stateOf(filmRecipe)]);
   return { picture, film };

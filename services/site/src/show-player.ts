@@ -14,8 +14,8 @@ export function showPlayer(site: Site): RequestHandler<{ id: string }> {
   return async (request, response) => {
     const signal = untilGone(response);
     const record = await findMedia(site, request.params.id, signal);
-    if (typeof record === 'string') return sendProblem(response, record);
-    if (isPhoto(record.type)) return sendProblem(response, 'not_found');
+    if (typeof record === 'string') return sendProblem(response, record, site);
+    if (isPhoto(record.type)) return sendProblem(response, 'not_found', site);
 
     const shown = await findShown(record, site, signal);
     const isPending = shown.film === 'not_ready';

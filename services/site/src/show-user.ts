@@ -1,7 +1,7 @@
 import { newest } from '@echodrop/archive/listing';
 import { isOwnerHash } from '@echodrop/archive/owner';
 import type { RequestHandler } from 'express';
-import { published } from './find-media.ts';
+import { ofKnownType } from './find-media.ts';
 import { untilGone } from './follow-request.ts';
 import { nameOf } from './media-title.ts';
 import { sendPage } from './page.ts';
@@ -17,13 +17,21 @@ export function showUser(site: Site): RequestHandler<{ owner: string }> {
     const { owner } = request.params;
     const { after } = request.query;
     const isAsked = isOwnerHash(owner) && (after === undefined || typeof after === 'string');
-    const asked = { owner, after, limit: pageLength, signal: untilGone(response) };
+    const unreadable = (id: string) => site.events.recordUnreadable(id);
+    const asked = { owner, after, limit: pageLength, signal: untilGone(response), unreadable };
     const found = isAsked && (await newest(site.store, { ...asked, after }).catch(noCursor));
-    if (!found || (found.records.length === 0 && found.next === undefined)) return sendProblem(response, 'not_found');
+    if (!found || (found.records.length === 0 && found.next === undefined)) {
+      return sendProblem(response, 'not_found', site);
+    }
 
-    const media = found.records.map(published);
+    const media = found.records.flatMap((record) => {
+      const known = ofKnownType(record);
+      if (!known) unreadable(record.id);
+      return known ?? [];
+    });
     const userName = media[0] && nameOf(media[0]);
-    sendPage(response, 200, userPage({ owner, userName, media, isFirst: after === undefined, next: found.next }, site));
+    const page = userPage({ owner, userName, media, isFirst: after === undefined, next: found.next }, site);
+    sendPage(response, 200, page, site);
   };
 }
 

@@ -17,10 +17,11 @@ const files: Readonly<Record<string, URL>> = {
 };
 
 /** `/upload` and, below it, all that the page loads; none of it on a site without an upload page. */
-export function uploadRoutes({ upload, name }: Pick<Site, 'upload' | 'name'>): Router {
+export function uploadRoutes(site: Pick<Site, 'upload' | 'name' | 'abuseContact'>): Router {
+  const { upload, name } = site;
   const router = Router({ caseSensitive: true, strict: true });
   if (upload === undefined) return router;
-  router.get('/upload', (_request, response) => sendPage(response, 200, uploadPage(upload, name)));
+  router.get('/upload', (_request, response) => sendPage(response, 200, uploadPage(upload, name), site));
   for (const [path, file] of Object.entries(files)) router.get(`/upload/${path}`, fixedFile(file));
   return router;
 }

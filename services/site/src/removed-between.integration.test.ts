@@ -1,0 +1,72 @@
+import { mkdtempDisposable } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { findRecord } from '@echodrop/archive/find-record';
+import { removeMedia } from '@echodrop/archive/remove-media';
+import { pictureRecipes } from '@echodrop/media/recipes';
+import { FilesystemObjectStore } from '@echodrop/object-store/filesystem-object-store';
+import { newMediaKey, renditionObject } from '@echodrop/object-store/object-keys';
+import type { ObjectStore } from '@echodrop/object-store/object-store';
+import { isTombstone } from '@echodrop/record';
+import { createLog } from '@echodrop/service/log';
+import { Metrics } from '@echodrop/service/metrics';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { siteApp } from './app.ts';
+import { siteEvents } from './events.ts';
+import { publishSample } from './publish-sample.fixture.ts';
+
+let parts: AsyncDisposableStack;
+let store: FilesystemObjectStore;
+/** Happens between the look at a rendition and its reading. */
+let between: (key: string) => Promise<void>;
+let site: string;
+
+beforeEach(async () => {
+  parts = new AsyncDisposableStack();
+  const { path } = parts.use(await mkdtempDisposable(join(tmpdir(), 'site-test-')));
+  store = parts.use(new FilesystemObjectStore(path));
+  const read = async (...[key, options]: Parameters<ObjectStore['read']>) => {
+    if (key.startsWith('renditions/')) await between(key);
+    return store.read(key, options);
+  };
+  const watched: ObjectStore = new Proxy(store, {
+    get: (target, name) => (name === 'read' ? read : Reflect.get(target, name).bind(target)),
+  });
+  const app = siteApp({
+    ...{ store: watched, events: siteEvents(createLog('site', 'silent'), new Metrics('site')) },
+    renditions: { make: () => Promise.reject(new Error('nobody asks')) },
+    ...{ publicSite: 'https://pics.example', name: 'Pictures', robots: 'noindex', hasOembedDiscovery: false },
+  });
+  const server = createServer(app).listen(0, '127.0.0.1');
+  parts.defer(() => void server.close());
+  await new Promise((listening) => server.once('listening', listening));
+  site = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+});
+afterEach(() => parts.disposeAsync());
+
+async function published(): Promise<string> {
+  const mediaKey = newMediaKey();
+  await store.put(renditionObject(mediaKey, pictureRecipes.large), Readable.from(['a picture']));
+  return publishSample(store, Buffer.from('media'), { mediaKey });
+}
+
+test('what is taken down between a look at it and its reading is gone', async () => {
+  const id = await published();
+  between = async () => {
+    const record = await findRecord(store, id);
+    if (record && !isTombstone(record)) await removeMedia(store, record, { by: 'owner', at: new Date() });
+  };
+  const answer = await fetch(`${site}/${id}/large.jpg`);
+  expect(answer.status).toBe(410);
+  expect(answer.headers.get('cache-control')).toBe('no-cache');
+});
+
+test('a rendition that is deleted then is made anew: it is not ready', async () => {
+  const id = await published();
+  between = (key) => store.remove(key);
+  const answer = await fetch(`${site}/${id}/large.jpg`);
+  expect([answer.status, answer.headers.has('retry-after')]).toEqual([503, true]);
+});
