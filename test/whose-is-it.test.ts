@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { anotherUser } from '@echodrop/testkit/another-user';
 import { samplePhoto } from '@echodrop/testkit/sample-media';
 import { type Stack, startStack } from '@echodrop/testkit/start-stack';
 import { echoHeaders, upload } from '@echodrop/testkit/upload';
@@ -20,10 +21,7 @@ beforeAll(async () => {
 
 afterAll(() => stack[Symbol.asyncDispose]());
 
-const there = () => ({
-  'X-Auth-Service-Provider': stack.bearerProvider,
-  'X-Verify-Credentials-Authorization': 'Bearer sandbox-bearer',
-});
+const there = () => anotherUser(stack);
 
 test('the same number at two providers is two users: each has its own records, keys and limits', async () => {
   const repeated = { 'Idempotency-Key': randomUUID() };

@@ -32,6 +32,22 @@ async function works(asker: AskQueue<string, string>): Promise<void> {
   await waitUntil('an answer', 8000, async () => (await asker.ask('q', { deadlineMs: 3000 })) === 'Q');
 }
 
+/** A question that a worker has begun, and answers when `held` is resolved. */
+async function askHeld(queue: ReturnType<typeof testQueue>, view: RedisView) {
+  const held = Promise.withResolvers<void>();
+  queue.worker({
+    answer: async (question) => {
+      await held.promise;
+      return question.toUpperCase();
+    },
+  });
+  const asker = queue.asker();
+  await waitUntil('a connection', 5000, () => asker.ready().then(() => true));
+  const asked = asker.ask('q', { deadlineMs: 15_000 });
+  await waitUntil('a running job', 2000, async () => (await view.jobs(queue.name, 'active')).length === 1);
+  return { held, asker, asked };
+}
+
 /** Asks `asker` and gives the milliseconds until it was refused. */
 async function refusedAfterMs(asker: AskQueue<string, string>): Promise<number> {
   const asked = asker.ask('q', { deadlineMs: 20_000 });
@@ -98,18 +114,8 @@ describe.concurrent('a queue', () => {
   test('Redis hangs while an asker waits: the answer comes when it goes on', async () => {
     await using system = await start();
     const { redis, queue } = system;
-    const held = Promise.withResolvers<void>();
-    queue.worker({
-      answer: async (question) => {
-        await held.promise;
-        return question.toUpperCase();
-      },
-    });
     using view = new RedisView(redis.url);
-    const asker = queue.asker();
-    await waitUntil('a connection', 5000, () => asker.ready().then(() => true));
-    const asked = asker.ask('q', { deadlineMs: 15_000 });
-    await waitUntil('a running job', 2000, async () => (await view.jobs(queue.name, 'active')).length === 1);
+    const { held, asker, asked } = await askHeld(queue, view);
     await redis.freeze();
     held.resolve();
     // Longer than a command may take, so that the asker has looked in vain.
@@ -151,18 +157,8 @@ describe.concurrent('a queue', () => {
   test('Redis is killed in mid-job and comes back with its jobs: the answer comes', async () => {
     await using system = await start();
     const { redis, queue } = system;
-    const held = Promise.withResolvers<void>();
-    queue.worker({
-      answer: async (question) => {
-        await held.promise;
-        return question.toUpperCase();
-      },
-    });
     using view = new RedisView(redis.url);
-    const asker = queue.asker();
-    await waitUntil('a connection', 5000, () => asker.ready().then(() => true));
-    const asked = asker.ask('q', { deadlineMs: 15_000 });
-    await waitUntil('a running job', 2000, async () => (await view.jobs(queue.name, 'active')).length === 1);
+    const { held, asked } = await askHeld(queue, view);
     await view.redis.call('WAITAOF', '1', '0', '2000').catch(() => {});
     await redis.restart();
     held.resolve();

@@ -3,17 +3,18 @@ import type { Page } from './page.ts';
 import type { Site } from './site.ts';
 
 /** What stands at `/documentation`: what people need to know who make an application that uploads (INTERFACE). */
-export function documentationPage({ name, publicSite }: Pick<Site, 'name' | 'publicSite'>): Page {
+export function documentationPage({ name, publicSite, upload }: Pick<Site, 'name' | 'publicSite' | 'upload'>): Page {
+  const gateway = upload?.address ?? 'https://upload.example';
   return {
     title: `For developers · ${name}`,
     body: html`<div class="text">
 <h1>For developers</h1>
 <p class="lead">Upload a photo or a film with a message, and get a record of it as XML or JSON.</p>
-<p>The people who run this site tell you where to upload (here <code>https://upload.example</code>), the API key of your application, and the identity providers that they know.</p>
+<p>The people who run this site tell you where to upload (here <code>${gateway}</code>), the API key of your application, and the identity providers that they know.</p>
 
 <h2>Upload</h2>
 <p>A form (<code>multipart/form-data</code>) with <code>key</code>, <code>message</code> (the caption, which everyone can read, and which may be empty) and <code>media</code> (the file). Two headers say who the user is: the address at which the provider verifies credentials, and the <code>OAuth …</code> header that you would send there (OAuth Echo), here in a variable.</p>
-<pre><code>curl https://upload.example/2/upload.json \\
+<pre><code>curl ${gateway}/2/upload.json \\
   -H 'X-Auth-Service-Provider: https://id.example/verify.json' \\
   -H "X-Verify-Credentials-Authorization: $OAUTH_HEADER" \\
   -F key=YOUR_API_KEY \\
@@ -31,20 +32,20 @@ export function documentationPage({ name, publicSite }: Pick<Site, 'name' | 'pub
   "timestamp": "Sat, 21 Nov 2026 11:36:34 +0000",
   "user": { "id": 12345, "screen_name": "ada" }
 }</code></pre>
-<p>Any other status is a refusal, and says why: 400 for a form that lacks something, 401 for credentials or a key that cannot be verified, 413 for a file that is too large, 415 for one that is no photo or film; 429 and 503 come with <code>Retry-After</code>.</p>
+<p>Any other status is a refusal, and says why: 400 for a form that lacks something, 401 for credentials or a key that cannot be verified, 403 for whom uploads are not taken, 413 for a file that is too large, 415 for one that is no photo or film; 429 and 503 come with <code>Retry-After</code>.</p>
 
 <h2>List and remove</h2>
 <p>With the same two headers users list their own uploads, newest first, and remove one. The list has <code>media</code> and, where there are older ones, <code>next</code>, to be sent as <code>after</code>; <code>count</code> is how many you want, up to 100. Status 204 means that the upload is gone.</p>
-<pre><code>curl https://upload.example/2/media.json \\
+<pre><code>curl ${gateway}/2/media.json \\
   -H 'X-Auth-Service-Provider: https://id.example/verify.json' \\
   -H "X-Verify-Credentials-Authorization: $OAUTH_HEADER"
-curl -X DELETE https://upload.example/2/media/Ab3dE6gH9j \\
+curl -X DELETE ${gateway}/2/media/Ab3dE6gH9j \\
   -H 'X-Auth-Service-Provider: https://id.example/verify.json' \\
   -H "X-Verify-Credentials-Authorization: $OAUTH_HEADER"</code></pre>
 
 <h2>Upload, version 1</h2>
 <p>For old applications only: no headers, but the four secrets as fields of the form. It gives the same record.</p>
-<pre><code>curl https://upload.example/1/upload.xml \\
+<pre><code>curl ${gateway}/1/upload.xml \\
   -F key=YOUR_API_KEY \\
   -F consumer_token=… -F consumer_secret=… \\
   -F oauth_token=… -F oauth_secret=… \\
