@@ -297,6 +297,19 @@ describe.concurrent('a queue', () => {
     letGo();
   });
 
+  test('an answer that does not heed the end of its time keeps neither its job nor the place of the next', async () => {
+    await using queue = testQueue(redis.url);
+    const answer = (question: string) =>
+      question === 'hangs' ? new Promise<string>(() => {}) : Promise.resolve(question);
+    const { ends } = queue.worker({ answer, mostSeconds: 0.2 });
+    const asker = await readyAsker(queue);
+    const hanging = asker.ask('hangs', { deadlineMs: 20_000 });
+    const next = asker.ask('next', { deadlineMs: 20_000 });
+    await expect(hanging).rejects.toThrow('the queue gave no answer');
+    expect(await next).toBe('next');
+    expect(ends.map(({ outcome }) => outcome)).toContain('failed');
+  });
+
   test('a job that is given back keeps its turn: after those that somebody waits for, before other wishes', async () => {
     await using queue = testQueue(redis.url);
     const asker = await readyAsker(queue);

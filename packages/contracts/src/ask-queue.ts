@@ -157,7 +157,9 @@ export class AskQueue<Q, A> implements AsyncDisposable {
   async #makeRoom(jobId: string, kind: 'shared' | 'wished'): Promise<void> {
     const job = await this.#queue.getJob(jobId);
     if (job?.finishedOn) {
-      if (Date.now() - job.finishedOn >= this.#standing.seconds(endOf(job)) * 1000) await job.remove();
+      const isOutlived = Date.now() - job.finishedOn >= this.#standing.seconds(endOf(job)) * 1000;
+      // Another asker may have put a new one in its place meanwhile, which is locked.
+      if (isOutlived) await job.remove().catch(() => {});
     } else if (kind === 'shared' && job?.priority) {
       // It may have been begun meanwhile.
       await job.changePriority({ priority: 0 }).catch(() => {});

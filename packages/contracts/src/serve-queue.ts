@@ -108,7 +108,7 @@ export class ServedQueue<Q, A> implements AsyncDisposable {
     try {
       const timeIsUp = AbortSignal.timeout(this.#mostMs ?? remaining);
       const signal = AbortSignal.any([timeIsUp, this.#stop.signal, lost.signal]);
-      return await this.#endedOnceStopped(this.#answer(job.data.question, signal));
+      return await endedOnceTold(this.#answer(job.data.question, signal), signal);
     } catch (error) {
       if (this.#stop.signal.aborted || lost.signal.aborted) return giveBack(job, token);
       throw error;
@@ -116,14 +116,13 @@ export class ServedQueue<Q, A> implements AsyncDisposable {
       ended.abort();
     }
   }
+}
 
-  // Also of an answer that does not heed its signal.
-  async #endedOnceStopped(answering: Promise<A>): Promise<A> {
-    const overdue = Promise.withResolvers<never>();
-    const stop = this.#stop.signal;
-    using _ = addAbortListener(stop, () => setTimeout(overdue.reject, endingMs, stop.reason).unref());
-    return await Promise.race([answering, overdue.promise]);
-  }
+// Also of an answer that does not heed its signal: a store that hangs must keep neither its job nor the worker's place.
+async function endedOnceTold<A>(answering: Promise<A>, signal: AbortSignal): Promise<A> {
+  const overdue = Promise.withResolvers<never>();
+  using _ = addAbortListener(signal, () => setTimeout(overdue.reject, endingMs, signal.reason).unref());
+  return await Promise.race([answering, overdue.promise]);
 }
 
 // BullMQ counts neither a stall nor a failure. It refuses where the lock is another's: then there is nothing to give back.

@@ -1,4 +1,5 @@
 import { made, samplePhoto } from '@echodrop/testkit/sample-media';
+import { tiff } from '@echodrop/testkit/sample-tiff';
 import sharp from 'sharp';
 import { expect, test } from 'vitest';
 import type { PhotoType } from './media-type.ts';
@@ -84,6 +85,12 @@ test.each(rows)('of a %s %s what is there is shown, or nothing: %s', async (phot
   if (shown === 'shown') return;
   const { pages = 1 } = await sharp(pictures.get(`full.${fullRecipe(type).extension}`)).metadata();
   expect(pages).toBe(shown);
+});
+
+test('a TIFF whose samples are measurements has no pictures, rather than black or noisy ones', async () => {
+  const { end } = await renderedPictures('tiff', tiff({ ...size, order: 'LE', bits: 32 }));
+  expect(end).toEqual({ outcome: 'unsupported', why: 'broken' });
+  expect((await renderedPictures('tiff', tiff({ ...size, order: 'LE' }))).end).toEqual({ outcome: 'made' });
 });
 
 /** The upper third of a picture in eight pixels. */

@@ -83,12 +83,18 @@ async function decodable(path: string, type: MediaType, maxPixels: number): Prom
 
 async function decodeOnce(photo: Decodable, orientation: number | undefined, maxPixels: number): Promise<Decoded> {
   const header = await decodePhoto(photo, maxPixels).metadata();
+  if (!hasUsualSamples(header)) throw new Error('samples whose range is not known');
   const upright = stoodUp(decodePhoto(photo, maxPixels).autoOrient(), orientation).toColourspace('srgb');
   const { data, info } = await upright.raw().toBuffer({ resolveWithObject: true });
   const { input } = photo;
   const isLossless = header.format === 'webp' && typeof input === 'string' && (await isLosslessWebp(input));
   const coding = { chromaSubsampling: header.chromaSubsampling, isLossless };
   return { photo, pixels: data, raw: info, header, coding };
+}
+
+// What measures (microscopes, scanners of heights) writes TIFFs with samples of 32 bits, or with a sign: libvips takes their numbers for colours.
+function hasUsualSamples({ depth, space }: Metadata): boolean {
+  return ['uchar', 'ushort'].includes(depth) || ['scrgb', 'lab', 'labs', 'xyz'].includes(space);
 }
 
 // EXIF 2.32 table 6. sharp mirrors before it turns, clockwise.

@@ -39,7 +39,7 @@ const soundDecoders = words(`
   aac aac_latm mp1 mp1float mp2 mp2float mp3 mp3float mp3adu ac3 eac3 dca truehd mlp
   opus libopus vorbis libvorbis flac alac speex libspeex nellymoser qdm2 qdmc mace3 mace6 dvaudio
   amrnb amrwb libopencore_amrnb libopencore_amrwb qcelp evrc gsm gsm_ms wmav1 wmav2 wmapro wmalossless wmavoice
-  pcm_s8 pcm_u8 pcm_s16le pcm_s16be pcm_s24le pcm_s24be pcm_s32le pcm_s32be pcm_f32le pcm_f32be
+  pcm_s8 pcm_u8 pcm_s16le pcm_s16be pcm_s24le pcm_s24be pcm_s32le pcm_s32be pcm_f32le pcm_f32be pcm_f64le pcm_f64be
   wavpack tta g723_1 g726 g726le
   pcm_mulaw pcm_alaw pcm_bluray pcm_dvd adpcm_ima_wav adpcm_ima_qt adpcm_ms adpcm_swf adpcm_yamaha`);
 const subtitleDecoders = words(

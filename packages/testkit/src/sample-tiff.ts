@@ -7,6 +7,8 @@ export interface TiffSample {
   readonly directory?: 'first' | 'last';
   /** More pages of half the size behind the first. */
   readonly pages?: number;
+  /** Of a sample. */
+  readonly bits?: 8 | 32;
 }
 
 /** Tag, type (3: two bytes, 4: four), value. */
@@ -21,24 +23,26 @@ export function tiff({
   orientation = 1,
   directory = 'last',
   pages = 1,
+  bits = 8,
 }: TiffSample): Buffer {
   const layout = { order, big };
+  const bytes = bits / 8;
   const header = big ? 16 : 8;
   const parts: Buffer[] = [];
   let at = header;
-  const firstAt = directory === 'first' ? header : header + width * height;
+  const firstAt = directory === 'first' ? header : header + width * height * bytes;
   for (let page = 0; page < pages; page++) {
     const size = page === 0 ? { width, height } : { width: width >> 1, height: height >> 1 };
-    const pixels = Buffer.alloc(size.width * size.height, 128);
+    const pixels = Buffer.alloc(size.width * size.height * bytes, 128);
     const length = entriesBytes(layout, 10);
     const [directoryAt, pixelsAt] = directory === 'first' ? [at, at + length] : [at + pixels.length, at];
     const pageEnd = at + pixels.length + length;
-    const nextPixels = directory === 'first' ? 0 : (width >> 1) * (height >> 1);
+    const nextPixels = directory === 'first' ? 0 : (width >> 1) * (height >> 1) * bytes;
     const next = page + 1 < pages ? pageEnd + nextPixels : 0;
     const entries: Entry[] = [
       [256, 4, size.width],
       [257, 3, size.height],
-      [258, 3, 8],
+      [258, 3, bits],
       [259, 3, 1],
       [262, 3, 1],
       [273, 4, pixelsAt],

@@ -9,7 +9,8 @@ import { Failing } from './failing.ts';
 
 // Of what people complain about they send the address.
 function idIn(text: string): string {
-  return URL.canParse(text) ? (/^\/(\w+)/.exec(new URL(text).pathname)?.[1] ?? text) : text;
+  if (!URL.canParse(text)) return text;
+  return /^\/(?:show\/\w+\/)?(\w{10})(?=[./]|$)/.exec(new URL(text).pathname)?.[1] ?? text;
 }
 
 /** Removes the uploads of these ids, or of the pages at these addresses; a line for each. @throws StoreUnavailable; Failing at the end where one was not there or cannot be read */

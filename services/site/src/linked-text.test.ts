@@ -4,13 +4,13 @@ import { linkedText } from './linked-text.ts';
 function addressesIn(text: string): (string | undefined)[] {
   const links = linkedText(text)
     .toString()
-    .matchAll(/<a href="([^"]*)" rel="nofollow ugc noopener">([^<]*)<\/a>/g);
+    .matchAll(/<a href="([^"]*)" rel="nofollow ugc noopener" dir="ltr">([^<]*)<\/a>/g);
   return [...links].map(([, address]) => address);
 }
 
 test('web addresses can be followed, and the rest stays as it is', () => {
   expect(linkedText('See https://a.example/b?c=1&d=2, <b>or</b> http://c.example.').toString()).toBe(
-    'See <a href="https://a.example/b?c=1&amp;d=2" rel="nofollow ugc noopener">https://a.example/b?c=1&amp;d=2</a>, &lt;b&gt;or&lt;/b&gt; <a href="http://c.example" rel="nofollow ugc noopener">http://c.example</a>.',
+    'See <a href="https://a.example/b?c=1&amp;d=2" rel="nofollow ugc noopener" dir="ltr">https://a.example/b?c=1&amp;d=2</a>, &lt;b&gt;or&lt;/b&gt; <a href="http://c.example" rel="nofollow ugc noopener" dir="ltr">http://c.example</a>.',
   );
 });
 

@@ -30,9 +30,14 @@ const gaps = /[\p{White_Space}\p{Cc}]+/gu;
 const unseen = /^[\p{White_Space}\p{Default_Ignorable_Code_Point}\u2800]*$/u;
 const letters = new Intl.Segmenter('en', { granularity: 'grapheme' });
 
+/** A text without what would turn the direction of the text after it. */
+export function withoutTurning(text: string): string {
+  return text.replace(turning, '');
+}
+
 /** A text in one line of at most `most` UTF-16 units, cut between letters as people see them; empty where it shows nothing. */
 export function oneLine(text: string, most: number): string {
-  const line = text.toWellFormed().replace(turning, '').replace(gaps, ' ').trim();
+  const line = withoutTurning(text.toWellFormed()).replace(gaps, ' ').trim();
   if (unseen.test(line)) return '';
   return line.length > most ? `${beginning(line, most - 1).trimEnd()}…` : line;
 }

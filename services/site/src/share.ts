@@ -3,6 +3,7 @@ import { pictureRecipes } from '@echodrop/media/recipes';
 import { filmSize, pictureSize } from '@echodrop/media/rendition-size';
 import { directPath } from './direct-address.ts';
 import type { PublishedMedia } from './find-media.ts';
+import type { RenditionState } from './find-rendition.ts';
 import { type Html, html } from './html.ts';
 import { titleOf } from './media-title.ts';
 import { playerFrame } from './player-frame.ts';
@@ -12,12 +13,12 @@ interface Shared {
   readonly publicSite: string;
   /** Whether the picture moves. */
   readonly isAnimated: boolean;
-  /** Whether what is downloaded is there already. */
-  readonly isReady: boolean;
+  /** How far that is which can be taken elsewhere. */
+  readonly state: RenditionState;
 }
 
 /** The part of a page from which its media is taken elsewhere: what to copy, and a download. */
-export function share(record: PublishedMedia, { publicSite, isAnimated, isReady }: Shared): Html {
+export function share(record: PublishedMedia, { publicSite, isAnimated, state }: Shared): Html {
   const spelled = spellings(record, publicSite, isAnimated);
   const [link, ...others] = spelled.map(([name, value]) => {
     const id = `share-${name.toLowerCase().replace(' ', '-')}`;
@@ -25,10 +26,13 @@ export function share(record: PublishedMedia, { publicSite, isAnimated, isReady 
   });
   return html`<section class="share" aria-labelledby="share">
 <h2 id="share">Share</h2>
-${link}${isReady ? html`<p class="download"><a class="button" href="${directPath(record)}" download>Download</a></p>\n` : undefined}<details>
+${link}${state === 'ready' ? html`<p class="download"><a class="button" href="${directPath(record)}" download>Download</a></p>\n` : undefined}${
+  state === 'unsupported'
+    ? undefined
+    : html`<details>
 <summary>Direct link and embed codes</summary>
-${others}</details>
-</section>`;
+${others}</details>\n`
+}</section>`;
 }
 
 function spellings(record: PublishedMedia, publicSite: string, isAnimated: boolean): (readonly [string, string])[] {

@@ -2,7 +2,7 @@ import { isPhoto } from '@echodrop/media/media-type';
 import { filmRecipe, pictureRecipes, type Recipe } from '@echodrop/media/recipes';
 import type { RequestHandler } from 'express';
 import { findMedia, type PublishedMedia } from './find-media.ts';
-import { findRendition } from './find-rendition.ts';
+import { findRendition, makeRendition, storedRendition } from './find-rendition.ts';
 import { untilGone } from './follow-request.ts';
 import { isAnimated } from './is-animated.ts';
 import { lookAgain, lookingSince } from './look-again.ts';
@@ -34,10 +34,12 @@ export async function findShown(record: PublishedMedia, site: Site, signal: Abor
   if (isPhoto(record.type)) {
     const picture = await stateOf(pictureRecipes.large);
     if (picture !== 'ready') return { picture };
-    // What was uploaded before there were medium pictures gets its own when somebody looks.
-    const asked = [stateOf(pictureRecipes.mediumWebp), isAnimated(record, site.store, signal)] as const;
+    const { mediumWebp } = pictureRecipes;
+    const asked = [storedRendition(record, mediumWebp, site), isAnimated(record, site.store, signal)] as const;
     const [medium, moves] = await Promise.all(asked);
-    return { picture, hasMedium: medium === 'ready', isAnimated: moves };
+    // What was uploaded before there were medium pictures gets its own when somebody looks, who need not wait for it.
+    if (!medium) makeRendition(record, mediumWebp, site, signal).catch(() => {});
+    return { picture, hasMedium: medium !== undefined, isAnimated: moves };
   }
   const [picture, film] = await Promise.all([stateOf(pictureRecipes.large), stateOf(filmRecipe)]);
   return { picture, film };

@@ -35,7 +35,7 @@ export function uploadPage({ address, fill }: WebUpload, siteName: string): Page
 <input id="media" name="media" type="file" accept="image/*,video/*,.heic,.mkv,.ts,.flv" required aria-describedby="media-hint">
 <p class="hint" id="media-hint">Choose a file, or drop one anywhere on this page.</p>
 </div>
-<p class="field"><label for="message">Caption</label><textarea id="message" name="message" rows="3"></textarea></p>
+<p class="field"><label for="message">Caption</label><textarea id="message" dir="auto" name="message" rows="3"></textarea></p>
 <details id="who"${isComplete(fill, usesBearer) ? undefined : html` open`}>
 <summary>Who you are</summary>
 ${field('provider', fill, html` type="url" aria-describedby="provider-hint"`)}
