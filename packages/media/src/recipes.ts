@@ -39,6 +39,7 @@ const formats = {
 export const pictureRecipes = {
   mini: { name: 'mini', version: 2, ...formats.jpeg, size: { crop: 75 }, quality: 80 },
   thumb: { name: 'thumb', version: 2, ...formats.jpeg, size: { crop: 150 }, quality: 80 },
+  small: { name: 'small', version: 1, ...formats.jpeg, size: { longest: 320 }, quality: 80 },
   medium: { name: 'medium', version: 1, ...formats.jpeg, size: { longest: 640 }, quality: 80 },
   mediumWebp: { name: 'medium', version: 1, ...formats.webp, size: { longest: 640 }, quality: 80 },
   card: { name: 'card', version: 2, ...formats.jpeg, size: { longest: 1200 }, quality: 75 },

@@ -79,6 +79,7 @@ test('all pictures are made of a photo and put into the store', async () => {
     'jpg',
     'jpg',
     'jpg',
+    'jpg',
     'webp',
     'jpg',
     'jpg',
@@ -95,6 +96,7 @@ test('a film becomes one that browsers play, and has pictures', async () => {
   ]);
   expect(await typesOf(mediaKey, [filmRecipe])).toEqual(['mp4']);
   expect(await typesOf(mediaKey, picturesOf('avi'))).toEqual([
+    'jpg',
     'jpg',
     'jpg',
     'jpg',

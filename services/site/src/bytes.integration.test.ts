@@ -18,7 +18,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { publishSample } from './publish-sample.fixture.ts';
 
 const original = Buffer.from('the uploaded original');
-const renditionAddresses = ['mini', 'thumb', 'medium', 'card', 'large'].map((name) => `${name}.jpg`);
+const renditionAddresses = ['mini', 'thumb', 'small', 'medium', 'card', 'large'].map((name) => `${name}.jpg`);
 renditionAddresses.push('medium.webp', 'large.webp');
 const historicAddresses = (id: string) =>
   ['mini', 'thumb', 'large', 'full'].flatMap((size) => [`/show/${size}/${id}`, `/show/${size}/${id}.jpg`]);

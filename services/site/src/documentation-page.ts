@@ -62,6 +62,8 @@ curl -X DELETE ${gateway}/2/media/Ab3dE6gH9j \\
 <dd>At most 1200 pixels on its longer side.</dd>
 <dt><code>/&lt;id&gt;/medium.jpg</code>, <code>/&lt;id&gt;/medium.webp</code></dt>
 <dd>At most 640.</dd>
+<dt><code>/&lt;id&gt;/small.jpg</code></dt>
+<dd>At most 320.</dd>
 <dt><code>/&lt;id&gt;/thumb.jpg</code>, <code>/&lt;id&gt;/mini.jpg</code></dt>
 <dd>Squares of 150 and 75 pixels.</dd>
 <dt><code>/show/&lt;thumb, mini, large or full&gt;/&lt;id&gt;</code></dt>

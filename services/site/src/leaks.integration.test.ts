@@ -61,7 +61,16 @@ interface Shown {
 
 /** Everything that the site answers about `id`, and what its pages name, until nothing new is named. */
 async function everyAnswer(id: string): Promise<Shown[]> {
-  const pictures = ['mini.jpg', 'thumb.jpg', 'medium.jpg', 'medium.webp', 'card.jpg', 'large.jpg', 'large.webp'];
+  const pictures = [
+    'mini.jpg',
+    'thumb.jpg',
+    'small.jpg',
+    'medium.jpg',
+    'medium.webp',
+    'card.jpg',
+    'large.jpg',
+    'large.webp',
+  ];
   const names = [...pictures, 'film.mp4', 'player', 'original'];
   const extensions = [...mediaTypes, 'jpeg', 'm4v', 'json', 'xml', 'txt'];
   const sizes = ['mini', 'thumb', 'large', 'full'];

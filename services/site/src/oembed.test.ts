@@ -26,7 +26,8 @@ test.each([
   [{ width: 4000, height: 3000 }, `${page}.png`, 4000, 3000],
   [{ width: 4000, height: 2999 }, `${page}/large.jpg`, 1200, 900],
   [{ width: 640 }, `${page}/medium.jpg`, 640, 480],
-  [{ width: 639 }, `${page}/thumb.jpg`, 150, 150],
+  [{ width: 639 }, `${page}/small.jpg`, 320, 240],
+  [{ width: 319 }, `${page}/thumb.jpg`, 150, 150],
   [{ height: 100 }, `${page}/mini.jpg`, 75, 75],
 ])('in a room of %j the picture is the largest that fits, with its own size', (room: Room, url, width, height) => {
   const oembed = oembedOf(photo, { picture: 'ready' }, room, site);

@@ -20,7 +20,7 @@ export type Oembed = Readonly<Record<string, string | number>>;
 
 // What is said while something is being made may turn out otherwise.
 const cacheSeconds = { usual: 86_400, pending: 60 };
-const { card, large, medium, thumb, mini } = pictureRecipes;
+const { card, large, medium, small, thumb, mini } = pictureRecipes;
 // Who names no limits shall not get a hundred megapixels into the middle of a post.
 const usualRoom = { width: large.size.longest, height: large.size.longest };
 
@@ -36,7 +36,8 @@ export function oembedOf(
 ): Oembed {
   const { publicSite } = site;
   const isPending = shown.picture === 'not_ready' || shown.film === 'not_ready';
-  const thumbnail = shown.picture === 'unsupported' ? undefined : fitting([card, medium, thumb, mini], record, room);
+  const thumbnail =
+    shown.picture === 'unsupported' ? undefined : fitting([card, medium, small, thumb, mini], record, room);
   return {
     ...{ version: '1.0', ...(embedded(record, shown, room, publicSite) ?? { type: 'link' }), title: titleOf(record) },
     ...{ author_name: nameOf(record), author_url: `${publicSite}/by/${ownerHash(record)}` },
@@ -63,7 +64,7 @@ function photo(
 ): Oembed | undefined {
   const isAnySize = room.width === undefined && room.height === undefined;
   const most = isAnySize && !isAnimated ? usualRoom : room;
-  const picture = fitting([fullRecipe(record.type), large, medium, thumb, mini], record, most);
+  const picture = fitting([fullRecipe(record.type), large, medium, small, thumb, mini], record, most);
   if (!picture) return undefined;
   const { width, height } = picture;
   return { type: 'photo', url: publicSite + pathOf(picture, record), width, height };
