@@ -4,6 +4,8 @@ import type { Size, UnsupportedReason } from './unsupported.ts';
 // OS/2's headers of version 1, and of version 2 where it is cut short; all others begin alike.
 const os2 = { oldest: 12, short: 16 };
 const plain = 0;
+// A JPEG or PNG inside, for printers: no program shows them.
+const forPrinters = [4, 5];
 
 /** Width and height in a bitmap's second header. A height below zero only says that the rows begin at the top. */
 export async function bmpSize(reader: SourceReader): Promise<Size | UnsupportedReason> {
@@ -16,6 +18,7 @@ export async function bmpSize(reader: SourceReader): Promise<Size | UnsupportedR
   if (header.length < 34) return 'broken';
   const size = { width: header.readInt32LE(18), height: Math.abs(header.readInt32LE(22)) };
   const coding = kind === os2.short ? plain : header.readUInt32LE(30);
+  if (forPrinters.includes(coding)) return 'codec';
   return coding !== plain || complete(reader, size, header.readUInt16LE(28), header) ? size : 'broken';
 }
 

@@ -171,6 +171,7 @@ export const knownFilms: readonly KnownFilm[] = [
   ["TS of a camera's (M2TS)", 'ts', 160, 120, () => film('ts', '-mpegts_m2ts_mode', '1')],
   ['TS with H.264, begun between keyframes', 'ts', 160, 120, async () => cutBetweenKeyframes(await lateKeyframe(...h264, '-f', 'mpegts'), 188)],
   ['TS with MPEG-2, begun between keyframes', 'ts', 160, 120, async () => cutBetweenKeyframes(await lateKeyframe(...mpeg2, '-f', 'mpegts'), 188)],
+  ['TS that begins within a packet', 'ts', 160, 120, async () => (await film('ts')).subarray(100)],
   ['TS with checksums', 'ts', 160, 120, async () => withChecksums(await film('ts'))],
 
   ['OGV', 'ogv', 160, 120, () => film('ogv')],

@@ -68,6 +68,7 @@ const letIn: readonly (readonly [string, string, Buffer])[] = [
   ['a transport stream', 'ts', packets(0, 0)],
   ["a camera's transport stream, with time codes", 'ts', packets(4, 0)],
   ['a transport stream with checksums', 'ts', packets(0, 16)],
+  ['a transport stream that begins within a packet', 'ts', Buffer.concat([packets(0, 0), packets(0, 0)]).subarray(100)],
   ['an Ogg', 'ogv', latin1('OggS\0\x02')],
   ['an FLV', 'flv', latin1('FLV\x01\x05')],
   ['an ASF', 'wmv', latin1('\x30\x26\xb2\x75\x8e\x66\xcf\x11\xa6\xd9\x00\xaa\x00\x62\xce\x6c')],

@@ -61,6 +61,7 @@ const signatures: readonly (readonly [MediaType, (head: Buffer) => boolean])[] =
   ['ogv', begins('OggS')],
   ['flv', begins('FLV\x01')],
   ['wmv', begins('\x30\x26\xb2\x75\x8e\x66\xcf\x11\xa6\xd9\x00\xaa\x00\x62\xce\x6c')],
+  ['ts', isCutTransportStream],
 ];
 
 /**
@@ -98,4 +99,13 @@ function isBitmap(head: Buffer): boolean {
 function isTransportStream(head: Buffer): boolean {
   const packets = (first: number, stride: number) => [0, 1, 2, 3].every((n) => head[first + n * stride] === 0x47);
   return packets(0, 188) || packets(4, 192) || packets(0, 204);
+}
+
+// A recording that was cut anywhere begins within a packet. So many marks in a row are in nothing else by chance.
+function isCutTransportStream(head: Buffer): boolean {
+  const marks = [0, 1, 2, 3, 4, 5, 6, 7];
+  const strides = [188, 192, 204];
+  return strides.some((stride) =>
+    Array.from({ length: stride }).some((_, first) => marks.every((n) => head[first + n * stride] === 0x47)),
+  );
 }

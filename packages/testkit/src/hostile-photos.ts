@@ -44,6 +44,7 @@ export const hostilePhotos: readonly HostileMedia[] = [
   photo('a TIFF of 2^32 - 1 in a row', 'too_many_pixels', () => tiff([256, 4, 1, 2 ** 32 - 1], [257, 4, 1, 1])),
   photo('a BMP of 65000 x 65000 without pixels', 'broken', () => bmp(huge, huge)),
   photo('a BMP of 2^31 - 1 in compressed rows', 'too_many_pixels', () => bmp(2 ** 31 - 1, 2 ** 31 - 1, 1)),
+  photo('a BMP with a JPEG inside', 'codec', () => bmp(100, 100, 4)),
   photo('a BMP of a width below zero', 'broken', () => bmp(-100, 100)),
   photo('a BMP whose height is the lowest there is', 'refused', () => bmp(1, -(2 ** 31))),
   photo('an AVIF of 2^32 - 1 squared', 'too_many_pixels', () =>

@@ -45,10 +45,15 @@ test.each([
   [800, 600, 'medium.webp 640w, /Ab3dE6gH9j/large.webp 800w'],
   [640, 480, 'large.webp 640w'],
   [9000, 1, 'medium.webp 640w, /Ab3dE6gH9j/large.webp 1200w'],
-  [1, 9000, 'large.webp 1w'],
 ])('of a photo of %i x %i browsers choose among true widths', (width, height, candidates) => {
   const body = bodyOf({ ...photo, width, height }, { picture: 'ready', hasMedium: true });
   expect(body).toContain(`<source srcset="/Ab3dE6gH9j/${candidates}" sizes="`);
+});
+
+test('a long screenshot is shown whole, as wide as it can be', () => {
+  const body = bodyOf({ ...photo, width: 1080, height: 12_000 }, { picture: 'ready', hasMedium: true });
+  expect(body).toContain('<img class="tall" src="/Ab3dE6gH9j.jpg" width="1080" height="12000" alt="Lunch" ');
+  expect(bodyOf({ ...photo, width: 1000, height: 3000 }, { picture: 'ready' })).not.toContain('class="tall"');
 });
 
 test('a medium picture that is not there yet is not named', () => {

@@ -1,6 +1,6 @@
 import { ownerHash } from '@echodrop/archive/owner';
 import { isPhoto } from '@echodrop/media/media-type';
-import { pictureRecipes } from '@echodrop/media/recipes';
+import { fullRecipe, pictureRecipes } from '@echodrop/media/recipes';
 import { filmSize, pictureSize } from '@echodrop/media/rendition-size';
 import type { Size } from '@echodrop/media/unsupported';
 import { directPath } from './direct-address.ts';
@@ -71,9 +71,18 @@ function film(record: PublishedMedia, shown: Shown): Html {
 </video>`;
 }
 
+// Within the window's height nobody could read a long screenshot.
+function isTall({ type, width, height }: PublishedMedia): boolean {
+  return isPhoto(type) && height > 3 * width;
+}
+
 // People who asked their system for less motion get the picture that stands still.
 function picture(record: PublishedMedia, { isAnimated, hasMedium = false }: Shown): Html {
   const { id } = record;
+  if (isTall(record)) {
+    const whole = pictureSize(fullRecipe(record.type), record);
+    return html`<img class="tall" src="${directPath(record)}" width="${whole.width}" height="${whole.height}" alt="${altOf(record)}" fetchpriority="high">`;
+  }
   const { width, height } = pictureSize(pictureRecipes.large, record);
   const still = isAnimated ? html` media="(prefers-reduced-motion: reduce)"` : undefined;
   const source = isAnimated ? directPath(record) : `/${id}/large.jpg`;
