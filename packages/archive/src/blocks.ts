@@ -1,6 +1,7 @@
 import { buffer } from 'node:stream/consumers';
+import { everyObject } from '@echodrop/object-store/every-object';
 import { blocksOf } from '@echodrop/object-store/object-keys';
-import { longestList, type ObjectStore } from '@echodrop/object-store/object-store';
+import type { ObjectStore } from '@echodrop/object-store/object-store';
 import { z } from 'zod';
 import { nameHash, ownerHash } from './owner.ts';
 
@@ -34,15 +35,9 @@ export function blockObject(who: Blockable): string {
 
 /** Where all blocks lie that there are. @throws StoreUnavailable */
 export async function blockObjects(store: ObjectStore): Promise<string[]> {
-  const keys = [];
-  for (const prefix of [blocksOf('users'), blocksOf('applications')]) {
-    for (let after: string | undefined, page = []; ; after = page.at(-1)?.key) {
-      page = await store.list(prefix, { after, limit: longestList });
-      keys.push(...page.map(({ key }) => key));
-      if (page.length < longestList) break;
-    }
-  }
-  return keys;
+  const prefixes = [blocksOf('users'), blocksOf('applications')];
+  const lists = prefixes.map((prefix) => Array.fromAsync(everyObject(store, prefix), ({ key }) => key));
+  return (await Promise.all(lists)).flat();
 }
 
 /** All blocks that there are. @throws StoreUnavailable; Error where what lies there is no block */

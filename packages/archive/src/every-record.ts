@@ -1,5 +1,6 @@
+import { everyObject } from '@echodrop/object-store/every-object';
 import { allRecords } from '@echodrop/object-store/object-keys';
-import { longestList, type ObjectStore } from '@echodrop/object-store/object-store';
+import type { ObjectStore } from '@echodrop/object-store/object-store';
 import { isTombstone, type StoredRecord, type Tombstone, UnreadableRecord } from '@echodrop/record';
 import { pMapIterable } from 'p-map';
 import { findReadable } from './find-record.ts';
@@ -39,10 +40,5 @@ function isOf(hash: string, found: StoredRecord | Tombstone | UnreadableRecord):
 }
 
 async function* recordIds(store: ObjectStore): AsyncGenerator<string> {
-  for (let after: string | undefined; ; ) {
-    const page = await store.list(allRecords, { after, limit: longestList });
-    for (const { key } of page) yield key.slice(allRecords.length, -'.json'.length);
-    if (page.length < longestList) return;
-    after = page.at(-1)?.key;
-  }
+  for await (const { key } of everyObject(store, allRecords)) yield key.slice(allRecords.length, -'.json'.length);
 }

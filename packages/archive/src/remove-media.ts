@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream';
+import { removeBelow } from '@echodrop/object-store/every-object';
 import { mediaObject, recordObject, renditionsOf } from '@echodrop/object-store/object-keys';
-import { longestList, type ObjectStore } from '@echodrop/object-store/object-store';
+import type { ObjectStore } from '@echodrop/object-store/object-store';
 import { encodeTombstone, type StoredRecord, type Tombstone } from '@echodrop/record';
 import { listedAs, strike } from './listing.ts';
 
@@ -24,6 +25,5 @@ export async function finishRemoval(store: ObjectStore, tombstone: Tombstone): P
   await strike(store, tombstone);
   // The media goes first of the two: without it no rendition is made any more.
   await store.remove(mediaObject(tombstone.mediaKey));
-  const renditions = await store.list(renditionsOf(tombstone.mediaKey), { limit: longestList });
-  await Promise.all(renditions.map(({ key }) => store.remove(key)));
+  await removeBelow(store, renditionsOf(tombstone.mediaKey));
 }

@@ -1,6 +1,6 @@
 import { exactNumber } from './exact-json.ts';
 import type { MediaRecord, RecordPage } from './media-record.ts';
-import { uploadTimestamp } from './upload-timestamp.ts';
+import { recordFields } from './record-fields.ts';
 
 /**
  * The record as one compact JSON object, its fields in the order of INTERFACE section 2. Slashes are not escaped; an ampersand
@@ -15,18 +15,8 @@ export function recordsToJson({ records, next }: RecordPage): string {
   return compact({ media: records.map(spelled), next });
 }
 
-function spelled({ id, text, url, width, height, size, type, timestamp, user }: MediaRecord) {
-  return {
-    id,
-    text,
-    url,
-    width,
-    height,
-    size,
-    type,
-    timestamp: uploadTimestamp(timestamp),
-    user: { id: exactNumber(user.id), screen_name: user.screenName },
-  };
+function spelled(record: MediaRecord) {
+  return recordFields(record, exactNumber(record.user.id));
 }
 
 function compact(value: unknown): string {

@@ -109,6 +109,15 @@ test('remove takes uploads down, with an audit line for each, and tells which ar
   expect((await run('remove', first.id)).stdout).toMatch(/was removed by an operator on 20/);
 });
 
+test('an upload is removed by any of its addresses', async () => {
+  for (const path of ['', '.jpg', '/large.jpg', '/player']) {
+    const { id } = await publishSample(store);
+    expect((await run('remove', `https://media.example/${id}${path}`)).stdout).toBe(`${id}: removed`);
+  }
+  const { id } = await publishSample(store);
+  expect((await run('remove', `https://media.example/show/full/${id}.jpg`)).stdout).toBe(`${id}: removed`);
+});
+
 test('purge counts, and with --yes removes everything of one user, also what no listing has', async () => {
   const [first, second, third] = await publishThree();
   for (const { key } of await store.list(listingOf(), { limit: 9 })) await store.remove(key);

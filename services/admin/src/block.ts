@@ -1,12 +1,4 @@
-import {
-  allBlocks,
-  type Block,
-  type Blockable,
-  block,
-  blockObject,
-  blockObjects,
-  unblock,
-} from '@echodrop/archive/blocks';
+import { allBlocks, type Block, type Blockable, block, blockObject, unblock } from '@echodrop/archive/blocks';
 import { newest } from '@echodrop/archive/listing';
 import { ownerHash } from '@echodrop/archive/owner';
 import type { ObjectStore } from '@echodrop/object-store/object-store';
@@ -27,7 +19,7 @@ export async function blockUploads(store: ObjectStore, who: Blockable, audit: Au
 
 /** Lets somebody upload again. @returns one line for people @throws StoreUnavailable */
 export async function unblockUploads(store: ObjectStore, who: Blockable, audit: Audit): Promise<string> {
-  if (!(await blockObjects(store)).includes(blockObject(who))) return `${named(who)} is not blocked.`;
+  if (!(await store.stat(blockObject(who)))) return `${named(who)} is not blocked.`;
   audit({ act: 'unblock', ...actedOn(who) });
   await unblock(store, who);
   return `From ten seconds on, uploads of ${named(who)} are taken again.`;

@@ -18,32 +18,28 @@ interface Limits {
 
 type Blocks = Pick<BlockList, 'requireUser' | 'requireApplication'>;
 
+interface Means {
+  readonly ofUsers: RunningUploads;
+  readonly rates: UploadRates;
+  readonly queues: ProbeQueues;
+  readonly blocks: Blocks;
+}
+
 /** Lets uploads begin (docs/decisions/011). */
 export class Admission {
   readonly #running: RunningUploads;
-  readonly #ofUsers: RunningUploads;
-  readonly #rates: UploadRates;
-  readonly #queues: ProbeQueues;
-  readonly #blocks: Blocks;
+  readonly #means: Means;
 
   constructor({ maxUploads, maxUploadsPerUser }: Limits, rates: UploadRates, queues: ProbeQueues, blocks: Blocks) {
     this.#running = new RunningUploads(maxUploads);
-    this.#ofUsers = new RunningUploads(maxUploadsPerUser);
-    this.#rates = rates;
-    this.#queues = queues;
-    this.#blocks = blocks;
+    this.#means = { ofUsers: new RunningUploads(maxUploadsPerUser), rates, queues, blocks };
   }
 
   /** Takes a slot for an upload of which nothing was looked at yet; disposing gives it back. @throws Refusal `overloaded` */
   async admit(): Promise<AdmittedUpload> {
     using held = this.slot();
-    await this.#queues.requireRoom('photos');
-    return new AdmittedUpload(held.move(), {
-      ofUsers: this.#ofUsers,
-      rates: this.#rates,
-      queues: this.#queues,
-      blocks: this.#blocks,
-    });
+    await this.#means.queues.requireRoom('photos');
+    return new AdmittedUpload(held.move(), this.#means);
   }
 
   /** A slot for what is no upload, until it is disposed of. @throws Refusal `overloaded` */
@@ -52,13 +48,6 @@ export class Admission {
     if (!this.#running.enter(everybody, held)) throw new Refusal('overloaded', { retryAfterSeconds });
     return held.move();
   }
-}
-
-interface Means {
-  readonly ofUsers: RunningUploads;
-  readonly rates: UploadRates;
-  readonly queues: ProbeQueues;
-  readonly blocks: Blocks;
 }
 
 /** An upload that may go on as long as what becomes known of it is within the limits. */

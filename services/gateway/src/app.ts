@@ -11,6 +11,7 @@ import { answerRecord, answerRefusal, type Format } from './answer.ts';
 import { askedFormat } from './asked-format.ts';
 import type { GatewayEvents, UploadEnd } from './events.ts';
 import { fromPages } from './from-pages.ts';
+import { methodNotAllowed } from './method-not-allowed.ts';
 import { openApiRoute } from './openapi-route.ts';
 import { ownUploadsRoutes } from './own-uploads-routes.ts';
 import { MediaFailure } from './publish.ts';
@@ -56,7 +57,7 @@ export function gatewayApp(gateway: Gateway): Express {
         app
           .route(`${base.replace(/\/+$/, '')}/${version}/upload.${format}`)
           .post(takeUpload(gateway, version, format))
-          .all(methodNotAllowed(format));
+          .all(methodNotAllowed('POST', format));
       }
     }
   }
@@ -112,13 +113,6 @@ function uploadOf(request: Request, response: Response): Upload {
     clientAddress: request.ip ?? '',
     gone: untilGone(response),
     sendBody: () => waits && response.writeContinue(),
-  };
-}
-
-function methodNotAllowed(format: Format): RequestHandler {
-  return (request, response) => {
-    response.setHeader('Allow', 'POST');
-    answerRefusal(request, response, format, new Refusal('method_not_allowed'));
   };
 }
 

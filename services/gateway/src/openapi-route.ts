@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type Request, type Response, Router } from 'express';
-import { answerRefusal } from './answer.ts';
+import { methodNotAllowed } from './method-not-allowed.ts';
 import { openApiDocument } from './openapi.ts';
-import { Refusal } from './refusals.ts';
 
 /**
  * GET `/openapi.json` below `base`, a path with or without a slash at its end: the OpenAPI document of the uploads there. It may be kept for an
@@ -15,11 +14,7 @@ export function openApiRoute(base: string, maxMediaBytes: number): Router {
   const answer = (_request: Request, response: Response) => {
     response.set({ 'Cache-Control': 'public, max-age=3600', ETag: tag }).type('json').send(body);
   };
-  const refuse = (request: Request, response: Response) => {
-    response.set('Allow', 'GET, HEAD');
-    answerRefusal(request, response, 'json', new Refusal('method_not_allowed'));
-  };
   const router = Router({ caseSensitive: true, strict: true });
-  router.route(`${root}/openapi.json`).get(answer).all(refuse);
+  router.route(`${root}/openapi.json`).get(answer).all(methodNotAllowed('GET, HEAD', 'json'));
   return router;
 }

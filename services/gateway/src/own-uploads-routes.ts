@@ -3,6 +3,7 @@ import { publicRecord } from '@echodrop/record';
 import { type Request, type RequestHandler, type Response, Router } from 'express';
 import { answerRecords, answerRefusal, type Format } from './answer.ts';
 import type { GatewayEvents } from './events.ts';
+import { methodNotAllowed } from './method-not-allowed.ts';
 import { listOwn, type OwnParts, type OwnRequest, removeOwn } from './own-uploads.ts';
 import { asRefusal, ClientGone, Refusal } from './refusals.ts';
 import { untilGone } from './until-gone.ts';
@@ -27,7 +28,7 @@ export function ownUploadsRoutes(base: string, { parts, events, publicSite }: Ow
         answerRecords(response, format, { records: records.map((each) => publicRecord(each, publicSite)), next });
         events.ownListed(requestIdOf(response), records.length);
       });
-    router.route(`${root}.${format}`).get(list).all(otherMethod('GET, HEAD', format));
+    router.route(`${root}.${format}`).get(list).all(methodNotAllowed('GET, HEAD', format));
   }
   const remove: RequestHandler<{ id: string }> = (request, response) =>
     answered(request, response, 'json', async (own) => {
@@ -35,7 +36,7 @@ export function ownUploadsRoutes(base: string, { parts, events, publicSite }: Ow
       response.status(204).end();
       events.ownRemoved();
     });
-  router.route(`${root}/:id`).delete(remove).all(otherMethod('DELETE', 'json'));
+  router.route(`${root}/:id`).delete(remove).all(methodNotAllowed('DELETE', 'json'));
   return router;
 
   function partsOf(response: Response): OwnParts {
@@ -75,13 +76,6 @@ function pageAsked({ query }: Request): { after?: string; limit: number } {
 
 function isOneCursor(after: Request['query'][string]): boolean {
   return typeof after === 'string' && isCursor(after);
-}
-
-function otherMethod(allowed: string, format: Format): RequestHandler {
-  return (request, response) => {
-    response.setHeader('Allow', allowed);
-    answerRefusal(request, response, format, new Refusal('method_not_allowed'));
-  };
 }
 
 function requestIdOf(response: Response): string {

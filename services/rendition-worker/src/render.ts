@@ -6,8 +6,9 @@ import type { RenditionAnswer, RenditionQuestion } from '@echodrop/contracts/ren
 import type { MediaType } from '@echodrop/media/media-type';
 import { type Recipe, recipesOf } from '@echodrop/media/recipes';
 import type { Rendered } from '@echodrop/media/render-pictures';
+import { removeBelow } from '@echodrop/object-store/every-object';
 import { mediaObject, renditionObject, renditionsOf } from '@echodrop/object-store/object-keys';
-import { longestList, type ObjectStore } from '@echodrop/object-store/object-store';
+import type { ObjectStore } from '@echodrop/object-store/object-store';
 import type { RenditionEvents } from './events.ts';
 import { makeRenditions, type RenditionToMake } from './make-renditions.ts';
 
@@ -98,7 +99,6 @@ async function storeAll(
 // takes what earlier tries of it have left too.
 async function withdrawFromRemoved(mediaKey: string, store: ObjectStore): Promise<void> {
   if (await store.stat(mediaObject(mediaKey))) return;
-  const renditions = await store.list(renditionsOf(mediaKey), { limit: longestList });
-  await Promise.all(renditions.map(({ key }) => store.remove(key)));
+  await removeBelow(store, renditionsOf(mediaKey));
   throw new Error('the media was removed from the store');
 }

@@ -14,6 +14,12 @@ test('web addresses can be followed, and the rest stays as it is', () => {
   );
 });
 
+test('nothing in it turns the direction of what follows', () => {
+  expect(linkedText('a\u202eb https://a.example/x\u202egpj.exe \u2067c').toString()).not.toMatch(
+    /[\u202a-\u202e\u2066-\u2069]/,
+  );
+});
+
 test.each([
   ['(https://en.example/wiki/A_(b))', 'https://en.example/wiki/A_(b)'],
   ['HTTPS://A.example/', 'HTTPS://A.example/'],

@@ -118,7 +118,9 @@ test('what is offered to copy and to download leads to the page, the picture and
 
 test('what is not ready and what cannot be shown is said', () => {
   expect(bodyOf(photo, { picture: 'not_ready' })).toContain('This picture is still being made.');
-  expect(bodyOf(photo, { picture: 'unsupported' })).toContain('This picture cannot be shown.');
+  const broken = bodyOf(photo, { picture: 'unsupported' });
+  expect(broken).toContain('This picture cannot be shown.');
+  expect(broken).not.toMatch(/embed codes|large\.jpg|download/);
   expect(bodyOf(film, { picture: 'unsupported', film: 'unsupported' })).toContain('This film cannot be shown.');
   const pending = bodyOf(film, { picture: 'ready', film: 'not_ready' });
   expect(pending).toContain('This film is still being made.');
