@@ -90,14 +90,23 @@ export function someOf<const T extends string>(values: readonly T[]) {
 }
 
 /**
- * A value that never prints; it may also come from the file that `<NAME>_FILE` names. Where `schemes` are given (`redis://`), it is
- * an address with one of them.
+ * A value that never prints; it may also come from the file that `<NAME>_FILE` names. `fault` says what is wrong with a value, if anything,
+ * without showing it.
  */
-export function secret({ minLength = 1, schemes = [''] }: { minLength?: number; schemes?: readonly string[] } = {}) {
+export function secret({
+  minLength = 1,
+  fault = () => undefined,
+}: {
+  minLength?: number;
+  fault?: (value: string) => string | undefined;
+} = {}) {
   return z
     .string('is required')
     .min(minLength, `must have at least ${minLength} characters`)
-    .refine((value) => schemes.some((scheme) => value.startsWith(scheme)), `must be a ${schemes.join(' or ')} address`)
+    .superRefine((value, { addIssue }) => {
+      const message = fault(value);
+      if (message !== undefined) addIssue({ code: 'custom', message });
+    })
     .transform((value) => new Secret(value))
     .meta({ secret: true });
 }

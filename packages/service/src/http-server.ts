@@ -1,5 +1,7 @@
 import { once } from 'node:events';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import { Server as Listener, type Socket } from 'node:net';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 
 interface Listening {
   readonly host: string;
@@ -10,39 +12,82 @@ interface Listening {
   readonly graceSeconds: number;
 }
 
+// Longer than proxies keep theirs (nginx and ingress-nginx 60 s): so it is they who end one, and no request is on its way in it.
+const keptMs = 75_000;
+// How long connections that ask nothing are kept when the listener has closed: a request may be on its way in them.
+const lingerMs = 1000;
+
 /**
- * Opens the listener of `server`. Disposing closes it, lets running requests finish within the grace, then ends their connections.
+ * Opens the listener of `server`. Disposing closes it, answers what is on its way, lets running requests finish within the grace, then
+ * ends their connections.
  * @throws the system's error when the address cannot be had
  */
 export async function listen(
   server: Server,
   { host, port, stopping, graceSeconds }: Listening,
 ): Promise<AsyncDisposable> {
+  server.keepAliveTimeout = keptMs;
+  const connections = new Map<Socket, { answers: number; heard: number }>();
   const running = new Set<ServerResponse>();
-  const begun = (_request: IncomingMessage, response: ServerResponse) => {
+  let hasLingered = false;
+  // Node counts a connection idle whose answer is still on its way out, and busy one that has never asked anything.
+  const endIdle = () => {
+    const isOnItsWay = [...running].some(({ writableEnded }) => writableEnded);
+    if (!isOnItsWay) server.closeIdleConnections();
+    for (const [socket, { answers, heard }] of connections) {
+      const isQuiet = isOnItsWay && answers === 0 && socket.bytesRead === heard;
+      if (socket.bytesRead === 0 || isQuiet) socket.destroy();
+    }
+  };
+  server.on('connection', (socket: Socket) => {
+    connections.set(socket, { answers: 0, heard: 0 });
+    socket.once('close', () => connections.delete(socket));
+  });
+  const begun = ({ socket }: IncomingMessage, response: ServerResponse) => {
     if (stopping.aborted) response.setHeader('Connection', 'close');
+    const connection = connections.get(socket);
     running.add(response);
+    if (connection) connection.answers += 1;
     response.once('close', () => {
       running.delete(response);
+      if (connection) {
+        connection.answers -= 1;
+        connection.heard = socket.bytesRead;
+      }
       // One whose head was already sent when the stop began has left its connection open.
-      if (!server.listening) server.closeIdleConnections();
+      if (hasLingered) endIdle();
     });
   };
   stopping.addEventListener('abort', () => {
     for (const response of running) if (!response.headersSent) response.setHeader('Connection', 'close');
   });
   server.prependListener('request', begun);
-  // Whoever listens for checkContinue must answer it: a server that does not handle it leaves it to Node.
-  if (server.listenerCount('checkContinue') > 0) server.prependListener('checkContinue', begun);
+  // Whoever listens for these must answer them: a server that does not handle them leaves them to Node.
+  for (const event of ['checkContinue', 'checkExpectation'])
+    if (server.listenerCount(event) > 0) server.prependListener(event, begun);
   server.listen(port, host);
   await once(server, 'listening');
   return {
     async [Symbol.asyncDispose]() {
+      // What has come in until now is taken first: the system resets connections that wait for a listener when it is closed.
+      await nextTurn();
       const closed = once(server, 'close');
-      server.close();
-      const forced = setTimeout(() => server.closeAllConnections(), graceSeconds * 1000);
+      // Not the server's own close: it would end connections at once that are kept, and in which a request may be on its way.
+      Listener.prototype.close.call(server);
+      const graceMs = graceSeconds * 1000;
+      const lingering = setTimeout(
+        () => {
+          hasLingered = true;
+          endIdle();
+        },
+        Math.min(lingerMs, graceMs),
+      );
+      const forced = setTimeout(() => server.closeAllConnections(), graceMs);
       await closed;
+      clearTimeout(lingering);
       clearTimeout(forced);
+      // Ends Node's own timer for slow heads.
+      server.close();
     },
   };
 }

@@ -1,4 +1,5 @@
 import { pino } from 'pino';
+import { traceOfLine } from './trace.ts';
 
 export type Log = pino.Logger;
 
@@ -20,11 +21,12 @@ const credentialNames = [
   'password',
 ];
 
-/** A log of one JSON object a line on standard output; `service` is on every line. */
+/** A log of one JSON object a line on standard output; `service` is on every line, `trace_id` on every one that a request or a job has caused. */
 export function createLog(service: string, level: string): Log {
   const options: pino.LoggerOptions = {
     level,
     base: { service },
+    mixin: traceOfLine,
     timestamp: pino.stdTimeFunctions.isoTime,
     formatters: { level: (label) => ({ level: label }) },
     redact: {

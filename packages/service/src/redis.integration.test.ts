@@ -82,6 +82,7 @@ test.each([
 test.each([
   [{}, 'is required where REDIS_URL is absent'],
   [{ REDIS_URL: 'http://a' }, 'REDIS_URL must be a redis:// or rediss:// address'],
+  [{ REDIS_URL: 'redis+sentinel://a:1' }, "REDIS_URL must end with the master's name"],
 ])('%j: a fault', (env, fault) => {
   expect(() => readSettings(queueRedisSettings, env)).toThrow(fault);
   expect(() => readSettings(cacheRedisSettings, env)).toThrow(fault);

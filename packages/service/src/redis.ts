@@ -1,9 +1,12 @@
-import { Redis, type RedisOptions } from 'ioredis';
+import type { RedisOptions } from 'ioredis';
 import { requiredWithout, type Settings, secret } from './env.ts';
+import { keepConnected } from './keep-connected.ts';
 import type { Log } from './log.ts';
+import { RedisAddressFault, readRedisAddress } from './redis-address.ts';
+import { type RedisClient, redisClient } from './redis-client.ts';
 import type { Secret } from './secret.ts';
 
-const redisUrl = () => secret({ schemes: ['redis://', 'rediss://'] });
+const redisUrl = () => secret({ fault: addressFault });
 
 /** The Redis of jobs, which must not be evicted: QUEUE_REDIS_URL, else REDIS_URL. */
 export const queueRedisSettings = {
@@ -31,33 +34,53 @@ function given(url: Secret | undefined): Secret {
   return url;
 }
 
+function addressFault(url: string): string | undefined {
+  try {
+    readRedisAddress(url);
+    return undefined;
+  } catch (error) {
+    if (error instanceof RedisAddressFault) return error.message;
+    throw error;
+  }
+}
+
 /** Answers at once when Redis is down and within two seconds when it hangs (TRAPS, BullMQ). */
 export const impatient: RedisOptions = {
   enableOfflineQueue: false,
   commandTimeout: 2000,
   connectTimeout: 2000,
+  // A server that says nothing may have been replaced: then this connection is of no use any more.
+  socketTimeout: 3000,
   maxRetriesPerRequest: 0,
 };
 
-/** Waits for Redis for as long as it takes: for workers and listeners, which have nothing else to do. */
-export const patient: RedisOptions = { connectTimeout: 2000, maxRetriesPerRequest: null };
+/**
+ * Waits for Redis for as long as it takes: for workers and listeners, which have nothing else to do. No command may block for
+ * longer than three seconds.
+ */
+export const patient: RedisOptions = {
+  connectTimeout: 2000,
+  socketTimeout: 5000,
+  maxRetriesPerRequest: null,
+};
 
 /** A connection that always comes back by itself; its errors are told once each time it is lost. */
-export function connectRedis(url: Secret, manner: RedisOptions, log: Log): Redis & AsyncDisposable {
-  const redis = new Redis(url.reveal(), {
-    ...manner,
-    retryStrategy: (attempt) => Math.min(attempt * 100, 1000),
-  });
-  let lost = false;
-  redis.on('ready', () => {
-    lost = false;
-  });
-  redis.on('error', (error) => {
-    if (!lost) log.warn({ reason: error.message }, 'redis is out of reach');
-    lost = true;
-  });
+export function connectRedis(url: Secret, manner: RedisOptions, log: Log): RedisClient & AsyncDisposable {
+  const redis = redisClient(readRedisAddress(url.reveal()), manner);
+  const lost = new Set<string>();
+  const tell = (error: Error, node = '') => {
+    if (!lost.has(node)) log.warn({ reason: error.message, ...(node && { node }) }, 'redis is out of reach');
+    lost.add(node);
+  };
+  redis.on('ready', () => lost.delete(''));
+  redis.on('error', (error) => tell(error));
+  // Of a cluster.
+  redis.on('node error', tell);
+  redis.on('+node', (node) => node.on('ready', () => lost.delete(`${node.options.host}:${node.options.port}`)));
+  const kept = keepConnected(redis);
   return Object.assign(redis, {
     async [Symbol.asyncDispose]() {
+      kept[Symbol.dispose]();
       redis.disconnect();
     },
   });

@@ -1,12 +1,15 @@
 import { flushCompileCache } from 'node:module';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { tellBuild } from './build-info.ts';
 import { FaultySettings } from './env.ts';
+import { watchEventLoop } from './event-loop-delay.ts';
 import { Health } from './health.ts';
 import { listen } from './http-server.ts';
 import { createLog, type Log } from './log.ts';
 import { Metrics } from './metrics.ts';
 import { opsServer } from './ops-server.ts';
 import type { ProcessSettings } from './process-settings.ts';
+import { startTracing } from './start-tracing.ts';
 
 /** The exit status of a process whose settings are faulty (EX_CONFIG of sysexits.h): starting it again cannot help. */
 export const faultySettingsStatus = 78;
@@ -37,7 +40,10 @@ export async function runService<C extends ProcessSettings>(
   const metrics = new Metrics(name);
   const health = new Health();
   const parts = new AsyncDisposableStack();
+  tellBuild(metrics, config.BUILD_REVISION);
+  parts.use(watchEventLoop(metrics));
   try {
+    parts.use(await startTracing(name, config, log));
     parts.use(
       await listen(opsServer(health, metrics), { host: config.HOST, port: config.OPS_PORT, stopping, graceSeconds: 0 }),
     );

@@ -1,0 +1,22 @@
+import { waitUntil } from '@echodrop/testkit/wait-until';
+import { expect, test } from 'vitest';
+import { watchEventLoop } from './event-loop-delay.ts';
+import { Metrics } from './metrics.ts';
+
+test('an event loop that stands still is told', async () => {
+  const metrics = new Metrics('test');
+  using _watch = watchEventLoop(metrics);
+  const looks = async (bucket: string) => {
+    const { text } = await metrics.exposition();
+    return Number(
+      new RegExp(`^echodrop_event_loop_delay_seconds_bucket\\{le="${bucket}",.*\\} (\\d+)`, 'm').exec(text)?.[1],
+    );
+  };
+  await waitUntil('a first look', 2000, async () => (await looks('\\+Inf')) > 0);
+  const beyond = async () => (await looks('\\+Inf')) - (await looks('0.5'));
+  const before = await beyond();
+  const end = performance.now() + 700;
+  while (performance.now() < end);
+  await waitUntil('a late look', 2000, async () => (await beyond()) === before + 1);
+  expect((await metrics.exposition()).text).not.toMatch(/^nodejs_eventloop_lag/m);
+});

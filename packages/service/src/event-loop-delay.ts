@@ -1,0 +1,19 @@
+import type { Metrics } from './metrics.ts';
+
+const everyMs = 100;
+const buckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
+
+/**
+ * Tells how much later than it should a timer goes off, ten times a second: what anything that comes in has to wait for the event loop.
+ * A histogram, so that processes can be put together and scrapers do not disturb each other.
+ */
+export function watchEventLoop(metrics: Metrics): Disposable {
+  const delays = metrics.histogram('echodrop_event_loop_delay_seconds', 'How late timers are.', [], buckets);
+  let expected = performance.now() + everyMs;
+  const timer = setInterval(() => {
+    const now = performance.now();
+    delays.observe(Math.max(0, now - expected) / 1000);
+    expected = now + everyMs;
+  }, everyMs).unref();
+  return { [Symbol.dispose]: () => clearInterval(timer) };
+}
