@@ -1,10 +1,12 @@
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type RunningRedis, startRedis } from '@echodrop/testkit/start-redis';
 import { waitUntil } from '@echodrop/testkit/wait-until';
+import { Queue } from 'bullmq';
 import { execa } from 'execa';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { QueueUnavailable } from './ask-queue.ts';
 import { msUntilSettled, RedisView, type TestQueue, testQueue } from './queue.fixture.ts';
 
@@ -68,10 +70,10 @@ describe.concurrent('a queue', () => {
     const asker = await readyAsker(queue);
     expect(await asker.ask('größe\0\u{1F600}', { deadlineMs: 5000 })).toBe('GRÖSSE\0\u{1F600}');
     await waitUntil('its end', 1000, async () => ends.length === 1);
-    expect(ends).toEqual([
-      { queue: queue.name, jobId: expect.any(String), outcome: 'answered', seconds: expect.any(Number) },
-    ]);
+    const times = { seconds: expect.any(Number), workSeconds: expect.any(Number) };
+    expect(ends).toEqual([{ queue: queue.name, jobId: expect.any(String), outcome: 'answered', ...times }]);
     expect(ends[0]?.seconds).toBeLessThan(2);
+    expect(ends[0]?.workSeconds).toBeLessThanOrEqual(ends[0]?.seconds ?? 0);
   });
 
   test('each of many askers at once gets the answer to its own question', async () => {
@@ -104,10 +106,10 @@ describe.concurrent('a queue', () => {
   test('where nobody answers the asker waits for its time and no longer, and takes its job back', async () => {
     await using queue = testQueue(redis.url);
     const asker = await readyAsker(queue);
-    const asked = asker.ask('q', { deadlineMs: 10_000, waitMs: 300 });
+    const asked = asker.ask('q', { deadlineMs: 20_000, waitMs: 2000 });
     asked.catch(() => {});
     await becomes(queue, 'wait', 1);
-    expect(await msUntilSettled(asked)).toBeLessThan(1000);
+    expect(await msUntilSettled(asked)).toBeLessThan(5000);
     await expect(asked).rejects.toThrow(QueueUnavailable);
     await becomes(queue, 'wait', 0);
   });
@@ -365,4 +367,32 @@ describe.concurrent('a queue', () => {
     );
     expect({ exitCode, stdout, stderr }).toEqual({ exitCode: 0, stdout: 'asked', stderr: '' });
   });
+});
+
+// Alone: looks are counted by a spy, of which there can be one.
+test.each([
+  ['comes back: its end is told', 'answered'],
+  ['stays away: it is given up', 'refused'],
+])('a shared job that is away when it is looked for %s', async (_, end) => {
+  await using queue = testQueue(redis.url);
+  const [first, second] = [await readyAsker(queue), await readyAsker(queue)];
+  const waiting = { deadlineMs: 10_000, jobId: randomUUID() };
+  const getJob = vi.spyOn(Queue.prototype, 'getJob');
+  const looks = () => getJob.mock.calls.filter(([jobId]) => jobId === waiting.jobId).length;
+  const asked = first.ask('small', waiting);
+  await becomes(queue, 'wait', 1);
+  // It is looked for before it is added, and behind that.
+  await waitUntil('the first look', 2000, async () => looks() === 2);
+  await first.ready();
+  await view.redis.del(view.key(queue.name, waiting.jobId), view.key(queue.name, 'wait'));
+  const refused = end === 'refused' ? expect(asked).rejects.toThrow('gave no answer') : undefined;
+  const answered = end === 'answered' ? expect(asked).resolves.toBe('SMALL') : undefined;
+  await waitUntil('a look in vain', 4000, async () => looks() === 3);
+  await first.ready();
+  if (end === 'answered') {
+    queue.worker();
+    expect(await second.ask('small', waiting)).toBe('SMALL');
+  }
+  await Promise.all([refused, answered]);
+  if (end === 'refused') expect(looks()).toBe(4);
 });

@@ -2,11 +2,14 @@ import { randomUUID } from 'node:crypto';
 import { EventEmitter, once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { connectRedis, impatient } from '@echodrop/service/redis';
+import { inSpan, traceparent } from '@echodrop/service/trace';
 import { type Job, Queue, QueueEvents } from 'bullmq';
 import {
+  blockingSeconds,
   closingMs,
   connectPatiently,
   type JobData,
+  jobVersion,
   type QueueConnection,
   queuePrefix,
   within,
@@ -47,10 +50,14 @@ export type End<A> = { readonly answer: A } | { readonly failure: string };
  */
 export type Standing<A> = (end: End<A>) => number;
 
-/** What waits in a queue: how many jobs, and for how many milliseconds the oldest of them has. */
+/** What no worker of a queue has begun. */
 export interface Backlog {
+  /** How many jobs wait, also those that are only wished for. */
   readonly waiting: number;
+  /** For how many milliseconds the oldest of them has. */
   readonly oldestMs: number;
+  /** How many are left to workers of another release. Now and then each waits again, until a worker of this release has looked at it. */
+  readonly left: number;
 }
 
 // Jobs that somebody waits for go before those that are only wished for.
@@ -75,7 +82,11 @@ export class AskQueue<Q, A> implements AsyncDisposable {
     const listening = this.#parts.use(connectPatiently(connection));
     // The check is made once, when Redis is first there; were it to fail, BullMQ would refuse every question from then on.
     this.#queue = new Queue(name, { connection: this.#redis, prefix: queuePrefix, skipVersionCheck: true });
-    const events = new QueueEvents(name, { connection: listening, prefix: queuePrefix });
+    const events = new QueueEvents(name, {
+      connection: listening,
+      prefix: queuePrefix,
+      blockingTimeout: blockingSeconds * 1000,
+    });
     this.#parts.defer(() => within(closingMs, this.#queue.close()));
     this.#parts.defer(() => within(closingMs, events.close()));
     // The connections tell their own troubles.
@@ -89,7 +100,49 @@ export class AskQueue<Q, A> implements AsyncDisposable {
    * Asks `question` and waits for its answer.
    * @throws QueueUnavailable, or the signal's reason
    */
-  async ask(question: Q, { deadlineMs, waitMs = deadlineMs, signal, jobId }: Asking): Promise<A> {
+  ask(question: Q, asking: Asking): Promise<A> {
+    return this.#inSpan('ask', () => this.#ask(question, asking));
+  }
+
+  /**
+   * Adds a job that is done after all that somebody waits for, unless it is there already.
+   * @throws QueueUnavailable
+   */
+  async wish(question: Q, { deadlineMs, jobId }: Wish): Promise<void> {
+    try {
+      await this.#inSpan('wish', () => this.#add(jobId, question, deadlineMs, 'wished'));
+    } catch (error) {
+      throw new QueueUnavailable('the queue did not take it', { cause: error });
+    }
+  }
+
+  /** A look at what waits now. @throws QueueUnavailable */
+  async backlog(): Promise<Backlog> {
+    try {
+      this.#requireRedis();
+      // BullMQ keeps jobs with a priority apart; of each kind the first has waited longest, but for wishes that somebody asks for now: these go behind.
+      const [counts, firsts] = await Promise.all([
+        this.#queue.getJobCounts('waiting', 'prioritized', 'delayed'),
+        this.#queue.getJobs(['waiting', 'prioritized'], 0, 0, true),
+      ]);
+      const ages = firsts.map(({ timestamp }) => Date.now() - timestamp);
+      const { waiting = 0, prioritized = 0, delayed = 0 } = counts;
+      return { waiting: waiting + prioritized, oldestMs: Math.max(0, ...ages), left: delayed };
+    } catch (error) {
+      throw new QueueUnavailable('the queue cannot be looked at', { cause: error });
+    }
+  }
+
+  /** Resolves when the Redis that has the queue answers. */
+  async ready(): Promise<void> {
+    await this.#redis.exists(queuePrefix);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#parts.disposeAsync();
+  }
+
+  async #ask(question: Q, { deadlineMs, waitMs = deadlineMs, signal, jobId }: Asking): Promise<A> {
     const id = jobId ?? randomUUID();
     const done = new AbortController();
     const over = AbortSignal.any([done.signal, AbortSignal.timeout(waitMs), ...(signal ? [signal] : [])]);
@@ -98,7 +151,8 @@ export class AskQueue<Q, A> implements AsyncDisposable {
     const added = this.#add(id, question, deadlineMs, jobId === undefined ? 'own' : 'shared');
     try {
       const firstLookMs = jobId === undefined ? lookMs : 0;
-      const looked = added.then(() => this.#looked(id, firstLookMs, over));
+      const looksInVain = jobId === undefined ? 1 : 2;
+      const looked = added.then(() => this.#looked(id, { firstLookMs, looksInVain }, over));
       const told = await Promise.race([heard, looked]);
       if ('failure' in told) throw new Error(told.failure);
       return told.answer;
@@ -111,42 +165,15 @@ export class AskQueue<Q, A> implements AsyncDisposable {
     }
   }
 
-  /**
-   * Adds a job that is done after all that somebody waits for, unless it is there already.
-   * @throws QueueUnavailable
-   */
-  async wish(question: Q, { deadlineMs, jobId }: Wish): Promise<void> {
-    try {
-      await this.#add(jobId, question, deadlineMs, 'wished');
-    } catch (error) {
-      throw new QueueUnavailable('the queue did not take it', { cause: error });
-    }
-  }
-
-  /** A look at what waits now. @throws QueueUnavailable */
-  async backlog(): Promise<Backlog> {
-    try {
-      this.#requireRedis();
-      const [waiting, [oldest]] = await Promise.all([this.#queue.getWaitingCount(), this.#queue.getWaiting(0, 0)]);
-      return { waiting, oldestMs: oldest ? Math.max(0, Date.now() - oldest.timestamp) : 0 };
-    } catch (error) {
-      throw new QueueUnavailable('the queue cannot be looked at', { cause: error });
-    }
-  }
-
-  /** Resolves when Redis answers. */
-  async ready(): Promise<void> {
-    await this.#redis.ping();
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.#parts.disposeAsync();
-  }
-
   async #add(jobId: string, question: Q, deadlineMs: number, kind: 'own' | 'shared' | 'wished'): Promise<void> {
     this.#requireRedis();
     if (kind !== 'own') await this.#makeRoom(jobId, kind);
-    const data: JobData<Q> = { version: 1, deadline: Date.now() + deadlineMs, question };
+    const data: JobData<Q> = {
+      version: jobVersion,
+      deadline: Date.now() + deadlineMs,
+      traceparent: traceparent(),
+      question,
+    };
     const kept = { age: this.#standing.mostSeconds, count: mostKept };
     const priority = kind === 'wished' ? { priority: wished } : {};
     await this.#queue.add(this.#queue.name, data, { jobId, removeOnComplete: kept, removeOnFail: kept, ...priority });
@@ -166,6 +193,16 @@ export class AskQueue<Q, A> implements AsyncDisposable {
     }
   }
 
+  #inSpan<T>(act: 'ask' | 'wish', work: () => Promise<T>): Promise<T> {
+    const { name } = this.#queue;
+    return inSpan(
+      `${act} ${name}`,
+      'producer',
+      { 'messaging.system': 'bullmq', 'messaging.destination.name': name },
+      work,
+    );
+  }
+
   #requireRedis(): void {
     if (this.#redis.status !== 'ready') throw new Error('redis is out of reach');
   }
@@ -176,13 +213,20 @@ export class AskQueue<Q, A> implements AsyncDisposable {
   }
 
   // The second way to learn the end: an event is lost when the stream was trimmed or the connection was away, and a job that
-  // others asked for may have ended before we listened.
-  async #looked(jobId: string, firstLookMs: number, over: AbortSignal): Promise<End<A>> {
+  // others asked for may have ended before we listened. A shared job may be away for a moment, while another asker makes room
+  // for its own of the same id.
+  async #looked(
+    jobId: string,
+    { firstLookMs, looksInVain }: { readonly firstLookMs: number; readonly looksInVain: number },
+    over: AbortSignal,
+  ): Promise<End<A>> {
+    let inVain = 0;
     for (let pauseMs = firstLookMs; ; pauseMs = lookMs) {
       await sleep(pauseMs, undefined, { signal: over });
       const job = await this.#queue.getJob(jobId).catch(() => 'unknown' as const);
-      if (job === undefined) return { failure: 'the job is gone' };
-      if (job !== 'unknown' && job.finishedOn) return endOf(job);
+      inVain = job === undefined ? inVain + 1 : 0;
+      if (inVain === looksInVain) return { failure: 'the job is gone' };
+      if (job !== undefined && job !== 'unknown' && job.finishedOn) return endOf(job);
     }
   }
 }

@@ -1,8 +1,8 @@
 import type { MediaType } from '@echodrop/media/media-type';
 import { isPhoto } from '@echodrop/media/media-type';
 import type { Probe } from '@echodrop/media/probe';
-import { LRUCache } from 'lru-cache';
 import { AskQueue, type Backlog } from './ask-queue.ts';
+import { Backlogs } from './backlogs.ts';
 import { killedItsWorkers } from './died-with-it.ts';
 import type { QueueConnection } from './queue-connection.ts';
 import { type JobEnd, ServedQueue } from './serve-queue.ts';
@@ -18,9 +18,8 @@ export interface ProbeQuestion {
 }
 
 // Photos and films have a queue each, so that slow films never hold up photos.
-const queues = { photos: 'probe-photos', films: 'probe-films' };
-const lookMs = 1000;
-const empty: Backlog = { waiting: 0, oldestMs: 0 };
+const queues = { photos: 'probe-photos', films: 'probe-films' } as const;
+const empty: Backlog = { waiting: 0, oldestMs: 0, left: 0 };
 
 /** What a queue of probes is for. */
 export type ProbeKind = keyof typeof queues;
@@ -36,16 +35,12 @@ export class ProbeClient implements AsyncDisposable {
   readonly #parts = new AsyncDisposableStack();
   readonly #photos: AskQueue<ProbeJob, Probe>;
   readonly #films: AskQueue<ProbeJob, Probe>;
-  readonly #backlogs: LRUCache<ProbeKind, Backlog>;
+  readonly #backlogs: Backlogs<(typeof queues)[ProbeKind]>;
 
   constructor(connection: QueueConnection) {
     this.#photos = this.#parts.use(new AskQueue(queues.photos, connection));
     this.#films = this.#parts.use(new AskQueue(queues.films, connection));
-    this.#backlogs = new LRUCache({
-      max: 2,
-      ttl: lookMs,
-      fetchMethod: (kind) => (kind === 'photos' ? this.#photos : this.#films).backlog().catch(() => empty),
-    });
+    this.#backlogs = new Backlogs({ [queues.photos]: this.#photos, [queues.films]: this.#films });
   }
 
   /**
@@ -72,7 +67,12 @@ export class ProbeClient implements AsyncDisposable {
    * whoever asks it a question finds out.
    */
   async backlog(kind: ProbeKind): Promise<Backlog> {
-    return (await this.#backlogs.fetch(kind)) ?? empty;
+    return (await this.#backlogs.of(queues[kind])) ?? empty;
+  }
+
+  /** What waits in the queues, by their names; those that cannot be looked at are left out. */
+  backlogs(): Promise<ReadonlyMap<string, Backlog>> {
+    return this.#backlogs.all();
   }
 
   /** Resolves when both queues can be asked. */

@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { keepConnected } from '@echodrop/service/keep-connected';
 import type { Log } from '@echodrop/service/log';
 import { connectRedis, patient } from '@echodrop/service/redis';
+import type { RedisClient } from '@echodrop/service/redis-client';
 import type { Secret } from '@echodrop/service/secret';
-import type { Redis, RedisOptions } from 'ioredis';
 
 /** The Redis that holds the jobs, and whom to tell of its troubles. */
 export interface QueueConnection {
@@ -13,11 +14,16 @@ export interface QueueConnection {
 // In braces, so that all keys of a queue lie on one node of a Redis Cluster.
 export const queuePrefix = '{echodrop}';
 
+/** Of what a job says: also in the ids of jobs that askers share, so that no job of another version lies where one of this is to. */
+export const jobVersion = 1;
+
 /** What every job carries beside its question: a later release knows by `version` how to read it. */
 export interface JobData<Q> {
-  readonly version: 1;
+  readonly version: typeof jobVersion;
   /** Milliseconds since 1970 after which nobody waits for the answer any more. */
   readonly deadline: number;
+  /** The trace that the job belongs to (W3C Trace Context); jobs of earlier releases have none. */
+  readonly traceparent?: string | undefined;
   readonly question: Q;
 }
 
@@ -25,28 +31,36 @@ export interface JobData<Q> {
  * A connection that waits for Redis for as long as it takes. BullMQ makes copies of it for what blocks, and does not end them
  * where Redis is out of reach; disposing ends the copies too.
  */
-export function connectPatiently({ url, log }: QueueConnection): Redis & AsyncDisposable {
+export function connectPatiently({ url, log }: QueueConnection): RedisClient & AsyncDisposable {
   const redis = connectRedis(url, patient, log);
-  const copies: Redis[] = [];
-  const duplicate = redis.duplicate.bind(redis);
+  const copies = new DisposableStack();
+  const duplicate: (...overrides: never[]) => RedisClient = redis.duplicate.bind(redis);
+  const dispose = redis[Symbol.asyncDispose];
   return Object.assign(redis, {
-    duplicate(override?: Partial<RedisOptions>) {
-      const copy = duplicate(override).on('error', () => {});
-      copies.push(copy);
+    duplicate(...overrides: never[]) {
+      const copy = duplicate(...overrides).on('error', () => {});
+      copies.defer(() => {
+        if (copy.status !== 'end') copy.disconnect();
+      });
+      copies.use(keepConnected(copy));
       return copy;
     },
     async [Symbol.asyncDispose]() {
-      for (const each of [...copies, redis]) if (each.status !== 'end') each.disconnect();
+      copies.dispose();
+      await dispose();
     },
   });
 }
 
+/** How long a command waits for something to happen before it is given anew: less than a patient connection waits for an answer. */
+export const blockingSeconds = 3;
+
 /** How long BullMQ may take to close: with Redis out of reach it would wait for ever (measured with BullMQ 6.7). */
 export const closingMs = 2000;
 
-/** Waits for `closing`, but no longer than `ms`. */
+/** Waits for `closing`, but no longer than `ms`. Where Redis is out of reach it may fail: then the connections are what is left to end. */
 export async function within(ms: number, closing: Promise<unknown>): Promise<void> {
   const over = new AbortController();
   const late = sleep(ms, undefined, { signal: over.signal }).catch(() => {});
-  await Promise.race([closing, late]).finally(() => over.abort());
+  await Promise.race([closing.catch(() => {}), late]).finally(() => over.abort());
 }

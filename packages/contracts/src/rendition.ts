@@ -1,9 +1,10 @@
 import type { MediaType } from '@echodrop/media/media-type';
 import { type RenditionSet, recipesOf } from '@echodrop/media/recipes';
 import type { Rendered } from '@echodrop/media/render-pictures';
-import { AskQueue, type End } from './ask-queue.ts';
+import { AskQueue, type Backlog, type End } from './ask-queue.ts';
+import { Backlogs } from './backlogs.ts';
 import { diedWithIt, killedItsWorkers } from './died-with-it.ts';
-import type { QueueConnection } from './queue-connection.ts';
+import { jobVersion, type QueueConnection } from './queue-connection.ts';
 import { type JobEnd, ServedQueue } from './serve-queue.ts';
 
 /** Renditions that are wanted: of which media, and all pictures of it or its film. */
@@ -41,6 +42,7 @@ function standing(end: End<RenditionAnswer>): number {
 export class RenditionClient implements AsyncDisposable {
   readonly #parts = new AsyncDisposableStack();
   readonly #queues: Record<RenditionSet, AskQueue<RenditionQuestion, RenditionAnswer>>;
+  readonly #backlogs: Backlogs<string>;
 
   constructor(connection: QueueConnection) {
     const opened = (name: string) =>
@@ -48,6 +50,7 @@ export class RenditionClient implements AsyncDisposable {
         new AskQueue<RenditionQuestion, RenditionAnswer>(name, connection, { seconds: standing, mostSeconds: hour }),
       );
     this.#queues = { pictures: opened(queues.pictures), film: opened(queues.film) };
+    this.#backlogs = new Backlogs({ [queues.pictures]: this.#queues.pictures, [queues.film]: this.#queues.film });
   }
 
   /**
@@ -76,15 +79,21 @@ export class RenditionClient implements AsyncDisposable {
     }
   }
 
+  /** What waits in the queues, by their names; those that cannot be looked at are left out. */
+  backlogs(): Promise<ReadonlyMap<string, Backlog>> {
+    return this.#backlogs.all();
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#parts.disposeAsync();
   }
 }
 
-// With the recipes' versions: what an earlier release could not make is no answer about what this one can.
+// With the versions of jobs and recipes: what is left to workers of another release, or what an earlier one could not make, is no
+// answer about what this one can.
 function jobIdOf({ set, type, mediaKey }: RenditionQuestion): string {
   const versions = recipesOf(set, type).map(({ version }) => version);
-  return [set, ...versions, mediaKey].join('-');
+  return [set, `v${jobVersion}`, ...versions, mediaKey].join('-');
 }
 
 interface ServedRenditions {

@@ -1,11 +1,14 @@
 import { addAbortListener } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { connectRedis } from '@echodrop/service/redis';
-import { type Job, UnrecoverableError, WaitingError, Worker } from 'bullmq';
+import { continued, inSpan } from '@echodrop/service/trace';
+import { DelayedError, type Job, UnrecoverableError, WaitingError, Worker } from 'bullmq';
 import {
+  blockingSeconds,
   closingMs,
   connectPatiently,
   type JobData,
+  jobVersion,
   type QueueConnection,
   queuePrefix,
   within,
@@ -13,7 +16,14 @@ import {
 
 // A dead worker's job is another's within ten seconds (TRAPS, BullMQ); one that kills two workers fails.
 const lockDuration = 6000;
-const recovery = { lockDuration, skipLockRenewal: true, stalledInterval: 3000, maxStalledCount: 1 };
+// What a lost connection cost is tried again at once: BullMQ would wait for 15 s, and a job's lock ends sooner.
+const recovery = {
+  lockDuration,
+  skipLockRenewal: true,
+  stalledInterval: 3000,
+  maxStalledCount: 1,
+  runRetryDelay: 500,
+};
 
 /** How a job ended, for the worker's log and metrics. */
 export interface JobEnd {
@@ -22,6 +32,8 @@ export interface JobEnd {
   readonly outcome: 'answered' | 'failed' | 'late';
   /** From its adding to its end. */
   readonly seconds: number;
+  /** From its taking by a worker to its end. */
+  readonly workSeconds: number;
   readonly error?: Error;
 }
 
@@ -43,6 +55,8 @@ interface Serving<Q, A> {
   readonly ended: (end: JobEnd, question?: Q) => void;
 }
 
+// For how long a job that is not this worker's to answer is left at most.
+const leftMs = 30_000;
 // How long an answer that was told to end may take for it.
 const endingMs = 1000;
 
@@ -56,18 +70,21 @@ export class ServedQueue<Q, A> implements AsyncDisposable {
   readonly #answer: Serving<Q, A>['answer'];
   readonly #mostMs: number | undefined;
   readonly #stop = new AbortController();
+  readonly #log: QueueConnection['log'];
 
   constructor(
     { name, concurrency, graceSeconds, mostSeconds, answer, ended }: Serving<Q, A>,
     connection: QueueConnection,
   ) {
     this.#answer = answer;
+    this.#log = connection.log;
     this.#mostMs = mostSeconds && mostSeconds * 1000;
     this.#redis = this.#parts.use(connectPatiently(connection));
-    const worker = new Worker<JobData<Q>, A>(name, (job, token = '') => this.#process(job, token), {
+    const worker = new Worker<JobData<Q>, A>(name, (job, token = '') => this.#inTrace(job, token), {
       connection: this.#redis,
       prefix: queuePrefix,
       concurrency,
+      drainDelay: blockingSeconds,
       ...recovery,
     });
     this.#parts.defer(async () => {
@@ -82,26 +99,46 @@ export class ServedQueue<Q, A> implements AsyncDisposable {
       connection.log.debug({ reason: error.message, queue: name }, 'worker lost its connection'),
     );
     worker.on('completed', (job) =>
-      ended({ queue: name, jobId: String(job.id), outcome: 'answered', seconds: age(job) }, job.data.question),
+      continued(job.data.traceparent, () =>
+        ended({ queue: name, jobId: String(job.id), outcome: 'answered', ...times(job) }, job.data.question),
+      ),
     );
     worker.on('failed', (job, error) => {
       const outcome = error.message === late ? 'late' : 'failed';
-      ended({ queue: name, jobId: String(job?.id), outcome, seconds: age(job), error }, job?.data.question);
+      continued(job?.data.traceparent, () =>
+        ended({ queue: name, jobId: String(job?.id), outcome, ...times(job), error }, job?.data.question),
+      );
     });
   }
 
-  /** Resolves when Redis answers. */
+  /** Resolves when the Redis that has the queue answers. */
   async ready(): Promise<void> {
-    await this.#redis.ping();
+    await this.#redis.exists(queuePrefix);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#parts.disposeAsync();
   }
 
+  #inTrace(job: Job<JobData<Q>, A>, token: string): Promise<A> {
+    const facts = { 'messaging.system': 'bullmq', 'messaging.destination.name': job.queueName } as const;
+    return continued(job.data.traceparent, () =>
+      inSpan(`process ${job.queueName}`, 'consumer', facts, () => this.#process(job, token)),
+    );
+  }
+
+  // What a later release asks is for its own workers: this one looks away for a while, a second for a probe, and again until the job is late.
+  async #leave(job: Job<JobData<Q>, A>, token: string, remaining: number): Promise<never> {
+    const facts = { queue: job.queueName, jobId: job.id, version: job.data.version };
+    this.#log.warn(facts, 'a job of another version is left to workers of its release');
+    await job.moveToDelayed(Date.now() + Math.min(remaining / 20, leftMs), token);
+    throw new DelayedError();
+  }
+
   async #process(job: Job<JobData<Q>, A>, token: string): Promise<A> {
     const remaining = job.data.deadline - Date.now();
     if (remaining <= 0) throw new UnrecoverableError(late);
+    if (job.data.version !== jobVersion) return this.#leave(job, token, remaining);
     const lost = new AbortController();
     const ended = new AbortController();
     keepLock(job, token, lost, ended.signal).catch(() => {});
@@ -143,6 +180,8 @@ async function keepLock(job: Job, token: string, lost: AbortController, ended: A
 
 const late = 'past its deadline';
 
-function age(job: { timestamp: number } | undefined): number {
-  return job ? (Date.now() - job.timestamp) / 1000 : 0;
+function times(job: Pick<Job, 'timestamp' | 'processedOn'> | undefined): Pick<JobEnd, 'seconds' | 'workSeconds'> {
+  const now = Date.now();
+  const since = (ms: number | undefined) => (ms === undefined ? 0 : Math.max(0, now - ms) / 1000);
+  return { seconds: since(job?.timestamp), workSeconds: since(job?.processedOn) };
 }

@@ -1,4 +1,5 @@
 import type { RotatedSecret } from '@echodrop/service/env';
+import { inSpan, traceparent } from '@echodrop/service/trace';
 import { LRUCache } from 'lru-cache';
 import { Pool } from 'undici';
 import { z } from 'zod';
@@ -18,6 +19,8 @@ const providersKeptMs = 10_000;
 // The verifier knows its providers by heart.
 const providersMs = 2000;
 const maxAnswerBytes = 64 * 1024;
+// We leave idle connections sooner than a verifier that stops ends them (http-server.ts): no question may meet that end.
+const keepAliveTimeout = 500;
 
 interface Verifier {
   readonly address: string;
@@ -46,7 +49,11 @@ export class VerificationClient implements AsyncDisposable {
 
   constructor(verifier: Verifier) {
     this.#verifier = verifier;
-    this.#pool = new Pool(verifier.address, { connectTimeout: 2000 });
+    this.#pool = new Pool(verifier.address, {
+      connectTimeout: 2000,
+      keepAliveTimeout,
+      keepAliveMaxTimeout: keepAliveTimeout,
+    });
     this.#providers = new LRUCache({
       max: 1,
       ttl: providersKeptMs,
@@ -87,15 +94,30 @@ export class VerificationClient implements AsyncDisposable {
     method: 'GET' | 'POST',
     path: string,
     shape: T,
+    exchange: Exchange,
+  ): Promise<z.output<T>> {
+    const facts = { 'http.request.method': method, 'http.route': path };
+    return await inSpan(`${method} ${path}`, 'client', facts, () => this.#request(method, path, shape, exchange));
+  }
+
+  async #request<T extends z.ZodType>(
+    method: 'GET' | 'POST',
+    path: string,
+    shape: T,
     { body: question, signal, deadlineMs = this.#verifier.deadlineMs }: Exchange,
   ): Promise<z.output<T>> {
     const deadline = AbortSignal.timeout(deadlineMs);
+    const running = traceparent();
     try {
       const { statusCode, body } = await this.#pool.request({
         method,
         path,
         body: question === undefined ? null : JSON.stringify(question),
-        headers: { authorization: `Bearer ${this.#verifier.secret[0].reveal()}`, 'content-type': 'application/json' },
+        headers: {
+          authorization: `Bearer ${this.#verifier.secret[0].reveal()}`,
+          'content-type': 'application/json',
+          ...(running && { traceparent: running }),
+        },
         signal: signal ? AbortSignal.any([signal, deadline]) : deadline,
       });
       const answer = await limitedText(body);

@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { buffer } from 'node:stream/consumers';
 import type { RotatedSecret } from '@echodrop/service/env';
 import type { Log } from '@echodrop/service/log';
+import { continued, inSpan } from '@echodrop/service/trace';
 import type { z } from 'zod';
 import {
   forgetPath,
@@ -14,6 +15,7 @@ import {
   questionShape,
   type Verdict,
   verdictShape,
+  verificationRoute,
   verifyPath,
 } from './verification.ts';
 
@@ -45,7 +47,6 @@ export function verificationServer({
   };
 
   const answerTo = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
-    if (!isKnown(request)) return answer(response, 401);
     switch (`${request.method} ${request.url}`) {
       case `GET ${providersPath}`:
         return answer(response, 200, providers);
@@ -66,12 +67,16 @@ export function verificationServer({
   return createServer(
     { requestTimeout: questionMs, headersTimeout: questionMs, connectionsCheckingInterval: questionMs / 10 },
     (request, response) => {
-      answerTo(request, response).catch((error: unknown) => {
-        // Whoever asked has gone.
-        if (!request.complete) return;
-        log.error({ err: error }, 'question could not be answered');
-        answer(response, 500);
-      });
+      if (!isKnown(request)) return answer(response, 401);
+      const name = `${request.method} ${verificationRoute(request.url) ?? 'none'}`;
+      continued(String(request.headers.traceparent), () =>
+        inSpan(name, 'server', {}, () => answerTo(request, response)).catch((error: unknown) => {
+          // Whoever asked has gone.
+          if (!request.complete) return;
+          log.error({ err: error }, 'question could not be answered');
+          answer(response, 500);
+        }),
+      );
     },
   );
 }

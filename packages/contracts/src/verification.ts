@@ -62,3 +62,8 @@ export const verifyPath = '/verify';
 export const providersPath = '/providers';
 export const forgetPath = '/forget';
 export const maxQuestionBytes = 2 * 1024 * 1024;
+
+/** The path of the wire that `url` is; undefined for every other. */
+export function verificationRoute(url: string | undefined): string | undefined {
+  return [verifyPath, providersPath, forgetPath].find((path) => path === url);
+}

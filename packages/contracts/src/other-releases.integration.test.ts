@@ -1,0 +1,150 @@
+import { randomUUID } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type RunningRedis, startRedis } from '@echodrop/testkit/start-redis';
+import { waitUntil } from '@echodrop/testkit/wait-until';
+import { Queue, Worker } from 'bullmq';
+import { Redis } from 'ioredis';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { ProbeClient, serveProbes } from './probe.ts';
+import { connectionTo, testQueue } from './queue.fixture.ts';
+import { queuePrefix } from './queue-connection.ts';
+import { RenditionClient, serveRenditions } from './rendition.ts';
+import type { JobEnd } from './serve-queue.ts';
+
+// What was recorded in `kept` lies in queues while processes of two releases run beside each other: those files stay as they are.
+const mediaKey = '00112233445566778899aabbccddeeff';
+
+let redis: RunningRedis;
+let connection: Redis;
+let parts: AsyncDisposableStack;
+
+beforeAll(async () => {
+  redis = await startRedis();
+  connection = new Redis(redis.url, { maxRetriesPerRequest: null });
+});
+afterAll(async () => {
+  connection.disconnect();
+  await redis[Symbol.asyncDispose]();
+});
+beforeEach(() => {
+  parts = new AsyncDisposableStack();
+});
+afterEach(async () => {
+  await parts.disposeAsync();
+  await connection.flushall();
+});
+
+async function kept(name: string) {
+  return JSON.parse(await readFile(join(import.meta.dirname, 'kept', name), 'utf8'));
+}
+
+/** Adds a job as it was recorded, with a deadline that is still to come. */
+async function added(queue: string, job: object, deadlineMs = 20_000): Promise<void> {
+  const adding = parts.adopt(new Queue(queue, { connection, prefix: queuePrefix }), (each) => each.close());
+  await adding.add(queue, { ...job, deadline: Date.now() + deadlineMs }, { jobId: randomUUID() });
+}
+
+/** A worker that gives recorded answers, one after the other. */
+function answering(queue: string, answers: unknown[]): void {
+  const worker = new Worker(queue, async () => answers.shift(), { connection, prefix: queuePrefix });
+  parts.adopt(worker, (each) => each.close(true));
+}
+
+test('probe jobs of every version that there was are answered', async () => {
+  const asked: unknown[] = [];
+  const ends: JobEnd[] = [];
+  const serving = { photoConcurrency: 1, filmConcurrency: 1, graceSeconds: 0, ended: (end: JobEnd) => ends.push(end) };
+  const probe = async (question: unknown) => {
+    asked.push(question);
+    return { outcome: 'unsupported', why: 'too_costly' } as const;
+  };
+  for (const queue of serveProbes({ ...serving, probe }, connectionTo(redis.url))) parts.use(queue);
+  for (const queue of ['probe-photos', 'probe-films']) await added(queue, await kept('probe-job-1.json'));
+  await waitUntil('both ends', 10_000, async () => ends.length === 2);
+  expect(ends.map(({ outcome }) => outcome)).toEqual(['answered', 'answered']);
+  const question = { mediaKey, size: 123456, head: Buffer.from('/9j/4AAQ', 'base64') };
+  expect(asked).toEqual([question, question]);
+});
+
+test('rendition jobs of every version that there was are answered', async () => {
+  const asked: unknown[] = [];
+  const ends: JobEnd[] = [];
+  const serving = { pictureConcurrency: 1, filmConcurrency: 1, graceSeconds: 0 };
+  const render = async (question: unknown) => {
+    asked.push(question);
+    return { outcome: 'made' } as const;
+  };
+  const ended = (end: JobEnd) => ends.push(end);
+  for (const queue of serveRenditions({ ...serving, render, ended }, connectionTo(redis.url))) parts.use(queue);
+  for (const queue of ['rendition-pictures', 'rendition-films']) await added(queue, await kept('rendition-job-1.json'));
+  await waitUntil('both ends', 10_000, async () => ends.length === 2);
+  expect(asked).toEqual([1, 2].map(() => ({ mediaKey, type: 'mp4', set: 'film' })));
+});
+
+test('what workers of every version that there was answer is understood', async () => {
+  const { probe, rendition } = await kept('answers-1.json');
+  answering('probe-photos', [...probe]);
+  answering('rendition-films', [...rendition]);
+  const probes = parts.use(new ProbeClient(connectionTo(redis.url)));
+  const renditions = parts.use(new RenditionClient(connectionTo(redis.url)));
+  await waitUntil('a connection', 5000, () => probes.ready().then(() => true));
+  const signal = AbortSignal.timeout(20_000);
+  for (const expected of probe) {
+    const question = { mediaKey, size: 3, head: Buffer.from('any') };
+    expect(await probes.probe(question, 'jpg', { deadlineMs: 10_000, signal })).toEqual(expected);
+  }
+  for (const [n, expected] of rendition.entries()) {
+    const question = { mediaKey: `${mediaKey}${n}`, type: 'mp4', set: 'film' } as const;
+    expect(await renditions.make(question, { waitMs: 10_000, signal })).toEqual(expected);
+  }
+});
+
+test('a job of a later version is left to a worker of its release, and others are answered meanwhile', async () => {
+  await using queue = testQueue(redis.url);
+  const later = { version: 2, question: { words: ['not', 'a', 'text'] } };
+  const { ends } = queue.worker({ concurrency: 1 });
+  await added(queue.name, later);
+  await added(queue.name, { version: 1, question: 'ours' });
+  await waitUntil('the end of ours', 5000, async () => ends.length === 1);
+  const taken: unknown[] = [];
+  const worker = new Worker(queue.name, async ({ data }) => taken.push(data.question), {
+    connection,
+    prefix: queuePrefix,
+  });
+  parts.adopt(worker, (each) => each.close(true));
+  await waitUntil('the later one', 15_000, async () => taken.length === 1);
+  expect(taken).toEqual([later.question]);
+  expect(ends.map(({ outcome }) => outcome)).toEqual(['answered']);
+});
+
+test('renditions that a later release wanted are made for this one too, whose askers wait for a job of their own', async () => {
+  const client = parts.use(new RenditionClient(connectionTo(redis.url)));
+  const question = { mediaKey, type: 'mp4', set: 'film' } as const;
+  await waitUntil('a connection', 5000, () => client.wish(question).then(() => true));
+  const queue = parts.adopt(new Queue('rendition-films', { connection, prefix: queuePrefix }), (each) => each.close());
+  const [ours] = await queue.getPrioritized();
+  const jobId = ours?.id?.replace('-v1-', '-v2-') ?? '';
+  await ours?.remove();
+  const data = { version: 2, deadline: Date.now() + 60_000, question: {} };
+  await queue.add('rendition-films', data, { jobId });
+
+  const serving = { pictureConcurrency: 1, filmConcurrency: 1, graceSeconds: 0, ended: () => {} };
+  const render = async () => ({ outcome: 'made' }) as const;
+  for (const each of serveRenditions({ ...serving, render }, connectionTo(redis.url))) parts.use(each);
+  await waitUntil('that it is left', 5000, async () => (await queue.getDelayedCount()) === 1);
+  await waitUntil('a look at it', 5000, async () => {
+    const look = (await client.backlogs()).get('rendition-films');
+    return look?.left === 1 && look.waiting === 0 && look.oldestMs === 0;
+  });
+  const waiting = { waitMs: 5000, signal: AbortSignal.timeout(10_000) };
+  expect(await client.make(question, waiting)).toEqual({ outcome: 'made' });
+});
+
+test('where there is no such worker, a job of a later version ends as late', async () => {
+  await using queue = testQueue(redis.url);
+  const { ends } = queue.worker();
+  await added(queue.name, { version: 2, question: {} }, 800);
+  await waitUntil('its end', 10_000, async () => ends.length === 1);
+  expect(ends[0]?.outcome).toBe('late');
+});

@@ -1,0 +1,40 @@
+import { Metrics } from '@echodrop/service/metrics';
+import { startRedis } from '@echodrop/testkit/start-redis';
+import { waitUntil } from '@echodrop/testkit/wait-until';
+import { expect, test } from 'vitest';
+import { ProbeClient } from './probe.ts';
+import { connectionTo } from './queue.fixture.ts';
+import { tellBacklogs } from './queue-metrics.ts';
+import { RenditionClient } from './rendition.ts';
+
+test('what waits is told of each queue, wishes and what somebody waits for alike, and nothing while Redis is away', async () => {
+  await using redis = await startRedis();
+  await using probes = new ProbeClient(connectionTo(redis.url));
+  await using renditions = new RenditionClient(connectionTo(redis.url));
+  const metrics = new Metrics('test');
+  tellBacklogs(metrics, [probes, renditions]);
+  const told = async (name: string) => {
+    const { text } = await metrics.exposition();
+    const lines = text.matchAll(new RegExp(`^echodrop_queue_${name}\\{queue="(.*)",service="test"\\} (.*)$`, 'gm'));
+    return Object.fromEntries([...lines].map(([, queue, value]) => [queue, Number(value)]));
+  };
+  const wish = (digit: string) => renditions.wish({ mediaKey: digit.repeat(32), type: 'mp4' }).then(() => true);
+
+  await waitUntil('a wish', 5000, () => wish('1'));
+  await wish('2');
+  const over = new AbortController();
+  const wanted = { mediaKey: '1'.repeat(32), type: 'mp4', set: 'film' } as const;
+  const waiting = renditions.make(wanted, { waitMs: 20_000, signal: over.signal });
+  waiting.catch(() => {});
+  await waitUntil('what waits', 5000, async () => (await told('waiting_jobs'))['rendition-films'] === 2);
+  const all = { 'probe-photos': 0, 'probe-films': 0, 'rendition-pictures': 2, 'rendition-films': 2 };
+  expect(await told('waiting_jobs')).toEqual(all);
+  await waitUntil('a second', 5000, async () => (await told('oldest_job_age_seconds'))['rendition-films'] >= 1);
+  expect((await told('oldest_job_age_seconds'))['rendition-pictures']).toBeGreaterThan(0.5);
+  expect((await told('oldest_job_age_seconds'))['probe-photos']).toBe(0);
+
+  await redis.kill();
+  await waitUntil('nothing', 10_000, async () => Object.keys(await told('waiting_jobs')).length === 0);
+  expect(await told('oldest_job_age_seconds')).toEqual({});
+  over.abort();
+});

@@ -1,0 +1,29 @@
+import type { Metrics } from '@echodrop/service/metrics';
+import type { Backlog } from './ask-queue.ts';
+
+interface AskingEnd {
+  /** By the queues' names; without those that cannot be looked at. */
+  backlogs(): Promise<ReadonlyMap<string, Backlog>>;
+}
+
+/** Tells how much waits in the queues of `clients`. Every process that does so tells the same: they are joined with `max by (queue)`. */
+export function tellBacklogs(metrics: Metrics, clients: readonly AskingEnd[]): void {
+  const helps = {
+    echodrop_queue_waiting_jobs: 'Jobs that no worker has begun.',
+    echodrop_queue_oldest_job_age_seconds: 'For how long the oldest job has waited; 0 where there is none.',
+    echodrop_queue_left_jobs: 'Jobs that are left to workers of another release.',
+  };
+  metrics.asked(helps, 'queue', async () => {
+    const backlogs = await Promise.all(clients.map((client) => client.backlogs()));
+    return backlogs
+      .flatMap((each) => [...each])
+      .map(([of, { waiting, oldestMs, left }]) => {
+        const values = {
+          echodrop_queue_waiting_jobs: waiting,
+          echodrop_queue_oldest_job_age_seconds: oldestMs / 1000,
+          echodrop_queue_left_jobs: left,
+        };
+        return { of, values };
+      });
+  });
+}
