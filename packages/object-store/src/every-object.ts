@@ -1,12 +1,16 @@
 import { type ListedObject, longestList, type ObjectStore } from './object-store.ts';
 
-/** Every object whose key begins with `prefix`, in the order of their keys, however many there are. @throws StoreUnavailable */
-export async function* everyObject(store: ObjectStore, prefix: string): AsyncGenerator<ListedObject> {
-  for (let after: string | undefined; ; ) {
-    const page = await store.list(prefix, { after, limit: longestList });
+/** Every object whose key begins with `prefix` and comes after `after`, in the order of their keys, however many there are. @throws StoreUnavailable */
+export async function* everyObject(
+  store: ObjectStore,
+  prefix: string,
+  after?: string | undefined,
+): AsyncGenerator<ListedObject> {
+  for (let last = after; ; ) {
+    const page = await store.list(prefix, { after: last, limit: longestList });
     yield* page;
     if (page.length < longestList) return;
-    after = page.at(-1)?.key;
+    last = page.at(-1)?.key;
   }
 }
 

@@ -1,9 +1,8 @@
-import { access, constants, type FileHandle, link, mkdir, open, rename, stat, unlink } from 'node:fs/promises';
+import { access, constants, type FileHandle, link, mkdir, open, opendir, rename, stat, unlink } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { Readable } from 'node:stream';
 import { consumeSource } from './consume-source.ts';
 import { type FileFacts, syncNames, TemporaryFile } from './durable-file.ts';
-import { filesBelow } from './files-in-order.ts';
 import { assertObjectKey, assertPrefix } from './object-keys.ts';
 import {
   type ByteRange,
@@ -12,23 +11,27 @@ import {
   type ObjectReading,
   type ObjectStore,
   type StoredObject,
+  type UnfinishedWrite,
 } from './object-store.ts';
 import { storeBody, storeFault } from './store-body.ts';
+import { WalksKept } from './walks-kept.ts';
 
 /**
  * The store in a directory of a local filesystem: objects are `objects/<key>`, and what is being written lies in `tmp/`
- * until it is whole (what a crash left there may be deleted while no process runs). An answer means that bytes and name
+ * until it is whole. An answer means that bytes and name
  * are on the disk.
  */
 export class FilesystemObjectStore implements ObjectStore {
   readonly #root: string;
   readonly #objects: string;
   readonly #temporary: string;
+  readonly #walks: WalksKept;
 
   constructor(directory: string) {
     this.#root = resolve(directory);
     this.#objects = join(this.#root, 'objects');
     this.#temporary = join(this.#root, 'tmp');
+    this.#walks = new WalksKept(this.#objects);
   }
 
   async put(key: string, source: Readable, { signal }: { signal?: AbortSignal } = {}): Promise<StoredObject> {
@@ -94,6 +97,23 @@ export class FilesystemObjectStore implements ObjectStore {
     if (removed) await fromDisk(syncNames(path, this.#root));
   }
 
+  async *unfinished(): AsyncGenerator<UnfinishedWrite> {
+    const directory = await fromDisk(opendir(this.#temporary), 'ENOENT');
+    for await (const { name: id } of directory ?? []) {
+      const facts = await fromDisk(stat(join(this.#temporary, id)), 'ENOENT');
+      if (facts?.isFile()) yield { id, writtenAt: facts.mtime, size: facts.size };
+    }
+  }
+
+  async abandon({ id }: UnfinishedWrite): Promise<void> {
+    assertObjectKey(id);
+    await fromDisk(unlink(join(this.#temporary, id)), 'ENOENT');
+  }
+
+  async clock(): Promise<Date> {
+    return new Date();
+  }
+
   async ready(): Promise<void> {
     for (const directory of [this.#objects, this.#temporary]) {
       await fromDisk(mkdir(directory, { recursive: true }));
@@ -105,11 +125,15 @@ export class FilesystemObjectStore implements ObjectStore {
 
   async #listed(prefix: string, after: string, limit: number): Promise<ListedObject[]> {
     const found: ListedObject[] = [];
-    for await (const key of filesBelow(this.#objects, prefix, after)) {
-      if (found.length >= limit) break;
+    const walk = this.#walks.goOn(prefix, after);
+    while (found.length < limit) {
+      const { value: key, done } = await walk.next();
+      if (done) return found;
       const facts = await fromDisk(stat(join(this.#objects, key), { bigint: true }), 'ENOENT', 'ENOTDIR');
       if (facts) found.push({ ...described(key, facts), writtenAt: facts.mtime });
     }
+    // Only those who list everything come back for so many more.
+    if (limit === longestList) this.#walks.keep(prefix, found.at(-1)?.key ?? '', walk);
     return found;
   }
 

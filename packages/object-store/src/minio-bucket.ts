@@ -2,7 +2,7 @@ import http from 'node:http';
 import https from 'node:https';
 import type { Secret } from '@echodrop/service/secret';
 import { type BucketItem, Client } from 'minio';
-import type { ListedObject } from './object-store.ts';
+import { type ListedObject, StoreUnavailable, type UnfinishedWrite } from './object-store.ts';
 import { SignedRequests } from './signed-requests.ts';
 import { storeFault } from './store-body.ts';
 import type { StoreDeadlines } from './store-deadlines.ts';
@@ -19,11 +19,12 @@ export interface S3Address {
 
 const maxSockets = 128;
 const idleSocketMs = 4000;
+const mostEmptyPages = 100;
 // A presigned address never leaves the process: this only covers clocks that disagree.
 const signatureSeconds = 3600;
 
 /**
- * The S3 calls that the store is made of. Each is exactly one request, within its deadline, and never tried again here.
+ * The S3 calls that the store is made of. Each is exactly one request (a list where the store gives short pages: one for each), within its deadline, and never tried again here.
  * @throws StoreUnavailable from every call
  */
 export class MinioBucket implements AsyncDisposable {
@@ -68,11 +69,24 @@ export class MinioBucket implements AsyncDisposable {
     return answered(this.#client.statObject(this.#bucket, key), 'NotFound', 'NoSuchKey');
   }
 
-  /** At most a thousand. */
+  /**
+   * Up to `limit`, at most a thousand. A store may give fewer at once than it is asked for, or none, and say that there are more (S3 API,
+   * ListObjectsV2). Behind what it gave the list goes on by key, and behind nothing by the store's token: minio's
+   * client reads a token that looks like a number as one, and would hand on another.
+   */
   async list(prefix: string, after: string, limit: number): Promise<ListedObject[]> {
-    const listing = this.#client.listObjectsV2Query(this.#bucket, prefix, '', '', limit, after);
-    const { objects } = await answered(listing);
-    return objects.map(listed);
+    const found: ListedObject[] = [];
+    for (let [more, token, empty] = [true, '', 0]; more && found.length < limit; ) {
+      const last = found.at(-1)?.key ?? after;
+      const asked = this.#client.listObjectsV2Query(this.#bucket, prefix, token, '', limit - found.length, last);
+      const { objects, isTruncated, nextContinuationToken } = await answered(asked);
+      found.push(...objects.map(listed));
+      more = isTruncated;
+      [token, empty] = objects.length > 0 ? ['', 0] : [nextContinuationToken, empty + 1];
+      if (more && empty > 0 && (token === '' || empty === mostEmptyPages))
+        throw new StoreUnavailable('a list gives pages without an object, and says that there are more');
+    }
+    return found;
   }
 
   async remove(key: string): Promise<void> {
@@ -90,6 +104,21 @@ export class MinioBucket implements AsyncDisposable {
     const parts = etags.map((etag, index) => ({ part: index + 1, etag }));
     const { etag } = await answered(this.#client.completeMultipartUpload(this.#bucket, key, uploadId, parts));
     return etag.replaceAll('"', '');
+  }
+
+  /**
+   * Asked for without a prefix: MinIO then tells of those that this server has begun since it started, for the name of a folder it tells of
+   * none, and only for an object's exact key of all (measured with its last release). Other S3 stores tell of all.
+   */
+  async *unfinishedUploads(): AsyncGenerator<UnfinishedWrite> {
+    for (let [key, id] = ['', '']; ; ) {
+      const page = await answered(this.#client.listIncompleteUploadsQuery(this.#bucket, '', key, id, ''));
+      for (const upload of page.uploads) {
+        yield { id: upload.uploadId, key: upload.key, writtenAt: new Date(upload.initiated as string | Date) };
+      }
+      if (!page.isTruncated) return;
+      [key, id] = [page.nextKeyMarker, page.nextUploadIdMarker];
+    }
   }
 
   async abortUpload(key: string, uploadId: string): Promise<void> {

@@ -8,6 +8,7 @@ import {
   type ObjectReading,
   type ObjectStore,
   type StoredObject,
+  type UnfinishedWrite,
 } from './object-store.ts';
 import { PartMemory, partBytes } from './part-memory.ts';
 import { uploadToS3 } from './s3-upload.ts';
@@ -68,6 +69,19 @@ export class MinioObjectStore implements ObjectStore {
   async remove(key: string): Promise<void> {
     assertObjectKey(key);
     await this.#bucket.remove(key);
+  }
+
+  unfinished(): AsyncIterable<UnfinishedWrite> {
+    return this.#bucket.unfinishedUploads();
+  }
+
+  async abandon({ id, key = '' }: UnfinishedWrite): Promise<void> {
+    assertObjectKey(key);
+    await this.#bucket.abortUpload(key, id);
+  }
+
+  async clock(): Promise<Date> {
+    return this.#bucket.data.clock();
   }
 
   async ready(): Promise<void> {

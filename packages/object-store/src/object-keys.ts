@@ -7,7 +7,7 @@ export function newMediaKey(): string {
 
 /** Where the bytes of an upload lie. */
 export function mediaObject(mediaKey: string): string {
-  return `media/${mediaKey}`;
+  return `${allMedia}${mediaKey}`;
 }
 
 /** Where the record of a media id lies; writing it is the commit point. */
@@ -20,12 +20,29 @@ export const allRecords = 'records/';
 
 /** Below which all renditions of media lie. */
 export function renditionsOf(mediaKey: string): string {
-  return `renditions/${mediaKey}/`;
+  return `${allRenditions}${mediaKey}/`;
 }
+
+/** Below which the uploads of each owner are listed. */
+export const allOwners = 'by-user/';
 
 /** Below which the uploads are listed, newest first: all, or those of one owner (its hash). */
 export function listingOf(owner?: string): string {
-  return owner === undefined ? 'by-time/' : `by-user/${owner}/`;
+  return owner === undefined ? 'by-time/' : `${allOwners}${owner}/`;
+}
+
+/** Below which all media lies. */
+export const allMedia = 'media/';
+
+/** Below which all renditions lie. */
+export const allRenditions = 'renditions/';
+
+/** Where the last sweep has left its report. */
+export const sweepReportObject = 'reports/sweep.json';
+
+/** Whether `text` has the shape of a media key. */
+export function isMediaKey(text: string): boolean {
+  return /^[0-9a-f]{32}$/.test(text);
 }
 
 /** Below which it lies who may not upload: users by the hash of provider and subject, applications by that of their name. */
@@ -38,7 +55,14 @@ export function renditionObject(
   mediaKey: string,
   { name, version, extension }: { name: string; version: number; extension: string },
 ): string {
-  return `renditions/${mediaKey}/${name}-${version}.${extension}`;
+  return `${renditionsOf(mediaKey)}${name}-${version}.${extension}`;
+}
+
+const ownFolders = ['media', 'records', 'renditions', 'by-time', 'by-user', 'blocks', 'reports'];
+
+/** Whether a key is one of those that are made here: others of the same bucket are not ours to judge. */
+export function isOwnKey(key: string): boolean {
+  return ownFolders.some((folder) => key.startsWith(`${folder}/`)) && isObjectKey(key);
 }
 
 /** @throws TypeError unless `prefix` is a key up to one of its slashes, that one included */
@@ -49,5 +73,9 @@ export function assertPrefix(prefix: string): void {
 
 /** @throws TypeError unless `key` is made of plain segments: nothing that an address or a path would read as more than a name */
 export function assertObjectKey(key: string): void {
-  if (key.length > 512 || !/^[\w~-][\w.~-]*(?:\/[\w~-][\w.~-]*)*$/.test(key)) throw new TypeError('not an object key');
+  if (!isObjectKey(key)) throw new TypeError('not an object key');
+}
+
+function isObjectKey(key: string): boolean {
+  return key.length <= 512 && /^[\w~-][\w.~-]*(?:\/[\w~-][\w.~-]*)*$/.test(key);
 }

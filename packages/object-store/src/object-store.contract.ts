@@ -1,9 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
+import { waitUntil } from '@echodrop/testkit/wait-until';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { everyObject } from './every-object.ts';
 import { listingOf, mediaObject, newMediaKey, recordObject } from './object-keys.ts';
-import type { ObjectStore } from './object-store.ts';
+import { type ObjectStore, StoreUnavailable, type UnfinishedWrite } from './object-store.ts';
 import { partBytes } from './part-memory.ts';
 
 /** Stores on the same objects, as two processes would have them. */
@@ -247,6 +249,20 @@ export function objectStoreContract(open: () => Promise<OpenedStores>): void {
       expect(await store.list(key.slice(0, -3), { limit: 1 })).toEqual([]);
     });
 
+    test('goes through more than one call gives, past what is removed meanwhile', async () => {
+      const many = listingOf(newMediaKey());
+      const keys = Array.from({ length: 1205 }, (_, n) => `${many}${String(n).padStart(4, '0')}`);
+      for (let n = 0; n < keys.length; n += 50)
+        await Promise.all(keys.slice(n, n + 50).map((key) => store.putIfAbsent(key, Buffer.alloc(0))));
+      const found: string[] = [];
+      for await (const { key } of everyObject(store, many)) {
+        found.push(key);
+        if (found.length === 500) await Promise.all(keys.slice(1100, 1110).map((each) => store.remove(each)));
+      }
+      expect(found).toEqual([...keys.slice(0, 1100), ...keys.slice(1110)]);
+      expect(await Array.fromAsync(everyObject(store, many, keys[1200]), ({ key }) => key)).toEqual(keys.slice(1201));
+    });
+
     test.each(['', 'by-user', '../', '/', 'by-user/../'])('refuses %j as a prefix', async (wrong) => {
       await expect(store.list(wrong, { limit: 1 })).rejects.toThrow(TypeError);
     });
@@ -258,6 +274,65 @@ export function objectStoreContract(open: () => Promise<OpenedStores>): void {
     await store.remove(key);
     await store.remove(key);
     expect(await store.stat(key)).toBeUndefined();
+  });
+
+  describe('unfinished', () => {
+    const unfinished = () => Array.fromAsync(store.unfinished());
+
+    test('tells of a write that runs, by whichever process, and of none once it has ended', async () => {
+      const before = new Set((await unfinished()).map(({ id }) => id));
+      const key = mediaObject(newMediaKey());
+      const [begun, end] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+      const source = Readable.from(
+        (async function* () {
+          yield Buffer.alloc(partBytes + 1);
+          begun.resolve();
+          await end.promise;
+        })(),
+        { objectMode: false },
+      );
+      const putting = opened.other.put(key, source);
+      await begun.promise;
+      const running = (await waited(unfinished, before)) ?? expect.fail('nothing is told of it');
+      expect(running.key ?? key).toBe(key);
+      expect(Math.abs(Date.now() - running.writtenAt.getTime())).toBeLessThan(60_000);
+      end.resolve();
+      const put = await putting;
+      expect((await unfinished()).filter(({ id }) => !before.has(id))).toEqual([]);
+      await store.abandon(running);
+      await store.abandon(running);
+      expect(await store.stat(key)).toEqual(put);
+    });
+
+    test('a write that is taken back is told of no more, and makes no object', async () => {
+      const before = new Set((await unfinished()).map(({ id }) => id));
+      const key = mediaObject(newMediaKey());
+      const end = Promise.withResolvers<void>();
+      const source = Readable.from(
+        (async function* () {
+          yield Buffer.alloc(partBytes + 1);
+          await end.promise;
+        })(),
+        { objectMode: false },
+      );
+      const putting = opened.other.put(key, source);
+      putting.catch(() => {});
+      await store.abandon((await waited(unfinished, before)) ?? expect.fail('nothing is told of it'));
+      expect((await unfinished()).filter(({ id }) => !before.has(id))).toEqual([]);
+      end.resolve();
+      await expect(putting).rejects.toThrow(StoreUnavailable);
+      expect(await store.stat(key)).toBeUndefined();
+    });
+  });
+
+  test('the clock is the one that writing goes by', async () => {
+    const prefix = listingOf(newMediaKey());
+    const before = await store.clock();
+    await store.putIfAbsent(`${prefix}0`, Buffer.alloc(0));
+    const after = await store.clock();
+    const [{ writtenAt } = expect.fail('nothing is listed')] = await store.list(prefix, { limit: 1 });
+    expect(writtenAt.getTime()).toBeGreaterThan(before.getTime() - 1000);
+    expect(writtenAt.getTime()).toBeLessThan(after.getTime() + 1000);
   });
 
   test('a rendition lies below the key of its media', async () => {
@@ -285,6 +360,15 @@ export function objectStoreContract(open: () => Promise<OpenedStores>): void {
   test('ready may be asked by many at once', async () => {
     await Promise.all([opened.store, opened.other, opened.store].map((each) => each.ready()));
   });
+}
+
+async function waited(unfinished: () => Promise<UnfinishedWrite[]>, before: ReadonlySet<string>) {
+  let found: UnfinishedWrite | undefined;
+  await waitUntil('a write that is told of', 5000, async () => {
+    found = (await unfinished()).find(({ id }) => !before.has(id));
+    return found !== undefined;
+  });
+  return found;
 }
 
 /** `bytes` as a source that gives `chunk` bytes at a time. */

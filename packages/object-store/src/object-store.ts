@@ -13,6 +13,18 @@ export interface ListedObject extends StoredObject {
   readonly writtenAt: Date;
 }
 
+/** A write that has not come to its end: on S3 a multipart upload, on a filesystem a temporary file. */
+export interface UnfinishedWrite {
+  /** The store's own name of it. */
+  readonly id: string;
+  /** The object that it is to be, where the store knows. */
+  readonly key?: string;
+  /** When it was begun, or last went on. */
+  readonly writtenAt: Date;
+  /** Bytes that are there, where the store tells. */
+  readonly size?: number;
+}
+
 /** The most that one call lists (S3's own limit). */
 export const longestList = 1000;
 
@@ -39,7 +51,7 @@ export class CrowdedOut extends StoreUnavailable {}
  * Where media, records and renditions lie. Keys come from object-keys.ts only.
  *
  * Every call to MinIO ends within the store's deadline (for `put`: it starts anew with each part that the source fills), and
- * every call fails with StoreUnavailable where the store is at fault. No call but `list` ever lists, and no upload calls it.
+ * every call fails with StoreUnavailable where the store is at fault. No calls but `list` and `unfinished` ever list, and no upload calls them.
  */
 export interface ObjectStore extends AsyncDisposable {
   /**
@@ -69,6 +81,15 @@ export interface ObjectStore extends AsyncDisposable {
 
   /** Removes an object; one that is not there is removed already. */
   remove(key: string): Promise<void>;
+
+  /** The writes of all processes that run or were cut short, as far as the store tells of them (MinIO: of those since its start). */
+  unfinished(): AsyncIterable<UnfinishedWrite>;
+
+  /** Takes a write back for good; one that has ended by itself stays as it ended. */
+  abandon(write: UnfinishedWrite): Promise<void>;
+
+  /** What time it is by the clock that `writtenAt` is told by, to the second. */
+  clock(): Promise<Date>;
 
   /** Resolves when the store answers and the bucket or directory is there (it is made when missing); rejects with StoreUnavailable. */
   ready(): Promise<void>;

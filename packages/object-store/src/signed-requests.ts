@@ -91,6 +91,25 @@ export class SignedRequests implements AsyncDisposable {
     }
   }
 
+  /** What the store's clock says, which every answer tells. */
+  async clock(): Promise<Date> {
+    using late = new Deadline(this.#deadlines.callMs);
+    try {
+      const { statusCode, headers, body } = await request(await this.#sign('GET', 'clock', {}), {
+        dispatcher: this.#agent,
+        signal: late.signal,
+        headersTimeout: 0,
+        bodyTimeout: 0,
+      });
+      const fault = faultOf(statusCode, await body.text());
+      const now = new Date(String(headers['date']));
+      if (statusCode >= 500 || Number.isNaN(now.getTime())) throw fault;
+      return now;
+    } catch (error) {
+      throw storeFault(error);
+    }
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#agent.destroy();
   }

@@ -1,3 +1,5 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { anyText, anyUserId } from './any-text.fixture.ts';
@@ -48,6 +50,36 @@ test('a tombstone is read as it was written, and keeps nothing of what was said'
   expect(
     Object.values({ text: stored.text, name: stored.user.screenName }).filter((said) => bytes.includes(said)),
   ).toEqual([]);
+});
+
+// What stores have kept for years is read for ever: these files stay as they are, and a new version gets files of its own.
+test('records and tombstones of every version that there was are read', async () => {
+  const kept = async (name: string) => decodeStoredRecord(await readFile(join(import.meta.dirname, 'kept', name)));
+  const timestamp = new Date('2026-11-21T11:36:34.567Z');
+  const mediaKey = '00112233445566778899aabbccddeeff';
+  expect(await kept('record-1.json')).toEqual({
+    ...{
+      id: '0aZ9bY8cX7',
+      text: 'Tulips & "größe" \u2028\u{1F337}',
+      width: 4032,
+      height: 3024,
+      size: 123456,
+      type: 'jpg',
+    },
+    ...{ etag: '5d41402abc4b2a76b9719d911017c592', application: 'Birdsong', mediaKey, timestamp },
+    ...{ provider: 'https://identity.example/verify.json', subject: '1059182745930317825' },
+    user: { id: 1059182745930317825n, screenName: 'mia' },
+  });
+  expect(await kept('tombstone-1.json')).toEqual({
+    ...{ id: '0aZ9bY8cX7', mediaKey, owner: '6f5902ac237024bdd0c176cb93063dc4', timestamp },
+    removed: { by: 'operator', at: new Date('2026-11-22T08:00:00Z') },
+  });
+  expect((await readdir(join(import.meta.dirname, 'kept'))).sort()).toEqual(['record-1.json', 'tombstone-1.json']);
+});
+
+test('what a later release wrote is told by its version', () => {
+  const later = Buffer.from(JSON.stringify({ ...written, version: 12, width: { pixels: 4032 } }));
+  expect(() => decodeStoredRecord(later)).toThrow('it is of version 12, and this release reads version 1');
 });
 
 const written = JSON.parse(encodeStoredRecord(stored).toString());

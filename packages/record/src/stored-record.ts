@@ -72,17 +72,25 @@ export function encodeTombstone({ id, mediaKey, owner, timestamp, removed }: Tom
  * @throws UnreadableRecord
  */
 export function decodeStoredRecord(bytes: Buffer): StoredRecord | Tombstone {
-  const { data, error } = z.union([removedShape, storedShape]).safeParse(parse(bytes));
-  if (!data) throw new UnreadableRecord('not a record of a version that is known', { cause: error });
+  const parsed = parse(bytes);
+  const { data, error } = z.union([removedShape, storedShape]).safeParse(parsed);
+  if (!data) throw new UnreadableRecord(faultOf(parsed), { cause: error });
   const { version: _, media_key: mediaKey, ...rest } = data;
   if ('removed' in rest) return { ...rest, mediaKey };
   return { ...rest, mediaKey, user: { id: rest.user.id, screenName: rest.user.screen_name } };
+}
+
+function faultOf(parsed: unknown): string {
+  const version = z.object({ version: z.number() }).safeParse(parsed).data?.version;
+  if (version === undefined) return 'it is no record';
+  if (version === schemaVersion) return `it is no record of version ${version}, though it says so`;
+  return `it is of version ${version}, and this release reads version ${schemaVersion}`;
 }
 
 function parse(bytes: Buffer): unknown {
   try {
     return parseExactJson(bytes.toString());
   } catch (error) {
-    throw new UnreadableRecord('record is no JSON', { cause: error });
+    throw new UnreadableRecord('it is no JSON', { cause: error });
   }
 }
