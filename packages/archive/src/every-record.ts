@@ -1,7 +1,7 @@
 import { everyObject } from '@echodrop/object-store/every-object';
-import { allRecords } from '@echodrop/object-store/object-keys';
+import { allRecords, recordObject } from '@echodrop/object-store/object-keys';
 import type { ObjectStore } from '@echodrop/object-store/object-store';
-import { isTombstone, type StoredRecord, type Tombstone, UnreadableRecord } from '@echodrop/record';
+import { isMediaId, isTombstone, type StoredRecord, type Tombstone, UnreadableRecord } from '@echodrop/record';
 import { pMapIterable } from 'p-map';
 import { findReadable } from './find-record.ts';
 import { type Owner, ownerHash } from './owner.ts';
@@ -11,8 +11,7 @@ const readAtOnce = 16;
 /** What lies in the place of one record. */
 export interface FoundRecord {
   readonly id: string;
-  /** Undefined where it was taken away between the listing and the look. */
-  readonly found: StoredRecord | Tombstone | UnreadableRecord | undefined;
+  readonly found: StoredRecord | Tombstone | UnreadableRecord;
 }
 
 /**
@@ -21,24 +20,42 @@ export interface FoundRecord {
  * @throws StoreUnavailable
  */
 export function everyRecord(store: ObjectStore): AsyncIterable<FoundRecord> {
-  return pMapIterable(recordIds(store), async (id) => ({ id, found: await findReadable(store, id) }), {
+  return pMapIterable(recordIds(store), async (id) => ({ id, found: await findListed(store, id) }), {
     concurrency: readAtOnce,
   });
+}
+
+/**
+ * A record that the store lists: where it does not find it, as a node of MinIO does for a second or two that was gone when it was written (measured),
+ * it cannot be read, for no record is ever taken away.
+ * @throws StoreUnavailable, or the signal's reason
+ */
+export async function findListed(store: ObjectStore, id: string, signal?: AbortSignal): Promise<FoundRecord['found']> {
+  return (await findReadable(store, id, signal)) ?? new UnreadableRecord('it is listed, and not found');
 }
 
 /** Of all records those of one owner, tombstones too; and those that cannot be read, which may be theirs. @throws StoreUnavailable */
 export async function* everyRecordOf(store: ObjectStore, owner: Owner): AsyncGenerator<FoundRecord> {
   const hash = ownerHash(owner);
   for await (const each of everyRecord(store)) {
-    if (each.found && isOf(hash, each.found)) yield each;
+    if (isOf(hash, each.found)) yield each;
   }
 }
 
-function isOf(hash: string, found: StoredRecord | Tombstone | UnreadableRecord): boolean {
+function isOf(hash: string, found: FoundRecord['found']): boolean {
   if (found instanceof UnreadableRecord) return true;
   return hash === (isTombstone(found) ? found.owner : ownerHash(found));
 }
 
 async function* recordIds(store: ObjectStore): AsyncGenerator<string> {
-  for await (const { key } of everyObject(store, allRecords)) yield key.slice(allRecords.length, -'.json'.length);
+  for await (const { key } of everyObject(store, allRecords)) {
+    const id = recordIdIn(key);
+    if (id !== undefined) yield id;
+  }
+}
+
+/** The id of the record that lies under an object's key; undefined where none has such a key. */
+export function recordIdIn(key: string): string | undefined {
+  const id = key.slice(allRecords.length, -'.json'.length);
+  return isMediaId(id) && recordObject(id) === key ? id : undefined;
 }

@@ -1,4 +1,4 @@
-import { listingOf } from '@echodrop/object-store/object-keys';
+import { allOwners, listingOf } from '@echodrop/object-store/object-keys';
 import type { ObjectStore } from '@echodrop/object-store/object-store';
 import { isTombstone, type RecordPage, type StoredRecord, UnreadableRecord } from '@echodrop/record';
 import { findReadable } from './find-record.ts';
@@ -40,6 +40,14 @@ export async function enter(store: ObjectStore, listed: Listed): Promise<void> {
 /** Takes a record's entries away. @throws StoreUnavailable */
 export async function strike(store: ObjectStore, listed: Listed): Promise<void> {
   await Promise.all(entriesOf(listed).map((key) => store.remove(key)));
+}
+
+/** Below which all entries lie, in the order of their keys. */
+export const allEntries = [listingOf(), allOwners];
+
+/** The id of the record that an entry at `key` lists; undefined where no entry has such a key. */
+export function listedIdIn(key: string): string | undefined {
+  return entryName.exec(key.slice(key.lastIndexOf('/') + 1))?.[2];
 }
 
 /** What `enter` and `strike` need to know of a record. */
@@ -87,7 +95,8 @@ async function recordOf(
   return owner === undefined || ownerHash(found) === owner ? found : undefined;
 }
 
-function entriesOf(listed: Listed): string[] {
+/** Where the entries of a record lie. */
+export function entriesOf(listed: Listed): string[] {
   return [listingOf(listed.owner), listingOf()].map((prefix) => `${prefix}${nameOf(listed)}`);
 }
 

@@ -17,6 +17,11 @@ const forgetSettings = {
   VERIFIER_SECRET: rotatedSecret({ minLength: 16 }),
 };
 
+const sweepSettings = {
+  /** The gateway's; where it is not told, the most that it may be. */
+  MAX_UPLOAD_SECONDS: wholeNumber({ default: 12 * 3600, min: 1, max: 12 * 3600 }),
+};
+
 const providerTestSettings = {
   /** The auth-verifier's. */
   IDENTITY_PROVIDERS: identityProviders(''),
@@ -48,6 +53,11 @@ export function readForgetConfig(env: NodeJS.ProcessEnv) {
 /** Where what is published lies. @throws FaultySettings */
 export function readStoreConfig(env: NodeJS.ProcessEnv) {
   return readSettings(storeSettings, besideLocalSystem(env));
+}
+
+/** How long an upload may take, in seconds. @throws FaultySettings */
+export function readSweepConfig(env: NodeJS.ProcessEnv) {
+  return readSettings(sweepSettings, besideLocalSystem(env));
 }
 
 /** What `provider-test` goes by. @throws FaultySettings */

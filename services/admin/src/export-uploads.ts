@@ -30,7 +30,7 @@ export async function* exportUploads(
   let written = 0;
   let failed = 0;
   for await (const { id, found } of everyRecordOf(store, owner)) {
-    if (!found || found instanceof UnreadableRecord) {
+    if (found instanceof UnreadableRecord) {
       failed += 1;
       yield `${id}: the record cannot be read`;
     } else if (!isTombstone(found)) {

@@ -40,7 +40,7 @@ export async function* purge(
   let count = 0;
   let unreadable = 0;
   for await (const { id, found } of everyRecordOf(store, owner)) {
-    if (!found || found instanceof UnreadableRecord) {
+    if (found instanceof UnreadableRecord) {
       unreadable += 1;
       yield `${id}: the record cannot be read`;
     } else if (!isTombstone(found)) {

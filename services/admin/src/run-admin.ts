@@ -8,6 +8,7 @@ import { readForgetConfig, readProviderTestConfig } from './config.ts';
 import { forget } from './forget.ts';
 import { findingLine, heading } from './provider-doctor/tell.ts';
 import { entryMeant, providerTest } from './provider-test.ts';
+import { addStoreCommands } from './store-commands.ts';
 
 const forgetMs = 5000;
 
@@ -78,7 +79,9 @@ export async function runAdmin(
       print(await forget(verifier, { provider, subject }));
     });
 
-  addArchiveCommands(admin, { env, print, tell: (line) => stderr.write(`${line}\n`) });
+  const means = { env, print, tell: (line: string) => stderr.write(`${line}\n`) };
+  addArchiveCommands(admin, means);
+  addStoreCommands(admin, means);
 
   await admin.parseAsync(args, { from: 'user' }).catch((error: unknown) => {
     status = exitStatusOf(error);

@@ -1,0 +1,47 @@
+import { everyObject } from '@echodrop/object-store/every-object';
+import { allRecords, recordObject } from '@echodrop/object-store/object-keys';
+import type { ListedObject, ObjectStore } from '@echodrop/object-store/object-store';
+import { isTombstone, UnreadableRecord } from '@echodrop/record';
+import { pMapIterable } from 'p-map';
+import { unfinishedMs } from './check-record.ts';
+import { findReadable } from './find-record.ts';
+import { allEntries, entriesOf, listedAs, listedIdIn } from './listing.ts';
+import type { StoreFault } from './store-finding.ts';
+
+const lookedAtOnce = 16;
+
+/** What is wrong with the entry at `key`: it lists what is not published, or not under this name. @throws StoreUnavailable, or the signal's reason */
+export async function checkEntry(store: ObjectStore, key: string, signal: AbortSignal): Promise<StoreFault[]> {
+  if (await isEntryOfRecord(store, key, signal)) return [];
+  // It may have been taken away with its record.
+  return (await store.stat(key)) ? [{ fault: 'lists_nothing', key }] : [];
+}
+
+/** Takes every entry away that lists nothing, and gives its key. @throws StoreUnavailable */
+export async function* strikeDeadEntries(store: ObjectStore): AsyncGenerator<string> {
+  for (const prefix of allEntries) {
+    const looked = async ({ key }: ListedObject) => ({ key, isAlive: await isEntryOfRecord(store, key) });
+    const entries = pMapIterable(everyObject(store, prefix), looked, { concurrency: lookedAtOnce });
+    for await (const { key, isAlive } of entries) {
+      if (isAlive) continue;
+      await store.remove(key);
+      yield key;
+    }
+  }
+}
+
+/** Whether an entry at `key` lists a record, as far as can be read; also that of a removal that runs. @throws StoreUnavailable, or the signal's reason */
+export async function isEntryOfRecord(store: ObjectStore, key: string, signal?: AbortSignal): Promise<boolean> {
+  const id = listedIdIn(key);
+  const found = id === undefined ? undefined : await findReadable(store, id, signal);
+  if (!found) return id !== undefined && isListed(store, recordObject(id));
+  if (found instanceof UnreadableRecord) return true;
+  if (isTombstone(found)) return Date.now() - found.removed.at.getTime() < unfinishedMs;
+  return entriesOf(listedAs(found)).includes(key);
+}
+
+// What is listed and not found may be found again in a moment (findListed).
+async function isListed(store: ObjectStore, record: string): Promise<boolean> {
+  const [first] = await store.list(allRecords, { after: record.slice(0, -1), limit: 1 });
+  return first?.key === record;
+}

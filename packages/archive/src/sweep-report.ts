@@ -1,0 +1,39 @@
+import { Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
+import { sweepReportObject } from '@echodrop/object-store/object-keys';
+import type { ObjectStore } from '@echodrop/object-store/object-store';
+import { z } from 'zod';
+
+const schemaVersion = 1;
+
+/** What a sweep looks for: media and renditions that no record names, and writes that never came to their end. */
+export const sweptKinds = ['media', 'renditions', 'uploads'] as const;
+
+export type SweptKind = (typeof sweptKinds)[number];
+
+const countShape = z.object({ found: z.int(), removed: z.int(), bytes: z.int() });
+const reportShape = z.object({
+  version: z.literal(schemaVersion),
+  completed: z.iso.datetime().transform((time) => new Date(time)),
+  kinds: z.object({ media: countShape, renditions: countShape, uploads: countShape }),
+});
+
+/** How many objects a sweep found and removed, and how many bytes the found ones have (those of uploads where the store tells). */
+export type SweptCount = z.infer<typeof countShape>;
+
+/** What a sweep that came to its end has done. */
+export type SweepReport = Omit<z.infer<typeof reportShape>, 'version'>;
+
+/** Leaves the report for whoever watches. @throws StoreUnavailable */
+export async function writeSweepReport(store: ObjectStore, { completed, kinds }: SweepReport): Promise<void> {
+  const report = JSON.stringify({ version: schemaVersion, completed: completed.toISOString(), kinds });
+  await store.put(sweepReportObject, Readable.from([Buffer.from(report)]));
+}
+
+/** The report of the last sweep; undefined where there was none. @throws StoreUnavailable; Error where it is of a later version, or none */
+export async function readSweepReport(store: ObjectStore): Promise<SweepReport | undefined> {
+  const reading = await store.read(sweepReportObject);
+  if (!reading) return undefined;
+  const { completed, kinds } = reportShape.parse(JSON.parse((await buffer(reading.body)).toString()));
+  return { completed, kinds };
+}

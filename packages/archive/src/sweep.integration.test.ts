@@ -1,0 +1,122 @@
+import { mkdtempDisposable, utimes } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { FilesystemObjectStore } from '@echodrop/object-store/filesystem-object-store';
+import { mediaObject, newMediaKey, recordObject } from '@echodrop/object-store/object-keys';
+import { StoreUnavailable, type UnfinishedWrite } from '@echodrop/object-store/object-store';
+import { expect, test } from 'vitest';
+import { publishSample } from './publish-sample.fixture.ts';
+import { removeMedia } from './remove-media.ts';
+import { RecordsMissing, sweep } from './sweep.ts';
+
+const old = new Date(0);
+
+/** How much of what a store has. */
+interface StoreOf {
+  readonly published?: number;
+  readonly takenDown?: number;
+  readonly others?: number;
+  readonly old?: number;
+  readonly young?: number;
+  readonly renditions?: number;
+}
+
+/** A store that refuses to remove some objects, does not find others that it lists, and has unfinished writes of others in the same bucket. */
+class ReluctantStore extends FilesystemObjectStore {
+  readonly refused = new Set<string>();
+  readonly unfound = new Set<string>();
+  readonly abandoned: string[] = [];
+  writes: UnfinishedWrite[] = [];
+
+  override async remove(key: string): Promise<void> {
+    if (this.refused.has(key)) throw new StoreUnavailable('not allowed');
+    await super.remove(key);
+  }
+
+  override async read(key: string) {
+    return this.unfound.has(key) ? undefined : super.read(key);
+  }
+
+  override async *unfinished(): AsyncGenerator<UnfinishedWrite> {
+    yield* this.writes;
+  }
+
+  override async abandon({ id }: UnfinishedWrite): Promise<void> {
+    this.abandoned.push(id);
+  }
+}
+
+test('what cannot be removed, and what is not ours, keeps nothing else from being swept', async () => {
+  await using folder = await mkdtempDisposable(join(tmpdir(), 'sweep-test-'));
+  await using store = new ReluctantStore(folder.path);
+  await store.ready();
+  const orphans = Array.from({ length: 3 }, () => mediaObject(newMediaKey())).sort();
+  for (const key of orphans) await store.put(key, Readable.from([Buffer.from('x')]));
+  store.refused.add(orphans[0] ?? '');
+  store.writes = [
+    { id: 'of-others', key: 'backups/not ours', writtenAt: old },
+    { id: 'of-theirs', key: 'backups/plain', writtenAt: old },
+    { id: 'ours', key: mediaObject(newMediaKey()), writtenAt: old },
+  ];
+  const { report, failure } = await sweep(store, {
+    olderThanMs: -60_000,
+    isMeant: true,
+    evenMost: true,
+    signal: new AbortController().signal,
+  });
+  expect(failure).toBeInstanceOf(StoreUnavailable);
+  expect(report.kinds.media).toEqual({ found: 3, removed: 2, bytes: 3 });
+  expect(await Promise.all(orphans.map(async (key) => (await store.stat(key)) !== undefined))).toEqual([
+    true,
+    false,
+    false,
+  ]);
+  expect(store.abandoned).toEqual(['ours']);
+});
+
+test('a record that is listed and not found keeps all media from being swept', async () => {
+  await using folder = await mkdtempDisposable(join(tmpdir(), 'sweep-test-'));
+  await using store = new ReluctantStore(folder.path);
+  await store.ready();
+  for (let n = 0; n < 3; n += 1) await publishSample(store);
+  const { id, mediaKey } = await publishSample(store);
+  store.unfound.add(recordObject(id));
+  const { signal } = new AbortController();
+  const sweeping = sweep(store, { olderThanMs: -60_000, isMeant: true, signal });
+  await expect(sweeping).rejects.toThrow(`the record ${id} cannot be read (it is listed, and not found)`);
+  expect(await store.stat(mediaObject(mediaKey))).toBeDefined();
+});
+
+// biome-ignore format: a table, a row a line
+test.each<[why: string, StoreOf, isSwept: boolean]>([
+  ['twenty failed uploads of a young system', { published: 1, old: 20 }, true],
+  ['more, and most of all media', { published: 20, old: 21 }, false],
+  ['more, and half of all media', { published: 21, old: 21 }, true],
+  ['some, and not one record', { old: 1 }, false],
+  ['some, where everything was taken down', { takenDown: 1, old: 1 }, true],
+  ['some beside what is no record', { others: 1, old: 1 }, false],
+  ['a backup that is being brought back', { young: 30, old: 0 }, true],
+  ['a backup that is being brought back, and some', { published: 1, young: 30, old: 20 }, true],
+  ['renditions without media', { published: 1, renditions: 30 }, true],
+])('media without records is %s: %j is swept: %s', async (_, { published = 0, takenDown = 0, others = 0, old = 0, young = 0, renditions = 0 }, isSwept) => {
+  await using folder = await mkdtempDisposable(join(tmpdir(), 'sweep-test-'));
+  await using store = new FilesystemObjectStore(folder.path);
+  await store.ready();
+  const put = (key: string) => store.put(key, Readable.from([Buffer.from('x')]));
+  const dayAgo = new Date(Date.now() - 24 * 3_600_000);
+  const putOld = async (key: string) => {
+    await put(key);
+    await utimes(join(folder.path, 'objects', key), dayAgo, dayAgo);
+  };
+  for (let n = 0; n < published; n += 1) await publishSample(store);
+  for (let n = 0; n < takenDown; n += 1) await removeMedia(store, await publishSample(store), { by: 'owner', at: new Date() });
+  for (let n = 0; n < others; n += 1) await put(`records/${recordObject('AAAAAAAAAA')}`);
+  for (let n = 0; n < old; n += 1) await putOld(mediaObject(newMediaKey()));
+  for (let n = 0; n < young; n += 1) await put(mediaObject(newMediaKey()));
+  for (let n = 0; n < renditions; n += 1) await putOld(`renditions/${newMediaKey()}/large-1.jpg`);
+  const { signal } = new AbortController();
+  const sweeping = sweep(store, { olderThanMs: 3_600_000, isMeant: true, signal });
+  if (isSwept) expect((await sweeping).report.kinds.media).toMatchObject({ found: old, removed: old });
+  else await expect(sweeping).rejects.toThrow(RecordsMissing);
+});

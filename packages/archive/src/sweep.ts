@@ -1,0 +1,105 @@
+import { isOwnKey } from '@echodrop/object-store/object-keys';
+import type { ObjectStore, UnfinishedWrite } from '@echodrop/object-store/object-store';
+import { pMapIterable } from 'p-map';
+import type { SweepReport, SweptCount, SweptKind } from './sweep-report.ts';
+import { type LookedAt, type UnpublishedObject, unpublishedObjects } from './unpublished-objects.ts';
+
+interface Sweeping {
+  /** What is younger by the store's clock is left alone; longer than any upload takes. */
+  readonly olderThanMs: number;
+  /** Whether what is found is removed. */
+  readonly isMeant: boolean;
+  /** Whether it is also removed where most media has no record: else that is taken for records that were lost. */
+  readonly evenMost?: boolean | undefined;
+  readonly keysAtOnce?: number;
+  readonly signal: AbortSignal;
+}
+
+/** What a sweep has done. */
+export interface Swept {
+  readonly report: SweepReport;
+  /** The first reason for which something could not be removed; undefined where all was. */
+  readonly failure: unknown;
+  /** What a sweep that was to remove something would have failed with; undefined where it would not. */
+  readonly recordsMissing: RecordsMissing | undefined;
+}
+
+/** Most media has no record: rather are records missing than that so many uploads failed. */
+export class RecordsMissing extends Error {
+  override readonly name = 'RecordsMissing';
+
+  constructor(unnamed: number, keys: number) {
+    super(
+      `${unnamed} of ${keys} media are old and have no record, so that records seem to be lost: nothing is removed of them. Bring the records back, or say --even-most`,
+    );
+  }
+}
+
+const removedAtOnce = 8;
+// A young system may well have a few failed uploads and few others.
+const fewUnnamed = 20;
+
+/**
+ * Finds what nobody will ever see, and removes it: media and renditions that no record names, and writes that never came to their end, when
+ * they are old enough; and what a removal that was cut short has left, at any age. Nothing is removed before every record was read. What cannot
+ * be removed is passed over.
+ * @throws RecordsUnreadable, RecordsMissing, StoreUnavailable, or the signal's reason; what was removed by then stays so
+ */
+export async function sweep(store: ObjectStore, { olderThanMs, ...sweeping }: Sweeping): Promise<Swept> {
+  const { isMeant, evenMost = false, signal } = sweeping;
+  const before = (await store.clock()).getTime() - olderThanMs;
+  const counts = { media: noCount(), renditions: noCount(), uploads: noCount() };
+  let failure: unknown;
+  let recordsMissing: RecordsMissing | undefined;
+  for await (const looked of unpublishedObjects(store, sweeping)) {
+    if (!evenMost) recordsMissing ??= await missingRecords(looked);
+    if (isMeant && recordsMissing) throw recordsMissing;
+    const remove = ({ kind, object }: UnpublishedObject) => count(kind, object.size, () => store.remove(object.key));
+    await each(looked.unpublished, isSwept, remove);
+  }
+  const abandon = (write: UnfinishedWrite) => count('uploads', write.size ?? 0, () => store.abandon(write));
+  await each(store.unfinished(), isAbandoned, abandon);
+  return { report: { completed: await store.clock(), kinds: counts }, failure, recordsMissing };
+
+  async function each<T>(found: AsyncIterable<T>, isDue: (one: T) => boolean, act: (one: T) => Promise<void>) {
+    const acted = (one: T) => (isDue(one) ? act(one) : undefined);
+    for await (const _ of pMapIterable(found, acted, { concurrency: removedAtOnce })) signal.throwIfAborted();
+  }
+
+  async function count(kind: SweptKind, bytes: number, remove: () => Promise<void>): Promise<void> {
+    counts[kind].found += 1;
+    counts[kind].bytes += bytes;
+    if (!isMeant) return;
+    try {
+      await remove();
+      counts[kind].removed += 1;
+    } catch (error) {
+      failure ??= error;
+    }
+  }
+
+  async function missingRecords({ keys, unnamed, hasRecords, unpublished }: LookedAt) {
+    const isMost = (count: number) => (hasRecords ? count > fewUnnamed && count > keys / 2 : count > 0);
+    if (!isMost(unnamed)) return undefined;
+    let old = 0;
+    for await (const { kind, object, namedBy } of unpublished)
+      if (kind === 'media' && namedBy === 'nothing' && isOld(object)) old += 1;
+    return isMost(old) ? new RecordsMissing(old, keys) : undefined;
+  }
+
+  function isOld({ writtenAt }: Pick<UnfinishedWrite, 'writtenAt'>): boolean {
+    return writtenAt.getTime() < before;
+  }
+
+  function isAbandoned(write: UnfinishedWrite): boolean {
+    return isOld(write) && (write.key === undefined || isOwnKey(write.key));
+  }
+
+  function isSwept({ object, namedBy }: UnpublishedObject): boolean {
+    return namedBy === 'tombstone' || isOld(object);
+  }
+}
+
+function noCount(): SweptCount {
+  return { found: 0, removed: 0, bytes: 0 };
+}
