@@ -6,6 +6,8 @@ const os2 = { oldest: 12, short: 16 };
 const plain = 0;
 // A JPEG or PNG inside, for printers: no program shows them.
 const forPrinters = [4, 5];
+// Bits a pixel of which hardly a program knows.
+const ofWindowsCe = 2;
 
 /** Width and height in a bitmap's second header. A height below zero only says that the rows begin at the top. */
 export async function bmpSize(reader: SourceReader): Promise<Size | UnsupportedReason> {
@@ -16,6 +18,7 @@ export async function bmpSize(reader: SourceReader): Promise<Size | UnsupportedR
     return complete(reader, size, header.readUInt16LE(24), header) ? size : 'broken';
   }
   if (header.length < 34) return 'broken';
+  if (header.readUInt16LE(28) === ofWindowsCe) return 'codec';
   const size = { width: header.readInt32LE(18), height: Math.abs(header.readInt32LE(22)) };
   const coding = kind === os2.short ? plain : header.readUInt32LE(30);
   if (forPrinters.includes(coding)) return 'codec';

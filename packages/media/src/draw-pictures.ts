@@ -1,5 +1,6 @@
 import { readFile, rename, writeFile } from 'node:fs/promises';
 import type { Metadata, OutputInfo, Sharp } from 'sharp';
+import { clearWhatIsDisposedOf } from './gif-disposal.ts';
 import { onClearGround } from './gif-ground.ts';
 import { type Decodable, decodeAnimation, decodePhoto, guardedSharp } from './guarded-sharp.ts';
 import { brandedAsStill } from './heif-still.ts';
@@ -73,7 +74,9 @@ async function decodable(path: string, type: MediaType, maxPixels: number): Prom
     case 'png':
       return { input: pixelsOnly(await readFile(path)) };
     case 'gif': {
-      const { gif, framesAdded } = onClearGround(await readFile(path));
+      const original = await readFile(path);
+      clearWhatIsDisposedOf(original);
+      const { gif, framesAdded } = onClearGround(original);
       return framesAdded > 0 ? { input: gif, page: framesAdded } : { input: gif };
     }
     default:

@@ -41,12 +41,12 @@ const soundDecoders = words(`
   amrnb amrwb libopencore_amrnb libopencore_amrwb qcelp evrc gsm gsm_ms wmav1 wmav2 wmapro wmalossless wmavoice
   pcm_s8 pcm_u8 pcm_s16le pcm_s16be pcm_s24le pcm_s24be pcm_s32le pcm_s32be pcm_f32le pcm_f32be pcm_f64le pcm_f64be
   wavpack tta g723_1 g726 g726le
-  pcm_mulaw pcm_alaw pcm_bluray pcm_dvd adpcm_ima_wav adpcm_ima_qt adpcm_ms adpcm_swf adpcm_yamaha`);
+  pcm_mulaw pcm_alaw pcm_bluray pcm_dvd s302m adpcm_ima_wav adpcm_ima_qt adpcm_ms adpcm_swf adpcm_yamaha`);
 const subtitleDecoders = words(
   'srt subrip ass ssa text mov_text webvtt dvdsub dvbsub pgssub xsub cc_dec libzvbi_teletextdec',
 );
 // Of covers, which ffprobe lists among the films.
-const coverDecoders = words('bmp gif');
+const coverDecoders = words('bmp gif tiff');
 
 const decoders = [...filmCodecs, ...otherNames, ...soundDecoders, ...subtitleDecoders, ...coverDecoders].join(',');
 
@@ -56,6 +56,8 @@ const beginsAnywhere: readonly VideoType[] = ['ts', 'mpg'];
 // Of a film at a low rate that is half a minute; ffmpeg's own bound, 7 s, may be shorter than from key to key.
 const mostMicroseconds = 30_000_000;
 const longLook = [...['-probesize', String(mostOfStream)], ...['-analyzeduration', String(mostMicroseconds)]];
+// FLV tells of its pictures when they come; of its sound ffmpeg listens to 90 s for that.
+const lateTracks = ['-probesize', String(mostOfStream)];
 
 // Films of phones and cameras have a handful.
 const mostStreams = 64;
@@ -75,6 +77,7 @@ export function filmGuards(type: VideoType): string[] {
     ...['-codec_whitelist', decoders],
     ...['-max_streams', String(mostStreams)],
     ...(beginsAnywhere.includes(type) ? longLook : []),
+    ...(type === 'flv' ? lateTracks : []),
     ...(demuxer && others.length === 0 ? ['-f', demuxer] : []),
   ];
 }

@@ -3,7 +3,8 @@ import type { SourceReader } from './source-reader.ts';
 import type { Size, UnsupportedReason } from './unsupported.ts';
 
 const screenBytes = 13;
-const [extension, frame] = [0x21, 0x2c];
+/** How the blocks of a GIF begin (appendix A). */
+export const [extension, frame] = [0x21, 0x2c] as const;
 
 /** The logical screen of a GIF, as browsers show it. */
 export function gifSize(reader: SourceReader): Promise<Size | UnsupportedReason> {
@@ -37,13 +38,13 @@ export function gifScreen(gif: Buffer): GifScreen | undefined {
   return { ...grown, blocksAt, isCovered };
 }
 
-// A table of colours follows where the flags say so: three bytes each, as many as a power of two.
-function coloursBytes(flags: number): number {
+/** A table of colours follows where the flags say so: three bytes each, as many as a power of two. */
+export function coloursBytes(flags: number): number {
   return (flags & 0x80) === 0 ? 0 : 3 * 2 ** ((flags & 7) + 1);
 }
 
-// Each begins with its length, and one of no length is the last (section 15).
-function behindSubBlocks(gif: Buffer, start: number): number {
+/** Where sub-blocks end: each begins with its length, and one of no length is the last (section 15). */
+export function behindSubBlocks(gif: Buffer, start: number): number {
   let at = start;
   while (at < gif.length && gif[at] !== 0) at += 1 + (gif[at] ?? 0);
   return at + 1;

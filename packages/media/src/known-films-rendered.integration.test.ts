@@ -14,7 +14,7 @@ const fullHd = { longest: 1920, shortest: 1080 };
 // A header alone shows nothing. Others differ from a neighbour only in what the probe reads: a rendition that is right for
 // one is right for the other, and each costs half a second of processor time.
 const alike = [
-  /by its header|index first|DASH|Smooth|64 bits|edit list|sound first|phones tag|PNG for its cover|first the default/,
+  /by its header|first picture has more|boxes before|index first|DASH|Smooth|64 bits|edit list|sound first|phones tag|PNG for its cover|first the default/,
   /^(M4V|F4V|3G2)$|PlayStation|own brand|before the brands|time code|nineties|font|before its pictures|sizes, as browsers/,
   /mirrored$|other way|upside down|pixels, turned by 180|^(MOV|3GP) turned|^(WebM|AVI|TS|OGV) with wide|Super Video|M2TS/,
   /^(MP4|3GP|AVI|FLV) with H\.264|^(AVI|3GP) with H\.263|^TS with (HEVC|checksums)|^(MP4|TS) with MPEG-2$|^AVI with (Cinepak|DV|Windows)/,

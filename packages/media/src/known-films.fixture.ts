@@ -14,6 +14,7 @@ import {
   withoutBrands,
   withSkeleton,
 } from '@echodrop/testkit/sample-film-edits';
+import { isoBox } from '@echodrop/testkit/sample-iso';
 import { made, sampleFilm, samplePhoto } from '@echodrop/testkit/sample-media';
 import type { VideoType } from './media-type.ts';
 
@@ -90,6 +91,7 @@ export const knownFilms: readonly KnownFilm[] = [
   ['F4V', 'mp4', 160, 120, () => film('mp4', '-f', 'f4v')],
   ['MP4 of a PlayStation', 'mp4', 160, 120, () => film('mp4', '-f', 'psp', '-b:v', '100k')],
   ["MP4 of a camera maker's own brand", 'mp4', 160, 120, async () => withBrands(await film('mp4'), 'XAVC', 'mp42')],
+  ['MP4 with a thousand boxes before its index', 'mp4', 160, 120, () => withBoxesBeforeIndex(1000)],
 
   ['MOV', 'mov', 160, 120, () => film('mov')],
   ['MOV of before the brands', 'mov', 160, 120, async () => withoutBrands(await film('mov'))],
@@ -134,6 +136,7 @@ export const knownFilms: readonly KnownFilm[] = [
   ['MKV with a font for its subtitles', 'mkv', 160, 120, () => mute('mkv', 160, 120, '-attach', import.meta.filename, '-metadata:s:t', 'mimetype=font/ttf')],
   ['MKV with fonts of 3 MiB before its pictures', 'mkv', 160, 120, () => withAttachments('font/ttf', Buffer.alloc(2 * MiB, 'font'), Buffer.alloc(MiB, 'more'))],
   ['MKV with a cover of 3 MiB before its pictures', 'mkv', 160, 120, async () => withAttachments('image/jpeg', await bigCover())],
+  ['MKV with a TIFF for its cover', 'mkv', 160, 120, async () => withAttachments('image/tiff', await samplePhoto('tiff', { width: 300, height: 300 }))],
   ['MKV with FFV1 and FLAC', 'mkv', 160, 120, () => film('mkv', '-c:v', 'ffv1', '-c:a', 'flac')],
 
   ['AVI', 'avi', 160, 120, () => film('avi')],
@@ -167,6 +170,7 @@ export const knownFilms: readonly KnownFilm[] = [
   ['TS', 'ts', 160, 120, () => film('ts')],
   ['TS with HEVC', 'ts', 160, 120, () => film('ts', '-c:v', 'libx265', '-x265-params', 'log-level=none')],
   ['TS with MPEG-2', 'ts', 160, 120, () => film('ts', '-c:v', 'mpeg2video', '-r', '25', '-c:a', 'mp2')],
+  ['TS with sound of broadcasters (S302M)', 'ts', 160, 120, () => film('ts', '-c:a', 's302m', '-strict', '-2', '-ac', '2', '-ar', '48000')],
   ['TS with wide pixels', 'ts', 213, 120, () => film('ts', ...oblong(4, 3))],
   ["TS of a camera's (M2TS)", 'ts', 160, 120, () => film('ts', '-mpegts_m2ts_mode', '1')],
   ['TS with H.264, begun between keyframes', 'ts', 160, 120, async () => cutBetweenKeyframes(await lateKeyframe(...h264, '-f', 'mpegts'), 188)],
@@ -179,10 +183,14 @@ export const knownFilms: readonly KnownFilm[] = [
   ['OGV with a skeleton', 'ogv', 160, 120, async () => withSkeleton(await film('ogv'))],
   ['OGV with wide pixels', 'ogv', 213, 120, () => film('ogv', ...oblong(4, 3))],
   ['OGV with VP8', 'ogv', 160, 120, () => film('ogv', '-c:v', 'libvpx', '-deadline', 'realtime')],
+  ['OGV whose first picture has more than a MiB', 'ogv', 1280, 960, () => large('ogv')],
 
   ['FLV', 'flv', 160, 120, () => film('flv')],
   ['FLV with H.264', 'flv', 160, 120, () => film('flv', '-c:v', 'libx264', ...yuv('yuv420p'), '-c:a', 'aac')],
   ['FLV without sound', 'flv', 160, 120, () => mute('flv', 160, 120)],
+  ['FLV whose first picture has more than a MiB', 'flv', 1280, 960, () => large('flv')],
+  ['FLV with H.264 whose first picture has more than a MiB', 'flv', 1280, 960, () => large('flv', '-c:v', 'libx264', '-preset', 'ultrafast', '-qp', '1', ...yuv('yuv420p'))],
+  ['FLV, 1.6 MiB of sound before its pictures', 'flv', 160, 120, () => made([...sound(20), '-itsoffset', '19', ...picture(160, 120), '-map', '0', '-map', '1', '-c:v', 'flv', '-c:a', 'pcm_s16le', '-ar', '44100', '-f', 'flv'])],
 
   ['WMV', 'wmv', 160, 120, () => film('wmv')],
   ['WMV of Windows Media 7', 'wmv', 160, 120, () => film('wmv', '-c:v', 'wmv1', '-c:a', 'wmav1')],
@@ -195,6 +203,14 @@ function twoFilms(format: string, standard: 'first' | 'second'): Promise<Buffer>
   const chosen = dispositions.flatMap((disposition, n) => [`-disposition:v:${n}`, disposition]);
   const inputs = [...picture(160, 120), ...picture(80, 60), '-map', '0', '-map', '1'];
   return made([...inputs, '-c:v', 'mpeg4', ...chosen, '-f', format]);
+}
+
+/** Its pictures stand where they stood. */
+async function withBoxesBeforeIndex(boxes: number): Promise<Buffer> {
+  const bytes = await film('mp4');
+  const index = bytes.indexOf('moov') - 4;
+  const free = Array.from({ length: boxes }, () => isoBox('free', Buffer.alloc(8)));
+  return Buffer.concat([bytes.subarray(0, index), ...free, bytes.subarray(index)]);
 }
 
 function withCover(codec: string, pixelFormat: string): Promise<Buffer> {
@@ -236,6 +252,12 @@ const mpeg2 = ['-c:v', 'mpeg2video', '-qscale:v', '1', '-g', '60', '-sc_threshol
 function lateKeyframe(...coding: readonly string[]): Promise<Buffer> {
   const noise = 'nullsrc=size=160x120:rate=25:duration=2.6,noise=alls=100:allf=t';
   return made(['-f', 'lavfi', '-i', noise, ...coding]);
+}
+
+/** Noise of which a picture takes some MiB. */
+function large(type: Kind, ...coding: readonly string[]): Promise<Buffer> {
+  const noise = ['-vf', 'noise=alls=100:allf=t', '-q:v', type === 'ogv' ? '10' : '1'];
+  return sampleFilm(type, { width: 1280, height: 960, seconds: 0.2, sound: false, options: [...noise, ...coding] });
 }
 
 function withSubtitles(): Promise<Buffer> {

@@ -129,6 +129,15 @@ describe('what is no photo of ours', () => {
     ['a JPEG of three bytes', 'broken', () => Buffer.from([0xff, 0xd8, 0xff])],
     ['a JPEG without a frame', 'broken', () => Buffer.from('\xff\xd8\xff\xfe\0\x10nothing that is\xff\xd9', 'latin1')],
     ['a GIF of six bytes', 'broken', () => Buffer.from('GIF89a')],
+    [
+      'a bitmap of two bits a pixel, which hardly a program shows',
+      'codec',
+      () => {
+        const bytes = bitmap({ width: 65, height: 46, header: 40 });
+        bytes.writeUInt16LE(2, 28);
+        return bytes;
+      },
+    ],
     ['a GIF without width', 'broken', () => Buffer.from('GIF89a\0\0\x01\0\0\0\0;', 'latin1')],
     ['a WebP that was cut off', 'broken', async () => (await canvas(900, 600).webp().toBuffer()).subarray(0, 30_000)],
     [

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { CountedSource } from '@echodrop/testkit/counted-source';
 import { ftyp, isoBox } from '@echodrop/testkit/sample-iso';
-import { sampleFilm } from '@echodrop/testkit/sample-media';
+import { made, sampleFilm } from '@echodrop/testkit/sample-media';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { probeMedia } from './probe.ts';
 
@@ -42,6 +42,16 @@ describe('what is no film of ours', () => {
       'a thousand boxes without an index',
       'broken',
       () => Buffer.concat([ftyp('isom'), ...Array.from({ length: 1000 }, () => isoBox('free'))]),
+    ],
+    [
+      'an Ogg of nothing but headers',
+      'too_costly',
+      () => {
+        const page = Buffer.alloc(27 + 255 + 255 * 255);
+        page.write('OggS');
+        page.fill(255, 26, 27 + 255);
+        return Buffer.concat(Array.from({ length: 150 }, () => page));
+      },
     ],
     [
       'a Matroska film that ends after its first words',
@@ -105,6 +115,29 @@ describe('little is read, and nothing is left', () => {
     expect(source.size).toBeGreaterThan(1.5 * MiB);
     expect(await look(source)).toEqual(video(type, 320, 240));
     expect([source.reads, source.bytesRead]).toEqual([1, MiB]);
+  });
+
+  test.each([
+    ['5000 boxes', 5000, 0],
+    ['300 boxes of 100 KB', 300, 100_000],
+  ])('of a film whose index stands behind %s, which is too costly', async (_, boxes, length) => {
+    const film = await sampleFilm('mp4', small);
+    const moovAt = film.indexOf('moov') - 4;
+    const free = Array.from({ length: boxes }, () => isoBox('free', Buffer.alloc(length)));
+    const source = new CountedSource(Buffer.concat([film.subarray(0, moovAt), ...free, film.subarray(moovAt)]));
+    expect(await look(source)).toEqual({ outcome: 'unsupported', why: 'too_costly' });
+    expect(source.reads).toBeLessThanOrEqual(193);
+    expect(source.longestRead).toBeLessThanOrEqual(64 * 1024);
+  });
+
+  test('of Flash Video with 20 MiB of sound and no picture', async () => {
+    const tone = ['-f', 'lavfi', '-i', 'sine=duration=1'];
+    const second = await made([...tone, '-c:a', 'pcm_s16le', '-ar', '44100', '-f', 'flv']);
+    const tags = second.subarray(13);
+    const source = new CountedSource(Buffer.concat([second, ...Array.from({ length: 240 }, () => tags)]));
+    expect(source.size).toBeGreaterThan(20 * MiB);
+    expect(await look(source)).toEqual({ outcome: 'unsupported', why: 'no_picture' });
+    expect(source.bytesRead).toBeLessThan(10 * MiB);
   });
 
   test('in the scratch directory, whatever the film was', async () => {

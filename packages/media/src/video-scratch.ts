@@ -2,9 +2,11 @@ import { randomUUID } from 'node:crypto';
 import { type FileHandle, open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { mostOfStream } from './film-codecs.ts';
-import { outerBoxes } from './iso-boxes.ts';
+import { flvTags, repeatedLengthBytes } from './flv-tags.ts';
+import { type IsoBox, outerBoxes } from './iso-boxes.ts';
 import { matroskaParts, voidHeader } from './matroska-parts.ts';
 import type { VideoType } from './media-type.ts';
+import { oggPages } from './ogg-pages.ts';
 import { pictureStart } from './picture-start.ts';
 import type { SourceReader } from './source-reader.ts';
 
@@ -16,12 +18,17 @@ type Outcome = 'laid out' | 'broken' | 'too_costly';
 
 const chunkBytes = 1024 * 1024;
 const headBytes = 1024 * 1024;
-const mostBoxes = 64;
+const mostBoxes = 4096;
+// Of 64 KiB each, as for a PNG; a long `moov` takes some of its own.
+const mostReads = 192;
 // Ten hours of film have some 20 MiB.
 const mostMoov = 64 * 1024 * 1024;
 const mostElements = 64;
 // Tracks carry the headers of their codecs, which are short.
 const mostOfMatroska = 8 * 1024 * 1024;
+const mostTags = 10_000;
+const mostPages = 10_000;
+const blockBytes = 256 * 1024;
 const firstPicturesBytes = 512 * 1024;
 
 /** Lays out the parts of a film under `scratchDir`. Rejects where a read or the disk fails; nothing is left then. */
@@ -46,13 +53,13 @@ export async function layOutVideo(reader: SourceReader, type: VideoType, scratch
  */
 async function layOutMoov(reader: SourceReader, file: FileHandle): Promise<Outcome> {
   await write(file, reader.known, 0);
-  let found = false;
-  let pictures = false;
-  for await (const box of outerBoxes(reader, mostBoxes)) {
+  let [found, pictures, boxes] = [false, false, 0];
+  for await (const box of outerBoxes(reader, mostBoxes + 1)) {
     if (box.end > reader.size) return 'broken';
+    boxes += 1;
+    if (boxes > mostBoxes || isTooCostly(box, reader)) return 'too_costly';
     pictures ||= box.type === 'mdat' || box.type === 'moof';
     if (box.type === 'moov') {
-      if (box.end - box.offset > mostMoov) return 'too_costly';
       await copy(reader, file, box.offset, box.end);
       found = true;
     } else {
@@ -61,6 +68,10 @@ async function layOutMoov(reader: SourceReader, file: FileHandle): Promise<Outco
     if (found && pictures) return 'laid out';
   }
   return found ? 'laid out' : 'broken';
+}
+
+function isTooCostly({ type, offset, end }: IsoBox, reader: SourceReader): boolean {
+  return reader.reads > mostReads || (type === 'moov' && end - offset > mostMoov);
 }
 
 /**
@@ -102,6 +113,48 @@ async function layOutStream(reader: SourceReader, file: FileHandle): Promise<Out
   return 'laid out';
 }
 
+/**
+ * Flash Video says nothing of its pictures before the first of them, which may be long, or come after a minute of sound: step
+ * from tag to tag until it is found. Behind what is laid out the file ends, so that no demuxer searches zeros for a tag.
+ */
+async function layOutTags(reader: SourceReader, file: FileHandle): Promise<Outcome> {
+  await layOutHead(reader, file);
+  let [end, copied] = [headBytes, headBytes];
+  const need = async (from: number, to: number) => {
+    if (to <= end) return;
+    const start = Math.max(from, end);
+    end = Math.max(to, start + blockBytes);
+    copied += end - start;
+    await copy(reader, file, start, end);
+  };
+  for await (const tag of flvTags(reader, mostTags)) {
+    await need(tag.offset - repeatedLengthBytes, tag.offset + 1);
+    if (tag.isKeyframe) {
+      await need(tag.offset, Math.min(tag.offset + firstPicturesBytes, tag.end));
+      await need(tag.end - repeatedLengthBytes, tag.end);
+    }
+    if (tag.isKeyframe || copied >= mostOfStream) break;
+  }
+  await file.truncate(Math.min(end, reader.size));
+  return 'laid out';
+}
+
+/**
+ * ffmpeg takes no Ogg of which nothing behind the headers is whole, and a picture may fill many pages: all are needed up to
+ * where the first ends.
+ */
+async function layOutPages(reader: SourceReader, file: FileHandle): Promise<Outcome> {
+  await layOutHead(reader, file);
+  let pages = 0;
+  for await (const page of oggPages(reader)) {
+    pages += 1;
+    if (pages > mostPages || page.end > mostOfStream) return 'too_costly';
+    await copy(reader, file, Math.max(page.offset, headBytes), page.end);
+    if (page.endsData) break;
+  }
+  return 'laid out';
+}
+
 async function layOutHead(reader: SourceReader, file: FileHandle): Promise<Outcome> {
   await copy(reader, file, 0, headBytes);
   return 'laid out';
@@ -116,8 +169,8 @@ const layOut: Record<VideoType, (reader: SourceReader, file: FileHandle) => Prom
   avi: layOutHead,
   mpg: layOutStream,
   ts: layOutStream,
-  ogv: layOutHead,
-  flv: layOutHead,
+  ogv: layOutPages,
+  flv: layOutTags,
   wmv: layOutHead,
 };
 
