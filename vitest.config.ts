@@ -3,10 +3,11 @@ import { defineConfig } from 'vitest/config';
 
 export default defineConfig({
   test: {
-    globalSetup: ['packages/testkit/src/minio-global-setup.ts'],
+    globalSetup: ['packages/testkit/src/minio-global-setup.ts', 'packages/testkit/src/samples-global-setup.ts'],
     // Many tests wait for deadlines: one file more than there are cores keeps these busy.
     maxWorkers: availableParallelism() + 1,
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
+    expect: { poll: { timeout: 15_000 } },
   },
 });

@@ -18,7 +18,10 @@ export async function describeWithBrowser(name: string, tests: (browser: () => B
   describe.runIf(executablePath)(name, () => {
     let browser: Browser;
     beforeAll(async () => {
-      browser = await chromium.launch({ executablePath: executablePath ?? '', args: ['--no-sandbox'] });
+      browser = await chromium.launch({
+        executablePath: executablePath ?? '',
+        args: ['--no-sandbox', '--disable-gpu'],
+      });
     });
     afterAll(() => browser?.close());
     tests(() => browser);

@@ -1,6 +1,6 @@
 import { describe, expect, inject, test } from 'vitest';
 import './minio-global-setup.ts';
-import { type RunningMinio, startMinio } from './start-minio.ts';
+import { type MinioSet, type RunningMinio, startMinio, startMinioSet } from './start-minio.ts';
 
 /**
  * A `describe` for tests that need a MinIO, which `start` gives them. Where there is none they are skipped, or one test
@@ -18,4 +18,12 @@ export function describeWithMinio(
   }
   const usable = source !== null && !(stoppable && source.kind === 'given');
   describe.runIf(usable)(name, () => tests(() => startMinio(source ?? undefined)));
+}
+
+/** As `describeWithMinio`, for tests that need several nodes of one store: they are skipped where MinIO is not a program of this machine. */
+export function describeWithMinioSet(name: string, tests: (start: () => Promise<MinioSet>) => void): void {
+  const source = inject('minioSource');
+  describe.runIf(source?.kind === 'program')(name, () =>
+    tests(() => startMinioSet(source?.kind === 'program' ? source.path : '')),
+  );
 }

@@ -199,7 +199,7 @@ export const hostileFilms: readonly HostileMedia[] = [
   },
   {
     name: 'an MP4 of a hundred thousand boxes',
-    found: 'broken',
+    found: 'too_costly',
     make: () => Buffer.concat([ftyp('isom'), ...Array.from({ length: 100_000 }, () => isoBox('free')), moov([{}])]),
   },
   {

@@ -6,6 +6,12 @@ const root = resolve(import.meta.dirname, '../../..');
 
 // DESIGN, rule 8: each outside thing has one owner.
 const owners = {
+  '@opentelemetry/api': 'packages/service',
+  '@opentelemetry/context-async-hooks': 'packages/service',
+  '@opentelemetry/exporter-trace-otlp-http': 'packages/service',
+  '@opentelemetry/exporter-trace-otlp-proto': 'packages/service',
+  '@opentelemetry/resources': 'packages/service',
+  '@opentelemetry/sdk-node': 'packages/service',
   bullmq: 'packages/contracts',
   busboy: 'services/gateway',
   cockatiel: 'services/auth-verifier',

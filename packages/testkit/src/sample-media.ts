@@ -3,6 +3,7 @@ import { readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { execa } from 'execa';
+import { madeOnce } from './made-once.ts';
 
 /** What ffmpeg is asked for: a test picture of this size in pixels, and options of its own for the odd cases. */
 export interface Sample {
@@ -71,10 +72,17 @@ export function wovenFilm(...options: readonly string[]): Promise<Buffer> {
 
 /** Sound alone, or whatever else ffmpeg makes of these arguments (all but the output path). */
 export function made(args: readonly string[]): Promise<Buffer> {
-  return inTemporaryFile(async (path) => {
-    await execa('ffmpeg', ['-nostdin', '-y', '-v', 'fatal', ...args, path], { timeout: 60_000 });
-    return readFile(path);
-  });
+  const make = () =>
+    inTemporaryFile(async (path) => {
+      await execa('ffmpeg', ['-nostdin', '-y', '-v', 'fatal', ...args, path], { timeout: 60_000 });
+      return readFile(path);
+    });
+  return readsFiles(args) ? make() : madeOnce(args, make);
+}
+
+// Else it takes what ffmpeg makes up.
+function readsFiles(args: readonly string[]): boolean {
+  return args.some((arg, n) => arg === '-i' && args[n - 1] !== 'lavfi');
 }
 
 function picture(width: number, height: number, seconds: number): string[] {

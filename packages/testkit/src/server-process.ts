@@ -31,7 +31,7 @@ export class ServerProcess implements StoppableServer, AsyncDisposable {
     this.#start = start;
   }
 
-  /** @throws Error with what the server said, where it does not answer within 20 seconds */
+  /** @throws Error with what the server said, where it does not answer in time */
   static async start(start: Start): Promise<ServerProcess> {
     const server = new ServerProcess(start);
     await server.restart();

@@ -1,10 +1,11 @@
 import { randomBytes } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtempDisposable } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { freePort } from './free-ports.ts';
+import { freePort, freePorts } from './free-ports.ts';
 import { findMinio, type MinioSource } from './minio-source.ts';
 import { ServerProcess, type StoppableServer } from './server-process.ts';
+import { waitUntil } from './wait-until.ts';
 
 /** A MinIO for a test, with a bucket name that nobody else has; the bucket itself is still to be made. */
 export interface RunningMinio extends AsyncDisposable {
@@ -19,7 +20,7 @@ export interface RunningMinio extends AsyncDisposable {
   readonly settings: Record<string, string>;
 }
 
-const login = { user: 'echodrop-test', password: 'echodrop-test-secret' };
+const login = { accessKey: 'echodrop-test', secretKey: 'echodrop-test-secret' };
 
 /**
  * Starts a MinIO of its own for the caller, or takes the one that is given. Disposing ends what was started.
@@ -29,40 +30,72 @@ export async function startMinio(source?: MinioSource): Promise<RunningMinio> {
   const found = source ?? (await findMinio());
   switch (found?.kind) {
     case 'given':
-      return described(found.endpoint, found.accessKey, found.secretKey, undefined);
+      return described(found, undefined);
     case 'container': {
       const { startMinioContainer } = await import('./minio-container.ts');
       const { endpoint, server } = await startMinioContainer(login, serves);
-      return described(endpoint, login.user, login.password, server);
+      return {
+        ...described({ endpoint, ...login }, server),
+        [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
+      };
     }
     case 'program': {
-      const { endpoint, server } = await startProgram(found.path);
-      return described(endpoint, login.user, login.password, server);
+      await using parts = new AsyncDisposableStack();
+      const { path: drive } = parts.use(await mkdtempDisposable(join(tmpdir(), 'echodrop-minio-')));
+      const { endpoint, server } = await startProgram(found.path, await freePort(), [drive]);
+      parts.use(server);
+      const held = parts.move();
+      return { ...described({ endpoint, ...login }, server), [Symbol.asyncDispose]: () => held.disposeAsync() };
     }
     default:
       throw new Error('this test needs MinIO: give S3_ENDPOINT, a Docker engine, MINIO_BIN, or minio in PATH');
   }
 }
 
-async function startProgram(path: string) {
-  const directory = await mkdtemp(join(tmpdir(), 'echodrop-minio-'));
-  const address = `127.0.0.1:${await freePort()}`;
+/** Nodes of one store, each with a drive: each serves all of it, and three of the four are needed to write. */
+export interface MinioSet extends AsyncDisposable {
+  readonly nodes: readonly (RunningMinio & { readonly server: StoppableServer })[];
+}
+
+/** Starts four nodes of the MinIO whose program lies at `path`. */
+export async function startMinioSet(path: string): Promise<MinioSet> {
+  await using parts = new AsyncDisposableStack();
+  const folder = parts.use(await mkdtempDisposable(join(tmpdir(), 'echodrop-minio-'))).path;
+  const ports = Object.values(await freePorts(['1', '2', '3', '4']));
+  const drives = ports.map((port) => `http://127.0.0.1:${port}${folder}/drive-${port}`);
+  const started = await Promise.all(
+    ports.map(async (port) => {
+      const { endpoint, server } = await startProgram(path, port, drives);
+      parts.use(server);
+      await waitUntil('a quorum', 20_000, () => hasQuorum(endpoint));
+      return { endpoint, server };
+    }),
+  );
+  const bucket = newBucket();
+  const held = parts.move();
+  const nodes = started.map(({ endpoint, server }) => ({
+    ...described({ endpoint, ...login }, server, bucket),
+    server,
+  }));
+  return { nodes, [Symbol.asyncDispose]: () => held.disposeAsync() };
+}
+
+async function startProgram(path: string, port: number, drives: readonly string[]) {
+  const address = `127.0.0.1:${port}`;
   const endpoint = `http://${address}`;
-  const process = await ServerProcess.start({
-    command: [path, 'server', directory, '--address', address, '--quiet'],
-    env: { MINIO_ROOT_USER: login.user, MINIO_ROOT_PASSWORD: login.password, MINIO_BROWSER: 'off' },
+  const server = await ServerProcess.start({
+    command: [path, 'server', ...drives, '--address', address, '--quiet'],
+    env: {
+      MINIO_ROOT_USER: login.accessKey,
+      MINIO_ROOT_PASSWORD: login.secretKey,
+      MINIO_BROWSER: 'off',
+      // Drives of one set may then lie on one disk.
+      MINIO_CI_CD: '1',
+      // In a container it would wait until its own address leads elsewhere than to this machine.
+      _MINIO_SERVER_LOCAL: address,
+    },
     answers: () => serves(endpoint),
   });
-  const server: StoppableServer & AsyncDisposable = {
-    freeze: () => process.freeze(),
-    thaw: () => process.thaw(),
-    kill: () => process.kill(),
-    restart: () => process.restart(),
-    async [Symbol.asyncDispose]() {
-      await process.kill();
-      await rm(directory, { recursive: true, force: true });
-    },
-  };
   return { endpoint, server };
 }
 
@@ -73,21 +106,24 @@ async function serves(endpoint: string): Promise<boolean> {
   return answer.status === 403;
 }
 
+async function hasQuorum(endpoint: string): Promise<boolean> {
+  const answer = await fetch(`${endpoint}/minio/health/cluster`, { signal: AbortSignal.timeout(1000) });
+  await answer.body?.cancel();
+  return answer.ok;
+}
+
+function newBucket(): string {
+  return `echodrop-test-${randomBytes(6).toString('hex')}`;
+}
+
 function described(
-  endpoint: string,
-  accessKey: string,
-  secretKey: string,
-  server: (StoppableServer & AsyncDisposable) | undefined,
+  { endpoint, accessKey, secretKey }: Pick<RunningMinio, 'endpoint' | 'accessKey' | 'secretKey'>,
+  server: StoppableServer | undefined,
+  bucket = newBucket(),
 ): RunningMinio {
   const region = 'us-east-1';
-  const bucket = `echodrop-test-${randomBytes(6).toString('hex')}`;
   return {
-    endpoint,
-    region,
-    bucket,
-    accessKey,
-    secretKey,
-    server,
+    ...{ endpoint, region, bucket, accessKey, secretKey, server },
     settings: {
       OBJECT_STORE: 'minio',
       S3_ENDPOINT: endpoint,
@@ -96,8 +132,6 @@ function described(
       S3_ACCESS_KEY: accessKey,
       S3_SECRET_KEY: secretKey,
     },
-    async [Symbol.asyncDispose]() {
-      await server?.[Symbol.asyncDispose]();
-    },
+    async [Symbol.asyncDispose]() {},
   };
 }

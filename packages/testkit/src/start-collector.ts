@@ -1,0 +1,102 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+
+/** A span as it was exported. */
+export interface CollectedSpan {
+  readonly service: string;
+  readonly name: string;
+  readonly traceId: string;
+  readonly spanId: string;
+  /** Undefined of a trace's first. */
+  readonly parentSpanId: string | undefined;
+  readonly facts: Record<string, string | number>;
+}
+
+/** Who receives traces by OTLP over HTTP, in its JSON spelling (`OTEL_EXPORTER_OTLP_PROTOCOL=http/json`). */
+export interface Collector extends AsyncDisposable {
+  readonly url: string;
+  readonly spans: readonly CollectedSpan[];
+  /** Everything that came, headers too. */
+  readonly received: string;
+  /** How many exports came, those included that got no answer. */
+  readonly exports: number;
+  /** From now on nobody gets an answer. */
+  hang(): void;
+  /** From now on everybody does again. */
+  answer(): void;
+}
+
+export async function startCollector(): Promise<Collector> {
+  const spans: CollectedSpan[] = [];
+  let received = '';
+  let exports = 0;
+  let hangs = false;
+  const server = createServer(async (request, response) => {
+    exports += 1;
+    const body = await text(request).catch(() => '');
+    if (hangs) return;
+    received += `${request.method} ${request.url} ${request.rawHeaders.join(' ')}\n${body}\n`;
+    spans.push(...spansOf(JSON.parse(body)));
+    response.setHeader('Content-Type', 'application/json').end('{}');
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    spans,
+    get received() {
+      return received;
+    },
+    get exports() {
+      return exports;
+    },
+    hang() {
+      hangs = true;
+    },
+    answer() {
+      hangs = false;
+    },
+    async [Symbol.asyncDispose]() {
+      server.close();
+      server.closeAllConnections();
+    },
+  };
+}
+
+interface Attribute {
+  readonly key: string;
+  readonly value: { readonly stringValue?: string; readonly intValue?: number };
+}
+
+interface ExportRequest {
+  readonly resourceSpans: readonly {
+    readonly resource: { readonly attributes: readonly Attribute[] };
+    readonly scopeSpans: readonly {
+      readonly spans: readonly (Omit<CollectedSpan, 'service' | 'facts'> & {
+        readonly attributes: readonly Attribute[];
+      })[];
+    }[];
+  }[];
+}
+
+function spansOf({ resourceSpans }: ExportRequest): CollectedSpan[] {
+  return resourceSpans.flatMap(({ resource, scopeSpans }) => {
+    const service = String(factsOf(resource.attributes)['service.name']);
+    return scopeSpans.flatMap(({ spans }) =>
+      spans.map(({ name, traceId, spanId, parentSpanId, attributes }) => ({
+        service,
+        name,
+        traceId,
+        spanId,
+        parentSpanId,
+        facts: factsOf(attributes),
+      })),
+    );
+  });
+}
+
+function factsOf(attributes: readonly Attribute[]): CollectedSpan['facts'] {
+  return Object.fromEntries(attributes.map(({ key, value }) => [key, value.stringValue ?? value.intValue ?? '']));
+}
