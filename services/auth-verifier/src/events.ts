@@ -2,6 +2,7 @@ import type { ProviderUser, Verdict } from '@echodrop/contracts/verification';
 import type { Provider } from '@echodrop/identity-provider/provider';
 import type { Log } from '@echodrop/service/log';
 import type { Metrics } from '@echodrop/service/metrics';
+import { tellSpan } from '@echodrop/service/trace';
 
 /** Where a verdict came from: the provider or the cache; or from us, since the scheme is not spoken, the proof is a replay, or the provider is left alone. */
 export type VerdictSource = 'provider' | 'cache' | 'scheme' | 'replay' | 'left_alone';
@@ -11,7 +12,6 @@ export class VerifierEvents {
   readonly #log: Log;
   readonly #verifications;
   readonly #seconds;
-  readonly #leftAlone;
 
   constructor(log: Log, metrics: Metrics) {
     this.#log = log;
@@ -26,16 +26,12 @@ export class VerifierEvents {
       ['provider', 'outcome'],
       [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
     );
-    this.#leftAlone = metrics.gauge(
-      'echodrop_provider_left_alone',
-      'Whether an identity provider is left alone because it kept failing.',
-      ['provider'],
-    );
   }
 
   /** `seconds` where the provider was asked. */
   answered({ advertised: provider }: Provider, { outcome }: Verdict, source: VerdictSource, seconds?: number): void {
     this.#verifications.inc({ provider, outcome, source });
+    tellSpan({ 'echodrop.provider': provider, 'echodrop.outcome': outcome, 'echodrop.source': source });
     if (seconds !== undefined) this.#seconds.observe({ provider, outcome }, seconds);
     this.#log[outcome === 'verified' ? 'debug' : 'info']({ provider, outcome, source, seconds }, 'answered');
   }
@@ -50,12 +46,10 @@ export class VerifierEvents {
   }
 
   providerLeftAlone({ advertised: provider }: Provider, ms: number): void {
-    this.#leftAlone.set({ provider }, 1);
     this.#log.warn({ provider, seconds: ms / 1000 }, 'provider keeps failing and is left alone');
   }
 
   providerAskedAgain({ advertised: provider }: Provider): void {
-    this.#leftAlone.set({ provider }, 0);
     this.#log.info({ provider }, 'provider answers again');
   }
 }

@@ -5,10 +5,12 @@ import {
   says,
   startStandIn,
 } from '@echodrop/identity-provider/stand-in-provider.fixture';
+import { Metrics } from '@echodrop/service/metrics';
 import { Secret } from '@echodrop/service/secret';
 import { waitUntil } from '@echodrop/testkit/wait-until';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { IdentityProviders } from './identity-provider.ts';
+import { tellLeftAlone } from './tell-left-alone.ts';
 
 const timeoutMs = 400;
 const authorization = 'OAuth oauth_token="hunter2"';
@@ -111,6 +113,24 @@ test('one that still fails is asked once every ten seconds', async () => {
   }
 });
 
+async function toldLeftAlone(): Promise<string | undefined> {
+  const metrics = new Metrics('auth-verifier');
+  tellLeftAlone(metrics, [standIn.provider], providers);
+  return /^echodrop_provider_left_alone\{.*\} (\d)$/m.exec((await metrics.exposition()).text)?.[1];
+}
+
+test('that it is left alone is told for as long as it is, also where nobody asks any more', async () => {
+  vi.useFakeTimers({ toFake: ['Date'] });
+  expect(await toldLeftAlone()).toBe('0');
+  standIn.behaviour = says(500);
+  await asked(10);
+  expect(await toldLeftAlone()).toBe('1');
+  vi.setSystemTime(Date.now() + 9999);
+  expect(await toldLeftAlone()).toBe('1');
+  vi.setSystemTime(Date.now() + 1);
+  expect(await toldLeftAlone()).toBe('0');
+});
+
 test('nine failures in a row do not matter', async () => {
   standIn.behaviour = says(500);
   await asked(9);
@@ -170,6 +190,7 @@ test('while one question finds out whether a provider is back, others are answer
   const probe = ask();
   await waitUntil('the question', 5000, async () => standIn.questions.length === 11);
   expect(await ask()).toEqual({ outcome: 'provider_unavailable', retryAfterSeconds: 1 });
+  expect(await toldLeftAlone()).toBe('1');
   answer();
   expect(await probe).toMatchObject({ outcome: 'verified' });
   expect(await ask()).toMatchObject({ outcome: expect.any(String) });

@@ -4,6 +4,7 @@ import { callerIn, lackIn } from '@echodrop/identity-provider/caller-in-answer';
 import type { Provider } from '@echodrop/identity-provider/provider';
 import { ProviderConnections, wasSent } from '@echodrop/identity-provider/provider-connections';
 import type { Secret } from '@echodrop/service/secret';
+import { inSpan } from '@echodrop/service/trace';
 import { LRUCache } from 'lru-cache';
 import { tokenIn } from './proof.ts';
 import { NoVerdict, TooManyQuestions } from './provider-failures.ts';
@@ -70,7 +71,7 @@ export class IdentityProviders implements AsyncDisposable {
       return { verdict, seconds: (performance.now() - begun) / 1000, wasSent };
     };
     try {
-      const answer = await this.#gate(provider).execute(() => this.#exchange(provider, authorization, token));
+      const answer = await this.#gate(provider).execute(() => this.#inSpan(provider, authorization, token));
       return 'openMs' in answer ? { verdict: unavailable(answer.openMs), wasSent: false } : asked(answer, true);
     } catch (error) {
       this.#asking.told.providerFailed(provider, error);
@@ -80,8 +81,19 @@ export class IdentityProviders implements AsyncDisposable {
     }
   }
 
+  /** Whether questions to `provider` are kept away now because it failed. */
+  isLeftAlone(provider: Provider): boolean {
+    return this.#gates.get(provider)?.isShut ?? false;
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#connections[Symbol.asyncDispose]();
+  }
+
+  // Of which the provider learns nothing: the trace is ours.
+  #inSpan(provider: Provider, authorization: string, token: string): Promise<Verdict> {
+    const facts = { 'echodrop.provider': provider.advertised };
+    return inSpan('ask provider', 'client', facts, () => this.#exchange(provider, authorization, token));
   }
 
   async #exchange(provider: Provider, authorization: string, token: string): Promise<Verdict> {

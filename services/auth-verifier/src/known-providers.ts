@@ -12,6 +12,10 @@ export class KnownProviders {
     return this.#providers.map(({ advertised }) => advertised);
   }
 
+  [Symbol.iterator](): Iterator<Provider> {
+    return this.#providers[Symbol.iterator]();
+  }
+
   find(address: string): Provider | undefined {
     return this.#providers.find(({ advertised }) => advertised === address);
   }

@@ -1,4 +1,6 @@
+import { verificationRoute } from '@echodrop/contracts/verification';
 import { verificationServer } from '@echodrop/contracts/verification-server';
+import { observeRequests } from '@echodrop/service/http-metrics';
 import { listen } from '@echodrop/service/http-server';
 import { cacheRedisUrl, connectRedis, impatient } from '@echodrop/service/redis';
 import { runService } from '@echodrop/service/run-service';
@@ -8,6 +10,7 @@ import { VerifierEvents } from './events.ts';
 import { IdentityProviders } from './identity-provider.ts';
 import { KnownProviders } from './known-providers.ts';
 import { ProofUses } from './proof-uses.ts';
+import { tellLeftAlone } from './tell-left-alone.ts';
 import { VerdictCache } from './verdict-cache.ts';
 import { Verifier } from './verify.ts';
 
@@ -18,6 +21,7 @@ const cacheTimeoutMs = 500;
 const leaseMarginMs = 500;
 
 await runService('auth-verifier', readConfig, async ({ config, log, metrics, parts, stopping }) => {
+  const known = new KnownProviders(config.IDENTITY_PROVIDERS);
   const events = new VerifierEvents(log, metrics);
   const redis = parts.use(connectRedis(cacheRedisUrl(config), { ...impatient, commandTimeout: cacheTimeoutMs }, log));
   const keys = new CacheKeys(config.CACHE_KEY_SECRET);
@@ -34,7 +38,7 @@ await runService('auth-verifier', readConfig, async ({ config, log, metrics, par
       told: events,
     }),
   );
-  const known = new KnownProviders(config.IDENTITY_PROVIDERS);
+  tellLeftAlone(metrics, known, providers);
   const verifier = new Verifier({ known, uses, cache, providers, events });
   const server = verificationServer({
     secret: config.VERIFIER_SECRET,
@@ -43,6 +47,7 @@ await runService('auth-verifier', readConfig, async ({ config, log, metrics, par
     forget: (user) => verifier.forget(user),
     log,
   });
+  observeRequests(server, metrics, ({ url }) => verificationRoute(url));
   const { HOST: host, PORT: port, SHUTDOWN_GRACE_SECONDS: graceSeconds } = config;
   parts.use(await listen(server, { host, port, stopping, graceSeconds }));
   log.info({ host, port }, 'listening');

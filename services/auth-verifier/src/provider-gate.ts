@@ -59,6 +59,11 @@ export class ProviderGate {
     }
   }
 
+  /** Whether it keeps questions away: for a time, or while one question finds out whether the provider is back. */
+  get isShut(): boolean {
+    return Date.now() < this.#openUntil || this.#breaker.state === CircuitState.HalfOpen;
+  }
+
   #opens({ result }: IHalfOpenAfterBackoffContext): number {
     const error = 'error' in result ? result.error : undefined;
     const asked = error instanceof TooManyQuestions ? error.restMs : openMs;

@@ -12,6 +12,7 @@ import { VerifierEvents } from './events.ts';
 import { IdentityProviders } from './identity-provider.ts';
 import { KnownProviders } from './known-providers.ts';
 import { ProofUses, type Reuse } from './proof-uses.ts';
+import { tellLeftAlone } from './tell-left-alone.ts';
 import { VerdictCache } from './verdict-cache.ts';
 import { Verifier } from './verify.ts';
 
@@ -49,14 +50,17 @@ export class Replica implements AsyncDisposable {
     );
     const redis = settings.slowMs ? slowed(this.redis, settings.slowMs) : this.redis;
     const keys = new CacheKeys(settings.keySecret ?? [new Secret('a secret of this test')]);
+    const known = new KnownProviders(providers);
     const events = new VerifierEvents(log, this.metrics);
+    const asker = this.#parts.use(
+      new IdentityProviders({ timeoutMs, userIdSecret: new Secret('a secret of this test'), told: events }),
+    );
+    tellLeftAlone(this.metrics, known, asker);
     this.verifier = new Verifier({
-      known: new KnownProviders(providers),
+      known,
       uses: new ProofUses(redis, keys, reuse),
       cache: new VerdictCache(redis, keys, { verifiedSeconds, refusedSeconds: 10, leaseMs: timeoutMs + 500 }),
-      providers: this.#parts.use(
-        new IdentityProviders({ timeoutMs, userIdSecret: new Secret('a secret of this test'), told: events }),
-      ),
+      providers: asker,
       events,
     });
   }
@@ -66,7 +70,10 @@ export class Replica implements AsyncDisposable {
   }
 }
 
-function slowed(redis: Redis, slowMs: (name: string) => number): Pick<Redis, 'get' | 'set' | 'del' | 'incr'> {
+function slowed(
+  redis: Pick<Redis, 'get' | 'set' | 'del' | 'incr'>,
+  slowMs: (name: string) => number,
+): Pick<Redis, 'get' | 'set' | 'del' | 'incr'> {
   return {
     get: async (name: string) => {
       await sleep(slowMs(name));

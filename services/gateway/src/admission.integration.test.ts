@@ -50,7 +50,7 @@ async function admission(limits: Partial<Limits> = {}, blocks = nobodyBlocked): 
   const connection = parts.use(connectRedis(new Secret(redis.url), manner, createLog('test', 'silent')));
   await waitUntil('a connection', 5000, async () => (await connection.ping()) === 'PONG');
   const rates = new UploadRates(connection, { perUser, perKey }, (error) => uncounted.push(error));
-  const queues = new ProbeQueues({ backlog: async (kind) => backlogs[kind] }, probeTimeoutMs);
+  const queues = new ProbeQueues({ backlog: async (kind) => ({ ...backlogs[kind], left: 0 }) }, probeTimeoutMs);
   return new Admission({ maxUploads, maxUploadsPerUser }, rates, queues, blocks);
 }
 

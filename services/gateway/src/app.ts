@@ -80,9 +80,15 @@ function faultOf({ headers, headersDistinct, httpVersion }: Request): Reason | u
 function takeUpload({ parts, events, publicSite }: Gateway, version: 1 | 2, format: Format): RequestHandler {
   return async (request, response) => {
     const started = performance.now();
-    const ended = (end: Omit<UploadEnd, 'requestId' | 'version' | 'format' | 'seconds'>) => {
+    let received: number | undefined;
+    request.once('end', () => {
+      received = performance.now();
+    });
+    const ended = (end: Omit<UploadEnd, 'requestId' | 'version' | 'format' | 'seconds' | 'answerSeconds'>) => {
       const requestId = String(response.getHeader('X-Request-Id'));
-      events.uploadEnded({ requestId, version, format, seconds: (performance.now() - started) / 1000, ...end });
+      const now = performance.now();
+      const answerSeconds = received === undefined ? undefined : (now - received) / 1000;
+      events.uploadEnded({ requestId, version, format, seconds: (now - started) / 1000, answerSeconds, ...end });
     };
     events.uploadBegan();
     try {

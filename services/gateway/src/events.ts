@@ -1,8 +1,9 @@
 import type { UnsupportedReason } from '@echodrop/media/unsupported';
 import type { Log } from '@echodrop/service/log';
 import type { Metrics } from '@echodrop/service/metrics';
+import { tellSpan } from '@echodrop/service/trace';
 import type { Format } from './answer.ts';
-import type { Reason, Refusal } from './refusals.ts';
+import { type Reason, type Refusal, refusals } from './refusals.ts';
 
 export interface UploadEnd {
   readonly requestId: string;
@@ -10,6 +11,8 @@ export interface UploadEnd {
   readonly format: Format;
   readonly outcome: 'published' | 'repeated' | 'client_gone' | Reason;
   readonly seconds: number;
+  /** From the last byte of the form to the answer, where the form came to its end. */
+  readonly answerSeconds?: number | undefined;
   readonly mediaId?: string;
   /** Where the media lies or lay: the probe-worker's and the rendition-worker's lines name it too. */
   readonly mediaKey?: string | undefined;
@@ -35,6 +38,7 @@ export class GatewayEvents {
   readonly #uploads;
   readonly #running;
   readonly #seconds;
+  readonly #answerSeconds;
   readonly #bytes;
   readonly #orphans;
   readonly #uncounted;
@@ -49,11 +53,23 @@ export class GatewayEvents {
     const labels = ['version', 'format', 'outcome'] as const;
     this.#uploads = metrics.counter('echodrop_uploads_total', 'Uploads that ended, by how.', labels);
     this.#running = metrics.gauge('echodrop_uploads_running', 'Uploads that run now.', []);
+    // So that the first failure is seen as an increase.
+    for (const version of [1, 2]) {
+      for (const format of ['xml', 'json']) {
+        for (const outcome of outcomes) this.#uploads.inc({ version, format, outcome }, 0);
+      }
+    }
     this.#seconds = metrics.histogram(
       'echodrop_upload_seconds',
       'From the first header to the answer.',
-      labels,
+      ['version', 'outcome'],
       uploadSeconds,
+    );
+    this.#answerSeconds = metrics.histogram(
+      'echodrop_upload_answer_seconds',
+      'Of published uploads, from the last byte of the form to the answer.',
+      ['version'],
+      answerSeconds,
     );
     this.#bytes = metrics.counter('echodrop_published_bytes_total', 'Bytes of published media.', []);
     this.#orphans = metrics.counter('echodrop_orphaned_media_total', 'Media left to the sweeper.', []);
@@ -82,8 +98,11 @@ export class GatewayEvents {
   uploadEnded({ seconds, error, ...end }: UploadEnd): void {
     const { version, format, outcome, bytes } = end;
     this.#running.dec();
+    tellSpan({ 'echodrop.outcome': outcome, 'echodrop.media.id': end.mediaId, 'echodrop.media.key': end.mediaKey });
     this.#uploads.inc({ version, format, outcome });
-    this.#seconds.observe({ version, format, outcome }, seconds);
+    this.#seconds.observe({ version, outcome }, seconds);
+    if (outcome === 'published' && end.answerSeconds !== undefined)
+      this.#answerSeconds.observe({ version }, end.answerSeconds);
     if (bytes !== undefined) this.#bytes.inc(bytes);
     if (outcome === 'unavailable') this.#log.error({ ...end, seconds, err: error }, 'upload failed');
     else this.#log.info({ ...end, seconds }, 'upload ended');
@@ -146,4 +165,7 @@ export class GatewayEvents {
   }
 }
 
+const outcomes = ['published', 'repeated', 'client_gone', ...Object.keys(refusals)];
+// The sender's time is in it.
 const uploadSeconds = [0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1800];
+const answerSeconds = [0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 25];

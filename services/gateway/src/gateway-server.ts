@@ -1,12 +1,11 @@
-import { createServer, type Server } from 'node:http';
-import type { Express } from 'express';
+import { createServer, type RequestListener, type Server } from 'node:http';
 import { answerBrokenRequests } from './broken-requests.ts';
 
 /**
  * The HTTP server around the routes, which see every request: an expectation is left to the upload, which answers it once the
  * credentials are there, and a missing Host is refused as everything is; a body may take as long as its sender keeps up the pace, so Node's own limit for whole requests is off (TRAPS, HTTP on Node).
  */
-export function gatewayServer(app: Express): Server {
+export function gatewayServer(app: RequestListener): Server {
   const server = createServer(
     {
       requestTimeout: 0,

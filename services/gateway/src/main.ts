@@ -1,11 +1,17 @@
 import { ProbeClient } from '@echodrop/contracts/probe';
+import { tellBacklogs } from '@echodrop/contracts/queue-metrics';
 import { RenditionClient } from '@echodrop/contracts/rendition';
 import { VerificationClient } from '@echodrop/contracts/verification-client';
 import { objectStoreFromSettings } from '@echodrop/object-store/object-store-from-settings';
+import { ObservedObjectStore } from '@echodrop/object-store/observed-object-store';
 import { PartMemory } from '@echodrop/object-store/part-memory';
+import { storeMetrics } from '@echodrop/object-store/store-metrics';
+import { observeRequests } from '@echodrop/service/http-metrics';
 import { listen } from '@echodrop/service/http-server';
 import { cacheRedisUrl, connectRedis, impatient, queueRedisUrl } from '@echodrop/service/redis';
+import { tellQueueMemory } from '@echodrop/service/redis-memory';
 import { runService } from '@echodrop/service/run-service';
+import { traceRequests } from '@echodrop/service/trace';
 import { Admission } from './admission.ts';
 import { ApiKeys } from './api-keys.ts';
 import { gatewayApp } from './app.ts';
@@ -19,6 +25,7 @@ import { ProbeQueues } from './probe-queues.ts';
 import { Publisher } from './publish.ts';
 import { FormReceiver } from './receive-form.ts';
 import { RenditionWishes } from './rendition-wishes.ts';
+import { tellSweeps } from './tell-sweeps.ts';
 import { UploadRates } from './upload-rates.ts';
 
 // Longer than the verifier lets a provider take.
@@ -28,7 +35,10 @@ const limitsTimeoutMs = 500;
 
 await runService('gateway', readConfig, async ({ config, log, metrics, health, parts, stopping }) => {
   const events = new GatewayEvents(log, metrics);
-  const store = parts.use(await objectStoreFromSettings(config, new PartMemory(config.UPLOAD_BUFFER_BYTES)));
+  const memory = new PartMemory(config.UPLOAD_BUFFER_BYTES);
+  const store = parts.use(
+    new ObservedObjectStore(await objectStoreFromSettings(config, memory), storeMetrics(metrics)),
+  );
   const limitsRedis = parts.use(
     connectRedis(cacheRedisUrl(config), { ...impatient, commandTimeout: limitsTimeoutMs }, log),
   );
@@ -79,11 +89,16 @@ await runService('gateway', readConfig, async ({ config, log, metrics, health, p
     corsOrigins: config.CORS_ORIGINS,
     trustedProxies: config.TRUSTED_PROXIES,
   });
+  tellBacklogs(metrics, [probes, renditions]);
+  tellQueueMemory(metrics, claimsRedis);
+  tellSweeps(metrics, store);
   health.needs('store', () => store.ready());
   health.needs('blocks', () => blocks.ready());
   health.needs('queue', () => probes.ready());
   health.needs('verifier', () => verifier.ready());
   const { HOST: host, PORT: port, SHUTDOWN_GRACE_SECONDS: graceSeconds } = config;
-  parts.use(await listen(gatewayServer(app), { host, port, stopping, graceSeconds }));
+  const server = gatewayServer(traceRequests(app));
+  observeRequests(server, metrics);
+  parts.use(await listen(server, { host, port, stopping, graceSeconds }));
   log.info({ host, port }, 'listening');
 });

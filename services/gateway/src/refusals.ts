@@ -8,7 +8,7 @@ export const unsupportedSentences = {
   type_off: 'This server does not take {type} files.',
   broken: 'The photo or video is damaged or incomplete.',
   no_picture: 'The video shows no picture; sound alone is not taken.',
-  codec: 'The video uses a codec that we do not read; H.264 with AAC sound is one that we do.',
+  codec: 'The photo or video uses a coding that we do not read; of videos, H.264 with AAC sound is one that we do.',
   too_many_pixels: 'The photo or video has more pixels than we take.',
   too_costly: 'The photo or video takes too much work to read; saving it anew with another program may help.',
 } as const satisfies Record<UnsupportedReason, string>;

@@ -4,6 +4,7 @@ import type { Probe } from '@echodrop/media/probe';
 import type { ToolConcern } from '@echodrop/media/tool-concerns';
 import type { Log } from '@echodrop/service/log';
 import type { Metrics } from '@echodrop/service/metrics';
+import { tellSpan } from '@echodrop/service/trace';
 
 export interface ProbeEvents {
   /** At start: what is to be known about ffprobe and its kin on this machine. */
@@ -32,18 +33,27 @@ export function probeEvents(log: Log, metrics: Metrics): ProbeEvents {
     ['queue', 'outcome'],
     secondsBuckets,
   );
+  const work = metrics.histogram(
+    'echodrop_probe_work_seconds',
+    "Jobs, from their taking by a worker to the worker's answer",
+    ['queue', 'outcome'],
+    secondsBuckets,
+  );
   return {
     toolsExamined(concerns) {
       for (const { level, sentence, ...facts } of concerns) log[level](facts, sentence);
     },
     looked({ mediaKey, size }, answer, costs) {
       bytesRead.observe({ outcome: answer.outcome }, costs.bytesRead);
-      found.inc({ found: answer.outcome === 'media' ? answer.type : answer.why });
+      const what = answer.outcome === 'media' ? answer.type : answer.why;
+      found.inc({ found: what });
+      tellSpan({ 'echodrop.media.key': mediaKey, 'echodrop.outcome': what });
       log.info({ mediaKey, size, ...answer, ...costs }, 'looked at media');
     },
-    jobEnded({ queue, jobId, outcome, seconds, error }, question) {
+    jobEnded({ queue, jobId, outcome, seconds, workSeconds, error }, question) {
       const mediaKey = question?.mediaKey;
       jobs.observe({ queue, outcome }, seconds);
+      work.observe({ queue, outcome }, workSeconds);
       if (error) log.error({ queue, jobId, mediaKey, outcome, seconds, err: error }, 'job failed');
       else log.debug({ queue, jobId, mediaKey, outcome, seconds }, 'job answered');
     },

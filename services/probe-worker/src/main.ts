@@ -1,6 +1,8 @@
 import { serveProbes } from '@echodrop/contracts/probe';
 import { toolConcerns } from '@echodrop/media/tool-concerns';
 import { objectStoreFromSettings } from '@echodrop/object-store/object-store-from-settings';
+import { ObservedObjectStore } from '@echodrop/object-store/observed-object-store';
+import { storeMetrics } from '@echodrop/object-store/store-metrics';
 import { ownScratch } from '@echodrop/service/own-scratch';
 import { queueRedisUrl } from '@echodrop/service/redis';
 import { runService } from '@echodrop/service/run-service';
@@ -9,7 +11,7 @@ import { probeEvents } from './events.ts';
 import { probe } from './probe.ts';
 
 await runService('probe-worker', readConfig, async ({ config, log, metrics, health, parts }) => {
-  const store = parts.use(await objectStoreFromSettings(config));
+  const store = parts.use(new ObservedObjectStore(await objectStoreFromSettings(config), storeMetrics(metrics)));
   health.needs('store', () => store.ready());
 
   const events = probeEvents(log, metrics);

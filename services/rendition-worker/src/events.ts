@@ -4,6 +4,8 @@ import type { Rendered } from '@echodrop/media/render-pictures';
 import type { ToolConcern } from '@echodrop/media/tool-concerns';
 import type { Log } from '@echodrop/service/log';
 import type { Metrics } from '@echodrop/service/metrics';
+import { tellSpan } from '@echodrop/service/trace';
+import { MediaRemoved } from './render.ts';
 
 export interface RenditionEvents {
   /** At start: what is to be known about the tools on this machine. */
@@ -28,19 +30,30 @@ export function renditionEvents(log: Log, metrics: Metrics): RenditionEvents {
     ['queue', 'outcome'],
     secondsBuckets,
   );
+  const work = metrics.histogram(
+    'echodrop_rendition_work_seconds',
+    "Jobs, from their taking by a worker to the worker's answer",
+    ['queue', 'outcome'],
+    secondsBuckets,
+  );
   return {
     toolsExamined(concerns) {
       for (const { level, sentence, ...facts } of concerns) log[level](facts, sentence);
     },
     rendered({ mediaKey, type, set }, rendered) {
       renditions.inc({ set, type, outcome: rendered.outcome });
+      tellSpan({ 'echodrop.media.key': mediaKey, 'echodrop.outcome': rendered.outcome });
       log.info({ mediaKey, type, set, ...rendered }, rendered.outcome === 'made' ? 'rendered' : 'none could be made');
     },
-    jobEnded({ queue, jobId, outcome, seconds, error }, question) {
+    jobEnded({ queue, jobId, outcome: ended, seconds, workSeconds, error }, question) {
       const mediaKey = question?.mediaKey;
+      const outcome = error instanceof MediaRemoved ? 'removed' : ended;
       jobs.observe({ queue, outcome }, seconds);
-      if (error) log.error({ queue, jobId, mediaKey, outcome, seconds, err: error }, 'job failed');
-      else log.debug({ queue, jobId, mediaKey, outcome, seconds }, 'job answered');
+      work.observe({ queue, outcome }, workSeconds);
+      const about = { queue, jobId, mediaKey, outcome, seconds };
+      if (outcome === 'removed') log.info(about, 'media was removed before its renditions were made');
+      else if (error) log.error({ ...about, err: error }, 'job failed');
+      else log.debug(about, 'job answered');
     },
   };
 }

@@ -1,6 +1,8 @@
 import { serveRenditions } from '@echodrop/contracts/rendition';
 import { toolConcerns } from '@echodrop/media/tool-concerns';
 import { objectStoreFromSettings } from '@echodrop/object-store/object-store-from-settings';
+import { ObservedObjectStore } from '@echodrop/object-store/observed-object-store';
+import { storeMetrics } from '@echodrop/object-store/store-metrics';
 import { ownScratch } from '@echodrop/service/own-scratch';
 import { queueRedisUrl } from '@echodrop/service/redis';
 import { runService } from '@echodrop/service/run-service';
@@ -9,7 +11,7 @@ import { renditionEvents } from './events.ts';
 import { render } from './render.ts';
 
 await runService('rendition-worker', readConfig, async ({ config, log, metrics, health, parts }) => {
-  const store = parts.use(await objectStoreFromSettings(config));
+  const store = parts.use(new ObservedObjectStore(await objectStoreFromSettings(config), storeMetrics(metrics)));
   health.needs('store', () => store.ready());
 
   const events = renditionEvents(log, metrics);

@@ -2,6 +2,7 @@ import { mkdtempDisposable } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
+import type { MediaType } from '@echodrop/media/media-type';
 import { fullRecipe, pictureRecipes, picturesOf } from '@echodrop/media/recipes';
 import { FilesystemObjectStore } from '@echodrop/object-store/filesystem-object-store';
 import { mediaObject, newMediaKey, renditionObject, renditionsOf } from '@echodrop/object-store/object-keys';
@@ -47,8 +48,13 @@ function renderWhile(
   return renderWith(slow, mediaKey, signal);
 }
 
-function renderWith(store: ObjectStore, mediaKey: string, signal = new AbortController().signal): Promise<unknown> {
-  const rendering = { store, scratchDir, maxPixels: 1_000_000, typesOff: new Set<never>(), events };
+function renderWith(
+  store: ObjectStore,
+  mediaKey: string,
+  signal = new AbortController().signal,
+  typesOff: ReadonlySet<MediaType> = new Set(),
+): Promise<unknown> {
+  const rendering = { store, scratchDir, maxPixels: 1_000_000, typesOff, events };
   return render({ mediaKey, type: 'jpg', set: 'pictures' }, signal, rendering);
 }
 
@@ -103,6 +109,22 @@ test.each([
   for (const recipe of left) await store.put(renditionObject(mediaKey, recipe), Readable.from(['picture']));
   await expect(renderWith(store, mediaKey)).rejects.toThrow(removed);
   expect(await keysOf(mediaKey)).toEqual([]);
+});
+
+test('nor does its type being turned off keep it', async () => {
+  const mediaKey = newMediaKey();
+  await store.put(renditionObject(mediaKey, mini), Readable.from(['picture']));
+  const rendering = renderWith(store, mediaKey, undefined, new Set(['jpg']));
+  await expect(rendering).rejects.toThrow(removed);
+  expect(await keysOf(mediaKey)).toEqual([]);
+});
+
+test('of media that is there, a type that is turned off takes no rendition', async () => {
+  const mediaKey = await uploaded();
+  await store.put(renditionObject(mediaKey, mini), Readable.from(['picture']));
+  const off = { outcome: 'unsupported', why: 'type_off' };
+  expect(await renderWith(store, mediaKey, undefined, new Set(['jpg']))).toEqual(off);
+  expect(await keysOf(mediaKey)).toHaveLength(1);
 });
 
 test('a failure takes no rendition of media that is there', async () => {

@@ -22,9 +22,14 @@ interface Rendering {
   readonly events: RenditionEvents;
 }
 
+/** The media is not in the store: it was taken down before the job was done. Where it was lost, the site's alarm tells (`media_missing`). */
+export class MediaRemoved extends Error {
+  override readonly name = 'MediaRemoved';
+}
+
 /**
  * The straight line: makes what is missing of a set of renditions, and puts it into the store. Media of which one cannot be made is an answer; the others are stored all the same.
- * @throws what keeps us from rendering: StoreUnavailable, missing media, no room on the disk, a tool that is missing or killed, or the signal's reason
+ * @throws MediaRemoved, or what keeps us from rendering: StoreUnavailable, no room on the disk, a tool that is missing or killed, or the signal's reason
  */
 export async function render(
   question: RenditionQuestion,
@@ -40,6 +45,7 @@ export async function render(
     return { outcome: 'made' };
   }
   if (rendering.typesOff.has(type)) {
+    await withdrawFromRemoved(mediaKey, rendering.store);
     const off = { outcome: 'unsupported', why: 'type_off' } as const;
     rendering.events.rendered(question, off);
     return off;
@@ -100,5 +106,5 @@ async function storeAll(
 async function withdrawFromRemoved(mediaKey: string, store: ObjectStore): Promise<void> {
   if (await store.stat(mediaObject(mediaKey))) return;
   await removeBelow(store, renditionsOf(mediaKey));
-  throw new Error('the media was removed from the store');
+  throw new MediaRemoved('the media was removed from the store');
 }

@@ -133,8 +133,8 @@ test('of a type that is turned off no rendition is made, and its bytes are not r
   const mediaKey = await upload(await samplePhoto('tiff', { width: 320, height: 240 }));
   const off = { outcome: 'unsupported', why: 'type_off' };
   expect(await make(mediaKey, 'tiff', 'pictures')).toEqual(off);
-  const missing = newMediaKey();
-  expect(await make(missing, 'tiff', 'pictures')).toEqual(off);
+  const unread = await upload(Buffer.from('what a reader would call broken'));
+  expect(await make(unread, 'tiff', 'pictures')).toEqual(off);
   // A line may come through after the answer.
   const said = () =>
     stack.services['rendition-worker'].output
@@ -146,7 +146,7 @@ test('of a type that is turned off no rendition is made, and its bytes are not r
     .poll(() => said().filter((line) => line.type === 'tiff'), { timeout: 5000 })
     .toMatchObject([
       { mediaKey, ...about },
-      { mediaKey: missing, ...about },
+      { mediaKey: unread, ...about },
     ]);
   expect(said().filter(({ msg }) => msg === 'MEDIA_TYPES_OFF turns off tiff')).toMatchObject([{ level: 'info' }]);
 });
@@ -164,6 +164,23 @@ test('what breaks down is not held against the media: it is tried again after so
     .poll(() => make(mediaKey, 'png', 'pictures').catch(() => 'not yet'), { timeout: 15_000, interval: 500 })
     .toEqual({ outcome: 'made' });
 }, 30_000);
+
+test('that media was taken down before its job was done is told, and is no failure', async () => {
+  const mediaKey = newMediaKey();
+  await expect(make(mediaKey, 'png', 'pictures')).rejects.toThrow('the queue gave no answer');
+  const said = () =>
+    stack.services['rendition-worker'].output
+      .split('\n')
+      .filter((line) => line.includes(mediaKey))
+      .map((line) => JSON.parse(line));
+  await expect
+    .poll(said, { timeout: 5000 })
+    .toMatchObject([
+      { level: 'info', mediaKey, outcome: 'removed', msg: 'media was removed before its renditions were made' },
+    ]);
+  const metrics = await (await fetch(`${stack.ops('rendition-worker')}/metrics`)).text();
+  expect(metrics).toMatch(/^echodrop_rendition_job_seconds_count\{.*outcome="removed".*\} [1-9]/m);
+});
 
 test('nothing is left in the scratch folder', async () => {
   const film = await upload(await sampleFilm('mp4', { width: 320, height: 240 }));

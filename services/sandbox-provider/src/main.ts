@@ -1,6 +1,8 @@
 import { createServer } from 'node:http';
+import { observeRequests } from '@echodrop/service/http-metrics';
 import { listen } from '@echodrop/service/http-server';
 import { runService } from '@echodrop/service/run-service';
+import { traceRequests } from '@echodrop/service/trace';
 import { sandboxApp } from './app.ts';
 import { readConfig } from './config.ts';
 import { SandboxEvents } from './events.ts';
@@ -12,5 +14,7 @@ await runService('sandbox-provider', readConfig, async ({ config, log, metrics, 
     events: new SandboxEvents(log, metrics),
   });
   const { HOST: host, PORT: port, SHUTDOWN_GRACE_SECONDS: graceSeconds } = config;
-  parts.use(await listen(createServer(app), { host, port, stopping, graceSeconds }));
+  const server = createServer(traceRequests(app));
+  observeRequests(server, metrics);
+  parts.use(await listen(server, { host, port, stopping, graceSeconds }));
 });

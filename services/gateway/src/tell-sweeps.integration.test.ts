@@ -1,0 +1,41 @@
+import { mkdtempDisposable } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { writeSweepReport } from '@echodrop/archive/sweep-report';
+import { FilesystemObjectStore } from '@echodrop/object-store/filesystem-object-store';
+import { sweepReportObject } from '@echodrop/object-store/object-keys';
+import { Metrics } from '@echodrop/service/metrics';
+import { expect, test } from 'vitest';
+import { tellSweeps } from './tell-sweeps.ts';
+
+async function told(store: FilesystemObjectStore): Promise<string[]> {
+  const metrics = new Metrics('gateway');
+  tellSweeps(metrics, store);
+  return (await metrics.exposition()).text
+    .split('\n')
+    .filter((line) => line.startsWith('echodrop_sweep'))
+    .map((line) => line.replace('service="gateway"', '').replace(/\{,|,\}/, (comma) => comma.replace(',', '')));
+}
+
+test('what a sweep has reported is told, that there was none too, and nothing where it cannot be read', async () => {
+  await using folder = await mkdtempDisposable(join(tmpdir(), 'gateway-test-'));
+  const store = new FilesystemObjectStore(folder.path);
+  await store.ready();
+  expect(await told(store)).toEqual(['echodrop_sweep_completed_timestamp_seconds{} 0']);
+  const kinds = {
+    media: { found: 3, removed: 2, bytes: 700 },
+    renditions: { found: 0, removed: 0, bytes: 0 },
+    uploads: { found: 1, removed: 1, bytes: 0 },
+  };
+  await writeSweepReport(store, { completed: new Date('2026-11-21T11:36:34Z'), kinds });
+  const lines = await told(store);
+  expect(lines).toContain('echodrop_sweep_completed_timestamp_seconds{} 1795260994');
+  expect(lines).toContain('echodrop_sweep_found_objects{kind="media"} 3');
+  expect(lines).toContain('echodrop_sweep_removed_objects{kind="media"} 2');
+  expect(lines).toContain('echodrop_sweep_found_bytes{kind="media"} 700');
+  expect(lines).toContain('echodrop_sweep_found_objects{kind="uploads"} 1');
+  expect(lines).toHaveLength(10);
+  await store.put(sweepReportObject, Readable.from([Buffer.from('no report')]));
+  expect(await told(store)).toEqual([]);
+});
