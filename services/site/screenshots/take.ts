@@ -8,7 +8,7 @@ import { findBrowser } from '@echodrop/testkit/find-browser';
 import { made } from '@echodrop/testkit/sample-media';
 import { startStack } from '@echodrop/testkit/start-stack';
 import { waitUntil } from '@echodrop/testkit/wait-until';
-import { chromium } from 'playwright-core';
+import { chromium, type Page } from 'playwright-core';
 import { publishSample } from '../src/publish-sample.fixture.ts';
 
 // Run by hand: node services/site/screenshots/take.ts. Takes the pictures of docs/screenshots anew, of landscapes that it paints itself.
@@ -37,6 +37,11 @@ await using stack = await startStack({
     PUBLIC_SITE_URL: 'https://pictures.example',
     ABUSE_CONTACT: 'mailto:abuse@pictures.example',
     WEB_UPLOAD: '1',
+    WEB_UPLOAD_FILL: JSON.stringify({
+      provider: 'https://id.example/1/account/verify_credentials.json',
+      apiKey: 'my-key',
+      ...{ consumerKey: 'my-consumer', consumerSecret: 'a secret', token: '12345-token', tokenSecret: 'a secret' },
+    }),
   },
 });
 await using store = new FilesystemObjectStore(join(stack.folder, 'store'));
@@ -55,7 +60,8 @@ const film = await publish(await pan(await landscape(5, { width: 1920, height: 1
   text: 'Ten seconds of not much happening. That was the idea.',
   timestamp: new Date('2026-11-20T15:48:00Z'),
 });
-const photo = await publish(await landscape(2, { width: 1600, height: 1067 }), {
+const picture = await landscape(2, { width: 1600, height: 1067 });
+const photo = await publish(picture, {
   ...{ width: 1600, height: 1067 },
   text: 'Up at five, and the mountains were already there.\nThe way up: https://hills.example/routes/12',
 });
@@ -67,17 +73,29 @@ const pages = { photo, film, user: `by/${ownerHash(record)}`, 404: 'nothing', up
 for (const [name, path] of Object.entries(pages)) await take(name, `${stack.site}/${path}`);
 
 async function take(page: string, address: string): Promise<void> {
-  if (page === 'upload' && !(await fetch(address)).ok) return;
   for (const { name, ...window } of windows) {
     for (const colorScheme of ['light', 'dark'] as const) {
       await using context = await browser.newContext({ ...window, colorScheme });
       const tab = await context.newPage();
       await tab.goto(address, { waitUntil: 'networkidle' });
+      if (page === 'upload') await fillIn(tab);
       await tab.evaluate(seekFilms);
       if (page === 'film') await tab.waitForTimeout(fadeMs);
       await tab.screenshot({ path: join(target, `${page}-${name}-${colorScheme}.jpg`), type: 'jpeg', quality });
     }
   }
+}
+
+async function fillIn(tab: Page): Promise<void> {
+  await tab.getByLabel('Photo or film', { exact: true }).setInputFiles({
+    name: 'mountains.jpg',
+    mimeType: 'image/jpeg',
+    buffer: picture,
+  });
+  await tab.getByLabel('Caption').fill('Up at five, and the mountains were already there.');
+  await tab.getByText('Who you are').click();
+  await tab.getByAltText('The photo that you chose').waitFor();
+  await tab.evaluate('scrollTo(0, 0)');
 }
 
 type Details = NonNullable<Parameters<typeof publishSample>[2]>;

@@ -8,6 +8,7 @@ import { followRequest } from './follow-request.ts';
 import { homePage } from './home-page.ts';
 import { sendPage } from './page.ts';
 import { sendProblem } from './problem-page.ts';
+import { redirect } from './redirect.ts';
 import { safeHeaders } from './safe-headers.ts';
 import { showDirect } from './show-direct.ts';
 import { showHistoric } from './show-historic.ts';
@@ -39,13 +40,24 @@ export function siteApp(site: Site): Express {
   }
   app.get('/by/:owner', showUser(site));
   app.use(uploadRoutes(site));
-  app.get('/oembed', showOembed(site));
+  // Led on, a script of another site would not get there.
+  app.get(['/oembed', '/oembed/'], showOembed(site));
   app.get('/:id', showPage(site));
   app.get('/:id/player', showPlayer(site));
 
+  app.use(withoutTrailingSlash);
   app.use((_request, response) => sendProblem(response, 'not_found', site));
   return app.use(answerFailure(site));
 }
+
+// Our addresses are of these letters alone; a path that begins with two slashes would lead to another site.
+const slashedPath = /^((?:\/[\w.-]+)+)\/+$/;
+
+const withoutTrailingSlash: RequestHandler = ({ path, url }, response, next) => {
+  const [, plain] = slashedPath.exec(path) ?? [];
+  if (plain === undefined) next();
+  else redirect(response, `${plain}${/\?.*/.exec(url)?.[0] ?? ''}`, 301);
+};
 
 function onlyReading(site: Site): RequestHandler {
   return ({ method }, response, next) => {

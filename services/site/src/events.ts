@@ -36,16 +36,9 @@ export interface SiteEvents {
   requestFailed(requestId: string, kind: 'store' | 'unexpected', error: unknown): void;
 }
 
-const answerBuckets = [0.005, 0.02, 0.1, 0.5, 2, 5, 15, 60];
 const waitBuckets = [0.1, 0.25, 0.5, 1, 2, 4];
 
 export function siteEvents(log: Log, metrics: Metrics): SiteEvents {
-  const answers = metrics.histogram(
-    'echodrop_site_answer_seconds',
-    'Answers of the site, from the first header to the last byte',
-    ['route', 'status'],
-    answerBuckets,
-  );
   const waits = metrics.histogram(
     'echodrop_site_rendition_wait_seconds',
     'Waits for a rendition that was missing',
@@ -67,9 +60,8 @@ export function siteEvents(log: Log, metrics: Metrics): SiteEvents {
     publicSiteUnencrypted(publicSite) {
       log.warn({ publicSite }, 'PUBLIC_SITE_URL is not https');
     },
-    answered({ seconds, ...answer }) {
-      answers.observe({ route: answer.route, status: answer.status }, seconds);
-      log.info({ ...answer, seconds }, 'answered');
+    answered(answer) {
+      log.info(answer, 'answered');
     },
     renditionAwaited({ seconds, error, ...wait }) {
       waits.observe({ recipe: wait.recipe, outcome: wait.outcome }, seconds);

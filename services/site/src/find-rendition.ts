@@ -10,7 +10,8 @@ import type { MediaSources, PublishedMedia } from './find-media.ts';
 /** `not_ready`: it is being made, or cannot be asked for now. `unsupported`: none can be made of this media. */
 export type FoundRendition =
   | { readonly state: 'ready'; readonly object: StoredObject }
-  | { readonly state: 'not_ready' | 'unsupported' };
+  | { readonly state: 'not_ready' }
+  | { readonly state: 'unsupported' };
 
 export type RenditionState = FoundRendition['state'];
 
@@ -46,7 +47,7 @@ export function storedRendition(
 }
 
 /**
- * Asks for a rendition that is missing, and waits for it a few seconds.
+ * Asks for a rendition that is missing, and waits for it a few seconds, or `waitMs`; it is made all the same.
  * @throws StoreUnavailable, or the signal's reason
  */
 export async function makeRendition(
@@ -54,9 +55,10 @@ export async function makeRendition(
   recipe: Recipe,
   sources: RenditionSources,
   signal: AbortSignal,
+  waitMs = patienceMs[setOf(recipe)],
 ): Promise<FoundRendition> {
   if (recipe === filmRecipe && isPhoto(record.type)) return { state: 'unsupported' };
-  const outcome = await asked(record, recipe, sources, signal);
+  const outcome = await asked(record, recipe, sources, { waitMs, signal });
   if (outcome === 'not_ready') return { state: 'not_ready' };
   // Where one of a set cannot be made, others are.
   const object = await storedRendition(record, recipe, sources);
@@ -68,7 +70,7 @@ async function asked(
   { mediaKey, type }: PublishedMedia,
   recipe: Recipe,
   { renditions, events }: RenditionSources,
-  signal: AbortSignal,
+  waiting: { readonly waitMs: number; readonly signal: AbortSignal },
 ): Promise<Wait['outcome']> {
   const began = performance.now();
   const told = (outcome: Wait['outcome'], error?: unknown) => {
@@ -82,10 +84,7 @@ async function asked(
     return outcome;
   };
   try {
-    const set = setOf(recipe);
-    const waitMs = patienceMs[set];
-    const question = { mediaKey, type, set };
-    const { outcome } = await renditions.make(question, { waitMs, signal });
+    const { outcome } = await renditions.make({ mediaKey, type, set: setOf(recipe) }, waiting);
     return told(outcome);
   } catch (error) {
     if (error instanceof QueueUnavailable) return told('not_ready', error);

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { keepingTrace } from '@echodrop/service/trace';
 import type { RequestHandler, Response } from 'express';
 import type { SiteEvents } from './events.ts';
 
@@ -8,7 +9,7 @@ export function followRequest(events: SiteEvents): RequestHandler {
     const began = performance.now();
     const requestId = randomUUID();
     response.set('X-Request-Id', requestId);
-    const tell = () =>
+    const tell = keepingTrace(() =>
       events.answered({
         requestId,
         method: request.method,
@@ -17,7 +18,8 @@ export function followRequest(events: SiteEvents): RequestHandler {
         status: response.statusCode,
         seconds: (performance.now() - began) / 1000,
         complete: response.writableFinished,
-      });
+      }),
+    );
     untilGone(response).addEventListener('abort', tell, { once: true });
     next();
   };

@@ -5,21 +5,32 @@ import { lookAgain, lookingSince } from './look-again.ts';
 const now = Date.UTC(2026, 10, 21, 12);
 const seconds = now / 1000;
 
-function refreshOf(since: number | undefined): string | undefined {
+function refreshOf(path: string, age: number, since?: number): string | undefined {
   let refresh: string | undefined;
   const response = { set: (_name: string, value: string) => (refresh = value) } as unknown as Response;
-  const looks = lookAgain(response, '/Ab3dE6gH9j', since, now);
+  const looks = lookAgain(response, { path, published: new Date(now - age * 1000), since }, now);
   expect(looks).toBe(refresh !== undefined);
   return refresh;
 }
 
-test('the browser looks again soon, then less and less often, and then no longer', () => {
-  expect(refreshOf(undefined)).toBe(`2; url=/Ab3dE6gH9j?since=${seconds}`);
-  expect(refreshOf(seconds - 40)).toBe(`10; url=/Ab3dE6gH9j?since=${seconds - 40}`);
-  expect(refreshOf(seconds - 29 * 60)).toMatch(/^30; /);
-  expect(refreshOf(seconds - 31 * 60)).toBeUndefined();
-  expect(refreshOf(0)).toBeUndefined();
+test('after an upload the browser looks again at the same address, soon and then less and less often', () => {
+  expect([0, 4, 40, 29 * 60].map((age) => refreshOf('/Ab3dE6gH9j', age))).toEqual(['2', '2', '10', '30']);
+  // By the clock of the gateway that published it.
+  expect(refreshOf('/Ab3dE6gH9j', -5)).toBe('2');
 });
+
+test.each([31 * 60, 86_400, -86_400])(
+  'of an upload of another time (%i s ago) the address says since when it was looked, until it was looked long enough',
+  (age) => {
+    const refresh = (since?: number) => refreshOf('/Ab3dE6gH9j', age, since);
+    expect(refresh()).toBe(`2; url=/Ab3dE6gH9j?since=${seconds}`);
+    expect(refresh(seconds - 40)).toBe(`10; url=/Ab3dE6gH9j?since=${seconds - 40}`);
+    expect(refresh(seconds - 29 * 60)).toMatch(/^30; /);
+    expect(refresh(seconds - 31 * 60)).toBeUndefined();
+    expect(refresh(0)).toBeUndefined();
+    expect(refreshOf('/by/0?after=1-a', age)).toBe(`2; url=/by/0?after=1-a&since=${seconds}`);
+  },
+);
 
 test.each([
   [String(seconds), seconds],

@@ -4,7 +4,16 @@ import type { Request, Response } from 'express';
 const longestSeconds = 30 * 60;
 const pause = { shortest: 2, longest: 30 };
 
-/** Since when the reader of a pending page has been looking, in seconds of Unix time: its address says so from the second look on. */
+interface Look {
+  /** Where the browser looks, below the site's own address. */
+  readonly path: string;
+  /** When that was uploaded which is still being made. */
+  readonly published: Date;
+  /** Since when it has been looking, where its address says so. */
+  readonly since: number | undefined;
+}
+
+/** Since when the reader of a pending page has been looking, in seconds of Unix time, where its address says so. */
 export function lookingSince({ query }: Pick<Request, 'query'>, now = Date.now()): number | undefined {
   const { since } = query;
   const seconds = typeof since === 'string' && /^\d{1,10}$/.test(since) ? Number(since) : Number.POSITIVE_INFINITY;
@@ -12,14 +21,26 @@ export function lookingSince({ query }: Pick<Request, 'query'>, now = Date.now()
 }
 
 /**
- * Lets the browser open `path` again by itself in a while, later and later, for half an hour in all. Gives whether it does. The header does it,
+ * Lets the browser open a page again by itself in a while, later and later, for an hour at most. Gives whether it does. The header does it,
  * as people who read slowly may switch `meta` refreshes off, and nothing here needs a script.
+ *
+ * What was uploaded just now has half an hour from then: the browser opens the same address anew, which keeps its place on the page and
+ * adds nothing to its history. Of an older upload, whose renditions are made anew, only the address can tell how long was looked: `?since=`.
  */
-export function lookAgain(response: Response, path: string, since: number | undefined, now = Date.now()): boolean {
+export function lookAgain(response: Response, { path, published, since }: Look, now = Date.now()): boolean {
   const seconds = Math.floor(now / 1000);
-  const looked = seconds - (since ?? seconds);
-  if (looked > longestSeconds) return false;
-  const wait = Math.round(Math.min(Math.max(looked / 4, pause.shortest), pause.longest));
-  response.set('Refresh', `${wait}; url=${path}?since=${since ?? seconds}`);
+  const age = seconds - Math.floor(published.getTime() / 1000);
+  if (Math.abs(age) <= longestSeconds) {
+    response.set('Refresh', String(pauseAfter(age)));
+    return true;
+  }
+  const began = since ?? seconds;
+  if (seconds - began > longestSeconds) return false;
+  const address = `${path}${path.includes('?') ? '&' : '?'}since=${began}`;
+  response.set('Refresh', `${pauseAfter(seconds - began)}; url=${address}`);
   return true;
+}
+
+function pauseAfter(seconds: number): number {
+  return Math.round(Math.min(Math.max(seconds / 4, pause.shortest), pause.longest));
 }

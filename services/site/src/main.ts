@@ -1,9 +1,13 @@
 import { createServer } from 'node:http';
 import { RenditionClient } from '@echodrop/contracts/rendition';
 import { objectStoreFromSettings } from '@echodrop/object-store/object-store-from-settings';
+import { ObservedObjectStore } from '@echodrop/object-store/observed-object-store';
+import { storeMetrics } from '@echodrop/object-store/store-metrics';
+import { observeRequests } from '@echodrop/service/http-metrics';
 import { listen } from '@echodrop/service/http-server';
 import { queueRedisUrl } from '@echodrop/service/redis';
 import { runService } from '@echodrop/service/run-service';
+import { traceRequests } from '@echodrop/service/trace';
 import { siteApp } from './app.ts';
 import { readConfig, type SiteConfig } from './config.ts';
 import { siteEvents } from './events.ts';
@@ -14,7 +18,7 @@ import type { WebUpload } from './upload-page/upload-page.ts';
 const idleMs = 60_000;
 
 await runService('site', readConfig, async ({ config, log, metrics, health, parts, stopping }) => {
-  const store = parts.use(await objectStoreFromSettings(config));
+  const store = parts.use(new ObservedObjectStore(await objectStoreFromSettings(config), storeMetrics(metrics)));
   // The queue is not needed: what was made once is shown without it.
   health.needs('store', () => store.ready());
 
@@ -33,7 +37,8 @@ await runService('site', readConfig, async ({ config, log, metrics, health, part
     upload: webUpload(config),
   });
 
-  const server = createServer(app).setTimeout(idleMs);
+  const server = createServer(traceRequests(app)).setTimeout(idleMs);
+  observeRequests(server, metrics);
   const { HOST: host, PORT: port, SHUTDOWN_GRACE_SECONDS: graceSeconds } = config;
   parts.use(await listen(server, { host, port, stopping, graceSeconds }));
 });

@@ -8,7 +8,7 @@ import { typeOfExtension } from './direct-address.ts';
 export function mediaIdAt(address: string, publicSite: string): string | undefined {
   const asked = URL.parse(address);
   if (asked?.origin !== new URL(publicSite).origin) return undefined;
-  const [, id = '', extension] = /^\/(\w+)(?:\.(\w+))?$/.exec(asked.pathname) ?? [];
+  const [, id = '', extension] = /^\/(\w+)(?:\.(\w+))?\/*$/.exec(asked.pathname) ?? [];
   if (extension !== undefined && typeOfExtension(extension) === undefined) return undefined;
   return isMediaId(id) ? id : undefined;
 }

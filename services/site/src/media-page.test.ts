@@ -90,6 +90,12 @@ test('a page that does not look again by itself leads to one that does', () => {
   expect(bodyOf(photo, { picture: 'not_ready' })).toContain('<a href="/Ab3dE6gH9j">look again</a>');
 });
 
+test('what looking again would close stands open', () => {
+  const pending = { picture: 'ready', film: 'not_ready' } as const;
+  expect(bodyOf(film, { ...pending, looksAgain: true })).toContain('<details open>');
+  expect(bodyOf(film, pending)).toContain('<details>');
+});
+
 test('what is offered to copy and to download leads to the page, the picture and the film', () => {
   const valuesIn = (body: string) =>
     [...body.matchAll(/<label for="([\w-]+)">([^<]+)<\/label><input id="\1" readonly value="([^"]*)">/g)].map(

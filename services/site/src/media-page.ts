@@ -34,7 +34,7 @@ const longestAlt = 420;
 /** The page behind a record's `url`: the picture or film, the caption, who and when, and how to share it. */
 export function mediaPage(record: PublishedMedia, shown: Shown, site: Named): Page {
   const { type, text, timestamp } = record;
-  const { isAnimated = false } = shown;
+  const { isAnimated = false, looksAgain = false } = shown;
   const state = shown.film ?? shown.picture;
   return {
     title: titleOf(record),
@@ -48,7 +48,7 @@ ${isPhoto(type) ? photo(record, shown) : film(record, shown)}
 <h1>${isPhoto(type) ? 'Photo' : 'Film'} by <a href="/by/${ownerHash(record)}" rel="author"><bdi>${nameOf(record)}</bdi></a></h1>
 ${captionOf(record, longestAlt) ? html`<p class="caption" dir="auto">${linkedText(text.trim())}</p>\n` : undefined}<p class="when">${time(timestamp)}</p>
 </div>
-${share(record, { publicSite: site.publicSite, isAnimated, state })}
+${share(record, { publicSite: site.publicSite, isAnimated, state, looksAgain })}
 </div>`,
   };
 }

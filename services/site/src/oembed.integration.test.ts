@@ -129,9 +129,9 @@ test('every spelling of an address of ours is known, and none of another site', 
   }
   const elsewhere = [`https://pics.example/${photo}`, `${stack.site}.example/${photo}`, `${stack.site}/AAAAAAAAAA`];
   for (const url of [...elsewhere, `${stack.site}/`, 'no address']) expect((await ask(url)).status).toBe(404);
-  // What is no page is nothing to embed either.
+  // What leads to a page can be embedded as that can.
   const withSlash = `${stack.site}/${photo}/`;
-  expect([(await fetch(withSlash)).status, (await ask(withSlash)).status]).toEqual([404, 404]);
+  expect([(await fetch(withSlash)).status, (await ask(withSlash)).status]).toEqual([200, 200]);
 });
 
 test.each([
@@ -145,6 +145,12 @@ test.each([
   expect(answer.status).toBe(status);
   expect(answer.headers.get('access-control-allow-origin')).toBe('*');
   expect(answer.headers.get('cache-control')).toBe('no-cache');
+});
+
+test('a slash at the end of the address is no matter, for scripts of other sites too', async () => {
+  const url = `${stack.site}/${photo}`;
+  const answer = await fetch(`${stack.site}/oembed/?${new URLSearchParams({ url })}`, { redirect: 'error' });
+  expect([answer.status, answer.headers.get('access-control-allow-origin')]).toEqual([200, '*']);
 });
 
 test('a question that names two addresses is malformed', async () => {

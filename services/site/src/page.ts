@@ -20,9 +20,13 @@ export type Owner = Pick<Site, 'name' | 'abuseContact'>;
 
 const usualPolicy = pagePolicy({ framedBy: "'none'" });
 
-/** Sends a page; browsers keep it, but ask each time whether it is still so. */
+/**
+ * Sends a page; browsers keep it, but ask each time whether it is still so. One that looks again is not kept: with a page that has not
+ * changed a browser would keep its `Refresh` too, for ever.
+ */
 export function sendPage(response: Response, status: number, page: Page, owner: Owner): void {
-  response.status(status).set({ 'Cache-Control': 'no-cache', 'Content-Security-Policy': page.policy ?? usualPolicy });
+  const cacheControl = response.get('Refresh') === undefined ? 'no-cache' : 'no-store';
+  response.status(status).set({ 'Cache-Control': cacheControl, 'Content-Security-Policy': page.policy ?? usualPolicy });
   if (page.robots === 'noindex') response.set('X-Robots-Tag', 'noindex');
   response.type('html').send(document(page, owner).toString());
 }

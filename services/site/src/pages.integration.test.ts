@@ -1,4 +1,7 @@
+import { connect } from 'node:net';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
 import { findRecord } from '@echodrop/archive/find-record';
 import { ownerHash } from '@echodrop/archive/owner';
 import { removeMedia } from '@echodrop/archive/remove-media';
@@ -6,7 +9,7 @@ import { pictureRecipes } from '@echodrop/media/recipes';
 import { FilesystemObjectStore } from '@echodrop/object-store/filesystem-object-store';
 import { newMediaKey, renditionObject } from '@echodrop/object-store/object-keys';
 import { isTombstone, type StoredRecord } from '@echodrop/record';
-import { made, samplePhoto } from '@echodrop/testkit/sample-media';
+import { made, sampleFilm, samplePhoto } from '@echodrop/testkit/sample-media';
 import { type Stack, startStack } from '@echodrop/testkit/start-stack';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { publishSample } from './publish-sample.fixture.ts';
@@ -106,7 +109,9 @@ test('a user has a page of all uploads, newest first, 24 at a time', async () =>
   for (let day = 1; day <= 30; day += 1) {
     const timestamp = new Date(Date.UTC(2026, 10, day));
     const text = day === 30 ? 'The "last" one' : '';
-    ids.unshift(await publishSample(store, Buffer.from('x'), { ...owner, user, timestamp, text }));
+    const mediaKey = newMediaKey();
+    await store.put(renditionObject(mediaKey, pictureRecipes.thumb), Readable.from(['a picture']));
+    ids.unshift(await publishSample(store, Buffer.from('x'), { ...owner, user, timestamp, text, mediaKey }));
   }
   const first = await bodyOf(`/by/${ownerHash(owner)}`);
   expect(shownOn(first)).toEqual(ids.slice(0, 24));
@@ -121,6 +126,37 @@ test('a user has a page of all uploads, newest first, 24 at a time', async () =>
   expect(second).not.toContain('rel="next"');
   expect(second).toContain(`href="/by/${ownerHash(owner)}">Newest</a>`);
 });
+
+test('of uploads without a small picture their user has words, and the page looks again while one is being made', async () => {
+  const owner = { provider, subject: 'olivia' };
+  const path = `/by/${ownerHash(owner)}`;
+  const broken = await publishSample(store, Buffer.from('x'), { ...owner, text: 'A <b>roken</b> one' });
+  await shown(await publishPhoto('jpg', owner));
+  await expect.poll(async () => (await get(`/${broken}/thumb.jpg`)).status, soon).toBe(404);
+  const unshown = `<li><a href="/${broken}"><span class="unshown"><bdi>A &lt;b&gt;roken&lt;/b&gt; one</bdi> <small>Cannot be shown here</small></span></a></li>`;
+  const settled = await get(path);
+  expect(settled.headers.has('refresh')).toBe(false);
+  expect(await settled.text()).toContain(unshown);
+
+  await stack.services['rendition-worker'].kill();
+  const id = await publishPhoto('jpg', { ...owner, text: '', timestamp: new Date() });
+  const began = performance.now();
+  const pending = await get(path);
+  // Readers wait a second for small pictures, and not the four that they wait for a large one.
+  expect(performance.now() - began).toBeLessThan(3000);
+  expect(pending.headers.get('refresh')).toMatch(/^\d+$/);
+  // Else the browser would keep the header with the page.
+  expect(pending.headers.get('cache-control')).toBe('no-store');
+  const body = await pending.text();
+  expect(body).toContain('<bdi>Photo by ada</bdi> <small>Still being made</small>');
+  expect(body).toContain(unshown);
+  expect(body.match(/thumb\.jpg/g)).toHaveLength(1);
+
+  await stack.services['rendition-worker'].restart();
+  await expect.poll(async () => (await get(path)).headers.has('refresh'), soon).toBe(false);
+  expect(await bodyOf(path)).toContain(`<img src="/${id}/thumb.jpg"`);
+  expect((await get(`${path}?since=1700000000`)).headers.get('location')).toBe(path);
+}, 60_000);
 
 test('a record of a type that nobody knows is passed over, and the operator learns of it', async () => {
   const owner = { provider, subject: 'trent' };
@@ -150,7 +186,7 @@ test('what was taken down is on no page of its user', async () => {
 
 test.each([
   `/by/${'0'.repeat(32)}`,
-  '/by/',
+  '/by',
   '/by/..%2frecords',
   `/by/${'A'.repeat(32)}`,
   `/by/${ownerHash({ provider, subject: '12345' })}?after=x`,
@@ -163,6 +199,8 @@ test.each([
 
 test('while a picture is being made its page looks again by itself, for a while, and then has its own address again', async () => {
   await stack.services['rendition-worker'].kill();
+  const isNew = await get(`/${await publishPhoto('jpg', { timestamp: new Date() })}`);
+  expect(isNew.headers.get('refresh')).toMatch(/^\d+$/);
   const id = await publishPhoto('jpg');
   const pending = await get(`/${id}`);
   const [, next = ''] = /^2; url=(.+)$/.exec(pending.headers.get('refresh') ?? '') ?? [];
@@ -201,6 +239,61 @@ test('of an upload from before there were medium pictures the large one is shown
   }
   await expect.poll(widths, soon).toBe(both);
 }, 60_000);
+
+test('a film that can be played is not stopped by a look for its poster', async () => {
+  const mediaKey = newMediaKey();
+  const film = await sampleFilm('mp4', size);
+  const id = await publishSample(store, film, { type: 'mp4', ...size, mediaKey });
+  await shown(id);
+  await expect.poll(async () => (await get(`/${id}/film.mp4`)).status, soon).toBe(200);
+  await stack.services['rendition-worker'].kill();
+  await store.remove(renditionObject(mediaKey, pictureRecipes.large));
+  const page = await get(`/${id}`);
+  await stack.services['rendition-worker'].restart();
+  expect(await page.text()).toContain('<video');
+  expect(page.headers.has('refresh')).toBe(false);
+}, 60_000);
+
+/** The answer to a request line as it stands here. */
+function asked(target: string): Promise<string> {
+  const client = connect(Number(new URL(stack.site).port), '127.0.0.1');
+  client.end(`GET ${target} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`);
+  return text(client);
+}
+
+test('an address with a slash at its end leads to the one without, for good', async () => {
+  const owner = ownerHash({ provider, subject: '12345' });
+  const led = [
+    '/AAAAAAAAAA',
+    '/AAAAAAAAAA.jpg',
+    '/AAAAAAAAAA/player',
+    `/by/${owner}`,
+    '/upload',
+    '/show/thumb/AAAAAAAAAA',
+  ];
+  for (const path of led) {
+    const answer = await get(`${path}/`);
+    expect([answer.status, answer.headers.get('location')]).toEqual([301, path]);
+  }
+  expect((await get(`/by/${owner}//?after=x&y`)).headers.get('location')).toBe(`/by/${owner}?after=x&y`);
+  expect((await fetch(`${stack.site}/documentation/`)).ok).toBe(true);
+});
+
+test('a request that names its whole address, of whatever host, is led to a path of ours', async () => {
+  const answer = await asked('http://evil.example/AAAAAAAAAA/?x=//evil.example/');
+  expect(answer).toMatch(/^HTTP\/1.1 301 .*^Location: \/AAAAAAAAAA\?x=\/\/evil.example\/\r$/ms);
+});
+
+test.each([
+  '//',
+  '//evil.example/',
+  '/\\evil.example/',
+  '/%5cevil.example/',
+  '/a//evil.example/',
+  '//evil.example/%2f..',
+])('%s leads nowhere', async (path) => {
+  expect(await asked(path)).toMatch(/^HTTP\/1.1 404/);
+});
 
 test('search engines list no media unless the operator lets them', async () => {
   const id = await publishPhoto('jpg');

@@ -79,6 +79,7 @@ test('a film that is still being made is said to be so, and the frame looks agai
     const id = await film();
     const answer = await get(`/${id}/player`);
     expect(answer.status).toBe(200);
+    // Its samples are of an older day.
     expect(answer.headers.get('refresh')).toMatch(new RegExp(`^\\d+; url=/${id}/player\\?since=\\d+$`));
     expect(await answer.text()).toContain(
       '<p role="status">This film is still being made. It will show up here by itself.</p>',

@@ -1,6 +1,6 @@
 import type { Recipe } from '@echodrop/media/recipes';
 import type { Request, Response } from 'express';
-import { isMediaGone, type PublishedMedia } from './find-media.ts';
+import { findMedia, isMediaGone, type PublishedMedia } from './find-media.ts';
 import { type FoundRendition, makeRendition, storedRendition } from './find-rendition.ts';
 import { sendProblem } from './problem-page.ts';
 import { serveBytes } from './serve-bytes.ts';
@@ -25,11 +25,23 @@ export async function sendRendition(
   const object = await storedRendition(record, recipe, site);
   if (!object && (await isMediaGone(record, site, signal))) return sendProblem(response, 'gone', site);
   const found: FoundRendition = object ? { state: 'ready', object } : await makeRendition(record, recipe, site, signal);
+  if (found.state === 'not_ready') return sendNotReady(response, record, signal, site);
   if (found.state !== 'ready') return sendProblem(response, found.state, site);
   const { store, robots } = site;
   const isServed = await serveBytes(request, response, {
     ...{ store, object: found.object, contentType: recipe.contentType, robots, signal },
     ...(fileName !== undefined && { fileName }),
   });
-  if (!isServed) sendProblem(response, (await isMediaGone(record, site, signal)) ? 'gone' : 'not_ready', site);
+  if (!isServed) await sendNotReady(response, record, signal, site);
+}
+
+// Its media may have been taken down meanwhile: then nobody needs to look again.
+async function sendNotReady(
+  response: Response,
+  { id }: PublishedMedia,
+  signal: AbortSignal,
+  site: Site,
+): Promise<void> {
+  const media = await findMedia(site, id, signal);
+  sendProblem(response, typeof media === 'string' ? media : 'not_ready', site);
 }

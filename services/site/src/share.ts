@@ -15,10 +15,12 @@ interface Shared {
   readonly isAnimated: boolean;
   /** How far that is which can be taken elsewhere. */
   readonly state: RenditionState;
+  /** Whether the browser opens the page anew by itself, which would close what the reader has opened. */
+  readonly looksAgain: boolean;
 }
 
 /** The part of a page from which its media is taken elsewhere: what to copy, and a download. */
-export function share(record: PublishedMedia, { publicSite, isAnimated, state }: Shared): Html {
+export function share(record: PublishedMedia, { publicSite, isAnimated, state, looksAgain }: Shared): Html {
   const spelled = spellings(record, publicSite, isAnimated);
   const [link, ...others] = spelled.map(([name, value]) => {
     const id = `share-${name.toLowerCase().replace(' ', '-')}`;
@@ -29,7 +31,7 @@ export function share(record: PublishedMedia, { publicSite, isAnimated, state }:
 ${link}${state === 'ready' ? html`<p class="download"><a class="button" href="${directPath(record)}" download>Download</a></p>\n` : undefined}${
   state === 'unsupported'
     ? undefined
-    : html`<details>
+    : html`<details${looksAgain ? html` open` : undefined}>
 <summary>Direct link and embed codes</summary>
 ${others}</details>\n`
 }</section>`;

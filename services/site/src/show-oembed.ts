@@ -1,6 +1,6 @@
 import { xmlDocument } from '@echodrop/record';
 import type { Request, RequestHandler, Response } from 'express';
-import { findMedia } from './find-media.ts';
+import { findMedia, type NoMedia } from './find-media.ts';
 import { untilGone } from './follow-request.ts';
 import { mediaIdAt } from './media-address.ts';
 import { type Oembed, oembedOf, type Room } from './oembed.ts';
@@ -25,9 +25,10 @@ export function showOembed(site: Site): RequestHandler {
     const signal = untilGone(response);
     const id = mediaIdAt(url, site.publicSite);
     const record = id === undefined ? 'not_found' : await findMedia(site, id, signal);
-    if (record === 'not_found') return refuse(response, 404, 'url: there is no photo and no film at this address.');
-    if (record === 'gone') return refuse(response, 410, 'url: what was there has been taken down.');
-    send(response, format, oembedOf(record, await findShown(record, site, signal), room, site));
+    if (typeof record === 'string') return refuseAbsent(response, record);
+    const shown = await findShown(record, site, signal);
+    if (typeof shown === 'string') return refuseAbsent(response, shown);
+    send(response, format, oembedOf(record, shown, room, site));
   };
 }
 
@@ -39,6 +40,11 @@ function roomIn({ maxwidth, maxheight }: Query): Room | undefined {
 function pixelsIn(side: Query[string]): number | undefined {
   if (side === undefined || side === '') return undefined;
   return typeof side === 'string' && /^[1-9]\d{0,8}$/.test(side) ? Number(side) : Number.NaN;
+}
+
+function refuseAbsent(response: Response, media: NoMedia): void {
+  if (media === 'not_found') refuse(response, 404, 'url: there is no photo and no film at this address.');
+  else refuse(response, 410, 'url: what was there has been taken down.');
 }
 
 function refuse(response: Response, status: number, sentence: string): void {

@@ -1,7 +1,7 @@
 import { isPhoto } from '@echodrop/media/media-type';
 import { filmRecipe, pictureRecipes, type Recipe } from '@echodrop/media/recipes';
 import type { RequestHandler } from 'express';
-import { findMedia, type PublishedMedia } from './find-media.ts';
+import { findMedia, type NoMedia, type PublishedMedia } from './find-media.ts';
 import { findRendition, makeRendition, storedRendition } from './find-rendition.ts';
 import { untilGone } from './follow-request.ts';
 import { isAnimated } from './is-animated.ts';
@@ -19,17 +19,33 @@ export function showPage(site: Site): RequestHandler<{ id: string }> {
     if (typeof record === 'string') return sendProblem(response, record, site);
 
     const shown = await findShown(record, site, signal);
+    if (typeof shown === 'string') return sendProblem(response, shown, site);
     const since = lookingSince(request);
-    const isPending = shown.picture === 'not_ready' || shown.film === 'not_ready';
+    // A film that can be played is not stopped by a look for its poster.
+    const isPending = shown.film !== 'ready' && hasPending(shown);
     // What people copy from their browser is the address that the record has.
     if (since !== undefined && !isPending) return response.redirect(302, `/${record.id}`);
-    const looksAgain = isPending && lookAgain(response, `/${record.id}`, since);
+    const looksAgain = isPending && lookAgain(response, { path: `/${record.id}`, published: record.timestamp, since });
     sendPage(response, 200, mediaPage(record, { ...shown, looksAgain }, site), site);
   };
 }
 
-/** How far the renditions are that a page of media shows, after a short wait for what is missing. */
-export async function findShown(record: PublishedMedia, site: Site, signal: AbortSignal): Promise<Shown> {
+/**
+ * How far the renditions are that a page of media shows, after a short wait for what is missing; or what became of the media while that was
+ * waited for.
+ * @throws StoreUnavailable, UnreadableRecord, or the signal's reason
+ */
+export async function findShown(record: PublishedMedia, site: Site, signal: AbortSignal): Promise<Shown | NoMedia> {
+  const shown = await renditionsShown(record, site, signal);
+  const found = hasPending(shown) ? await findMedia(site, record.id, signal) : record;
+  return typeof found === 'string' ? found : shown;
+}
+
+function hasPending({ picture, film }: Shown): boolean {
+  return picture === 'not_ready' || film === 'not_ready';
+}
+
+async function renditionsShown(record: PublishedMedia, site: Site, signal: AbortSignal): Promise<Shown> {
   const stateOf = async (recipe: Recipe) => (await findRendition(record, recipe, site, signal)).state;
   if (isPhoto(record.type)) {
     const picture = await stateOf(pictureRecipes.large);

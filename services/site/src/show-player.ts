@@ -18,8 +18,10 @@ export function showPlayer(site: Site): RequestHandler<{ id: string }> {
     if (isPhoto(record.type)) return sendProblem(response, 'not_found', site);
 
     const shown = await findShown(record, site, signal);
+    if (typeof shown === 'string') return sendProblem(response, shown, site);
     const isPending = shown.film === 'not_ready';
-    const looksAgain = isPending && lookAgain(response, `/${record.id}/player`, lookingSince(request));
+    const look = { path: `/${record.id}/player`, published: record.timestamp, since: lookingSince(request) };
+    const looksAgain = isPending && lookAgain(response, look);
     response.removeHeader('X-Frame-Options');
     response
       .set({

@@ -53,7 +53,8 @@ ${field('bearer', fill)}</fieldset>
 <p><button class="button main" type="submit" id="submit">Upload</button></p>
 </fieldset>
 </form>
-<div id="outcome" role="status" aria-live="polite"></div>
+<p class="refusal" id="refusal" role="alert"></p>
+<p class="news" id="outcome" role="status"></p>
 <div id="sending" hidden>
 <progress id="progress" aria-label="Sent so far" max="1" value="0"></progress>
 <p id="sent"></p>

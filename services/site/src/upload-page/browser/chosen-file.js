@@ -32,6 +32,22 @@ export function forgetChoice() {
   show();
 }
 
+/**
+ * Whether what was chosen can still be read: a file that was changed, moved or removed since cannot.
+ *
+ * @param {FormDataEntryValue | null} file
+ */
+export async function isReadable(file) {
+  if (!(file instanceof File)) return false;
+  return file
+    .slice(0, 1)
+    .arrayBuffer()
+    .then(
+      () => true,
+      () => false,
+    );
+}
+
 /** @param {File} file */
 function choose(file) {
   const files = new DataTransfer();

@@ -1,9 +1,13 @@
 // @ts-check
 import { pageOf, refusalOf } from './answer.js';
 import { signedGet } from './authorization.js';
-import { followChoice, forgetChoice } from './chosen-file.js';
+import { followCaption, forgetCaption } from './caption.js';
+import { followChoice, forgetChoice, isReadable } from './chosen-file.js';
 import { part, sizeOf } from './parts.js';
 import { Cancelled, sendUpload, Unanswered } from './send-upload.js';
+
+/** The file is not as it was when it was chosen: browsers do not send it, and do not say why. */
+class Unreadable extends Error {}
 
 const form = part('upload', HTMLFormElement);
 const fields = part('fields', HTMLFieldSetElement);
@@ -12,9 +16,11 @@ const progress = part('progress', HTMLProgressElement);
 const sent = part('sent', HTMLElement);
 const cancel = part('cancel', HTMLButtonElement);
 const outcome = part('outcome', HTMLElement);
+const refusal = part('refusal', HTMLElement);
 const done = part('done', HTMLElement);
 
 followChoice();
+followCaption();
 form.addEventListener('submit', (event) => {
   event.preventDefault();
   void upload();
@@ -34,17 +40,22 @@ function openAround({ target }) {
 /** The straight line: what was typed, two headers and a form, the answer. */
 async function upload() {
   const typed = new FormData(form);
+  const media = typed.get('media');
   const cancelling = new AbortController();
   cancel.onclick = () => cancelling.abort();
   window.onbeforeunload = (event) => event.preventDefault();
   showSending(true);
   try {
+    if (!(await isReadable(media))) throw new Unreadable();
     const request = { headers: echoHeaders(typed), body: uploadForm(typed) };
     const options = { signal: cancelling.signal, onProgress: showProgress };
     showAnswer(await sendUpload(form.dataset['address'] ?? '', request, options));
   } catch (error) {
+    // It may have changed while it was sent.
+    const isLost = error instanceof Unanswered && !(await isReadable(media));
     showSending(false);
-    tell(failure(error), !(error instanceof Cancelled));
+    if (error instanceof Cancelled) say(outcome, 'Cancelled.');
+    else say(refusal, failure(isLost ? new Unreadable() : error));
   } finally {
     window.onbeforeunload = null;
   }
@@ -89,8 +100,8 @@ function uploadForm(typed) {
 function showAnswer(answer) {
   const page = pageOf(answer);
   showSending(false);
-  if (page === undefined) return tell(refusalOf(answer), true);
-  outcome.replaceChildren();
+  if (page === undefined) return say(refusal, refusalOf(answer));
+  say(outcome, '');
   const link = part('link', HTMLAnchorElement);
   link.href = page;
   link.textContent = page;
@@ -104,8 +115,8 @@ function showAnswer(answer) {
 function begin() {
   done.hidden = true;
   form.hidden = false;
-  outcome.replaceChildren();
-  part('message', HTMLTextAreaElement).value = '';
+  say(outcome, '');
+  forgetCaption();
   forgetChoice();
   part('media', HTMLInputElement).focus();
 }
@@ -117,7 +128,7 @@ function showSending(isSending) {
   if (!isSending) return part('submit', HTMLButtonElement).focus();
   progress.value = 0;
   sent.textContent = '';
-  tell('Uploading.', false);
+  say(outcome, 'Uploading.');
   cancel.focus();
 }
 
@@ -133,20 +144,18 @@ function showProgress(loaded, total) {
   }
   progress.removeAttribute('value');
   sent.textContent = sizeOf(total);
-  tell('All of it is sent, and is being looked at.', false);
+  say(outcome, 'All of it is sent, and is being looked at.');
 }
 
 /**
- * Says something, to screen readers too.
+ * Says something, to screen readers too, and where it can be seen: on a small screen the form is longer than that.
  *
+ * @param {HTMLElement} place
  * @param {string} sentence
- * @param {boolean} isRefusal
  */
-function tell(sentence, isRefusal) {
-  const said = document.createElement('p');
-  said.textContent = sentence;
-  said.className = isRefusal ? 'refusal' : 'news';
-  outcome.replaceChildren(said);
+function say(place, sentence) {
+  for (const each of [outcome, refusal]) each.textContent = each === place ? sentence : '';
+  place.scrollIntoView({ block: 'nearest' });
 }
 
 function showProof() {
@@ -159,7 +168,8 @@ function showProof() {
 
 /** @param {unknown} error */
 function failure(error) {
-  if (error instanceof Cancelled) return 'Cancelled.';
+  if (error instanceof Unreadable)
+    return 'The file cannot be read: it is a folder, or was changed or moved. Please choose it again.';
   if (error instanceof Unanswered) return 'No answer came: the service cannot be reached, or the connection was lost.';
   return `That cannot be sent: ${error instanceof Error ? error.message : error}`;
 }

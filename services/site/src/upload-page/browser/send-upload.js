@@ -21,6 +21,7 @@ export class Unanswered extends Error {}
  */
 export function sendUpload(address, { headers, body }, { signal, onProgress }) {
   return new Promise((resolve, reject) => {
+    if (signal.aborted) throw new Cancelled();
     const request = new XMLHttpRequest();
     request.open('POST', address);
     request.timeout = longestMs;
