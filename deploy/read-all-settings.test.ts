@@ -75,6 +75,6 @@ test('faults are told under the names that were typed', () => {
   const [bucket] = faults({ SITE_OBJECT_STORE: 'minio' }).filter((fault) => fault.includes('S3_BUCKET'));
   expect(bucket).toBe('S3_BUCKET is required where SITE_OBJECT_STORE is minio');
   expect(faults({ REDIS_URL: 'http://hunter2' })).toEqual([
-    'gateway, site, auth-verifier, probe-worker, rendition-worker: REDIS_URL must be a redis:// or rediss:// address',
+    'gateway, site, auth-verifier, probe-worker, rendition-worker: REDIS_URL must be a redis:// or rediss:// address, alone or with +sentinel or +cluster before the colon',
   ]);
 });

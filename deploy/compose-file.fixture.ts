@@ -1,0 +1,40 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parse } from 'yaml';
+
+/** A service of docker-compose.yml, as far as tests look at it. */
+export interface ComposeService {
+  readonly image: string;
+  readonly build?: { readonly args: Readonly<Record<string, string>> };
+  readonly profiles?: readonly string[];
+  readonly environment?: Readonly<Record<string, string>>;
+  readonly secrets?: readonly string[];
+  readonly networks: readonly string[];
+  readonly ports?: readonly string[];
+  readonly restart?: string;
+  readonly read_only?: boolean;
+  readonly cap_drop?: readonly string[];
+  readonly security_opt?: readonly string[];
+  readonly logging?: { readonly driver: string; readonly options: Readonly<Record<string, string>> };
+  readonly mem_limit?: string;
+  readonly pids_limit?: number;
+  readonly stop_grace_period?: string;
+}
+
+interface ComposeFile {
+  readonly services: Readonly<Record<string, ComposeService>>;
+  readonly networks: Readonly<Record<string, { readonly internal?: boolean }>>;
+  readonly secrets: Readonly<Record<string, { readonly file: string }>>;
+}
+
+export const root = join(import.meta.dirname, '..');
+
+export const composeText = readFileSync(join(root, 'docker-compose.yml'), 'utf8');
+
+/** Merge keys are followed, variables are left as they stand. */
+export const composeFile = parse(composeText, { merge: true }) as ComposeFile;
+
+/** The services whose images are ours, by name. */
+export function ownServices(): [name: string, ComposeService][] {
+  return Object.entries(composeFile.services).filter(([, { image }]) => image.startsWith('echodrop/'));
+}

@@ -1,0 +1,60 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { localPorts } from '@echodrop/client/local-system';
+import { describeWithOpsCheckers } from '@echodrop/testkit/describe-with-ops-checkers';
+import { execa } from 'execa';
+import { expect, test } from 'vitest';
+import { configReaders, type ServiceName, serviceNames } from './services.ts';
+
+const root = join(import.meta.dirname, '..');
+const text = (path: string) => readFileSync(join(root, path), 'utf8');
+const dockerfile = text('deploy/Dockerfile');
+const bakeFile = text('deploy/docker-bake.hcl');
+const { version } = JSON.parse(text('package.json'));
+
+await describeWithOpsCheckers('Dockerfiles', ['hadolint'], () => {
+  test.each(['deploy/Dockerfile', 'deploy/proxy/Dockerfile'])('hadolint has nothing to say of %s', async (path) => {
+    const { stdout } = await execa('hadolint', [join(root, path)], { reject: false });
+    expect(stdout).toBe('');
+  });
+});
+
+test.each([...serviceNames, 'admin'])('the image of %s says what it is, starts it, and tells its ports', (name) => {
+  const stage = new RegExp(`^FROM (\\w+) AS for-${name}\\n(.*?)\\n\\n`, 'ms').exec(dockerfile)?.[2];
+  expect(stage).toContain(`ENTRYPOINT ["node", "services/${name}/src/main.ts"]`);
+  const { description } = JSON.parse(text(`services/${name}/package.json`));
+  expect(stage).toContain(`LABEL org.opencontainers.image.description="${description}"`);
+  const ports = name === 'admin' ? [] : portsOf(name as ServiceName);
+  expect(/^EXPOSE (.*)$/m.exec(stage ?? '')?.[1]?.split(' ') ?? []).toEqual(ports.map(String));
+  expect(/OPS_PORT=(\d+)/.exec(stage ?? '')?.[1]).toBe(ports.at(-1)?.toString());
+});
+
+test('every image is built for a release, under the version of package.json', () => {
+  const [, names] = /matrix\s*= \{ name = (\[.*?\]) \}/.exec(bakeFile) ?? [];
+  expect(JSON.parse(names ?? '').sort()).toEqual([...serviceNames, 'admin'].sort());
+  expect(/variable "VERSION".*?default\s*= "(.*?)"/s.exec(bakeFile)?.[1]).toBe(version);
+  for (const path of ['deploy/Dockerfile', 'deploy/proxy/Dockerfile'])
+    expect(text(path)).toContain(`\nARG VERSION=${version}\n`);
+});
+
+test('pnpm is the one that deploy/install takes', () => {
+  const [pnpm = ''] = /pnpm@[\d.]+/.exec(text('deploy/install')) ?? [];
+  expect(dockerfile).toContain(`${pnpm} `);
+});
+
+// The service's own defaults: what it asks for with nothing set, found without starting it.
+function portsOf(name: ServiceName): number[] {
+  const redis = 'redis://127.0.0.1';
+  const secret = 'a secret of this test';
+  const config = configReaders[name]({
+    ...{ REDIS_URL: redis, OBJECT_STORE: 'filesystem', OBJECT_STORE_DIR: '/nowhere', API_KEYS: 'key' },
+    ...{
+      VERIFIER_SECRET: secret,
+      CACHE_KEY_SECRET: secret,
+      USER_ID_SECRET: secret,
+      IDENTITY_PROVIDERS: 'https://a.example/verify',
+    },
+  });
+  const port = name in localPorts ? [localPorts[name as keyof typeof localPorts]] : [];
+  return [...port, config.OPS_PORT];
+}

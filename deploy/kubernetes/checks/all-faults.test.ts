@@ -1,0 +1,312 @@
+import { describeWithOpsCheckers } from '@echodrop/testkit/describe-with-ops-checkers';
+import { expect, test } from 'vitest';
+import { buildOverlay } from '../build-overlay.ts';
+import { allFaults } from './all-faults.ts';
+import type { Manifest } from './manifests.ts';
+
+type Json = string | number | boolean | undefined | readonly Json[] | { readonly [key: string]: Json };
+
+/** A manifest (`kind/name`), what in it (a path; undefined: gone) is made wrong, and what must be said of it. */
+type Mistake = readonly [fault: string, manifest: string, path: string, value: Json];
+
+const pod = 'spec.template.spec';
+const container = `${pod}.containers.0`;
+
+const mistakes: Record<string, readonly Mistake[]> = {
+  settings: [
+    ['gateway: knows no setting UPLOAD_BUFER_BYTES', 'ConfigMap/gateway', 'data.UPLOAD_BUFER_BYTES', '1'],
+    ['site: knows no setting SITE_TITLE', 'ConfigMap/site', 'data.SITE_TITLE', 'x'],
+    [
+      'sweeper: knows no setting LOG_LEVL',
+      'CronJob/sweeper',
+      'spec.jobTemplate.spec.template.spec.containers.0.env.2',
+      { name: 'LOG_LEVL', value: 'info' },
+    ],
+    ['gateway: UPLOAD_BUFFER_BYTES must be a whole number', 'ConfigMap/gateway', 'data.UPLOAD_BUFFER_BYTES', '256Mi'],
+    ['auth-verifier: IDENTITY_PROVIDERS is required', 'ConfigMap/auth-verifier', 'data.IDENTITY_PROVIDERS', undefined],
+    ['probe-worker: S3_ENDPOINT is required', 'ConfigMap/store', 'data.S3_ENDPOINT', undefined],
+    ['gateway: API_KEYS is required', 'Deployment/gateway', `${container}.env.6`, { name: 'LOG_LEVEL', value: 'info' }],
+    [
+      'gateway: LOG_LEVEL is set twice',
+      'Deployment/gateway',
+      `${container}.env.6`,
+      { name: 'LOG_LEVEL', value: 'info' },
+    ],
+    [
+      'gateway: no secret is mounted at /run/secrets/echodrop/API_KEYS',
+      'Deployment/gateway',
+      `${pod}.volumes.1.secret.items.5`,
+      { key: 'x', path: 'x' },
+    ],
+    ['site: there is no ConfigMap nothing', 'Deployment/site', `${container}.envFrom.0.configMapRef.name`, 'nothing'],
+    ['nobody reads it', 'Deployment/site', `${container}.envFrom.3.configMapRef.name`, 'nothing'],
+  ],
+  ports: [
+    ['gateway: http is not PORT', 'ConfigMap/gateway', 'data.PORT', '8000'],
+    ['site: ops is not OPS_PORT', 'Deployment/site', `${container}.ports.1.containerPort`, 9080],
+    ['gateway: listens for itself alone', 'ConfigMap/every-process', 'data.HOST', '127.0.0.1'],
+    ['site: lacks a probe', 'Deployment/site', `${container}.livenessProbe`, undefined],
+    ['store: a probe asks http', 'StatefulSet/store', `${container}.readinessProbe.httpGet.port`, 'http'],
+    [
+      'gateway: probes ask ops/livez,ops/readyz,ops/readyz',
+      'Deployment/gateway',
+      `${container}.livenessProbe.httpGet.path`,
+      '/readyz',
+    ],
+    [
+      'gateway: http://verifier:8082 leads nowhere',
+      'Deployment/gateway',
+      `${container}.env.0.value`,
+      'http://verifier:8082',
+    ],
+    ['sweeper: http://store:9001 leads nowhere', 'ConfigMap/store', 'data.S3_ENDPOINT', 'http://store:9001'],
+    ['Service gateway: behind 8080 is no https', 'Service/gateway', 'spec.ports.0.targetPort', 'https'],
+    ['Ingress site leads nowhere', 'Ingress/site', 'spec.rules.0.http.paths.0.backend.service.port.name', 'web'],
+    ['Ingress gateway: media.example is not what', 'Ingress/gateway', 'spec.rules.0.host', 'media.example'],
+    ['Ingress site: media.example has no certificate', 'Ingress/site', 'spec.tls', []],
+  ],
+  selectors: [
+    ['Service site selects no pods', 'Service/site', 'spec.selector', { 'app.kubernetes.io/name': 'sight' }],
+    [
+      'PodDisruptionBudget site selects no pods',
+      'PodDisruptionBudget/site',
+      'spec.selector.matchLabels',
+      { 'app.kubernetes.io/name': 'x' },
+    ],
+    [
+      'site has no budget',
+      'PodDisruptionBudget/site',
+      'spec.selector.matchLabels',
+      { 'app.kubernetes.io/name': 'gateway' },
+    ],
+    [
+      'NetworkPolicy to-store selects no pods',
+      'NetworkPolicy/to-store',
+      'spec.podSelector',
+      { matchLabels: { a: 'b' } },
+    ],
+    [
+      'NetworkPolicy to-store, a peer, selects no pods',
+      'NetworkPolicy/to-store',
+      'spec.egress.0.to.0.podSelector',
+      { matchLabels: { a: 'b' } },
+    ],
+    ['NetworkPolicy to-store is for everybody', 'NetworkPolicy/to-store', 'spec.egress.0.to', undefined],
+    ['site does not select its own pods', 'Deployment/site', 'spec.selector.matchLabels', { a: 'b' }],
+    [
+      'site spreads other pods',
+      'Deployment/site',
+      `${pod}.topologySpreadConstraints.0.labelSelector.matchLabels`,
+      { a: 'b' },
+    ],
+    ['site is not spread', 'Deployment/site', `${pod}.topologySpreadConstraints`, []],
+    ['how many of site there are is said 2 times', 'Deployment/site', 'spec.replicas', 2],
+    [
+      'how many of gateway there are is said 0 times',
+      'HorizontalPodAutoscaler/gateway',
+      'spec.scaleTargetRef.name',
+      'gate',
+    ],
+  ],
+  network: [
+    ['what no policy names is open', 'NetworkPolicy/nothing-else', 'spec.policyTypes', ['Ingress']],
+    [
+      'what no policy names is open',
+      'NetworkPolicy/nothing-else',
+      'spec.podSelector',
+      { matchLabels: { 'app.kubernetes.io/name': 'site' } },
+    ],
+    [
+      'gateway -> auth-verifier:8082 is allowed by one end only',
+      'NetworkPolicy/verifier-from-gateway',
+      'spec.ingress.0.ports.0.port',
+      8083,
+    ],
+    [
+      '0.0.0.0/0 reaches 169.254.169.254',
+      'NetworkPolicy/verifier-to-providers',
+      'spec.egress.0.to.0.ipBlock.except.4',
+      '198.51.100.0/24',
+    ],
+    ['0.0.0.0/0 reaches 10.0.0.1', 'NetworkPolicy/verifier-to-providers', 'spec.egress.0.to.0.ipBlock.except', []],
+    ['::/0 reaches fd00:ec2::254', 'NetworkPolicy/verifier-to-providers', 'spec.egress.0.to.1.ipBlock.cidr', '::/0'],
+  ],
+  'pod security': [
+    ['site/site: may run as root', 'Deployment/site', `${pod}.securityContext.runAsNonRoot`, false],
+    ['site/site: runs as root', 'Deployment/site', `${container}.securityContext.runAsUser`, 0],
+    ['site: does not run as 10001', 'Deployment/site', `${pod}.securityContext.runAsUser`, 999],
+    ['site/site: is privileged', 'Deployment/site', `${container}.securityContext.privileged`, true],
+    [
+      'site/site: may gain privileges',
+      'Deployment/site',
+      `${container}.securityContext.allowPrivilegeEscalation`,
+      undefined,
+    ],
+    ['site/site: has capabilities', 'Deployment/site', `${container}.securityContext.capabilities.drop`, ['NET_RAW']],
+    ['site/site: has capabilities', 'Deployment/site', `${container}.securityContext.capabilities.add`, ['SYS_ADMIN']],
+    [
+      'site/site: has no seccomp profile',
+      'Deployment/site',
+      `${pod}.securityContext.seccompProfile.type`,
+      'Unconfined',
+    ],
+    ['site/site: unmasks /proc', 'Deployment/site', `${container}.securityContext.procMount`, 'Unmasked'],
+    [
+      'site/site: may write to its root',
+      'Deployment/site',
+      `${container}.securityContext.readOnlyRootFilesystem`,
+      false,
+    ],
+    ['site/site: takes a port of the host', 'Deployment/site', `${container}.ports.0.hostPort`, 80],
+    ["site: uses the host's namespaces", 'Deployment/site', `${pod}.hostNetwork`, true],
+    [
+      'site: sets sysctls',
+      'Deployment/site',
+      `${pod}.securityContext.sysctls`,
+      [{ name: 'kernel.msgmax', value: '1' }],
+    ],
+    ['site: has a token of the API server', 'Deployment/site', `${pod}.automountServiceAccountToken`, undefined],
+    ['site: has variables about Services', 'Deployment/site', `${pod}.enableServiceLinks`, undefined],
+    [
+      'site: the volume tmp is a hostPath',
+      'Deployment/site',
+      `${pod}.volumes.0`,
+      { name: 'tmp', hostPath: { path: '/' } },
+    ],
+    [
+      'sweeper/sweeper: may write to its root',
+      'CronJob/sweeper',
+      'spec.jobTemplate.spec.template.spec.containers.0.securityContext.readOnlyRootFilesystem',
+      false,
+    ],
+  ],
+  resources: [
+    ['site/site: memory is not requested', 'Deployment/site', `${container}.resources.requests.memory`, undefined],
+    ['site/site: cpu is not requested, not limited', 'Deployment/site', `${container}.resources.limits.cpu`, undefined],
+    ['cache-redis/redis: memory is not requested', 'StatefulSet/cache-redis', `${container}.resources`, undefined],
+    ['gateway: a limit of 1024 MiB is below', 'ConfigMap/gateway', 'data.UPLOAD_BUFFER_BYTES', '1073741824'],
+    ['probe-worker: a limit of 3072 MiB is below', 'ConfigMap/probe-worker', 'data.FILM_CONCURRENCY', '4'],
+    ['rendition-worker: a limit of 9216 MiB is below', 'ConfigMap/rendition-worker', 'data.CONCURRENCY', '2'],
+    [
+      'queue-redis: a limit of 512 MiB is below',
+      'StatefulSet/queue-redis',
+      `${container}.resources.limits.memory`,
+      '512Mi',
+    ],
+    ['rendition-worker: scratch has no room', 'ConfigMap/gateway', 'data.MAX_MEDIA_BYTES', '4294967296'],
+  ],
+  times: [
+    ['gateway is killed before it may have stopped', 'ConfigMap/gateway', 'data.SHUTDOWN_GRACE_SECONDS', '90'],
+    ['site is killed before it may have stopped', 'Deployment/site', `${pod}.terminationGracePeriodSeconds`, undefined],
+    ['site closes connections that a proxy may still use', 'ConfigMap/site', 'data.SHUTDOWN_DELAY_SECONDS', '5'],
+    ['probe-worker breaks off what it has begun', 'ConfigMap/probe-worker', 'data.SHUTDOWN_GRACE_SECONDS', '20'],
+    ['store stops before the uploads that need it', 'StatefulSet/store', `${container}.lifecycle`, undefined],
+    ['store is killed while it writes', 'StatefulSet/store', `${pod}.terminationGracePeriodSeconds`, 90],
+    ['Ingress gateway waits too short', 'Ingress/gateway', 'metadata.annotations.nginx~proxy-read-timeout', '60'],
+    ['Ingress gateway gives up a pause', 'Ingress/gateway', 'metadata.annotations.nginx~proxy-send-timeout', '60'],
+    [
+      'Ingress gateway refuses in a form of its own',
+      'Ingress/gateway',
+      'metadata.annotations.nginx~proxy-body-size',
+      '512m',
+    ],
+    [
+      'Ingress gateway keeps media on its disk',
+      'Ingress/gateway',
+      'metadata.annotations.nginx~proxy-request-buffering',
+      'on',
+    ],
+  ],
+  images: [
+    ['has no tag that stays', 'Deployment/site', `${container}.image`, 'echodrop/site:latest'],
+    ['has no tag that stays', 'Deployment/site', `${container}.image`, 'echodrop/site'],
+    ['is not of release', 'Deployment/site', `${container}.image`, 'registry.example:5000/echodrop/site:9.9.9'],
+    ['is made by nobody', 'Deployment/site', `${container}.image`, 'echodrop/sight:0.1.0'],
+    [
+      'is not the one that compose uses',
+      'StatefulSet/store',
+      `${container}.image`,
+      'minio/minio:RELEASE.2025-01-01T00-00-00Z',
+    ],
+  ],
+};
+
+const mistakesOfLarge: readonly Mistake[] = [
+  ['ServiceMonitor services finds no port metrics', 'ServiceMonitor/services', 'spec.endpoints.0.port', 'metrics'],
+  [
+    'ServiceMonitor services finds no port ops',
+    'ServiceMonitor/services',
+    'spec.selector',
+    { matchLabels: { a: 'b' } },
+  ],
+  ['PodMonitor workers finds no port metrics', 'PodMonitor/workers', 'spec.podMetricsEndpoints.0.port', 'metrics'],
+  [
+    'rendition-worker is not monitored',
+    'PodMonitor/workers',
+    'spec.selector.matchExpressions.0.values',
+    ['probe-worker'],
+  ],
+  [
+    'how many of probe-worker there are is said 0 times',
+    'ScaledObject/probe-worker',
+    'spec.scaleTargetRef.name',
+    'prober',
+  ],
+  ['how many of probe-worker there are is said 2 times', 'Deployment/probe-worker', 'spec.replicas', 1],
+  ['ScaledObject probe-worker goes down to nothing', 'ScaledObject/probe-worker', 'spec.minReplicaCount', 0],
+  [
+    'no code names echodrop_queue_length',
+    'ScaledObject/probe-worker',
+    'spec.triggers.0.metadata.query',
+    'max by (queue) (echodrop_queue_length{queue="probe-photos"})',
+  ],
+  [
+    'no code names probe-photo',
+    'ScaledObject/probe-worker',
+    'spec.triggers.0.metadata.query',
+    'max by (queue) (echodrop_queue_waiting_jobs{queue="probe-photo"})',
+  ],
+  [
+    'gateways are not joined',
+    'ScaledObject/probe-worker',
+    'spec.triggers.0.metadata.query',
+    'sum(echodrop_queue_waiting_jobs{queue="probe-photos"})',
+  ],
+];
+
+await describeWithOpsCheckers('what is wrong with manifests is told', ['kustomize'], () => {
+  const built = { small: buildOverlay('small'), large: buildOverlay('large') };
+  const all = { ...mistakes, 'monitoring and KEDA': mistakesOfLarge };
+
+  test.for(Object.keys(all) as (keyof typeof all)[])('%s', async (theme) => {
+    const { manifests } = await built[theme === 'monitoring and KEDA' ? 'large' : 'small'];
+    const untold = (all[theme] ?? [])
+      .map((mistake) => ({ mistake, told: allFaults(withMistake(manifests, mistake)) }))
+      .filter(({ mistake: [fault], told }) => !told.some((each) => each.includes(fault)));
+    expect(untold).toEqual([]);
+  });
+});
+
+function withMistake(manifests: readonly Manifest[], [, manifest, path, value]: Mistake): Manifest[] {
+  const [kind = '', name = ''] = manifest.split('/');
+  // What is generated has a hash behind its name.
+  const isMeant = (each: Manifest) =>
+    each.kind === kind && new RegExp(`^${name}(-[a-z0-9]{10})?$`).test(each.metadata.name);
+  expect(manifests.filter(isMeant)).toHaveLength(1);
+  return manifests.map((each) => (isMeant(each) ? changed(structuredClone(each), path, value) : each));
+}
+
+function changed<T extends object>(whole: T, path: string, value: Json): T {
+  const keys = path
+    .replace('nginx~', 'nginx@')
+    .split('.')
+    .map((key) => key.replace('nginx@', 'nginx.ingress.kubernetes.io/'));
+  const last = keys.pop() ?? '';
+  const inner = keys.reduce<Record<string, unknown>>(
+    (at, key) => at[key] as Record<string, unknown>,
+    whole as Record<string, unknown>,
+  );
+  if (value === undefined) delete inner[last];
+  else inner[last] = value;
+  return whole;
+}

@@ -1,0 +1,153 @@
+/** What the checks read of any manifest; `spec` differs from kind to kind. */
+export interface Manifest {
+  readonly kind: string;
+  readonly metadata: { readonly name: string; readonly labels?: Labels };
+  readonly data?: Readonly<Record<string, string>>;
+  readonly spec: unknown;
+}
+
+export type Labels = Readonly<Record<string, string>>;
+
+export interface Selector {
+  readonly matchLabels?: Labels;
+  readonly matchExpressions?: readonly { readonly key: string; readonly operator: string; readonly values: string[] }[];
+}
+
+export interface Probe {
+  readonly httpGet?: { readonly path: string; readonly port: string | number };
+  readonly tcpSocket?: { readonly port: string | number };
+  readonly exec?: unknown;
+}
+
+interface Capabilities {
+  readonly drop?: readonly string[];
+  readonly add?: readonly string[];
+}
+
+export interface SecurityContext {
+  readonly runAsNonRoot?: boolean;
+  readonly runAsUser?: number;
+  readonly privileged?: boolean;
+  readonly allowPrivilegeEscalation?: boolean;
+  readonly readOnlyRootFilesystem?: boolean;
+  readonly procMount?: string;
+  readonly capabilities?: Capabilities;
+  readonly seccompProfile?: { readonly type: string };
+}
+
+type Quantities = Readonly<Record<string, string | number>>;
+
+export interface EnvVariable {
+  readonly name: string;
+  readonly value?: string;
+  readonly valueFrom?: { readonly secretKeyRef?: { readonly name: string; readonly key: string } };
+}
+
+export interface Container {
+  readonly name: string;
+  readonly image: string;
+  readonly command?: readonly string[];
+  readonly args?: readonly string[];
+  readonly ports?: readonly { readonly name: string; readonly containerPort: number; readonly hostPort?: number }[];
+  readonly env?: readonly EnvVariable[];
+  readonly envFrom?: readonly { readonly configMapRef?: { readonly name: string } }[];
+  readonly resources?: { readonly requests?: Quantities; readonly limits?: Quantities };
+  readonly securityContext?: SecurityContext;
+  readonly lifecycle?: { readonly preStop?: { readonly sleep?: { readonly seconds: number } } };
+  readonly startupProbe?: Probe;
+  readonly readinessProbe?: Probe;
+  readonly livenessProbe?: Probe;
+  readonly volumeMounts?: readonly { readonly name: string; readonly mountPath: string }[];
+}
+
+export interface Volume {
+  readonly name: string;
+  readonly emptyDir?: { readonly sizeLimit?: string };
+  readonly secret?: {
+    readonly secretName: string;
+    readonly items?: readonly { readonly key: string; readonly path: string }[];
+  };
+  readonly configMap?: { readonly name: string };
+}
+
+export interface PodSpec {
+  readonly containers: readonly Container[];
+  readonly initContainers?: readonly Container[];
+  readonly volumes?: readonly Volume[];
+  readonly securityContext?: SecurityContext & { readonly sysctls?: readonly unknown[] };
+  readonly automountServiceAccountToken?: boolean;
+  readonly enableServiceLinks?: boolean;
+  readonly hostNetwork?: boolean;
+  readonly hostPID?: boolean;
+  readonly hostIPC?: boolean;
+  readonly terminationGracePeriodSeconds?: number;
+  readonly topologySpreadConstraints?: readonly { readonly labelSelector: Selector }[];
+}
+
+interface PodTemplate {
+  readonly metadata: { readonly labels: Labels };
+  readonly spec: PodSpec;
+}
+
+/** What starts pods. */
+export interface Workload {
+  readonly kind: string;
+  readonly name: string;
+  /** Of its pods. */
+  readonly labels: Labels;
+  readonly pod: PodSpec;
+  readonly replicas?: number | undefined;
+  readonly selector?: Selector | undefined;
+}
+
+interface WorkloadSpec {
+  readonly replicas?: number;
+  readonly selector?: Selector;
+  readonly template?: PodTemplate;
+  readonly jobTemplate?: { readonly spec: { readonly template: PodTemplate } };
+}
+
+/** Everything that starts pods: Deployments, StatefulSets, CronJobs. */
+export function workloadsOf(manifests: readonly Manifest[]): Workload[] {
+  return manifests.flatMap(({ kind, metadata: { name }, spec }) => {
+    const { replicas, selector, template, jobTemplate } = (spec ?? {}) as WorkloadSpec;
+    const pod = template ?? jobTemplate?.spec.template;
+    return pod ? [{ kind, name, labels: pod.metadata.labels, pod: pod.spec, replicas, selector }] : [];
+  });
+}
+
+export function containersOf({ pod }: Workload): readonly Container[] {
+  return [...(pod.initContainers ?? []), ...pod.containers];
+}
+
+/** Those of one kind, with what is known of their `spec`. */
+export function ofKind<Spec>(manifests: readonly Manifest[], kind: string): (Manifest & { readonly spec: Spec })[] {
+  return manifests.filter((manifest) => manifest.kind === kind) as (Manifest & { spec: Spec })[];
+}
+
+/** Whether a selector (an empty one selects everything) selects what has these labels. */
+export function selects({ matchLabels = {}, matchExpressions = [] }: Selector, labels: Labels): boolean {
+  return (
+    Object.entries(matchLabels).every(([key, value]) => labels[key] === value) &&
+    matchExpressions.every(({ key, operator, values }) => {
+      if (operator !== 'In') throw new TypeError(`nobody has taught the checks the operator ${operator}`);
+      return values.includes(labels[key] ?? '');
+    })
+  );
+}
+
+const units: Record<string, number> = {
+  '': 1,
+  m: 0.001,
+  k: 1e3,
+  Ki: 1024,
+  Mi: 1024 ** 2,
+  Gi: 1024 ** 3,
+  Ti: 1024 ** 4,
+};
+
+/** A quantity of Kubernetes (`250m`, `2Gi`) as a number: cores, or bytes. */
+export function quantity(written: string | number | undefined): number {
+  const [, digits = '', unit = ''] = /^([\d.]+)([a-zA-Z]*)$/.exec(String(written)) ?? [];
+  return Number(digits || Number.NaN) * (units[unit] ?? Number.NaN);
+}

@@ -1,0 +1,95 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { describeWithOpsCheckers } from '@echodrop/testkit/describe-with-ops-checkers';
+import { execa } from 'execa';
+import { expect, test } from 'vitest';
+import { serviceNames } from '../services.ts';
+import { buildOverlay } from './build-overlay.ts';
+import { allFaults } from './checks/all-faults.ts';
+import { type Manifest, workloadsOf } from './checks/manifests.ts';
+import { waysBetween, waysOut } from './checks/network.ts';
+import { settingsOf } from './checks/settings.ts';
+import { prometheusRule, prometheusRuleFile } from './prometheus-rule.ts';
+
+const operations = readFileSync(`${import.meta.dirname}/../../docs/operations.md`, 'utf8');
+const [, documented = ''] = /^## Kubernetes$(.*?)^## /ms.exec(operations) ?? [];
+const makeSecrets = readFileSync(`${import.meta.dirname}/../make-secrets`, 'utf8');
+const workers = ['probe-worker', 'rendition-worker'];
+
+await describeWithOpsCheckers('Kubernetes', ['kustomize', 'kubeconform'], () => {
+  test.for(readdirSync(`${import.meta.dirname}/overlays`))(
+    '%s: manifests, settings and each other fit',
+    async (overlay) => {
+      const { yaml, manifests } = await buildOverlay(overlay);
+      await execa('kubeconform', ['-strict', '-summary', '-'], { input: yaml });
+      expect(allFaults(manifests)).toEqual([]);
+      const secrets = secretsAskedFor(manifests);
+      expect(secrets.filter((name) => !documented.includes(`| \`${name}\` |`))).toEqual([]);
+      expect(secrets.filter((name) => !new RegExp(`\\b${name}\\b`).test(makeSecrets))).toEqual([]);
+    },
+  );
+
+  test("the times of operations.md are the overlays'", async () => {
+    const [small, large] = await Promise.all(['small', 'large'].map(buildOverlay));
+    const rows = serviceNames
+      .filter((name) => name !== 'sandbox-provider')
+      .map((name) => `| ${[name, ...timesOf(name, small), ...timesOf(name, large)].join(' | ')} |`);
+    expect(rows.filter((row) => !operations.includes(`\n${row}\n`))).toEqual([]);
+  });
+
+  test('small: only these ways are open between pods, and only the verifier reaches out', async () => {
+    const { manifests } = await buildOverlay('small');
+    expect(waysBetween(manifests).sort()).toEqual([
+      'auth-verifier -> cache-redis:6379',
+      'gateway -> auth-verifier:8082',
+      'gateway -> cache-redis:6379',
+      'gateway -> queue-redis:6379',
+      'gateway -> store:9000',
+      ...workers.flatMap((worker) => [`${worker} -> queue-redis:6379`, `${worker} -> store:9000`]),
+      'site -> queue-redis:6379',
+      'site -> store:9000',
+      'sweeper -> store:9000',
+    ]);
+    expect(waysOut(manifests)).toEqual(['auth-verifier -> 0.0.0.0/0:443', 'auth-verifier -> 2000::/3:443']);
+  });
+
+  test('large: Redis and the store are what is reached outside, and only the verifier reaches farther', async () => {
+    const { manifests } = await buildOverlay('large');
+    expect(waysBetween(manifests)).toEqual(['gateway -> auth-verifier:8082']);
+    const redis = '192.0.2.0/25:6379,26379';
+    const store = '192.0.2.128/25:443';
+    const expected = {
+      gateway: [redis, redis, store],
+      site: [redis, store],
+      'auth-verifier': [redis, '0.0.0.0/0:443', '2000::/3:443'],
+      'probe-worker': [redis, store],
+      'rendition-worker': [redis, store],
+      sweeper: [store],
+    };
+    expect(waysOut(manifests).sort()).toEqual(
+      Object.entries(expected)
+        .flatMap(([name, networks]) => networks.map((network) => `${name} -> ${network}`))
+        .sort(),
+    );
+  });
+});
+
+test("the Prometheus Operator's rules are Prometheus's (else: node deploy/kubernetes/prometheus-rule.ts)", () => {
+  expect(readFileSync(prometheusRuleFile, 'utf8')).toBe(prometheusRule());
+});
+
+function secretsAskedFor(manifests: readonly Manifest[]): string[] {
+  const volumes = workloadsOf(manifests).flatMap(({ pod }) => pod.volumes ?? []);
+  return volumes.flatMap(({ secret }) => (secret?.items ?? []).map(({ key }) => key));
+}
+
+function timesOf(name: string, built: Awaited<ReturnType<typeof buildOverlay>> | undefined): unknown[] {
+  const { manifests = [] } = built ?? {};
+  return workloadsOf(manifests)
+    .filter((workload) => workload.name === name)
+    .flatMap(({ pod }) =>
+      pod.containers.flatMap((container) => {
+        const { config } = settingsOf(container, pod, manifests);
+        return [config.SHUTDOWN_DELAY_SECONDS, config.SHUTDOWN_GRACE_SECONDS, pod.terminationGracePeriodSeconds];
+      }),
+    );
+}

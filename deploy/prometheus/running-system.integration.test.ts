@@ -1,0 +1,159 @@
+import { readFile } from 'node:fs/promises';
+import { METHODS, request } from 'node:http';
+import { adminOf } from '@echodrop/testkit/admin-of';
+import { describeWithOpsCheckers } from '@echodrop/testkit/describe-with-ops-checkers';
+import { sampleFilm, samplePhoto } from '@echodrop/testkit/sample-media';
+import { type ServiceName, type Stack, startStack } from '@echodrop/testkit/start-stack';
+import { echoHeaders, type UploadOptions, upload } from '@echodrop/testkit/upload';
+import { waitUntil } from '@echodrop/testkit/wait-until';
+import { execa } from 'execa';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type RunningPrometheus, startPrometheus } from './start-prometheus.fixture.ts';
+
+const services = ['gateway', 'site', 'auth-verifier', 'probe-worker', 'rendition-worker', 'sandbox-provider'] as const;
+const dashboards = ['upload-path', 'workers'] as const;
+
+const parts = new AsyncDisposableStack();
+let stack: Stack;
+
+beforeAll(async () => {
+  stack = parts.use(await startStack());
+  await Promise.all([uploadsOfAllKinds(), adminOf(stack, 'sweep', '--yes')]);
+});
+afterAll(() => parts.disposeAsync());
+
+// A photo and a film in both versions and both formats, and a look at each.
+async function uploadsOfAllKinds(): Promise<void> {
+  const media = [
+    await samplePhoto('jpg', { width: 64, height: 48 }),
+    await sampleFilm('mp4', { width: 64, height: 48 }),
+  ];
+  const kinds = ([1, 2] as const).flatMap((version) =>
+    (['xml', 'json'] as const).map((format) => ({ version, format })),
+  );
+  const uploads = kinds.flatMap((kind) => media.map((each) => ({ ...kind, media: each })));
+  await Promise.all(uploads.map(uploadAndLook));
+}
+
+async function uploadAndLook(options: UploadOptions): Promise<void> {
+  const { status, text } = await upload(stack, options);
+  expect(status).toBe(200);
+  const [, id] = /(?:"id":"|<id>)(\w{10})/.exec(text) ?? [];
+  for (const page of ['', '/large.jpg']) {
+    const address = `${stack.site}/${id}${page}`;
+    await waitUntil(address, 30_000, async () => (await fetch(address)).ok);
+  }
+}
+
+async function metricsOf(service: ServiceName): Promise<string> {
+  return (await fetch(`${stack.ops(service)}/metrics`)).text();
+}
+
+async function seriesOf(service: ServiceName): Promise<string[]> {
+  const lines = (await metricsOf(service)).split('\n').filter((line) => /^echodrop_/.test(line));
+  return lines.map((line) => line.slice(0, line.lastIndexOf(' ')));
+}
+
+function ask(address: string, method: string, headers: Record<string, string> = {}): Promise<number | undefined> {
+  return new Promise((resolve, reject) => {
+    const asked = request(address, { method, headers, agent: false }, (response) => {
+      response.resume().once('end', () => resolve(response.statusCode));
+    });
+    asked.once('error', reject).end();
+  });
+}
+
+// What anybody may send, which nobody has thought of: `n` makes it new.
+async function oddRequests(n: number): Promise<void> {
+  const { gateway, site, verifier, provider } = stack;
+  const sandbox = new URL(provider).origin;
+  const paths = [
+    `/odd-${n}`,
+    `/2/upload.odd${n}`,
+    `/%${n}`,
+    '/%zz',
+    `/0ddPath${n}0`,
+    `/show/large/${n}`,
+    `/by/${n}`,
+    `/2/media/${n}`,
+  ];
+  const odd = METHODS.filter((method) => method !== 'CONNECT')
+    .slice(n % 3)
+    .filter((_, index) => index % 3 === 0);
+  for (const address of [gateway, site, verifier, sandbox]) {
+    await Promise.all(paths.map((path) => ask(`${address}${path}?q=${n}`, 'GET')));
+    await Promise.all(odd.map((method) => ask(`${address}/odd`, method)));
+  }
+  const media = Buffer.from('no media');
+  const key = { name: 'key', content: `odd key ${n}` };
+  const form = [key, { name: 'message', content: '' }, { name: 'media', filename: 'media', content: media }];
+  await upload(stack, { parts: form });
+  await upload(stack, { version: 1, parts: form });
+  await upload(stack, {
+    media,
+    headers: { ...echoHeaders(stack), 'X-Auth-Service-Provider': `https://odd-${n}.example/` },
+  });
+}
+
+test('whatever is sent, there are no more series: labels have closed sets', async () => {
+  const known = () => Promise.all(services.map(async (service) => new Set(await seriesOf(service))));
+  for (let n = 10; n < 16; n += 1) await oddRequests(n);
+  const before = await known();
+  for (let n = 16; n < 30; n += 1) await oddRequests(n);
+  const after = await known();
+  expect(after.map((series, n) => [...series.difference(before[n] ?? new Set())])).toEqual(services.map(() => []));
+  for (const series of after) expect(series.size).toBeLessThan(1200);
+}, 30_000);
+
+await describeWithOpsCheckers('the metrics of a running system', ['promtool'], () => {
+  test.each(services)('of %s are as Prometheus wants them', async (service) => {
+    const metrics = await metricsOf(service);
+    expect(metrics).toMatch(/^echodrop_build_info\{version="\d+\.\d+\.\d+",revision="unknown",.*\} 1$/m);
+    const { all } = await execa('promtool', ['check', 'metrics'], { input: metrics, all: true, reject: false });
+    expect(all).toBe('');
+  });
+});
+
+await describeWithOpsCheckers('a Prometheus that scrapes the running system', ['prometheus'], () => {
+  let prometheus: RunningPrometheus;
+
+  beforeAll(async () => {
+    prometheus = parts.use(await startPrometheus(services.map((job) => [job, new URL(stack.ops(job)).host])));
+    const seen = (uploads: number) =>
+      waitUntil(`a scrape after ${uploads} uploads`, 40_000, async () => {
+        const done = `sum(echodrop_uploads_total{outcome="published"}) == ${uploads}
+          and sum(echodrop_rendition_work_seconds_count) == ${uploads * 1.5} and count(up == 1) == ${services.length}`;
+        return (await prometheus.values(done)).length === 1;
+      });
+    await seen(8);
+    // Rates are of what comes between two scrapes.
+    await uploadsOfAllKinds();
+    await seen(16);
+    await waitUntil('an evaluation of all rules', 5000, async () => {
+      return (await prometheus.values('echodrop:slow_uploads:ratio_rate3d')).some(Number.isFinite);
+    });
+  });
+
+  test('every rule can be evaluated, and those that record give data', async () => {
+    const rules = await prometheus.rules();
+    expect(rules.length).toBeGreaterThan(20);
+    for (const { name, health, lastError } of rules)
+      expect({ name, health, lastError }).toEqual({ name, health: 'ok' });
+    for (const { name } of rules.filter(({ type }) => type === 'recording')) {
+      expect((await prometheus.values(name)).filter(Number.isFinite), name).not.toEqual([]);
+    }
+  });
+
+  test.each(dashboards)('every query of the dashboard %s gives data', async (name) => {
+    const file = new URL(`../grafana/dashboards/${name}.json`, import.meta.url);
+    const { panels } = JSON.parse(await readFile(file, 'utf8'));
+    const queries: string[] = panels.flatMap(({ targets = [] }) => targets.map(({ expr }: { expr: string }) => expr));
+    expect(queries.length).toBeGreaterThan(15);
+    const empty: string[] = [];
+    for (const query of queries) {
+      const filled = query.replaceAll('$__rate_interval', '1m').replaceAll(/\$(service|queue)\b/g, '.*');
+      if (!(await prometheus.values(filled)).some(Number.isFinite)) empty.push(query);
+    }
+    expect(empty).toEqual([]);
+  });
+});
