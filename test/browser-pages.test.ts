@@ -90,6 +90,9 @@ await describeWithBrowser('pages in a browser', (browser) => {
     await tab.goto(`${stack.site}${paths['photo']}`, { waitUntil: 'commit' });
     const photo = tab.locator('main img');
     const places = async () => [await photo.boundingBox(), await tab.locator('.caption').boundingBox()];
+    // What waits for the style sheet is painted when that is there.
+    const paints = () => tab.evaluate('performance.getEntriesByType("paint").length');
+    await expect.poll(paints).toBeGreaterThan(0);
     await tab.locator('footer').waitFor();
     const before = await places();
     expect(before[0]?.height).toBeGreaterThan(100);
@@ -175,5 +178,30 @@ await describeWithBrowser('pages in a browser', (browser) => {
     await open(tab, 'upload');
     expect(await tab.locator('noscript').textContent()).toContain('needs JavaScript');
     expect(await tab.locator('[type=submit]').isDisabled()).toBe(true);
+  });
+
+  test('while something is being made its page looks again by itself, without a trace in the history', async () => {
+    await stack.services['rendition-worker'].kill();
+    const { text } = await upload(stack, { media: await samplePhoto('jpg', { width: 64, height: 48 }) });
+    await using opened = await openTab(browser());
+    const { tab, complaints } = opened;
+    let looks = 0;
+    tab.on('response', (answer) => {
+      if (answer.request().isNavigationRequest()) looks += 1;
+    });
+    await open(tab, 'user');
+    const entries = await tab.evaluate('history.length');
+    expect(await tab.locator('.unshown small').allTextContents()).toEqual(['Still being made']);
+    expect(await barriers(tab)).toEqual([]);
+    await expect.poll(() => looks, { timeout: 20_000 }).toBeGreaterThan(2);
+
+    await stack.services['rendition-worker'].restart();
+    const picture = tab.locator(`a[href="/${JSON.parse(text).id}"] img`);
+    await picture.waitFor({ timeout: 20_000 });
+    expect(await tab.evaluate('[location.pathname + location.search, history.length]')).toEqual([
+      paths['user'],
+      entries,
+    ]);
+    expect(complaints).toEqual([]);
   });
 });

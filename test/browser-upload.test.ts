@@ -1,10 +1,12 @@
 import { createHmac } from 'node:crypto';
+import { rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { barriers } from '@echodrop/testkit/accessibility';
 import { describeWithBrowser } from '@echodrop/testkit/describe-with-browser';
 import { samplePhoto } from '@echodrop/testkit/sample-media';
 import { type Stack, sandbox, startStack } from '@echodrop/testkit/start-stack';
 import { openTab, type WatchedTab } from '@echodrop/testkit/watched-tab';
-import type { Page } from 'playwright-core';
+import type { BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 const MiB = 1024 * 1024;
@@ -41,8 +43,8 @@ await describeWithBrowser('the upload page', (browser) => {
   afterAll(() => stack?.[Symbol.asyncDispose]());
 
   /** The page, as browsers have it where the site is on plain http. */
-  async function opened(): Promise<WatchedTab> {
-    const watched = await openTab(browser());
+  async function opened(options: BrowserContextOptions = {}): Promise<WatchedTab> {
+    const watched = await openTab(browser(), options);
     await watched.tab.addInitScript('Object.defineProperty(crypto, "subtle", { value: undefined })');
     await watched.tab.goto(`${stack.site}/upload`);
     return watched;
@@ -134,8 +136,8 @@ await describeWithBrowser('the upload page', (browser) => {
     const refusal = async (change: () => Promise<unknown>) => {
       await change();
       await submit(tab);
-      await expect.poll(() => tab.locator('#outcome .refusal').count(), soon).toBe(1);
-      return await said(tab);
+      await expect.poll(() => tab.getByRole('alert').textContent(), soon).not.toBe('');
+      return await tab.getByRole('alert').textContent();
     };
     const enter = (label: string, text: string) => tab.getByLabel(label, { exact: true }).fill(text);
     expect(await refusal(async () => {})).toBe('The identity provider does not accept these credentials.');
@@ -155,6 +157,61 @@ await describeWithBrowser('the upload page', (browser) => {
     await tab.unroute('**/2/upload.json');
     await submit(tab);
     await tab.getByRole('heading', { name: 'Published' }).waitFor(soon);
+  });
+
+  test('a refusal stands in view where a keyboard leaves little room, and the button has the focus', async () => {
+    await using watched = await opened({ viewport: { width: 360, height: 140 } });
+    const { tab } = watched;
+    await fillIn(tab, { 'API key': 'unknown' });
+    await choose(tab, photo);
+    await submit(tab);
+    const refusal = tab.getByText('The API key is not known.');
+    await refusal.waitFor(soon);
+    const box = await refusal.boundingBox();
+    expect((box?.y ?? 0) + (box?.height ?? 0)).toBeLessThanOrEqual(140);
+    expect(box?.y).toBeGreaterThan(0);
+    expect(await tab.evaluate('document.activeElement.id')).toBe('submit');
+  });
+
+  test('a caption that is too long as it travels is not sent, and says why', async () => {
+    await using watched = await opened();
+    const { tab, complaints } = watched;
+    await fillIn(tab);
+    await choose(tab, photo);
+    const caption = tab.getByLabel('Caption');
+    const fault = () => caption.evaluate((field: { validationMessage: string }) => field.validationMessage);
+    // A line's end takes two bytes, and an umlaut too.
+    const longest = `${'ü'.repeat(32_766)}\n\n`;
+    await caption.fill(`${longest}a`);
+    await submit(tab);
+    expect(await fault()).toBe('This caption is too long: it has 65,537 bytes, and 65,536 are taken.');
+    expect(await tab.evaluate('document.activeElement.id')).toBe('message');
+    await caption.fill(longest);
+    expect(await fault()).toBe('');
+    await submit(tab);
+    await tab.getByRole('heading', { name: 'Published' }).waitFor(soon);
+    expect(complaints).toEqual([]);
+  });
+
+  test('a file that was changed since it was chosen is asked for again', async () => {
+    await using watched = await opened();
+    const { tab } = watched;
+    await fillIn(tab);
+    const path = join(stack.folder, 'changing.jpg');
+    await writeFile(path, photo);
+    await tab.getByLabel('Photo or film', { exact: true }).setInputFiles(path);
+    await writeFile(path, Buffer.concat([photo, photo]));
+    await submit(tab);
+    const changed = 'The file cannot be read: it is a folder, or was changed or moved. Please choose it again.';
+    await tab.getByText(changed).waitFor(soon);
+
+    await tab.getByLabel('Photo or film', { exact: true }).setInputFiles(path);
+    await tab.route('**/2/upload.json', async (route) => {
+      await rm(path);
+      await route.abort();
+    });
+    await submit(tab);
+    await tab.getByText(changed).waitFor(soon);
   });
 
   test('an upload that is cancelled publishes nothing, and the form is there again', async () => {

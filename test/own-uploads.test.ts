@@ -70,7 +70,7 @@ test('what a user removes is gone: its page and pictures say so, no list has it,
   await expect
     .poll(() => stack.services.gateway.output)
     .toMatch(
-      /"audit":true,"act":"remove","requestId":"[\w-]+","mediaId":"\w{10}","mediaKey":"[0-9a-f]{32}","provider":"[^"]+","subject":"12345"/,
+      /"audit":true,"trace_id":"[0-9a-f]{32}","act":"remove","requestId":"[\w-]+","mediaId":"\w{10}","mediaKey":"[0-9a-f]{32}","provider":"[^"]+","subject":"12345"/,
     );
 });
 

@@ -1,0 +1,7 @@
+import { buildImages } from './compose-system.ts';
+
+/** Vitest's global setup: builds all images once for the whole run. */
+export async function setup(): Promise<void> {
+  const seconds = await buildImages();
+  process.stdout.write(`the images were built in ${Math.round(seconds)} s\n`);
+}

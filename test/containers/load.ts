@@ -1,0 +1,94 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { samplePhoto } from '@echodrop/testkit/sample-media';
+import { uploadRequest } from '@echodrop/testkit/upload';
+import { waitUntil } from '@echodrop/testkit/wait-until';
+import type { ComposeSystem } from './compose-system.ts';
+
+/** An upload that was answered with a record. */
+export interface Answered {
+  readonly id: string;
+  readonly message: string;
+  readonly sha256: string;
+}
+
+// A loop each, with its pause after an upload: unequal ones, so that at any moment some upload is under way.
+const pausesMs = [300, 1100, 700, 1900];
+const slowly = { pieces: 6, everyMs: 500 };
+
+/** Uploads that go on, of both versions in both formats, half of them slow, until they are stopped. */
+export class Load implements AsyncDisposable {
+  readonly answered: Answered[] = [];
+  /** Each as its status and reason; a status of 0 is a connection that failed. */
+  readonly failures: string[] = [];
+  readonly #system: Pick<ComposeSystem, 'gateway' | 'provider'>;
+  readonly #over = new AbortController();
+  readonly #running: Promise<void>[];
+
+  private constructor(system: Pick<ComposeSystem, 'gateway' | 'provider'>, photo: Buffer) {
+    this.#system = system;
+    this.#running = pausesMs.map((pauseMs, n) => this.#loop(n, pauseMs, photo));
+  }
+
+  static async start(system: Pick<ComposeSystem, 'gateway' | 'provider'>): Promise<Load> {
+    return new Load(system, await samplePhoto('jpg', { width: 64, height: 48 }));
+  }
+
+  /** Resolves when there was time for every loop to be answered again. */
+  async flows(): Promise<void> {
+    const before = this.answered.length;
+    await waitUntil('uploads that are answered', 60_000, async () => this.answered.length >= before + pausesMs.length);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#over.abort();
+    await Promise.all(this.#running);
+  }
+
+  async #loop(n: number, pauseMs: number, photo: Buffer): Promise<void> {
+    for (let turn = n; !this.#over.signal.aborted; turn += 1) {
+      await this.#upload(turn, photo, n % 2 === 0);
+      await sleep(pauseMs);
+    }
+  }
+
+  async #upload(turn: number, photo: Buffer, isSlow: boolean): Promise<void> {
+    const message = `upload ${turn} ${randomBytes(8).toString('hex')}`;
+    const media = Buffer.concat([photo, randomBytes(50_000)]);
+    const kind = { version: turn % 2 ? 1 : 2, format: turn % 4 < 2 ? 'json' : 'xml' } as const;
+    const { path, headers, body } = uploadRequest(this.#system, { ...kind, media, message });
+    try {
+      const response = await fetch(`${this.#system.gateway}${path}`, {
+        method: 'POST',
+        headers,
+        body: isSlow ? inPieces(body) : body,
+        duplex: 'half',
+        signal: AbortSignal.timeout(60_000),
+      });
+      const text = await response.text();
+      const id = /"id":"(\w+)"|<image><id>(\w+)</.exec(text)?.slice(1).find(Boolean);
+      if (response.status === 200 && id) this.answered.push({ id, message, sha256: sha256(media) });
+      else
+        this.failures.push(`${response.status} ${/"reason":"(\w+)"|<reason>(\w+)/.exec(text)?.slice(1).find(Boolean)}`);
+    } catch (error) {
+      this.failures.push(`0 ${codeOf(error)}`);
+    }
+  }
+}
+
+export function sha256(bytes: Buffer): string {
+  return createHash('sha256').update(bytes).digest('hex');
+}
+
+async function* inPieces(body: Buffer): AsyncGenerator<Buffer> {
+  const size = Math.ceil(body.length / slowly.pieces);
+  for (let at = 0; at < body.length; at += size) {
+    yield body.subarray(at, at + size);
+    await sleep(slowly.everyMs);
+  }
+}
+
+function codeOf(error: unknown): string {
+  const { cause, name } = error as Error & { cause?: { code?: string } };
+  return cause?.code ?? name;
+}

@@ -1,0 +1,37 @@
+import { resolve } from 'node:path';
+import { defineConfig } from 'vitest/config';
+
+const root = resolve(import.meta.dirname, '../..');
+
+// What `npm run test:containers` runs: the images and the whole system by compose, and those suites that speak to Redis and MinIO with both in
+// containers (Testcontainers). All of it needs a Docker engine with Compose and Buildx.
+export default defineConfig({
+  test: {
+    root,
+    fileParallelism: false,
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: 'compose',
+          include: ['test/containers/*.containers.ts'],
+          globalSetup: ['test/containers/build-images.ts'],
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'testcontainers',
+          include: [
+            'packages/object-store/src/{minio,s3}*.integration.test.ts',
+            'packages/contracts/src/{ask-and-serve,queue-faults}.integration.test.ts',
+          ],
+          globalSetup: ['packages/testkit/src/minio-global-setup.ts'],
+          env: { REQUIRE_CONTAINERS: '1', REQUIRE_MINIO: '1' },
+        },
+      },
+    ],
+  },
+});

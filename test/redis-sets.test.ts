@@ -1,0 +1,96 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { samplePhoto } from '@echodrop/testkit/sample-media';
+import { startClusterSet, startSentinelSet } from '@echodrop/testkit/start-redis-set';
+import { type Stack, startStack } from '@echodrop/testkit/start-stack';
+import { upload, uploadRequest } from '@echodrop/testkit/upload';
+import { waitUntil } from '@echodrop/testkit/wait-until';
+import { expect, test } from 'vitest';
+
+const uploadServices = ['sandbox-provider', 'auth-verifier', 'gateway', 'probe-worker'] as const;
+
+test.concurrent.each([
+  ['a cluster', startClusterSet],
+  ['sentinels', startSentinelSet],
+] as const)(
+  'with %s, uploads go on when the master is killed, no answered one is lost, and verdicts and limits are shared again',
+  async (_, start) => {
+    await using redis = await start();
+    const settings = { REDIS_URL: redis.url };
+    await using stack = await startStack({ services: uploadServices, settings });
+    await using limited = await startStack({
+      beside: stack,
+      services: ['gateway'],
+      settings: { ...settings, VERIFIER_URL: stack.verifier, UPLOADS_PER_MINUTE_PER_USER: '2' },
+    });
+    const photo = await samplePhoto('jpg', { width: 32, height: 32 });
+    await using uploads = uploadsAllTheTime(stack, photo);
+    await uploads.more(20);
+
+    await (await redis.master()).kill();
+    await waitUntil('a refusal, or patience', 5000, async () => uploads.refused > 0 || uploads.oldestMs() > 500);
+    await uploads.more(20);
+    expect(uploads.statuses()).not.toContain(500);
+
+    await waitUntil('a second answer from the cache', 10_000, async () => {
+      const { path, headers, body } = uploadRequest(stack, { media: photo });
+      const before = await fromCache(stack);
+      for (const _ of [1, 2]) await fetch(`${stack.gateway}${path}`, { method: 'POST', headers, body });
+      return (await fromCache(stack)) === before + 1;
+    });
+    await waitUntil('a limit', 10_000, async () => (await upload(limited, { media: photo })).status === 429);
+    const sendRepeated = () => upload(stack, { media: photo, headers: { 'Idempotency-Key': '"repeated"' } });
+    const [first, second] = [await sendRepeated(), await sendRepeated()];
+    expect(second).toMatchObject({ status: 200, text: first.text });
+
+    await uploads.stop();
+    const records = new Set((await stack.stored('records')).map((name) => name.replace(/\.json$/, '')));
+    expect(uploads.ids.filter((id) => !records.has(id))).toEqual([]);
+  },
+  120_000,
+);
+
+/** Four clients that upload one after another until they are told to stop. */
+function uploadsAllTheTime(stack: Stack, media: Buffer) {
+  const ids: string[] = [];
+  const statuses: number[] = [];
+  const begun = new Set<number>();
+  let isOver = false;
+  const client = async () => {
+    while (!isOver) {
+      const begin = performance.now();
+      begun.add(begin);
+      const answer = await upload(stack, { media });
+      begun.delete(begin);
+      statuses.push(answer.status);
+      if (answer.status === 200) ids.push(JSON.parse(answer.text).id);
+      else await sleep(100);
+    }
+  };
+  const clients = Promise.all([1, 2, 3, 4].map(client));
+  const stop = async () => {
+    isOver = true;
+    await clients;
+  };
+  return {
+    ids,
+    statuses: () => [...new Set(statuses)],
+    get refused() {
+      return statuses.filter((status) => status !== 200).length;
+    },
+    /** For how long the oldest of them has waited. */
+    oldestMs: () => performance.now() - Math.min(...begun),
+    /** Waits until so many more were answered with 200. */
+    more: async (count: number) => {
+      const wanted = ids.length + count;
+      await waitUntil(`${count} more uploads`, 30_000, async () => ids.length >= wanted);
+    },
+    stop,
+    [Symbol.asyncDispose]: stop,
+  };
+}
+
+async function fromCache(stack: Stack): Promise<number> {
+  const metrics = await (await fetch(`${stack.ops('auth-verifier')}/metrics`)).text();
+  const counts = metrics.matchAll(/^echodrop_verifications_total\{[^}]*source="cache"[^}]*\} (\d+)/gm);
+  return [...counts].reduce((sum, [, count]) => sum + Number(count), 0);
+}

@@ -1,0 +1,233 @@
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer, type IncomingHttpHeaders } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { samplePhoto } from '@echodrop/testkit/sample-media';
+import { signEcho } from '@echodrop/testkit/sign-echo';
+import { type CollectedSpan, type Collector, startCollector } from '@echodrop/testkit/start-collector';
+import { type ServiceName, type Stack, startStack } from '@echodrop/testkit/start-stack';
+import { type UploadOptions, upload } from '@echodrop/testkit/upload';
+import { waitUntil } from '@echodrop/testkit/wait-until';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+
+// What must be in no span is marked by a word that is nowhere else.
+const words: string[] = [];
+function marked(): string {
+  const word = `m${randomBytes(10).toString('hex')}`;
+  words.push(word);
+  return word;
+}
+
+const services = ['auth-verifier', 'gateway', 'site', 'probe-worker', 'rendition-worker'] as const;
+const signer = { consumer: { key: marked(), secret: marked() }, token: { key: marked(), secret: marked() } };
+const apiKey = marked();
+const caption = marked();
+const user = { id: marked(), screen_name: marked() };
+const foreignTrace = '0af7651916cd43dd8448eb211c80319c';
+
+const parts = new AsyncDisposableStack();
+const asked: IncomingHttpHeaders[] = [];
+let collector: Collector;
+let stack: Stack;
+let provider: string;
+let media: Buffer;
+
+beforeAll(async () => {
+  collector = parts.use(await startCollector());
+  const outside = createServer((request, response) => {
+    asked.push(request.headers);
+    response.statusCode = request.url === '/refusing' ? 401 : request.url === '/broken' ? 500 : 200;
+    response.end(JSON.stringify(user));
+  });
+  parts.defer(() => void outside.close());
+  outside.listen(0, '127.0.0.1');
+  await once(outside, 'listening');
+  const at = `http://127.0.0.1:${(outside.address() as AddressInfo).port}`;
+  provider = `${at}/verify`;
+  stack = parts.use(
+    await startStack({
+      services,
+      settings: {
+        LOG_LEVEL: 'debug',
+        API_KEYS: apiKey,
+        VERIFIER_SECRET: marked(),
+        CACHE_KEY_SECRET: marked(),
+        USER_ID_SECRET: marked(),
+        IDENTITY_PROVIDERS: `${provider}, ${at}/refusing, ${at}/broken`,
+        OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+        OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json',
+        OTEL_EXPORTER_OTLP_TIMEOUT: '500',
+        OTEL_BSP_SCHEDULE_DELAY: '100',
+        OTEL_SERVICE_NAME: 'another',
+      },
+    }),
+  );
+  media = await samplePhoto('jpg', { width: 64, height: 48 });
+});
+
+afterAll(() => parts.disposeAsync());
+
+const secretFields = () => [
+  { name: 'consumer_token', content: signer.consumer.key },
+  { name: 'consumer_secret', content: signer.consumer.secret },
+  { name: 'oauth_token', content: signer.token.key },
+  { name: 'oauth_secret', content: signer.token.secret },
+];
+
+function send({ version = 2, headers = {}, parts: more = [] }: UploadOptions = {}, address = provider) {
+  const proof = {
+    'X-Auth-Service-Provider': address,
+    'X-Verify-Credentials-Authorization': signEcho(address, signer),
+  };
+  return upload(stack, {
+    version,
+    headers: { ...(version === 2 && proof), ...headers },
+    parts: [
+      { name: 'key', content: apiKey },
+      { name: 'message', content: caption },
+      ...more,
+      { name: 'media', filename: `${marked()}.jpg`, content: media },
+    ],
+  });
+}
+
+/** The spans of the upload that published `id`, once its renditions are made. */
+async function traceOf(id: string): Promise<CollectedSpan[]> {
+  const all = () => {
+    const first = collector.spans.find(({ facts }) => facts['echodrop.media.id'] === id);
+    return collector.spans.filter(({ traceId }) => traceId === first?.traceId);
+  };
+  await waitUntil('all of its spans', 20_000, async () => {
+    const names = new Set(all().map(({ name }) => name));
+    return names.has('process probe-photos') && names.has('process rendition-pictures');
+  });
+  return all();
+}
+
+function linesOf(service: ServiceName): Record<string, unknown>[] {
+  const lines = stack.services[service].output.split('\n').filter((line) => line.startsWith('{'));
+  return lines.map((line) => JSON.parse(line));
+}
+
+test('an upload is one trace through all services, and every line of theirs about it has its id', async () => {
+  const { status, text } = await send({ headers: { traceparent: `00-${foreignTrace}-b7ad6b7169203331-01` } });
+  expect(status).toBe(200);
+  const { id } = JSON.parse(text);
+  const spans = await traceOf(id);
+  const named = (span: CollectedSpan | undefined) => span && `${span.service}: ${span.name}`;
+  const below = (span: CollectedSpan) => named(spans.find(({ spanId }) => spanId === span.parentSpanId)) ?? 'nothing';
+  const tree = new Set(spans.map((span) => `${named(span)} < ${below(span)}`));
+  expect([...tree].filter((each) => each.endsWith('< nothing'))).toEqual(['gateway: POST /2/upload.json < nothing']);
+  expect([...tree].toSorted()).toEqual(
+    expect.arrayContaining([
+      'auth-verifier: POST /verify < gateway: POST /verify',
+      'auth-verifier: ask provider < auth-verifier: POST /verify',
+      'gateway: POST /verify < gateway: POST /2/upload.json',
+      'gateway: ask probe-photos < gateway: POST /2/upload.json',
+      'gateway: store put < gateway: POST /2/upload.json',
+      'gateway: store put_if_absent < gateway: POST /2/upload.json',
+      'gateway: wish rendition-pictures < gateway: POST /2/upload.json',
+      'probe-worker: process probe-photos < gateway: ask probe-photos',
+      'rendition-worker: process rendition-pictures < gateway: wish rendition-pictures',
+      'rendition-worker: store put < rendition-worker: process rendition-pictures',
+      'rendition-worker: store read < rendition-worker: process rendition-pictures',
+    ]),
+  );
+  const record = spans.find(({ facts }) => facts['echodrop.object.kind'] === 'records');
+  expect(record?.facts).toEqual({ 'echodrop.object.kind': 'records', 'echodrop.outcome': 'ok' });
+
+  const [{ traceId } = { traceId: '' }] = spans;
+  for (const service of ['gateway', 'auth-verifier', 'probe-worker', 'rendition-worker'] as const) {
+    await waitUntil(`the line of ${service}`, 5000, async () => linesOf(service).some(isOfUpload));
+    const ids = linesOf(service)
+      .filter(isOfUpload)
+      .map(({ trace_id }) => trace_id);
+    expect(ids, service).toEqual(ids.map(() => traceId));
+  }
+});
+
+function isOfUpload(line: Record<string, unknown>): boolean {
+  return ['mediaKey', 'mediaId', 'jobId', 'outcome', 'provider'].some((name) => name in line);
+}
+
+test('nobody outside chooses a trace or learns of one', async () => {
+  expect(asked.length).toBeGreaterThan(0);
+  for (const headers of asked) expect(Object.keys(headers).filter((name) => /^trace|^baggage/.test(name))).toEqual([]);
+  const forged = { traceparent: `00-${foreignTrace}-b7ad6b7169203331-01` };
+  await fetch(`${stack.verifier}/verify`, { method: 'POST', headers: forged });
+  expect((await fetch(`${stack.site}/style.css`, { headers: forged })).status).toBe(200);
+  const answered = () => linesOf('site').find(({ path }) => path === '/style.css');
+  await waitUntil('the line of the site', 5000, async () => answered() !== undefined);
+  expect(answered()?.trace_id).toMatch(/^[\da-f]{32}$/);
+  const shown = () => collector.spans.find(({ name }) => name === 'GET /style.css');
+  await waitUntil('the span of the site', 5000, async () => shown() !== undefined);
+  expect(shown()?.traceId).toBe(answered()?.trace_id);
+  expect(collector.received).not.toContain(foreignTrace);
+});
+
+test('the line about a reader who leaves has the trace of what was asked for', async () => {
+  await stack.services['rendition-worker'].freeze();
+  const { id } = JSON.parse((await send()).text);
+  const path = `/${id}/large.jpg`;
+  const left = () => linesOf('site').find((line) => line.path === path && line.complete === false);
+  await waitUntil('a reader who left', 10_000, async () => {
+    await fetch(stack.site + path, { signal: AbortSignal.timeout(300) }).catch(() => {});
+    return left() !== undefined;
+  });
+  await stack.services['rendition-worker'].thaw();
+  expect(left()?.trace_id).toMatch(/^[\da-f]{32}$/);
+});
+
+test('no credential, caption or user is in what is exported', async () => {
+  const refusing = provider.replace('/verify', '/refusing');
+  const broken = provider.replace('/verify', '/broken');
+  expect((await send({ version: 1, parts: secretFields() })).status).toBe(200);
+  expect((await send({ headers: { 'Idempotency-Key': marked() } })).status).toBe(200);
+  expect((await send({}, refusing)).status).toBe(401);
+  expect((await send({}, broken)).status).toBe(401);
+  expect((await send({ version: 1, parts: [...secretFields(), ...secretFields()] })).status).toBe(400);
+  expect((await fetch(`${stack.gateway}/${marked()}?oauth_token=${marked()}`)).status).toBe(404);
+  expect((await fetch(`${stack.gateway}/2/upload.json?oauth_token=${marked()}`)).status).toBe(405);
+  const proof = signEcho(provider, signer);
+  const headers = { 'X-Auth-Service-Provider': provider, 'X-Verify-Credentials-Authorization': proof };
+  expect((await fetch(`${stack.gateway}/2/media.json`, { headers })).status).toBe(200);
+  const last = {
+    method: 'DELETE',
+    headers: { ...headers, 'X-Verify-Credentials-Authorization': signEcho(provider, signer) },
+  };
+  expect((await fetch(`${stack.gateway}/2/media/${marked()}`, last)).status).toBe(404);
+  await waitUntil('the last span', 5000, async () =>
+    collector.spans.some(({ name }) => name === 'DELETE /2/media/:id'),
+  );
+  expect(collector.spans.map(({ name }) => name)).toEqual(
+    expect.arrayContaining(['GET none', 'GET /2/upload.json', 'POST /1/upload.json', 'GET /2/media.json']),
+  );
+  const inLowerCase = collector.received.toLowerCase();
+  expect(words.filter((word) => inLowerCase.includes(word))).toEqual([]);
+  expect(new Set(collector.spans.map(({ service }) => service))).toEqual(new Set(services));
+});
+
+test('who collects hangs: told once, and neither uploads nor a stop wait for it', async () => {
+  const told = (message: string) => linesOf('gateway').filter(({ msg }) => msg === message).length;
+  collector.hang();
+  const begun = performance.now();
+  expect((await send()).status).toBe(200);
+  expect(performance.now() - begun).toBeLessThan(5000);
+  await waitUntil('the line about it', 10_000, async () => told('traces cannot be delivered') === 1);
+  const before = collector.exports;
+  expect((await send()).status).toBe(200);
+  await waitUntil('another export that gets no answer', 10_000, async () => collector.exports > before + 2);
+  collector.answer();
+  await waitUntil('the end of it', 10_000, async () => {
+    expect((await send()).status).toBe(200);
+    return told('traces are delivered again') === 1;
+  });
+  expect(told('traces cannot be delivered')).toBe(1);
+
+  collector.hang();
+  expect((await send()).status).toBe(200);
+  const asked = performance.now();
+  await stack.services.gateway.stop();
+  expect(performance.now() - asked).toBeLessThan(5000);
+  expect(linesOf('gateway').at(-1)).toMatchObject({ msg: 'stopped' });
+});
