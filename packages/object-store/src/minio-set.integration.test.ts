@@ -20,8 +20,8 @@ describeWithMinioSet('a MinIO of four nodes', (start) => {
       MinioObjectStore,
     ];
     const bytes = randomBytes(2 * partBytes + 1);
-    await first.ready();
     // Nodes that have just come up, or missed one, may refuse writes for a moment (503 SlowDownWrite).
+    await waitUntil('the bucket', 30_000, () => first.ready().then(() => true));
     const put = (store: MinioObjectStore, name: string) =>
       store.put(`media/${name}`, Readable.from([bytes])).then(() => true);
     await waitUntil('a first write', 30_000, () => put(first, 'before'));

@@ -9,9 +9,11 @@ declare module 'vitest' {
 
 /** Vitest's global setup: looks for a MinIO once for the whole run, and says aloud what is skipped where there is none. */
 export async function setup(project: TestProject): Promise<void> {
-  const source = await findMinio();
+  // The environment that a project of Vitest's is given holds for its workers, and not here.
+  const env = { ...process.env, ...project.config.env };
+  const source = await findMinio(env);
   project.provide('minioSource', source ?? null);
-  if (!source && process.env.REQUIRE_MINIO !== '1') {
+  if (!source && env.REQUIRE_MINIO !== '1') {
     process.stderr.write(
       '\n!!! NO MINIO: its tests are SKIPPED. Give S3_ENDPOINT, a Docker engine, MINIO_BIN, or minio in PATH.\n\n',
     );

@@ -12,11 +12,12 @@ const dockerMs = 5000;
  * Finds a MinIO, in this order: the S3_ENDPOINT that is given (with S3_ACCESS_KEY and S3_SECRET_KEY), the program that MINIO_BIN
  * names, a Docker engine that answers, `minio` in PATH; undefined where there is none. With REQUIRE_CONTAINERS=1 it is a Docker engine.
  */
-export async function findMinio(): Promise<MinioSource | undefined> {
-  if (process.env.REQUIRE_CONTAINERS === '1') return { kind: 'container' };
-  const { S3_ENDPOINT: endpoint, S3_ACCESS_KEY: accessKey, S3_SECRET_KEY: secretKey } = process.env;
+export async function findMinio(
+  env: Record<string, string | undefined> = process.env,
+): Promise<MinioSource | undefined> {
+  if (env.REQUIRE_CONTAINERS === '1') return { kind: 'container' };
+  const { S3_ENDPOINT: endpoint, S3_ACCESS_KEY: accessKey, S3_SECRET_KEY: secretKey, MINIO_BIN: named } = env;
   if (endpoint && accessKey && secretKey) return { kind: 'given', endpoint, accessKey, secretKey };
-  const named = process.env.MINIO_BIN;
   if (!named && (await dockerAnswers())) return { kind: 'container' };
   const path = named || 'minio';
   const { failed } = await execa(path, ['--version'], { reject: false });
