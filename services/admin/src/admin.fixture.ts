@@ -1,4 +1,7 @@
+import { mkdtempDisposable } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { FilesystemObjectStore } from '@echodrop/object-store/filesystem-object-store';
 import { execa } from 'execa';
 import { runAdmin } from './run-admin.ts';
 
@@ -39,4 +42,12 @@ export async function adminHere(args: readonly string[], env: NodeJS.ProcessEnv 
   const stdout = written.stdout.replace(/\n$/, '');
   const stderr = written.stderr.replace(/\n$/, '');
   return { exitCode, stdout, stderr, lines: stdout.split('\n') };
+}
+
+/** An empty store as a system that runs here has it below its DATA_DIR, which is `folder`; both go with `parts`. */
+export async function newDataDir(parts: AsyncDisposableStack) {
+  const { path: folder } = parts.use(await mkdtempDisposable(join(tmpdir(), 'admin-test-')));
+  const store = parts.use(new FilesystemObjectStore(join(folder, 'store')));
+  await store.ready();
+  return { folder, store };
 }

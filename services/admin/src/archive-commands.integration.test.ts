@@ -1,15 +1,14 @@
-import { mkdtempDisposable, readdir, readFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { findRecord } from '@echodrop/archive/find-record';
 import { newest } from '@echodrop/archive/listing';
 import { publishSample } from '@echodrop/archive/publish-sample.fixture';
-import { FilesystemObjectStore } from '@echodrop/object-store/filesystem-object-store';
+import type { FilesystemObjectStore } from '@echodrop/object-store/filesystem-object-store';
 import { listingOf, mediaObject, recordObject } from '@echodrop/object-store/object-keys';
 import { decodeStoredRecord } from '@echodrop/record';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { adminHere } from './admin.fixture.ts';
+import { adminHere, newDataDir } from './admin.fixture.ts';
 
 const provider = 'https://id.example/verify';
 const ada = { provider, subject: '12345' };
@@ -22,9 +21,7 @@ let store: FilesystemObjectStore;
 
 beforeEach(async () => {
   parts = new AsyncDisposableStack();
-  folder = parts.use(await mkdtempDisposable(join(tmpdir(), 'admin-test-'))).path;
-  store = parts.use(new FilesystemObjectStore(join(folder, 'store')));
-  await store.ready();
+  ({ folder, store } = await newDataDir(parts));
 });
 afterEach(() => parts.disposeAsync());
 

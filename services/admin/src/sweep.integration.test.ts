@@ -1,15 +1,14 @@
-import { mkdtempDisposable, readFile, truncate, utimes, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, truncate, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { publishSample } from '@echodrop/archive/publish-sample.fixture';
 import { readSweepReport } from '@echodrop/archive/sweep-report';
-import { FilesystemObjectStore } from '@echodrop/object-store/filesystem-object-store';
+import type { FilesystemObjectStore } from '@echodrop/object-store/filesystem-object-store';
 import { mediaObject, newMediaKey, recordObject, sweepReportObject } from '@echodrop/object-store/object-keys';
 import { waitUntil } from '@echodrop/testkit/wait-until';
 import { execa } from 'execa';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { adminHere } from './admin.fixture.ts';
+import { adminHere, newDataDir } from './admin.fixture.ts';
 
 const twoDaysAgo = new Date(Date.now() - 48 * 3_600_000);
 
@@ -19,9 +18,7 @@ let store: FilesystemObjectStore;
 
 beforeEach(async () => {
   parts = new AsyncDisposableStack();
-  folder = parts.use(await mkdtempDisposable(join(tmpdir(), 'admin-test-'))).path;
-  store = parts.use(new FilesystemObjectStore(join(folder, 'store')));
-  await store.ready();
+  ({ folder, store } = await newDataDir(parts));
 });
 afterEach(() => parts.disposeAsync());
 

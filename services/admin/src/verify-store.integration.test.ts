@@ -1,15 +1,14 @@
-import { mkdtempDisposable, rm, truncate, utimes } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { rm, truncate, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { entriesOf, listedAs } from '@echodrop/archive/listing';
 import { publishSample } from '@echodrop/archive/publish-sample.fixture';
 import { removeMedia } from '@echodrop/archive/remove-media';
-import { FilesystemObjectStore } from '@echodrop/object-store/filesystem-object-store';
+import type { FilesystemObjectStore } from '@echodrop/object-store/filesystem-object-store';
 import { mediaObject, newMediaKey, recordObject } from '@echodrop/object-store/object-keys';
 import { encodeStoredRecord, encodeTombstone, newMediaId, type StoredRecord } from '@echodrop/record';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { adminHere } from './admin.fixture.ts';
+import { adminHere, newDataDir } from './admin.fixture.ts';
 import { verified } from './verify-store.ts';
 
 const removed = { by: 'owner', at: new Date('2026-11-20T08:00:00Z') } as const;
@@ -21,9 +20,7 @@ let store: FilesystemObjectStore;
 
 beforeEach(async () => {
   parts = new AsyncDisposableStack();
-  folder = parts.use(await mkdtempDisposable(join(tmpdir(), 'admin-test-'))).path;
-  store = parts.use(new FilesystemObjectStore(join(folder, 'store')));
-  await store.ready();
+  ({ folder, store } = await newDataDir(parts));
   // In a store where all is well there are published and removed uploads.
   await publishSample(store);
   await removeMedia(store, await publishSample(store), removed);
