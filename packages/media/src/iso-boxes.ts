@@ -11,6 +11,12 @@ export interface IsoBox {
   readonly end: number;
 }
 
+/** How many outermost boxes a film may have before what says what it holds. */
+export const mostBoxes = 4096;
+
+/** The most bytes of what says what a film holds: ten hours of film have some 20 MiB. */
+export const mostMoov = 64 * 1024 * 1024;
+
 // A size of 32 bits and a type, or the size in 64 bits after them.
 const longestHeader = 16;
 

@@ -126,6 +126,9 @@ export const knownPhotos: readonly KnownPhoto[] = [
   ['TIFF in CMYK', 'tiff', 64, 48, () => canvas(64, 48).toColourspace('cmyk').tiff({ compression: 'lzw' }).toBuffer()],
   ['TIFF of 16 bits', 'tiff', 64, 48, () => samplePhoto('tiff', { ...wide, options: ['-pix_fmt', 'rgb48le'] })],
   ['TIFF in black and white', 'tiff', 62, 48, () => samplePhoto('tiff', { width: 62, height: 48, options: ['-pix_fmt', 'monob'] })],
+  ['TIFF of WebP', 'tiff', 64, 48, () => canvas(64, 48).tiff({ compression: 'webp' }).toBuffer()],
+  ['TIFF of fax pages', 'tiff', 64, 48, () => canvas(64, 48).toColourspace('b-w').tiff({ compression: 'ccittfax4', bitdepth: 1 }).toBuffer()],
+  ['TIFF of PackBits', 'tiff', 64, 48, () => canvas(64, 48).tiff({ compression: 'packbits' }).toBuffer()],
   ['TIFF of JPEG', 'tiff', 64, 48, () => canvas(64, 48).tiff({ compression: 'jpeg' }).toBuffer()],
 
   ['BMP', 'bmp', 66, 46, () => samplePhoto('bmp', { width: 66, height: 46 })],

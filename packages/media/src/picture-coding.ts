@@ -13,25 +13,25 @@ export interface SourceCoding {
 
 /**
  * How a recipe's format is written. sharp leaves all metadata behind unless told to keep it. JPEG knows no
- * transparency, and is on white.
+ * transparency, and is on white; so is every picture that is not the whole one: on the dark ground of a page nobody would see dark lines.
  */
 export function encode(picture: Sharp, recipe: PictureRecipe, source: SourceCoding): Sharp {
   const { format, quality, size } = recipe;
   const isWhole = size === 'whole';
+  const onWhite = () => picture.flatten({ background: '#ffffff' });
   switch (format) {
     case 'jpeg': {
       const isFine = isWhole && source.chromaSubsampling !== '4:2:0';
       const progressive = recipe.name !== 'card';
-      return picture
-        .flatten({ background: '#ffffff' })
-        .jpeg({ quality, progressive, chromaSubsampling: isFine ? '4:4:4' : '4:2:0' });
+      return onWhite().jpeg({ quality, progressive, chromaSubsampling: isFine ? '4:4:4' : '4:2:0' });
     }
     case 'png':
       return picture.png();
     case 'gif':
       return picture.gif({ effort: 1, ...(source.delays && { delay: source.delays }) });
     case 'webp':
-      return isWhole && source.isLossless ? picture.webp({ lossless: true, effort: 1 }) : picture.webp({ quality });
+      if (!isWhole) return onWhite().webp({ quality });
+      return source.isLossless ? picture.webp({ lossless: true, effort: 1 }) : picture.webp({ quality });
     case 'avif':
       return picture.avif({ quality, effort: 0 });
   }

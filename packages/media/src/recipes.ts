@@ -41,10 +41,10 @@ export const pictureRecipes = {
   thumb: { name: 'thumb', version: 2, ...formats.jpeg, size: { crop: 150 }, quality: 80 },
   small: { name: 'small', version: 1, ...formats.jpeg, size: { longest: 320 }, quality: 80 },
   medium: { name: 'medium', version: 1, ...formats.jpeg, size: { longest: 640 }, quality: 80 },
-  mediumWebp: { name: 'medium', version: 1, ...formats.webp, size: { longest: 640 }, quality: 80 },
+  mediumWebp: { name: 'medium', version: 2, ...formats.webp, size: { longest: 640 }, quality: 80 },
   card: { name: 'card', version: 2, ...formats.jpeg, size: { longest: 1200 }, quality: 75 },
   large: { name: 'large', version: 3, ...formats.jpeg, size: { longest: 1200 }, quality: 82 },
-  largeWebp: { name: 'large', version: 3, ...formats.webp, size: { longest: 1200 }, quality: 80 },
+  largeWebp: { name: 'large', version: 4, ...formats.webp, size: { longest: 1200 }, quality: 80 },
 } as const satisfies Record<string, PictureRecipe>;
 
 /** The whole picture in the format it came in, where browsers show it, else as JPEG; of a film its poster. */
@@ -61,7 +61,7 @@ export function picturesOf(type: MediaType): readonly PictureRecipe[] {
 /** The film that browsers play. */
 export const filmRecipe = {
   name: 'film',
-  version: 3,
+  version: 4,
   extension: 'mp4',
   contentType: 'video/mp4',
 } as const satisfies Recipe;

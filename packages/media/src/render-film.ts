@@ -1,6 +1,7 @@
 import { type FfmpegLimits, runFfmpeg } from './ffmpeg.ts';
 import { filmTracks, type Track } from './ffprobe.ts';
 import { filmGuards } from './film-codecs.ts';
+import { hidesPictures } from './film-edits.ts';
 import { deinterlaced, hasInterlacedFrames } from './interlaced.ts';
 import type { VideoType } from './media-type.ts';
 import { pictureTrack, sizeOnScreen } from './probe-video.ts';
@@ -29,7 +30,7 @@ const withoutMetadata = [
 
 /**
  * Makes the film that browsers play, an MP4 that can be watched while it loads, without any metadata: the default
- * picture track, copied where it is H.264 that browsers play and else coded anew (H.264, at most 1080p, deinterlaced),
+ * picture track, copied where it is H.264 that browsers play and all of it is shown, and else coded anew (H.264, at most 1080p, deinterlaced),
  * and the default sound, always coded anew (AAC, stereo).
  *
  * A film that takes longer than `seconds` in all, however many ways are tried (20 minutes unless said), is `too_costly`.
@@ -47,7 +48,10 @@ export async function renderFilm(
   const input = [...filmGuards(type), '-i', `file:${path}`];
   const end = await inTime(seconds, signal, async (within) => {
     const bounds = { maxPixels, signal: within };
-    const isCopied = plays(picture, type) && !(await hasInterlacedFrames({ path, type, track: picture }, bounds));
+    const isCopied =
+      plays(picture, type) &&
+      !(await hidesPictures({ path, type })) &&
+      !(await hasInterlacedFrames({ path, type, track: picture }, bounds));
     // What cannot be put into an MP4 as it is, and sound that cannot be decoded, only show when one tries.
     for (const { coding, sound } of ways(picture, soundTrack(tracks), isCopied)) {
       const output = [...tracksOf(picture, sound), ...coding, ...soundCoding(sound), ...withoutMetadata];

@@ -7,11 +7,16 @@ const tags = {
   subfileType: 254,
   width: 256,
   height: 257,
+  compression: 259,
   photometric: 262,
   orientation: 274,
   subDirectories: 330,
   dngVersion: 50706,
 } as const;
+
+// TIFF 6.0 and its technical notes: none, CCITT, LZW, JPEG, Deflate, PackBits, WebP. libtiff as it comes with sharp reads no ZSTD, LZMA,
+// JPEG 2000 or JPEG XL, and what it cannot read is black.
+const readCompressions: readonly (number | undefined)[] = [1, 2, 3, 4, 5, 6, 7, 8, 32771, 32773, 32946, 50001];
 
 const colourFilterArray = 32803;
 
@@ -25,6 +30,7 @@ export async function tiffSize(reader: SourceReader): Promise<Size | Unsupported
   const height = directory?.get(tags.height);
   if (!directory || width === undefined || height === undefined) return 'broken';
   if (isCameraRaw(directory)) return 'unknown_type';
+  if (directory.has(tags.compression) && !readCompressions.includes(directory.get(tags.compression))) return 'codec';
   return oriented({ width, height }, directory.get(tags.orientation));
 }
 

@@ -3,7 +3,7 @@ import { type FileHandle, open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { mostOfStream } from './film-codecs.ts';
 import { flvTags, repeatedLengthBytes } from './flv-tags.ts';
-import { type IsoBox, outerBoxes } from './iso-boxes.ts';
+import { type IsoBox, mostBoxes, mostMoov, outerBoxes } from './iso-boxes.ts';
 import { matroskaParts, voidHeader } from './matroska-parts.ts';
 import type { VideoType } from './media-type.ts';
 import { oggPages } from './ogg-pages.ts';
@@ -18,11 +18,8 @@ type Outcome = 'laid out' | 'broken' | 'too_costly';
 
 const chunkBytes = 1024 * 1024;
 const headBytes = 1024 * 1024;
-const mostBoxes = 4096;
 // Of 64 KiB each, as for a PNG; a long `moov` takes some of its own.
 const mostReads = 192;
-// Ten hours of film have some 20 MiB.
-const mostMoov = 64 * 1024 * 1024;
 const mostElements = 64;
 // Tracks carry the headers of their codecs, which are short.
 const mostOfMatroska = 8 * 1024 * 1024;

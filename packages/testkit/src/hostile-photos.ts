@@ -42,6 +42,7 @@ export const hostilePhotos: readonly HostileMedia[] = [
   photo('a WebP that ends before it says', 'broken', () => riffWebp('VP8L', vp8l(10, 10), 2 ** 31)),
   photo('a TIFF of 65000 x 65000', 'too_many_pixels', () => tiff([256, 4, 1, huge], [257, 4, 1, huge])),
   photo('a TIFF of 2^32 - 1 in a row', 'too_many_pixels', () => tiff([256, 4, 1, 2 ** 32 - 1], [257, 4, 1, 1])),
+  photo('a TIFF of ZSTD', 'codec', () => tiff([256, 4, 1, 100], [257, 4, 1, 100], [259, 3, 1, 50_000])),
   photo('a BMP of 65000 x 65000 without pixels', 'broken', () => bmp(huge, huge)),
   photo('a BMP of 2^31 - 1 in compressed rows', 'too_many_pixels', () => bmp(2 ** 31 - 1, 2 ** 31 - 1, 1)),
   photo('a BMP with a JPEG inside', 'codec', () => bmp(100, 100, 4)),

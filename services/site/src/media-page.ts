@@ -88,7 +88,7 @@ function picture(record: PublishedMedia, { isAnimated, hasMedium = false }: Show
   const source = isAnimated ? directPath(record) : `/${id}/large.jpg`;
   return html`<picture>
 <source srcset="${candidates(record, hasMedium)}" sizes="${widthShown({ width, height })}" type="image/webp"${still}>
-<img src="${source}" width="${width}" height="${height}" alt="${altOf(record)}" fetchpriority="high">
+<img src="${source}" width="${width}" height="${height}" alt="${altOf(record)}" fetchpriority="high"${isAnimated ? html` class="moving"` : undefined}>
 </picture>`;
 }
 

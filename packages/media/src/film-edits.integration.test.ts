@@ -1,0 +1,106 @@
+import { mkdtempDisposable, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { isoBox } from '@echodrop/testkit/sample-iso';
+import { made } from '@echodrop/testkit/sample-media';
+import { execa } from 'execa';
+import { expect, test } from 'vitest';
+import { hidesPictures } from './film-edits.ts';
+import { innerBoxes } from './iso-boxes.ts';
+import { filmMade } from './rendered.fixture.ts';
+
+const rate = 10;
+// So that all times are milliseconds.
+const inMilliseconds = ['-video_track_timescale', '1000'];
+const picture = ['-f', 'lavfi', '-i', `testsrc2=size=160x120:rate=${rate}:duration=6`];
+const h264 = ['-c:v', 'libx264', '-g', '20', '-bf', '2', '-pix_fmt', 'yuv420p', ...inMilliseconds];
+const whole = () => made([...picture, ...h264, '-f', 'mp4']);
+
+type Edit = readonly [shownMs: number, fromMs: number];
+
+/** The film with another edit list in its only track; its pictures stand where they stood. */
+async function edited(film: Buffer, ...edits: readonly Edit[]): Promise<Buffer> {
+  const numbers = edits.flatMap(([shown, from]) => [shown, from, 0x10000]);
+  const list = Buffer.alloc(8 + 4 * numbers.length);
+  list.writeUInt32BE(edits.length, 4);
+  for (const [n, number] of numbers.entries()) list.writeInt32BE(number, 8 + 4 * n);
+  return rewritten(film, ['moov', 'trak', 'edts', 'elst'], list);
+}
+
+function rewritten(bytes: Buffer, [type, ...deeper]: readonly string[], content: Buffer): Buffer {
+  const boxes = [...innerBoxes(bytes, 0)].map((box) => {
+    if (box.type !== type) return bytes.subarray(box.offset, box.end);
+    const inner = bytes.subarray(box.content, box.end);
+    return isoBox(type, deeper.length > 0 ? rewritten(inner, deeper, content) : content);
+  });
+  return Buffer.concat(boxes);
+}
+
+async function inFolder<T>(film: Buffer, use: (path: string) => Promise<T>): Promise<T> {
+  await using folder = await mkdtempDisposable(join(tmpdir(), 'film-edits-'));
+  const path = join(folder.path, 'film.mp4');
+  await writeFile(path, film);
+  return await use(path);
+}
+
+/** Every picture that a film holds, shown or not. */
+function picturesIn(film: Buffer): Promise<number> {
+  return inFolder(film, async (path) => {
+    const asked = ['-ignore_editlist', '1', '-select_streams', 'v', '-count_packets'];
+    const answer = ['-show_entries', 'stream=nb_read_packets', '-of', 'csv=print_section=0'];
+    return Number((await execa('ffprobe', ['-v', 'error', ...asked, ...answer, path])).stdout);
+  });
+}
+
+/** As programs trim that copy all pictures from the last one that needs no other. */
+async function cutWithoutCoding(...cut: readonly string[]): Promise<Buffer> {
+  return inFolder(await whole(), (path) => made([...cut, '-i', path, '-c', 'copy', ...inMilliseconds, '-f', 'mp4']));
+}
+
+// With two pictures that may wait for later ones the first one is shown after two pictures' time.
+const firstMs = 2 * (1000 / rate);
+const hiding: readonly [string, seconds: number, () => Promise<Buffer>][] = [
+  ['its beginning', 3, async () => edited(await whole(), [3000, firstMs + 3000])],
+  ['its end', 2, async () => edited(await whole(), [2000, firstMs])],
+  ['both ends', 2, async () => edited(await whole(), [2000, firstMs + 1000])],
+  ['its middle', 2, async () => edited(await whole(), [1000, firstMs], [1000, firstMs + 4000])],
+  ['what stood before a cut without coding', 2, () => cutWithoutCoding('-ss', '3', '-t', '2')],
+];
+
+test.each(hiding)('a film whose edits cut away %s holds only what is shown', async (_, seconds, film) => {
+  const original = await film();
+  expect(await picturesIn(original)).toBeGreaterThan(seconds * rate + 5);
+  const pictures = await picturesIn((await filmMade('mp4', original)).film);
+  expect(Math.abs(pictures - seconds * rate)).toBeLessThanOrEqual(2);
+});
+
+const showingAll: readonly [string, () => Promise<Buffer>][] = [
+  ['has pictures that wait for later ones', whole],
+  ['has none', () => made([...picture, ...h264, '-bf', '0', '-f', 'mp4'])],
+  ['begins later than its sound', async () => edited(await whole(), [700, -1], [6000, firstMs])],
+  ['has edits to the end', async () => edited(await whole(), [0, firstMs])],
+  ['has edits that are a little short', async () => edited(await whole(), [5950, firstMs + 20])],
+  ['was cut at a picture that needs no other', () => cutWithoutCoding('-ss', '2')],
+  ['is in fragments', () => made([...picture, ...h264, '-movflags', 'frag_keyframe', '-f', 'mp4'])],
+  [
+    'is in fragments, told first',
+    () => made([...picture, ...h264, '-movflags', 'frag_keyframe+empty_moov', '-f', 'mp4']),
+  ],
+  ['is a MOV', () => made([...picture, ...h264, '-f', 'mov'])],
+];
+
+test.each(showingAll)('a film that %s hides nothing', async (_, film) => {
+  const bytes = await film();
+  expect(await inFolder(bytes, (path) => hidesPictures({ path, type: 'mp4' }))).toBe(false);
+});
+
+test('edits that are cut off or make no sense are no reason to fail', async () => {
+  const film = await whole();
+  for (const type of ['elst', 'mdhd', 'mvhd', 'stts', 'ctts']) {
+    const at = film.indexOf(type);
+    for (const value of [0, 1, 0xff]) {
+      const broken = Buffer.from(film).fill(value, at + 4, at + 16);
+      await inFolder(broken, (path) => expect(hidesPictures({ path, type: 'mp4' })).resolves.toBeTypeOf('boolean'));
+    }
+  }
+});
