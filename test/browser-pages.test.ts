@@ -118,6 +118,17 @@ await describeWithBrowser('pages in a browser', (browser) => {
     expect(asked.filter((path) => path.startsWith(`${paths['photo']}/`))).toEqual([`${paths['photo']}/${name}`]);
   });
 
+  test.each([
+    [640, 360],
+    [320, 480],
+    [500, 200],
+  ])('the player in a frame of %i x %i shows all of the film and its controls', async (width, height) => {
+    await using opened = await openTab(browser(), { viewport: { width, height } });
+    const { tab } = opened;
+    await open(tab, 'player');
+    expect(await tab.locator('video').boundingBox()).toEqual({ x: 0, y: 0, width, height });
+  });
+
   test.each(['film', 'player'])('the %s page plays and seeks, and asks for ranges of the film only', async (page) => {
     await using opened = await openTab(browser());
     const { tab, complaints } = opened;

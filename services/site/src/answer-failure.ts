@@ -1,4 +1,5 @@
 import { StoreUnavailable } from '@echodrop/object-store/object-store';
+import { UnreadableRecord } from '@echodrop/record';
 import type { ErrorRequestHandler } from 'express';
 import { requestIdOf } from './follow-request.ts';
 import { sendProblem } from './problem-page.ts';
@@ -12,8 +13,14 @@ export function answerFailure(site: Site): ErrorRequestHandler {
     const isUnavailable = error instanceof StoreUnavailable;
     const hasReaderGone = request.socket.destroyed && !isUnavailable;
     if (hasReaderGone) return;
-    site.events.requestFailed(requestIdOf(response), isUnavailable ? 'store' : 'unexpected', error);
+    tell(site, requestIdOf(response), error);
     if (response.headersSent) response.destroy();
     else sendProblem(response, isUnavailable ? 'unavailable' : 'failed', site);
   };
+}
+
+// An unreadable record has been told already, by its id.
+function tell({ events }: Site, requestId: string, error: unknown): void {
+  if (error instanceof UnreadableRecord) return;
+  events.requestFailed(requestId, error instanceof StoreUnavailable ? 'store' : 'unexpected', error);
 }

@@ -30,7 +30,7 @@ export interface SiteEvents {
   renditionAwaited(wait: Wait): void;
   /** A record names media that is not in the store, and nobody took it down: an alarm. */
   mediaMissing(mediaId: string, mediaKey: string): void;
-  /** A record that is listed cannot be read, or is of a type that nobody knows: it is passed over. */
+  /** A record cannot be read, or is of a type that nobody knows: in a list it is passed over, else nothing can be shown. */
   recordUnreadable(mediaId: string): void;
   /** A request could not be answered: the store is out of reach, or something happened that nobody expected. */
   requestFailed(requestId: string, kind: 'store' | 'unexpected', error: unknown): void;
@@ -53,7 +53,7 @@ export function siteEvents(log: Log, metrics: Metrics): SiteEvents {
   );
   const unreadable = metrics.counter(
     'echodrop_site_records_unreadable_total',
-    'Looks at a listed record that cannot be read: alarm on any',
+    'Looks at a record that cannot be read: alarm on any',
     [],
   );
   return {

@@ -1,8 +1,8 @@
-import { findRecord } from '@echodrop/archive/find-record';
+import { findReadable } from '@echodrop/archive/find-record';
 import { type MediaType, mediaTypes } from '@echodrop/media/media-type';
 import { mediaObject } from '@echodrop/object-store/object-keys';
 import type { ObjectStore } from '@echodrop/object-store/object-store';
-import { isTombstone, type StoredRecord, UnreadableRecord } from '@echodrop/record';
+import { isTombstone, type StoredRecord, type Tombstone, UnreadableRecord } from '@echodrop/record';
 import type { SiteEvents } from './events.ts';
 
 /** A record of media whose type we know. */
@@ -15,7 +15,7 @@ export type NoMedia = 'not_found' | 'gone';
 
 export interface MediaSources {
   readonly store: ObjectStore;
-  readonly events: Pick<SiteEvents, 'mediaMissing'>;
+  readonly events: Pick<SiteEvents, 'mediaMissing' | 'recordUnreadable'>;
 }
 
 /**
@@ -37,16 +37,22 @@ export async function findMedia(
  * @throws StoreUnavailable, UnreadableRecord, or the signal's reason
  */
 export async function findPublished(
-  { store }: Pick<MediaSources, 'store'>,
+  { store, events }: MediaSources,
   id: string,
   signal: AbortSignal,
 ): Promise<PublishedMedia | NoMedia> {
-  const found = await findRecord(store, id, signal);
+  const found = await findReadable(store, id, signal);
   if (found === undefined) return 'not_found';
+  const media = shownAs(found);
+  if (!(media instanceof UnreadableRecord)) return media;
+  events.recordUnreadable(id);
+  throw media;
+}
+
+function shownAs(found: StoredRecord | Tombstone | UnreadableRecord): PublishedMedia | 'gone' | UnreadableRecord {
+  if (found instanceof UnreadableRecord) return found;
   if (isTombstone(found)) return 'gone';
-  const media = ofKnownType(found);
-  if (!media) throw new UnreadableRecord('record of an unknown type');
-  return media;
+  return ofKnownType(found) ?? new UnreadableRecord('record of an unknown type');
 }
 
 /**
@@ -55,12 +61,12 @@ export async function findPublished(
  */
 export async function isMediaGone(
   { id, mediaKey }: PublishedMedia,
-  { store, events }: MediaSources,
+  sources: MediaSources,
   signal: AbortSignal,
 ): Promise<boolean> {
-  if (await store.stat(mediaObject(mediaKey))) return false;
-  const isTakenDown = (await findPublished({ store }, id, signal)) === 'gone';
-  if (!isTakenDown) events.mediaMissing(id, mediaKey);
+  if (await sources.store.stat(mediaObject(mediaKey))) return false;
+  const isTakenDown = (await findPublished(sources, id, signal)) === 'gone';
+  if (!isTakenDown) sources.events.mediaMissing(id, mediaKey);
   return true;
 }
 
