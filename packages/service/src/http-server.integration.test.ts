@@ -3,7 +3,7 @@ import { Agent, createServer, type IncomingMessage, request, type Server, type S
 import { type AddressInfo, connect } from 'node:net';
 import { buffer, text } from 'node:stream/consumers';
 import { afterEach, expect, test } from 'vitest';
-import { listen } from './http-server.ts';
+import { listen, wasCutOff } from './http-server.ts';
 
 let agent: Agent;
 let stop: AbortController;
@@ -157,13 +157,18 @@ test('an answer that is written and still on its way to a slow reader comes whol
   expect(await disposed).toBeLessThan(4000);
 });
 
-test('what does not finish within the grace is ended', async () => {
+test('what does not finish within the grace is ended, and told from what a client has given up', async () => {
   await start((_, response) => response.write('half'), 0.2);
+  const given = connect(port, '127.0.0.1', () => given.write('GET / HTTP/1.1\r\nHost: a\r\n\r\n'));
+  const [, givenUp] = (await once(server, 'request')) as [IncomingMessage, ServerResponse];
+  given.destroy();
+  await once(givenUp, 'close');
   const answer = answered();
   answer.catch(() => {});
-  await once(server, 'request');
+  const [, cut] = (await once(server, 'request')) as [IncomingMessage, ServerResponse];
   expect(await disposeMs()).toBeLessThan(1000);
   await expect(answer).rejects.toThrow('aborted');
+  expect([givenUp, cut].map(wasCutOff)).toEqual([false, true]);
 });
 
 test('a client that waits for 100 Continue gets it from a server that does not handle it', async () => {

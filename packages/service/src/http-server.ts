@@ -17,6 +17,13 @@ const keptMs = 75_000;
 // How long connections that ask nothing are kept when the listener has closed: a request may be on its way in them.
 const lingerMs = 1000;
 
+const cutOff = new WeakSet<ServerResponse>();
+
+/** Whether it was a stop that ended this answer, as its grace was over, and not the client. */
+export function wasCutOff(response: ServerResponse): boolean {
+  return cutOff.has(response);
+}
+
 /**
  * Opens the listener of `server`. Disposing closes it, answers what is on its way, lets running requests finish within the grace, then
  * ends their connections.
@@ -82,7 +89,10 @@ export async function listen(
         },
         Math.min(lingerMs, graceMs),
       );
-      const forced = setTimeout(() => server.closeAllConnections(), graceMs);
+      const forced = setTimeout(() => {
+        for (const response of running) cutOff.add(response);
+        server.closeAllConnections();
+      }, graceMs);
       await closed;
       clearTimeout(lingering);
       clearTimeout(forced);

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { publicRecord } from '@echodrop/record';
+import { wasCutOff } from '@echodrop/service/http-server';
 import express, {
   type ErrorRequestHandler,
   type Express,
@@ -97,7 +98,7 @@ function takeUpload({ parts, events, publicSite }: Gateway, version: 1 | 2, form
       if (repeated) ended({ outcome: 'repeated', mediaId: record.id, mediaKey: record.mediaKey });
       else ended({ outcome: 'published', mediaId: record.id, mediaKey: record.mediaKey, bytes: record.size });
     } catch (error) {
-      if (error instanceof ClientGone) return ended({ outcome: 'client_gone' });
+      if (error instanceof ClientGone) return ended({ outcome: wasCutOff(response) ? 'unavailable' : 'client_gone' });
       const refusal = asRefusal(error);
       answerRefusal(request, response, format, refusal);
       ended({ outcome: refusal.reason, ...mediaOf(error), error: refusal.cause });

@@ -6,12 +6,17 @@ import { writeSweepReport } from '@echodrop/archive/sweep-report';
 import { FilesystemObjectStore } from '@echodrop/object-store/filesystem-object-store';
 import { sweepReportObject } from '@echodrop/object-store/object-keys';
 import { Metrics } from '@echodrop/service/metrics';
+import { waitUntil } from '@echodrop/testkit/wait-until';
 import { expect, test } from 'vitest';
 import { tellSweeps } from './tell-sweeps.ts';
 
 async function told(store: FilesystemObjectStore): Promise<string[]> {
   const metrics = new Metrics('gateway');
   tellSweeps(metrics, store);
+  return linesOf(metrics);
+}
+
+async function linesOf(metrics: Metrics): Promise<string[]> {
   return (await metrics.exposition()).text
     .split('\n')
     .filter((line) => line.startsWith('echodrop_sweep'))
@@ -38,4 +43,15 @@ test('what a sweep has reported is told, that there was none too, and nothing wh
   expect(lines).toHaveLength(10);
   await store.put(sweepReportObject, Readable.from([Buffer.from('no report')]));
   expect(await told(store)).toEqual([]);
+});
+
+test('what was told is told no more where the store cannot be asked', async () => {
+  await using folder = await mkdtempDisposable(join(tmpdir(), 'gateway-test-'));
+  const store = new FilesystemObjectStore(folder.path);
+  await store.ready();
+  const metrics = new Metrics('gateway');
+  tellSweeps(metrics, store);
+  expect(await linesOf(metrics)).toHaveLength(1);
+  await store.put(sweepReportObject, Readable.from([Buffer.from('no report')]));
+  await waitUntil('the loss', 5000, async () => (await linesOf(metrics)).length === 0);
 });

@@ -12,6 +12,7 @@ const helps = {
 export function tellSweeps(metrics: Metrics, store: ObjectStore): void {
   let completed: ReturnType<Metrics['gauge']> | undefined;
   metrics.asked(helps, 'kind', async () => {
+    completed?.remove();
     const report = await readSweepReport(store);
     completed ??= metrics.gauge(
       'echodrop_sweep_completed_timestamp_seconds',
