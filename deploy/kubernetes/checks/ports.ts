@@ -99,7 +99,7 @@ function ingressFaults(manifests: readonly Manifest[]): string[] {
     pod.containers.map((container) => settingsOf(container, pod, manifests).config),
   );
   const asked = (setting: string) =>
-    configs.flatMap(({ [setting]: value }) => (typeof value === 'string' ? [new URL(value).host] : []));
+    configs.flatMap(({ [setting]: value }) => (typeof value === 'string' ? [new URL(value).hostname] : []));
   const hosts: Record<string, readonly string[]> = { gateway: asked('UPLOAD_URL'), site: asked('PUBLIC_SITE_URL') };
   const services = ofKind<ServiceSpec>(manifests, 'Service');
   return ofKind<IngressSpec>(manifests, 'Ingress').flatMap(({ metadata: { name }, spec: { rules, tls = [] } }) =>
