@@ -90,7 +90,8 @@ test.each(services)('%s is restarted, kept small, and can change nothing but wha
 test('the images are of this version, or of a tag that names one', () => {
   for (const [name, { image }] of ownServices()) {
     const own = name === 'sweeper' ? 'admin' : name;
-    expect(image).toBe(`echodrop/${own}:\${ECHODROP_VERSION:-${version}}`);
+    const tag = own === 'proxy' ? `\${PROXY_VERSION:-1}` : `\${ECHODROP_VERSION:-${version}}`;
+    expect(image).toBe(`echodrop/${own}:${tag}`);
   }
   const others = services.filter(([, { image }]) => !image.startsWith('echodrop/'));
   for (const [, { image }] of others) expect(image).toMatch(/^[\w./-]+:[^:@]*\d[^:@]*$/);
@@ -129,7 +130,10 @@ function environmentOf(service: ComposeService | undefined): NodeJS.ProcessEnv {
   const entries = Object.entries(service?.environment ?? {}).map(([name, value]): [string, string] => {
     const [, secret] = /^\/run\/secrets\/(.*)$/.exec(value) ?? [];
     if (secret) return [secret, secret.endsWith('_REDIS_URL') ? 'redis://:password@redis:6379' : `a secret: ${secret}`];
-    return [name, value.replace(/\$\{([A-Z\d_]+)(?::[-?]([^}]*))?\}/g, (_all, of, or) => settings[of] ?? or ?? '')];
+    const filledIn = value.replace(/\$\{([A-Z\d_]+)(?::([-?+])([^}]*))?\}/g, (_all, of, how, or = '') =>
+      how === '+' ? (settings[of] ? or : '') : (settings[of] ?? or),
+    );
+    return [name, filledIn];
   });
   return Object.fromEntries(entries);
 }

@@ -11,6 +11,11 @@ variable "VERSION" {
   default     = "0.1.0"
 }
 
+variable "PROXY_VERSION" {
+  description = "The proxy's own, which changes when deploy/proxy does"
+  default     = "1"
+}
+
 variable "REVISION" {
   description = "The commit that is built"
   default     = ""
@@ -32,11 +37,7 @@ group "default" {
 target "release" {
   platforms = ["linux/amd64", "linux/arm64"]
   attest    = ["type=provenance,mode=max", "type=sbom"]
-  args = {
-    VERSION  = VERSION
-    REVISION = REVISION
-    SOURCE   = SOURCE
-  }
+  args      = { SOURCE = SOURCE }
 }
 
 target "service" {
@@ -45,12 +46,13 @@ target "service" {
   inherits   = ["release"]
   context    = "."
   dockerfile = "deploy/Dockerfile"
-  args       = { SERVICE = name }
+  args       = { SERVICE = name, VERSION = VERSION, REVISION = REVISION }
   tags       = ["${REGISTRY}echodrop/${name}:${VERSION}"]
 }
 
 target "proxy" {
   inherits = ["release"]
   context  = "deploy/proxy"
-  tags     = ["${REGISTRY}echodrop/proxy:${VERSION}"]
+  args     = { VERSION = PROXY_VERSION }
+  tags     = ["${REGISTRY}echodrop/proxy:${PROXY_VERSION}"]
 }

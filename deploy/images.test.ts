@@ -21,7 +21,7 @@ await describeWithOpsCheckers('Dockerfiles', ['hadolint'], () => {
 
 test.each([...serviceNames, 'admin'])('the image of %s says what it is, starts it, and tells its ports', (name) => {
   const stage = new RegExp(`^FROM (\\w+) AS for-${name}\\n(.*?)\\n\\n`, 'ms').exec(dockerfile)?.[2];
-  expect(stage).toContain(`ENTRYPOINT ["node", "services/${name}/src/main.ts"]`);
+  expect(stage).toContain(`ENTRYPOINT ["tini", "--", "node", "services/${name}/src/main.ts"]`);
   const { description } = JSON.parse(text(`services/${name}/package.json`));
   expect(stage).toContain(`LABEL org.opencontainers.image.description="${description}"`);
   const ports = name === 'admin' ? [] : portsOf(name as ServiceName);
@@ -33,8 +33,10 @@ test('every image is built for a release, under the version of package.json', ()
   const [, names] = /matrix\s*= \{ name = (\[.*?\]) \}/.exec(bakeFile) ?? [];
   expect(JSON.parse(names ?? '').sort()).toEqual([...serviceNames, 'admin'].sort());
   expect(/variable "VERSION".*?default\s*= "(.*?)"/s.exec(bakeFile)?.[1]).toBe(version);
-  for (const path of ['deploy/Dockerfile', 'deploy/proxy/Dockerfile'])
-    expect(text(path)).toContain(`\nARG VERSION=${version}\n`);
+  expect(dockerfile).toContain(`\nARG VERSION=${version}\n`);
+  const [, proxyVersion] = /variable "PROXY_VERSION".*?default\s*= "(.*?)"/s.exec(bakeFile) ?? [];
+  expect(text('deploy/proxy/Dockerfile')).toContain(`\nARG VERSION=${proxyVersion}\n`);
+  expect(text('docker-compose.yml')).toContain(`echodrop/proxy:\${PROXY_VERSION:-${proxyVersion}}`);
 });
 
 test('pnpm is the one that deploy/install takes', () => {

@@ -39,7 +39,7 @@ export async function buildImages(): Promise<number> {
   const env = {
     ...machine(),
     ...required,
-    ECHODROP_VERSION: version,
+    ...tags,
     ECHODROP_REVISION: revision,
     ECHODROP_SOURCE: source,
   };
@@ -63,7 +63,7 @@ export async function startCompose(settings: Record<string, string> = {}): Promi
     SITE_PORT: `${ports.site}`,
     SECRETS_DIR: join(folder, 'secrets'),
     COMPOSE_PROFILES: 'sandbox',
-    ECHODROP_VERSION: version,
+    ...tags,
     ...settings,
   };
   await makeSecrets(env.SECRETS_DIR);
@@ -110,6 +110,8 @@ export async function startCompose(settings: Record<string, string> = {}): Promi
     [Symbol.asyncDispose]: () => held.disposeAsync(),
   };
 }
+
+const tags = { ECHODROP_VERSION: version, PROXY_VERSION: version };
 
 const required = {
   PUBLIC_SITE_URL: 'http://127.0.0.1:8081',

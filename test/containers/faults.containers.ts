@@ -87,6 +87,14 @@ test('what an update that was broken off has left is replaced by the next', asyn
   expect([after.length, after.filter((id) => before.includes(id))]).toEqual([1, []]);
 }, 300_000);
 
+test('an update leaves alone what no profile names any more, and says so', async () => {
+  const before = await system.containersOf('sandbox-provider');
+  const updating = withSetting('COMPOSE_PROFILES=', () => update(system, 'sandbox-provider'));
+  const stderr = expect.stringContaining('sandbox-provider runs, and no profile names it any more');
+  await expect(updating).rejects.toMatchObject({ exitCode: 1, stderr });
+  expect(await system.containersOf('sandbox-provider')).toEqual(before);
+});
+
 test('an update whose new containers do not get well is given up, and leaves the old ones at work', async () => {
   const before = await system.containersOf('auth-verifier');
   await using load = await Load.start(system);

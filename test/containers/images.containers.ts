@@ -1,9 +1,13 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { execa } from 'execa';
 import { expect, test } from 'vitest';
 import { revision, root, source, version } from './compose-system.ts';
 
 const services = ['gateway', 'site', 'auth-verifier', 'probe-worker', 'rendition-worker', 'sandbox-provider'];
 const images = [...services, 'admin', 'proxy'];
+const { version: release } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+const [, proxyVersion] = /^ARG VERSION=(.*)$/m.exec(readFileSync(join(root, 'deploy/proxy/Dockerfile'), 'utf8')) ?? [];
 
 test.each(['-f deploy/Dockerfile .', 'deploy/proxy'])('docker build --check has nothing to say of %s', async (what) => {
   const { all } = await execa('docker', ['build', '--check', ...what.split(' ')], { cwd: root, all: true });
@@ -20,8 +24,8 @@ test('a release is for two platforms, with an SBOM and its provenance, and needs
     expect(each).toMatchObject({
       platforms: ['linux/amd64', 'linux/arm64'],
       attest: [{ type: 'provenance', mode: 'max' }, { type: 'sbom' }],
-      tags: [expect.stringMatching(new RegExp(`^registry\\.example/echodrop/${name}:\\d+\\.\\d+\\.\\d+$`))],
-      args: { REVISION: revision, SOURCE: source },
+      tags: [expect.stringMatching(new RegExp(`^registry\\.example/echodrop/${name}:\\d+(\\.\\d+\\.\\d+)?$`))],
+      args: name === 'proxy' ? { SOURCE: source } : { REVISION: revision, SOURCE: source },
     });
   }
   expect((await plan({})).stderr).toContain('SOURCE must be');
@@ -36,7 +40,9 @@ test.each(images)('the image of %s says what it is, and runs as a user of its ow
   expect(label('source')).toBe(source);
   expect(label('documentation')).toMatch(`${source}/`);
   expect(label('base.name')).toBe('docker.io/library/debian:bookworm-slim');
-  expect([label('version'), label('revision')]).toEqual([version, revision]);
+  expect([label('version'), label('revision')]).toEqual(
+    name === 'proxy' ? [proxyVersion, undefined] : [release, revision],
+  );
   expect(User).toBe('10001:10001');
   expect(Env.join('\n')).not.toMatch(/SECRET|KEY|PASSWORD|TOKEN/);
   if (name !== 'admin') expect(Healthcheck?.Test[0]).toBe('CMD');
@@ -49,6 +55,20 @@ test.each(services)('%s starts with nothing to write to and no capability, and t
     exitCode: 78,
     stderr: expect.stringContaining(`${name}: OPS_PORT must be`),
   });
+});
+
+// The only one that needs no setting.
+test('a service that is stopped while it starts ends by itself', async () => {
+  const slowly = ['--detach', '--cpus', '0.2', '--network', 'none'];
+  const { stdout: id } = await execa('docker', ['run', ...slowly, `echodrop/sandbox-provider:${version}`]);
+  try {
+    await execa('docker', ['stop', '--timeout', '20', id]);
+    const { stdout: exitCode } = await execa('docker', ['inspect', '--format', '{{.State.ExitCode}}', id]);
+    // 128 and SIGTERM; killed after all it would be 137.
+    expect(exitCode).toBe('143');
+  } finally {
+    await execa('docker', ['rm', '--force', id]);
+  }
 });
 
 test('the commands start so too', async () => {
