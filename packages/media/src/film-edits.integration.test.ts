@@ -18,7 +18,7 @@ const whole = () => made([...picture, ...h264, '-f', 'mp4']);
 
 type Edit = readonly [shownMs: number, fromMs: number];
 
-/** The film with another edit list in its only track; its pictures stand where they stood. */
+/** The film with another edit list in its first track; its pictures stand where they stood. */
 async function edited(film: Buffer, ...edits: readonly Edit[]): Promise<Buffer> {
   const numbers = edits.flatMap(([shown, from]) => [shown, from, 0x10000]);
   const list = Buffer.alloc(8 + 4 * numbers.length);
@@ -28,8 +28,10 @@ async function edited(film: Buffer, ...edits: readonly Edit[]): Promise<Buffer> 
 }
 
 function rewritten(bytes: Buffer, [type, ...deeper]: readonly string[], content: Buffer): Buffer {
-  const boxes = [...innerBoxes(bytes, 0)].map((box) => {
-    if (box.type !== type) return bytes.subarray(box.offset, box.end);
+  const all = [...innerBoxes(bytes, 0)];
+  const first = all.find((box) => box.type === type);
+  const boxes = all.map((box) => {
+    if (type === undefined || box !== first) return bytes.subarray(box.offset, box.end);
     const inner = bytes.subarray(box.content, box.end);
     return isoBox(type, deeper.length > 0 ? rewritten(inner, deeper, content) : content);
   });
@@ -50,6 +52,17 @@ function picturesIn(film: Buffer): Promise<number> {
     const answer = ['-show_entries', 'stream=nb_read_packets', '-of', 'csv=print_section=0'];
     return Number((await execa('ffprobe', ['-v', 'error', ...asked, ...answer, path])).stdout);
   });
+}
+
+const withSound = () => made([...picture, '-f', 'lavfi', '-i', 'sine=duration=6', ...h264, '-f', 'mp4']);
+
+/** The last of its pictures lasts for ten times as long. */
+async function lastForLonger(): Promise<Buffer> {
+  const film = await whole();
+  const runs = Buffer.alloc(8 + 16);
+  const numbers = [2, 6 * rate - 1, 1000 / rate, 1, 10 * (1000 / rate)];
+  for (const [n, number] of numbers.entries()) runs.writeUInt32BE(number, 4 + 4 * n);
+  return rewritten(film, ['moov', 'trak', 'mdia', 'minf', 'stbl', 'stts'], runs);
 }
 
 /** As programs trim that copy all pictures from the last one that needs no other. */
@@ -78,7 +91,8 @@ const showingAll: readonly [string, () => Promise<Buffer>][] = [
   ['has pictures that wait for later ones', whole],
   ['has none', () => made([...picture, ...h264, '-bf', '0', '-f', 'mp4'])],
   ['begins later than its sound', async () => edited(await whole(), [700, -1], [6000, firstMs])],
-  ['has edits to the end', async () => edited(await whole(), [0, firstMs])],
+  ['has edits that do not know of the wait', async () => edited(await whole(), [6000, 0])],
+  ['shows its last picture for longer', async () => edited(await lastForLonger(), [6000, firstMs])],
   ['has edits that are a little short', async () => edited(await whole(), [5950, firstMs + 20])],
   ['was cut at a picture that needs no other', () => cutWithoutCoding('-ss', '2')],
   ['is in fragments', () => made([...picture, ...h264, '-movflags', 'frag_keyframe', '-f', 'mp4'])],
@@ -91,7 +105,21 @@ const showingAll: readonly [string, () => Promise<Buffer>][] = [
 
 test.each(showingAll)('a film that %s hides nothing', async (_, film) => {
   const bytes = await film();
-  expect(await inFolder(bytes, (path) => hidesPictures({ path, type: 'mp4' }))).toBe(false);
+  expect(await inFolder(bytes, (path) => hidesPictures({ path, type: 'mp4', track: { index: 0 } }))).toBe(false);
+});
+
+test('of several tracks the one that is shown is asked', async () => {
+  const both = await made([...picture, ...picture, '-map', '0', '-map', '1', ...h264, '-f', 'mp4']);
+  const film = await edited(both, [2000, firstMs + 1000]);
+  const hides = (index: number) => inFolder(film, (path) => hidesPictures({ path, type: 'mp4', track: { index } }));
+  expect([await hides(0), await hides(1)]).toEqual([true, false]);
+});
+
+test.each<[string, Edit]>([
+  ['no time', [0, firstMs]],
+  ['what is behind the end', [2000, 60_000]],
+])('a film whose edits show %s has no rendition', async (_, edit) => {
+  await expect(filmMade('mp4', await edited(await withSound(), edit))).rejects.toThrow('broken');
 });
 
 test('edits that are cut off or make no sense are no reason to fail', async () => {
@@ -100,7 +128,9 @@ test('edits that are cut off or make no sense are no reason to fail', async () =
     const at = film.indexOf(type);
     for (const value of [0, 1, 0xff]) {
       const broken = Buffer.from(film).fill(value, at + 4, at + 16);
-      await inFolder(broken, (path) => expect(hidesPictures({ path, type: 'mp4' })).resolves.toBeTypeOf('boolean'));
+      await inFolder(broken, (path) =>
+        expect(hidesPictures({ path, type: 'mp4', track: { index: 0 } })).resolves.toBeTypeOf('boolean'),
+      );
     }
   }
 });

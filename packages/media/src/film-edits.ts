@@ -1,32 +1,33 @@
+import type { Track } from './ffprobe.ts';
 import { contentsOf, mostBoxes, mostMoov, outerBoxes } from './iso-boxes.ts';
 import { lookAtFile } from './local-source.ts';
 import type { VideoType } from './media-type.ts';
 import type { SourceReader } from './source-reader.ts';
-import { handlerOf } from './track-size.ts';
 
 // Pictures of a tenth of a second at either end are not what people cut away: programs round their edits to that.
 const mostSeconds = 0.1;
 
 const withEdits: readonly VideoType[] = ['mp4', 'mov', '3gp'];
+// Of those that show all there is: some that say when it begins, and one.
+const mostEdits = 8;
 
-/**
- * Whether a film holds pictures that its edits cut away (ISO/IEC 14496-12 section 8.6.6), as programs write it that trim without coding
- * anew: a copy of its pictures would hold them too, or show them.
- */
-export async function hidesPictures({
-  path,
-  type,
-}: {
+interface LyingFilm {
   readonly path: string;
   readonly type: VideoType;
-}): Promise<boolean> {
+  readonly track: Pick<Track, 'index'>;
+}
+
+/**
+ * Whether a film's track holds pictures that its edits cut away (ISO/IEC 14496-12 section 8.6.6), as programs write it that trim without
+ * coding anew: a copy of the track would hold them too, or show them. Of a film in fragments it is not known: ffmpeg heeds no edits there.
+ */
+export async function hidesPictures({ path, type, track }: LyingFilm): Promise<boolean> {
   if (!withEdits.includes(type)) return false;
   return lookAtFile(path, async (reader) => {
     const moov = await moovOf(reader);
     const [header] = moov ? contentsOf(moov, 'mvhd') : [];
-    if (!moov || !header) return false;
-    const tracks = contentsOf(moov, 'trak').filter((trak) => handlerOf(trak) === 'vide');
-    return tracks.some((trak) => cutsAway(trak, timescaleOf(header)));
+    const trak = moov && contentsOf(moov, 'trak')[track.index];
+    return header && trak ? cutsAway(trak, timescaleOf(header)) : moov !== undefined;
   });
 }
 
@@ -38,20 +39,17 @@ async function moovOf(reader: SourceReader): Promise<Buffer | undefined> {
 }
 
 function cutsAway(trak: Buffer, movieTimescale: number): boolean {
-  const [edit, ...more] = editsOf(trak).filter(({ mediaTime }) => mediaTime !== emptyEdit);
-  if (!edit) return false;
-  if (more.length > 0) return true;
-  const { timescale, first, total } = timesOf(trak);
-  // A film in fragments tells their times later, and has edits for what its coding delays.
-  if (total === 0) return false;
-  const before = (edit.mediaTime - first) / timescale;
-  const shown = edit.duration / movieTimescale;
-  const after = shown === 0 ? 0 : total / timescale - before - shown;
+  const { timescale, first, last } = timesOf(trak);
+  if (last === undefined) return false;
+  const [edit, ...more] = editsOf(trak);
+  if (!edit || more.length > 0) return more.length > 0;
+  const before = Math.max(0, edit.mediaTime - first) / timescale;
+  const after = last / timescale - before - edit.duration / movieTimescale;
   return Math.max(before, after) > mostSeconds;
 }
 
 interface Edit {
-  /** In the movie's time scale; 0 where it lasts to the end. */
+  /** In the movie's time scale. */
   readonly duration: number;
   /** In the track's time scale. */
   readonly mediaTime: number;
@@ -59,13 +57,17 @@ interface Edit {
 
 const emptyEdit = -1;
 
+// From the first on that shows something.
 function editsOf(trak: Buffer): Edit[] {
-  const [elst] = inside(trak, 'edts', 'elst');
-  if (!elst || elst.length < 8) return [];
+  const edits = inside(trak, 'edts', 'elst').flatMap(editsIn);
+  const begin = edits.findIndex(({ mediaTime }) => mediaTime !== emptyEdit);
+  return begin < 0 ? [] : edits.slice(begin);
+}
+
+function editsIn(elst: Buffer): Edit[] {
   const isLong = elst[0] === 1;
   const entryBytes = isLong ? 20 : 12;
-  const count = Math.min(elst.readUInt32BE(4), Math.floor((elst.length - 8) / entryBytes));
-  return Array.from({ length: count }, (_, n) => {
+  return Array.from({ length: Math.min(entriesIn(elst, entryBytes), mostEdits) }, (_, n) => {
     const at = 8 + n * entryBytes;
     return isLong
       ? { duration: Number(elst.readBigUInt64BE(at)), mediaTime: Number(elst.readBigInt64BE(at + 8)) }
@@ -73,21 +75,29 @@ function editsOf(trak: Buffer): Edit[] {
   });
 }
 
-/** Of a track, in its own time scale: when its first picture is shown, and how long all of them last. */
-function timesOf(trak: Buffer): { timescale: number; first: number; total: number } {
+/** Of a track, in its own time scale: when its first picture is shown, and when its last begins, counted from the first; undefined in fragments. */
+function timesOf(trak: Buffer): { timescale: number; first: number; last: number | undefined } {
   const [header] = inside(trak, 'mdia', 'mdhd');
   const [stts, ctts] = ['stts', 'ctts'].map((type) => inside(trak, 'mdia', 'minf', 'stbl', type)[0]);
-  const total = runsOf(stts).reduce((sum, { samples, length }) => sum + samples * length, 0);
   const first = ctts && ctts.length >= 16 ? ctts.readInt32BE(12) : 0;
-  return { timescale: header ? timescaleOf(header) : 1, first, total };
+  return { timescale: header ? timescaleOf(header) : 1, first, last: stts && lastBegin(stts) };
 }
 
-function runsOf(stts: Buffer = Buffer.alloc(8)): { samples: number; length: number }[] {
-  const count = stts.length < 8 ? 0 : Math.min(stts.readUInt32BE(4), Math.floor((stts.length - 8) / 8));
-  return Array.from({ length: count }, (_, n) => ({
-    samples: stts.readUInt32BE(8 + n * 8),
-    length: stts.readUInt32BE(12 + n * 8),
-  }));
+// Runs of pictures that each last as long (section 8.6.1.2). There may be millions of them.
+function lastBegin(stts: Buffer): number | undefined {
+  let end = 0;
+  let length: number | undefined;
+  const bound = 8 + 8 * entriesIn(stts, 8);
+  for (let at = 8; at < bound; at += 8) {
+    length = stts.readInt32BE(at + 4);
+    end += stts.readUInt32BE(at) * length;
+  }
+  return length === undefined ? undefined : end - length;
+}
+
+// Of a table: how many entries it says that it has, and has.
+function entriesIn(table: Buffer, entryBytes: number): number {
+  return table.length < 8 ? 0 : Math.min(table.readUInt32BE(4), Math.floor((table.length - 8) / entryBytes));
 }
 
 // Of `mvhd` and `mdhd`, behind two times whose length their version tells.

@@ -50,18 +50,25 @@ export async function renderFilm(
     const bounds = { maxPixels, signal: within };
     const isCopied =
       plays(picture, type) &&
-      !(await hidesPictures({ path, type })) &&
+      !(await hidesPictures({ path, type, track: picture })) &&
       !(await hasInterlacedFrames({ path, type, track: picture }, bounds));
     // What cannot be put into an MP4 as it is, and sound that cannot be decoded, only show when one tries.
     for (const { coding, sound } of ways(picture, soundTrack(tracks), isCopied)) {
       const output = [...tracksOf(picture, sound), ...coding, ...soundCoding(sound), ...withoutMetadata];
       const work = { input, output: [...output, ...mp4At(outputPath)] };
       const end = await runFfmpeg(work, { ...limits, seconds, maxPixels }, within);
-      if (end !== 'broken') return end;
+      const isNone = end === 'broken' || (end === 'done' && (await isEmpty(outputPath, within)));
+      if (!isNone) return end;
     }
     return 'broken';
   });
   return end === 'done' ? { outcome: 'made' } : { outcome: 'unsupported', why: end };
+}
+
+// What shows no picture is done too, for ffmpeg.
+async function isEmpty(path: string, signal: AbortSignal): Promise<boolean> {
+  const tracks = await filmTracks(path, 'mp4', signal);
+  return typeof tracks === 'string' || pictureTrack(tracks) === 'no_picture';
 }
 
 interface FilmOptions {

@@ -14,9 +14,9 @@ const tags = {
   dngVersion: 50706,
 } as const;
 
-// TIFF 6.0 and its technical notes: none, CCITT, LZW, JPEG, Deflate, PackBits, WebP. libtiff as it comes with sharp reads no ZSTD, LZMA,
-// JPEG 2000 or JPEG XL, and what it cannot read is black.
-const readCompressions: readonly (number | undefined)[] = [1, 2, 3, 4, 5, 6, 7, 8, 32771, 32773, 32946, 50001];
+// What libtiff reads as it comes with sharp: none, CCITT, LZW, JPEG, Deflate, NeXT, PackBits, ThunderScan, PixarLog, LogLuv, WebP; no JPEG
+// of the time before 1995, ZSTD, LZMA, JPEG 2000 or JPEG XL. What it cannot read is black.
+const readCompressions = [1, 2, 3, 4, 5, 7, 8, 32766, 32771, 32773, 32809, 32909, 32946, 34676, 34677, 50001];
 
 const colourFilterArray = 32803;
 
@@ -30,7 +30,8 @@ export async function tiffSize(reader: SourceReader): Promise<Size | Unsupported
   const height = directory?.get(tags.height);
   if (!directory || width === undefined || height === undefined) return 'broken';
   if (isCameraRaw(directory)) return 'unknown_type';
-  if (directory.has(tags.compression) && !readCompressions.includes(directory.get(tags.compression))) return 'codec';
+  const compression = directory.get(tags.compression);
+  if (compression !== undefined && !readCompressions.includes(compression)) return 'codec';
   return oriented({ width, height }, directory.get(tags.orientation));
 }
 

@@ -17,8 +17,7 @@ export function trackSize(moov: Buffer, handler: string): Size | undefined {
   return (across ?? 0) > (straight ?? 0) ? { width: size.height, height: size.width } : size;
 }
 
-/** What a track is, as four letters: `vide`, `soun`, `pict`; undefined where it does not say. */
-export function handlerOf(trak: Buffer): string | undefined {
+function handlerOf(trak: Buffer): string | undefined {
   const hdlr = contentsOf(trak, 'mdia').flatMap((mdia) => contentsOf(mdia, 'hdlr'))[0];
   return hdlr?.toString('latin1', 8, 12);
 }
