@@ -96,6 +96,8 @@ test('a user with too many uploads at once is refused with 429 while the body is
   leaving.abort();
   expect(await left).toBe('left');
   await waiting(1);
+  // Its place is given back after its job.
+  await running(stack, 1);
   const third = upload(stack, { media: photo });
   await waiting(2);
   await system.services['probe-worker'].thaw();
