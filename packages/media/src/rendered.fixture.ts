@@ -56,9 +56,9 @@ async function picturesAt(wanted: readonly PictureToMake[]): Promise<ReadonlyMap
   return new Map((await Promise.all(read)).flat());
 }
 
-/** Those of media of which pictures can be made. */
+/** Those of media of which pictures can be made, drawn in this process. */
 export async function picturesMade(type: MediaType, bytes: Buffer): Promise<(name: string) => Buffer> {
-  const { end, pictures } = await renderedPictures(type, bytes);
+  const { end, pictures } = await drawnPictures(type, bytes);
   if (end.outcome !== 'made') throw new Error(end.why);
   return (name) => pictures.get(name) ?? Buffer.alloc(0);
 }
