@@ -72,9 +72,11 @@ async function cutWithoutCoding(...cut: readonly string[]): Promise<Buffer> {
 
 // With two pictures that may wait for later ones the first one is shown after two pictures' time.
 const firstMs = 2 * (1000 / rate);
+const pauses = (count: number) => Array.from({ length: count }, (): Edit => [10, -1]);
 const hiding: readonly [string, seconds: number, () => Promise<Buffer>][] = [
   ['its beginning', 3, async () => edited(await whole(), [3000, firstMs + 3000])],
   ['its end', 2, async () => edited(await whole(), [2000, firstMs])],
+  ['its end, after many a pause,', 2, async () => edited(await whole(), ...pauses(20), [2000, firstMs])],
   ['both ends', 2, async () => edited(await whole(), [2000, firstMs + 1000])],
   ['its middle', 2, async () => edited(await whole(), [1000, firstMs], [1000, firstMs + 4000])],
   ['what stood before a cut without coding', 2, () => cutWithoutCoding('-ss', '3', '-t', '2')],

@@ -8,8 +8,8 @@ import type { SourceReader } from './source-reader.ts';
 const mostSeconds = 0.1;
 
 const withEdits: readonly VideoType[] = ['mp4', 'mov', '3gp'];
-// Of those that show all there is: some that say when it begins, and one.
-const mostEdits = 8;
+// A film may say that it has millions, and more than one that shows something are as good as all.
+const mostEdits = 1000;
 
 interface LyingFilm {
   readonly path: string;
