@@ -20,8 +20,6 @@ export interface S3Address {
 const maxSockets = 128;
 const idleSocketMs = 4000;
 const mostEmptyPages = 100;
-// A presigned address never leaves the process: this only covers clocks that disagree.
-const signatureSeconds = 3600;
 
 /**
  * The S3 calls that the store is made of. Each is exactly one request (a list where the store gives short pages: one for each), within its deadline, and never tried again here.
@@ -52,10 +50,7 @@ export class MinioBucket implements AsyncDisposable {
       transportAgent: this.#agent,
       retryOptions: { disableRetry: true },
     });
-    this.data = new SignedRequests(
-      (method, key, query) => this.#client.presignedUrl(method, bucket, key, signatureSeconds, query),
-      deadlines,
-    );
+    this.data = new SignedRequests(endpoint, bucket, { region, accessKey, secretKey }, deadlines);
   }
 
   /** Makes the bucket where it is missing; another process may be doing the same. */

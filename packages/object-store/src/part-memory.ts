@@ -3,8 +3,8 @@ import { CrowdedOut } from './object-store.ts';
 /** The size of every part but the last of a large upload; what fits into one part is a single PUT. */
 export const partBytes = 8 * 1024 * 1024;
 
-/** Memory is handed out in blocks, so that an upload of a few bytes does not hold a whole part. */
-export const blockBytes = 64 * 1024;
+/** Memory is handed out in blocks, so that a small upload does not hold a whole part. Each is one write to a socket. */
+export const blockBytes = 256 * 1024;
 
 const partBlocks = partBytes / blockBytes;
 
@@ -19,7 +19,7 @@ export interface Holder {
 }
 
 /** What an upload may use next: one block, or a lane: enough to fill its part to the end. */
-type Grant = 'block' | 'lane';
+export type Grant = 'block' | 'lane';
 
 /**
  * The memory for parts that all uploads of a process share. When it is spent, uploads wait, first come first served.
@@ -58,10 +58,15 @@ export class PartMemory {
     return this.#waiting.size;
   }
 
+  /** A block or a lane where there is one and nobody waits for it. */
+  grantNow(): Grant | undefined {
+    return this.#waiting.size === 0 ? this.#next() : undefined;
+  }
+
   /** Waits for a block or a lane. @throws CrowdedOut after a minute, or the reason of `signal` */
   async grant(signal: AbortSignal): Promise<Grant> {
     signal.throwIfAborted();
-    const now = this.#waiting.size === 0 && this.#next();
+    const now = this.grantNow();
     if (now) return now;
     return new Promise((resolve, reject) => {
       const given = (grant: Grant) => {

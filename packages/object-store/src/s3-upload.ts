@@ -16,21 +16,28 @@ interface Upload {
  * waited for and then all is taken back, as far as the store can be reached.
  * @throws the source's own error, the reason of `signal`, or StoreUnavailable
  */
-export async function uploadToS3(bucket: MinioBucket, key: string, source: Readable, upload: Upload) {
-  using part = new UploadPart(upload.memory);
-  const target = new S3Target(bucket, key, upload.contentType);
-  const signal = upload.signal ? AbortSignal.any([upload.signal, part.crowdedOut]) : part.crowdedOut;
+export async function uploadToS3(
+  bucket: MinioBucket,
+  key: string,
+  source: Readable,
+  { memory, signal, contentType }: Upload,
+) {
+  using part = new UploadPart(memory);
+  const target = new S3Target(bucket, key, contentType);
   let size = 0;
+  const takeRest = async (taken: number | Promise<number>, chunk: Buffer, halted: AbortSignal) => {
+    for (let rest = chunk.subarray(await taken); rest.length > 0; rest = rest.subarray(await part.fill(rest, halted))) {
+      if (part.full) await target.sendPart(part);
+    }
+  };
   try {
-    await consumeSource(source, signal, async (chunk: Buffer, halted) => {
+    await consumeSource(source, signal ? [signal, part.crowdedOut] : [part.crowdedOut], (chunk, halted) => {
       size += chunk.length;
-      for (let rest = chunk; rest.length > 0; ) {
-        if (part.full) await target.sendPart(part);
-        rest = rest.subarray(await part.fill(rest, halted));
-      }
+      const taken = part.fill(chunk, halted);
+      return taken === chunk.length ? undefined : takeRest(taken, chunk, halted);
     });
     const etag = await target.finish(part);
-    upload.signal?.throwIfAborted();
+    signal?.throwIfAborted();
     return { key, size, etag };
   } catch (error) {
     part.empty();

@@ -1,18 +1,17 @@
-import { Readable } from 'node:stream';
-import { Agent, request } from 'undici';
+import type { Readable } from 'node:stream';
+import { type Dispatcher, Pool } from 'undici';
 import { Deadline } from './deadline.ts';
 import { StoreUnavailable } from './object-store.ts';
+import { type S3Credentials, S3Signer } from './sign-s3.ts';
 import { storeBody, storeFault } from './store-body.ts';
 import type { StoreDeadlines } from './store-deadlines.ts';
+import { type Headers, WholeAnswer } from './whole-answer.ts';
 
 /** `size` bytes, in order. */
 export interface Bytes {
   readonly size: number;
   bytes(): Iterable<Buffer>;
 }
-
-/** The presigned address of one request for the object `key`. */
-export type Sign = (method: 'GET' | 'PUT', key: string, query: Record<string, string>) => Promise<string>;
 
 /** An object, or a part of it, on its way here; `size` is that of the whole object. */
 export interface Incoming {
@@ -31,35 +30,47 @@ interface Sending {
 }
 
 /**
- * The requests that carry an object's bytes, over presigned addresses: minio's client would hash what it sends, or buffer
- * it. Each is sent once, and ends within its deadline.
+ * The requests that carry an object's bytes: minio's client would hash what it sends, or buffer it. Each is sent once, and ends
+ * within its deadline.
  * @throws StoreUnavailable from every call
  */
 export class SignedRequests implements AsyncDisposable {
-  readonly #sign: Sign;
+  readonly #signer: S3Signer;
+  readonly #bucket: string;
   readonly #deadlines: StoreDeadlines;
-  readonly #agent: Agent;
+  readonly #pool: Pool;
 
-  constructor(sign: Sign, deadlines: StoreDeadlines) {
-    this.#sign = sign;
+  constructor(endpoint: string, bucket: string, credentials: Omit<S3Credentials, 'host'>, deadlines: StoreDeadlines) {
+    const { origin, host } = new URL(endpoint);
+    this.#signer = new S3Signer({ ...credentials, host });
+    this.#bucket = bucket;
     this.#deadlines = deadlines;
-    this.#agent = new Agent({ connections: maxSockets, connect: { timeout: deadlines.callMs } });
+    // Deadlines are ours: undici's begin only when a socket is free.
+    this.#pool = new Pool(origin, {
+      connections: maxSockets,
+      connect: { timeout: deadlines.callMs },
+      headersTimeout: 0,
+      bodyTimeout: 0,
+    });
   }
 
   /** Writes a whole object, or the part of one that `query` names. @returns its tag */
   async put(key: string, content: Bytes, { query = {}, contentType = '' } = {}): Promise<string> {
-    const answer = await this.#send(key, content, {
+    const { status, headers, text } = await this.#send(key, content, {
       query,
       headers: contentType ? { 'content-type': contentType } : {},
     });
-    if (answer.status !== 200) throw answer.fault;
-    return answer.etag;
+    if (status !== 200) throw faultOf(status, text);
+    return tagOf(headers);
   }
 
   async putIfAbsent(key: string, content: Bytes): Promise<'created' | 'exists'> {
-    const answer = await this.#send(key, content, { headers: { 'if-none-match': '*' }, ms: this.#deadlines.callMs });
-    if (answer.status === 412) return 'exists';
-    if (answer.status !== 200) throw answer.fault;
+    const { status, text } = await this.#send(key, content, {
+      headers: { 'if-none-match': '*' },
+      ms: this.#deadlines.callMs,
+    });
+    if (status === 412) return 'exists';
+    if (status !== 200) throw faultOf(status, text);
     return 'created';
   }
 
@@ -71,11 +82,9 @@ export class SignedRequests implements AsyncDisposable {
   async get(key: string, range?: string, signal?: AbortSignal): Promise<Incoming | 'beyond' | undefined> {
     using late = new Deadline(this.#deadlines.callMs);
     try {
-      const { statusCode, headers, body } = await request(await this.#sign('GET', key, {}), {
-        dispatcher: this.#agent,
-        headers: range === undefined ? {} : { range },
+      const { statusCode, headers, body } = await this.#pool.request({
+        ...this.#signed('GET', key, {}, range === undefined ? {} : { range }),
         signal: signal === undefined ? late.signal : AbortSignal.any([late.signal, signal]),
-        headersTimeout: 0,
         bodyTimeout: this.#deadlines.idleMs,
       });
       if (statusCode === (range === undefined ? 200 : 206)) {
@@ -93,49 +102,51 @@ export class SignedRequests implements AsyncDisposable {
 
   /** What the store's clock says, which every answer tells. */
   async clock(): Promise<Date> {
-    using late = new Deadline(this.#deadlines.callMs);
-    try {
-      const { statusCode, headers, body } = await request(await this.#sign('GET', 'clock', {}), {
-        dispatcher: this.#agent,
-        signal: late.signal,
-        headersTimeout: 0,
-        bodyTimeout: 0,
-      });
-      const fault = faultOf(statusCode, await body.text());
-      const now = new Date(String(headers['date']));
-      if (statusCode >= 500 || Number.isNaN(now.getTime())) throw fault;
-      return now;
-    } catch (error) {
-      throw storeFault(error);
-    }
+    const { status, headers, text } = await this.#exchange(this.#signed('GET', 'clock'), this.#deadlines.callMs);
+    const now = new Date(String(headers['date']));
+    if (status >= 500 || Number.isNaN(now.getTime())) throw faultOf(status, text);
+    return now;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.#agent.destroy();
+    await this.#pool.destroy();
   }
 
-  async #send(key: string, content: Bytes, { query = {}, headers = {}, ms = this.#deadlines.partMs }: Sending) {
-    using late = new Deadline(ms);
+  #send(key: string, content: Bytes, { query, headers = {}, ms = this.#deadlines.partMs }: Sending) {
+    const blocks = [...content.bytes()];
+    // One block goes out with the head, in one write.
+    const body = blocks.length === 1 ? blocks[0] : (blocks as unknown as Readable);
+    const request = this.#signed('PUT', key, query, { ...headers, 'content-length': `${content.size}` });
+    return this.#exchange({ ...request, body: content.size === 0 ? '' : body }, ms);
+  }
+
+  async #exchange(request: Dispatcher.DispatchOptions, ms: number): Promise<WholeAnswer> {
     try {
-      const answer = await request(await this.#sign('PUT', key, query), {
-        dispatcher: this.#agent,
-        method: 'PUT',
-        headers: { ...headers, 'content-length': `${content.size}` },
-        body: content.size === 0 ? '' : Readable.from(content.bytes()),
-        signal: late.signal,
-        headersTimeout: 0,
-        bodyTimeout: 0,
-      });
-      const { statusCode: status, headers: answered } = answer;
-      const fault = faultOf(status, await answer.body.text());
-      return { status, fault, etag: status === 200 ? tagOf(answered) : '' };
+      return await new WholeAnswer(ms).of(this.#pool, request);
     } catch (error) {
       throw storeFault(error);
     }
   }
+
+  // Keys need no encoding (object-keys.ts).
+  #signed(
+    method: 'GET' | 'PUT',
+    key: string,
+    query: Record<string, string> = {},
+    headers: Record<string, string> = {},
+  ) {
+    const path = `/${this.#bucket}/${key}`;
+    const names = Object.keys(query).sort();
+    const search = names.map((name) => `${name}=${encoded(query[name] ?? '')}`).join('&');
+    const signed = this.#signer.sign(method, path, search);
+    return { method, path: search === '' ? path : `${path}?${search}`, headers: { ...signed, ...headers } } as const;
+  }
 }
 
-type Headers = Record<string, string | string[] | undefined>;
+// RFC 3986, as AWS wants it: encodeURIComponent leaves more characters as they are.
+function encoded(value: string): string {
+  return encodeURIComponent(value).replace(/[!'()*]/g, (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`);
+}
 
 /** From `bytes 0-9/1234` or the length of an answer that is whole. */
 function wholeSize(headers: Headers): number {

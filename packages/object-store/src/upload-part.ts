@@ -1,5 +1,5 @@
 import { CrowdedOut } from './object-store.ts';
-import { blockBytes, type Holder, type PartMemory, partBytes } from './part-memory.ts';
+import { blockBytes, type Grant, type Holder, type PartMemory, partBytes } from './part-memory.ts';
 
 /** One upload's part: filled from the source, sent, emptied, filled again. Disposing gives its memory back. */
 export class UploadPart implements Disposable, Holder {
@@ -33,18 +33,19 @@ export class UploadPart implements Disposable, Holder {
   }
 
   /**
-   * Copies from the beginning of `bytes` until they end or the part is full, waiting for memory where it must.
+   * Copies from the beginning of `bytes` until they end or the part is full; a promise only where it must wait for memory.
    * @returns how many bytes it took
    * @throws the reason of `signal` when that aborts while it waits
    */
-  async fill(bytes: Buffer, signal: AbortSignal): Promise<number> {
+  fill(bytes: Buffer, signal: AbortSignal): number | Promise<number> {
     let taken = 0;
     while (taken < bytes.length && !this.full) {
-      const offset = this.#size % blockBytes;
-      if (offset === 0) await this.#grow(signal);
-      const copied = bytes.copy(this.#blocks.at(-1) as Buffer, offset, taken);
-      taken += copied;
-      this.#size += copied;
+      if (this.#needsBlock && !this.#lane) {
+        const grant = this.#memory.grantNow();
+        if (!grant) return this.#fillLater(bytes, taken, signal);
+        this.#grow(grant);
+      } else if (this.#needsBlock) this.#grow('lane');
+      taken += this.#copy(bytes, taken);
     }
     return taken;
   }
@@ -71,13 +72,26 @@ export class UploadPart implements Disposable, Holder {
     this.empty();
   }
 
-  async #grow(signal: AbortSignal): Promise<void> {
-    if (!this.#lane) {
-      const grant = await this.#memory.grant(signal);
-      if (grant === 'lane') this.#lane = true;
-      else this.#granted += 1;
-    }
+  get #needsBlock(): boolean {
+    return this.#size % blockBytes === 0;
+  }
+
+  async #fillLater(bytes: Buffer, taken: number, signal: AbortSignal): Promise<number> {
+    this.#grow(await this.#memory.grant(signal));
+    const copied = taken + this.#copy(bytes, taken);
+    return copied + (await this.fill(bytes.subarray(copied), signal));
+  }
+
+  #grow(grant: Grant): void {
+    if (grant === 'lane') this.#lane = true;
+    else this.#granted += 1;
     if (this.#blocks.length === 0) this.#memory.begin(this);
     this.#blocks.push(this.#memory.takeBlock());
+  }
+
+  #copy(bytes: Buffer, from: number): number {
+    const copied = bytes.copy(this.#blocks.at(-1) as Buffer, this.#size % blockBytes, from);
+    this.#size += copied;
+    return copied;
   }
 }

@@ -27,7 +27,6 @@ const owners = {
   'prom-client': 'packages/service',
   'rate-limiter-flexible': 'services/gateway',
   sharp: 'packages/media',
-  streamsearch: 'services/gateway',
   xmlbuilder2: 'packages/record',
 };
 

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
-import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { type Format, spelledRefusal } from './answer.ts';
 import { askedFormat } from './asked-format.ts';
@@ -23,12 +22,7 @@ const reasons: Record<string, Reason> = {
 
 /** Answers requests that are no HTTP in the shape of every other refusal, where Node has a bare one of its own. */
 export function answerBrokenRequests(server: Server): void {
-  const begun = new WeakMap<Duplex, string>();
   const running = new WeakMap<Duplex, Exchange[]>();
-  server.on('connection', (socket: Socket) => {
-    // Node tells only the last packet of a head that it cannot read, and nothing of one that never ends.
-    socket.prependOnceListener('data', (first) => begun.set(socket, first.toString('latin1', 0, 256)));
-  });
   const unanswered = (socket: Duplex) =>
     (running.get(socket) ?? []).filter(({ response }) => !response.writableFinished);
   for (const event of ['request', 'checkContinue', 'checkExpectation']) {
@@ -42,7 +36,7 @@ export function answerBrokenRequests(server: Server): void {
     if (whole) closeAfterAnswer(whole.response);
     else if (exchanges[0]?.response.headersSent) exchanges[0].response.end();
     else if (!socket.writable || error.code === 'ECONNRESET') socket.destroy();
-    else refuse(socket, error.code, exchanges[0]?.request.url ?? requestLine(error.rawPacket, begun.get(socket)));
+    else refuse(socket, error.code, exchanges[0]?.request.url ?? requestLine(error.rawPacket));
   });
   server.on('connect', (_request, socket) => {
     const last = unanswered(socket).at(-1);
@@ -51,10 +45,10 @@ export function answerBrokenRequests(server: Server): void {
   });
 }
 
-// The last packet, where the head came in one; else what the connection began with.
-function requestLine(packet: Buffer | undefined, begun = ''): string {
+// Node gives the last packet alone: a head that came in several has no request line there.
+function requestLine(packet: Buffer | undefined): string {
   const line = packet?.toString('latin1', 0, 256).trimStart() ?? '';
-  return /^[A-Z]+ \S+ HTTP\//.test(line) ? line : begun.trimStart();
+  return /^[A-Z]+ \S+ HTTP\//.test(line) ? line : '';
 }
 
 interface Exchange {

@@ -22,4 +22,6 @@ export function drainRest(request: IncomingMessage, done: () => void): void {
     if (dropped > maxBytes) finish();
   });
   for (const end of ['end', 'close', 'error']) request.once(end, finish);
+  // Whoever read it before may have paused it.
+  request.resume();
 }

@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import { mkdtempDisposable, readdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Readable } from 'node:stream';
 import { ProbeClient, serveProbes } from '@echodrop/contracts/probe';
 import { FilesystemObjectStore } from '@echodrop/object-store/filesystem-object-store';
 import { recordObject } from '@echodrop/object-store/object-keys';
@@ -74,8 +73,14 @@ interface Sent {
 /** Uploads as the gateway does: into the store, published or not, and disposed of. */
 async function send(to: OncePublisher, sent: Sent): Promise<Published> {
   const { key, message = 'hello', media = photo, application = 'app', subject = caller.subject } = sent;
-  await using received = new ReceivedMedia(store, () => expect.unreachable());
-  await received.receive(Readable.from([media.subarray(0, 100), media.subarray(100)]), { hashed: key !== undefined });
+  await using received = new ReceivedMedia(store, () => expect.unreachable(), {
+    hashed: key !== undefined,
+    maxBytes: media.length,
+    drained: () => {},
+    failed: () => {},
+  });
+  for (const bytes of [media.subarray(0, 100), media.subarray(100)]) received.write(bytes);
+  received.end();
   const { gone = new AbortController().signal } = sent;
   return await to.publish({ message, application, media: received }, { ...caller, subject }, key, gone);
 }

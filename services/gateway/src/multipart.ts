@@ -1,5 +1,6 @@
-import type { Readable, Writable } from 'node:stream';
 import busboy from 'busboy';
+import type { PartKind } from './part-headers.ts';
+import type { FormListener } from './read-form.ts';
 import { Refusal } from './refusals.ts';
 
 /** The longest text of a field. */
@@ -12,48 +13,81 @@ export type FieldName = (typeof fieldNames)[number];
 
 interface Found {
   readonly field: (name: FieldName, value: string) => void;
-  /** The media's bytes, cut at `maxMediaBytes`; they must be consumed to their end. `tooLarge` is called when they are cut. */
-  readonly media: (bytes: Readable) => void;
-  readonly tooLarge: () => void;
+  readonly media: (bytes: Buffer) => void;
+  readonly mediaEnd: () => void;
   /** A file stands where a text belongs; it is dropped. */
   readonly fileInstead: (name: FieldName) => void;
+  /** busboy could not read a field. */
+  readonly failed: (error: Error) => void;
 }
 
 /**
- * A writable that takes a tidied multipart body (tidy-form.ts) and tells what it finds in it. Parts of other names are read and dropped.
- * It is destroyed with `form_malformed` at the first fault that we see, and with an error of busboy's at those that it sees.
+ * Tells what a form holds. busboy reads the text fields, from parts in the one shape that it reads rightly; the bytes of the media pass it by,
+ * and those of other files are dropped.
  */
-export function multipartParser(boundary: string, maxMediaBytes: number, found: Found): Writable {
-  // Each limit is one more than what is allowed: busboy marks what reaches it (TRAPS, busboy). Text is decoded by us, since
-  // busboy replaces what is no UTF-8.
-  const parser = busboy({
-    headers: { 'content-type': `multipart/form-data; boundary="${boundary.replace(/["\\]/g, '\\$&')}"` },
-    limits: { fieldSize: maxFieldBytes + 1, fileSize: maxMediaBytes + 1, parts: maxParts + 1 },
-    defCharset: 'latin1',
-  });
-  const seen = new Set<string>();
-  const malformed = () => parser.destroy(new Refusal('form_malformed'));
-  const isFirst = (name: string) => {
-    if (seen.has(name)) malformed();
-    return seen.size < seen.add(name).size;
-  };
+export class MultipartParser implements FormListener {
+  readonly #boundary: string;
+  readonly #found: Found;
+  readonly #busboy: busboy.Busboy;
+  readonly #seen = new Set<string>();
+  #current: 'media' | 'text' | 'dropped' = 'dropped';
 
-  parser.on('field', (name, value, { valueTruncated, mimeType }) => {
-    if (name === 'media') isFirst(name);
-    if (!isFieldName(name) || !isFirst(name)) return valueTruncated && malformed();
-    const text = decoded(value, mimeType);
-    if (valueTruncated || text === undefined) malformed();
-    else found.field(name, text);
-  });
-  parser.on('file', (name, bytes) => {
-    // A file that is cut off is told by the parser itself.
-    bytes.on('error', () => {});
-    if (name === 'media' && isFirst(name)) found.media(bytes.on('limit', found.tooLarge));
-    else bytes.resume();
-    if (isFieldName(name)) found.fileInstead(name);
-  });
-  parser.on('partsLimit', malformed);
-  return parser;
+  constructor(boundary: string, found: Found) {
+    this.#boundary = boundary;
+    this.#found = found;
+    // Each limit is one more than what is allowed: busboy marks what reaches it (TRAPS, busboy). Text is decoded by us, since
+    // busboy replaces what is no UTF-8.
+    this.#busboy = busboy({
+      headers: { 'content-type': `multipart/form-data; boundary="${boundary.replace(/["\\]/g, '\\$&')}"` },
+      limits: { fieldSize: maxFieldBytes + 1, parts: maxParts + 1 },
+      defCharset: 'latin1',
+    });
+    this.#busboy.on('field', (name, value, { valueTruncated, mimeType }) => {
+      if (valueTruncated) throw new Refusal('form_malformed');
+      if (isFieldName(name)) found.field(name, decoded(value, mimeType));
+    });
+    // Their bytes do not come here.
+    this.#busboy.on('file', (_name, bytes) => bytes.resume());
+    this.#busboy.on('partsLimit', () => {
+      throw new Refusal('form_malformed');
+    });
+    this.#busboy.on('error', (error: Error) => found.failed(error));
+  }
+
+  /** @throws Refusal `form_malformed` at a parameter's second part, and at the part before this one where its text cannot be read */
+  begin({ name, content }: PartKind): void {
+    const isFile = content === 'file';
+    // Names are compared, never kept: what would need escaping names nothing of ours.
+    const disposition = `form-data; name="${name.replace(/[^\w-]/g, '?')}"${isFile ? '; filename="file"' : ''}`;
+    this.#write(`\r\nContent-Disposition: ${disposition}\r\nContent-Type: text/${content}\r\n\r\n`);
+    if (name === 'media' || (isFieldName(name) && !isFile)) this.#requireFirst(name);
+    this.#current = isFile ? (name === 'media' ? 'media' : 'dropped') : 'text';
+    if (isFile && isFieldName(name)) this.#found.fileInstead(name);
+  }
+
+  content(bytes: Buffer): void {
+    if (this.#current === 'media') this.#found.media(bytes);
+    else if (this.#current === 'text') this.#busboy.write(bytes);
+  }
+
+  end(): void {
+    if (this.#current === 'media') this.#found.mediaEnd();
+  }
+
+  /** The form was whole. Resolves once busboy has read all fields. @throws Refusal `form_malformed` */
+  async finish(): Promise<void> {
+    this.#write('--\r\n');
+    await new Promise<void>((resolve) => this.#busboy.end(resolve));
+  }
+
+  #write(afterDelimiter: string): void {
+    this.#busboy.write(Buffer.from(`\r\n--${this.#boundary}${afterDelimiter}`, 'latin1'));
+  }
+
+  #requireFirst(name: string): void {
+    if (this.#seen.has(name)) throw new Refusal('form_malformed');
+    this.#seen.add(name);
+  }
 }
 
 /** Whether a part of this name is one of the parameters that are text. */
@@ -61,12 +95,14 @@ export function isFieldName(name: string): name is FieldName {
   return (fieldNames as readonly string[]).includes(name);
 }
 
-// The tidied type says what the text claims to be; of another charset than UTF-8 only what is the same in both is read.
-function decoded(latin1: string, mimeType: string): string | undefined {
-  if (mimeType === 'text/ascii' && /[\x80-\xff]/.test(latin1)) return undefined;
+// The part's type says what the text claims to be; of another charset than UTF-8 only what is the same in both is read.
+function decoded(latin1: string, mimeType: string): string {
   try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(Buffer.from(latin1, 'latin1'));
-  } catch {
-    return undefined;
+    if (mimeType === 'text/ascii' && /[\x80-\xff]/.test(latin1)) throw new TypeError('not ASCII');
+    return utf8.decode(Buffer.from(latin1, 'latin1'));
+  } catch (cause) {
+    throw new Refusal('form_malformed', { cause });
   }
 }
+
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });

@@ -5,10 +5,12 @@ import { ownerHash } from '@echodrop/archive/owner';
 import type { ProbeClient } from '@echodrop/contracts/probe';
 import type { Caller } from '@echodrop/contracts/verification';
 import { type MediaType, mediaTypeOf } from '@echodrop/media/media-type';
+import type { Probe } from '@echodrop/media/probe';
 import type { UnsupportedReason } from '@echodrop/media/unsupported';
 import { recordObject } from '@echodrop/object-store/object-keys';
 import { type ObjectStore, StoreUnavailable } from '@echodrop/object-store/object-store';
 import { encodeStoredRecord, isTombstone, newMediaId, type StoredRecord } from '@echodrop/record';
+import type { ReceivedMedia } from './received-media.ts';
 import { mediaUnsupported, Refusal } from './refusals.ts';
 import type { RenditionWishes } from './rendition-wishes.ts';
 import { type CompleteUpload, requireSize } from './require-upload.ts';
@@ -79,8 +81,7 @@ export class Publisher {
     signal: AbortSignal,
     claimedId?: string,
   ): Promise<StoredRecord> {
-    const { size, etag } = await requireSize(media);
-    const { type, width, height } = await this.#probe(media.key, media.head, size, signal);
+    const { size, etag, type, width, height } = await this.#storedAndProbed(media, signal);
     signal.throwIfAborted();
     media.commit();
     const record = {
@@ -98,12 +99,13 @@ export class Publisher {
       subject: caller.subject,
       application,
     };
+    const listed = this.#list(record);
     const published = await this.#commit(record, claimedId !== undefined).catch((cause) => {
       throw new OutcomeUnknown('the record may have been written', { cause: new MediaFailure(media.key, { cause }) });
     });
     if (published.mediaKey !== media.key) return published;
     this.#wishes.ask({ mediaKey: media.key, type });
-    await enter(this.#store, listedAs(published)).catch((error) => this.#unlisted(published.id, error));
+    await (published.id === record.id ? listed : this.#list(published));
     return published;
   }
 
@@ -122,16 +124,27 @@ export class Publisher {
     return isTheirs ? record : undefined;
   }
 
-  async #probe(mediaKey: string, head: Buffer, size: number, signal: AbortSignal) {
-    const type = mediaTypeOf(head);
-    if (type === undefined) throw unsupported(mediaKey, 'unknown_type', type);
-    const asking = { deadlineMs: this.#probeDeadlineMs, signal };
-    const probe = await this.#probes.probe({ mediaKey, size, head }, type, asking).catch((cause) => {
-      signal.throwIfAborted();
-      throw new MediaFailure(mediaKey, { cause });
-    });
-    if (probe.outcome === 'unsupported') throw unsupported(mediaKey, probe.why, type);
-    return probe;
+  async #storedAndProbed(media: ReceivedMedia, signal: AbortSignal) {
+    const { size, etag } = await requireSize(media);
+    const type = mediaTypeOf(media.head);
+    if (type === undefined) throw unsupported(media.key, 'unknown_type', type);
+    const probe = await this.#probe(media, type, signal);
+    if (probe.outcome === 'unsupported') throw unsupported(media.key, probe.why, type);
+    return { ...probe, size, etag };
+  }
+
+  #probe({ key: mediaKey, head, size }: ReceivedMedia, type: MediaType, signal: AbortSignal): Promise<Probe> {
+    return this.#probes
+      .probe({ mediaKey, size, head }, type, { deadlineMs: this.#probeDeadlineMs, signal })
+      .catch((cause) => {
+        signal.throwIfAborted();
+        throw new MediaFailure(mediaKey, { cause });
+      });
+  }
+
+  // Beside the record and not after it: an entry without its record is passed over (decision 017).
+  #list(record: StoredRecord): Promise<void> {
+    return enter(this.#store, listedAs(record)).catch((error) => this.#unlisted(record.id, error));
   }
 
   // A try either publishes, or leaves open whether it did: then the record is read back. The id is kept as long as it may be ours.

@@ -11,39 +11,111 @@ interface BodyLimits {
   readonly maxSeconds: number;
 }
 
-interface Reading {
-  /** Until it resolves, no more than 256 KiB are read. */
-  readonly after: Promise<unknown> | undefined;
-  /** Ends the reading at once. */
-  readonly signal: AbortSignal;
+interface BodyConsumer {
+  /** Takes a chunk. What it throws ends the reading. */
+  readonly take: (chunk: Buffer) => void;
+  /** Until it resolves, no more than 256 KiB are taken; what it rejects with ends the reading. */
+  readonly verdict?: Promise<unknown> | undefined;
 }
 
 /**
- * The bytes of a request's body, as fast as they are taken. It leaves the request open, whatever happens: an answer is still
- * to be sent on its connection.
- * @throws Refusal `media_too_large`, `too_slow`; ClientGone; the signal's reason
+ * Reads the body of a request and pushes it to a consumer, unless that has paused it. The request stays open, whatever happens: an answer
+ * is still to be sent on its connection.
  */
-export async function* readBody(
-  request: Readable,
-  { maxBytes, minBytesPerSecond, maxSeconds }: BodyLimits,
-  { after, signal }: Reading,
-): AsyncGenerator<Buffer> {
-  const chunks: AsyncIterator<Buffer> = request.iterator({ destroyOnReturn: false });
-  const pace = new SenderPace(minBytesPerSecond, Date.now() + maxSeconds * 1000);
-  let read = 0;
-  try {
-    for (;;) {
-      const { value: chunk, done } = await pace.waitFor(chunks.next(), signal);
-      if (done) return;
+export class BodyReader {
+  /** Resolves at the end of the body. Rejects with Refusal `media_too_large` or `too_slow`, ClientGone, or what `stop` was given. */
+  readonly ended: Promise<void>;
+  readonly #request: Readable;
+  readonly #pace: SenderPace;
+  readonly #settle: PromiseWithResolvers<void> = Promise.withResolvers();
+  readonly #stopListening: () => void;
+  #isPaused = false;
+  #isAwaitingVerdict = false;
+  #isOver = false;
+
+  constructor(
+    request: Readable,
+    { maxBytes, minBytesPerSecond, maxSeconds }: BodyLimits,
+    { take, verdict }: BodyConsumer,
+  ) {
+    this.ended = this.#settle.promise;
+    this.#request = request;
+    this.#pace = new SenderPace(minBytesPerSecond, maxSeconds * 1000, () => this.stop(new Refusal('too_slow')));
+    let read = 0;
+    let isVerified = verdict === undefined;
+    const takeOrStop = (chunk: Buffer) => {
+      try {
+        take(chunk);
+      } catch (error) {
+        this.stop(error);
+      }
+    };
+    const onData = (chunk: Buffer) => {
       read += chunk.length;
-      if (read > maxBytes) throw new Refusal('media_too_large');
-      if (read > maxHeldBytes) await after;
-      pace.received(chunk.length);
-      yield chunk;
+      if (read > maxBytes) return this.stop(new Refusal('media_too_large'));
+      if (!this.#pace.received(chunk.length)) return this.stop(new Refusal('too_slow'));
+      if (isVerified || read <= maxHeldBytes) return takeOrStop(chunk);
+      this.#isAwaitingVerdict = true;
+      this.#flow();
+      verdict?.then(() => {
+        if (this.#isOver) return;
+        this.#isAwaitingVerdict = false;
+        takeOrStop(chunk);
+        this.#flow();
+      }, ignore);
+    };
+    verdict?.then(
+      () => {
+        isVerified = true;
+      },
+      (refusal) => this.stop(refusal),
+    );
+    const onEnd = () => this.#end(() => this.#settle.resolve());
+    const onGone = (cause?: unknown) => this.stop(new ClientGone('the client went away', { cause }));
+    this.#stopListening = () => request.off('data', onData);
+    // These stay: what becomes of the connection later is for the answer to find out.
+    request.once('end', onEnd).on('error', onGone).once('close', onGone);
+    this.#pace.wait();
+    if (request.destroyed) onGone(request.errored ?? undefined);
+    else request.on('data', onData);
+  }
+
+  /** Nothing more is taken until `resume`; the time until then does not count as the sender's. */
+  pause(): void {
+    this.#isPaused = true;
+    this.#flow();
+  }
+
+  resume(): void {
+    this.#isPaused = false;
+    this.#flow();
+  }
+
+  /** Ends the reading at once. */
+  stop(reason: unknown): void {
+    this.#end(() => this.#settle.reject(reason));
+  }
+
+  #flow(): void {
+    if (this.#isOver) return;
+    const isFlowing = !this.#isPaused && !this.#isAwaitingVerdict;
+    if (isFlowing === this.#pace.isWaiting) return;
+    if (isFlowing) {
+      this.#pace.wait();
+      this.#request.resume();
+    } else {
+      this.#pace.rest();
+      this.#request.pause();
     }
-  } finally {
-    // Whoever drops the rest of the body needs the request back; a wait for the next chunk may go on until there is one.
-    chunks.return?.().catch(() => {});
+  }
+
+  #end(settle: () => void): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#stopListening();
+    this.#request.pause();
+    this.#pace.rest();
+    settle();
   }
 }
 
@@ -51,40 +123,52 @@ export async function* readBody(
 class SenderPace {
   readonly #minBytesPerSecond: number;
   readonly #endMs: number;
+  readonly #tooSlow: () => void;
+  #timer: NodeJS.Timeout | undefined;
+  #since = 0;
   #waitedMs = 0;
   #bytes = 0;
 
-  constructor(minBytesPerSecond: number, endMs: number) {
+  constructor(minBytesPerSecond: number, maxMs: number, tooSlow: () => void) {
     this.#minBytesPerSecond = minBytesPerSecond;
-    this.#endMs = endMs;
+    this.#endMs = Date.now() + maxMs;
+    this.#tooSlow = tooSlow;
   }
 
-  async waitFor<T>(chunk: Promise<T>, signal: AbortSignal): Promise<T> {
-    signal.throwIfAborted();
-    const started = Date.now();
-    const limitMs = Math.min(paceWindowMs, this.#endMs - started);
-    const ended = Promise.withResolvers<never>();
-    const timer = setTimeout(() => ended.reject(new Refusal('too_slow')), limitMs);
-    const stop = () => ended.reject(signal.reason);
-    signal.addEventListener('abort', stop);
-    try {
-      return await Promise.race([chunk.catch(gone), ended.promise]);
-    } finally {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', stop);
-      this.#waitedMs += Date.now() - started;
+  get isWaiting(): boolean {
+    return this.#timer !== undefined;
+  }
+
+  wait(): void {
+    this.#since = Date.now();
+    const leftMs = this.#endMs - this.#since;
+    // One timer serves nearly all chunks of an upload.
+    if (this.#timer && leftMs >= paceWindowMs) {
+      this.#timer.refresh();
+      return;
     }
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(this.#tooSlow, Math.min(paceWindowMs, leftMs));
   }
 
-  received(bytes: number): void {
+  rest(): void {
+    if (this.#timer) this.#waitedMs += Date.now() - this.#since;
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+  }
+
+  /** Whether the sender keeps up the pace with this chunk. */
+  received(bytes: number): boolean {
+    const now = Date.now();
+    if (this.#timer) this.#waitedMs += now - this.#since;
+    this.wait();
     this.#bytes += bytes;
-    if (this.#waitedMs < paceWindowMs) return;
-    if ((this.#bytes * 1000) / this.#waitedMs < this.#minBytesPerSecond) throw new Refusal('too_slow');
+    if (this.#waitedMs < paceWindowMs) return true;
+    const isFastEnough = (this.#bytes * 1000) / this.#waitedMs >= this.#minBytesPerSecond;
     this.#waitedMs = 0;
     this.#bytes = 0;
+    return isFastEnough;
   }
 }
 
-function gone(error: unknown): never {
-  throw new ClientGone('the client went away', { cause: error });
-}
+function ignore(): void {}

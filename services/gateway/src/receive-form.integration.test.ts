@@ -71,6 +71,7 @@ test.each([[1], [7], [100_000]])(
     received = async ({ fields, media: file }) => {
       expect(Object.fromEntries(fields)).toEqual({ key: 'the key', message: 'hello' });
       expect(file?.head).toEqual(media);
+      await file?.stored();
       expect(await readFile(join(folder, 'objects/media', `${file?.key}`))).toEqual(media);
     };
     expect(await send(whole(), pieces)).toBe('received');
@@ -89,7 +90,10 @@ test('a form that is cut anywhere before its end is malformed, and nothing of it
 }, 60_000);
 
 test('media that is kept stays; media that is not is discarded', async () => {
-  received = ({ media: file }) => file?.commit();
+  received = async ({ media: file }) => {
+    await file?.stored();
+    file?.commit();
+  };
   expect(await send(whole())).toBe('received');
   expect(await stored()).toHaveLength(1);
 });

@@ -1,12 +1,11 @@
 import type { IncomingMessage } from 'node:http';
-import { pipeline } from 'node:stream/promises';
 import type { ObjectStore } from '@echodrop/object-store/object-store';
 import { boundaryOf } from './boundary.ts';
-import { type FieldName, multipartParser } from './multipart.ts';
-import { readBody } from './read-body.ts';
+import { type FieldName, MultipartParser } from './multipart.ts';
+import { BodyReader } from './read-body.ts';
+import { FormReader } from './read-form.ts';
 import { ReceivedMedia } from './received-media.ts';
-import { ClientGone, Refusal } from './refusals.ts';
-import { tidyForm } from './tidy-form.ts';
+import { Refusal } from './refusals.ts';
 
 // What a form may have beside its media.
 const formOverheadBytes = 1024 * 1024;
@@ -57,44 +56,49 @@ export class FormReceiver {
   }
 
   /**
-   * Reads the multipart body to its end, its media straight into the store.
+   * Reads the multipart body to its end, its media straight into the store; the store may have the last of it later (`media.stored`).
    * @throws Refusal `form_malformed`, `media_too_large`, `too_slow`; ClientGone; StoreUnavailable; before any of these what
    * `after` rejects with; what `mediaBegins` rejects with
    */
-  async receive(request: IncomingMessage, receiving: Receiving): Promise<ReceivedForm> {
-    const { after, fieldRead, mediaBegins: begins, hashed } = receiving;
+  async receive(request: IncomingMessage, { after, fieldRead, mediaBegins, hashed }: Receiving): Promise<ReceivedForm> {
     await using unpublished = new AsyncDisposableStack();
-    const stop = new AbortController();
     const fields = new Map<FieldName, string>();
     const files = new Set<FieldName>();
     let media: ReceivedMedia | undefined;
-    let stored: Promise<void> | undefined;
-    after?.catch((refusal) => stop.abort(refusal));
     try {
       const boundary = boundaryOf(request.headers['content-type']);
-      const parser = multipartParser(boundary, this.#rules.maxMediaBytes, {
+      const receiveMedia = () =>
+        unpublished.use(
+          new ReceivedMedia(this.#store, this.#orphaned, {
+            verdict: after,
+            begins: mediaBegins,
+            hashed,
+            maxBytes: this.#rules.maxMediaBytes,
+            drained: () => body.resume(),
+            failed: (error) => body.stop(error),
+          }),
+        );
+      const parser = new MultipartParser(boundary, {
         field: (name, value) => {
           fields.set(name, value);
           fieldRead?.(fields);
         },
         media: (bytes) => {
-          media ??= unpublished.use(new ReceivedMedia(this.#store, this.#orphaned));
-          stored = media.receive(bytes, { after, begins, hashed });
-          stored.catch((error) => stop.abort(error));
+          media ??= receiveMedia();
+          if (!media.write(bytes)) body.pause();
         },
-        tooLarge: () => media?.isTooLarge(),
+        mediaEnd: () => media?.end(),
         fileInstead: (name) => files.add(name),
+        failed: (cause) => body.stop(new Refusal('form_malformed', { cause })),
       });
-      parser.once('error', (error) =>
-        stop.abort(isTold(error) ? error : new Refusal('form_malformed', { cause: error })),
-      );
-      const body = readBody(request, this.#bodyLimits(), { after, signal: stop.signal });
-      const tidied = tidyForm(body, boundary, this.#rules.compatibility);
-      await pipeline(tidied, parser, { signal: stop.signal });
-      await stored;
+      const form = new FormReader(boundary, this.#rules.compatibility, parser);
+      const body = new BodyReader(request, this.#bodyLimits(), { take: (chunk) => form.read(chunk), verdict: after });
+      await body.ended;
+      form.end();
+      await parser.finish();
     } catch (error) {
       await after;
-      throw stop.signal.aborted ? stop.signal.reason : error;
+      throw error;
     }
     await after;
     const held = unpublished.move();
@@ -105,8 +109,4 @@ export class FormReceiver {
     const { maxMediaBytes, minBytesPerSecond, maxUploadSeconds: maxSeconds } = this.#rules;
     return { maxBytes: maxMediaBytes + formOverheadBytes, minBytesPerSecond, maxSeconds };
   }
-}
-
-function isTold(error: unknown): boolean {
-  return error instanceof Refusal || error instanceof ClientGone;
 }

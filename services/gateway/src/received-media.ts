@@ -5,12 +5,17 @@ import { mediaObject, newMediaKey } from '@echodrop/object-store/object-keys';
 import { type ObjectStore, type StoredObject, StoreUnavailable } from '@echodrop/object-store/object-store';
 
 interface Receiving {
-  /** The bytes are held back until it resolves. */
-  readonly after?: Promise<unknown>;
+  /** Nothing reaches the store before it resolves. */
+  readonly verdict?: Promise<unknown> | undefined;
   /** Called with the first bytes before they reach the store; what it rejects with ends the receiving. */
-  readonly begins?: (first: Buffer) => Promise<void>;
+  readonly begins?: ((first: Buffer) => Promise<void>) | undefined;
   /** Whether `contentHash` will be asked for. */
-  readonly hashed?: boolean;
+  readonly hashed?: boolean | undefined;
+  readonly maxBytes: number;
+  /** Called after `write` has returned false, once more is wanted. */
+  readonly drained: () => void;
+  /** Called when the bytes cannot be stored. */
+  readonly failed: (error: unknown) => void;
 }
 
 /** Media on its way into the store. Whoever holds it disposes of it, and disposing discards it unless it was committed. */
@@ -18,39 +23,57 @@ export class ReceivedMedia implements AsyncDisposable {
   readonly key = newMediaKey();
   readonly #store: ObjectStore;
   readonly #orphaned: (key: string) => void;
+  readonly #receiving: Receiving;
   readonly #stop = new AbortController();
+  readonly #source: Readable;
+  readonly #hash: Hash | undefined;
   #head = Buffer.alloc(0);
-  #hash: Hash | undefined;
+  #size = 0;
   #stored: Promise<StoredObject | undefined> = Promise.resolve(undefined);
-  #tooLarge = false;
   #committed = false;
 
   /** `orphaned` is told of media that could not be removed and is left to the sweeper. */
-  constructor(store: ObjectStore, orphaned: (key: string) => void) {
+  constructor(store: ObjectStore, orphaned: (key: string) => void, receiving: Receiving) {
     this.#store = store;
     this.#orphaned = orphaned;
+    this.#receiving = receiving;
+    this.#hash = receiving.hashed ? createHash('sha256') : undefined;
+    this.#source = new Readable({ read: receiving.drained });
+    // The store's reader, or nobody, hears of it.
+    this.#source.on('error', () => {});
   }
 
-  /**
-   * Streams `bytes` into the store. Empty media is not stored.
-   * @throws StoreUnavailable, what `after` or `begins` reject with, or the error of `bytes`
-   */
-  async receive(bytes: Readable, { after, begins, hashed }: Receiving): Promise<void> {
-    await after;
-    if (hashed) this.#hash = createHash('sha256');
-    this.#stored = this.#put(bytes.iterator({ destroyOnReturn: false }), begins);
-    await this.#stored.catch((error) => {
-      if (!this.#tooLarge) throw error;
-    });
+  /** Takes the next bytes; what is beyond the limit is dropped. @returns false where no more should come until `drained` */
+  write(bytes: Buffer): boolean {
+    const isFirst = this.#size === 0;
+    this.#size += bytes.length;
+    if (this.tooLarge) {
+      this.#source.destroy(new Error('media is too large'));
+      return true;
+    }
+    const missing = probeHeadBytes - this.#head.length;
+    if (missing > 0) this.#head = Buffer.concat([this.#head, bytes.subarray(0, missing)]);
+    this.#hash?.update(bytes);
+    if (isFirst) {
+      this.#stored = this.#put(bytes);
+      this.#stored.catch((error) => this.tooLarge || this.#receiving.failed(error));
+    }
+    return this.#source.push(bytes);
+  }
+
+  /** All bytes have come. Empty media is not stored. */
+  end(): void {
+    this.#source.push(null);
+  }
+
+  /** How many bytes have come. */
+  get size(): number {
+    return this.#size;
   }
 
   /** What was stored is discarded, and what comes is dropped. */
-  isTooLarge(): void {
-    this.#tooLarge = true;
-  }
-
   get tooLarge(): boolean {
-    return this.#tooLarge;
+    return this.#size > this.#receiving.maxBytes;
   }
 
   /** The first bytes, up to 16 KiB. */
@@ -58,14 +81,14 @@ export class ReceivedMedia implements AsyncDisposable {
     return this.#head;
   }
 
-  /** The SHA-256 of all its bytes, in hexadecimal digits, once it is stored; undefined where none was to be made. */
+  /** The SHA-256 of all its bytes, in hexadecimal digits, once it has ended; undefined where none was to be made. */
   get contentHash(): string | undefined {
     return this.#hash?.copy().digest('hex');
   }
 
-  /** Size and tag of the media in the store; undefined when it was empty or too large. */
+  /** Size and tag of the media once it is in the store; undefined when it was empty or too large. @throws what kept it from being stored */
   async stored(): Promise<StoredObject | undefined> {
-    return this.#stored.catch(() => undefined);
+    return this.tooLarge ? undefined : this.#stored;
   }
 
   /** From now on the media belongs to a record that may exist: only the sweeper may remove it. */
@@ -84,22 +107,10 @@ export class ReceivedMedia implements AsyncDisposable {
     }
   }
 
-  async #put(bytes: AsyncIterator<Buffer>, begins: Receiving['begins']): Promise<StoredObject | undefined> {
-    const first = await bytes.next();
-    if (first.done) return undefined;
-    await begins?.(first.value);
-    const source = Readable.from(this.#watched(first.value, bytes), { objectMode: false });
-    return this.#store.put(mediaObject(this.key), source, { signal: this.#stop.signal });
-  }
-
-  async *#watched(first: Buffer, rest: AsyncIterator<Buffer>): AsyncGenerator<Buffer> {
-    for (let chunk: IteratorResult<Buffer> = { value: first }; !chunk.done; chunk = await rest.next()) {
-      if (this.#tooLarge) continue;
-      const missing = probeHeadBytes - this.#head.length;
-      if (missing > 0) this.#head = Buffer.concat([this.#head, chunk.value.subarray(0, missing)]);
-      this.#hash?.update(chunk.value);
-      yield chunk.value;
-    }
-    if (this.#tooLarge) throw new Error('media is too large');
+  async #put(first: Buffer): Promise<StoredObject> {
+    const { verdict, begins } = this.#receiving;
+    await verdict;
+    await begins?.(first);
+    return this.#store.put(mediaObject(this.key), this.#source, { signal: this.#stop.signal });
   }
 }

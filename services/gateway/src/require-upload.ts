@@ -23,8 +23,7 @@ export async function requireParameters(
   const key = fields.get('key');
   const isForgiven = compatibility === 'historic' && !files.has('message');
   const message = fields.get('message') ?? (isForgiven ? '' : undefined);
-  const hasMedia = media !== undefined && (media.tooLarge || (await media.stored()) !== undefined);
-  if (!key || message === undefined || !hasMedia) throw new Refusal('parameter_missing');
+  if (!key || message === undefined || media === undefined) throw new Refusal('parameter_missing');
   const application = apiKeys.applicationOf(key);
   if (application === undefined) throw new Refusal('api_key_unknown');
   return { message, application, media };

@@ -1,12 +1,10 @@
-import { buffer } from 'node:stream/consumers';
-import { pipeline } from 'node:stream/promises';
 import { multipartForm } from '@echodrop/testkit/multipart-form';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { boundaryOf } from './boundary.ts';
-import { multipartParser } from './multipart.ts';
+import { MultipartParser } from './multipart.ts';
+import { FormReader } from './read-form.ts';
 import { Refusal } from './refusals.ts';
-import { tidyForm } from './tidy-form.ts';
 
 type Compatibility = 'strict' | 'historic';
 
@@ -17,23 +15,27 @@ async function read(
   compatibility: Compatibility = 'strict',
 ) {
   const fields: Record<string, string> = {};
-  let media: Promise<Buffer> | undefined;
-  const parser = multipartParser(boundary, 1_000_000, {
+  const media: Buffer[] = [];
+  let isWhole = false;
+  const parser = new MultipartParser(boundary, {
     field: (name, value) => {
       fields[name] = value;
     },
-    media: (bytes) => {
-      media = buffer(bytes);
-      media.catch(() => {});
+    media: (bytes) => media.push(bytes),
+    mediaEnd: () => {
+      isWhole = true;
     },
-    tooLarge: () => expect.unreachable(),
     fileInstead: () => {},
+    failed: () => expect.unreachable(),
   });
-  await pipeline(tidyForm(pieces(body, cuts), boundary, compatibility), parser);
-  return { fields, media: await media };
+  const form = new FormReader(boundary, compatibility, parser);
+  for (const piece of pieces(body, cuts)) form.read(piece);
+  form.end();
+  await parser.finish();
+  return { fields, media: isWhole ? Buffer.concat(media) : undefined };
 }
 
-async function* pieces(body: Buffer, cuts: readonly number[]): AsyncGenerator<Buffer> {
+function* pieces(body: Buffer, cuts: readonly number[]): Generator<Buffer> {
   const at = [0, ...cuts.map((cut) => cut % (body.length + 1)).sort((a, b) => a - b), body.length];
   for (let i = 1; i < at.length; i++) yield body.subarray(at[i - 1], at[i]);
 }
