@@ -1,4 +1,5 @@
-import { createHmac, hash } from 'node:crypto';
+import { hash } from 'node:crypto';
+import { KeyedHash } from '@echodrop/service/keyed-hash';
 import type { Secret } from '@echodrop/service/secret';
 
 /** What a signature names beside the request: the endpoint's host (with its port where it has one) and whose keys are used. */
@@ -20,7 +21,7 @@ export class S3Signer {
   #second = 0;
   #time = '';
   #scope = '';
-  #key = Buffer.alloc(0);
+  #key = new KeyedHash('');
 
   constructor(credentials: S3Credentials) {
     this.#credentials = credentials;
@@ -38,7 +39,7 @@ export class S3Signer {
     const headers = `host:${host}\nx-amz-content-sha256:${payloadHash}\nx-amz-date:${this.#time}\n`;
     const request = hash('sha256', `${method}\n${path}\n${query}\n${headers}\n${names}\n${payloadHash}`);
     const text = `AWS4-HMAC-SHA256\n${this.#time}\n${this.#scope}\n${request}`;
-    const signature = createHmac('sha256', this.#key).update(text).digest('hex');
+    const signature = this.#key.hexOf(text);
     const credential = `${accessKey.reveal()}/${this.#scope}`;
     return {
       host,
@@ -58,7 +59,10 @@ export class S3Signer {
     const scope = `${day}/${region}/s3/aws4_request`;
     if (scope === this.#scope) return;
     this.#scope = scope;
-    const keyOf = (key: string | Buffer, text: string) => createHmac('sha256', key).update(text).digest();
-    this.#key = keyOf(keyOf(keyOf(keyOf(`AWS4${secretKey.reveal()}`, day), region), 's3'), 'aws4_request');
+    const dayKey = [day, region, 's3', 'aws4_request'].reduce<string | Buffer>(
+      (key, text) => new KeyedHash(key).of(text),
+      `AWS4${secretKey.reveal()}`,
+    );
+    this.#key = new KeyedHash(dayKey);
   }
 }

@@ -56,21 +56,19 @@ export class SignedRequests implements AsyncDisposable {
 
   /** Writes a whole object, or the part of one that `query` names. @returns its tag */
   async put(key: string, content: Bytes, { query = {}, contentType = '' } = {}): Promise<string> {
-    const { status, headers, text } = await this.#send(key, content, {
+    const answer = await this.#send(key, content, {
       query,
       headers: contentType ? { 'content-type': contentType } : {},
     });
-    if (status !== 200) throw faultOf(status, text);
-    return tagOf(headers);
+    if (answer.status !== 200) throw faultOf(answer.status, answer.text);
+    return tagOf(answer.headers);
   }
 
   async putIfAbsent(key: string, content: Bytes): Promise<'created' | 'exists'> {
-    const { status, text } = await this.#send(key, content, {
-      headers: { 'if-none-match': '*' },
-      ms: this.#deadlines.callMs,
-    });
-    if (status === 412) return 'exists';
-    if (status !== 200) throw faultOf(status, text);
+    const headers = { 'if-none-match': '*' };
+    const answer = await this.#send(key, content, { headers, ms: this.#deadlines.callMs });
+    if (answer.status === 412) return 'exists';
+    if (answer.status !== 200) throw faultOf(answer.status, answer.text);
     return 'created';
   }
 
