@@ -9,6 +9,7 @@ import { execa } from 'execa';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { QueueUnavailable } from './ask-queue.ts';
 import { msUntilSettled, RedisView, type TestQueue, testQueue } from './queue.fixture.ts';
+import { sharedChannel } from './replies.ts';
 
 let redis: RunningRedis;
 let view: RedisView;
@@ -30,6 +31,18 @@ async function readyAsker(queue: TestQueue) {
     return true;
   });
   return asker;
+}
+
+/** An asker of its own process, as far as Redis can tell; `heard` is what was sent to it. */
+async function listeningAsker(queue: TestQueue) {
+  const { asker, connection } = queue.askerWithConnection();
+  const heard: string[] = [];
+  connection.redis.on('message', (_channel: string, message: string) => {
+    const { answer, failure } = JSON.parse(message);
+    heard.push(answer ?? failure);
+  });
+  await waitUntil('a connection', 5000, () => asker.ready().then(() => true));
+  return Object.assign(asker, { heard: () => heard });
 }
 
 async function becomes(queue: TestQueue, list: 'wait' | 'active', length: number): Promise<void> {
@@ -214,20 +227,67 @@ describe.concurrent('a queue', () => {
     expect(await again).toBe('SMALL');
   });
 
-  test('an answer whose event is lost is found by the second way', async () => {
+  test.each([
+    ['whose reply is lost', { reply: 'nobody-listens' }],
+    ['of a worker that sends no reply', {}],
+  ])('an answer %s is found by the second way', async (_, changed) => {
     await using queue = testQueue(redis.url);
-    const { letGo, ends } = holdingWorker(queue, 0);
     const asker = await readyAsker(queue);
     const asked = asker.ask('q', { deadlineMs: 10_000 });
-    await becomes(queue, 'active', 1);
-    const clients = (await view.redis.client('LIST')) as string;
-    const listener = clients.split('\n').find((line) => line.includes(`${btoa(queue.name)}:qe`));
-    await view.redis.client('KILL', 'ID', String(/id=(\d+)/.exec(listener ?? '')?.[1]));
-    letGo();
-    await waitUntil('the end of the job', 2000, async () => ends.length === 1);
-    await view.redis.del(view.key(queue.name, 'events'));
+    await becomes(queue, 'wait', 1);
+    const [jobId = ''] = await view.jobs(queue.name, 'wait');
+    const { reply, ...data } = JSON.parse((await view.redis.hget(view.key(queue.name, jobId), 'data')) ?? '');
+    expect(reply).toEqual(expect.any(String));
+    await view.redis.hset(view.key(queue.name, jobId), 'data', JSON.stringify({ ...data, ...changed }));
+    queue.worker();
     expect(await msUntilSettled(asked)).toBeLessThan(4000);
     expect(await asked).toBe('Q');
+  });
+
+  test('a reply goes to who asked and to nobody else, be it an answer or a failure, and to all who wait for a shared job', async () => {
+    await using queue = testQueue(redis.url);
+    queue.worker({
+      concurrency: 5,
+      answer: async (question) => {
+        if (question === 'bad') throw new Error('the store is down');
+        return question;
+      },
+    });
+    const sites = [await listeningAsker(queue), await listeningAsker(queue)] as const;
+    const [first, second] = sites;
+    for (const n of [1, 2, 3]) expect(await first.ask(`first ${n}`, { deadlineMs: 5000 })).toBe(`first ${n}`);
+    expect(await second.ask('second', { deadlineMs: 5000 })).toBe('second');
+    const failed = second.ask('bad', { deadlineMs: 5000 });
+    // Told, not looked for.
+    expect(await msUntilSettled(failed)).toBeLessThan(1500);
+    await expect(failed).rejects.toMatchObject({ cause: { message: 'the store is down' } });
+    expect(first.heard()).toEqual(['first 1', 'first 2', 'first 3']);
+    expect(second.heard()).toEqual(['second', 'the store is down']);
+
+    await first.wish('wished', { deadlineMs: 5000, jobId: 'nobody-waits' });
+    await waitUntil(
+      'its end',
+      5000,
+      async () => (await view.redis.zscore(view.key(queue.name, 'completed'), 'nobody-waits')) !== null,
+    );
+    await second.ask('last', { deadlineMs: 5000 });
+    expect(first.heard()).toHaveLength(3);
+    expect(second.heard()).toHaveLength(3);
+  });
+
+  test('all who wait for a shared job are told its end once, and are not subscribed to it afterwards', async () => {
+    await using queue = testQueue(redis.url);
+    const { letGo } = holdingWorker(queue, 0);
+    const sites = [await listeningAsker(queue), await listeningAsker(queue)];
+    const waiting = { deadlineMs: 10_000, jobId: 'shared' };
+    const asked = [...sites, ...sites].map((site) => site.ask('q', waiting));
+    await becomes(queue, 'active', 1);
+    const subscribed = async () => (await view.redis.pubsub('NUMSUB', sharedChannel(queue.name, 'shared')))[1];
+    await waitUntil('both', 2000, async () => (await subscribed()) === 2);
+    letGo();
+    expect(await Promise.all(asked)).toEqual(['Q', 'Q', 'Q', 'Q']);
+    for (const site of sites) expect(site.heard()).toEqual(['Q']);
+    await waitUntil('no subscription', 2000, async () => (await subscribed()) === 0);
   });
 
   test('the job of a worker that is killed is answered by another within ten seconds', {

@@ -1,6 +1,7 @@
 import type { MediaType } from '@echodrop/media/media-type';
 import { isPhoto } from '@echodrop/media/media-type';
 import type { Probe } from '@echodrop/media/probe';
+import { AskConnection } from './ask-connection.ts';
 import { AskQueue, type Backlog } from './ask-queue.ts';
 import { Backlogs } from './backlogs.ts';
 import { killedItsWorkers } from './died-with-it.ts';
@@ -38,8 +39,9 @@ export class ProbeClient implements AsyncDisposable {
   readonly #backlogs: Backlogs<(typeof queues)[ProbeKind]>;
 
   constructor(connection: QueueConnection) {
-    this.#photos = this.#parts.use(new AskQueue(queues.photos, connection));
-    this.#films = this.#parts.use(new AskQueue(queues.films, connection));
+    const asking = this.#parts.use(new AskConnection(connection));
+    this.#photos = this.#parts.use(new AskQueue(queues.photos, asking));
+    this.#films = this.#parts.use(new AskQueue(queues.films, asking));
     this.#backlogs = new Backlogs({ [queues.photos]: this.#photos, [queues.films]: this.#films });
   }
 

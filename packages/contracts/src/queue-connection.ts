@@ -24,6 +24,8 @@ export interface JobData<Q> {
   readonly deadline: number;
   /** The trace that the job belongs to (W3C Trace Context); jobs of earlier releases have none. */
   readonly traceparent?: string | undefined;
+  /** The channel on which whoever asked hears the end; jobs of earlier releases have none. */
+  readonly reply?: string;
   readonly question: Q;
 }
 

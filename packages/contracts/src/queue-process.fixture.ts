@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { AskConnection } from './ask-connection.ts';
 import { AskQueue } from './ask-queue.ts';
 import { connectionTo } from './queue.fixture.ts';
 import { ServedQueue } from './serve-queue.ts';
@@ -14,12 +15,14 @@ switch (what) {
     break;
   case 'ask-and-leave': {
     await using _ = new ServedQueue<string, string>({ ...serving, answer: async (q) => q }, connection);
-    await using asker = new AskQueue<string, string>(name, connection);
+    await using asking = new AskConnection(connection);
+    await using asker = new AskQueue<string, string>(name, asking);
     process.stdout.write(await retried(() => asker.ask('asked', { deadlineMs: 5000 })));
     break;
   }
   case 'ask-in-vain': {
-    await using asker = new AskQueue<string, string>(name, connection);
+    await using asking = new AskConnection(connection);
+    await using asker = new AskQueue<string, string>(name, asking);
     process.stdout.write(await asker.ask('asked', { deadlineMs: 5000 }).catch(({ name: error }) => error));
     break;
   }

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { createLog } from '@echodrop/service/log';
 import { Secret } from '@echodrop/service/secret';
 import { Redis } from 'ioredis';
+import { AskConnection } from './ask-connection.ts';
 import { AskQueue } from './ask-queue.ts';
 import { type QueueConnection, queuePrefix } from './queue-connection.ts';
 import { type JobEnd, ServedQueue } from './serve-queue.ts';
@@ -18,6 +19,8 @@ export interface TestQueue extends AsyncDisposable {
   readonly name: string;
   /** A new asking end, disposed of with the queue. */
   asker(): AskQueue<Question, Answer>;
+  /** The same, and the connection that is its alone. */
+  askerWithConnection(): { asker: AskQueue<Question, Answer>; connection: AskConnection };
   /** A new answering end, disposed of with the queue; `ends` collects how its jobs ended. */
   worker(serving?: Partial<Serving>): { served: ServedQueue<Question, Answer>; ends: JobEnd[] };
 }
@@ -32,9 +35,14 @@ interface Serving {
 /** A queue of a test's own in the Redis at `url`. Unless told otherwise its workers answer in capitals. */
 export function testQueue(url: string, name: string = randomUUID()): TestQueue {
   const parts = new AsyncDisposableStack();
+  const askerWithConnection = () => {
+    const connection = parts.use(new AskConnection(connectionTo(url)));
+    return { asker: parts.use(new AskQueue<Question, Answer>(name, connection)), connection };
+  };
   return {
     name,
-    asker: () => parts.use(new AskQueue<Question, Answer>(name, connectionTo(url))),
+    asker: () => askerWithConnection().asker,
+    askerWithConnection,
     worker(told = {}) {
       const ends: JobEnd[] = [];
       const usual = { concurrency: 1, graceSeconds: 0, answer: async (question: Question) => question.toUpperCase() };

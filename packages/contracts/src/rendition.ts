@@ -1,10 +1,12 @@
 import type { MediaType } from '@echodrop/media/media-type';
 import { type RenditionSet, recipesOf } from '@echodrop/media/recipes';
 import type { Rendered } from '@echodrop/media/render-pictures';
-import { AskQueue, type Backlog, type End } from './ask-queue.ts';
+import { AskConnection } from './ask-connection.ts';
+import { AskQueue, type Backlog } from './ask-queue.ts';
 import { Backlogs } from './backlogs.ts';
 import { diedWithIt, killedItsWorkers } from './died-with-it.ts';
 import { jobVersion, type QueueConnection } from './queue-connection.ts';
+import type { End } from './replies.ts';
 import { type JobEnd, ServedQueue } from './serve-queue.ts';
 
 /** Renditions that are wanted: of which media, and all pictures of it or its film. */
@@ -45,9 +47,10 @@ export class RenditionClient implements AsyncDisposable {
   readonly #backlogs: Backlogs<string>;
 
   constructor(connection: QueueConnection) {
+    const asking = this.#parts.use(new AskConnection(connection));
     const opened = (name: string) =>
       this.#parts.use(
-        new AskQueue<RenditionQuestion, RenditionAnswer>(name, connection, { seconds: standing, mostSeconds: hour }),
+        new AskQueue<RenditionQuestion, RenditionAnswer>(name, asking, { seconds: standing, mostSeconds: hour }),
       );
     this.#queues = { pictures: opened(queues.pictures), film: opened(queues.film) };
     this.#backlogs = new Backlogs({ [queues.pictures]: this.#queues.pictures, [queues.film]: this.#queues.film });

@@ -1,8 +1,7 @@
-import { addAbortListener } from 'node:events';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { connectRedis } from '@echodrop/service/redis';
 import { continued, inSpan } from '@echodrop/service/trace';
 import { DelayedError, type Job, UnrecoverableError, WaitingError, Worker } from 'bullmq';
+import { JobRun, lockDuration } from './job-run.ts';
 import {
   blockingSeconds,
   closingMs,
@@ -13,9 +12,9 @@ import {
   queuePrefix,
   within,
 } from './queue-connection.ts';
+import { type End, encodeReply } from './replies.ts';
 
-// A dead worker's job is another's within ten seconds (TRAPS, BullMQ); one that kills two workers fails.
-const lockDuration = 6000;
+// A job that kills two workers fails.
 // What a lost connection cost is tried again at once: BullMQ would wait for 15 s, and a job's lock ends sooner.
 const recovery = {
   lockDuration,
@@ -57,8 +56,6 @@ interface Serving<Q, A> {
 
 // For how long a job that is not this worker's to answer is left at most.
 const leftMs = 30_000;
-// How long an answer that was told to end may take for it.
-const endingMs = 1000;
 
 /**
  * The answering end of a queue. Disposing lets running jobs finish within the grace; those that do not are given back to
@@ -69,7 +66,8 @@ export class ServedQueue<Q, A> implements AsyncDisposable {
   readonly #redis: ReturnType<typeof connectRedis>;
   readonly #answer: Serving<Q, A>['answer'];
   readonly #mostMs: number | undefined;
-  readonly #stop = new AbortController();
+  readonly #runs = new Set<JobRun<A>>();
+  #stop: Error | undefined;
   readonly #log: QueueConnection['log'];
 
   constructor(
@@ -92,18 +90,21 @@ export class ServedQueue<Q, A> implements AsyncDisposable {
       const [finishingMs, givingBackMs] = this.#redis.status === 'ready' ? [graceSeconds * 1000, closingMs] : [0, 0];
       const closed = worker.close();
       await within(finishingMs, closed);
-      this.#stop.abort(new Error('the worker stops'));
+      this.#stop = new Error('the worker stops');
+      for (const run of this.#runs) run.takeAway(this.#stop);
       await within(givingBackMs, closed);
     });
     worker.on('error', (error) =>
       connection.log.debug({ reason: error.message, queue: name }, 'worker lost its connection'),
     );
-    worker.on('completed', (job) =>
+    worker.on('completed', (job, answer) => {
+      this.#reply(job, { answer });
       continued(job.data.traceparent, () =>
         ended({ queue: name, jobId: String(job.id), outcome: 'answered', ...times(job) }, job.data.question),
-      ),
-    );
+      );
+    });
     worker.on('failed', (job, error) => {
+      this.#reply(job, { failure: error.message });
       const outcome = error.message === late ? 'late' : 'failed';
       continued(job?.data.traceparent, () =>
         ended({ queue: name, jobId: String(job?.id), outcome, ...times(job), error }, job?.data.question),
@@ -139,43 +140,30 @@ export class ServedQueue<Q, A> implements AsyncDisposable {
     const remaining = job.data.deadline - Date.now();
     if (remaining <= 0) throw new UnrecoverableError(late);
     if (job.data.version !== jobVersion) return this.#leave(job, token, remaining);
-    const lost = new AbortController();
-    const ended = new AbortController();
-    keepLock(job, token, lost, ended.signal).catch(() => {});
+    const run = new JobRun<A>(job, token, this.#mostMs ?? remaining);
+    this.#runs.add(run);
+    if (this.#stop) run.takeAway(this.#stop);
     try {
-      const timeIsUp = AbortSignal.timeout(this.#mostMs ?? remaining);
-      const signal = AbortSignal.any([timeIsUp, this.#stop.signal, lost.signal]);
-      return await endedOnceTold(this.#answer(job.data.question, signal), signal);
+      return await run.result((signal) => this.#answer(job.data.question, signal));
     } catch (error) {
-      if (this.#stop.signal.aborted || lost.signal.aborted) return giveBack(job, token);
+      if (run.isTakenAway) return giveBack(job, token);
       throw error;
     } finally {
-      ended.abort();
+      this.#runs.delete(run);
     }
   }
-}
 
-// Also of an answer that does not heed its signal: a store that hangs must keep neither its job nor the worker's place.
-async function endedOnceTold<A>(answering: Promise<A>, signal: AbortSignal): Promise<A> {
-  const overdue = Promise.withResolvers<never>();
-  using _ = addAbortListener(signal, () => setTimeout(overdue.reject, endingMs, signal.reason).unref());
-  return await Promise.race([answering, overdue.promise]);
+  // After the end is in Redis, so that who looks at the job learns the same. What is lost is found by looking.
+  #reply(job: Job<JobData<Q>, A> | undefined, end: End<A>): void {
+    if (job?.data.reply === undefined) return;
+    this.#redis.publish(job.data.reply, encodeReply(String(job.id), end)).catch(() => {});
+  }
 }
 
 // BullMQ counts neither a stall nor a failure. It refuses where the lock is another's: then there is nothing to give back.
 async function giveBack(job: Job, token: string): Promise<never> {
   await job.moveToWait(token).catch(() => {});
   throw new WaitingError();
-}
-
-// Not left to BullMQ, which knows what it renews by the job's id alone: of a job that this worker has lost and taken again,
-// the end of the first taking would end the renewals of the second.
-async function keepLock(job: Job, token: string, lost: AbortController, ended: AbortSignal): Promise<void> {
-  while (!lost.signal.aborted) {
-    await sleep(lockDuration / 3, undefined, { signal: ended });
-    const renewed = await job.extendLock(token, lockDuration).catch(() => 'unknown');
-    if (renewed === 0) lost.abort(new Error('the lock of the job is lost'));
-  }
 }
 
 const late = 'past its deadline';

@@ -3,7 +3,7 @@ import { choice, port, readSettings, rotatedSecret, type Settings, secret, whole
 import { processSettings } from '@echodrop/service/process-settings';
 import { cacheRedisSettings } from '@echodrop/service/redis';
 
-// Below the ten seconds that the gateway waits for the verifier, together with five questions to a cache that hangs.
+// Below the ten seconds that the gateway waits for the verifier, together with four questions to a cache that hangs.
 const maxProviderMs = 7000;
 
 const settings = {

@@ -54,7 +54,7 @@ test('the whole process: verifies over its wire, serves without its cache, tells
   expect(standIn.questions).toHaveLength(1);
   standIn.behaviour = says(401);
   expect(await verify('hunter2-refused')).toEqual({ outcome: 'refused' });
-  const keys = (await redis.command('keys', 'echodrop:1:verdict:*')).split('\n');
+  const keys = (await redis.command('keys', '{echodrop:2}:verdict:*')).split('\n');
   const lives = await Promise.all(keys.map(async (key) => Number(await redis.command('pttl', key))));
   expect(lives.map((ms) => Math.ceil(ms / 1000)).toSorted((a, b) => a - b)).toEqual([10, 34]);
   standIn.behaviour = says(500, 'hunter2');

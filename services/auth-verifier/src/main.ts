@@ -5,11 +5,11 @@ import { listen } from '@echodrop/service/http-server';
 import { cacheRedisUrl, connectRedis, impatient } from '@echodrop/service/redis';
 import { runService } from '@echodrop/service/run-service';
 import { CacheKeys } from './cache-keys.ts';
+import { Claims } from './claims.ts';
 import { readConfig } from './config.ts';
 import { VerifierEvents } from './events.ts';
 import { IdentityProviders } from './identity-provider.ts';
 import { KnownProviders } from './known-providers.ts';
-import { ProofUses } from './proof-uses.ts';
 import { tellLeftAlone } from './tell-left-alone.ts';
 import { VerdictCache } from './verdict-cache.ts';
 import { Verifier } from './verify.ts';
@@ -25,12 +25,11 @@ await runService('auth-verifier', readConfig, async ({ config, log, metrics, par
   const events = new VerifierEvents(log, metrics);
   const redis = parts.use(connectRedis(cacheRedisUrl(config), { ...impatient, commandTimeout: cacheTimeoutMs }, log));
   const keys = new CacheKeys(config.CACHE_KEY_SECRET);
-  const cache = new VerdictCache(redis, keys, {
+  const cache = new VerdictCache(redis, keys, config.VERDICT_REUSE, {
     verifiedSeconds: config.VERDICT_TTL_SECONDS,
     refusedSeconds,
     leaseMs: config.PROVIDER_TIMEOUT_MS + leaseMarginMs,
   });
-  const uses = new ProofUses(redis, keys, config.VERDICT_REUSE);
   const providers = parts.use(
     new IdentityProviders({
       timeoutMs: config.PROVIDER_TIMEOUT_MS,
@@ -39,7 +38,8 @@ await runService('auth-verifier', readConfig, async ({ config, log, metrics, par
     }),
   );
   tellLeftAlone(metrics, known, providers);
-  const verifier = new Verifier({ known, uses, cache, providers, events });
+  const claims = new Claims(keys, config.VERDICT_REUSE);
+  const verifier = parts.use(new Verifier({ known, claims, cache, providers, events }));
   const server = verificationServer({
     secret: config.VERIFIER_SECRET,
     providers: known.advertised,

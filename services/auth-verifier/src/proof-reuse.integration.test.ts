@@ -5,7 +5,7 @@ import { Secret } from '@echodrop/service/secret';
 import { type RunningRedis, startRedis } from '@echodrop/testkit/start-redis';
 import { waitUntil } from '@echodrop/testkit/wait-until';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
-import type { Reuse } from './proof-uses.ts';
+import type { Reuse } from './claims.ts';
 import { echo, fourSecrets, Replica } from './replica.fixture.ts';
 
 const [home, elsewhere] = ['192.0.2.1', '198.51.100.7'];
@@ -86,16 +86,16 @@ test.each<[Reuse, string[]]>([
 test.each<Reuse>(['retry', 'off'])('%s: a proof is a replay even when its verdict is long over', async (reuse) => {
   const one = await replica(reuse);
   await outcome(one, shown(home));
-  for (const key of await one.redis.keys('echodrop:1:verdict:*')) await one.redis.del(key);
+  for (const key of await one.redis.keys('{echodrop:2}:verdict:*')) await one.redis.del(key);
   expect(await outcome(one, shown(elsewhere))).toBe('refused');
-  const [key = ''] = await one.redis.keys('echodrop:1:use:*');
+  const [key = ''] = await one.redis.keys('{echodrop:2}:use:*');
   expect(await one.redis.ttl(key)).toBeGreaterThan(23 * 3600);
 });
 
 test('retry: when the verdict is over, the provider judges a repeat', async () => {
   const one = await replica('retry');
   await outcome(one, shown(home));
-  for (const key of await one.redis.keys('echodrop:1:verdict:*')) await one.redis.del(key);
+  for (const key of await one.redis.keys('{echodrop:2}:verdict:*')) await one.redis.del(key);
   expect(await outcome(one, shown(home))).toBe('verified');
   expect(standIn.questions).toHaveLength(2);
 });
@@ -122,7 +122,7 @@ test.each<Reuse>(['retry', 'off'])('%s: a proof that was certainly not seen was 
 test('retry: that a provider cannot say on a repeat gives the proof to nobody else', async () => {
   const one = await replica('retry');
   await outcome(one, shown(home));
-  for (const key of await one.redis.keys('echodrop:1:verdict:*')) await one.redis.del(key);
+  for (const key of await one.redis.keys('{echodrop:2}:verdict:*')) await one.redis.del(key);
   standIn.behaviour = says(500);
   expect(await outcome(one, shown(home))).toBe('provider_unavailable');
   expect(await outcome(one, shown(elsewhere))).toBe('refused');
@@ -205,7 +205,7 @@ test('headers that verify nobody leave nothing for a day', async () => {
   standIn.behaviour = says(401);
   const one = await replica('off');
   for (let times = 0; times < 20; times += 1) await outcome(one, shown(home, header(`${times}`)));
-  expect(await one.redis.keys('echodrop:1:use:*')).toEqual([]);
+  expect(await one.redis.keys('{echodrop:2}:use:*')).toEqual([]);
 });
 
 test('a late answer takes no use away that has verified somebody since', async () => {

@@ -10,7 +10,9 @@ const signedNames = ['oauth_consumer_key', 'oauth_token', 'oauth_timestamp', 'oa
 export type Proof = readonly string[];
 
 export function proofOf(credentials: Credentials, { advertised }: Provider): Proof {
-  return [advertised, JSON.stringify(Object.entries(credentials).sort())];
+  if (credentials.version === 2) return ['2', advertised, credentials.authorization];
+  const { consumerToken, consumerSecret, oauthToken, oauthSecret } = credentials;
+  return ['1', advertised, consumerToken, consumerSecret, oauthToken, oauthSecret];
 }
 
 /** A scheme that the provider's profile does not know proves nothing to it. */

@@ -5,13 +5,14 @@ import type { RotatedSecret } from '@echodrop/service/env';
 import { createLog } from '@echodrop/service/log';
 import { Metrics } from '@echodrop/service/metrics';
 import { connectRedis, impatient } from '@echodrop/service/redis';
+import type { RedisClient } from '@echodrop/service/redis-client';
 import { Secret } from '@echodrop/service/secret';
-import type { Redis } from 'ioredis';
 import { CacheKeys } from './cache-keys.ts';
+import { lookUp } from './cache-scripts.ts';
+import { Claims, type Reuse } from './claims.ts';
 import { VerifierEvents } from './events.ts';
 import { IdentityProviders } from './identity-provider.ts';
 import { KnownProviders } from './known-providers.ts';
-import { ProofUses, type Reuse } from './proof-uses.ts';
 import { tellLeftAlone } from './tell-left-alone.ts';
 import { VerdictCache } from './verdict-cache.ts';
 import { Verifier } from './verify.ts';
@@ -48,7 +49,6 @@ export class Replica implements AsyncDisposable {
     this.redis = this.#parts.use(
       connectRedis(new Secret(redisUrl), { ...impatient, commandTimeout: cacheTimeoutMs }, log),
     );
-    const redis = settings.slowMs ? slowed(this.redis, settings.slowMs) : this.redis;
     const keys = new CacheKeys(settings.keySecret ?? [new Secret('a secret of this test')]);
     const known = new KnownProviders(providers);
     const events = new VerifierEvents(log, this.metrics);
@@ -56,13 +56,11 @@ export class Replica implements AsyncDisposable {
       new IdentityProviders({ timeoutMs, userIdSecret: new Secret('a secret of this test'), told: events }),
     );
     tellLeftAlone(this.metrics, known, asker);
-    this.verifier = new Verifier({
-      known,
-      uses: new ProofUses(redis, keys, reuse),
-      cache: new VerdictCache(redis, keys, { verifiedSeconds, refusedSeconds: 10, leaseMs: timeoutMs + 500 }),
-      providers: asker,
-      events,
-    });
+    const times = { verifiedSeconds, refusedSeconds: 10, leaseMs: timeoutMs + 500 };
+    const redis = settings.slowMs ? slowed(this.redis, settings.slowMs) : this.redis;
+    const cache = new VerdictCache(redis, keys, reuse, times);
+    const claims = new Claims(keys, reuse);
+    this.verifier = this.#parts.use(new Verifier({ known, claims, cache, providers: asker, events }));
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -70,19 +68,18 @@ export class Replica implements AsyncDisposable {
   }
 }
 
-function slowed(
-  redis: Pick<Redis, 'get' | 'set' | 'del' | 'incr'>,
-  slowMs: (name: string) => number,
-): Pick<Redis, 'get' | 'set' | 'del' | 'incr'> {
-  return {
-    get: async (name: string) => {
-      await sleep(slowMs(name));
-      return redis.get(name);
+function slowed(redis: RedisClient, slowMs: (name: string) => number): RedisClient {
+  return new Proxy(redis, {
+    get(target, property) {
+      const value: unknown = Reflect.get(target, property);
+      if (typeof value !== 'function') return value;
+      if (!String(property).startsWith(lookUp.name)) return value.bind(target);
+      return async (...args: unknown[]) => {
+        await sleep(Math.max(...args.map((each) => slowMs(String(each)))));
+        return value.apply(target, args);
+      };
     },
-    set: redis.set.bind(redis),
-    del: redis.del.bind(redis),
-    incr: redis.incr.bind(redis),
-  } as Pick<Redis, 'get' | 'set' | 'del' | 'incr'>;
+  });
 }
 
 /** Version 2's question: an Echo header for `provider`. */

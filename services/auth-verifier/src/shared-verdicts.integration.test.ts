@@ -92,7 +92,7 @@ test.each(['verdict', 'question', 'unanswered'])(
       expect(outcomes(await Promise.all([ask(slow, fresh), ask(quick, fresh)]))).toEqual(['verified']);
       expect(standIn.questions).toHaveLength(1);
     }
-    expect(await quick.redis.keys('echodrop:1:question:*')).toEqual([]);
+    expect(await quick.redis.keys('{echodrop:2}:question:*')).toEqual([]);
   },
 );
 
@@ -184,7 +184,7 @@ test('a late refusal does not take the place of a verdict', async () => {
   const asked = ask(first);
   await waitUntil('the question', 5000, async () => standIn.questions.length === 1);
   // As if the lease had been evicted.
-  for (const key of await first.redis.keys('echodrop:1:*')) await first.redis.del(key);
+  for (const key of await first.redis.keys('{echodrop:2}:*')) await first.redis.del(key);
   const late = ask(second);
   expect(await asked).toMatchObject({ outcome: 'verified' });
   await late;
@@ -255,7 +255,7 @@ test.each(['', '{', '{}', '{"until":9e15,"since":0,"verdict":{"outcome":"maybe"}
   async (value) => {
     const one = await replica();
     await ask(one);
-    const [key = ''] = await one.redis.keys('echodrop:1:verdict:*');
+    const [key = ''] = await one.redis.keys('{echodrop:2}:verdict:*');
     await one.redis.set(key, value);
     expect(await ask(one)).toMatchObject({ outcome: 'verified' });
     expect(standIn.questions).toHaveLength(2);
@@ -324,7 +324,7 @@ test('who comes when a user was forgotten is not told what was asked for before'
 test('a user is forgotten until the longest verdict has ended', async () => {
   const one = await replica({ verifiedSeconds: 1 });
   await one.verifier.forget({ provider: standIn.provider.advertised, subject: '1059182745930317825' });
-  const [key = ''] = await one.redis.keys('echodrop:1:forgotten:*');
+  const [key = ''] = await one.redis.keys('{echodrop:2}:forgotten:*');
   expect(await one.redis.ttl(key)).toBeGreaterThan(3600);
 });
 
@@ -343,7 +343,7 @@ test('that the count of forgettings is evicted brings no verdict back', async ()
   const one = await replica();
   for (const subject of ['1', '2', '3']) await one.verifier.forget({ provider: 'https://a.example/', subject });
   await ask(one);
-  await one.redis.del('echodrop:1:forgets');
+  await one.redis.del('{echodrop:2}:forgets');
   await one.verifier.forget({ provider: standIn.provider.advertised, subject: '1059182745930317825' });
   standIn.behaviour = says(403);
   expect(await ask(one)).toEqual({ outcome: 'refused' });

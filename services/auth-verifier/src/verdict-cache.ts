@@ -1,19 +1,23 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type ProviderUser, type Verdict, verdictShape } from '@echodrop/contracts/verification';
-import type { Redis } from 'ioredis';
+import type { RedisClient } from '@echodrop/service/redis-client';
 import { z } from 'zod';
 import type { CacheKeys } from './cache-keys.ts';
-import type { Proof } from './proof.ts';
+import { CacheScripts, forget, lookUp, settle } from './cache-scripts.ts';
+import type { Claim, Reuse } from './claims.ts';
 
 const pollMs = 50;
 // Verifiers' clocks may differ by so much.
 const clockDifferenceMs = 5000;
 // Longer than providers believe a signed header.
 const unansweredSeconds = 15 * 60;
+// Longer than any provider should believe a timestamp.
+const usedSeconds = 24 * 3600;
 // Longer than any verdict that was asked for before: the longest VERDICT_TTL_SECONDS, and what a question takes.
 const forgottenSeconds = 3600 + 60;
 
 const keptShape = z.object({ since: z.number(), at: z.number(), verdict: verdictShape });
+type Kept = z.output<typeof keptShape>;
 
 /** A verdict, and how many users had been forgotten when it was asked for. */
 export interface Decided {
@@ -21,14 +25,30 @@ export interface Decided {
   readonly since: number;
 }
 
+/** Whether a header that is good once was used before, by somebody who is believed; undefined where that does not matter. */
+export type Use = 'first' | 'repeat' | undefined;
+
 /**
- * `decided`: there is a verdict. `undecided`: another verifier asked and was told none. `leased`: it is for this one to ask;
- * `unanswered` says that this proof was asked about before, and nobody knows what came of it.
+ * `replay`: the use of a header that somebody else has used. `decided`: there is a verdict. `undecided`: another verifier asked and was
+ * told none. `leased`: it is for this one to ask.
  */
 export type Found =
-  | ({ readonly state: 'decided' } & Decided)
-  | { readonly state: 'undecided' }
-  | { readonly state: 'leased'; readonly since: number; readonly unanswered: boolean };
+  | { readonly state: 'replay' | 'undecided'; readonly use: Use }
+  | ({ readonly state: 'decided'; readonly use: Use } & Decided)
+  | Leased;
+
+export interface Leased {
+  readonly state: 'leased';
+  readonly use: Use;
+  readonly since: number;
+  /** Whether this proof was asked about before, and nobody knows what came of it. */
+  readonly unanswered: boolean;
+  /** Verdicts that were found and are not believed. */
+  readonly passed: readonly string[];
+}
+
+/** What becomes of a use: it verified somebody, so that nobody's late `giveBack` takes it away; or it verified nobody, and was none. */
+export type UseEnd = 'confirm' | 'giveBack' | '';
 
 interface Times {
   readonly verifiedSeconds: number;
@@ -37,129 +57,148 @@ interface Times {
   readonly leaseMs: number;
 }
 
-type Cache = Pick<Redis, 'get' | 'set' | 'del' | 'incr'>;
-
-/** Verdicts, and questions on their way, that all verifiers share. A cache that is down or hangs costs speed: then nothing is found and nothing is kept. */
+/** Verdicts, questions on their way and uses, that all verifiers share. A cache that is down or hangs costs speed: then nothing is found and nothing is kept. */
 export class VerdictCache {
-  readonly #redis: Cache;
+  readonly #redis: RedisClient;
+  readonly #scripts: CacheScripts;
   readonly #keys: CacheKeys;
+  readonly #reuse: Reuse;
   readonly #times: Times;
 
-  constructor(redis: Cache, keys: CacheKeys, times: Times) {
+  constructor(redis: RedisClient, keys: CacheKeys, reuse: Reuse, times: Times) {
     this.#redis = redis;
+    const kinds = [1, 3, 4];
+    this.#scripts = new CacheScripts(
+      redis,
+      kinds.map((each) => 1 + each * keys.count),
+    );
     this.#keys = keys;
+    this.#reuse = reuse;
     this.#times = times;
   }
 
   /**
    * What is known of a proof. While another verifier asks, this waits: a provider that takes a nonce once would refuse the second of
-   * two questions. Who is given the lease asks, and then has the outcome remembered, whichever it is.
+   * two questions. Who is given the lease asks, and then settles, whatever the outcome.
    */
-  async find(proof: Proof): Promise<Found> {
+  async find(claim: Claim): Promise<Found> {
     const end = performance.now() + this.#times.leaseMs;
+    const passed: string[] = [];
+    let use: Use = claim.uses.length > 0 ? 'first' : undefined;
     let waited = false;
     try {
-      for (; performance.now() < end; waited = true) {
-        const decided = await this.#decided(proof);
-        if (decided) return decided;
-        const isAsked = (await this.#texts('question', proof)).length > 0;
-        // A verdict is written before its lease ends: who saw neither looked for the one too early and for the other too late.
-        if (!isAsked && waited) return (await this.#decided(proof)) ?? { state: 'undecided' };
-        if (!isAsked && (await this.#lease(proof))) return await this.#leased(proof);
-        await sleep(pollMs);
+      for (let isFirst = true; isFirst || performance.now() < end; isFirst = false) {
+        const [used, state, told, more] = await this.#lookUp(claim, isFirst, !waited, passed);
+        if (isFirst && used === 'repeat') use = used;
+        switch (state) {
+          case 'replay':
+          case 'undecided':
+            return { state, use };
+          case 'unshared':
+            return { state: 'leased', use, since: 0, unanswered: false, passed };
+          case 'leased':
+            return { state, use, since: Number(told), unanswered: more === 1, passed };
+          case 'verdict': {
+            const kept = await this.#believed(told, Number(more));
+            if (kept) return { state: 'decided', use, verdict: kept.verdict, since: kept.since };
+            passed.push(told);
+            break;
+          }
+          default:
+            waited = true;
+            await sleep(pollMs);
+        }
       }
-      return { state: 'undecided' };
+      return { state: 'undecided', use };
     } catch {
-      return waited ? { state: 'undecided' } : { state: 'leased', since: 0, unanswered: false };
+      return waited ? { state: 'undecided', use } : { state: 'leased', use, since: 0, unanswered: false, passed };
     }
   }
 
   /**
-   * Ends the lease, and keeps what the provider decided; that it could not be asked is never kept. `unanswered`: it may have been
-   * asked, and gave no verdict.
+   * Ends the lease, keeps what the provider decided, and settles the use; that a provider could not be asked is never kept.
+   * `unanswered`: it may have been asked, and gave no verdict.
    */
-  async remember(proof: Proof, { verdict, since }: Decided, unanswered: boolean): Promise<void> {
-    try {
-      const seconds = this.#lifetime(verdict);
-      // A proof that was good and is refused was asked about twice after all.
-      const isLate = verdict.outcome === 'refused' && (await this.#decided(proof)) !== undefined;
-      if (seconds > 0 && !isLate) {
-        const kept = { since, at: Date.now(), verdict: verdictShape.encode(verdict) };
-        await this.#each('verdict', proof, (key) => this.#redis.set(key, JSON.stringify(kept), 'EX', seconds));
-      }
-      if (!unanswered) await this.#each('unanswered', proof, (key) => this.#redis.del(key));
-      await this.#each('question', proof, (key) => this.#redis.del(key));
-    } catch {
-      // Then the next one asks.
-    }
+  async settle(claim: Claim, use: UseEnd, leased: Leased, verdict: Verdict, unanswered: boolean): Promise<void> {
+    if (!claim.isShared) return this.settleUse(claim, use);
+    const seconds = this.#lifetime(verdict);
+    const kept = { since: leased.since, at: Date.now(), verdict: verdictShape.encode(verdict) };
+    const isRefusal = verdict.outcome === 'refused' ? 1 : 0;
+    const text = seconds > 0 ? JSON.stringify(kept) : '';
+    await this.#settle(claim, use, [1, seconds, text, isRefusal, unanswered ? 1 : 0], leased.passed);
+  }
+
+  /** Settles the use alone. */
+  async settleUse(claim: Claim, use: UseEnd): Promise<void> {
+    if (use !== '' && claim.uses.length > 0) await this.#settle(claim, use, [0, 0, '', 0, 0], []);
   }
 
   /** Verdicts on a user that were asked for until now are void. @throws what Redis throws */
-  async forget({ provider, subject }: ProviderUser): Promise<void> {
-    await this.#forgets();
-    const count = await this.#redis.incr(this.#keys.forgets);
-    await this.#each('forgotten', [provider, subject], (key) => this.#redis.set(key, count, 'EX', forgottenSeconds));
+  async forget(user: ProviderUser): Promise<void> {
+    await this.#scripts.run(forget, [this.#keys.forgets, ...this.#marks(user)], [forgottenSeconds]);
   }
 
   /** Whether its user was forgotten after it was asked for. @throws what Redis throws */
   async isVoid({ verdict, since }: Decided): Promise<boolean> {
     if (verdict.outcome !== 'verified') return false;
-    const counts = await this.#texts('forgotten', [verdict.caller.provider, verdict.caller.subject]);
+    const counts = await this.#redis.mget([...this.#marks(verdict.caller)]);
     return counts.some((count) => Number(count) > since);
   }
 
-  async #decided(proof: Proof): Promise<Extract<Found, { state: 'decided' }> | undefined> {
-    for (const text of await this.#texts('verdict', proof)) {
-      const kept = readKept(text);
-      if (kept && this.#isAlive(kept) && !(await this.isVoid(kept))) return { state: 'decided', ...kept };
-    }
-    return undefined;
+  async #lookUp(
+    { isShared, names, uses, users }: Claim,
+    isFirst: boolean,
+    mayTake: boolean,
+    passed: readonly string[],
+  ) {
+    if (!isShared && uses.length === 0) return ['', 'unshared', '', ''] as const;
+    // A verdict that is not kept cannot be shared: then everybody asks.
+    const leaseMs = this.#times.verifiedSeconds === 0 ? 0 : this.#times.leaseMs;
+    const [takenNow, whose] = isFirst ? [uses, users] : [[], []];
+    const reply = await this.#scripts.run(
+      lookUp,
+      [this.#keys.forgets, ...names, ...takenNow],
+      [
+        this.#keys.count,
+        this.#reuse,
+        usedSeconds,
+        isShared ? 1 : 0,
+        mayTake ? 1 : 0,
+        leaseMs,
+        unansweredSeconds,
+        ...whose,
+        ...passed,
+      ],
+    );
+    return reply as [use: string, state: string, told: string, more: string | number];
+  }
+
+  // Where it fails the next one asks.
+  async #settle(
+    { names, uses, users }: Claim,
+    use: UseEnd,
+    question: readonly (string | number)[],
+    passed: readonly string[],
+  ): Promise<void> {
+    const keys = [this.#keys.forgets, ...names, ...uses];
+    const args = [this.#keys.count, use, usedSeconds, ...question, ...users, ...passed];
+    await this.#scripts.run(settle, keys, args).catch(() => {});
+  }
+
+  // While nobody at all was forgotten since a verdict was asked for, its user was not either.
+  async #believed(text: string, forgets: number): Promise<Kept | undefined> {
+    const kept = readKept(text);
+    if (!kept || !this.#isAlive(kept)) return undefined;
+    return forgets > kept.since && (await this.isVoid(kept)) ? undefined : kept;
   }
 
   // One that a verifier with another setting has kept, or that was long on its way into the cache, lives no longer.
-  #isAlive({ verdict, at }: z.output<typeof keptShape>): boolean {
+  #isAlive({ verdict, at }: Kept): boolean {
     return Date.now() < at + this.#lifetime(verdict) * 1000 + clockDifferenceMs;
   }
 
-  // A verdict that is not kept cannot be shared: then everybody asks.
-  async #lease(proof: Proof): Promise<boolean> {
-    if (this.#times.verifiedSeconds === 0) return true;
-    const taken: string[] = [];
-    for (const key of this.#keys.of('question', ...proof)) {
-      if ((await this.#redis.set(key, 'asking', 'PX', this.#times.leaseMs, 'NX')) === null) {
-        await Promise.all(taken.map((each) => this.#redis.del(each)));
-        return false;
-      }
-      taken.push(key);
-    }
-    return true;
-  }
-
-  async #leased(proof: Proof): Promise<Found> {
-    const decided = await this.#decided(proof);
-    if (decided) {
-      await this.#each('question', proof, (key) => this.#redis.del(key));
-      return decided;
-    }
-    const set = await this.#each('unanswered', proof, (key) =>
-      this.#redis.set(key, 'asked', 'EX', unansweredSeconds, 'NX'),
-    );
-    const since = await this.#forgets();
-    return { state: 'leased', since, unanswered: set.includes(null) };
-  }
-
-  // Begun anew where it was evicted, by the clock, it is ahead of every count before.
-  async #forgets(): Promise<number> {
-    await this.#redis.set(this.#keys.forgets, Date.now(), 'NX');
-    return Number(await this.#redis.get(this.#keys.forgets));
-  }
-
-  async #texts(kind: Parameters<CacheKeys['of']>[0], parts: readonly string[]): Promise<string[]> {
-    return (await this.#each(kind, parts, (key) => this.#redis.get(key))).filter((text) => text !== null);
-  }
-
-  #each<T>(kind: Parameters<CacheKeys['of']>[0], parts: readonly string[], ask: (key: string) => Promise<T>) {
-    return Promise.all(this.#keys.of(kind, ...parts).map(ask));
+  #marks({ provider, subject }: ProviderUser): readonly string[] {
+    return this.#keys.hashes('user', [provider, subject]).map((hash) => this.#keys.name('forgotten', hash));
   }
 
   #lifetime({ outcome }: Verdict): number {
@@ -169,7 +208,7 @@ export class VerdictCache {
 }
 
 // What cannot be read is as good as nothing.
-function readKept(text: string): z.output<typeof keptShape> | undefined {
+function readKept(text: string): Kept | undefined {
   try {
     return keptShape.parse(JSON.parse(text));
   } catch {

@@ -71,7 +71,7 @@ test.each([
 ])('%s is remembered for its time', async (outcome, behaviour, seconds) => {
   standIn.behaviour = behaviour;
   expect(await verify()).toMatchObject({ outcome });
-  const [key = ''] = await connection.keys('echodrop:1:verdict:*');
+  const [key = ''] = await connection.keys('{echodrop:2}:verdict:*');
   expect(await connection.ttl(key)).toBe(seconds);
   await verify();
   expect(standIn.questions).toHaveLength(1);
@@ -84,7 +84,7 @@ test.each([
 test('that a provider could not say is never remembered', async () => {
   standIn.behaviour = says(500);
   expect(await verify()).toMatchObject({ outcome: 'provider_unavailable' });
-  expect(await connection.keys('echodrop:1:verdict:*')).toEqual([]);
+  expect(await connection.keys('{echodrop:2}:verdict:*')).toEqual([]);
   standIn.behaviour = mia;
   expect(await verify()).toMatchObject({ outcome: 'verified' });
 });
@@ -94,7 +94,7 @@ test('with a lifetime of 0 nothing verified is remembered', async () => {
   await forgetful.verify(echo());
   await forgetful.verify(echo());
   expect(standIn.questions).toHaveLength(2);
-  expect(await connection.keys('echodrop:1:verdict:*')).toEqual([]);
+  expect(await connection.keys('{echodrop:2}:verdict:*')).toEqual([]);
 });
 
 test('many askers at once are one question to the provider', async () => {
@@ -133,24 +133,24 @@ test('the cache knows no credential, and any difference between credentials is a
   ];
   for (const credentials of asked) await both.verify({ credentials, clientAddress: '' });
   expect(standIn.questions.length + second.questions.length).toBe(asked.length);
-  const keys = await connection.keys('echodrop:1:verdict:*');
+  const keys = await connection.keys('{echodrop:2}:verdict:*');
   expect(keys).toHaveLength(asked.length);
   const everything = [...keys, ...(await connection.mget(keys))].join('\n');
   for (const word of ['OAuth', 'ck', "c's", '12345-t', 't s&']) expect(everything).not.toContain(word);
-  for (const key of keys) expect(key).toMatch(/^echodrop:1:verdict:[0-9a-f]{64}$/);
+  for (const key of keys) expect(key).toMatch(/^\{echodrop:2\}:verdict:[0-9a-f]{64}$/);
   // Version 1 names no provider: the same secrets at another one are another entry.
   await (await verifierFor([second])).verify(secrets);
-  expect(await connection.keys('echodrop:1:verdict:*')).toHaveLength(asked.length + 1);
+  expect(await connection.keys('{echodrop:2}:verdict:*')).toHaveLength(asked.length + 1);
   // The hash is keyed: with another secret nothing is found.
   await (await verifierFor([standIn, second], { keySecret: [new Secret('another secret')] })).verify(echo('OAuth a'));
-  expect(await connection.keys('echodrop:1:verdict:*')).toHaveLength(asked.length + 2);
+  expect(await connection.keys('{echodrop:2}:verdict:*')).toHaveLength(asked.length + 2);
 });
 
 test.each(['{', '{"outcome":"maybe"}', '{"outcome":"verified"}', ''])(
   'a cache that holds %j is no help and no harm',
   async (text) => {
     await verify();
-    const [key = ''] = await connection.keys('echodrop:1:verdict:*');
+    const [key = ''] = await connection.keys('{echodrop:2}:verdict:*');
     await connection.set(key, text);
     expect(await verify()).toMatchObject({ outcome: 'verified' });
     expect(standIn.questions).toHaveLength(2);

@@ -1,46 +1,56 @@
 import type { Credentials, ProviderUser, Question, Verdict } from '@echodrop/contracts/verification';
 import type { Provider } from '@echodrop/identity-provider/provider';
 import { signedGet } from '@echodrop/oauth/signed-get';
+import type { Claim, Claims } from './claims.ts';
 import type { VerifierEvents } from './events.ts';
 import { type Asked, type IdentityProviders, unavailable } from './identity-provider.ts';
 import type { KnownProviders } from './known-providers.ts';
-import { isGoodOnce, isSpoken, type Proof, proofOf, signedOnce } from './proof.ts';
-import type { ProofUses } from './proof-uses.ts';
-import type { Decided, VerdictCache } from './verdict-cache.ts';
+import { isGoodOnce, isSpoken } from './proof.ts';
+import type { Decided, Use, UseEnd, VerdictCache } from './verdict-cache.ts';
 
 export interface VerifierParts {
   readonly known: KnownProviders;
-  readonly uses: ProofUses;
+  readonly claims: Claims;
   readonly cache: VerdictCache;
   readonly providers: IdentityProviders;
   readonly events: VerifierEvents;
 }
 
-/** Says who a caller is: known provider, a proof that may be used, cached verdict, else ask and remember. One question at a time for the same proof. */
-export class Verifier {
+interface Shown {
+  readonly credentials: Credentials;
+  readonly provider: Provider;
+  readonly claim: Claim;
+}
+
+/** A question that runs: until it is settled nobody else in this process asks it. */
+interface Running {
+  readonly decided: Promise<Decided>;
+  readonly settled: Promise<void>;
+  isDecided: boolean;
+}
+
+/**
+ * Says who a caller is: known provider, a proof that may be used, cached verdict, else ask and remember. One question at a time for the
+ * same proof. Disposing waits for what is still being remembered.
+ */
+export class Verifier implements AsyncDisposable {
   readonly #parts: VerifierParts;
-  readonly #asked = new Map<string, Promise<Decided>>();
+  readonly #shared = new Map<string, Running>();
+  readonly #settling = new Set<Promise<void>>();
 
   constructor(parts: VerifierParts) {
     this.#parts = parts;
   }
 
   async verify({ credentials, clientAddress }: Question): Promise<Verdict> {
-    const { known, uses } = this.#parts;
+    const { known, claims } = this.#parts;
     const provider = credentials.version === 2 ? known.find(credentials.provider) : known.firstSigned;
     if (!provider) return { outcome: 'provider_unknown' };
     if (!isSpoken(credentials, provider)) return this.#refused(provider, 'scheme');
-    const once = isGoodOnce(credentials, provider) && { signed: signedOnce(credentials, provider) };
-    const use = once && (await uses.use(once.signed, clientAddress));
-    if (use === 'replay') return this.#refused(provider, 'replay');
-    const shared = uses.sharedBy(proofOf(credentials, provider), clientAddress);
-    const { verdict, wasSent } = shared
-      ? { verdict: await this.#shared(shared, credentials, provider), wasSent: false }
-      : await this.#ask(credentials, provider);
-    const mayBeUsedUp = wasSent && verdict.outcome === 'provider_unavailable';
-    if (once && verdict.outcome === 'verified') await uses.confirm(once.signed, clientAddress);
-    else if (once && use === 'first' && !mayBeUsedUp) await uses.giveBack(once.signed, clientAddress);
-    return verdict;
+    const claim = claims.of(credentials, provider, clientAddress);
+    if (!claim) return this.#refused(provider, 'replay');
+    const shown = { credentials, provider, claim };
+    return claim.isShared ? this.#share(shown) : (await this.#run(shown).decided).verdict;
   }
 
   /** @throws what Redis throws: then a verdict may still be remembered */
@@ -49,33 +59,63 @@ export class Verifier {
     this.#parts.events.forgotten(user);
   }
 
-  async #shared(proof: Proof, credentials: Credentials, provider: Provider): Promise<Verdict> {
-    const name = JSON.stringify(proof);
-    const running = this.#asked.get(name);
-    if (running) {
-      const decided = await running;
-      const isVoid = await this.#parts.cache.isVoid(decided).catch(() => false);
-      return isVoid ? this.#shared(proof, credentials, provider) : decided.verdict;
-    }
-    const asking = this.#remembered(proof, credentials, provider).finally(() => this.#asked.delete(name));
-    this.#asked.set(name, asking);
-    return (await asking).verdict;
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.all(this.#settling);
   }
 
-  async #remembered(proof: Proof, credentials: Credentials, provider: Provider): Promise<Decided> {
-    const found = await this.#parts.cache.find(proof);
+  async #share(shown: Shown): Promise<Verdict> {
+    const { proof } = shown.claim;
+    const running = this.#shared.get(proof);
+    if (!running) {
+      const begun = this.#run(shown);
+      this.#shared.set(proof, begun);
+      begun.settled.finally(() => this.#shared.delete(proof));
+      return (await begun.decided).verdict;
+    }
+    if (!running.isDecided) {
+      const decided = await running.decided;
+      if (!(await this.#parts.cache.isVoid(decided).catch(() => false))) return decided.verdict;
+    }
+    // Whoever comes after the verdict finds it in the cache, as in any other process.
+    await running.settled;
+    return this.#share(shown);
+  }
+
+  #run(shown: Shown): Running {
+    const { promise, resolve, reject } = Promise.withResolvers<Decided>();
+    const tell = (decided: Decided) => {
+      running.isDecided = true;
+      resolve(decided);
+    };
+    const running = { decided: promise, settled: this.#decide(shown, tell).catch(reject), isDecided: false };
+    this.#settling.add(running.settled);
+    running.settled.finally(() => this.#settling.delete(running.settled));
+    return running;
+  }
+
+  // Only who is verified does not wait for the cache: whoever asks another process next must find there what became of any other question.
+  async #decide({ credentials, provider, claim }: Shown, tell: (decided: Decided) => void): Promise<void> {
+    const { cache, events } = this.#parts;
+    const found = await cache.find(claim);
+    if (found.state === 'replay') return tell({ verdict: this.#refused(provider, 'replay'), since: 0 });
     if (found.state !== 'leased') {
       const decided = found.state === 'decided' ? found : { verdict: unavailable(), since: 0 };
-      this.#parts.events.answered(provider, decided.verdict, 'cache');
-      return decided;
+      events.answered(provider, decided.verdict, 'cache');
+      if (decided.verdict.outcome === 'verified') tell(decided);
+      await cache.settleUse(claim, useEnd(decided.verdict, found.use));
+      return tell(decided);
     }
-    const { verdict, wasSent } = await this.#ask(credentials, provider);
+    const { verdict: said, wasSent } = await this.#ask(credentials, provider);
     // A nonce that an earlier question has used up is refused, whoever signed it.
-    const isUnclear = verdict.outcome === 'refused' && found.unanswered && isGoodOnce(credentials, provider);
-    const decided = { verdict: isUnclear ? unavailable() : verdict, since: found.since };
+    const isUnclear = said.outcome === 'refused' && found.unanswered && isGoodOnce(credentials, provider);
+    const decided = { verdict: isUnclear ? unavailable() : said, since: found.since };
+    if (decided.verdict.outcome === 'verified') tell(decided);
     const isOpen = decided.verdict.outcome === 'provider_unavailable';
-    await this.#parts.cache.remember(proof, decided, isOpen && (wasSent || found.unanswered));
-    return decided;
+    // Nobody is told what came of it, and whoever shows it again is asked about alone.
+    const mayBeUsedUp = isOpen && wasSent && !claim.isShared;
+    const end = mayBeUsedUp ? '' : useEnd(decided.verdict, found.use);
+    await cache.settle(claim, end, found, decided.verdict, isOpen && (wasSent || found.unanswered));
+    tell(decided);
   }
 
   async #ask(credentials: Credentials, provider: Provider): Promise<Asked> {
@@ -91,6 +131,11 @@ export class Verifier {
     this.#parts.events.answered(provider, { outcome: 'refused' }, source);
     return { outcome: 'refused' };
   }
+}
+
+function useEnd({ outcome }: Verdict, use: Use): UseEnd {
+  if (outcome === 'verified') return 'confirm';
+  return use === 'first' ? 'giveBack' : '';
 }
 
 // Version 1: the request that the client would have signed, for the address that the provider advertises.

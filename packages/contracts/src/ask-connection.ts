@@ -1,0 +1,25 @@
+import { connectRedis, impatient } from '@echodrop/service/redis';
+import type { RedisClient } from '@echodrop/service/redis-client';
+import type { QueueConnection } from './queue-connection.ts';
+import { Replies } from './replies.ts';
+
+/** What the asking ends of several queues share: one connection for their commands and for the replies to them. */
+export class AskConnection implements AsyncDisposable {
+  readonly redis: RedisClient & AsyncDisposable;
+  readonly replies: Replies;
+
+  constructor({ url, log }: QueueConnection) {
+    this.redis = connectRedis(url, impatient, log);
+    this.replies = new Replies(this.redis);
+  }
+
+  /** @throws Error where Redis is out of reach now */
+  requireReady(): void {
+    if (this.redis.status !== 'ready') throw new Error('redis is out of reach');
+  }
+
+  /** After the queues that use it. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.redis[Symbol.asyncDispose]();
+  }
+}

@@ -1,0 +1,84 @@
+import { randomUUID } from 'node:crypto';
+import type { RedisClient } from '@echodrop/service/redis-client';
+import { queuePrefix } from './queue-connection.ts';
+
+/** How a job ended: with an answer, or with the message of the error that it failed with. */
+export type End<A> = { readonly answer: A } | { readonly failure: string };
+
+/** What a worker publishes when a job has ended. */
+type Reply = End<unknown> & { readonly jobId: string };
+
+type Listener = (end: End<never>) => void;
+
+/** Ends when it is disposed of. */
+interface Listening extends Disposable {
+  /** Where the worker is to publish. */
+  readonly channel: string;
+  /** Resolves when no end can be missed from now on, or where Redis is out of reach. */
+  readonly established: Promise<void> | undefined;
+}
+
+/** The message that tells `end`. */
+export function encodeReply(jobId: string, end: End<unknown>): string {
+  return JSON.stringify({ jobId, ...end } satisfies Reply);
+}
+
+/** The channel for the end of a job that several processes may wait for. */
+export function sharedChannel(queue: string, jobId: string): string {
+  return `${queuePrefix}:${queue}:ended:${jobId}`;
+}
+
+/**
+ * Receives the ends of the jobs that this process waits for, and of no others: those of its own jobs on one channel, those of a shared
+ * job on the job's channel, which is subscribed to only while somebody waits. A reply is lost where the connection is; whoever waits
+ * looks at the job too.
+ */
+export class Replies {
+  readonly #ownChannel = `${queuePrefix}:replies:${randomUUID()}`;
+  readonly #redis: RedisClient;
+  readonly #own = new Map<string, Listener>();
+  readonly #shared = new Map<string, Set<Listener>>();
+
+  /** Subscribes on `redis`, which commands can go on using (RESP3; of a cluster ioredis opens one more connection). */
+  constructor(redis: RedisClient) {
+    this.#redis = redis;
+    redis.on('ready', () => this.renew());
+    redis.on('message', (channel: string, message: string) => this.#received(channel, message));
+  }
+
+  /** Tells `listener` the end of a job of this process's own. */
+  own<A>(jobId: string, listener: (end: End<A>) => void): Listening {
+    this.#own.set(jobId, listener);
+    return { channel: this.#ownChannel, established: undefined, [Symbol.dispose]: () => this.#own.delete(jobId) };
+  }
+
+  /** Tells `listener` the end of a job that several processes may wait for. */
+  shared<A>(channel: string, listener: (end: End<A>) => void): Listening {
+    const listeners = this.#shared.get(channel) ?? new Set();
+    this.#shared.set(channel, listeners.add(listener));
+    const established = this.#redis.subscribe(channel).then(
+      () => {},
+      () => {},
+    );
+    return { channel, established, [Symbol.dispose]: () => this.#leave(channel, listener) };
+  }
+
+  /** Subscribes anew, where a reply did not come: costs nothing where the subscription stands. */
+  renew(): void {
+    this.#redis.subscribe(this.#ownChannel, ...this.#shared.keys()).catch(() => {});
+  }
+
+  #leave(channel: string, listener: Listener): void {
+    const listeners = this.#shared.get(channel);
+    listeners?.delete(listener);
+    if (listeners?.size !== 0) return;
+    this.#shared.delete(channel);
+    this.#redis.unsubscribe(channel).catch(() => {});
+  }
+
+  #received(channel: string, message: string): void {
+    const reply: Reply & End<never> = JSON.parse(message);
+    if (channel === this.#ownChannel) this.#own.get(reply.jobId)?.(reply);
+    else for (const listener of this.#shared.get(channel) ?? []) listener(reply);
+  }
+}

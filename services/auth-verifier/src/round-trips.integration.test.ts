@@ -1,0 +1,116 @@
+import { mia, type StandInProvider, startStandIn } from '@echodrop/identity-provider/stand-in-provider.fixture';
+import { type RunningRedis, startRedis } from '@echodrop/testkit/start-redis';
+import { waitUntil } from '@echodrop/testkit/wait-until';
+import { Redis } from 'ioredis';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import type { Reuse } from './claims.ts';
+import { echo, Replica } from './replica.fixture.ts';
+
+let redis: RunningRedis;
+let parts: AsyncDisposableStack;
+let standIn: StandInProvider;
+
+beforeAll(async () => {
+  redis = await startRedis();
+});
+
+beforeEach(async () => {
+  parts = new AsyncDisposableStack();
+  standIn = parts.use(await startStandIn());
+  await redis.command('flushall');
+});
+
+afterEach(() => parts.disposeAsync());
+
+afterAll(() => redis[Symbol.asyncDispose]());
+
+async function replica(reuse: Reuse, cacheTimeoutMs = 500): Promise<Replica> {
+  const providers = [standIn.provider];
+  const one = parts.use(new Replica({ redisUrl: redis.url, providers, reuse, cacheTimeoutMs }));
+  await waitUntil('its cache', 5000, async () => one.redis.status === 'ready');
+  return one;
+}
+
+function ask({ verifier }: Replica, nonce: string) {
+  const header = `OAuth oauth_consumer_key="c", oauth_token="t", oauth_timestamp="1", oauth_nonce="${nonce}"`;
+  return verifier.verify(echo(standIn.provider, header));
+}
+
+/** Watches the commands that clients send; scripts are one each. Gives the names of those since it was last called. */
+async function watchCommands(): Promise<() => Promise<string[]>> {
+  const client = new Redis(redis.url);
+  const monitor = await client.monitor();
+  parts.defer(() => {
+    client.disconnect();
+    monitor.disconnect();
+  });
+  let seen: string[] = [];
+  let marks = 0;
+  monitor.on('monitor', (_: string, [name = '', word = '']: string[], source: string) => {
+    if (source !== 'lua') seen.push(name === 'echo' ? word : name);
+  });
+  return async () => {
+    marks += 1;
+    const mark = `mark ${marks}`;
+    await client.echo(mark);
+    await waitUntil('all commands', 5000, async () => seen.includes(mark));
+    const names = seen.filter((each) => each !== mark);
+    seen = [];
+    return names;
+  };
+}
+
+test.each<[Reuse, number, number]>([
+  ['ttl', 2, 1],
+  ['retry', 2, 2],
+])('%s: a fresh proof takes %i round trips to the cache, a repeat %i', async (reuse, fresh, repeat) => {
+  const one = await replica(reuse);
+  const commands = await watchCommands();
+  // Scripts are new to the connection at first, and no command more.
+  for (const nonce of ['first', 'second']) {
+    await ask(one, nonce);
+    await one.verifier[Symbol.asyncDispose]();
+    expect(await commands()).toHaveLength(fresh);
+    await ask(one, nonce);
+    await one.verifier[Symbol.asyncDispose]();
+    expect(await commands()).toHaveLength(repeat);
+  }
+  expect(standIn.questions).toHaveLength(2);
+});
+
+test('off: a fresh proof takes two round trips to the cache, a replay one', async () => {
+  const one = await replica('off');
+  const commands = await watchCommands();
+  expect(await ask(one, 'a')).toMatchObject({ outcome: 'verified' });
+  await one.verifier[Symbol.asyncDispose]();
+  expect(await commands()).toHaveLength(2);
+  expect(await ask(one, 'a')).toEqual({ outcome: 'refused' });
+  expect(await commands()).toHaveLength(1);
+});
+
+test('who is verified does not wait until it is remembered; a repeat does, and asks not again', async () => {
+  const one = await replica('ttl', 60_000);
+  standIn.behaviour = async (socket) => {
+    await redis.freeze();
+    mia(socket);
+  };
+  expect(await ask(one, 'a')).toMatchObject({ outcome: 'verified' });
+  const repeat = ask(one, 'a');
+  await redis.thaw();
+  expect(await repeat).toMatchObject({ outcome: 'verified' });
+  expect(standIn.questions).toHaveLength(1);
+});
+
+test('a stop waits for what is still being remembered', async () => {
+  const [one, other] = [await replica('ttl', 60_000), await replica('ttl', 60_000)];
+  standIn.behaviour = async (socket) => {
+    await redis.freeze();
+    mia(socket);
+  };
+  await ask(one, 'a');
+  const stopped = one[Symbol.asyncDispose]();
+  await redis.thaw();
+  await stopped;
+  expect(await ask(other, 'a')).toMatchObject({ outcome: 'verified' });
+  expect(standIn.questions).toHaveLength(1);
+});
