@@ -1,3 +1,4 @@
+import { readJpegHeader } from '@echodrop/media/jpeg-header';
 import type { MediaType } from '@echodrop/media/media-type';
 import { isPhoto } from '@echodrop/media/media-type';
 import type { Probe } from '@echodrop/media/probe';
@@ -8,7 +9,7 @@ import { killedItsWorkers } from './died-with-it.ts';
 import type { QueueConnection } from './queue-connection.ts';
 import { type JobEnd, ServedQueue } from './serve-queue.ts';
 
-/** How many of the media's first bytes a job carries: enough for most photos. */
+/** How many of the media's first bytes a job carries at most: enough for most photos. */
 export const probeHeadBytes = 16 * 1024;
 
 /** The media that is to be looked at: where it lies, its length in bytes, its first bytes. */
@@ -57,7 +58,7 @@ export class ProbeClient implements AsyncDisposable {
   ): Promise<Probe> {
     const queue = isPhoto(type) ? this.#photos : this.#films;
     try {
-      return await queue.ask({ mediaKey, size, head: head.toString('base64') }, waiting);
+      return await queue.ask({ mediaKey, size, head: neededOf(head, type).toString('base64') }, waiting);
     } catch (error) {
       if (killedItsWorkers(error)) return { outcome: 'unsupported', why: 'too_costly' };
       throw error;
@@ -85,6 +86,12 @@ export class ProbeClient implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#parts.disposeAsync();
   }
+}
+
+// Of a JPEG nothing is looked at behind its header, which is mostly a twentieth of the head.
+function neededOf(head: Buffer, type: MediaType): Buffer {
+  const header = type === 'jpg' ? readJpegHeader(head) : undefined;
+  return typeof header === 'object' ? head.subarray(0, header.length) : head;
 }
 
 interface ServedProbes {

@@ -1,6 +1,6 @@
 import type { connectRedis } from '@echodrop/service/redis';
 import { continued, inSpan } from '@echodrop/service/trace';
-import { DelayedError, type Job, UnrecoverableError, WaitingError, Worker } from 'bullmq';
+import { DelayedError, type Job, UnrecoverableError, WaitingError } from 'bullmq';
 import { JobRun, lockDuration } from './job-run.ts';
 import {
   blockingSeconds,
@@ -13,6 +13,7 @@ import {
   within,
 } from './queue-connection.ts';
 import { type End, encodeReply } from './replies.ts';
+import { SparingWorker } from './sparing-worker.ts';
 
 // A job that kills two workers fails.
 // What a lost connection cost is tried again at once: BullMQ would wait for 15 s, and a job's lock ends sooner.
@@ -78,7 +79,7 @@ export class ServedQueue<Q, A> implements AsyncDisposable {
     this.#log = connection.log;
     this.#mostMs = mostSeconds && mostSeconds * 1000;
     this.#redis = this.#parts.use(connectPatiently(connection));
-    const worker = new Worker<JobData<Q>, A>(name, (job, token = '') => this.#inTrace(job, token), {
+    const worker = new SparingWorker<JobData<Q>, A>(name, (job, token = '') => this.#inTrace(job, token), {
       connection: this.#redis,
       prefix: queuePrefix,
       concurrency,

@@ -1,5 +1,4 @@
 import sharp, { type Sharp } from 'sharp';
-import type { Size } from './unsupported.ts';
 
 // libvips can read far more than photos (SVG, PDF, scripts of ImageMagick): all is closed, then what we take is
 // opened, one by one.
@@ -21,25 +20,6 @@ export function guardedSharp(): typeof sharp {
     guarded = true;
   }
   return sharp;
-}
-
-/** What a JPEG's header tells: the size as coded, in pixels, and its EXIF orientation, where it has one. */
-export interface JpegHeader extends Size {
-  readonly orientation: number | undefined;
-}
-
-/**
- * The header of a JPEG, from its first bytes alone; undefined where they do not hold all of it. Nothing in a JPEG's
- * header is compressed; of other formats sharp unpacks texts and profiles, however large.
- */
-export async function jpegHeader(firstBytes: Buffer): Promise<JpegHeader | undefined> {
-  try {
-    const photo = guardedSharp()(firstBytes, { failOn: 'none', limitInputPixels: false });
-    const { width, height, orientation } = await photo.metadata();
-    return { width, height, orientation };
-  } catch {
-    return undefined;
-  }
 }
 
 // What is there of a photo that is cut off or damaged is shown, as browsers do.

@@ -10,9 +10,9 @@ import type { Size, UnsupportedReason } from './unsupported.ts';
 import { webpSize } from './webp-size.ts';
 
 /**
- * sharp reads the header of a JPEG from its first bytes. Of the others it wants the whole file (webp, avif, heic, tiff),
- * unpacks every text before the pixels (png: a megabyte of them takes gigabytes), finds another size than browsers (a
- * gif's) or reads none (bmp): they have small readers of their own, all of them measured against it.
+ * Small readers of our own, all of them measured against sharp: it wants the whole file (webp, avif, heic, tiff), unpacks every text before
+ * the pixels (png: a megabyte of them takes gigabytes), finds another size than browsers (a gif's), reads none (bmp), or costs a hundred
+ * times as much and parses foreign bytes in native code of this process (jpg).
  */
 const readers: Record<PhotoType, (reader: SourceReader) => Promise<Size | UnsupportedReason>> = {
   jpg: jpegSize,

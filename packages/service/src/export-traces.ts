@@ -3,6 +3,7 @@ import { DiagLogLevel, diag } from '@opentelemetry/api';
 import { envDetector, serviceInstanceIdDetector } from '@opentelemetry/resources';
 import { NodeSDK, type NodeSDKConfiguration } from '@opentelemetry/sdk-node';
 import type { Log } from './log.ts';
+import { recordSpans } from './trace.ts';
 
 type SpanExporter = NodeSDKConfiguration['traceExporter'];
 
@@ -30,6 +31,7 @@ export async function exportTraces(
     logRecordProcessors: [],
   });
   sdk.start();
+  recordSpans();
   diag.disable();
   return {
     async [Symbol.asyncDispose]() {

@@ -15,6 +15,13 @@ import {
 } from '@opentelemetry/api';
 import { expressRoute, methodOf } from './request-labels.ts';
 
+let isExporting = false;
+
+/** From now on spans are exported; before, only ids are handed on. */
+export function recordSpans(): void {
+  isExporting = true;
+}
+
 /** What may be told of a span. Values are of closed sets, but for media's key and id: no user, no caption and no credential is among them. */
 export interface SpanFacts {
   readonly 'http.request.method'?: string;
@@ -46,11 +53,16 @@ const kinds: Record<Kind, SpanKind> = {
  */
 export function traceRequests(listener: RequestListener): RequestListener {
   return (request, response) => {
-    const method = methodOf(request);
-    const span = begun(method, 'server', { 'http.request.method': method }, ROOT_CONTEXT);
-    response.once('close', () => endOfRequest(span, method, request, response));
+    const span = isExporting ? requestSpan(request, response) : unrecorded();
     context.with(trace.setSpan(ROOT_CONTEXT, span), listener, undefined, request, response);
   };
+}
+
+function requestSpan(request: IncomingMessage, response: ServerResponse): Span {
+  const method = methodOf(request);
+  const span = begun(method, 'server', { 'http.request.method': method }, ROOT_CONTEXT);
+  response.once('close', () => endOfRequest(span, method, request, response));
+  return span;
 }
 
 function endOfRequest(span: Span, method: string, request: IncomingMessage, response: ServerResponse): void {
@@ -62,12 +74,21 @@ function endOfRequest(span: Span, method: string, request: IncomingMessage, resp
 }
 
 /**
- * Does `work` as a span of the trace that runs; where none runs, `work` is done as it is. What `work` throws is told by the
+ * Does `work` as a span of the trace that runs; where none runs, or it is not recorded, `work` is done as it is. What `work` throws is told by the
  * name of its class alone, since messages may hold anything.
  */
-export async function inSpan<T>(name: string, kind: Kind, facts: SpanFacts, work: () => Promise<T>): Promise<T> {
+export function inSpan<T>(name: string, kind: Kind, facts: SpanFacts, work: () => Promise<T>): Promise<T> {
   const parent = context.active();
-  if (trace.getSpan(parent) === undefined) return work();
+  return isRecorded(trace.getSpan(parent)) ? recorded(name, kind, facts, work, parent) : work();
+}
+
+async function recorded<T>(
+  name: string,
+  kind: Kind,
+  facts: SpanFacts,
+  work: () => Promise<T>,
+  parent: Context,
+): Promise<T> {
   const span = begun(name, kind, facts, parent);
   try {
     return await context.with(trace.setSpan(parent, span), work);
@@ -113,12 +134,20 @@ function runningTrace(): SpanContext | undefined {
   return trace.getSpanContext(context.active());
 }
 
-// Without the SDK the API makes spans that only pass on the ids of their parent: the first of a trace gets ids of ours.
+// Whether another service's span is recorded is the sampler's to say.
+function isRecorded(span: Span | undefined): boolean {
+  return span !== undefined && (span.isRecording() || (isExporting && span.spanContext().isRemote === true));
+}
+
+// An SDK that was told to do nothing makes spans that only pass on the ids of their parent: the first of a trace gets ids of ours.
 function begun(name: string, kind: Kind, facts: SpanFacts, parent: Context): Span {
   const span = trace.getTracer('echodrop').startSpan(name, { kind: kinds[kind], attributes: { ...facts } }, parent);
-  if (isSpanContextValid(span.spanContext())) return span;
-  const ids = { traceId: randomBytes(16).toString('hex'), spanId: randomBytes(8).toString('hex') };
-  return trace.wrapSpanContext({ ...ids, traceFlags: TraceFlags.NONE });
+  return isSpanContextValid(span.spanContext()) ? span : unrecorded();
+}
+
+function unrecorded(): Span {
+  const ids = randomBytes(24).toString('hex');
+  return trace.wrapSpanContext({ traceId: ids.slice(0, 32), spanId: ids.slice(32), traceFlags: TraceFlags.NONE });
 }
 
 function spanContextOf(traceparent = ''): SpanContext | undefined {
