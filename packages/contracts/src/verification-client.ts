@@ -1,6 +1,5 @@
 import type { RotatedSecret } from '@echodrop/service/env';
 import { inSpan, traceparent } from '@echodrop/service/trace';
-import { LRUCache } from 'lru-cache';
 import { Pool } from 'undici';
 import { z } from 'zod';
 import {
@@ -9,11 +8,11 @@ import {
   providersPath,
   providersShape,
   type Question,
-  questionShape,
   type Verdict,
   verdictShape,
   verifyPath,
 } from './verification.ts';
+import { exchange } from './verification-exchange.ts';
 
 const providersKeptMs = 10_000;
 // The verifier knows its providers by heart.
@@ -30,7 +29,7 @@ interface Verifier {
   readonly deadlineMs: number;
 }
 
-interface Exchange {
+interface Asking {
   readonly body?: unknown;
   readonly signal?: AbortSignal;
   readonly deadlineMs?: number;
@@ -45,26 +44,30 @@ export class VerifierUnavailable extends Error {
 export class VerificationClient implements AsyncDisposable {
   readonly #pool: Pool;
   readonly #verifier: Verifier;
-  readonly #providers: LRUCache<'list', string[]>;
+  readonly #headers: Readonly<Record<string, string>>;
+  #providers: Promise<readonly string[]> | undefined;
+  #providersFreshUntil = 0;
 
   constructor(verifier: Verifier) {
     this.#verifier = verifier;
+    this.#headers = {
+      authorization: `Bearer ${verifier.secret[0].reveal()}`,
+      'content-type': 'application/json',
+    };
     this.#pool = new Pool(verifier.address, {
       connectTimeout: 2000,
       keepAliveTimeout,
       keepAliveMaxTimeout: keepAliveTimeout,
-    });
-    this.#providers = new LRUCache({
-      max: 1,
-      ttl: providersKeptMs,
-      allowStaleOnFetchRejection: true,
-      fetchMethod: () => this.#askProviders(),
+      maxResponseSize: maxAnswerBytes,
+      // Each exchange has a deadline for all of it.
+      headersTimeout: 0,
+      bodyTimeout: 0,
     });
   }
 
   /** Who the caller is. @throws VerifierUnavailable, or the signal's reason */
   async verify(question: Question, signal: AbortSignal): Promise<Verdict> {
-    return this.#exchange('POST', verifyPath, verdictShape, { body: questionShape.encode(question), signal });
+    return this.#exchange('POST', verifyPath, verdictShape, { body: question, signal });
   }
 
   /** What is remembered of a user is believed no more, from now on and by every verifier. @throws VerifierUnavailable */
@@ -73,10 +76,24 @@ export class VerificationClient implements AsyncDisposable {
   }
 
   /** The advertised addresses of all configured providers, the first one first; at most 10 s old while the verifier answers. @throws VerifierUnavailable */
-  async knownProviders(): Promise<readonly string[]> {
-    const providers = await this.#providers.fetch('list');
-    if (!providers) throw new VerifierUnavailable('the verifier cannot be asked');
-    return providers;
+  knownProviders(): Promise<readonly string[]> {
+    if (this.#providers && performance.now() < this.#providersFreshUntil) return this.#providers;
+    const older = this.#providers;
+    // Whoever asks meanwhile waits for the same answer.
+    this.#providersFreshUntil = Number.POSITIVE_INFINITY;
+    this.#providers = this.#askProviders().then(
+      (providers) => {
+        this.#providersFreshUntil = performance.now() + providersKeptMs;
+        return providers;
+      },
+      (error: unknown) => {
+        this.#providersFreshUntil = 0;
+        this.#providers = older;
+        if (older) return older;
+        throw error;
+      },
+    );
+    return this.#providers;
   }
 
   /** Resolves when the verifier answers now. @throws VerifierUnavailable */
@@ -90,39 +107,24 @@ export class VerificationClient implements AsyncDisposable {
     });
   }
 
-  async #exchange<T extends z.ZodType>(
-    method: 'GET' | 'POST',
-    path: string,
-    shape: T,
-    exchange: Exchange,
-  ): Promise<z.output<T>> {
+  #exchange<T extends z.ZodType>(method: 'GET' | 'POST', path: string, shape: T, asking: Asking): Promise<z.output<T>> {
     const facts = { 'http.request.method': method, 'http.route': path };
-    return await inSpan(`${method} ${path}`, 'client', facts, () => this.#request(method, path, shape, exchange));
+    return inSpan(`${method} ${path}`, 'client', facts, () => this.#request(method, path, shape, asking));
   }
 
   async #request<T extends z.ZodType>(
     method: 'GET' | 'POST',
     path: string,
     shape: T,
-    { body: question, signal, deadlineMs = this.#verifier.deadlineMs }: Exchange,
+    { body: question, signal, deadlineMs = this.#verifier.deadlineMs }: Asking,
   ): Promise<z.output<T>> {
-    const deadline = AbortSignal.timeout(deadlineMs);
     const running = traceparent();
+    const headers = running ? { ...this.#headers, traceparent: running } : this.#headers;
+    const text = question === undefined ? null : JSON.stringify(question);
     try {
-      const { statusCode, body } = await this.#pool.request({
-        method,
-        path,
-        body: question === undefined ? null : JSON.stringify(question),
-        headers: {
-          authorization: `Bearer ${this.#verifier.secret[0].reveal()}`,
-          'content-type': 'application/json',
-          ...(running && { traceparent: running }),
-        },
-        signal: signal ? AbortSignal.any([signal, deadline]) : deadline,
-      });
-      const answer = await limitedText(body);
-      if (statusCode !== 200) throw new Error(`verifier answered ${statusCode}`);
-      return shape.parse(JSON.parse(answer));
+      const { status, body } = await exchange(this.#pool, { method, path, body: text, headers }, deadlineMs, signal);
+      if (status !== 200) throw new Error(`verifier answered ${status}`);
+      return shape.parse(JSON.parse(body.toString()));
     } catch (error) {
       if (signal?.aborted) throw signal.reason;
       throw new VerifierUnavailable('the verifier cannot be asked', { cause: error });
@@ -132,15 +134,4 @@ export class VerificationClient implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#pool.destroy();
   }
-}
-
-async function limitedText(body: AsyncIterable<Buffer>): Promise<string> {
-  const chunks: Buffer[] = [];
-  let length = 0;
-  for await (const chunk of body) {
-    length += chunk.length;
-    if (length > maxAnswerBytes) throw new Error('verifier answered too much');
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString();
 }

@@ -1,6 +1,5 @@
-import { createHash, timingSafeEqual } from 'node:crypto';
+import { hash, timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import { buffer } from 'node:stream/consumers';
 import type { RotatedSecret } from '@echodrop/service/env';
 import type { Log } from '@echodrop/service/log';
 import { continued, inSpan } from '@echodrop/service/trace';
@@ -83,12 +82,12 @@ export function verificationServer({
 
 // Both are hashed, so that the comparison tells nothing of the secret's length.
 function digest(value: string): Buffer {
-  return createHash('sha256').update(value).digest();
+  return hash('sha256', value, 'buffer');
 }
 
 async function read<T extends z.ZodType>(request: IncomingMessage, shape: T): Promise<z.output<T> | undefined> {
   if (Number(request.headers['content-length'] ?? Number.POSITIVE_INFINITY) > maxQuestionBytes) return undefined;
-  const text = (await buffer(request)).toString();
+  const text = await textOf(request);
   try {
     return shape.parse(JSON.parse(text));
   } catch {
@@ -96,7 +95,19 @@ async function read<T extends z.ZodType>(request: IncomingMessage, shape: T): Pr
   }
 }
 
+function textOf(request: IncomingMessage): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', () => resolve(Buffer.concat(chunks).toString()));
+    request.on('error', reject);
+  });
+}
+
 function answer(response: ServerResponse, status: number, body: unknown = {}): void {
   if (response.headersSent) return;
-  response.writeHead(status, { 'Content-Type': 'application/json; charset=utf-8' }).end(JSON.stringify(body));
+  // With its length, head and body are one write.
+  const text = JSON.stringify(body);
+  const headers = ['Content-Type', 'application/json; charset=utf-8', 'Content-Length', Buffer.byteLength(text)];
+  response.writeHead(status, headers).end(text);
 }

@@ -1,15 +1,24 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { Agent, buildConnector, errors, request } from 'undici';
+import { exchange } from '@echodrop/contracts/verification-exchange';
+import { Agent, buildConnector, errors } from 'undici';
 import type { Provider } from './provider.ts';
 
 const maxAnswerBytes = 64 * 1024;
 const maxHeaderBytes = 16 * 1024;
+const utf8 = new TextDecoder('utf-8', { fatal: true });
 
 export interface ProviderAnswer {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   /** Empty where it is no UTF-8: read with what stands for broken bytes, two names could become one. */
   readonly body: string;
+}
+
+/** What of a question to a provider is always the same. */
+interface Target {
+  readonly origin: string;
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
 }
 
 const unconnected =
@@ -29,6 +38,7 @@ export class AnswerTooLarge extends Error {
 export class ProviderConnections implements AsyncDisposable {
   readonly #timeoutMs: number;
   readonly #agent: Agent;
+  readonly #targets = new WeakMap<Provider, Target>();
 
   /** `timeoutMs` is for a whole exchange: connecting, the headers and the body. */
   constructor(timeoutMs: number) {
@@ -36,8 +46,9 @@ export class ProviderConnections implements AsyncDisposable {
     const connect = buildConnector({ timeout: timeoutMs, allowH2: false });
     this.#agent = new Agent({
       allowH2: false,
-      headersTimeout: timeoutMs,
-      bodyTimeout: timeoutMs,
+      // Each exchange has a deadline for all of it.
+      headersTimeout: 0,
+      bodyTimeout: 0,
       maxResponseSize: maxAnswerBytes,
       maxHeaderSize: maxHeaderBytes,
       // undici would take the name for TLS from the Host header, which is the advertised one: whom we connect to is who has to prove its name.
@@ -65,25 +76,33 @@ export class ProviderConnections implements AsyncDisposable {
     await this.#agent.destroy();
   }
 
-  async #exchange({ advertised, upstream, profile }: Provider, authorization?: string): Promise<ProviderAnswer> {
-    const { statusCode, headers, body } = await request(upstream, {
-      dispatcher: this.#agent,
-      method: profile.method,
-      signal: AbortSignal.timeout(this.#timeoutMs),
-      headers: {
-        ...(upstream === advertised ? {} : asIfAt(new URL(advertised))),
-        ...(authorization === undefined ? {} : { authorization }),
-        accept: 'application/json',
-        'user-agent': 'Echodrop',
-      },
-    });
-    return { status: statusCode, headers, body: textIn(await body.bytes()) };
+  async #exchange(provider: Provider, authorization?: string): Promise<ProviderAnswer> {
+    const { origin, path, headers: always } = this.#target(provider);
+    const headers = authorization === undefined ? always : { ...always, authorization };
+    const request = { origin, path, method: provider.profile.method, headers };
+    const { status, headers: told, body } = await exchange(this.#agent, request, this.#timeoutMs);
+    return { status, headers: told, body: textIn(body) };
+  }
+
+  #target(provider: Provider): Target {
+    const known = this.#targets.get(provider);
+    if (known) return known;
+    const made = targetOf(provider);
+    this.#targets.set(provider, made);
+    return made;
   }
 }
 
-function textIn(bytes: Uint8Array): string {
+function targetOf({ advertised, upstream }: Provider): Target {
+  const { origin, pathname, search } = new URL(upstream);
+  const pretended = upstream === advertised ? {} : asIfAt(new URL(advertised));
+  const headers = { ...pretended, accept: 'application/json', 'user-agent': 'Echodrop' };
+  return { origin, path: pathname + search, headers };
+}
+
+function textIn(bytes: Buffer): string {
   try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+    return utf8.decode(bytes);
   } catch {
     return '';
   }

@@ -24,8 +24,12 @@ export function readAuthorization(header: string): Map<string, string> | undefin
 
 function decode(name: string, value: string): { name: string; value: string } | undefined {
   try {
-    return { name: decodeURIComponent(name), value: decodeURIComponent(value) };
+    return { name: unescaped(name), value: unescaped(value) };
   } catch {
     return undefined;
   }
+}
+
+function unescaped(text: string): string {
+  return text.includes('%') ? decodeURIComponent(text) : text;
 }

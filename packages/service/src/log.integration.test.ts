@@ -44,3 +44,16 @@ test('credentials are struck out, wherever a request, a form or an error brings 
   expect(text).toContain('[secret]');
   expect(text).not.toContain('hunter2');
 });
+
+test('credentials are struck out of lists, and of errors under any name', () => {
+  const text = written(`
+    const refused = Object.assign(new Error('refused'), { password: 'hunter2' });
+    log.info({ list: [{ cookie: 'hunter2' }], told: refused, err: 'no error' });
+    log.error(refused);`);
+  const [first, second] = text
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  expect(first).toMatchObject({ list: [{ cookie: '[secret]' }], told: { password: '[secret]' }, err: 'no error' });
+  expect(second).toMatchObject({ err: { message: 'refused', password: '[secret]', stack: expect.any(String) } });
+});

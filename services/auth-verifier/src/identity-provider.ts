@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { Verdict } from '@echodrop/contracts/verification';
 import { callerIn, lackIn } from '@echodrop/identity-provider/caller-in-answer';
 import type { Provider } from '@echodrop/identity-provider/provider';
@@ -126,7 +126,5 @@ export class IdentityProviders implements AsyncDisposable {
 
 // A 429 is often about one user: were it to silence the provider, one user could shut out all others. Nonces differ, the token does not.
 function digestOf({ advertised }: Provider, token: string): string {
-  return createHash('sha256')
-    .update(JSON.stringify([advertised, token]))
-    .digest('base64');
+  return hash('sha256', JSON.stringify([advertised, token]), 'base64');
 }

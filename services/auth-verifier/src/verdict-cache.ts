@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type ProviderUser, type Verdict, verdictShape } from '@echodrop/contracts/verification';
+import type { ProviderUser, Verdict } from '@echodrop/contracts/verification';
 import type { RedisClient } from '@echodrop/service/redis-client';
-import { z } from 'zod';
 import type { CacheKeys } from './cache-keys.ts';
 import { CacheScripts, forget, lookUp, settle } from './cache-scripts.ts';
 import type { Claim, Reuse } from './claims.ts';
+import { type Decided, type KeptVerdict, readKept, writeKept } from './kept-verdict.ts';
 
 const pollMs = 50;
 // Verifiers' clocks may differ by so much.
@@ -15,15 +15,6 @@ const unansweredSeconds = 15 * 60;
 const usedSeconds = 24 * 3600;
 // Longer than any verdict that was asked for before: the longest VERDICT_TTL_SECONDS, and what a question takes.
 const forgottenSeconds = 3600 + 60;
-
-const keptShape = z.object({ since: z.number(), at: z.number(), verdict: verdictShape });
-type Kept = z.output<typeof keptShape>;
-
-/** A verdict, and how many users had been forgotten when it was asked for. */
-export interface Decided {
-  readonly verdict: Verdict;
-  readonly since: number;
-}
 
 /** Whether a header that is good once was used before, by somebody who is believed; undefined where that does not matter. */
 export type Use = 'first' | 'repeat' | undefined;
@@ -122,9 +113,8 @@ export class VerdictCache {
   async settle(claim: Claim, use: UseEnd, leased: Leased, verdict: Verdict, unanswered: boolean): Promise<void> {
     if (!claim.isShared) return this.settleUse(claim, use);
     const seconds = this.#lifetime(verdict);
-    const kept = { since: leased.since, at: Date.now(), verdict: verdictShape.encode(verdict) };
+    const text = seconds > 0 ? writeKept({ verdict, since: leased.since }) : '';
     const isRefusal = verdict.outcome === 'refused' ? 1 : 0;
-    const text = seconds > 0 ? JSON.stringify(kept) : '';
     await this.#settle(claim, use, [1, seconds, text, isRefusal, unanswered ? 1 : 0], leased.passed);
   }
 
@@ -186,14 +176,14 @@ export class VerdictCache {
   }
 
   // While nobody at all was forgotten since a verdict was asked for, its user was not either.
-  async #believed(text: string, forgets: number): Promise<Kept | undefined> {
+  async #believed(text: string, forgets: number): Promise<KeptVerdict | undefined> {
     const kept = readKept(text);
     if (!kept || !this.#isAlive(kept)) return undefined;
     return forgets > kept.since && (await this.isVoid(kept)) ? undefined : kept;
   }
 
   // One that a verifier with another setting has kept, or that was long on its way into the cache, lives no longer.
-  #isAlive({ verdict, at }: Kept): boolean {
+  #isAlive({ verdict, at }: KeptVerdict): boolean {
     return Date.now() < at + this.#lifetime(verdict) * 1000 + clockDifferenceMs;
   }
 
@@ -204,14 +194,5 @@ export class VerdictCache {
   #lifetime({ outcome }: Verdict): number {
     if (outcome === 'verified') return this.#times.verifiedSeconds;
     return outcome === 'refused' ? this.#times.refusedSeconds : 0;
-  }
-}
-
-// What cannot be read is as good as nothing.
-function readKept(text: string): Kept | undefined {
-  try {
-    return keptShape.parse(JSON.parse(text));
-  } catch {
-    return undefined;
   }
 }

@@ -4,9 +4,10 @@ import { signedGet } from '@echodrop/oauth/signed-get';
 import type { Claim, Claims } from './claims.ts';
 import type { VerifierEvents } from './events.ts';
 import { type Asked, type IdentityProviders, unavailable } from './identity-provider.ts';
+import type { Decided } from './kept-verdict.ts';
 import type { KnownProviders } from './known-providers.ts';
 import { isGoodOnce, isSpoken } from './proof.ts';
-import type { Decided, Use, UseEnd, VerdictCache } from './verdict-cache.ts';
+import type { Use, UseEnd, VerdictCache } from './verdict-cache.ts';
 
 export interface VerifierParts {
   readonly known: KnownProviders;
