@@ -4,6 +4,7 @@ import { enter, listedAs } from '@echodrop/archive/listing';
 import { ownerHash } from '@echodrop/archive/owner';
 import type { ProbeClient } from '@echodrop/contracts/probe';
 import type { Caller } from '@echodrop/contracts/verification';
+import { readJpegHeader } from '@echodrop/media/jpeg-header';
 import { type MediaType, mediaTypeOf } from '@echodrop/media/media-type';
 import type { Probe } from '@echodrop/media/probe';
 import type { UnsupportedReason } from '@echodrop/media/unsupported';
@@ -124,11 +125,16 @@ export class Publisher {
     return isTheirs ? record : undefined;
   }
 
+  // A JPEG whose header came whole is probed while it is being stored: nobody reads more of it.
   async #storedAndProbed(media: ReceivedMedia, signal: AbortSignal) {
-    const { size, etag } = await requireSize(media);
     const type = mediaTypeOf(media.head);
+    const isEarly = !media.tooLarge && type === 'jpg' && typeof readJpegHeader(media.head) === 'object';
+    const early = isEarly ? this.#probe(media, type, signal) : undefined;
+    // Media that is not stored needs no probe.
+    early?.catch(() => {});
+    const { size, etag } = await requireSize(media);
     if (type === undefined) throw unsupported(media.key, 'unknown_type', type);
-    const probe = await this.#probe(media, type, signal);
+    const probe = await (early ?? this.#probe(media, type, signal));
     if (probe.outcome === 'unsupported') throw unsupported(media.key, probe.why, type);
     return { ...probe, size, etag };
   }

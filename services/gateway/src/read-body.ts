@@ -71,7 +71,9 @@ export class BodyReader {
       (refusal) => this.stop(refusal),
     );
     const onEnd = () => this.#end(() => this.#settle.resolve());
-    const onGone = (cause?: unknown) => this.stop(new ClientGone('the client went away', { cause }));
+    const onGone = (cause?: unknown) => {
+      if (!this.#isOver) this.stop(new ClientGone('the client went away', { cause }));
+    };
     this.#stopListening = () => request.off('data', onData);
     // These stay: what becomes of the connection later is for the answer to find out.
     request.once('end', onEnd).on('error', onGone).once('close', onGone);
