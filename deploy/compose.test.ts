@@ -90,7 +90,7 @@ test.each(services)('%s is restarted, kept small, and can change nothing but wha
 test('the images are of this version, or of a tag that names one', () => {
   for (const [name, { image }] of ownServices()) {
     const own = name === 'sweeper' ? 'admin' : name;
-    const tag = own === 'proxy' ? `\${PROXY_VERSION:-1}` : `\${ECHODROP_VERSION:-${version}}`;
+    const tag = own === 'proxy' ? `\${PROXY_VERSION:-2}` : `\${ECHODROP_VERSION:-${version}}`;
     expect(image).toBe(`echodrop/${own}:${tag}`);
   }
   const others = services.filter(([, { image }]) => !image.startsWith('echodrop/'));

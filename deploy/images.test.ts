@@ -21,7 +21,7 @@ await describeWithOpsCheckers('Dockerfiles', ['hadolint'], () => {
 
 test.each([...serviceNames, 'admin'])('the image of %s says what it is, starts it, and tells its ports', (name) => {
   const stage = new RegExp(`^FROM (\\w+) AS for-${name}\\n(.*?)\\n\\n`, 'ms').exec(dockerfile)?.[2];
-  expect(stage).toContain(`ENTRYPOINT ["tini", "--", "node", "services/${name}/src/main.ts"]`);
+  expect(stage).toContain(`ENTRYPOINT ["tini", "--", "node", "built/${name}/main.js"]`);
   const { description } = JSON.parse(text(`services/${name}/package.json`));
   expect(stage).toContain(`LABEL org.opencontainers.image.description="${description}"`);
   const ports = name === 'admin' ? [] : portsOf(name as ServiceName);

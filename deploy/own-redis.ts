@@ -19,6 +19,8 @@ export async function ownRedis(server: string, dataDir: string, port: number): P
     save: '',
     'maxmemory-policy': 'noeviction',
     loglevel: 'notice',
+    // How often it wakes up while idle, per second; ten unless set.
+    hz: '2',
   };
   return [server, ...Object.entries(settings).flatMap(([name, value]) => [`--${name}`, value])];
 }

@@ -86,16 +86,17 @@ test('the proxy starts so too, with a folder for what it writes', async () => {
 });
 
 test.each([...services, 'admin'])(
-  '%s holds what it needs: no other service, no package of tests, no second platform',
+  '%s holds what it needs: no other service, no package of tests or of the build, no source code, no second platform',
   async (name) => {
-    const said =
-      'ls services; ls node_modules/.pnpm; ls packages; command -v ffprobe npm pnpm; find packages services -name "*.test.ts"';
+    const said = 'ls services; ls node_modules/.pnpm; ls packages; command -v ffprobe npm pnpm; find . -name "*.ts"';
     const { stdout } = await runBare(name, ['--entrypoint', 'sh'], ['-c', said]);
     const found = stdout.split('\n');
     expect(found.filter((each) => [...services, 'admin'].includes(each))).toEqual([name]);
     expect(
       found.filter((each) =>
-        /^(node|vitest|typescript|playwright-core)@|^testkit$|\.test\.ts$|npm$|musl|darwin|win32|arm64/.test(each),
+        /^(node|vitest|typescript|playwright-core|rolldown)@|^(testkit|build)$|\.ts$|npm$|musl|darwin|win32|arm64/.test(
+          each,
+        ),
       ),
     ).toEqual([]);
     expect(found.includes('/usr/bin/ffprobe')).toBe(name.endsWith('-worker'));

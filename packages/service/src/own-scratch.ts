@@ -10,8 +10,8 @@ interface Beats {
   readonly deadAfterMs: number;
 }
 
-/** Twelve beats that are missed in a row. */
-const usual: Beats = { everyMs: 5000, deadAfterMs: 60_000 };
+/** Four beats that are missed in a row. */
+const usual: Beats = { everyMs: 15_000, deadAfterMs: 60_000 };
 
 /**
  * A folder of this process below `scratchDir`, gone when it is disposed of. Workers share `scratchDir`, be they on one machine or on several

@@ -1,0 +1,30 @@
+import { createRequire } from 'node:module';
+import { dirname, join, relative } from 'node:path';
+import type { Plugin } from 'rolldown';
+
+const addresses = /new URL\('([^']+)\.ts', import\.meta\.url\)|import\.meta\.resolve\('([^']+)'\)|import\.meta\.url/g;
+
+/**
+ * Keeps file addresses valid in code that is built into `folder`. `new URL('<program>.ts', import.meta.url)` becomes the address of that program's
+ * built code, which is built too; any other `import.meta.url` stays the address of the source, so that a stylesheet or a script is read from
+ * there. Files that `import.meta.resolve` names are added to `external`.
+ */
+export function keepAddresses(folder: string, external: Set<string>): Plugin {
+  const address = (path: string) => `new URL(${JSON.stringify(relative(folder, path))}, import.meta.url).href`;
+  return {
+    name: 'keep-addresses',
+    transform(code, id) {
+      if (!id.startsWith('/') || id.includes('/node_modules/') || !code.includes('import.meta.')) return null;
+      return code.replaceAll(addresses, (_, program?: string, specifier?: string) => {
+        if (program) {
+          const built = this.emitFile({ type: 'chunk', id: join(dirname(id), `${program}.ts`) });
+          return `new URL(import.meta.ROLLUP_FILE_URL_${built})`;
+        }
+        if (!specifier) return address(id);
+        const file = createRequire(id).resolve(specifier);
+        external.add(file);
+        return address(file);
+      });
+    },
+  };
+}
