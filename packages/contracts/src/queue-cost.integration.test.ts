@@ -39,7 +39,7 @@ test('an upload costs the queues at most 5.1 scripts and three commands, one upl
   const after = await commands();
   const each = (name: string) => ((after[name] ?? 0) - (before[name] ?? 0)) / uploads;
   expect(each('evalsha')).toBeLessThanOrEqual(5.1);
-  expect(each('publish')).toBe(1);
+  expect(each('spublish')).toBe(1);
   expect(each('bzpopmin')).toBeLessThanOrEqual(2.1);
   // Within the scripts: the worker's reading of the job.
   expect(each('hgetall')).toBe(1);
