@@ -37,7 +37,7 @@ async function readyAsker(queue: TestQueue) {
 async function listeningAsker(queue: TestQueue) {
   const { asker, connection } = queue.askerWithConnection();
   const heard: string[] = [];
-  connection.redis.on('message', (_channel: string, message: string) => {
+  connection.redis.on('smessage', (_channel: string, message: string) => {
     const { answer, failure } = JSON.parse(message);
     heard.push(answer ?? failure);
   });
@@ -282,7 +282,7 @@ describe.concurrent('a queue', () => {
     const waiting = { deadlineMs: 10_000, jobId: 'shared' };
     const asked = [...sites, ...sites].map((site) => site.ask('q', waiting));
     await becomes(queue, 'active', 1);
-    const subscribed = async () => (await view.redis.pubsub('NUMSUB', sharedChannel(queue.name, 'shared')))[1];
+    const subscribed = async () => (await view.redis.pubsub('SHARDNUMSUB', sharedChannel(queue.name, 'shared')))[1];
     await waitUntil('both', 2000, async () => (await subscribed()) === 2);
     letGo();
     expect(await Promise.all(asked)).toEqual(['Q', 'Q', 'Q', 'Q']);

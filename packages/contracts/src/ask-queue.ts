@@ -50,7 +50,7 @@ export interface Backlog {
 // Jobs that somebody waits for go before those that are only wished for.
 const wished = 10;
 
-/** The asking end of a queue: adds a job and waits for its answer. */
+/** The asking end of a queue. */
 export class AskQueue<Q, A> implements AsyncDisposable {
   readonly #connection: AskConnection;
   readonly #queue: Queue<JobData<Q>, A, string>;
@@ -122,7 +122,6 @@ export class AskQueue<Q, A> implements AsyncDisposable {
 
   async #ask(question: Q, { deadlineMs, waitMs = deadlineMs, signal, jobId }: Asking): Promise<A> {
     signal?.throwIfAborted();
-    const { replies } = this.#connection;
     const isOwn = jobId === undefined;
     const id = jobId ?? randomUUID();
     let isAdded = false;
@@ -131,8 +130,8 @@ export class AskQueue<Q, A> implements AsyncDisposable {
     using wait = new JobWait<A>({ waitMs, signal, look, mostGone: isOwn ? 1 : 2 });
     // The listener stands before the job does, so that no end is missed.
     using listening = isOwn
-      ? replies.own(id, wait.tell)
-      : replies.shared(sharedChannel(this.#queue.name, id), wait.tell);
+      ? this.#connection.replies.own(id, wait.tell)
+      : this.#connection.replies.shared(sharedChannel(this.#queue.name, id), wait.tell);
     const add = () => this.#add(id, question, deadlineMs, listening.channel);
     const added = isOwn ? add() : Promise.all([listening.established, this.#makeRoom(id).then(add)]);
     added.then(() => {

@@ -78,9 +78,9 @@ export class ProbeClient implements AsyncDisposable {
     return this.#backlogs.all();
   }
 
-  /** Resolves when both queues can be asked. */
+  /** Resolves when the Redis that has both queues answers. */
   async ready(): Promise<void> {
-    await Promise.all([this.#photos.ready(), this.#films.ready()]);
+    await this.#photos.ready();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

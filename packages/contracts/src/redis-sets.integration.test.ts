@@ -67,6 +67,8 @@ test.concurrent.each([
     expect(await msUntilSettled(it.connection.get('{echodrop}:test'))).toBeLessThan(bounded);
     await it.works(20_000);
     expect(await answer).toBe('HELD');
+    // The new master tells the end too.
+    await waitUntil('a quick answer', 15_000, async () => (await msUntilSettled(it.answers())) < 1000);
 
     const second = await set.master();
     expect(second).not.toBe(first);

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { RedisClient } from '@echodrop/service/redis-client';
+import { Cluster, type Redis } from 'ioredis';
 import { queuePrefix } from './queue-connection.ts';
 
 /** How a job ended: with an answer, or with the message of the error that it failed with. */
@@ -39,11 +40,11 @@ export class Replies {
   readonly #own = new Map<string, Listener>();
   readonly #shared = new Map<string, Set<Listener>>();
 
-  /** Subscribes on `redis`, which commands can go on using (RESP3; of a cluster ioredis opens one more connection). */
+  /** Subscribes on the connections of `redis`, which commands go on using (RESP3). */
   constructor(redis: RedisClient) {
     this.#redis = redis;
-    redis.on('ready', () => this.renew());
-    redis.on('message', (channel: string, message: string) => this.#received(channel, message));
+    if (redis instanceof Cluster) redis.on('+node', (node: Redis) => this.#listen(node));
+    else this.#listen(redis);
   }
 
   /** Tells `listener` the end of a job of this process's own. */
@@ -56,16 +57,29 @@ export class Replies {
   shared<A>(channel: string, listener: (end: End<A>) => void): Listening {
     const listeners = this.#shared.get(channel) ?? new Set();
     this.#shared.set(channel, listeners.add(listener));
-    const established = this.#redis.subscribe(channel).then(
-      () => {},
-      () => {},
-    );
+    const established = this.#onNodes((node) => node.ssubscribe(channel));
     return { channel, established, [Symbol.dispose]: () => this.#leave(channel, listener) };
   }
 
   /** Subscribes anew, where a reply did not come: costs nothing where the subscription stands. */
   renew(): void {
-    this.#redis.subscribe(this.#ownChannel, ...this.#shared.keys()).catch(() => {});
+    this.#onNodes((node) => this.#subscribe(node));
+  }
+
+  #listen(node: Redis): void {
+    node.on('ready', () => this.#subscribe(node).catch(() => {}));
+    node.on('smessage', (channel: string, message: string) => this.#received(channel, message));
+  }
+
+  async #subscribe(node: Redis): Promise<void> {
+    // One by one: of a cluster's channels each is refused by itself.
+    await Promise.all([this.#ownChannel, ...this.#shared.keys()].map((channel) => node.ssubscribe(channel)));
+  }
+
+  // All channels are of the node that has the queues; the others of a cluster refuse them.
+  async #onNodes(act: (node: Redis) => Promise<unknown>): Promise<void> {
+    const nodes = this.#redis instanceof Cluster ? this.#redis.nodes('master') : [this.#redis];
+    await Promise.allSettled(nodes.filter(({ status }) => status === 'ready').map(act));
   }
 
   #leave(channel: string, listener: Listener): void {
@@ -73,7 +87,7 @@ export class Replies {
     listeners?.delete(listener);
     if (listeners?.size !== 0) return;
     this.#shared.delete(channel);
-    this.#redis.unsubscribe(channel).catch(() => {});
+    this.#onNodes((node) => node.sunsubscribe(channel));
   }
 
   #received(channel: string, message: string): void {

@@ -157,7 +157,7 @@ export class ServedQueue<Q, A> implements AsyncDisposable {
   // After the end is in Redis, so that who looks at the job learns the same. What is lost is found by looking.
   #reply(job: Job<JobData<Q>, A> | undefined, end: End<A>): void {
     if (job?.data.reply === undefined) return;
-    this.#redis.publish(job.data.reply, encodeReply(String(job.id), end)).catch(() => {});
+    this.#redis.spublish(job.data.reply, encodeReply(String(job.id), end)).catch(() => {});
   }
 }
 

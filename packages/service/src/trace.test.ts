@@ -1,7 +1,8 @@
 import { EventEmitter, once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { beforeAll, expect, test } from 'vitest';
+import { trace } from '@opentelemetry/api';
+import { beforeAll, expect, test, vi } from 'vitest';
 import { readSettings } from './env.ts';
 import { createLog } from './log.ts';
 import { processSettings } from './process-settings.ts';
@@ -24,6 +25,13 @@ test('where nobody collects, a trace goes on all the same', async () => {
   );
   expect(seen).toEqual([given, { trace_id: traceId }]);
   expect([traceparent(), traceOfLine()]).toEqual([undefined, {}]);
+});
+
+test('where nobody collects, no span is made', async () => {
+  const begun = vi.spyOn(trace, 'getTracer');
+  expect(await continued(given, () => inSpan('ask', 'client', {}, async () => 'answer'))).toBe('answer');
+  expect(begun).not.toHaveBeenCalled();
+  begun.mockRestore();
 });
 
 test.each([

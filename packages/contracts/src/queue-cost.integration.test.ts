@@ -1,0 +1,47 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { startRedis } from '@echodrop/testkit/start-redis';
+import { waitUntil } from '@echodrop/testkit/wait-until';
+import { expect, test } from 'vitest';
+import { ProbeClient, serveProbes } from './probe.ts';
+import { connectionTo } from './queue.fixture.ts';
+import { RenditionClient } from './rendition.ts';
+
+const uploads = 40;
+
+test('an upload costs the queues at most 5.1 scripts and three commands, one upload after the other', async () => {
+  await using redis = await startRedis();
+  await using parts = new AsyncDisposableStack();
+  const answer = { outcome: 'media', kind: 'photo', type: 'jpg', width: 3, height: 2 } as const;
+  const serving = { photoConcurrency: 8, filmConcurrency: 1, graceSeconds: 0, ended: () => {} };
+  for (const queue of serveProbes({ ...serving, probe: async () => answer }, connectionTo(redis.url))) parts.use(queue);
+  const probes = parts.use(new ProbeClient(connectionTo(redis.url)));
+  const renditions = parts.use(new RenditionClient(connectionTo(redis.url)));
+  const upload = async (mediaKey: string) => {
+    const waiting = { deadlineMs: 5000, signal: AbortSignal.timeout(5000) };
+    expect(await probes.probe({ mediaKey, size: 3, head: Buffer.from('any') }, 'jpg', waiting)).toEqual(answer);
+    await renditions.wish({ mediaKey, type: 'jpg' });
+  };
+  await waitUntil('a first upload', 5000, () => upload('first').then(() => true));
+
+  const commands = async () => {
+    const stats = await redis.command('INFO', 'commandstats');
+    const calls = [...stats.matchAll(/^cmdstat_(\w+):calls=(\d+)/gm)];
+    return Object.fromEntries(calls.map(([, name, count]) => [name, Number(count)]));
+  };
+  // Until the worker waits again.
+  const settled = () => sleep(20);
+  await settled();
+  const before = await commands();
+  for (let n = 0; n < uploads; n += 1) {
+    await upload(`upload-${n}`);
+    await settled();
+  }
+  const after = await commands();
+  const each = (name: string) => ((after[name] ?? 0) - (before[name] ?? 0)) / uploads;
+  expect(each('evalsha')).toBeLessThanOrEqual(5.1);
+  expect(each('spublish')).toBe(1);
+  expect(each('bzpopmin')).toBeLessThanOrEqual(2.1);
+  // Within the scripts: the worker's reading of the job.
+  expect(each('hgetall')).toBe(1);
+  expect(each('xread')).toBe(0);
+});
