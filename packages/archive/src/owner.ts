@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { StoredRecord } from '@echodrop/record';
 
 /** Whose an upload is: the provider's advertised address, and the subject as the provider sent it. */
@@ -16,5 +16,5 @@ export function isOwnerHash(text: string): boolean {
 
 /** A name of any letters as one that a key can hold. */
 export function nameHash(name: string): string {
-  return createHash('sha256').update(name).digest('hex').slice(0, 32);
+  return hash('sha256', name).slice(0, 32);
 }

@@ -1,8 +1,8 @@
-import { randomBytes } from 'node:crypto';
+import { randomHex } from '@echodrop/service/random-hex';
 
 /** A new media key: 128 random bits as 32 hexadecimal digits. Every attempt of an upload gets its own. */
 export function newMediaKey(): string {
-  return randomBytes(16).toString('hex');
+  return randomHex(16);
 }
 
 /** Where the bytes of an upload lie. */

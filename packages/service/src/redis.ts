@@ -52,8 +52,6 @@ export const impatient: RedisOptions = {
   // A server that says nothing may have been replaced: then this connection is of no use any more.
   socketTimeout: 3000,
   maxRetriesPerRequest: 0,
-  // Commands of the same turn are one write (docs/decisions/026).
-  enableAutoPipelining: true,
 };
 
 /**

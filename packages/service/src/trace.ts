@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { randomBytes } from 'node:crypto';
+
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import {
   type Context,
@@ -13,6 +13,7 @@ import {
   TraceFlags,
   trace,
 } from '@opentelemetry/api';
+import { randomHex } from './random-hex.ts';
 import { expressRoute, methodOf } from './request-labels.ts';
 
 let isExporting = false;
@@ -146,7 +147,7 @@ function begun(name: string, kind: Kind, facts: SpanFacts, parent: Context): Spa
 }
 
 function unrecorded(): Span {
-  const ids = randomBytes(24).toString('hex');
+  const ids = randomHex(24);
   return trace.wrapSpanContext({ traceId: ids.slice(0, 32), spanId: ids.slice(32), traceFlags: TraceFlags.NONE });
 }
 

@@ -26,6 +26,7 @@ const owners = {
   pino: 'packages/service',
   'prom-client': 'packages/service',
   'rate-limiter-flexible': 'services/gateway',
+  rolldown: 'packages/build',
   sharp: 'packages/media',
   xmlbuilder2: 'packages/record',
 };

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { Secret } from '@echodrop/service/secret';
 
 /** The API keys that are let in, and what the operator calls each application. */
@@ -24,5 +24,5 @@ export class ApiKeys {
 }
 
 function digest(key: string): string {
-  return createHash('sha256').update(key).digest('hex');
+  return hash('sha256', key);
 }

@@ -44,7 +44,7 @@ export class BlockList implements AsyncDisposable {
 
   #isBlocked(who: Blockable): boolean {
     if (!this.#blocked) throw new Refusal('unavailable', { retryAfterSeconds });
-    return this.#blocked.has(blockObject(who));
+    return this.#blocked.size > 0 && this.#blocked.has(blockObject(who));
   }
 
   async #look(): Promise<void> {

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { Caller } from '@echodrop/contracts/verification';
 import type { connectRedis } from '@echodrop/service/redis';
 import { RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible';
@@ -39,24 +39,20 @@ export class UploadRates {
 
   /** Counts an upload of a user, who is known by provider and subject. @throws Refusal `too_many_requests` */
   async countUser({ provider, subject }: Pick<Caller, 'provider' | 'subject'>): Promise<void> {
-    await this.#count(this.#ofUsers, hash([provider, subject]));
+    if (this.#ofUsers) await this.#count(this.#ofUsers, hash('sha256', JSON.stringify([provider, subject])));
   }
 
   /** Counts an upload of an application, as its API key is called. @throws Refusal `too_many_requests` */
   async countKey(application: string): Promise<void> {
-    await this.#count(this.#ofKeys, application);
+    if (this.#ofKeys) await this.#count(this.#ofKeys, application);
   }
 
-  async #count(limiter: RateLimiterRedis | undefined, name: string): Promise<void> {
+  async #count(limiter: RateLimiterRedis, name: string): Promise<void> {
     try {
-      await limiter?.consume(name);
+      await limiter.consume(name);
     } catch (error) {
       if (!(error instanceof RateLimiterRes)) return this.#open(error);
       throw new Refusal('too_many_requests', { retryAfterSeconds: Math.max(1, Math.ceil(error.msBeforeNext / 1000)) });
     }
   }
-}
-
-function hash(parts: readonly string[]): string {
-  return createHash('sha256').update(JSON.stringify(parts)).digest('hex');
 }
