@@ -13,6 +13,7 @@ import { guardedSharp } from '@echodrop/media/guarded-sharp';
 import type { MediaType } from '@echodrop/media/media-type';
 import { type RenditionSet, recipesOf } from '@echodrop/media/recipes';
 import { mediaObject, newMediaKey, renditionObject } from '@echodrop/object-store/object-keys';
+import type { ObjectStore } from '@echodrop/object-store/object-store';
 import { objectStoreFromSettings, storeSettings } from '@echodrop/object-store/object-store-from-settings';
 import { readSettings } from '@echodrop/service/env';
 import { createLog } from '@echodrop/service/log';
@@ -75,9 +76,9 @@ class Worker implements AsyncDisposable {
   readonly #parts: AsyncDisposableStack;
   readonly #pid: number;
   readonly #client: RenditionClient;
-  readonly #store: Awaited<ReturnType<typeof objectStoreFromSettings>>;
+  readonly #store: ObjectStore;
 
-  private constructor(parts: AsyncDisposableStack, pid: number, client: RenditionClient, store: Worker['#store']) {
+  private constructor(parts: AsyncDisposableStack, pid: number, client: RenditionClient, store: ObjectStore) {
     this.#parts = parts;
     this.#pid = pid;
     this.#client = client;
@@ -122,37 +123,31 @@ class Worker implements AsyncDisposable {
   }
 }
 
+type Picture = ReturnType<ReturnType<typeof guardedSharp>>;
+
 interface Sample {
   readonly media: RenditionCost['media'];
   readonly type: 'jpg' | 'mp4';
   readonly path: string;
 }
 
-// A real photo of 1800 x 1200, made smaller or larger; coarse noise stands for what a larger sensor would see.
+// A real photo of 1600 x 1067, as it is and laid out beside its mirror images.
 async function samples(folder: string): Promise<Sample[]> {
-  const photo = await readFile(resolve(import.meta.dirname, '../../../deploy/sample.jpg'));
-  const coded = async (media: Sample['media'], width: number, height: number, quality: number, sigma: number) => {
-    const grain = { type: 'gaussian', mean: 128, sigma } as const;
-    const noise = { create: { width, height, channels: 3 as const, background: '#808080', noise: grain } };
-    const input = await guardedSharp()(noise).png().toBuffer();
-    const sized = guardedSharp()(photo).autoOrient().resize(width, height);
+  const photo = resolve(import.meta.dirname, 'photo.jpg');
+  const coded = async (media: Sample['media'], quality: number, sized: Picture) => {
     const path = join(folder, `${media}.jpg`);
-    await writeFile(
-      path,
-      await sized
-        .composite([{ input, blend: 'soft-light' }])
-        .jpeg({ quality })
-        .toBuffer(),
-    );
+    await sized.jpeg({ quality }).toFile(path);
     return { media, type: 'jpg', path } as const;
   };
+  const mirrored = (right: number, bottom: number) =>
+    guardedSharp()(photo).extend({ right, bottom, extendWith: 'mirror' });
   const video = join(folder, 'video.mp4');
-  const options = ['-preset', 'veryfast', '-b:v', '8M', '-pix_fmt', 'yuv420p'];
+  const options = ['-preset', 'veryfast', '-b:v', '8M'];
   await writeFile(video, await sampleFilm('mp4', { width: 1920, height: 1080, seconds: 10, options }));
   return [
-    await coded('200 KB', 1600, 1067, 60, 1),
-    await coded('3 MB', 3000, 2250, 90, 12),
-    await coded('12 megapixels', 4000, 3000, 82, 12),
+    { media: '200 KB', type: 'jpg', path: photo },
+    await coded('3 MB', 97, mirrored(1400, 1183)),
+    await coded('12 megapixels', 85, mirrored(2400, 1933)),
     { media: videoName, type: 'mp4', path: video },
   ];
 }
