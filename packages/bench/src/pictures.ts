@@ -39,6 +39,8 @@ interface Measuring {
   readonly rounds?: number;
   /** Of each photo in a round; of the video a fifth of them. */
   readonly photos?: number;
+  /** Which media; all of it unless said. */
+  readonly only?: readonly RenditionCost['media'][];
   /** The module that is started as the worker. */
   readonly main?: string;
 }
@@ -49,6 +51,7 @@ const sources = resolve(import.meta.dirname, '../../../services/rendition-worker
 export async function measureRenditions({
   rounds = 5,
   photos = 10,
+  only = [...photoNames, videoName],
   main = sources,
 }: Measuring = {}): Promise<RenditionCost[]> {
   await using parts = new AsyncDisposableStack();
@@ -56,6 +59,7 @@ export async function measureRenditions({
   const worker = parts.use(await Worker.start(main, folder));
   const costs: RenditionCost[] = [];
   for (const { media, type, path } of await samples(folder)) {
+    if (!only.includes(media)) continue;
     const [count, sets] =
       type === 'jpg' ? [photos, ['pictures'] as const] : [photos / 5, ['pictures', 'film'] as const];
     const plain = type === 'jpg' ? () => plainPictures(path) : () => plainVideo(path, folder);
