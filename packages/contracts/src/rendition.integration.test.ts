@@ -1,8 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type RunningRedis, startRedis } from '@echodrop/testkit/start-redis';
 import { waitUntil } from '@echodrop/testkit/wait-until';
+import { Worker } from 'bullmq';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { connectionTo, RedisView } from './queue.fixture.ts';
+import { queuePrefix } from './queue-connection.ts';
 import { type RenditionAnswer, RenditionClient, type RenditionQuestion, serveRenditions } from './rendition.ts';
 
 let redis: RunningRedis;
@@ -52,6 +54,27 @@ test('a wish for a photo is its pictures, and for a film its pictures and the fi
   const asked = worker();
   await waitUntil('all of them', 5000, async () => asked.length === 3);
   expect(asked.sort()).toEqual(['film a-film', 'pictures a-film', 'pictures a-photo']);
+});
+
+test('the whole picture is asked for by itself, which workers of earlier releases take for all pictures', async () => {
+  const jobs: unknown[] = [];
+  const earlier = parts.adopt(
+    new Worker('rendition-pictures', async ({ data }) => jobs.push(data.question), {
+      connection: { url: redis.url },
+      prefix: queuePrefix,
+    }),
+    (each) => each.close(true),
+  );
+  await client.wish({ mediaKey: 'one', type: 'jpg' });
+  await client.make({ mediaKey: 'one', type: 'jpg', set: 'whole' }, waiting);
+  await waitUntil('both jobs', 5000, async () =>
+    jobs.some((job) => JSON.stringify(job).includes('"one","type":"jpg","set":"pictures"}')),
+  );
+  expect(jobs).toContainEqual({ mediaKey: 'one', type: 'jpg', set: 'pictures', whole: true });
+  await earlier.close();
+  const asked = worker();
+  await client.make({ mediaKey: 'two', type: 'jpg', set: 'whole' }, waiting);
+  expect(asked).toEqual(['whole two']);
 });
 
 test('what somebody waits for is made before all that is only wished for', async () => {

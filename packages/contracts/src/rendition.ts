@@ -9,7 +9,7 @@ import { jobVersion, type QueueConnection } from './queue-connection.ts';
 import type { End } from './replies.ts';
 import { type JobEnd, ServedQueue } from './serve-queue.ts';
 
-/** Renditions that are wanted: of which media, and all pictures of it or its film. */
+/** Renditions that are wanted: of which media, and which set of them. */
 export interface RenditionQuestion {
   readonly mediaKey: string;
   readonly type: MediaType;
@@ -19,8 +19,17 @@ export interface RenditionQuestion {
 /** `made`: they lie in the store. `unsupported`: no such renditions can be made of these bytes, or none are while their type is off. */
 export type RenditionAnswer = Rendered;
 
+/**
+ * The question in a job. Workers of earlier releases know two sets, and make the whole picture with the others: `whole`,
+ * which they overlook, asks later ones for it alone.
+ */
+type WireQuestion = Pick<RenditionQuestion, 'mediaKey' | 'type'> & {
+  readonly set: 'pictures' | 'film';
+  readonly whole?: true;
+};
+
 // Pictures must not wait behind films, which take minutes.
-const queues: Record<RenditionSet, string> = { pictures: 'rendition-pictures', film: 'rendition-films' };
+const queues: Record<WireQuestion['set'], string> = { pictures: 'rendition-pictures', film: 'rendition-films' };
 // After a long night of uploads renditions are still worth making.
 const begunWithinMs = 24 * 60 * 60_000;
 // A net for a store that hangs: rendering has bounds of its own, and what passes those is an answer about the media.
@@ -43,14 +52,14 @@ function standing(end: End<RenditionAnswer>): number {
 /** The asking end of the rendition wire: the gateway's for what was published, the site's for what it finds missing. */
 export class RenditionClient implements AsyncDisposable {
   readonly #parts = new AsyncDisposableStack();
-  readonly #queues: Record<RenditionSet, AskQueue<RenditionQuestion, RenditionAnswer>>;
+  readonly #queues: Record<WireQuestion['set'], AskQueue<WireQuestion, RenditionAnswer>>;
   readonly #backlogs: Backlogs<string>;
 
   constructor(connection: QueueConnection) {
     const asking = this.#parts.use(new AskConnection(connection));
     const opened = (name: string) =>
       this.#parts.use(
-        new AskQueue<RenditionQuestion, RenditionAnswer>(name, asking, { seconds: standing, mostSeconds: hour }),
+        new AskQueue<WireQuestion, RenditionAnswer>(name, asking, { seconds: standing, mostSeconds: hour }),
       );
     this.#queues = { pictures: opened(queues.pictures), film: opened(queues.film) };
     this.#backlogs = new Backlogs({ [queues.pictures]: this.#queues.pictures, [queues.film]: this.#queues.film });
@@ -63,7 +72,8 @@ export class RenditionClient implements AsyncDisposable {
   async make(question: RenditionQuestion, waiting: { waitMs: number; signal: AbortSignal }): Promise<RenditionAnswer> {
     const asking = { ...waiting, deadlineMs: begunWithinMs, jobId: jobIdOf(question) };
     try {
-      return await this.#queues[question.set].ask(question, asking);
+      const wire = wireQuestion(question);
+      return await this.#queues[wire.set].ask(wire, asking);
     } catch (error) {
       if (killedItsWorkers(error)) return { outcome: 'unsupported', why: 'too_costly' };
       throw error;
@@ -71,14 +81,14 @@ export class RenditionClient implements AsyncDisposable {
   }
 
   /**
-   * Asks for all renditions of media and waits for none; those that somebody waits for are made first.
+   * Asks for the renditions of media that pages show, and waits for none; those that somebody waits for are made first.
    * @throws QueueUnavailable
    */
   async wish(media: Pick<RenditionQuestion, 'mediaKey' | 'type'>): Promise<void> {
     const sets = (['pictures', 'film'] as const).filter((set) => recipesOf(set, media.type).length > 0);
     for (const set of sets) {
       const question = { mediaKey: media.mediaKey, type: media.type, set };
-      await this.#queues[set].wish(question, { deadlineMs: begunWithinMs, jobId: jobIdOf(question) });
+      await this.#queues[set].wish(wireQuestion(question), { deadlineMs: begunWithinMs, jobId: jobIdOf(question) });
     }
   }
 
@@ -99,6 +109,14 @@ function jobIdOf({ set, type, mediaKey }: RenditionQuestion): string {
   return [set, `v${jobVersion}`, ...versions, mediaKey].join('-');
 }
 
+function wireQuestion({ mediaKey, type, set }: RenditionQuestion): WireQuestion {
+  return set === 'whole' ? { mediaKey, type, set: 'pictures', whole: true } : { mediaKey, type, set };
+}
+
+function questionOf({ whole, ...question }: WireQuestion): RenditionQuestion {
+  return whole ? { ...question, set: 'whole' } : question;
+}
+
 interface ServedRenditions {
   readonly pictureConcurrency: number;
   readonly filmConcurrency: number;
@@ -111,8 +129,15 @@ interface ServedRenditions {
 export function serveRenditions(
   { pictureConcurrency, filmConcurrency, graceSeconds, render: answer, ended }: ServedRenditions,
   connection: QueueConnection,
-): readonly ServedQueue<RenditionQuestion, RenditionAnswer>[] {
+): readonly ServedQueue<WireQuestion, RenditionAnswer>[] {
   const served = (name: string, concurrency: number) =>
-    new ServedQueue({ name, concurrency, graceSeconds, mostSeconds, answer, ended }, connection);
+    new ServedQueue<WireQuestion, RenditionAnswer>(
+      {
+        ...{ name, concurrency, graceSeconds, mostSeconds },
+        answer: (wire, signal) => answer(questionOf(wire), signal),
+        ended: (end, wire) => ended(end, wire && questionOf(wire)),
+      },
+      connection,
+    );
   return [served(queues.pictures, pictureConcurrency), served(queues.film, filmConcurrency)];
 }

@@ -1,26 +1,26 @@
 import { readFile, rename, writeFile } from 'node:fs/promises';
-import type { Metadata, OutputInfo, Sharp } from 'sharp';
+import type { Metadata, Sharp } from 'sharp';
 import { clearWhatIsDisposedOf } from './gif-disposal.ts';
 import { onClearGround } from './gif-ground.ts';
-import { type Decodable, decodeAnimation, decodePhoto, guardedSharp } from './guarded-sharp.ts';
+import { type Decodable, decodeAnimation, decodePhoto } from './guarded-sharp.ts';
 import { brandedAsStill } from './heif-still.ts';
 import type { MediaType } from './media-type.ts';
-import { middleOf } from './middle.ts';
+import { oriented } from './orientation.ts';
 import { encode, type SourceCoding } from './picture-coding.ts';
 import type { PictureJob, PictureJobEnd, PictureToMake } from './picture-job.ts';
+import { decodedSize, drawn, PixelSizes, pixelsOf } from './pixel-sizes.ts';
 import { pixelsOnly } from './png-pixels.ts';
 import type { PictureRecipe } from './recipes.ts';
 import { decodeHeic } from './render-heic.ts';
 import { longestSideOf } from './rendition-size.ts';
 import { undecodedOrientation } from './undecoded-orientation.ts';
-import type { Size, UnsupportedReason } from './unsupported.ts';
+import type { UnsupportedReason } from './unsupported.ts';
 import { isLosslessWebp } from './webp-lossless.ts';
 
-/** Decoded once: upright, sRGB, 8 bits a channel, and what there is to know of the file it came from. */
+/** Decoded once, and what there is to know of the file it came from. */
 interface Decoded {
   readonly photo: Decodable;
-  readonly pixels: Buffer;
-  readonly raw: OutputInfo;
+  readonly sizes: PixelSizes;
   readonly header: Metadata;
   readonly coding: SourceCoding;
 }
@@ -35,7 +35,7 @@ const mostCanvases = 2;
  * picture's path is all of it, even if this process is killed. Rejects where a file cannot be read or written.
  */
 export async function drawPictures({ source, pictures, maxPixels }: PictureJob): Promise<PictureJobEnd> {
-  const decoded = await decode(source, maxPixels);
+  const decoded = await decode(source, { maxPixels, isWhole: pictures.some(isWhole) });
   if (typeof decoded === 'string') return { outcome: 'unsupported', why: decoded };
   let why: UnsupportedReason | undefined;
   for (const { recipe, path } of wholeOnesLast(pictures)) {
@@ -47,8 +47,11 @@ export async function drawPictures({ source, pictures, maxPixels }: PictureJob):
 }
 
 function wholeOnesLast(pictures: readonly PictureToMake[]): PictureToMake[] {
-  const isWhole = ({ recipe }: PictureToMake) => Number(recipe.size === 'whole');
-  return pictures.toSorted((one, other) => isWhole(one) - isWhole(other));
+  return pictures.toSorted((one, other) => Number(isWhole(one)) - Number(isWhole(other)));
+}
+
+function isWhole({ recipe }: PictureToMake): boolean {
+  return recipe.size === 'whole';
 }
 
 async function writeAtOnce(path: string, picture: Buffer): Promise<void> {
@@ -56,11 +59,17 @@ async function writeAtOnce(path: string, picture: Buffer): Promise<void> {
   await rename(`${path}.part`, path);
 }
 
-async function decode({ path, type }: PictureJob['source'], maxPixels: number): Promise<Decoded | UnsupportedReason> {
-  const photo = await decodable(path, type, maxPixels);
+interface Decoding {
+  readonly maxPixels: number;
+  /** Whether the whole picture is wanted too: else a decoder that can do so (JPEG, WebP) decodes a smaller one. */
+  readonly isWhole: boolean;
+}
+
+async function decode({ path, type }: PictureJob['source'], decoding: Decoding): Promise<Decoded | UnsupportedReason> {
+  const photo = await decodable(path, type, decoding.maxPixels);
   if (typeof photo === 'string') return photo;
   const orientation = await undecodedOrientation(path, type);
-  return decodeOnce(photo, orientation, maxPixels).catch(reasonOf);
+  return decodeOnce(photo, orientation, decoding).catch(reasonOf);
 }
 
 async function decodable(path: string, type: MediaType, maxPixels: number): Promise<Decodable | UnsupportedReason> {
@@ -84,15 +93,22 @@ async function decodable(path: string, type: MediaType, maxPixels: number): Prom
   }
 }
 
-async function decodeOnce(photo: Decodable, orientation: number | undefined, maxPixels: number): Promise<Decoded> {
+async function decodeOnce(
+  photo: Decodable,
+  orientation: number | undefined,
+  { maxPixels, isWhole }: Decoding,
+): Promise<Decoded> {
   const header = await decodePhoto(photo, maxPixels).metadata();
   if (!hasUsualSamples(header)) throw new Error('samples whose range is not known');
-  const upright = stoodUp(decodePhoto(photo, maxPixels).autoOrient(), orientation).toColourspace('srgb');
-  const { data, info } = await upright.raw().toBuffer({ resolveWithObject: true });
+  const size = header.autoOrient;
+  const { width, height } = isWhole ? size : decodedSize(size);
+  const picture = decodePhoto(photo, maxPixels).autoOrient().resize(width, height, { fit: 'fill' });
+  const pixels = await pixelsOf(picture.toColourspace('srgb'));
+  const upright = orientation === undefined ? pixels : await pixelsOf(stoodUp(drawn(pixels), orientation));
   const { input } = photo;
   const isLossless = header.format === 'webp' && typeof input === 'string' && (await isLosslessWebp(input));
   const coding = { chromaSubsampling: header.chromaSubsampling, isLossless };
-  return { photo, pixels: data, raw: info, header, coding };
+  return { photo, sizes: new PixelSizes(upright, oriented(size, orientation)), header, coding };
 }
 
 // What measures (microscopes, scanners of heights) writes TIFFs with samples of 32 bits, or with a sign: libvips takes their numbers for colours.
@@ -101,7 +117,7 @@ function hasUsualSamples({ depth, space }: Metadata): boolean {
 }
 
 // EXIF 2.32 table 6. sharp mirrors before it turns, clockwise.
-function stoodUp(picture: Sharp, orientation: number | undefined): Sharp {
+function stoodUp(picture: Sharp, orientation: number): Sharp {
   switch (orientation) {
     case 2:
       return picture.flop();
@@ -126,22 +142,14 @@ async function draw(decoded: Decoded, recipe: PictureRecipe, maxPixels: number):
   const animation = recipe.size === 'whole' ? animationOf(decoded, recipe, maxPixels) : undefined;
   // Of an animation with a broken frame the first one is better than nothing.
   const moving = await animation?.toBuffer().catch(() => undefined);
-  return moving ?? still(decoded, recipe).toBuffer().catch(reasonOf);
+  return moving ?? still(decoded, recipe).catch(reasonOf);
 }
 
-function still({ pixels, raw, coding }: Decoded, recipe: PictureRecipe): Sharp {
-  const picture = guardedSharp()(pixels, { raw, limitInputPixels: false });
-  return encode(sized(picture, raw, recipe), recipe, coding);
-}
-
-// Attention looks for what is bright, colourful or skin: of a tall photo of a person the middle is the belt.
-function sized(picture: Sharp, raw: Size, { size, format }: PictureRecipe): Sharp {
-  if (size === 'whole') return picture.resize(longestSideOf[format], longestSideOf[format], shrink);
-  if ('crop' in size) {
-    const attention = { fit: 'cover', position: 'attention' } as const;
-    return picture.extract(middleOf(raw)).resize(size.crop, size.crop, attention);
-  }
-  return picture.resize(size.longest, size.longest, shrink);
+async function still({ sizes, coding }: Decoded, recipe: PictureRecipe): Promise<Buffer> {
+  const picture = drawn(await sizes.of(recipe.size));
+  const most = longestSideOf[recipe.format];
+  const held = recipe.size === 'whole' ? picture.resize(most, most, shrink) : picture;
+  return encode(held, recipe, coding).toBuffer();
 }
 
 const shrink = { fit: 'inside', withoutEnlargement: true } as const;

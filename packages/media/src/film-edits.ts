@@ -1,13 +1,14 @@
 import type { Track } from './ffprobe.ts';
-import { contentsOf, mostBoxes, mostMoov, outerBoxes } from './iso-boxes.ts';
+import { contentsOf } from './iso-boxes.ts';
 import { lookAtFile } from './local-source.ts';
 import type { VideoType } from './media-type.ts';
-import type { SourceReader } from './source-reader.ts';
+import { inside, moovOf } from './mp4-tracks.ts';
 
 // Pictures of a tenth of a second at either end are not what people cut away: programs round their edits to that.
 const mostSeconds = 0.1;
 
-const withEdits: readonly VideoType[] = ['mp4', 'mov', '3gp'];
+/** Types whose tracks have edits, and a `moov` box that tells of all. */
+export const isoTypes: readonly VideoType[] = ['mp4', 'mov', '3gp'];
 // A film may say that it has millions, and more than one that shows something are as good as all.
 const mostEdits = 1000;
 
@@ -22,20 +23,13 @@ interface LyingFilm {
  * coding anew: a copy of the track would hold them too, or show them. Of a film in fragments it is not known: ffmpeg heeds no edits there.
  */
 export async function hidesPictures({ path, type, track }: LyingFilm): Promise<boolean> {
-  if (!withEdits.includes(type)) return false;
+  if (!isoTypes.includes(type)) return false;
   return lookAtFile(path, async (reader) => {
     const moov = await moovOf(reader);
     const [header] = moov ? contentsOf(moov, 'mvhd') : [];
     const trak = moov && contentsOf(moov, 'trak')[track.index];
     return header && trak ? cutsAway(trak, timescaleOf(header)) : moov !== undefined;
   });
-}
-
-async function moovOf(reader: SourceReader): Promise<Buffer | undefined> {
-  for await (const { type, content, end } of outerBoxes(reader, mostBoxes)) {
-    if (type === 'moov' && end - content <= mostMoov) return reader.at(content, end - content);
-  }
-  return undefined;
 }
 
 function cutsAway(trak: Buffer, movieTimescale: number): boolean {
@@ -104,9 +98,4 @@ function entriesIn(table: Buffer, entryBytes: number): number {
 function timescaleOf(header: Buffer): number {
   const at = header[0] === 1 ? 20 : 12;
   return (header.length >= at + 4 && header.readUInt32BE(at)) || 1;
-}
-
-function inside(bytes: Buffer, ...[type, ...deeper]: readonly string[]): Buffer[] {
-  if (type === undefined) return [bytes];
-  return contentsOf(bytes, type).flatMap((content) => inside(content, ...deeper));
 }

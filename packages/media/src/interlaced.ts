@@ -1,7 +1,9 @@
 import { boundedEnd } from './bounded-process.ts';
 import type { Track } from './ffprobe.ts';
 import { filmGuards } from './film-codecs.ts';
+import { isoTypes } from './film-edits.ts';
 import type { VideoType } from './media-type.ts';
+import { saysWholePictures } from './mp4-tracks.ts';
 import { inTime } from './render-time.ts';
 import { startWithinLimits, toolNamespaces } from './within-limits.ts';
 
@@ -23,8 +25,9 @@ const mostOutputBytes = 64 * 1024;
 const framesLookedAt = 24;
 
 /**
- * Whether one of a track's first frames says that it is interlaced. The frames are asked, for containers err: ffmpeg
- * itself writes Matroska files of interlaced pictures that say `progressive`.
+ * Whether one of an H.264 track's first frames says that it is interlaced. The frames are asked, for containers err: ffmpeg
+ * itself writes Matroska files of interlaced pictures that say `progressive`. Of an MP4 the parameters of H.264 often tell
+ * that there can be none, which saves ffprobe a decoding.
  *
  * Rejects with ToolFailed where ffprobe is missing or killed, or with the signal's reason.
  */
@@ -32,6 +35,7 @@ export async function hasInterlacedFrames(
   { path, type, track }: { readonly path: string; readonly type: VideoType; readonly track: Track },
   { maxPixels, signal }: { readonly maxPixels: number; readonly signal: AbortSignal },
 ): Promise<boolean> {
+  if (isoTypes.includes(type) && (await saysWholePictures(path, track.index))) return false;
   const namespaces = await toolNamespaces();
   signal.throwIfAborted();
   const guards = [...filmGuards(type), '-max_pixels', String(maxPixels), '-threads', '1'];

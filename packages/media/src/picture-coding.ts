@@ -22,15 +22,15 @@ export function encode(picture: Sharp, recipe: PictureRecipe, source: SourceCodi
   switch (format) {
     case 'jpeg': {
       const isFine = isWhole && source.chromaSubsampling !== '4:2:0';
-      const progressive = recipe.name !== 'card';
-      return onWhite().jpeg({ quality, progressive, chromaSubsampling: isFine ? '4:4:4' : '4:2:0' });
+      const chromaSubsampling = isFine ? '4:4:4' : '4:2:0';
+      return onWhite().jpeg({ quality, progressive: isWhole, optimiseCoding: isWhole, chromaSubsampling });
     }
     case 'png':
       return picture.png();
     case 'gif':
       return picture.gif({ effort: 1, ...(source.delays && { delay: source.delays }) });
     case 'webp':
-      if (!isWhole) return onWhite().webp({ quality });
+      if (!isWhole) return onWhite().webp({ quality, effort: 2 });
       return source.isLossless ? picture.webp({ lossless: true, effort: 1 }) : picture.webp({ quality });
     case 'avif':
       return picture.avif({ quality, effort: 0 });

@@ -37,14 +37,13 @@ const formats = {
 
 /** The pictures that are made of all media in the same format. */
 export const pictureRecipes = {
-  mini: { name: 'mini', version: 2, ...formats.jpeg, size: { crop: 75 }, quality: 80 },
-  thumb: { name: 'thumb', version: 2, ...formats.jpeg, size: { crop: 150 }, quality: 80 },
-  small: { name: 'small', version: 1, ...formats.jpeg, size: { longest: 320 }, quality: 80 },
-  medium: { name: 'medium', version: 1, ...formats.jpeg, size: { longest: 640 }, quality: 80 },
-  mediumWebp: { name: 'medium', version: 2, ...formats.webp, size: { longest: 640 }, quality: 80 },
-  card: { name: 'card', version: 2, ...formats.jpeg, size: { longest: 1200 }, quality: 75 },
-  large: { name: 'large', version: 3, ...formats.jpeg, size: { longest: 1200 }, quality: 82 },
-  largeWebp: { name: 'large', version: 4, ...formats.webp, size: { longest: 1200 }, quality: 80 },
+  mini: { name: 'mini', version: 3, ...formats.jpeg, size: { crop: 75 }, quality: 80 },
+  thumb: { name: 'thumb', version: 3, ...formats.jpeg, size: { crop: 150 }, quality: 80 },
+  small: { name: 'small', version: 2, ...formats.jpeg, size: { longest: 320 }, quality: 80 },
+  medium: { name: 'medium', version: 3, ...formats.jpeg, size: { longest: 640 }, quality: 80 },
+  mediumWebp: { name: 'medium', version: 4, ...formats.webp, size: { longest: 640 }, quality: 80 },
+  large: { name: 'large', version: 5, ...formats.jpeg, size: { longest: 1200 }, quality: 80 },
+  largeWebp: { name: 'large', version: 6, ...formats.webp, size: { longest: 1200 }, quality: 80 },
 } as const satisfies Record<string, PictureRecipe>;
 
 /** The whole picture in the format it came in, where browsers show it, else as JPEG; of a film its poster. */
@@ -66,18 +65,29 @@ export const filmRecipe = {
   contentType: 'video/mp4',
 } as const satisfies Recipe;
 
-/** What is made together, in one job. */
-export type RenditionSet = 'pictures' | 'film';
+/**
+ * What is made together, in one job: `pictures` what pages and other sites show, `whole` the whole picture, which is made
+ * when it is first asked for, and `film`.
+ */
+export const renditionSets = ['pictures', 'whole', 'film'] as const;
+
+export type RenditionSet = (typeof renditionSets)[number];
 
 /** Which set a recipe belongs to. */
 export function setOf(recipe: Recipe): RenditionSet {
-  return recipe.name === filmRecipe.name ? 'film' : 'pictures';
+  if (recipe.name === filmRecipe.name) return 'film';
+  return recipe.name === 'full' && !mayMove(recipe) ? 'whole' : 'pictures';
 }
 
 /** The recipes of a set; none where media of this type has no such renditions. */
 export function recipesOf(set: RenditionSet, type: MediaType): readonly Recipe[] {
-  if (set === 'pictures') return picturesOf(type);
-  return isPhoto(type) ? [] : [filmRecipe];
+  if (set === 'film') return isPhoto(type) ? [] : [filmRecipe];
+  return picturesOf(type).filter((recipe) => setOf(recipe) === set);
+}
+
+// The page shows these whole, as only they move.
+function mayMove({ extension }: Recipe): boolean {
+  return extension === formats.gif.extension || extension === formats.webp.extension;
 }
 
 function formatOf(type: MediaType): PictureFormat {

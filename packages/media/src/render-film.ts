@@ -4,6 +4,7 @@ import { filmGuards } from './film-codecs.ts';
 import { hidesPictures } from './film-edits.ts';
 import { deinterlaced, hasInterlacedFrames } from './interlaced.ts';
 import type { VideoType } from './media-type.ts';
+import { hasPictures } from './mp4-tracks.ts';
 import { pictureTrack, sizeOnScreen } from './probe-video.ts';
 import type { Rendered } from './render-pictures.ts';
 import { inTime } from './render-time.ts';
@@ -57,18 +58,13 @@ export async function renderFilm(
       const output = [...tracksOf(picture, sound), ...coding, ...soundCoding(sound), ...withoutMetadata];
       const work = { input, output: [...output, ...mp4At(outputPath)] };
       const end = await runFfmpeg(work, { ...limits, seconds, maxPixels }, within);
-      const isNone = end === 'broken' || (end === 'done' && (await isEmpty(outputPath, within)));
+      // What shows no picture is done too, for ffmpeg.
+      const isNone = end === 'broken' || (end === 'done' && !(await hasPictures(outputPath)));
       if (!isNone) return end;
     }
     return 'broken';
   });
   return end === 'done' ? { outcome: 'made' } : { outcome: 'unsupported', why: end };
-}
-
-// What shows no picture is done too, for ffmpeg.
-async function isEmpty(path: string, signal: AbortSignal): Promise<boolean> {
-  const tracks = await filmTracks(path, 'mp4', signal);
-  return typeof tracks === 'string' || pictureTrack(tracks) === 'no_picture';
 }
 
 interface FilmOptions {

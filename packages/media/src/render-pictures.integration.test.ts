@@ -34,7 +34,6 @@ const common = {
   'small.jpg': { format: 'jpeg', width: 320, height: 160 },
   'medium.jpg': { format: 'jpeg', width: 640, height: 320 },
   'medium.webp': { format: 'webp', width: 640, height: 320 },
-  'card.jpg': { format: 'jpeg', width: 1200, height: 600 },
   'large.jpg': { format: 'jpeg', width: 1200, height: 600 },
   'large.webp': { format: 'webp', width: 1200, height: 600 },
 };
@@ -80,7 +79,7 @@ test.each(['jpg', 'heic'] as const)(
         ? jpegWithExif(await samplePhoto('jpg', small), { orientation: 6 })
         : await heif({ coding: 'hevc', brands: ['heic', 'mif1', 'heic'], ...turned });
     const picture = await picturesMade(type, photo);
-    for (const name of ['medium.jpg', 'medium.webp', 'large.jpg', 'large.webp', 'card.jpg', 'full.jpg']) {
+    for (const name of ['medium.jpg', 'medium.webp', 'large.jpg', 'large.webp', 'full.jpg']) {
       expect(await looks(picture(name))).toMatchObject({ width: 120, height: 160 });
     }
     expect(await looks(picture('mini.jpg'))).toMatchObject({ width: 75, height: 75 });
@@ -114,7 +113,7 @@ test('what is transparent is white, and stays transparent in the whole picture w
   const ofPng = await picturesMade('png', clear);
   const ofWebp = await picturesMade('webp', await sharp(clear).webp({ lossless: true }).toBuffer());
   const ofGif = await picturesMade('gif', await sharp(clear).gif().toBuffer());
-  for (const name of ['mini.jpg', 'thumb.jpg', 'card.jpg', 'large.jpg', 'medium.webp', 'large.webp']) {
+  for (const name of ['mini.jpg', 'thumb.jpg', 'large.jpg', 'medium.webp', 'large.webp']) {
     for (const of of [ofPng, ofWebp, ofGif]) expect(await means(of(name))).toEqual([255, 255, 255]);
   }
   for (const picture of [ofPng('full.png'), ofWebp('full.webp'), ofGif('full.gif')]) {

@@ -11,7 +11,7 @@ import { renderPictures } from './render-pictures.ts';
 import { filmSize, pictureSize } from './rendition-size.ts';
 
 // Not the squares: of slivers they take long.
-const recipes = [pictureRecipes.card, fullRecipe('png')];
+const recipes = [pictureRecipes.large, fullRecipe('png')];
 const options = { maxPixels: 100_000_000, signal: new AbortController().signal };
 
 // Among them those whose halves the libraries might round another way, and slivers of which next to nothing is left.
@@ -47,10 +47,10 @@ test.each([
   await using folder = await mkdtempDisposable(join(tmpdir(), 'rendition-size-'));
   const path = join(folder.path, 'film');
   await writeFile(path, await sampleFilm('webm', { ...size, seconds: 0.2, sound: false }));
-  const card = { recipe: pictureRecipes.card, path: join(folder.path, 'card.jpg') };
-  await renderPictures({ path, type: 'webm' }, [card], { ...options, scratchDir: folder.path });
-  const { width, height } = await sharp(card.path).metadata();
-  expect({ width, height }).toEqual(pictureSize(card.recipe, { ...size, type: 'webm' }));
+  const large = { recipe: pictureRecipes.large, path: join(folder.path, 'large.jpg') };
+  await renderPictures({ path, type: 'webm' }, [large], { ...options, scratchDir: folder.path });
+  const { width, height } = await sharp(large.path).metadata();
+  expect({ width, height }).toEqual(pictureSize(large.recipe, { ...size, type: 'webm' }));
 
   const film = join(folder.path, 'film.mp4');
   expect(await renderFilm({ path, type: 'webm' }, film, options)).toEqual({ outcome: 'made' });

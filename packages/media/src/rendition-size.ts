@@ -27,6 +27,7 @@ export function pictureSize(recipe: PictureRecipe, media: Size & { readonly type
   return rounded(within(source, { longest, shortest: longest }));
 }
 
-function rounded({ width, height }: Size): Size {
+/** The nearest size in whole pixels, at least one a side. */
+export function rounded({ width, height }: Size): Size {
   return { width: Math.max(1, Math.round(width)), height: Math.max(1, Math.round(height)) };
 }

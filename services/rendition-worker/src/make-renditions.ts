@@ -23,7 +23,7 @@ export async function makeRenditions(
   renditions: readonly RenditionToMake[],
   options: RenderOptions,
 ): Promise<RenditionsMade> {
-  if (set === 'pictures') {
+  if (set !== 'film') {
     const pictures = picturesOf(type).flatMap((recipe) =>
       renditions
         .filter(({ recipe: { name, extension } }) => name === recipe.name && extension === recipe.extension)

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import type { MediaType } from '@echodrop/media/media-type';
-import { fullRecipe, pictureRecipes, picturesOf } from '@echodrop/media/recipes';
+import { fullRecipe, pictureRecipes, picturesOf, type RenditionSet, setOf } from '@echodrop/media/recipes';
 import { FilesystemObjectStore } from '@echodrop/object-store/filesystem-object-store';
 import { mediaObject, newMediaKey, renditionObject, renditionsOf } from '@echodrop/object-store/object-keys';
 import { type ObjectStore, StoreUnavailable } from '@echodrop/object-store/object-store';
@@ -45,17 +45,20 @@ function renderWhile(
   const slow: ObjectStore = new Proxy(store, {
     get: (target, name) => (name === 'put' ? slowly : Reflect.get(target, name).bind(target)),
   });
-  return renderWith(slow, mediaKey, signal);
+  return renderWith(slow, mediaKey, { signal, set: last === full.name ? setOf(full) : 'pictures' });
 }
 
 function renderWith(
   store: ObjectStore,
   mediaKey: string,
-  signal = new AbortController().signal,
-  typesOff: ReadonlySet<MediaType> = new Set(),
+  {
+    set = 'pictures',
+    signal = new AbortController().signal,
+    typesOff = new Set(),
+  }: { set?: RenditionSet; signal?: AbortSignal; typesOff?: ReadonlySet<MediaType> } = {},
 ): Promise<unknown> {
   const rendering = { store, scratchDir, maxPixels: 1_000_000, typesOff, events };
-  return render({ mediaKey, type: 'jpg', set: 'pictures' }, signal, rendering);
+  return render({ mediaKey, type: 'jpg', set }, signal, rendering);
 }
 
 async function takeDown(mediaKey: string): Promise<void> {
@@ -114,7 +117,7 @@ test.each([
 test('nor does its type being turned off keep it', async () => {
   const mediaKey = newMediaKey();
   await store.put(renditionObject(mediaKey, mini), Readable.from(['picture']));
-  const rendering = renderWith(store, mediaKey, undefined, new Set(['jpg']));
+  const rendering = renderWith(store, mediaKey, { typesOff: new Set(['jpg']) });
   await expect(rendering).rejects.toThrow(removed);
   expect(await keysOf(mediaKey)).toEqual([]);
 });
@@ -123,7 +126,7 @@ test('of media that is there, a type that is turned off takes no rendition', asy
   const mediaKey = await uploaded();
   await store.put(renditionObject(mediaKey, mini), Readable.from(['picture']));
   const off = { outcome: 'unsupported', why: 'type_off' };
-  expect(await renderWith(store, mediaKey, undefined, new Set(['jpg']))).toEqual(off);
+  expect(await renderWith(store, mediaKey, { typesOff: new Set(['jpg']) })).toEqual(off);
   expect(await keysOf(mediaKey)).toHaveLength(1);
 });
 

@@ -71,22 +71,28 @@ function samplePng(): Promise<Buffer> {
 }
 
 // In the order of the recipes, but for the whole picture.
-const pictureTypes = ['jpg', 'jpg', 'jpg', 'jpg', 'webp', 'jpg', 'jpg', 'webp'];
+const pictureTypes = ['jpg', 'jpg', 'jpg', 'jpg', 'webp', 'jpg', 'webp'];
 
 const notAPhoto = Buffer.from('\xff\xd8\xff but no picture', 'latin1');
 
-test('all pictures are made of a photo and put into the store', async () => {
+test('the pictures that pages show are made of a photo and put into the store; the whole one when it is asked for', async () => {
   const mediaKey = await upload(await samplePng());
   expect(await make(mediaKey, 'png', 'pictures')).toEqual({ outcome: 'made' });
+  expect(await typesOf(mediaKey, picturesOf('png'))).toEqual([...pictureTypes, undefined]);
+  expect(await make(mediaKey, 'png', 'whole')).toEqual({ outcome: 'made' });
   expect(await typesOf(mediaKey, picturesOf('png'))).toEqual([...pictureTypes, 'png']);
+});
+
+test('what may move is made whole with the others: the page shows it', async () => {
+  const mediaKey = await upload(await samplePhoto('gif', { width: 32, height: 24 }));
+  expect(await make(mediaKey, 'gif', 'pictures')).toEqual({ outcome: 'made' });
+  expect(await typesOf(mediaKey, picturesOf('gif'))).toEqual([...pictureTypes, 'gif']);
 });
 
 test('a film becomes one that browsers play, and has pictures', async () => {
   const mediaKey = await upload(await sampleFilm('avi', { width: 320, height: 240 }));
-  expect(await Promise.all([make(mediaKey, 'avi', 'film'), make(mediaKey, 'avi', 'pictures')])).toEqual([
-    { outcome: 'made' },
-    { outcome: 'made' },
-  ]);
+  const made = (['film', 'pictures', 'whole'] as const).map((set) => make(mediaKey, 'avi', set));
+  expect(await Promise.all(made)).toEqual(made.map(() => ({ outcome: 'made' })));
   expect(await typesOf(mediaKey, [filmRecipe])).toEqual(['mp4']);
   expect(await typesOf(mediaKey, picturesOf('avi'))).toEqual([...pictureTypes, 'jpg']);
 });
@@ -101,7 +107,7 @@ test('what lies in the store already is not made again', async () => {
 test('any rendition can be deleted: it comes back when it is asked for, and the others stay', async () => {
   const film = await sampleFilm('avi', { width: 320, height: 240 });
   const mediaKey = await upload(film);
-  for (const set of ['pictures', 'film'] as const) {
+  for (const set of ['pictures', 'whole', 'film'] as const) {
     expect(await make(mediaKey, 'avi', set)).toEqual({ outcome: 'made' });
     const keys = recipesOf(set, 'avi').map((recipe) => renditionObject(mediaKey, recipe));
     const stats = (of: readonly string[]) => Promise.all(of.map((key) => store.stat(key)));

@@ -28,6 +28,8 @@ export function siteApp(site: Site): Express {
   for (const recipe of [...Object.values(pictureRecipes), filmRecipe]) {
     app.get(`/:id/${recipe.name}.${recipe.extension}`, showRendition(recipe, site));
   }
+  // Posts elsewhere name it as their picture.
+  app.get('/:id/card.jpg', showRendition(pictureRecipes.large, site));
   app.get('/show/:size/:name', showHistoric(site));
   app.get('/:id.:extension', showDirect(site));
 

@@ -97,6 +97,7 @@ function publicBytes(open: () => Promise<Opened>): void {
     const { id } = await published('mov');
     for (const { name, extension, contentType } of [...Object.values(pictureRecipes), filmRecipe])
       await expectBytes(`/${id}/${name}.${extension}`, contentType, bytesOf({ name, extension }));
+    await expectBytes(`/${id}/card.jpg`, 'image/jpeg', bytesOf(pictureRecipes.large));
   });
 
   test.each([

@@ -21,7 +21,7 @@ export interface RenditionSources extends MediaSources {
 }
 
 // A film takes minutes: who asks early may as well be told so at once.
-const patienceMs = { pictures: 4000, film: 1000 };
+const patienceMs = { pictures: 4000, whole: 4000, film: 1000 };
 
 /**
  * Looks for a rendition in the store; one that is missing is asked for, and waited for a few seconds.

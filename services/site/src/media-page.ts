@@ -16,6 +16,7 @@ import type { Site } from './site.ts';
 
 /** How far the renditions are that the page shows. */
 export interface Shown {
+  /** Of the picture that the page shows. */
   readonly picture: RenditionState;
   /** For films alone. */
   readonly film?: RenditionState;
@@ -71,8 +72,8 @@ function film(record: PublishedMedia, shown: Shown): Html {
 </video>`;
 }
 
-// Within the window's height nobody could read a long screenshot.
-function isTall({ type, width, height }: PublishedMedia): boolean {
+/** Whether the page shows the whole picture: within the window's height nobody could read a long screenshot. */
+export function isTall({ type, width, height }: PublishedMedia): boolean {
   return isPhoto(type) && height > 3 * width;
 }
 

@@ -40,7 +40,7 @@ const ofEveryPage = {
   'theme-color (prefers-color-scheme: dark)': '#151517',
 };
 const ofPictures = {
-  'og:image': `${page}/card.jpg`,
+  'og:image': `${page}/large.jpg`,
   'og:image:type': 'image/jpeg',
   'og:image:width': '1200',
   'og:image:height': '900',

@@ -11,7 +11,7 @@ import type { Site } from './site.ts';
 type Made = Pick<Shown, 'picture' | 'film'>;
 type Named = Pick<Site, 'publicSite' | 'name' | 'hasOembedDiscovery'>;
 
-const { card } = pictureRecipes;
+const { large } = pictureRecipes;
 // Discord shows nothing of a site whose name has more than 253 bytes.
 const longestSiteName = 80;
 const longestDescription = 300;
@@ -55,9 +55,9 @@ function cardOf(hasPicture: boolean, hasFilm: boolean): string {
 }
 
 function imageTags(record: PublishedMedia, page: string): Html {
-  const { width, height } = pictureSize(card, record);
-  return html`<meta property="og:image" content="${page}/card.jpg">
-<meta property="og:image:type" content="${card.contentType}">
+  const { width, height } = pictureSize(large, record);
+  return html`<meta property="og:image" content="${page}/large.jpg">
+<meta property="og:image:type" content="${large.contentType}">
 <meta property="og:image:width" content="${width}">
 <meta property="og:image:height" content="${height}">
 <meta property="og:image:alt" content="${captionOf(record, longestAlt) ?? bylineOf(record)}">

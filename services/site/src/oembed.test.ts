@@ -17,7 +17,7 @@ test('a photo is told of with all that oEmbed has for it', () => {
     ...{ version: '1.0', type: 'photo', url: `${page}/large.jpg`, width: 1200, height: 900, title: 'Lunch' },
     ...{ author_name: 'ada', author_url: expect.stringMatching(/^https:\/\/pics\.example\/by\/[0-9a-f]{32}$/) },
     ...{ provider_name: 'Pictures', provider_url: 'https://pics.example/', cache_age: 86_400 },
-    ...{ thumbnail_url: `${page}/card.jpg`, thumbnail_width: 1200, thumbnail_height: 900 },
+    ...{ thumbnail_url: `${page}/large.jpg`, thumbnail_width: 1200, thumbnail_height: 900 },
   });
 });
 
@@ -61,7 +61,7 @@ test('where nothing fits, or nothing can be made, it is a link', () => {
   }
   expect(oembedOf(film, { picture: 'ready', film: 'unsupported' }, {}, site)).toMatchObject({
     type: 'link',
-    thumbnail_url: `${page}/card.jpg`,
+    thumbnail_url: `${page}/large.jpg`,
   });
 });
 

@@ -20,7 +20,7 @@ export type Oembed = Readonly<Record<string, string | number>>;
 
 // What is said while something is being made may turn out otherwise.
 const cacheSeconds = { usual: 86_400, pending: 60 };
-const { card, large, medium, small, thumb, mini } = pictureRecipes;
+const { large, medium, small, thumb, mini } = pictureRecipes;
 // Who names no limits shall not get a hundred megapixels into the middle of a post.
 const usualRoom = { width: large.size.longest, height: large.size.longest };
 
@@ -37,7 +37,7 @@ export function oembedOf(
   const { publicSite } = site;
   const isPending = shown.picture === 'not_ready' || shown.film === 'not_ready';
   const thumbnail =
-    shown.picture === 'unsupported' ? undefined : fitting([card, medium, small, thumb, mini], record, room);
+    shown.picture === 'unsupported' ? undefined : fitting([large, medium, small, thumb, mini], record, room);
   return {
     ...{ version: '1.0', ...(embedded(record, shown, room, publicSite) ?? { type: 'link' }), title: titleOf(record) },
     ...{ author_name: nameOf(record), author_url: `${publicSite}/by/${ownerHash(record)}` },

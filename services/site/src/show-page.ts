@@ -1,12 +1,12 @@
 import { isPhoto } from '@echodrop/media/media-type';
-import { filmRecipe, pictureRecipes, type Recipe } from '@echodrop/media/recipes';
+import { filmRecipe, fullRecipe, pictureRecipes, type Recipe } from '@echodrop/media/recipes';
 import type { RequestHandler } from 'express';
 import { findMedia, type NoMedia, type PublishedMedia } from './find-media.ts';
 import { findRendition, makeRendition, storedRendition } from './find-rendition.ts';
 import { untilGone } from './follow-request.ts';
 import { isAnimated } from './is-animated.ts';
 import { lookAgain, lookingSince } from './look-again.ts';
-import { mediaPage, type Shown } from './media-page.ts';
+import { isTall, mediaPage, type Shown } from './media-page.ts';
 import { sendPage } from './page.ts';
 import { sendProblem } from './problem-page.ts';
 import type { Site } from './site.ts';
@@ -48,7 +48,7 @@ function hasPending({ picture, film }: Shown): boolean {
 async function renditionsShown(record: PublishedMedia, site: Site, signal: AbortSignal): Promise<Shown> {
   const stateOf = async (recipe: Recipe) => (await findRendition(record, recipe, site, signal)).state;
   if (isPhoto(record.type)) {
-    const picture = await stateOf(pictureRecipes.large);
+    const picture = await stateOf(isTall(record) ? fullRecipe(record.type) : pictureRecipes.large);
     if (picture !== 'ready') return { picture };
     const { mediumWebp } = pictureRecipes;
     const asked = [storedRendition(record, mediumWebp, site), isAnimated(record, site.store, signal)] as const;

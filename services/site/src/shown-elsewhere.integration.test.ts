@@ -113,7 +113,7 @@ test.each([
     const { title, image } = await reader.preview(page);
     if (expected !== undefined) expect(title).toBe(expected);
     expect(caption.trim() === '' || title.length <= 70).toBe(true);
-    expect(image?.address).toBe(`${address}/card.jpg`);
+    expect(image?.address).toBe(`${address}/large.jpg`);
     expect(page.elements.filter(({ name }) => name === 'title' || name === 'script')).toHaveLength(1);
     expect(metaOf(page, 'og:image:alt')?.length).toBeLessThanOrEqual(420);
   }
@@ -123,7 +123,7 @@ test('a page and its picture answer before readers give up, even while none is m
   await stack.services['rendition-worker'].freeze();
   try {
     const address = await uploaded(await samplePhoto('png', { width: 320, height: 240 }));
-    const image = { address: `${address}/card.jpg` };
+    const image = { address: `${address}/large.jpg` };
     const [page, answer] = await Promise.all([readAs(readers.discord, address), fetchNamed(readers.discord, image)]);
     expect(await readers.discord.preview(page)).toMatchObject({ image });
     expect(answer.status).toBe(503);
