@@ -29,7 +29,7 @@ test('a built service starts and finds its assets', async () => {
   expect((await fetch(`http://127.0.0.1:${ports.service}/style.css`)).status).toBe(200);
 });
 
-test('native packages stay outside, with all that they depend on', async () => {
+test('native code stays outside, with all that it depends on', async () => {
   await using folder = await scratch();
   await build(entryOf('probe-worker'), join(folder.path, 'built'));
   const listed = await readFile(join(folder.path, 'built/external-packages'), 'utf8');

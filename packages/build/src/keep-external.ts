@@ -1,8 +1,8 @@
 import { relative } from 'node:path';
 import type { Plugin } from 'rolldown';
 
-// Native code, and code that reads files beside itself.
-const isExternal = /^(sharp|libheif-js)(\/|$)/;
+// Code that reads files beside itself.
+const isExternal = /^libheif-js(\/|$)/;
 
 /** Leaves out packages that cannot be bundled: code in `folder` imports them from where they are installed. Their files are added to `external`. */
 export function keepExternal(folder: string, external: Set<string>): Plugin {
