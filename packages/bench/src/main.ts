@@ -7,11 +7,24 @@ import { makeSamples } from './media.ts';
 import { type Options, readOptions, type ScenarioName, usage } from './options.ts';
 import { reportOf } from './report.ts';
 import type { Bench } from './scenario.ts';
+import { measureCalls } from './scenarios/calls.ts';
+import { measureIdle } from './scenarios/idle.ts';
+import { measureLatency } from './scenarios/latency.ts';
+import { measureMemory } from './scenarios/memory.ts';
+import { measureRenditions } from './scenarios/renditions.ts';
+import { measureConnections, measureGateways } from './scenarios/scaling.ts';
 import { measureUploads } from './scenarios/upload.ts';
 import { startSurroundings } from './surroundings.ts';
 
-const scenarios: Partial<Record<ScenarioName, (bench: Bench) => Promise<void>>> = {
+const scenarios: Record<ScenarioName, (bench: Bench) => Promise<void>> = {
   upload: measureUploads,
+  calls: measureCalls,
+  latency: measureLatency,
+  connections: measureConnections,
+  gateways: measureGateways,
+  memory: measureMemory,
+  idle: measureIdle,
+  renditions: measureRenditions,
 };
 
 if (process.argv.includes('--help')) process.stdout.write(`${usage}\n`);
@@ -24,7 +37,7 @@ async function run(options: Options): Promise<void> {
   const bench = { options, around, figures, samples: await makeSamples(folder.path) };
   for (const name of options.only) {
     process.stderr.write(`${name} ...\n`);
-    await scenarios[name]?.(bench);
+    await scenarios[name](bench);
   }
   process.stdout.write(reportOf(figures));
   if (options.json) await writeFile(options.json, JSON.stringify(figures, undefined, 2));

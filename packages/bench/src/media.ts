@@ -2,7 +2,8 @@ import { createCipheriv } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { sampleFilm, samplePhoto } from '@echodrop/testkit/sample-media';
+import { sampleFilm } from '@echodrop/testkit/sample-media';
+import sharp from 'sharp';
 
 const MiB = 1024 * 1024;
 const tileBytes = MiB;
@@ -21,28 +22,68 @@ export interface Media {
 export const sizeNames = ['200 KB', '3 MB', '100 MiB'] as const;
 export type SizeName = (typeof sizeNames)[number];
 
-export type Samples = Record<SizeName | '4 MiB' | '1 GiB', Media>;
+export const rendered = ['200 KB', '3 MB', '12 MP', '10 s 1080p'] as const;
+export type RenderedName = (typeof rendered)[number];
 
-/** Writes the samples to `folder`: two JPEG photos, and one short video that is padded to each other size. */
+export type Samples = Record<SizeName | RenderedName | '4 MiB' | '1 GiB', Media>;
+
+/** Writes the samples to `folder`: photos, a short video that is padded to each size, and one of 10 s that is not. */
 export async function makeSamples(folder: string): Promise<Samples> {
-  const photo = async (name: string, width: number, height: number, noise: number): Promise<Media> => {
-    const path = join(folder, `${name}.jpg`);
-    const options = ['-vf', `noise=alls=${noise}:all_seed=1`, '-q:v', '4'];
-    const bytes = await samplePhoto('jpg', { width, height, options });
-    await writeFile(path, bytes);
-    return { name, path, size: bytes.length, width, height, type: 'jpg' };
-  };
-  const path = join(folder, 'video.mp4');
   const [width, height] = [320, 240];
-  await writeFile(path, await sampleFilm('mp4', { width, height, options: ['-movflags', '+faststart'] }));
-  const video = (name: string, size: number): Media => ({ name, path, size, width, height, type: 'mp4' });
+  const path = await written(folder, 'short.mp4', sampleFilm('mp4', { width, height, options: atFront }));
+  const padded = (name: string, size: number): Media => ({ name, path, size, width, height, type: 'mp4' });
+  const small = await photo(folder, '200 KB', { width: 1600, height: 1067, quality: 82, grain: 15 });
   return {
-    '200 KB': await photo('200 KB', 1280, 960, 9),
-    '3 MB': await photo('3 MB', 4000, 3000, 14),
-    '4 MiB': video('4 MiB', 4 * MiB),
-    '100 MiB': video('100 MiB', 100 * MiB),
-    '1 GiB': video('1 GiB', 1024 * MiB),
+    '200 KB': small,
+    '4 MiB': { ...small, name: '4 MiB', size: 4 * MiB },
+    '3 MB': await photo(folder, '3 MB', { width: 3264, height: 2448, quality: 90, grain: 33 }),
+    '12 MP': await photo(folder, '12 MP', { width: 4000, height: 3000, quality: 88, grain: 30 }),
+    '10 s 1080p': await video(folder, '10 s 1080p'),
+    '100 MiB': padded('100 MiB', 100 * MiB),
+    '1 GiB': padded('1 GiB', 1024 * MiB),
   };
+}
+
+// A probe then finds all that it looks for in the first bytes.
+const atFront = ['-movflags', '+faststart'];
+
+interface Photo {
+  readonly width: number;
+  readonly height: number;
+  readonly quality: number;
+  /** How coarse the noise is that a larger sensor would see. */
+  readonly grain: number;
+}
+
+// A real photo, made smaller or larger.
+async function photo(folder: string, name: string, { width, height, quality, grain }: Photo): Promise<Media> {
+  const noise = { type: 'gaussian', mean: 128, sigma: grain } as const;
+  const input = await sharp({ create: { width, height, channels: 3, background: '#808080', noise } })
+    .png()
+    .toBuffer();
+  const sized = sharp(join(import.meta.dirname, '../../../deploy/sample.jpg'))
+    .autoOrient()
+    .resize(width, height);
+  const bytes = await sized
+    .composite([{ input, blend: 'soft-light' }])
+    .jpeg({ quality })
+    .toBuffer();
+  const path = await written(folder, `${name}.jpg`, Promise.resolve(bytes));
+  return { name, path, size: bytes.length, width, height, type: 'jpg' };
+}
+
+async function video(folder: string, name: string): Promise<Media> {
+  const [width, height] = [1920, 1080];
+  const options = ['-preset', 'veryfast', '-b:v', '5M', '-pix_fmt', 'yuv420p', ...atFront];
+  const bytes = await sampleFilm('mp4', { width, height, seconds: 10, options });
+  const path = await written(folder, `${name}.mp4`, Promise.resolve(bytes));
+  return { name, path, size: bytes.length, width, height, type: 'mp4' };
+}
+
+async function written(folder: string, name: string, bytes: Promise<Buffer>): Promise<string> {
+  const path = join(folder, name);
+  await writeFile(path, await bytes);
+  return path;
 }
 
 /** The bytes of a sample. The padding is a `free` box (ISO 14496-12) of noise, so that a search for a boundary meets every byte value. */

@@ -10,19 +10,26 @@ interface Asked {
   readonly query: URLSearchParams;
 }
 
+const MiB = 1024 * 1024;
+// All that a rendition-worker reads of a photo; of what is larger, what a probe reads.
+const keptWhole = 16 * MiB;
+const keptOfLarger = 4 * MiB;
+
 let uploadsBegun = 0;
 
 /** Writes an object or a part of one. */
 export async function putObject(request: IncomingMessage, { bucket, key, query }: Asked): Promise<Reply> {
-  const written = new Written();
+  const part = Number(query.get('partNumber') ?? 1);
+  const size = Number(request.headers['content-length']);
+  const written = new Written(part > 1 ? 0 : size > keptWhole ? keptOfLarger : size);
   request.on('data', (chunk: Buffer) => written.add(chunk));
   await once(request, 'end');
-  if (written.size !== Number(request.headers['content-length'])) return refusal(400, 'IncompleteBody');
+  if (written.size !== size) return refusal(400, 'IncompleteBody');
   const upload = query.get('uploadId');
   if (upload !== null) {
     const parts = bucket.uploads.get(upload);
     if (!parts) return refusal(404, 'NoSuchUpload');
-    parts.set(Number(query.get('partNumber')), written);
+    parts.set(part, written);
   } else {
     const isTaken = request.headers['if-none-match'] === '*' && bucket.objects.has(key);
     if (isTaken) return refusal(412, 'PreconditionFailed');

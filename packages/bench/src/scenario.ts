@@ -6,7 +6,7 @@ import type { Media, Samples } from './media.ts';
 import type { Options } from './options.ts';
 import { cpuMsOf } from './process-cpu.ts';
 import type { Surroundings } from './surroundings.ts';
-import type { System } from './systems.ts';
+import { type EchodropOptions, type System, startEchodrop } from './systems.ts';
 
 /** What every scenario works with. */
 export interface Bench {
@@ -22,6 +22,8 @@ export interface Batch {
   readonly cpuMs: Readonly<Record<string, number>>;
   /** S3 calls of the whole batch, by kind. */
   readonly calls: Readonly<Record<string, number>>;
+  /** Of the batch, with what goes on after the last answer. */
+  readonly seconds: number;
 }
 
 export interface BatchSize {
@@ -30,7 +32,7 @@ export interface BatchSize {
 }
 
 // What goes on after the last answer (listings, rendition jobs, log lines) is part of an upload's cost.
-const afterwardsMs = 300;
+export const afterwardsMs = 300;
 
 // But for what the queue itself must keep.
 const dropRenditions = `for _, key in ipairs(redis.call('KEYS', '{echodrop}:rendition*')) do
@@ -46,18 +48,19 @@ export async function runBatch(
 ): Promise<Batch> {
   const { kind, ports } = system;
   await around.take(system.bucket);
-  let before = cpuOf(system);
+  let [before, begin] = [cpuOf(system), performance.now()];
   const begun = () => {
-    before = cpuOf(system);
+    [before, begin] = [cpuOf(system), performance.now()];
   };
   const result = await generateLoad({ kind, ports, media, ...size }, begun);
   await sleep(afterwardsMs);
   const after = cpuOf(system);
+  const seconds = (performance.now() - begin) / 1000;
   const { calls, objects } = await around.take(system.bucket);
   figures.fault(`${system.name}, ${media.name}`, faultsOf(kind, media, result, objects));
   await system.redis?.command('EVAL', dropRenditions, '0');
   const cpuMs = Object.entries(after).map(([name, ms]) => [name, (ms - (before[name] ?? 0)) / size.uploads] as const);
-  return { result, cpuMs: Object.fromEntries(cpuMs), calls };
+  return { result, cpuMs: Object.fromEntries(cpuMs), calls, seconds };
 }
 
 /** The sum over all services. */
@@ -76,12 +79,27 @@ const warmUps: Record<string, BatchSize> = {
   '100 MiB': { uploads: 4, connections: 2 },
 };
 
+/** Starts Echodrop from every checkout that was asked for: `echodrop`, and for the second one `echodrop-2` and so on. */
+export async function startRoots(
+  { around, options }: Bench,
+  stack: AsyncDisposableStack,
+  more: Omit<EchodropOptions, 'root'> = {},
+): Promise<System[]> {
+  const started = [];
+  for (const [n, root] of options.roots.entries()) {
+    const name = n === 0 ? 'echodrop' : `echodrop-${n + 1}`;
+    started.push(stack.use(await startEchodrop(around, { root, name, profiles: options.profiles, ...more })));
+  }
+  return started;
+}
+
 /** A list in a turn that changes with the round, so that nobody always comes first. */
 export function turned<T>(all: readonly T[], round: number): T[] {
   const at = round % Math.max(all.length, 1);
   return [...all.slice(at), ...all.slice(0, at)];
 }
 
-function cpuOf({ processes }: System): Record<string, number> {
+/** Milliseconds of processor time of each service so far. */
+export function cpuOf({ processes }: System): Record<string, number> {
   return Object.fromEntries(Object.entries(processes).map(([service, pids]) => [service, cpuMsOf(pids)]));
 }

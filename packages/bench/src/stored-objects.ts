@@ -1,16 +1,18 @@
 import { crc32 } from 'node:zlib';
 
-/** Bytes of an object that are kept for readers; of larger ones the rest is only counted and hashed. */
-const keptBytes = 4 * 1024 * 1024;
-
-/** What was written at once: a whole object, or a part of one. */
+/** What was written at once: a whole object, or a part of one. Its first `mostKept` bytes are kept for readers. */
 export class Written {
   readonly kept: Buffer[] = [];
   size = 0;
   crc = 0;
+  readonly #mostKept: number;
+
+  constructor(mostKept: number) {
+    this.#mostKept = mostKept;
+  }
 
   add(chunk: Buffer): void {
-    if (this.size < keptBytes) this.kept.push(chunk);
+    if (this.size < this.#mostKept) this.kept.push(chunk);
     this.size += chunk.length;
     this.crc = crc32(chunk, this.crc);
   }

@@ -1,6 +1,6 @@
 import type { SizeName } from '../media.ts';
-import { type Batch, type BatchSize, type Bench, runBatch, totalOf, turned, warmUp } from '../scenario.ts';
-import { type System, startEchodrop, startPeer } from '../systems.ts';
+import { type Batch, type BatchSize, type Bench, runBatch, startRoots, totalOf, turned, warmUp } from '../scenario.ts';
+import { type System, startPeer } from '../systems.ts';
 
 const uploadsOf: Record<SizeName, number> = { '200 KB': 400, '3 MB': 96, '100 MiB': 12 };
 
@@ -8,11 +8,7 @@ const uploadsOf: Record<SizeName, number> = { '200 KB': 400, '3 MB': 96, '100 Mi
 export async function measureUploads(bench: Bench): Promise<void> {
   const { options, samples } = bench;
   await using systems = new AsyncDisposableStack();
-  const echodrops = [];
-  for (const root of options.roots) {
-    const started = await startEchodrop(bench.around, { root, name: nameOf(bench, root), profiles: options.profiles });
-    echodrops.push(systems.use(started));
-  }
+  const echodrops = await startRoots(bench, systems);
   const naive = systems.use(await startPeer(bench.around, 'naive'));
   const passThrough = systems.use(await startPeer(bench.around, 'pass-through'));
   const all: System[] = [...echodrops, naive, passThrough];
@@ -25,12 +21,6 @@ export async function measureUploads(bench: Bench): Promise<void> {
       tell(bench, size, batches);
     }
   }
-}
-
-/** The name of the system whose services run from a checkout: `echodrop`, for the second one `echodrop 2`, and so on. */
-export function nameOf({ options }: Bench, root: string): string {
-  const at = options.roots.indexOf(root);
-  return at === 0 ? 'echodrop' : `echodrop-${at + 1}`;
 }
 
 function tell({ figures }: Bench, size: SizeName, batches: ReadonlyMap<System, Batch>): void {
