@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { Figures } from './figures.ts';
 import { makeSamples } from './media.ts';
 import { type Options, readOptions, type ScenarioName, usage } from './options.ts';
+import { plotOf } from './plot.ts';
 import { reportOf } from './report.ts';
 import type { Bench } from './scenario.ts';
 import { measureCalls } from './scenarios/calls.ts';
@@ -15,6 +16,7 @@ import { measureRenditions } from './scenarios/renditions.ts';
 import { measureConnections, measureGateways } from './scenarios/scaling.ts';
 import { measureUploads } from './scenarios/upload.ts';
 import { startSurroundings } from './surroundings.ts';
+import { writeDocs } from './write-docs.ts';
 
 const scenarios: Record<ScenarioName, (bench: Bench) => Promise<void>> = {
   upload: measureUploads,
@@ -41,5 +43,7 @@ async function run(options: Options): Promise<void> {
   }
   process.stdout.write(reportOf(figures));
   if (options.json) await writeFile(options.json, JSON.stringify(figures, undefined, 2));
+  if (options.svg) await writeFile(options.svg, plotOf(figures));
+  if (options.writesDocs) await writeDocs(figures);
   if (figures.faults.length > 0) process.exitCode = 1;
 }

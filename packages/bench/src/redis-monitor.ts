@@ -31,9 +31,13 @@ export class RedisMonitor implements Disposable {
     return new RedisMonitor(socket);
   }
 
-  /** What was counted since the last time. */
+  /** What was counted since it was last taken. */
+  get counted(): RedisCounts {
+    return { scripts: this.#scripts, others: this.#others };
+  }
+
   take(): RedisCounts {
-    const taken = { scripts: this.#scripts, others: this.#others };
+    const taken = this.counted;
     this.#scripts = 0;
     this.#others = {};
     return taken;
