@@ -10,6 +10,8 @@ interface Bar {
 
 const [width, left, right, barHeight, gap, groupGap, top] = [760, 200, 110, 22, 6, 34, 84];
 
+const valueWidth = 80;
+
 const style = `
   text { font: 14px system-ui, sans-serif; fill: #1f2328; }
   .quiet { fill: #59636e; }
@@ -34,7 +36,7 @@ export function plotOf(figures: Figures): string {
   let y = top;
   const drawn = groups.map(({ size, bars }) => {
     const heading = `<text x="0" y="${y + 16}" class="title">${size}</text>`;
-    const rows = bars.map((bar, n) => drawBar(bar, y + n * (barHeight + gap), scale / naiveOf(bars)));
+    const rows = bars.map((bar, n) => drawBar(bar, y + n * (barHeight + gap), scale / naiveOf(bars), left + scale));
     y += bars.length * (barHeight + gap) + groupGap;
     return heading + rows.join('');
   });
@@ -64,7 +66,7 @@ function barsOf(figures: Figures, size: string): Bar[] {
   return bars.filter(({ pieces }) => pieces.length > 0);
 }
 
-function drawBar(bar: Bar, y: number, pixelsPerMs: number): string {
+function drawBar(bar: Bar, y: number, pixelsPerMs: number, line: number): string {
   let x = left;
   const pieces = bar.pieces.map(({ kind, ms }) => {
     const rect = `<rect x="${x.toFixed(1)}" y="${y}" width="${(ms * pixelsPerMs).toFixed(1)}" height="${barHeight}" class="${kind}"/>`;
@@ -72,7 +74,8 @@ function drawBar(bar: Bar, y: number, pixelsPerMs: number): string {
     return rect;
   });
   const label = `<text x="${left - 8}" y="${y + 16}" text-anchor="end">${bar.label}</text>`;
-  const value = `<text x="${(x + 8).toFixed(1)}" y="${y + 16}" class="quiet">${Number(msOf(bar).toPrecision(3))} ms</text>`;
+  const crossesLine = x < line && x + valueWidth > line;
+  const value = `<text x="${((crossesLine ? line : x) + 8).toFixed(1)}" y="${y + 16}" class="quiet">${Number(msOf(bar).toPrecision(3))} ms</text>`;
   return label + pieces.join('') + value;
 }
 
