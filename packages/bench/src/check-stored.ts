@@ -1,0 +1,90 @@
+import { crc32 } from 'node:zlib';
+import type { LoadResult } from './load.ts';
+import { bytesOf, type Media } from './media.ts';
+import { type StoredObject, sizeOf } from './stored-objects.ts';
+import { formOf, type SystemKind } from './upload-request.ts';
+
+/**
+ * What is wrong with the answers to a load and with what lies in the store afterwards: nothing, where every upload was answered with its
+ * record, and the bytes of each and its record are there.
+ */
+export function faultsOf(
+  kind: SystemKind,
+  media: Media,
+  { answers }: LoadResult,
+  objects: readonly StoredObject[],
+): string[] {
+  const expected = hashesOf(kind === 'pass-through' ? formOf(media) : bytesOf(media));
+  const stored = objects.filter(({ key }) => key.startsWith('media/'));
+  const records = objects.filter(({ key }) => key.startsWith('records/'));
+  const isRecord = (text: string) => kind === 'pass-through' || describes(parsed(text), kind, media);
+  const faults = [
+    ...answers
+      .filter(({ status, body }) => status !== 200 || !isRecord(body))
+      .map(({ status, body }) => `${status} ${body}`),
+    ...stored.filter(({ parts }) => !expected(parts)).map(({ key }) => `wrong bytes in ${key}`),
+    ...records
+      .filter(({ text }) => !describes(parsed(text ?? ''), kind, media))
+      .map(({ key, text }) => `wrong ${key}: ${text}`),
+  ];
+  if (stored.length !== answers.length) faults.push(`${stored.length} media of ${answers.length} uploads`);
+  if (kind === 'echodrop') faults.push(...recordFaults(answers, records, stored));
+  return faults;
+}
+
+function recordFaults(
+  answers: LoadResult['answers'],
+  records: readonly StoredObject[],
+  stored: readonly StoredObject[],
+): string[] {
+  const mediaKeys = new Set(stored.map(({ key }) => key.slice('media/'.length)));
+  const recorded = new Map(records.map(({ text }) => [parsed(text ?? '')['id'], parsed(text ?? '')['media_key']]));
+  const faults = answers.flatMap(({ body }) => {
+    const { id } = parsed(body);
+    return mediaKeys.delete(`${recorded.get(id)}`) ? [] : [`no record with media of its own for ${id}`];
+  });
+  if (records.length !== answers.length) faults.push(`${records.length} records of ${answers.length} uploads`);
+  return faults;
+}
+
+function describes(record: Record<string, unknown>, kind: SystemKind, media: Media): boolean {
+  const { width, height, size, type } = record;
+  if (kind === 'naive')
+    return size === media.size && (media.type === 'mp4' || (width === media.width && height === media.height));
+  return width === media.width && height === media.height && size === media.size && type === media.type;
+}
+
+function parsed(text: string): Record<string, unknown> {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return {};
+  }
+}
+
+/** Whether an object that was written in parts has these bytes. */
+function hashesOf(chunks: readonly Buffer[]): (parts: StoredObject['parts']) => boolean {
+  const known = new Map<string, string>();
+  const total = sizeOf(chunks.map(({ length }) => ({ size: length })));
+  return (parts) => {
+    const layout = parts.map(({ size }) => size).join();
+    const expected = known.get(layout) ?? crcsOf(chunks, parts).join();
+    known.set(layout, expected);
+    return sizeOf(parts) === total && expected === parts.map(({ crc }) => crc).join();
+  };
+}
+
+function crcsOf(chunks: readonly Buffer[], parts: StoredObject['parts']): number[] {
+  const rest = [...chunks];
+  return parts.map(({ size }) => {
+    let crc = 0;
+    for (let left = size; left > 0; ) {
+      const chunk = rest.shift();
+      if (!chunk) break;
+      crc = crc32(chunk.subarray(0, left), crc);
+      if (chunk.length > left) rest.unshift(chunk.subarray(left));
+      left -= Math.min(left, chunk.length);
+    }
+    return crc;
+  });
+}

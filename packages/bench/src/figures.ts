@@ -1,0 +1,37 @@
+/** One number of the report: what was measured, of which system, at which size, once a round. */
+export interface Figure {
+  readonly name: string;
+  readonly system: string;
+  /** A sample's size, or whatever else tells figures of one name apart. */
+  readonly of: string;
+  readonly unit: string;
+  readonly values: number[];
+}
+
+/** Collects what scenarios measure. */
+export class Figures {
+  readonly all: Figure[] = [];
+  /** What went wrong: any of it fails the run. */
+  readonly faults: string[] = [];
+
+  add(name: string, { system, of = '', unit }: { system: string; of?: string; unit: string }, value: number): void {
+    const found = this.find(name, system, of);
+    if (found) found.values.push(value);
+    else this.all.push({ name, system, of, unit, values: [value] });
+  }
+
+  find(name: string, system: string, of = ''): Figure | undefined {
+    return this.all.find((each) => each.name === name && each.system === system && each.of === of);
+  }
+
+  fault(where: string, faults: readonly string[]): void {
+    this.faults.push(...faults.map((fault) => `${where}: ${fault}`));
+  }
+}
+
+export function medianOf(values: readonly number[]): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  const middle = sorted.length / 2;
+  const [low, high] = [sorted[Math.ceil(middle) - 1], sorted[Math.floor(middle)]];
+  return ((low ?? Number.NaN) + (high ?? Number.NaN)) / 2;
+}

@@ -1,0 +1,47 @@
+import { type Figure, medianOf } from './figures.ts';
+
+/** What a figure's median must reach at least, and what it should. */
+export interface Goal {
+  readonly minimum: number;
+  readonly aim: number;
+}
+
+const goals: Record<string, Goal> = {
+  'upload path / naive, 200 KB': { minimum: 1.5, aim: 1 },
+  'upload path / naive, 3 MB': { minimum: 0.65, aim: 0.45 },
+  'upload path / naive, 100 MiB': { minimum: 0.45, aim: 0.3 },
+  'gateway / naive, 200 KB': { minimum: 0.75, aim: 0.5 },
+  'gateway / naive, 3 MB': { minimum: 0.55, aim: 0.4 },
+  'gateway / naive, 100 MiB': { minimum: 0.33, aim: 0.25 },
+  'pass-through / gateway, 200 KB': { minimum: 0.3, aim: 0.45 },
+  'pass-through / gateway, 3 MB': { minimum: 0.5, aim: 0.65 },
+  'pass-through / gateway, 100 MiB': { minimum: 0.6, aim: 0.75 },
+  'idle p50 / naive, 200 KB': { minimum: 2, aim: 1.3 },
+  'Redis commands outside scripts per upload, 200 KB': { minimum: 6, aim: 6 },
+  'BullMQ scripts per upload, 200 KB': { minimum: 5.1, aim: 5.1 },
+  'List calls per upload, 200 KB': { minimum: 0, aim: 0 },
+  'cost at 128 connections / at 8, 200 KB': { minimum: 1.1, aim: 1.1 },
+  'cost with 4 gateways / with 1, 200 KB': { minimum: 1.05, aim: 1.05 },
+  'resident memory at 1 GiB less at 100 MiB': { minimum: 48, aim: 48 },
+  'memory of 64 half-sent uploads / their bytes': { minimum: 1.25, aim: 1.25 },
+  'idle processor time, all services and Redis': { minimum: 1, aim: 1 },
+  'pictures / plain sharp, 200 KB': { minimum: 0.9, aim: 0.5 },
+  'pictures / plain sharp, 12 MP': { minimum: 0.5, aim: 0.35 },
+  'copied video / plain ffmpeg, 10 s 1080p': { minimum: 1.1, aim: 1.1 },
+};
+
+export type Verdict = 'ok' | 'below the aim' | 'missed';
+
+export function goalOf({ name, of }: Figure): Goal | undefined {
+  return goals[of ? `${name}, ${of}` : name];
+}
+
+/** How the median of a figure stands to its goal; undefined where it has none. Where the aim is above the minimum, more is better. */
+export function verdictOf(figure: Figure): Verdict | undefined {
+  const goal = goalOf(figure);
+  if (!goal) return undefined;
+  const value = medianOf(figure.values);
+  const reaches = (limit: number) => (goal.aim > goal.minimum ? value >= limit : value <= limit);
+  if (reaches(goal.aim)) return 'ok';
+  return reaches(goal.minimum) ? 'below the aim' : 'missed';
+}

@@ -1,0 +1,87 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+
+export interface Answer {
+  readonly status: number;
+  readonly body: string;
+}
+
+/** A keep-alive HTTP/1.1 connection for prebuilt requests. It does little, so that the load generator costs little. */
+export class HttpConnection implements Disposable {
+  readonly #socket: Socket;
+  #received = '';
+  #ended = Promise.withResolvers<Answer>();
+
+  private constructor(socket: Socket) {
+    this.#socket = socket;
+    socket.setEncoding('latin1');
+    socket.on('data', (text: string) => {
+      this.#received += text;
+      const answer = readAnswer(this.#received);
+      if (!answer) return;
+      this.#received = '';
+      this.#ended.resolve(answer);
+    });
+    socket.on('error', (error) => this.#ended.reject(error));
+    socket.on('close', () => this.#ended.reject(new Error(`Connection closed; received: ${this.#received}`)));
+    // Nobody may be waiting when the connection closes.
+    this.#ended.promise.catch(() => {});
+  }
+
+  static async open(port: number): Promise<HttpConnection> {
+    const socket = connect({ host: '127.0.0.1', port, noDelay: true });
+    await once(socket, 'connect');
+    return new HttpConnection(socket);
+  }
+
+  /** Sends one request and waits for its answer. @throws Error when the connection closes first */
+  async send(head: Buffer, body: readonly Buffer[]): Promise<Answer> {
+    await this.write([head, ...body]);
+    return this.answer();
+  }
+
+  /** Writes no faster than the socket takes. */
+  async write(chunks: readonly Buffer[]): Promise<void> {
+    this.#socket.cork();
+    for (const chunk of chunks) {
+      if (this.#socket.write(chunk)) continue;
+      this.#socket.uncork();
+      await Promise.race([once(this.#socket, 'drain'), this.#ended.promise]);
+      this.#socket.cork();
+    }
+    this.#socket.uncork();
+  }
+
+  /** The answer to what was written. @throws Error when the connection closes first */
+  async answer(): Promise<Answer> {
+    const answer = await this.#ended.promise;
+    this.#ended = Promise.withResolvers();
+    this.#ended.promise.catch(() => {});
+    return answer;
+  }
+
+  [Symbol.dispose](): void {
+    this.#socket.destroy();
+  }
+}
+
+function readAnswer(text: string): Answer | undefined {
+  const headEnd = text.indexOf('\r\n\r\n');
+  if (headEnd < 0 || text.startsWith('HTTP/1.1 100')) return undefined;
+  const [head, body] = [text.slice(0, headEnd), text.slice(headEnd + 4)];
+  const status = Number(head.slice(9, 12));
+  const length = /^content-length: (\d+)/im.exec(head)?.[1];
+  if (length !== undefined) return body.length >= Number(length) ? { status, body } : undefined;
+  return body.endsWith('0\r\n\r\n') ? { status, body: joinChunks(body) } : undefined;
+}
+
+function joinChunks(body: string): string {
+  let joined = '';
+  for (let at = 0; ; ) {
+    const lineEnd = body.indexOf('\r\n', at);
+    const length = Number.parseInt(body.slice(at, lineEnd), 16);
+    if (!(length > 0)) return joined;
+    joined += body.slice(lineEnd + 2, lineEnd + 2 + length);
+    at = lineEnd + 2 + length + 2;
+  }
+}

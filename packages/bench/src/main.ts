@@ -1,0 +1,49 @@
+/** What Echodrop costs, beside its peers and in one run: `npm run bench -- --help`. */
+import { mkdtempDisposable, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Figures } from './figures.ts';
+import { makeSamples } from './media.ts';
+import { type Options, readOptions, type ScenarioName, usage } from './options.ts';
+import { plotOf } from './plot.ts';
+import { reportOf } from './report.ts';
+import type { Bench } from './scenario.ts';
+import { measureCalls } from './scenarios/calls.ts';
+import { measureIdle } from './scenarios/idle.ts';
+import { measureLatency } from './scenarios/latency.ts';
+import { measureMemory } from './scenarios/memory.ts';
+import { measureRenditions } from './scenarios/renditions.ts';
+import { measureConnections, measureGateways } from './scenarios/scaling.ts';
+import { measureUploads } from './scenarios/upload.ts';
+import { startSurroundings } from './surroundings.ts';
+import { writeDocs } from './write-docs.ts';
+
+const scenarios: Record<ScenarioName, (bench: Bench) => Promise<void>> = {
+  upload: measureUploads,
+  calls: measureCalls,
+  latency: measureLatency,
+  connections: measureConnections,
+  gateways: measureGateways,
+  memory: measureMemory,
+  idle: measureIdle,
+  renditions: measureRenditions,
+};
+
+if (process.argv.includes('--help')) process.stdout.write(`${usage}\n`);
+else await run(readOptions(process.argv.slice(2)));
+
+async function run(options: Options): Promise<void> {
+  await using folder = await mkdtempDisposable(join(tmpdir(), 'echodrop-bench-'));
+  await using around = await startSurroundings(folder.path);
+  const figures = new Figures();
+  const bench = { options, around, figures, samples: await makeSamples(folder.path) };
+  for (const name of options.only) {
+    process.stderr.write(`${name} ...\n`);
+    await scenarios[name](bench);
+  }
+  process.stdout.write(reportOf(figures));
+  if (options.json) await writeFile(options.json, JSON.stringify(figures, undefined, 2));
+  if (options.svg) await writeFile(options.svg, plotOf(figures));
+  if (options.writesDocs) await writeDocs(figures);
+  if (figures.faults.length > 0) process.exitCode = 1;
+}

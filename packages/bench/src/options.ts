@@ -1,0 +1,84 @@
+import { parseArgs } from 'node:util';
+import { type SizeName, sizeNames } from './media.ts';
+
+export const scenarioNames = [
+  'upload',
+  'calls',
+  'latency',
+  'connections',
+  'gateways',
+  'memory',
+  'idle',
+  'renditions',
+] as const;
+export type ScenarioName = (typeof scenarioNames)[number];
+
+export interface Options {
+  readonly rounds: number;
+  readonly connections: number;
+  readonly only: readonly ScenarioName[];
+  readonly sizes: readonly SizeName[];
+  /** Checkouts whose services run; the first one's figures are held against the goals. */
+  readonly roots: readonly string[];
+  readonly profiles: string | undefined;
+  readonly json: string | undefined;
+  readonly svg: string | undefined;
+  readonly writesDocs: boolean;
+}
+
+export const usage = `npm run bench -- [options]
+
+  --rounds N          interleaved rounds, 5 unless set
+  --quick             one round
+  --connections N     uploads at once, 8 unless set
+  --only NAMES        scenarios, separated by commas: ${scenarioNames.join(', ')}
+  --sizes NAMES       of ${sizeNames.join(', ')}, separated by commas
+  --root DIR          the checkout whose services run; several times: several, side by side
+  --profile DIR       write CPU profiles of the services to DIR
+  --json FILE         write every figure to FILE
+  --svg FILE          write the plot to FILE
+  --write-docs        write the table and the plot of docs/performance.md`;
+
+/** @throws TypeError for what is no option */
+export function readOptions(args: readonly string[]): Options {
+  const { values } = parseArgs({
+    args: [...args],
+    options: {
+      rounds: { type: 'string', default: '5' },
+      quick: { type: 'boolean', default: false },
+      connections: { type: 'string', default: '8' },
+      only: { type: 'string', default: scenarioNames.join() },
+      sizes: { type: 'string', default: sizeNames.join() },
+      root: { type: 'string', multiple: true },
+      profile: { type: 'string' },
+      json: { type: 'string' },
+      svg: { type: 'string' },
+      'write-docs': { type: 'boolean', default: false },
+    },
+  });
+  return {
+    rounds: values.quick ? 1 : wholeNumber(values.rounds),
+    connections: wholeNumber(values.connections),
+    only: listOf(values.only, scenarioNames),
+    sizes: listOf(values.sizes, sizeNames),
+    roots: values.root ?? [`${import.meta.dirname}/../../..`],
+    profiles: values.profile,
+    json: values.json,
+    svg: values.svg,
+    writesDocs: values['write-docs'],
+  };
+}
+
+function listOf<const N extends string>(text: string, known: readonly N[]): N[] {
+  return text.split(',').map((word) => {
+    const found = known.find((name) => name === word.trim());
+    if (!found) throw new TypeError(`"${word}" is none of ${known.join(', ')}`);
+    return found;
+  });
+}
+
+function wholeNumber(text: string): number {
+  const number = Number(text);
+  if (!Number.isInteger(number) || number < 1) throw new TypeError(`"${text}" is no whole number above 0`);
+  return number;
+}

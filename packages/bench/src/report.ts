@@ -1,0 +1,32 @@
+import { type Figure, type Figures, medianOf } from './figures.ts';
+import { goalOf, verdictOf } from './goals.ts';
+
+/** The figures as lines of text: median, spread over the rounds, and how it stands to its goal. */
+export function reportOf({ all, faults }: Figures): string {
+  const names = [...new Set(all.map(({ name }) => name))];
+  const lines = names.flatMap((name) => ['', name, ...all.filter((figure) => figure.name === name).map(lineOf)]);
+  const told = faults.slice(0, 20).map((fault) => `  ${fault.slice(0, 300)}`);
+  const wrong = faults.length > 0 ? ['', `${faults.length} wrong answers, records or bytes:`, ...told] : [];
+  return [...lines, ...wrong, ''].join('\n');
+}
+
+function lineOf(figure: Figure): string {
+  const { system, of, unit } = figure;
+  const goal = goalOf(figure);
+  const verdict = goal ? `  ${verdictOf(figure)} (minimum ${goal.minimum}, aim ${goal.aim})` : '';
+  return `  ${system.padEnd(14)} ${of.padEnd(10)} ${medianText(figure).padStart(10)} ${unit.padEnd(6)} ${spreadText(figure).padEnd(18)}${verdict}`;
+}
+
+export function medianText({ values }: Figure): string {
+  return rounded(medianOf(values));
+}
+
+/** The smallest and the largest value, where there was more than one round. */
+export function spreadText({ values }: Figure): string {
+  return values.length > 1 ? `${rounded(Math.min(...values))}..${rounded(Math.max(...values))}` : '';
+}
+
+function rounded(value: number): string {
+  if (Math.abs(value) >= 100) return value.toFixed(0);
+  return value.toFixed(Math.abs(value) >= 10 ? 1 : 2);
+}

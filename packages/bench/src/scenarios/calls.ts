@@ -1,0 +1,64 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Figures } from '../figures.ts';
+import type { SizeName } from '../media.ts';
+import { type RedisCounts, RedisMonitor } from '../redis-monitor.ts';
+import { type Batch, type Bench, runBatch, startRoots, warmUp } from '../scenario.ts';
+import type { System } from '../systems.ts';
+
+const uploadsOf: Record<SizeName, number> = { '200 KB': 200, '3 MB': 50, '100 MiB': 4 };
+const idleSeconds = 12;
+// Every gateway looks up who is blocked every ten seconds, however many uploads there are.
+const background = 'List blocks';
+
+/** How many S3 calls and Redis commands an upload takes, less what the idle system asks of Redis meanwhile. */
+export async function measureCalls(bench: Bench): Promise<void> {
+  await using systems = new AsyncDisposableStack();
+  for (const system of await startRoots(bench, systems)) {
+    for (const size of bench.options.sizes) await warmUp(bench, system, bench.samples[size]);
+    using monitor = await RedisMonitor.start(system.redis?.port ?? 0);
+    await sleep(idleSeconds * 1000);
+    const idle = monitor.take();
+    for (const size of bench.options.sizes) {
+      const asked = { uploads: uploadsOf[size], connections: bench.options.connections };
+      monitor.take();
+      const batch = await runBatch(bench, system, bench.samples[size], asked);
+      const counted = perUpload(monitor.take(), idle, batch.seconds / idleSeconds, asked.uploads);
+      tellRedis(bench.figures, system, size, counted);
+      tellS3(bench.figures, system, size, batch, asked.uploads);
+    }
+  }
+}
+
+function perUpload(
+  { scripts, others }: RedisCounts,
+  idle: RedisCounts,
+  idleTimes: number,
+  uploads: number,
+): RedisCounts {
+  const less = (all: number, whenIdle = 0) => Math.max(0, all - whenIdle * idleTimes) / uploads;
+  const named = Object.entries(others).map(([name, count]) => [name, less(count, idle.others[name])] as const);
+  return {
+    scripts: less(scripts, idle.scripts),
+    others: Object.fromEntries(named.filter(([, count]) => count > 0.005)),
+  };
+}
+
+function tellRedis(figures: Figures, { name: system }: System, of: string, { scripts, others }: RedisCounts): void {
+  const figure = { system, of, unit: '' };
+  figures.add('BullMQ scripts per upload', figure, scripts);
+  figures.add('Redis commands outside scripts per upload', figure, sum(others));
+  for (const [name, count] of Object.entries(others)) figures.add(`Redis commands per upload: ${name}`, figure, count);
+}
+
+function tellS3(figures: Figures, { name: system }: System, of: string, { calls }: Batch, uploads: number): void {
+  const figure = { system, of, unit: '' };
+  const own = Object.entries(calls).filter(([name]) => name !== background);
+  const lists = own.filter(([name]) => name.startsWith('List'));
+  figures.add('S3 calls per upload', figure, sum(Object.fromEntries(own)) / uploads);
+  figures.add('List calls per upload', figure, sum(Object.fromEntries(lists)) / uploads);
+  for (const [name, count] of own) figures.add(`S3 calls per upload: ${name}`, figure, count / uploads);
+}
+
+function sum(counts: Readonly<Record<string, number>>): number {
+  return Object.values(counts).reduce((all, count) => all + count, 0);
+}

@@ -1,0 +1,82 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { HttpConnection } from '../http-connection.ts';
+import { forgetPeak, peakMiB, residentMiB } from '../process-memory.ts';
+import { type Bench, runBatch, startRoots, warmUp } from '../scenario.ts';
+import type { System } from '../systems.ts';
+import { formOf, headOf } from '../upload-request.ts';
+
+const MiB = 1024 * 1024;
+const mostRounds = 3;
+const one = { uploads: 1, connections: 1 };
+const halfSent = 64;
+const stableMs = 500;
+const mostLooks = 40;
+
+/** What the gateway holds in memory while it takes large uploads, and uploads that do not end. */
+export async function measureMemory(bench: Bench): Promise<void> {
+  const rounds = Math.min(bench.options.rounds, mostRounds);
+  for (let round = 0; round < rounds; round += 1) {
+    await using systems = new AsyncDisposableStack();
+    for (const system of await startRoots(bench, systems)) {
+      await warmUp(bench, system, bench.samples['200 KB']);
+      await measureHalfSent(bench, system);
+      await warmUp(bench, system, bench.samples['100 MiB']);
+      await measureLarge(bench, system);
+    }
+  }
+}
+
+async function measureLarge(bench: Bench, system: System): Promise<void> {
+  const pid = gatewayOf(system);
+  const peakAt = async (size: '100 MiB' | '1 GiB') => {
+    forgetPeak(pid);
+    await runBatch(bench, system, bench.samples[size], one);
+    const peak = peakMiB(pid);
+    bench.figures.add('most resident memory of the gateway', { system: system.name, of: size, unit: 'MiB' }, peak);
+    return peak;
+  };
+  const small = await peakAt('100 MiB');
+  const more = (await peakAt('1 GiB')) - small;
+  bench.figures.add('resident memory at 1 GiB less at 100 MiB', { system: system.name, unit: 'MiB' }, more);
+}
+
+async function measureHalfSent({ figures, samples }: Bench, system: System): Promise<void> {
+  const pid = gatewayOf(system);
+  const port = system.ports[0] ?? 0;
+  const form = Buffer.concat(formOf(samples['4 MiB']));
+  const half = form.length / 2;
+  const before = residentMiB(pid);
+  using opened = new DisposableStack();
+  const connections = await Promise.all(Array.from({ length: halfSent }, () => HttpConnection.open(port)));
+  for (const each of connections) opened.use(each);
+  await Promise.all(
+    connections.map((each) => each.write([headOf('echodrop', port, form.length), form.subarray(0, half)])),
+  );
+  const held = (await settled(() => residentMiB(pid))) - before;
+  const ratio = held / ((halfSent * half) / MiB);
+  figures.add('memory of 64 half-sent uploads / their bytes', { system: system.name, unit: '' }, ratio);
+  const answers = await Promise.all(
+    connections.map(async (each) => {
+      await each.write([form.subarray(half)]);
+      return each.answer();
+    }),
+  );
+  const refused = answers.filter(({ status }) => status !== 200).map(({ status, body }) => `${status} ${body}`);
+  figures.fault(`${system.name}, half-sent`, refused);
+}
+
+/** A value once it has stopped growing. */
+async function settled(value: () => number): Promise<number> {
+  let last = value();
+  for (let look = 0; look < mostLooks; look += 1) {
+    await sleep(stableMs);
+    const next = value();
+    if (Math.abs(next - last) < 1) return next;
+    last = next;
+  }
+  return last;
+}
+
+function gatewayOf({ processes }: System): number {
+  return processes['gateway']?.[0] ?? 0;
+}

@@ -1,0 +1,53 @@
+import { type BatchSize, type Bench, runBatch, startRoots, totalOf, turned, warmUp } from '../scenario.ts';
+import type { System } from '../systems.ts';
+
+const size = '200 KB';
+const uploads = 512;
+// Eight for each of four gateways.
+const spreadConnections = 32;
+
+/** What an upload costs at 128 connections, beside what it costs at 8. */
+export async function measureConnections(bench: Bench): Promise<void> {
+  await using systems = new AsyncDisposableStack();
+  for (const system of await startRoots(bench, systems)) {
+    await warmUp(bench, system, bench.samples[size]);
+    await compare(bench, 'cost at 128 connections / at 8', [
+      { system, asked: { uploads, connections: 128 } },
+      { system, asked: { uploads, connections: 8 } },
+    ]);
+  }
+}
+
+/** What an upload costs a system of four gateways, among which the load is spread, beside what it costs a system of one that has all of it. */
+export async function measureGateways(bench: Bench): Promise<void> {
+  await using systems = new AsyncDisposableStack();
+  const ones = await startRoots(bench, systems);
+  const fours = await startRoots(bench, systems, { gateways: 4 });
+  for (const [n, one] of ones.entries()) {
+    const four = fours[n] ?? one;
+    // Each of the four has to become as fast as the one.
+    for (const system of [one, four, four, four, four]) await warmUp(bench, system, bench.samples[size]);
+    const asked = { uploads, connections: spreadConnections };
+    await compare(bench, 'cost with 4 gateways / with 1', [
+      { system: four, asked },
+      { system: one, asked },
+    ]);
+  }
+}
+
+interface Way {
+  readonly system: System;
+  readonly asked: BatchSize;
+}
+
+/** Adds the ratio of what the first way costs to what the second does. */
+async function compare(bench: Bench, name: string, ways: readonly [Way, Way]): Promise<void> {
+  for (let round = 0; round < bench.options.rounds; round += 1) {
+    const costs = new Map<Way, number>();
+    for (const way of turned(ways, round)) {
+      costs.set(way, totalOf(await runBatch(bench, way.system, bench.samples[size], way.asked)));
+    }
+    const ratio = (costs.get(ways[0]) ?? 0) / (costs.get(ways[1]) ?? 0);
+    bench.figures.add(name, { system: ways[0].system.name, of: size, unit: '' }, ratio);
+  }
+}

@@ -1,0 +1,40 @@
+import type { SizeName } from '../media.ts';
+import { type Batch, type BatchSize, type Bench, runBatch, startRoots, totalOf, turned, warmUp } from '../scenario.ts';
+import { type System, startPeer } from '../systems.ts';
+
+const uploadsOf: Record<SizeName, number> = { '200 KB': 400, '3 MB': 96, '100 MiB': 12 };
+
+/** What an upload costs of processor time: Echodrop's services beside the naive server and the pass-through. */
+export async function measureUploads(bench: Bench): Promise<void> {
+  const { options, samples } = bench;
+  await using systems = new AsyncDisposableStack();
+  const echodrops = await startRoots(bench, systems);
+  const naive = systems.use(await startPeer(bench.around, 'naive'));
+  const passThrough = systems.use(await startPeer(bench.around, 'pass-through'));
+  const all: System[] = [...echodrops, naive, passThrough];
+  for (const size of options.sizes) {
+    for (const system of all) await warmUp(bench, system, samples[size]);
+    for (let round = 0; round < options.rounds; round += 1) {
+      const batches = new Map<System, Batch>();
+      const asked: BatchSize = { uploads: uploadsOf[size], connections: options.connections };
+      for (const system of turned(all, round)) batches.set(system, await runBatch(bench, system, samples[size], asked));
+      tell(bench, size, batches);
+    }
+  }
+}
+
+function tell({ figures }: Bench, size: SizeName, batches: ReadonlyMap<System, Batch>): void {
+  const costs = new Map([...batches].map(([{ name }, batch]) => [name, totalOf(batch)]));
+  const [naive, passThrough] = [costs.get('naive') ?? 0, costs.get('pass-through') ?? 0];
+  for (const [{ kind, name: system }, batch] of batches) {
+    const of = { system, of: size };
+    for (const [service, ms] of Object.entries(batch.cpuMs))
+      figures.add(`CPU of ${service}`, { ...of, unit: 'ms' }, ms);
+    if (kind !== 'echodrop') continue;
+    const gateway = batch.cpuMs['gateway'] ?? 0;
+    figures.add('CPU of the upload path', { ...of, unit: 'ms' }, totalOf(batch));
+    figures.add('upload path / naive', { ...of, unit: '' }, totalOf(batch) / naive);
+    figures.add('gateway / naive', { ...of, unit: '' }, gateway / naive);
+    figures.add('pass-through / gateway', { ...of, unit: '' }, passThrough / gateway);
+  }
+}

@@ -1,0 +1,66 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { join } from 'node:path';
+import { freePort } from '@echodrop/testkit/free-ports';
+import { ServerProcess } from '@echodrop/testkit/server-process';
+import type { Bucket } from './stored-objects.ts';
+
+/** What all systems share and nobody measures: the store and the identity provider, each a process of its own. */
+export interface Surroundings extends AsyncDisposable {
+  /** For the bench's own files. */
+  readonly folder: string;
+  /** The environment of every measured process. */
+  readonly env: Readonly<Record<string, string>>;
+  readonly identityProviders: string;
+  readonly newBucket: (name: string) => string;
+  /** What a bucket holds and which calls it got since the last time. */
+  readonly take: (bucket: string) => Promise<ReturnType<Bucket['take']>>;
+  /** A command that runs this Node with its log lines going nowhere. */
+  readonly quietly: (args: readonly string[]) => [string, ...string[]];
+}
+
+export async function startSurroundings(folder: string): Promise<Surroundings> {
+  await using parts = new AsyncDisposableStack();
+  const port = await freePort();
+  const endpoint = `http://127.0.0.1:${port}`;
+  parts.use(
+    await ServerProcess.start({
+      command: [process.execPath, join(import.meta.dirname, 'null-s3.ts')],
+      env: { PORT: `${port}` },
+      answers: () => accepts(port),
+    }),
+  );
+  const provider = fork(join(import.meta.dirname, 'identity-stub.ts'));
+  parts.defer(() => void provider.kill('SIGKILL'));
+  const [identityProviders] = await once(provider, 'message');
+  let buckets = 0;
+  const held = parts.move();
+  return {
+    folder,
+    env: {
+      NODE_ENV: 'production',
+      S3_ENDPOINT: endpoint,
+      S3_ACCESS_KEY: 'bench-access-key',
+      S3_SECRET_KEY: 'bench-secret-key',
+    },
+    identityProviders,
+    newBucket: (name) => `${name}-${++buckets}`,
+    take: async (bucket) =>
+      (await fetch(`${endpoint}/-/take/${bucket}`, { method: 'POST' })).json() as Promise<ReturnType<Bucket['take']>>,
+    quietly: (args) => ['sh', '-c', 'exec "$0" "$@" >/dev/null', process.execPath, ...args],
+    [Symbol.asyncDispose]: () => held.disposeAsync(),
+  };
+}
+
+/** Whether anybody listens at a port of this machine. */
+export async function accepts(port: number): Promise<boolean> {
+  const socket = connect(port, '127.0.0.1');
+  return once(socket, 'connect').then(
+    () => {
+      socket.destroy();
+      return true;
+    },
+    () => false,
+  );
+}

@@ -1,0 +1,101 @@
+import { mkdir } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { freePort } from '@echodrop/testkit/free-ports';
+import { ServerProcess } from '@echodrop/testkit/server-process';
+import { type RunningRedis, startRedis } from '@echodrop/testkit/start-redis';
+import { sandbox } from '@echodrop/testkit/start-stack';
+import { accepts, type Surroundings } from './surroundings.ts';
+import type { SystemKind } from './upload-request.ts';
+
+export const uploadServices = ['gateway', 'auth-verifier', 'probe-worker'] as const;
+export type ServiceName = (typeof uploadServices)[number] | 'rendition-worker' | 'site';
+
+/** What takes uploads, or all of Echodrop. */
+export interface System extends AsyncDisposable {
+  readonly kind: SystemKind;
+  /** Distinguishes systems of one run. */
+  readonly name: string;
+  /** Where uploads go. */
+  readonly ports: readonly number[];
+  readonly bucket: string;
+  /** Process ids, by service. */
+  readonly processes: Readonly<Record<string, readonly number[]>>;
+  readonly redis?: RunningRedis;
+}
+
+export interface EchodropOptions {
+  /** The checkout whose services run. */
+  readonly root: string;
+  readonly name?: string;
+  readonly gateways?: number;
+  readonly services?: readonly ServiceName[];
+  readonly settings?: Record<string, string>;
+  /** A folder for CPU profiles of each service. */
+  readonly profiles?: string | undefined;
+}
+
+/** Starts Echodrop from a checkout, with a Redis of its own, and waits until it is ready. Without a rendition-worker, renditions only queue up. */
+export async function startEchodrop(around: Surroundings, options: EchodropOptions): Promise<System> {
+  const { root, name = 'echodrop', gateways = 1, services = uploadServices, settings = {}, profiles } = options;
+  await using parts = new AsyncDisposableStack();
+  const redis = parts.use(await startRedis());
+  const bucket = around.newBucket(name);
+  const verifierPort = await freePort();
+  const env = {
+    ...around.env,
+    S3_BUCKET: bucket,
+    OBJECT_STORE: 'minio',
+    REDIS_URL: redis.url,
+    IDENTITY_PROVIDERS: around.identityProviders,
+    SCRATCH_DIR: around.folder,
+    VERIFIER_URL: `http://127.0.0.1:${verifierPort}`,
+    VERIFIER_SECRET: 'a secret of the bench',
+    CACHE_KEY_SECRET: 'another secret of the bench',
+    USER_ID_SECRET: 'a third secret of the bench',
+    API_KEYS: sandbox.apiKey,
+    MAX_MEDIA_BYTES: `${2 ** 31}`,
+    MAX_CONCURRENT_UPLOADS_PER_USER: '1000',
+    ...settings,
+  };
+  const processes: Record<string, number[]> = {};
+  const start = async (service: ServiceName, port: number) => {
+    const opsPort = await freePort();
+    const flags = profiles ? ['--cpu-prof', `--cpu-prof-dir=${join(profiles, `${name}-${service}`)}`] : [];
+    const main = join(resolve(root), 'services', service, 'src/main.ts');
+    const running = await ServerProcess.start({
+      command: around.quietly([...flags, main]),
+      env: { ...env, PORT: `${port}`, OPS_PORT: `${opsPort}` },
+      answers: () => fetch(`http://127.0.0.1:${opsPort}/readyz`).then(({ ok }) => ok),
+    });
+    // A profile is written at a graceful end.
+    parts.defer(() => (profiles ? running.stop() : running.kill()));
+    processes[service] = [...(processes[service] ?? []), running.pid ?? 0];
+  };
+  if (profiles) await mkdir(profiles, { recursive: true });
+  const ports = await Promise.all(Array.from({ length: gateways }, () => freePort()));
+  const portsOf = async (service: ServiceName) => {
+    if (service === 'gateway') return ports;
+    return [service === 'auth-verifier' ? verifierPort : await freePort()];
+  };
+  await Promise.all(
+    services.map(async (service) => Promise.all((await portsOf(service)).map((port) => start(service, port)))),
+  );
+  const held = parts.move();
+  return { kind: 'echodrop', name, ports, bucket, processes, redis, [Symbol.asyncDispose]: () => held.disposeAsync() };
+}
+
+/** Starts a peer: one process, whose program lies beside this file. */
+export async function startPeer(around: Surroundings, kind: 'naive' | 'pass-through'): Promise<System> {
+  const port = await freePort();
+  const bucket = around.newBucket(kind);
+  const program = { naive: 'naive-server.ts', 'pass-through': 'pass-through.ts' }[kind];
+  const running = await ServerProcess.start({
+    command: around.quietly([join(import.meta.dirname, program)]),
+    env: { ...around.env, S3_BUCKET: bucket, PORT: `${port}` },
+    answers: () => accepts(port),
+  });
+  return {
+    ...{ kind, name: kind, bucket, ports: [port], processes: { [kind]: [running.pid ?? 0] } },
+    [Symbol.asyncDispose]: () => running.kill(),
+  };
+}

@@ -1,0 +1,49 @@
+import { multipartForm } from '@echodrop/testkit/multipart-form';
+import { signEcho } from '@echodrop/testkit/sign-echo';
+import { sandbox } from '@echodrop/testkit/start-stack';
+import { bytesOf, type Media } from './media.ts';
+
+/** What a system is to the load generator. The pass-through answers without a record. */
+export type SystemKind = 'echodrop' | 'naive' | 'pass-through';
+
+/** The address that clients sign for. The stub answers in its place. */
+export const providerAddress = 'http://identity.example/1/account/verify_credentials.json';
+
+const boundary = '------------------------5f0c7a7f7b1d4e0a';
+const mark = '\0media\0';
+
+/** The body of an upload: the same form for all systems. */
+export function formOf(media: Media): Buffer[] {
+  const { body } = multipartForm(
+    [
+      { name: 'key', content: sandbox.apiKey },
+      { name: 'message', content: 'a caption' },
+      { name: 'media', filename: `media.${media.type}`, type: contentTypes[media.type], content: mark },
+    ],
+    boundary,
+  );
+  const at = body.indexOf(mark);
+  return [body.subarray(0, at), ...bytesOf(media), body.subarray(at + mark.length)];
+}
+
+const contentTypes = { jpg: 'image/jpeg', mp4: 'video/mp4' };
+
+/** The head of an upload. That of Echodrop has a fresh proof. */
+export function headOf(kind: SystemKind, port: number, bodyBytes: number): Buffer {
+  const proof =
+    kind === 'echodrop'
+      ? [
+          `X-Auth-Service-Provider: ${providerAddress}`,
+          `X-Verify-Credentials-Authorization: ${signEcho(providerAddress, sandbox)}`,
+        ]
+      : [];
+  const lines = [
+    `POST ${kind === 'echodrop' ? '/2/upload.json' : '/upload'} HTTP/1.1`,
+    `Host: 127.0.0.1:${port}`,
+    'User-Agent: bench',
+    ...proof,
+    `Content-Type: multipart/form-data; boundary=${boundary}`,
+    `Content-Length: ${bodyBytes}`,
+  ];
+  return Buffer.from(`${lines.join('\r\n')}\r\n\r\n`);
+}
