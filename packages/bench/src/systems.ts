@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { freePort } from '@echodrop/testkit/free-ports';
@@ -24,7 +25,7 @@ export interface System extends AsyncDisposable {
 }
 
 export interface EchodropOptions {
-  /** The checkout whose services run. */
+  /** The checkout whose services run: as they are built in `built/`, as images run them, else from sources. */
   readonly root: string;
   readonly name?: string;
   readonly gateways?: number;
@@ -61,7 +62,8 @@ export async function startEchodrop(around: Surroundings, options: EchodropOptio
   const start = async (service: ServiceName, port: number) => {
     const opsPort = await freePort();
     const flags = profiles ? ['--cpu-prof', `--cpu-prof-dir=${join(profiles, `${name}-${service}`)}`] : [];
-    const main = join(resolve(root), 'services', service, 'src/main.ts');
+    const built = join(resolve(root), 'built', service, 'main.js');
+    const main = existsSync(built) ? built : join(resolve(root), 'services', service, 'src/main.ts');
     const running = await ServerProcess.start({
       command: around.quietly([...flags, main]),
       env: { ...env, PORT: `${port}`, OPS_PORT: `${opsPort}` },

@@ -11,8 +11,9 @@ export class Metrics {
 
   constructor(service: string) {
     this.#registry.setDefaultLabels({ service });
-    // The event loop's gauges start anew with each scrape, so that two scrapers spoil each other's: event-loop-delay.ts has ours.
-    collectDefaultMetrics({ register: this.#registry, eventLoopMonitoringPrecision: 1000 });
+    // The event loop's gauges start anew with each scrape, so that two scrapers spoil each other's: event-loop-delay.ts has ours. Their monitor
+    // cannot be turned off, but it need not wake an idle process.
+    collectDefaultMetrics({ register: this.#registry, eventLoopMonitoringPrecision: 3_600_000 });
     for (const { name } of this.#registry.getMetricsAsArray()) {
       if (name.startsWith('nodejs_eventloop_lag') || misnamed.has(name)) this.#registry.removeSingleMetric(name);
     }

@@ -2,7 +2,7 @@ import type { SizeName } from '../media.ts';
 import { type Batch, type BatchSize, type Bench, runBatch, startRoots, totalOf, turned, warmUp } from '../scenario.ts';
 import { type System, startPeer } from '../systems.ts';
 
-const uploadsOf: Record<SizeName, number> = { '200 KB': 400, '3 MB': 96, '100 MiB': 12 };
+const uploadsOf: Record<SizeName, number> = { '200 KB': 1500, '3 MB': 96, '100 MiB': 12 };
 
 /** What an upload costs of processor time: Echodrop's services beside the naive server and the pass-through. */
 export async function measureUploads(bench: Bench): Promise<void> {
