@@ -161,7 +161,7 @@ test('uploads that succeed', async () => {
   const proof = echoHeaders();
   expect([await send({ headers: proof }), await send({ headers: proof })]).toEqual(['200', '200']);
   expect(await send({ headers: { ...echoHeaders(), 'Idempotency-Key': randomUUID() } })).toBe('200');
-  expect((await stack.redis.command('keys', 'echodrop:*')).split('\n').length).toBeGreaterThan(5);
+  expect((await stack.redis.command('keys', '*echodrop*:*')).split('\n').length).toBeGreaterThan(5);
 });
 
 test.each<[string, () => Sent, string]>([

@@ -1,4 +1,5 @@
 import type { RotatedSecret } from '@echodrop/service/env';
+import { exchange } from '@echodrop/service/exchange';
 import { inSpan, traceparent } from '@echodrop/service/trace';
 import { Pool } from 'undici';
 import { z } from 'zod';
@@ -12,7 +13,6 @@ import {
   verdictShape,
   verifyPath,
 } from './verification.ts';
-import { exchange } from './verification-exchange.ts';
 
 const providersKeptMs = 10_000;
 // The verifier knows its providers by heart.

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { exchange } from '@echodrop/contracts/verification-exchange';
+import { exchange } from '@echodrop/service/exchange';
 import { Agent, buildConnector, errors } from 'undici';
 import type { Provider } from './provider.ts';
 

@@ -1,11 +1,12 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable } from 'node:stream';
+import { type Answer, exchange } from '@echodrop/service/exchange';
 import { type Dispatcher, Pool } from 'undici';
 import { Deadline } from './deadline.ts';
 import { StoreUnavailable } from './object-store.ts';
 import { type S3Credentials, S3Signer } from './sign-s3.ts';
 import { storeBody, storeFault } from './store-body.ts';
 import type { StoreDeadlines } from './store-deadlines.ts';
-import { type Headers, WholeAnswer } from './whole-answer.ts';
 
 /** `size` bytes, in order. */
 export interface Bytes {
@@ -60,7 +61,7 @@ export class SignedRequests implements AsyncDisposable {
       query,
       headers: contentType ? { 'content-type': contentType } : {},
     });
-    if (answer.status !== 200) throw faultOf(answer.status, answer.text);
+    if (answer.status !== 200) throw faultOf(answer.status, answer.body);
     return tagOf(answer.headers);
   }
 
@@ -68,7 +69,7 @@ export class SignedRequests implements AsyncDisposable {
     const headers = { 'if-none-match': '*' };
     const answer = await this.#send(key, content, { headers, ms: this.#deadlines.callMs });
     if (answer.status === 412) return 'exists';
-    if (answer.status !== 200) throw faultOf(answer.status, answer.text);
+    if (answer.status !== 200) throw faultOf(answer.status, answer.body);
     return 'created';
   }
 
@@ -88,7 +89,7 @@ export class SignedRequests implements AsyncDisposable {
       if (statusCode === (range === undefined ? 200 : 206)) {
         return { size: wholeSize(headers), etag: tagOf(headers), body: storeBody(body, signal) };
       }
-      const fault = faultOf(statusCode, await body.text());
+      const fault = faultOf(statusCode, await body.bytes());
       if (statusCode === 416) return 'beyond';
       if (statusCode === 404 && !fault.message.includes('NoSuchBucket')) return undefined;
       throw fault;
@@ -100,9 +101,9 @@ export class SignedRequests implements AsyncDisposable {
 
   /** What the store's clock says, which every answer tells. */
   async clock(): Promise<Date> {
-    const { status, headers, text } = await this.#exchange(this.#signed('GET', 'clock'), this.#deadlines.callMs);
+    const { status, headers, body } = await this.#exchange(this.#signed('GET', 'clock'), this.#deadlines.callMs);
     const now = new Date(String(headers['date']));
-    if (status >= 500 || Number.isNaN(now.getTime())) throw faultOf(status, text);
+    if (status >= 500 || Number.isNaN(now.getTime())) throw faultOf(status, body);
     return now;
   }
 
@@ -118,9 +119,9 @@ export class SignedRequests implements AsyncDisposable {
     return this.#exchange({ ...request, body: content.size === 0 ? '' : body }, ms);
   }
 
-  async #exchange(request: Dispatcher.DispatchOptions, ms: number): Promise<WholeAnswer> {
+  async #exchange(request: Dispatcher.DispatchOptions, ms: number): Promise<Answer> {
     try {
-      return await new WholeAnswer(ms).of(this.#pool, request);
+      return await exchange(this.#pool, request, ms);
     } catch (error) {
       throw storeFault(error);
     }
@@ -147,17 +148,18 @@ function encoded(value: string): string {
 }
 
 /** From `bytes 0-9/1234` or the length of an answer that is whole. */
-function wholeSize(headers: Headers): number {
+function wholeSize(headers: IncomingHttpHeaders): number {
   const size = /^bytes \d+-\d+\/(\d+)$/.exec(`${headers['content-range']}`)?.[1] ?? headers['content-length'];
   if (size === undefined) throw new StoreUnavailable('the store did not say how large the object is');
   return Number(size);
 }
 
-function tagOf({ etag }: Headers): string {
+function tagOf({ etag }: IncomingHttpHeaders): string {
   if (typeof etag !== 'string') throw new StoreUnavailable('the store gave no ETag');
   return etag.replaceAll('"', '');
 }
 
-function faultOf(status: number, xml: string): StoreUnavailable {
-  return new StoreUnavailable(`the store answered ${status} ${/<Code>(\w{1,64})<\/Code>/.exec(xml)?.[1] ?? ''}`.trim());
+function faultOf(status: number, xml: Uint8Array): StoreUnavailable {
+  const code = /<Code>(\w{1,64})<\/Code>/.exec(Buffer.from(xml).toString())?.[1];
+  return new StoreUnavailable(`the store answered ${status} ${code ?? ''}`.trim());
 }

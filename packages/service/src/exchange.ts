@@ -9,8 +9,9 @@ export interface Answer {
 }
 
 /**
- * Sends a request once and reads the whole answer, within `deadlineMs` for all of it; how much is read is the dispatcher's `maxResponseSize`.
- * @throws the signal's reason, undici's error, or an Error when the time is over
+ * Sends a request once and reads the whole answer, within `deadlineMs` for all of it, the wait for a socket included; how much is read is the
+ * dispatcher's `maxResponseSize`. It costs less than undici's `request`, which makes a stream of every answer.
+ * @throws the signal's reason, undici's error, or a DOMException `TimeoutError` when the time is over
  */
 export function exchange(
   dispatcher: Dispatcher,
@@ -45,7 +46,10 @@ class Exchange implements Dispatcher.DispatchHandler {
     this.#resolve = resolve;
     this.#reject = reject;
     this.#signal = signal;
-    this.#timer = setTimeout(() => this.#fail(new Error(`no whole answer within ${deadlineMs} ms`)), deadlineMs);
+    this.#timer = setTimeout(
+      () => this.#fail(new DOMException(`no whole answer within ${deadlineMs} ms`, 'TimeoutError')),
+      deadlineMs,
+    );
     signal?.addEventListener('abort', this);
   }
 
