@@ -30,7 +30,8 @@ describeWithMinio('what an upload costs MinIO', {}, (startMinio) => {
   test('a photo: one PUT of the media, one of the record, one for each list that it is in, and no read', async () => {
     expect((await upload(stack, { media: await samplePhoto('jpg', { width: 640, height: 480 }) })).status).toBe(200);
     const seen = proxy.seen.filter(isOfObject).map(({ method, path }) => `${method} ${kindOf(path)}`);
-    expect(seen).toEqual(['PUT media', 'PUT records', 'PUT list', 'PUT list']);
+    // Its entries are written beside the record.
+    expect([seen[0], ...seen.slice(1).sort()]).toEqual(['PUT media', 'PUT list', 'PUT list', 'PUT records']);
     expect(proxy.seen.filter(isList)).toEqual([]);
   });
 
@@ -38,7 +39,8 @@ describeWithMinio('what an upload costs MinIO', {}, (startMinio) => {
     const film = await sampleFilm('mp4', { width: 64, height: 48 });
     expect((await upload(stack, { media: film })).status).toBe(200);
     const puts = proxy.seen.filter(isOfObject).filter(({ method }) => method === 'PUT');
-    expect(puts.map(({ path }) => kindOf(path))).toEqual(['media', 'records', 'list', 'list']);
+    const [first, ...others] = puts.map(({ path }) => kindOf(path));
+    expect([first, ...others.sort()]).toEqual(['media', 'list', 'list', 'records']);
     const large = Buffer.concat([film, Buffer.from('\x01\x40\x00\x00free', 'latin1'), Buffer.alloc(0x01400000 - 8)]);
     expect((await upload(stack, { media: large })).status).toBe(200);
     expect(proxy.seen.filter(isList)).toEqual([]);

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { RedisClient } from '@echodrop/service/redis-client';
-import { Cluster, type Redis } from 'ioredis';
+import { nodesOf, onEachNode, type RedisClient, type RedisNode } from '@echodrop/service/redis-client';
 import { queuePrefix } from './queue-connection.ts';
 
 /** How a job ended: with an answer, or with the message of the error that it failed with. */
@@ -43,8 +42,7 @@ export class Replies {
   /** Subscribes on the connections of `redis`, which commands go on using (RESP3). */
   constructor(redis: RedisClient) {
     this.#redis = redis;
-    if (redis instanceof Cluster) redis.on('+node', (node: Redis) => this.#listen(node));
-    else this.#listen(redis);
+    onEachNode(redis, (node) => this.#listen(node));
   }
 
   /** Tells `listener` the end of a job of this process's own. */
@@ -66,20 +64,23 @@ export class Replies {
     this.#onNodes((node) => this.#subscribe(node));
   }
 
-  #listen(node: Redis): void {
+  #listen(node: RedisNode): void {
     node.on('ready', () => this.#subscribe(node).catch(() => {}));
     node.on('smessage', (channel: string, message: string) => this.#received(channel, message));
   }
 
-  async #subscribe(node: Redis): Promise<void> {
+  async #subscribe(node: RedisNode): Promise<void> {
     // One by one: of a cluster's channels each is refused by itself.
     await Promise.all([this.#ownChannel, ...this.#shared.keys()].map((channel) => node.ssubscribe(channel)));
   }
 
   // All channels are of the node that has the queues; the others of a cluster refuse them.
-  async #onNodes(act: (node: Redis) => Promise<unknown>): Promise<void> {
-    const nodes = this.#redis instanceof Cluster ? this.#redis.nodes('master') : [this.#redis];
-    await Promise.allSettled(nodes.filter(({ status }) => status === 'ready').map(act));
+  async #onNodes(act: (node: RedisNode) => Promise<unknown>): Promise<void> {
+    await Promise.allSettled(
+      nodesOf(this.#redis)
+        .filter(({ status }) => status === 'ready')
+        .map(act),
+    );
   }
 
   #leave(channel: string, listener: Listener): void {

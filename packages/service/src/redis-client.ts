@@ -3,6 +3,7 @@ import type { RedisAddress } from './redis-address.ts';
 
 /** One server (which sentinels may have named), or a cluster, where each command goes to the node that holds its key. */
 export type RedisClient = Redis | Cluster;
+export type RedisNode = Redis;
 
 const againMs = 100;
 const mostAgainMs = 1000;
@@ -10,6 +11,17 @@ const mostAgainMs = 1000;
 const slotsRefreshMs = 5000;
 
 const again = (attempt: number) => Math.min(attempt * againMs, mostAgainMs);
+
+/** The connection of each node that `client` has now: itself, or a cluster's masters. */
+export function nodesOf(client: RedisClient): readonly RedisNode[] {
+  return client instanceof Cluster ? client.nodes('master') : [client];
+}
+
+/** Calls `found` with the connection of each node, also of those that a cluster gets later. */
+export function onEachNode(client: RedisClient, found: (node: RedisNode) => void): void {
+  if (client instanceof Cluster) client.on('+node', found);
+  else found(client);
+}
 
 /** A client for `address` that always comes back by itself. `manner` is of each connection that it makes. */
 export function redisClient(address: RedisAddress, manner: RedisOptions): RedisClient {
