@@ -5,7 +5,7 @@ import { isTombstone, UnreadableRecord } from '@echodrop/record';
 import { pMapIterable } from 'p-map';
 import { unfinishedMs } from './check-record.ts';
 import { findReadable } from './find-record.ts';
-import { allEntries, entriesOf, listedAs, listedIdIn } from './listing.ts';
+import { allEntries, entriesOf, listedAs, listedIdIn, listedTimeIn } from './listing.ts';
 import type { StoreFault } from './store-finding.ts';
 
 const lookedAtOnce = 16;
@@ -34,7 +34,8 @@ export async function* strikeDeadEntries(store: ObjectStore): AsyncGenerator<str
 export async function isEntryOfRecord(store: ObjectStore, key: string, signal?: AbortSignal): Promise<boolean> {
   const id = listedIdIn(key);
   const found = id === undefined ? undefined : await findReadable(store, id, signal);
-  if (!found) return id !== undefined && isListed(store, recordObject(id));
+  // An upload writes entries beside its record, and may still be trying to write that.
+  if (!found) return id !== undefined && (isRecent(key) || (await isListed(store, recordObject(id))));
   if (found instanceof UnreadableRecord) return true;
   if (isTombstone(found)) return Date.now() - found.removed.at.getTime() < unfinishedMs;
   return entriesOf(listedAs(found)).includes(key);
@@ -44,4 +45,8 @@ export async function isEntryOfRecord(store: ObjectStore, key: string, signal?: 
 async function isListed(store: ObjectStore, record: string): Promise<boolean> {
   const [first] = await store.list(allRecords, { after: record.slice(0, -1), limit: 1 });
   return first?.key === record;
+}
+
+function isRecent(key: string): boolean {
+  return Date.now() - listedTimeIn(key) < unfinishedMs;
 }

@@ -50,6 +50,11 @@ export function listedIdIn(key: string): string | undefined {
   return entryName.exec(key.slice(key.lastIndexOf('/') + 1))?.[2];
 }
 
+/** When the record was published that an entry at `key` lists; NaN where no entry has such a key. Milliseconds since 1970. */
+export function listedTimeIn(key: string): number {
+  return endOfTime - Number(entryName.exec(key.slice(key.lastIndexOf('/') + 1))?.[1]);
+}
+
 /** What `enter` and `strike` need to know of a record. */
 export function listedAs(record: StoredRecord): Listed {
   return { id: record.id, timestamp: record.timestamp, owner: ownerHash(record) };

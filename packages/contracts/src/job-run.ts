@@ -60,7 +60,7 @@ export class JobRun<A> {
 
   #tell(reason: Error): void {
     if (this.#told.signal.aborted) return;
-    this.#ending = setTimeout(this.#overdue, endingMs, reason).unref();
+    this.#ending = setTimeout(() => this.#overdue(reason), endingMs).unref();
     this.#told.abort(reason);
   }
 

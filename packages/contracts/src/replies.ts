@@ -92,8 +92,18 @@ export class Replies {
   }
 
   #received(channel: string, message: string): void {
-    const reply: Reply & End<never> = JSON.parse(message);
+    const reply = readReply(message);
+    if (!reply) return;
     if (channel === this.#ownChannel) this.#own.get(reply.jobId)?.(reply);
     else for (const listener of this.#shared.get(channel) ?? []) listener(reply);
+  }
+}
+
+// What cannot be read is as good as a reply that was lost.
+function readReply(message: string): (Reply & End<never>) | undefined {
+  try {
+    return JSON.parse(message) ?? undefined;
+  } catch {
+    return undefined;
   }
 }

@@ -46,6 +46,21 @@ const framesToTry = Array.from({ length: 16 }, (_, n) =>
   [2, 8, 12, 16].map((bits) => [0xc0 + n, bits] as const),
 ).flat();
 
+// A directory that says it has `told` entries: tag, type, count, value.
+function exifOf(told: number, ...entries: readonly [number, number, number, number][]): Buffer {
+  const head = Buffer.from('Exif\0\0II*\0\x08\0\0\0\0\0', 'latin1');
+  head.writeUInt16LE(told, head.length - 2);
+  const written = entries.map(([tag, type, count, value]) => {
+    const entry = Buffer.alloc(12);
+    entry.writeUInt16LE(tag, 0);
+    entry.writeUInt16LE(type, 2);
+    entry.writeUInt32LE(count, 4);
+    entry.writeUInt32LE(value, 8);
+    return entry;
+  });
+  return segment(0xe1, Buffer.concat([head, ...written, Buffer.alloc(told > entries.length ? 0 : 4)]));
+}
+
 test.each<[string, () => Promise<Buffer>]>([
   ['baseline', plain],
   ['progressive', () => canvas(41, 30).jpeg({ progressive: true }).toBuffer()],
@@ -62,6 +77,10 @@ test.each<[string, () => Promise<Buffer>]>([
   ['two EXIF segments', () => after(2, turned(6), turned(1))],
   ['two EXIF segments, the other way round', () => after(2, turned(1), turned(6))],
   ['EXIF right before its pixels', async () => after(scanOf(await plain()), turned(8))],
+  ['EXIF that says it has more entries than it has', () => after(2, exifOf(9, [274, 3, 1, 6]))],
+  ['EXIF that gives its orientation twice', () => after(2, exifOf(2, [274, 3, 1, 6], [274, 3, 1, 1]))],
+  ['EXIF that gives its orientation twice, upright first', () => after(2, exifOf(2, [274, 3, 1, 1], [274, 3, 1, 6]))],
+  ['EXIF whose orientation has no value', () => after(2, exifOf(1, [274, 3, 0, 6]))],
   ['EXIF without a directory', () => after(2, segment(0xe1, Buffer.from('Exif\0\0')))],
   [
     'garbage between segments',

@@ -27,6 +27,8 @@ const precisions = [8, 12, 16];
 const tables = [marks.dqt, marks.dht, marks.dac, marks.dnl, marks.dri];
 // RST0 to RST7 and TEM.
 const withoutContent = [0xd0, 0xd1, 0xd2, 0xd3, 0xd4, 0xd5, 0xd6, 0xd7, 0x01];
+// A large ICC profile takes 255, and so does extended XMP.
+const mostSegments = 10_000;
 // As libjpeg has it.
 const longestSide = 65_500;
 
@@ -43,12 +45,14 @@ interface Frame {
 
 /**
  * Reads the segments of a JPEG, whose first two bytes are known to be its mark (ITU T.81 annex B) up to its first scan, as libjpeg does: the frame's size in pixels, and the first EXIF.
- * Undefined where `firstBytes` end before that, `broken` where libjpeg would not get so far. Looks at each segment once.
+ * Undefined where `firstBytes` end before that, `broken` where libjpeg would not get so far, `too_costly` where there are more segments than any
+ * program writes.
  */
-export function readJpegHeader(firstBytes: Buffer): JpegHeader | 'broken' | undefined {
+export function readJpegHeader(firstBytes: Buffer): JpegHeader | 'broken' | 'too_costly' | undefined {
   let frame: Frame | undefined;
   let exif: Buffer | undefined;
-  for (let at = 2; ; ) {
+  let at = 2;
+  for (let n = 0; n < mostSegments; n += 1) {
     const segment = segmentFrom(firstBytes, at);
     if (typeof segment !== 'object') return segment;
     exif ??= exifIn(segment);
@@ -59,6 +63,7 @@ export function readJpegHeader(firstBytes: Buffer): JpegHeader | 'broken' | unde
     }
     at = segment.end;
   }
+  return 'too_costly';
 }
 
 function headerOf(

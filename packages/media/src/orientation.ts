@@ -12,6 +12,6 @@ export function oriented(size: Size, orientation: number | undefined): Size {
 /** The orientation in EXIF data as a container carries it, with or without the `Exif\0\0` that JPEG puts before. */
 export async function exifOrientation(exif: Buffer): Promise<number | undefined> {
   const tiff = exif.toString('latin1', 0, 6) === 'Exif\0\0' ? exif.subarray(6) : exif;
-  const directory = await firstDirectory(async (offset, length) => tiff.subarray(offset, offset + length));
+  const directory = await firstDirectory(async (offset, length) => tiff.subarray(offset, offset + length), 'exif');
   return directory?.get(orientationTag);
 }

@@ -7,7 +7,7 @@ import type { PhotoType } from './media-type.ts';
 import { type PictureRecipe, pictureRecipes } from './recipes.ts';
 import { drawnPictures } from './rendered.fixture.ts';
 
-const photo = resolve(import.meta.dirname, '../../bench/src/photo.jpg');
+const photo = resolve(import.meta.dirname, 'photo.fixture.jpg');
 
 /** The real photo laid out beside its mirror images: 12 million pixels of true detail, which are decoded at a smaller size. */
 function large() {

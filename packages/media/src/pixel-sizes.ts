@@ -70,7 +70,7 @@ export class PixelSizes {
   async #smallestFilling(side: number): Promise<Pixels> {
     for (const longest of longestSides.toReversed()) {
       const { width, height } = within(this.#whole, { longest, shortest: longest });
-      if (Math.min(width, height) >= 1 * side) return this.#within(longest);
+      if (Math.min(width, height) >= side) return this.#within(longest);
     }
     return this.#decoded;
   }

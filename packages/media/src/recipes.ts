@@ -69,9 +69,7 @@ export const filmRecipe = {
  * What is made together, in one job: `pictures` what pages and other sites show, `whole` the whole picture, which is made
  * when it is first asked for, and `film`.
  */
-export const renditionSets = ['pictures', 'whole', 'film'] as const;
-
-export type RenditionSet = (typeof renditionSets)[number];
+export type RenditionSet = 'pictures' | 'whole' | 'film';
 
 /** Which set a recipe belongs to. */
 export function setOf(recipe: Recipe): RenditionSet {

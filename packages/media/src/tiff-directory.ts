@@ -16,18 +16,22 @@ const valueBytes: Record<number, number> = { 1: 1, 3: 2, 4: 4, 16: 8 };
 interface Layout {
   readonly order: 'LE' | 'BE';
   readonly big: boolean;
+  readonly isExif: boolean;
 }
 
 /**
  * The first directory of a TIFF (TIFF 6.0 section 2; BigTIFF), or of EXIF data, which is a small TIFF; undefined where
  * it is broken. The directory may lie anywhere, often behind the pixels.
+ *
+ * EXIF is read as libexif reads it: the entries that are there of a directory that says it has more, the first of two of one tag, and none
+ * without a value.
  */
-export async function firstDirectory(at: BytesAt): Promise<TiffDirectory | undefined> {
+export async function firstDirectory(at: BytesAt, kind: 'tiff' | 'exif' = 'tiff'): Promise<TiffDirectory | undefined> {
   const header = await at(0, 16);
   if (header.length < 8) return undefined;
   const order = header.toString('latin1', 0, 2) === 'II' ? 'LE' : 'BE';
   const magic = order === 'LE' ? header.readUInt16LE(2) : header.readUInt16BE(2);
-  const layout: Layout = { order, big: magic === 43 };
+  const layout: Layout = { order, big: magic === 43, isExif: kind === 'exif' };
   if ((magic !== 42 && magic !== 43) || (layout.big && header.length < 16)) return undefined;
   const offset = layout.big ? long8(layout, header, 8) : long(layout, header, 4);
   const count = countOf(layout, await at(offset, directoryBytes(layout, 0)));
@@ -43,12 +47,17 @@ function countOf(layout: Layout, bytes: Buffer): number {
   return layout.big ? long8(layout, bytes, 0) : short(layout, bytes, 0);
 }
 
-function entriesOf(layout: Layout, count: number, bytes: Buffer): TiffDirectory | undefined {
+function entriesOf(layout: Layout, told: number, bytes: Buffer): TiffDirectory | undefined {
+  let count = told;
+  if (layout.isExif) while (count > 0 && bytes.length < directoryBytes(layout, count)) count -= 1;
   if (count === 0 || bytes.length < directoryBytes(layout, count)) return undefined;
   const directory = new Map<number, number | undefined>();
   for (let n = 0; n < count; n++) {
     const entry = bytes.subarray(directoryBytes(layout, n), directoryBytes(layout, n + 1));
-    directory.set(short(layout, entry, 0), firstValue(layout, entry));
+    const tag = short(layout, entry, 0);
+    const value = firstValue(layout, entry);
+    if (layout.isExif && (directory.has(tag) || value === undefined)) continue;
+    directory.set(tag, value);
   }
   return directory;
 }
@@ -57,6 +66,7 @@ function firstValue(layout: Layout, entry: Buffer): number | undefined {
   const type = short(layout, entry, 2);
   const at = layout.big ? 12 : 8;
   const count = layout.big ? long8(layout, entry, 4) : long(layout, entry, 4);
+  if (layout.isExif && count === 0) return undefined;
   if (count * (valueBytes[type] ?? 1) > (layout.big ? 8 : 4)) return undefined;
   switch (type) {
     case 1:

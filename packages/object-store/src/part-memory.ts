@@ -3,8 +3,11 @@ import { CrowdedOut } from './object-store.ts';
 /** The size of every part but the last of a large upload; what fits into one part is a single PUT. */
 export const partBytes = 8 * 1024 * 1024;
 
-/** Memory is handed out in blocks, so that a small upload does not hold a whole part. Each is one write to a socket. */
-export const blockBytes = 256 * 1024;
+/**
+ * Memory is handed out in blocks, so that a small upload does not hold a whole part. Each is one write to a socket, and the usual budget has more
+ * of them than a gateway takes uploads at once (256 MiB, 1000): senders that dribble cannot hold all.
+ */
+export const blockBytes = 128 * 1024;
 
 const partBlocks = partBytes / blockBytes;
 

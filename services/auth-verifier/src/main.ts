@@ -23,13 +23,7 @@ const leaseMarginMs = 500;
 await runService('auth-verifier', readConfig, async ({ config, log, metrics, parts, stopping }) => {
   const known = new KnownProviders(config.IDENTITY_PROVIDERS);
   const events = new VerifierEvents(log, metrics);
-  const redis = parts.use(
-    connectRedis(
-      cacheRedisUrl(config),
-      { ...impatient, commandTimeout: cacheTimeoutMs, enableAutoPipelining: true },
-      log,
-    ),
-  );
+  const redis = parts.use(connectRedis(cacheRedisUrl(config), { ...impatient, commandTimeout: cacheTimeoutMs }, log));
   const keys = new CacheKeys(config.CACHE_KEY_SECRET);
   const cache = new VerdictCache(redis, keys, config.VERDICT_REUSE, {
     verifiedSeconds: config.VERDICT_TTL_SECONDS,

@@ -77,7 +77,11 @@ export class MultipartParser implements FormListener {
   /** The form was whole. Resolves once busboy has read all fields. @throws Refusal `form_malformed` */
   async finish(): Promise<void> {
     this.#write('--\r\n');
-    await new Promise<void>((resolve) => this.#busboy.end(resolve));
+    await new Promise<void>((resolve, reject) => {
+      this.#busboy.end((cause?: Error | null) =>
+        cause ? reject(new Refusal('form_malformed', { cause })) : resolve(),
+      );
+    });
   }
 
   #write(afterDelimiter: string): void {

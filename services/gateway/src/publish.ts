@@ -100,13 +100,17 @@ export class Publisher {
       subject: caller.subject,
       application,
     };
-    const listed = this.#list(record);
+    // Beside the record, for whom an entry without one is passed over (decision 017), and once more behind it where that failed.
+    const listing = enter(this.#store, listedAs(record)).then(
+      () => record.id,
+      () => undefined,
+    );
     const published = await this.#commit(record, claimedId !== undefined).catch((cause) => {
       throw new OutcomeUnknown('the record may have been written', { cause: new MediaFailure(media.key, { cause }) });
     });
     if (published.mediaKey !== media.key) return published;
     this.#wishes.ask({ mediaKey: media.key, type });
-    await (published.id === record.id ? listed : this.#list(published));
+    if ((await listing) !== published.id) await this.#list(published);
     return published;
   }
 
@@ -148,7 +152,6 @@ export class Publisher {
       });
   }
 
-  // Beside the record and not after it: an entry without its record is passed over (decision 017).
   #list(record: StoredRecord): Promise<void> {
     return enter(this.#store, listedAs(record)).catch((error) => this.#unlisted(record.id, error));
   }

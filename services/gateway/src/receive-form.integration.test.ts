@@ -89,6 +89,38 @@ test('a form that is cut anywhere before its end is malformed, and nothing of it
   expect(await stored()).toEqual([]);
 }, 60_000);
 
+test('media that fills the buffer before the verdict does not keep the end of the form from being read', async () => {
+  const verdict = Promise.withResolvers<void>();
+  after = verdict.promise;
+  received = async ({ media: file }) => expect(await file?.stored()).toMatchObject({ size: limits.maxMediaBytes });
+  const sent = send(
+    multipartForm([
+      { name: 'media', filename: 'a.jpg', content: Buffer.alloc(limits.maxMediaBytes) },
+      { name: 'message', content: 'hello' },
+    ]),
+  );
+  setTimeout(verdict.resolve, 100);
+  expect(await sent).toBe('received');
+  after = undefined;
+});
+
+test('media that becomes too large while the store takes nothing does not keep the end of the form from being read', async () => {
+  const verdict = Promise.withResolvers<void>();
+  after = verdict.promise;
+  received = async ({ media: file }) => expect(file?.tooLarge).toBe(true);
+  const { contentType, body } = multipartForm([
+    {
+      name: 'media',
+      filename: 'a.jpg',
+      content: Buffer.concat([Buffer.alloc(65_535), Buffer.from('\r'.repeat(60_000))]),
+    },
+  ]);
+  const sent = send({ contentType, body }, 1024);
+  setTimeout(verdict.resolve, 300);
+  expect(await sent).toBe('received');
+  after = undefined;
+});
+
 test('media that is kept stays; media that is not is discarded', async () => {
   received = async ({ media: file }) => {
     await file?.stored();

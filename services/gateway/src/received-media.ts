@@ -49,6 +49,8 @@ export class ReceivedMedia implements AsyncDisposable {
     this.#size += bytes.length;
     if (this.tooLarge) {
       this.#source.destroy(new Error('media is too large'));
+      // What is destroyed asks for nothing more.
+      this.#receiving.drained();
       return true;
     }
     const missing = probeHeadBytes - this.#head.length;
@@ -64,6 +66,8 @@ export class ReceivedMedia implements AsyncDisposable {
   /** All bytes have come. Empty media is not stored. */
   end(): void {
     this.#source.push(null);
+    // What has ended asks for nothing more.
+    this.#receiving.drained();
   }
 
   /** How many bytes have come. */

@@ -1,0 +1,70 @@
+import { mkdtempDisposable } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { strikeDeadEntries } from '@echodrop/archive/check-entry';
+import { newest } from '@echodrop/archive/listing';
+import type { ProbeClient } from '@echodrop/contracts/probe';
+import type { Caller } from '@echodrop/contracts/verification';
+import { FilesystemObjectStore } from '@echodrop/object-store/filesystem-object-store';
+import { StoreUnavailable } from '@echodrop/object-store/object-store';
+import type { StoredRecord } from '@echodrop/record';
+import { expect, test } from 'vitest';
+import { Publisher } from './publish.ts';
+import { ReceivedMedia } from './received-media.ts';
+
+const caller: Caller = { provider: 'https://provider.example', subject: '1', userId: 1n, screenName: 'one' };
+const photo = Buffer.from([0xff, 0xd8, 0xff, 0xe0, 0, 4, 0, 0]);
+const probe = { outcome: 'media', kind: 'photo', type: 'jpg', width: 1, height: 1 } as const;
+
+/** A store that refuses the first writes of some keys. */
+class FaultyStore extends FilesystemObjectStore {
+  refusals: string[] = [];
+  refused = async () => {};
+
+  override async putIfAbsent(key: string, bytes: Buffer) {
+    const at = this.refusals.findIndex((prefix) => key.startsWith(prefix));
+    if (at < 0) return super.putIfAbsent(key, bytes);
+    this.refusals.splice(at, 1);
+    await this.refused();
+    throw new StoreUnavailable('away for a moment');
+  }
+}
+
+async function publish(store: FaultyStore): Promise<{ record: StoredRecord; unlisted: number }> {
+  let unlisted = 0;
+  const probes = { probe: async () => probe } as unknown as ProbeClient;
+  const publisher = new Publisher(store, probes, 1000, { ask: () => {} }, () => {
+    unlisted += 1;
+  });
+  const receiving = { maxBytes: photo.length, drained: () => {}, failed: () => {} };
+  await using media = new ReceivedMedia(store, () => expect.unreachable(), receiving);
+  media.write(photo);
+  media.end();
+  const upload = { media, message: 'hello', application: 'app' };
+  const record = await publisher.publish(upload, caller, new AbortController().signal);
+  return { record, unlisted };
+}
+
+test.each([
+  ['record and entries', ['records/', 'by-user/', 'by-time/']],
+  ['an entry', ['by-time/']],
+])('a store that refuses %s at first: the upload is published, and listed', async (_what, refusals) => {
+  await using folder = await mkdtempDisposable(join(tmpdir(), 'publish-'));
+  await using store = new FaultyStore(folder.path);
+  store.refusals = [...refusals];
+  const { record, unlisted } = await publish(store);
+  expect((await newest(store, { limit: 9 })).records.map(({ id }) => id)).toEqual([record.id]);
+  expect(unlisted).toBe(0);
+});
+
+test('entries that are there before their record stay where dead entries are removed', async () => {
+  await using folder = await mkdtempDisposable(join(tmpdir(), 'publish-'));
+  await using store = new FaultyStore(folder.path);
+  store.refusals = ['records/'];
+  store.refused = async () => {
+    await expect.poll(async () => (await store.list('by-time/', { limit: 9 })).length).toBe(1);
+    expect(await Array.fromAsync(strikeDeadEntries(store))).toEqual([]);
+  };
+  const { record } = await publish(store);
+  expect((await newest(store, { limit: 9 })).records.map(({ id }) => id)).toEqual([record.id]);
+});
