@@ -14,7 +14,7 @@ const payloadHash = 'UNSIGNED-PAYLOAD';
 
 /**
  * Signs S3 requests (AWS Signature Version 4) with headers. The key of a day is derived once a day; minio's client derives it for every
- * request, and presigning costs it twelve hashes. Bodies are not signed: hashing them would cost more than sending them.
+ * request. Bodies are not signed.
  */
 export class S3Signer {
   readonly #credentials: S3Credentials;
