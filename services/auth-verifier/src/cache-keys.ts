@@ -1,5 +1,5 @@
-import { createHmac, createSecretKey, type KeyObject } from 'node:crypto';
 import type { RotatedSecret } from '@echodrop/service/env';
+import { KeyedHash } from '@echodrop/service/keyed-hash';
 
 // Of what is kept: releases that keep other shapes do not see each other's.
 const version = 2;
@@ -16,11 +16,11 @@ type Kind = 'verdict' | 'question' | 'unanswered' | 'use' | 'forgotten';
 export class CacheKeys {
   /** Where it is counted how often a user was forgotten. */
   readonly forgets = `${prefix}:forgets`;
-  readonly #secrets: readonly KeyObject[];
+  readonly #secrets: readonly KeyedHash[];
 
   constructor(secret: RotatedSecret) {
     const known = secret.flatMap((each) => (each ? [each.reveal()] : [])).sort();
-    this.#secrets = known.map((each) => createSecretKey(each, 'utf8'));
+    this.#secrets = known.map((each) => new KeyedHash(each));
   }
 
   /** How many secrets are known, and so how many hashes each thing has. */
@@ -34,7 +34,7 @@ export class CacheKeys {
    */
   hashes(thing: Thing, parts: readonly string[]): readonly string[] {
     const text = JSON.stringify([thing, ...parts]);
-    return this.#secrets.map((secret) => createHmac('sha256', secret).update(text).digest('hex'));
+    return this.#secrets.map((secret) => secret.hexOf(text));
   }
 
   /** Where `kind` of a hashed thing is kept. */
