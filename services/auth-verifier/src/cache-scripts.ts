@@ -26,13 +26,13 @@ local function isPassed(first, text)
 end
 `;
 
-// Begun anew where it was evicted, by the clock, the count is ahead of every count before.
+// A count that was evicted restarts at the clock in microseconds. Redis needs longer for one forgetting, so the new count is higher than every earlier one.
 const count = `
 local function forgets()
   local known = redis.call('GET', KEYS[1])
   if known then return known end
   local time = redis.call('TIME')
-  local begun = time[1] .. string.format('%03d', math.floor(time[2] / 1000))
+  local begun = time[1] .. string.format('%06d', time[2])
   redis.call('SET', KEYS[1], begun)
   return begun
 end

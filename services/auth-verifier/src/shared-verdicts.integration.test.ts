@@ -341,7 +341,8 @@ test('a verdict that was kept for longer lives as long as the setting says here'
 
 test('that the count of forgettings is evicted brings no verdict back', async () => {
   const one = await replica();
-  for (const subject of ['1', '2', '3']) await one.verifier.forget({ provider: 'https://a.example/', subject });
+  const subjects = Array.from({ length: 300 }, (_, index) => `${index}`);
+  await Promise.all(subjects.map((subject) => one.verifier.forget({ provider: 'https://a.example/', subject })));
   await ask(one);
   await one.redis.del('{echodrop:2}:forgets');
   await one.verifier.forget({ provider: standIn.provider.advertised, subject: '1059182745930317825' });
