@@ -12,7 +12,7 @@ let other: Stack;
 let photo: Buffer;
 
 beforeAll(async () => {
-  photo = await samplePhoto('jpg', { width: 32, height: 32 });
+  photo = await samplePhoto('png', { width: 32, height: 32 });
   stack = await startStack({ services: ['sandbox-provider', 'auth-verifier', 'gateway', 'probe-worker'] });
   // A second gateway of the same system.
   other = await startStack({ beside: stack, services: ['gateway'] });

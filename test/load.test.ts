@@ -13,7 +13,7 @@ let photo: Buffer;
 let large: Buffer;
 beforeAll(async () => {
   system = await startStack({ services: ['sandbox-provider', 'auth-verifier', 'probe-worker'] });
-  photo = await samplePhoto('jpg', { width: 32, height: 32 });
+  photo = await samplePhoto('png', { width: 32, height: 32 });
   large = Buffer.concat([photo, Buffer.alloc(8 * 1024 * 1024)]);
 });
 

@@ -12,7 +12,7 @@ const uploadServices = ['sandbox-provider', 'auth-verifier', 'gateway', 'probe-w
 
 let photo: Buffer;
 beforeAll(async () => {
-  photo = await samplePhoto('jpg', { width: 32, height: 32 });
+  photo = await samplePhoto('png', { width: 32, height: 32 });
 });
 
 describe('a part that', () => {
@@ -51,6 +51,18 @@ describe('a part that', () => {
       await expectWorking(stack);
     },
   );
+
+  test('is Redis or the probe worker does not keep a JPEG from being published', async () => {
+    const media = await samplePhoto('jpg', { width: 32, height: 24 });
+    const record = { status: 200, text: expect.stringMatching(/"width":32,"height":24,.*"type":"jpg"/) };
+    await stack.services['probe-worker'].kill();
+    expect(await upload(stack, { media })).toMatchObject(record);
+    await stack.redis.kill();
+    expect(await upload(stack, { media })).toMatchObject(record);
+    await stack.redis.restart();
+    await stack.services['probe-worker'].restart();
+    await expectWorking(stack);
+  });
 
   test('is the identity provider gives 401 with Retry-After', async () => {
     await stack.services['sandbox-provider'].kill();

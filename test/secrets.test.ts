@@ -54,7 +54,7 @@ beforeAll(async () => {
   );
   // Compressed, a word would not be seen.
   await stack.redis.command('config', 'set', 'rdbcompression', 'no');
-  media = await samplePhoto('jpg', { width: 64, height: 48 });
+  media = await samplePhoto('png', { width: 64, height: 48 });
 });
 
 afterAll(() => parts.disposeAsync());

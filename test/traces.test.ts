@@ -62,7 +62,7 @@ beforeAll(async () => {
       },
     }),
   );
-  media = await samplePhoto('jpg', { width: 64, height: 48 });
+  media = await samplePhoto('png', { width: 64, height: 48 });
 });
 
 afterAll(() => parts.disposeAsync());

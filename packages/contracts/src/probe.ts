@@ -1,7 +1,6 @@
-import { readJpegHeader } from '@echodrop/media/jpeg-header';
 import type { MediaType } from '@echodrop/media/media-type';
 import { isPhoto } from '@echodrop/media/media-type';
-import type { Probe } from '@echodrop/media/probe';
+import type { Probe } from '@echodrop/media/probe-outcome';
 import { AskConnection } from './ask-connection.ts';
 import { AskQueue, type Backlog } from './ask-queue.ts';
 import { Backlogs } from './backlogs.ts';
@@ -58,7 +57,7 @@ export class ProbeClient implements AsyncDisposable {
   ): Promise<Probe> {
     const queue = isPhoto(type) ? this.#photos : this.#films;
     try {
-      return await queue.ask({ mediaKey, size, head: neededOf(head, type).toString('base64') }, waiting);
+      return await queue.ask({ mediaKey, size, head: head.toString('base64') }, waiting);
     } catch (error) {
       if (killedItsWorkers(error)) return { outcome: 'unsupported', why: 'too_costly' };
       throw error;
@@ -86,12 +85,6 @@ export class ProbeClient implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#parts.disposeAsync();
   }
-}
-
-// Of a JPEG nothing is looked at behind its header, which is mostly a twentieth of the head.
-function neededOf(head: Buffer, type: MediaType): Buffer {
-  const header = type === 'jpg' ? readJpegHeader(head) : undefined;
-  return typeof header === 'object' ? head.subarray(0, header.length) : head;
 }
 
 interface ServedProbes {

@@ -4,8 +4,6 @@ import type { Size } from './unsupported.ts';
 export interface JpegHeader extends Size {
   /** The content of the EXIF segment, where there is one. */
   readonly exif: Buffer | undefined;
-  /** How many bytes all of it takes. */
-  readonly length: number;
 }
 
 const marks = {
@@ -56,7 +54,7 @@ export function readJpegHeader(firstBytes: Buffer): JpegHeader | 'broken' | 'too
     const segment = segmentFrom(firstBytes, at);
     if (typeof segment !== 'object') return segment;
     exif ??= exifIn(segment);
-    if (segment.marker === marks.sos) return headerOf(segment, frame, exif);
+    if (segment.marker === marks.sos) return headerOf(segment.content, frame, exif);
     if (frames.includes(segment.marker)) {
       frame = frame ? undefined : readFrame(segment.content);
       if (!frame) return 'broken';
@@ -66,12 +64,8 @@ export function readJpegHeader(firstBytes: Buffer): JpegHeader | 'broken' | 'too
   return 'too_costly';
 }
 
-function headerOf(
-  { content, end }: Segment,
-  frame: Frame | undefined,
-  exif: Buffer | undefined,
-): JpegHeader | 'broken' {
-  return frame && isScan(content, frame) ? { ...frame.size, exif, length: end } : 'broken';
+function headerOf(scan: Buffer, frame: Frame | undefined, exif: Buffer | undefined): JpegHeader | 'broken' {
+  return frame && isScan(scan, frame) ? { ...frame.size, exif } : 'broken';
 }
 
 function exifIn({ marker, content }: Segment): Buffer | undefined {

@@ -7,7 +7,8 @@ import { processesStarted } from '@echodrop/testkit/processes-started';
 import { made } from '@echodrop/testkit/sample-media';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { film, knownFilms, picture, sound } from './known-films.fixture.ts';
-import { type Probe, probeMedia } from './probe.ts';
+import { probeMedia } from './probe.ts';
+import type { Probe } from './probe-outcome.ts';
 
 const MiB = 1024 * 1024;
 // ffmpeg shows the larger of two films and makes films of narrow pixels taller; a header alone it cannot decode.

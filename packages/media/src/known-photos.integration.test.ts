@@ -4,7 +4,8 @@ import { processesStarted } from '@echodrop/testkit/processes-started';
 import sharp from 'sharp';
 import { expect, test } from 'vitest';
 import { knownPhotos, turnedPhotos } from './known-photos.fixture.ts';
-import { type Probe, probeMedia } from './probe.ts';
+import { probeMedia } from './probe.ts';
+import type { Probe } from './probe-outcome.ts';
 
 const MiB = 1024 * 1024;
 

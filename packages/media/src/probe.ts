@@ -1,27 +1,12 @@
-import { isPhoto, type MediaType, mediaTypeOf } from './media-type.ts';
+import { isPhoto, mediaTypeOf } from './media-type.ts';
+import { type MediaLimits, type Probe, probeOfSize, unsupported } from './probe-outcome.ts';
 import { photoSize } from './probe-photo.ts';
 import { videoSize } from './probe-video.ts';
 import { type RangedSource, SourceReader } from './source-reader.ts';
-import type { UnsupportedReason } from './unsupported.ts';
 
-/** What media is: width and height in pixels, as displayed. Or why it is nothing that we take. */
-export type Probe =
-  | {
-      readonly outcome: 'media';
-      readonly kind: 'photo' | 'video';
-      readonly type: MediaType;
-      readonly width: number;
-      readonly height: number;
-    }
-  | { readonly outcome: 'unsupported'; readonly why: UnsupportedReason };
-
-export interface ProbeOptions {
+export interface ProbeOptions extends MediaLimits {
   /** Where a film is laid out for ffprobe while the look lasts. */
   readonly scratchDir: string;
-  /** Width x height of a canvas, as displayed. */
-  readonly maxPixels: number;
-  /** Types that are refused, whatever is in them, before anything of them is read. */
-  readonly typesOff?: ReadonlySet<MediaType>;
   /** The caller's deadline. */
   readonly signal: AbortSignal;
 }
@@ -37,12 +22,5 @@ export async function probeMedia(source: RangedSource, options: ProbeOptions): P
   if (options.typesOff?.has(type)) return unsupported('type_off');
   const reader = new SourceReader(source, options.signal);
   const size = isPhoto(type) ? await photoSize(reader, type) : await videoSize(reader, type, options.scratchDir);
-  if (typeof size === 'string') return unsupported(size);
-  if (size.width < 1 || size.height < 1) return unsupported('broken');
-  if (size.width * size.height > options.maxPixels) return unsupported('too_many_pixels');
-  return { outcome: 'media', kind: isPhoto(type) ? 'photo' : 'video', type, width: size.width, height: size.height };
-}
-
-function unsupported(why: UnsupportedReason): Probe {
-  return { outcome: 'unsupported', why };
+  return probeOfSize(type, size, options);
 }

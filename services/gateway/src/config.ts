@@ -1,4 +1,5 @@
 import { isIP } from 'node:net';
+import { mediaSettings } from '@echodrop/media/media-settings';
 import { storeSettings } from '@echodrop/object-store/object-store-from-settings';
 import {
   choice,
@@ -22,6 +23,7 @@ const settings = {
   ...queueRedisSettings,
   ...cacheRedisSettings,
   ...storeSettings,
+  ...mediaSettings,
   PORT: port(8080),
   /** Where the pages of media are: `url` in a record is this, a slash and the id. */
   PUBLIC_SITE_URL: httpOrigin('http://127.0.0.1:8081'),

@@ -1,3 +1,4 @@
+import type { Probe } from '@echodrop/media/probe-outcome';
 import type { UnsupportedReason } from '@echodrop/media/unsupported';
 import type { Log } from '@echodrop/service/log';
 import type { Metrics } from '@echodrop/service/metrics';
@@ -45,6 +46,7 @@ export class GatewayEvents {
   readonly #unasked;
   readonly #unlisted;
   readonly #own;
+  readonly #found;
 
   constructor(log: Log, metrics: Metrics) {
     this.#log = log;
@@ -84,6 +86,7 @@ export class GatewayEvents {
       'Uploads that no list shows until the listings are rebuilt.',
       [],
     );
+    this.#found = metrics.counter('echodrop_probe_found_total', 'What media was found to be', ['found']);
     this.#own = metrics.counter(
       'echodrop_own_requests_total',
       'Lists and removals of own uploads, by how they ended.',
@@ -106,6 +109,11 @@ export class GatewayEvents {
     if (bytes !== undefined) this.#bytes.inc(bytes);
     if (outcome === 'unavailable') this.#log.error({ ...end, seconds, err: error }, 'upload failed');
     else this.#log.info({ ...end, seconds }, 'upload ended');
+  }
+
+  /** Media was probed here, without a probe-worker. */
+  mediaProbed(probe: Probe): void {
+    this.#found.inc({ found: probe.outcome === 'media' ? probe.type : probe.why });
   }
 
   /** An upload was let in without being counted: the limits' Redis gave no answer. */

@@ -15,6 +15,7 @@ import { waitUntil } from '@echodrop/testkit/wait-until';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { OncePublisher, type Published } from './idempotency.ts';
 import { IdempotencyClaims } from './idempotency-claims.ts';
+import { MediaProbe } from './media-probe.ts';
 import { OutcomeUnknown, Publisher } from './publish.ts';
 import { ReceivedMedia } from './received-media.ts';
 import { Refusal } from './refusals.ts';
@@ -37,13 +38,13 @@ beforeAll(async () => {
   redis = parts.use(await startRedis());
   folder = parts.use(await mkdtempDisposable(join(tmpdir(), 'idempotency-'))).path;
   store = parts.use(new FilesystemObjectStore(folder));
-  photo = await samplePhoto('jpg', { width: 8, height: 6 });
+  photo = await samplePhoto('png', { width: 8, height: 6 });
   const connection = { url: new Secret(redis.url), log };
   probes = parts.use(new ProbeClient(connection));
   const serving = { photoConcurrency: 8, filmConcurrency: 1, graceSeconds: 0, ended: () => {} };
   const probe = async () => {
     await looking();
-    return { outcome: 'media', kind: 'photo', type: 'jpg', width: 8, height: 6 } as const;
+    return { outcome: 'media', kind: 'photo', type: 'png', width: 8, height: 6 } as const;
   };
   for (const served of serveProbes({ ...serving, probe }, connection)) parts.use(served);
   await waitUntil('the queue', 5000, async () => probes.ready().then(() => true));
@@ -57,7 +58,12 @@ beforeEach(() => {
 async function gateway(to = store): Promise<OncePublisher> {
   const connection = parts.use(connectRedis(new Secret(redis.url), impatient, log));
   await waitUntil('a connection', 5000, async () => (await connection.ping()) === 'PONG');
-  const publisher = new Publisher(to, probes, probeTimeoutMs, { ask: () => {} }, () => {});
+  const publisher = new Publisher(
+    to,
+    new MediaProbe(probes, { maxPixels: 100 }, probeTimeoutMs, () => {}),
+    { ask: () => {} },
+    () => {},
+  );
   return new OncePublisher(publisher, new IdempotencyClaims(connection, publisher.longestMs));
 }
 

@@ -22,6 +22,7 @@ import { GatewayEvents } from './events.ts';
 import { gatewayServer } from './gateway-server.ts';
 import { OncePublisher } from './idempotency.ts';
 import { IdempotencyClaims } from './idempotency-claims.ts';
+import { MediaProbe } from './media-probe.ts';
 import { ProbeQueues } from './probe-queues.ts';
 import { Publisher } from './publish.ts';
 import { FormReceiver } from './receive-form.ts';
@@ -65,9 +66,9 @@ await runService('gateway', readConfig, async ({ config, log, metrics, health, p
   const forms = new FormReceiver(store, limits, (mediaKey) => events.mediaOrphaned(mediaKey));
   const renditions = parts.use(new RenditionClient({ url: queueRedisUrl(config), log }));
   const wishes = new RenditionWishes(renditions, (mediaKey, error) => events.renditionsUnasked(mediaKey, error));
-  const publisher = new Publisher(store, probes, config.PROBE_TIMEOUT_MS, wishes, (mediaId, error) =>
-    events.uploadUnlisted(mediaId, error),
-  );
+  const mediaLimits = { maxPixels: config.MAX_PIXELS, typesOff: config.MEDIA_TYPES_OFF };
+  const mediaProbe = new MediaProbe(probes, mediaLimits, config.PROBE_TIMEOUT_MS, (probe) => events.mediaProbed(probe));
+  const publisher = new Publisher(store, mediaProbe, wishes, (mediaId, error) => events.uploadUnlisted(mediaId, error));
   const blocks = parts.use(new BlockList(store, (error) => events.blocksUnknown(error)));
   const claims = new IdempotencyClaims(claimsRedis, publisher.longestMs);
   const perMinute = { perUser: config.UPLOADS_PER_MINUTE_PER_USER, perKey: config.UPLOADS_PER_MINUTE_PER_KEY };

@@ -125,7 +125,12 @@ test('each takes a slot as an upload does, and none is left to it', async () => 
 test('a repeat is told that its upload was removed only where it is of the same user', async () => {
   const record: StoredRecord = await publishSample(store, { provider });
   await removeMedia(store, record, removed);
-  const publisher = new Publisher(store, {} as never, 1000, { ask: () => {} }, () => {});
+  const publisher = new Publisher(
+    store,
+    { probe: () => expect.unreachable(), deadlineMs: 1000 },
+    { ask: () => {} },
+    () => {},
+  );
   await expect(publisher.find(record.id, record)).rejects.toThrow('removed');
   expect(await publisher.find(record.id, { ...record, subject: '777' })).toBeUndefined();
 });

@@ -3,7 +3,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { strikeDeadEntries } from '@echodrop/archive/check-entry';
 import { newest } from '@echodrop/archive/listing';
-import type { ProbeClient } from '@echodrop/contracts/probe';
 import type { Caller } from '@echodrop/contracts/verification';
 import { FilesystemObjectStore } from '@echodrop/object-store/filesystem-object-store';
 import { StoreUnavailable } from '@echodrop/object-store/object-store';
@@ -32,8 +31,7 @@ class FaultyStore extends FilesystemObjectStore {
 
 async function publish(store: FaultyStore): Promise<{ record: StoredRecord; unlisted: number }> {
   let unlisted = 0;
-  const probes = { probe: async () => probe } as unknown as ProbeClient;
-  const publisher = new Publisher(store, probes, 1000, { ask: () => {} }, () => {
+  const publisher = new Publisher(store, { probe: async () => probe, deadlineMs: 1000 }, { ask: () => {} }, () => {
     unlisted += 1;
   });
   const receiving = { maxBytes: photo.length, drained: () => {}, failed: () => {} };

@@ -2,15 +2,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { findRecord } from '@echodrop/archive/find-record';
 import { enter, listedAs } from '@echodrop/archive/listing';
 import { ownerHash } from '@echodrop/archive/owner';
-import type { ProbeClient } from '@echodrop/contracts/probe';
 import type { Caller } from '@echodrop/contracts/verification';
-import { readJpegHeader } from '@echodrop/media/jpeg-header';
 import { type MediaType, mediaTypeOf } from '@echodrop/media/media-type';
-import type { Probe } from '@echodrop/media/probe';
 import type { UnsupportedReason } from '@echodrop/media/unsupported';
 import { recordObject } from '@echodrop/object-store/object-keys';
 import { type ObjectStore, StoreUnavailable } from '@echodrop/object-store/object-store';
 import { encodeStoredRecord, isTombstone, newMediaId, type StoredRecord } from '@echodrop/record';
+import type { MediaProbe } from './media-probe.ts';
 import type { ReceivedMedia } from './received-media.ts';
 import { mediaUnsupported, Refusal } from './refusals.ts';
 import type { RenditionWishes } from './rendition-wishes.ts';
@@ -47,8 +45,7 @@ type Owner = Pick<StoredRecord, 'provider' | 'subject' | 'application'>;
 /** Makes media public: finds out what it is, writes its record, asks for its renditions, and lists it. */
 export class Publisher {
   readonly #store: ObjectStore;
-  readonly #probes: ProbeClient;
-  readonly #probeDeadlineMs: number;
+  readonly #probes: Pick<MediaProbe, 'probe' | 'deadlineMs'>;
   readonly #wishes: Pick<RenditionWishes, 'ask'>;
   readonly #unlisted: (mediaId: string, error: unknown) => void;
   /** Nobody writes a record any more when so much time has passed since its publishing began. */
@@ -57,8 +54,7 @@ export class Publisher {
   /** `unlisted` hears of a record that could not be listed; the upload is well all the same. */
   constructor(
     store: ObjectStore,
-    probes: ProbeClient,
-    probeDeadlineMs: number,
+    probes: Pick<MediaProbe, 'probe' | 'deadlineMs'>,
     wishes: Pick<RenditionWishes, 'ask'>,
     unlisted: (mediaId: string, error: unknown) => void,
   ) {
@@ -66,8 +62,7 @@ export class Publisher {
     this.#unlisted = unlisted;
     this.#store = store;
     this.#probes = probes;
-    this.#probeDeadlineMs = probeDeadlineMs;
-    this.longestMs = probeDeadlineMs + commitMs + lastTryMs;
+    this.longestMs = probes.deadlineMs + commitMs + lastTryMs;
   }
 
   /**
@@ -129,27 +124,16 @@ export class Publisher {
     return isTheirs ? record : undefined;
   }
 
-  // A JPEG whose header came whole is probed while it is being stored: nobody reads more of it.
   async #storedAndProbed(media: ReceivedMedia, signal: AbortSignal) {
-    const type = mediaTypeOf(media.head);
-    const isEarly = !media.tooLarge && type === 'jpg' && typeof readJpegHeader(media.head) === 'object';
-    const early = isEarly ? this.#probe(media, type, signal) : undefined;
-    // Media that is not stored needs no probe.
-    early?.catch(() => {});
     const { size, etag } = await requireSize(media);
+    const type = mediaTypeOf(media.head);
     if (type === undefined) throw unsupported(media.key, 'unknown_type', type);
-    const probe = await (early ?? this.#probe(media, type, signal));
+    const probe = await this.#probes.probe(media, type, signal).catch((cause) => {
+      signal.throwIfAborted();
+      throw new MediaFailure(media.key, { cause });
+    });
     if (probe.outcome === 'unsupported') throw unsupported(media.key, probe.why, type);
     return { ...probe, size, etag };
-  }
-
-  #probe({ key: mediaKey, head, size }: ReceivedMedia, type: MediaType, signal: AbortSignal): Promise<Probe> {
-    return this.#probes
-      .probe({ mediaKey, size, head }, type, { deadlineMs: this.#probeDeadlineMs, signal })
-      .catch((cause) => {
-        signal.throwIfAborted();
-        throw new MediaFailure(mediaKey, { cause });
-      });
   }
 
   #list(record: StoredRecord): Promise<void> {

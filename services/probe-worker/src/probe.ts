@@ -1,6 +1,7 @@
 import type { ProbeQuestion } from '@echodrop/contracts/probe';
 import type { MediaType } from '@echodrop/media/media-type';
-import { type Probe, probeMedia } from '@echodrop/media/probe';
+import { probeMedia } from '@echodrop/media/probe';
+import type { Probe } from '@echodrop/media/probe-outcome';
 import type { ObjectStore } from '@echodrop/object-store/object-store';
 import type { ProbeEvents } from './events.ts';
 import { StoredMedia } from './stored-media.ts';

@@ -1,7 +1,7 @@
 import { tmpdir } from 'node:os';
-import { mediaTypes } from '@echodrop/media/media-type';
+import { mediaSettings } from '@echodrop/media/media-settings';
 import { storeSettings } from '@echodrop/object-store/object-store-from-settings';
-import { readSettings, type Settings, someOf, text, wholeNumber } from '@echodrop/service/env';
+import { readSettings, type Settings, text, wholeNumber } from '@echodrop/service/env';
 import { processSettings } from '@echodrop/service/process-settings';
 import { queueRedisSettings } from '@echodrop/service/redis';
 
@@ -9,10 +9,7 @@ const settings = {
   ...processSettings(9084),
   ...queueRedisSettings,
   ...storeSettings,
-  /** Width x height of a canvas. */
-  MAX_PIXELS: wholeNumber({ default: 100_000_000, min: 1 }),
-  /** Types of which no rendition is made any more, for the day on which a reader of one of them turns out to be unsafe. */
-  MEDIA_TYPES_OFF: someOf(mediaTypes),
+  ...mediaSettings,
   /** Where media and what is made of it lie while a job runs: room for the largest media twice, for each job. */
   SCRATCH_DIR: text(tmpdir()),
   /** Pictures made at once, and films. */
