@@ -1,5 +1,6 @@
 import { flushCompileCache } from 'node:module';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
 import { tellBuild } from './build-info.ts';
 import { FaultySettings } from './env.ts';
 import { watchEventLoop } from './event-loop-delay.ts';
@@ -13,6 +14,10 @@ import { startTracing } from './start-tracing.ts';
 
 /** The exit status of a process whose settings are faulty (EX_CONFIG of sysexits.h): starting it again cannot help. */
 export const faultySettingsStatus = 78;
+
+// V8 compiles each function at its first call, without optimizing it, instead of interpreting it. A service has thousands of warm functions
+// and few hot ones, so it takes ten thousand requests until V8 has optimized them (docs/decisions/027).
+setFlagsFromString('--always-sparkplug');
 
 /** What a service's `main.ts` builds with. Whatever is put on `parts` is disposed of, in reverse, when the process stops. */
 export interface Service<C> {
