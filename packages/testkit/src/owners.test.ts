@@ -13,7 +13,6 @@ const owners = {
   '@opentelemetry/resources': 'packages/service',
   '@opentelemetry/sdk-node': 'packages/service',
   bullmq: 'packages/contracts',
-  busboy: 'services/gateway',
   cockatiel: 'services/auth-verifier',
   commander: 'services/admin',
   'fluent-ffmpeg': 'packages/media',

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Caller, Credentials, Verdict } from '@echodrop/contracts/verification';
 import type { VerificationClient } from '@echodrop/contracts/verification-client';
-import type { FieldName } from './multipart.ts';
+import type { FieldName } from './part-headers.ts';
 import { Refusal } from './refusals.ts';
 
 /**

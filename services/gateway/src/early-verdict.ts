@@ -1,7 +1,7 @@
 import type { Verdict } from '@echodrop/contracts/verification';
 import type { VerificationClient } from '@echodrop/contracts/verification-client';
 import { credentialsFromFields } from './credentials.ts';
-import type { FieldName } from './multipart.ts';
+import type { FieldName } from './part-headers.ts';
 import { Refusal } from './refusals.ts';
 
 /** Version 1's verification: it starts when the four secrets have been read, while the form is still coming. */

@@ -1,4 +1,5 @@
-import { type FieldName, maxFieldBytes } from './multipart.ts';
+import { maxFieldBytes } from './form-content.ts';
+import type { FieldName } from './part-headers.ts';
 
 /** What an upload is asked with beside its form (INTERFACE section 4.1), as OpenAPI parameters. */
 export const uploadParameters = {

@@ -1,5 +1,8 @@
 import { parametersOf } from './header-parameters.ts';
-import { isFieldName } from './multipart.ts';
+
+/** What the text parameters of both versions are called (INTERFACE sections 4.1, 4.2). */
+const fieldNames = ['key', 'message', 'consumer_token', 'consumer_secret', 'oauth_token', 'oauth_secret'] as const;
+export type FieldName = (typeof fieldNames)[number];
 
 /** What a part of a form is: of which name, and a file or text. `ascii`: text that says it is of a charset which shares only ASCII with UTF-8. */
 export interface PartKind {
@@ -34,6 +37,11 @@ export function partKind(block: string, historic: boolean): PartKind | undefined
   if (isFile) return { name, content: 'file' };
   const content = textContent(typeParameters.get('charset') ?? []);
   return content && { name, content };
+}
+
+/** Whether a part of this name is one of the parameters that are text. */
+export function isFieldName(name: string): name is FieldName {
+  return (fieldNames as readonly string[]).includes(name);
 }
 
 function isText(type: string): boolean {

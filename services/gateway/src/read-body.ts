@@ -42,31 +42,23 @@ export class BodyReader {
     this.#request = request;
     this.#pace = new SenderPace(minBytesPerSecond, maxSeconds * 1000, () => this.stop(new Refusal('too_slow')));
     let read = 0;
-    let isVerified = verdict === undefined;
-    const takeOrStop = (chunk: Buffer) => {
+    let freeBytes = verdict ? maxHeldBytes : maxBytes;
+    const onData = (chunk: Buffer) => {
+      if (read + chunk.length > maxBytes) return this.stop(new Refusal('media_too_large'));
+      if (read + chunk.length > freeBytes) return this.#holdBack(chunk);
+      read += chunk.length;
+      if (!this.#pace.received(chunk.length)) return this.stop(new Refusal('too_slow'));
       try {
         take(chunk);
       } catch (error) {
         this.stop(error);
       }
     };
-    const onData = (chunk: Buffer) => {
-      read += chunk.length;
-      if (read > maxBytes) return this.stop(new Refusal('media_too_large'));
-      if (!this.#pace.received(chunk.length)) return this.stop(new Refusal('too_slow'));
-      if (isVerified || read <= maxHeldBytes) return takeOrStop(chunk);
-      this.#isAwaitingVerdict = true;
-      this.#flow();
-      verdict?.then(() => {
-        if (this.#isOver) return;
-        this.#isAwaitingVerdict = false;
-        takeOrStop(chunk);
-        this.#flow();
-      }, ignore);
-    };
     verdict?.then(
       () => {
-        isVerified = true;
+        freeBytes = maxBytes;
+        this.#isAwaitingVerdict = false;
+        this.#flow();
       },
       (refusal) => this.stop(refusal),
     );
@@ -96,6 +88,12 @@ export class BodyReader {
   /** Ends the reading at once. */
   stop(reason: unknown): void {
     this.#end(() => this.#settle.reject(reason));
+  }
+
+  #holdBack(chunk: Buffer): void {
+    this.#isAwaitingVerdict = true;
+    this.#flow();
+    this.#request.unshift(chunk);
   }
 
   #flow(): void {
@@ -172,5 +170,3 @@ class SenderPace {
     return isFastEnough;
   }
 }
-
-function ignore(): void {}

@@ -1,7 +1,6 @@
 import { type PartKind, partKind } from './part-headers.ts';
 import { Refusal } from './refusals.ts';
 
-// busboy's own limit for the headers of a part.
 const maxHeaderBytes = 16 * 1024;
 const crlf = Buffer.from('\r\n');
 const cr = crlf.readUInt8(0);
@@ -17,8 +16,8 @@ export interface FormListener {
 }
 
 /**
- * Reads a multipart body as it comes; what is no whole, well-formed form is refused. busboy alone drops a part whose headers it cannot read,
- * and the rest of a file at a line that only begins like a delimiter.
+ * Reads a multipart body as it comes; what is no whole, well-formed form is refused. Libraries drop a part whose headers they cannot read
+ * (docs/decisions/012).
  * In historic mode a last delimiter without its closing dashes ends the form, and media of `Content-Disposition: file` is media.
  */
 export class FormReader {

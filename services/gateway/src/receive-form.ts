@@ -1,7 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 import type { ObjectStore } from '@echodrop/object-store/object-store';
 import { boundaryOf } from './boundary.ts';
-import { type FieldName, MultipartParser } from './multipart.ts';
+import { FormContent } from './form-content.ts';
+import type { FieldName } from './part-headers.ts';
 import { BodyReader } from './read-body.ts';
 import { FormReader } from './read-form.ts';
 import { ReceivedMedia } from './received-media.ts';
@@ -78,7 +79,7 @@ export class FormReceiver {
             failed: (error) => body.stop(error),
           }),
         );
-      const parser = new MultipartParser(boundary, {
+      const content = new FormContent({
         field: (name, value) => {
           fields.set(name, value);
           fieldRead?.(fields);
@@ -89,13 +90,11 @@ export class FormReceiver {
         },
         mediaEnd: () => media?.end(),
         fileInstead: (name) => files.add(name),
-        failed: (cause) => body.stop(new Refusal('form_malformed', { cause })),
       });
-      const form = new FormReader(boundary, this.#rules.compatibility, parser);
+      const form = new FormReader(boundary, this.#rules.compatibility, content);
       const body = new BodyReader(request, this.#bodyLimits(), { take: (chunk) => form.read(chunk), verdict: after });
       await body.ended;
       form.end();
-      await parser.finish();
     } catch (error) {
       await after;
       throw error;

@@ -1,7 +1,7 @@
 import { Secret } from '@echodrop/service/secret';
 import { expect, test } from 'vitest';
 import { ApiKeys } from './api-keys.ts';
-import type { FieldName } from './multipart.ts';
+import type { FieldName } from './part-headers.ts';
 import type { ReceivedForm } from './receive-form.ts';
 import type { ReceivedMedia } from './received-media.ts';
 import { Refusal } from './refusals.ts';

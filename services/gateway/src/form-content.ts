@@ -1,0 +1,72 @@
+import { type FieldName, isFieldName, type PartKind } from './part-headers.ts';
+import type { FormListener } from './read-form.ts';
+import { Refusal } from './refusals.ts';
+
+/** The longest text of a field, in bytes. */
+export const maxFieldBytes = 64 * 1024;
+const maxParts = 100;
+
+interface Found {
+  readonly field: (name: FieldName, value: string) => void;
+  readonly media: (bytes: Buffer) => void;
+  readonly mediaEnd: () => void;
+  /** A file stands where a text belongs; it is dropped. */
+  readonly fileInstead: (name: FieldName) => void;
+}
+
+/** Sorts the parts of a form: text fields are decoded, the bytes of the media are passed on, everything else is dropped. */
+export class FormContent implements FormListener {
+  readonly #found: Found;
+  readonly #seen = new Set<string>();
+  #parts = 0;
+  #part: PartKind = { name: '', content: 'file' };
+  // Each character is a byte: chunks of one byte each would take a hundred times as much memory as Buffers.
+  #text = '';
+
+  constructor(found: Found) {
+    this.#found = found;
+  }
+
+  /** @throws Refusal `form_malformed` at a parameter's second part, and at one part too many */
+  begin(part: PartKind): void {
+    const { name, content } = part;
+    const isFile = content === 'file';
+    const isParameter = isFieldName(name) ? !isFile : name === 'media';
+    this.#part = part;
+    this.#parts += 1;
+    this.#text = '';
+    if (this.#parts > maxParts || (isParameter && this.#seen.has(name))) throw new Refusal('form_malformed');
+    if (isParameter) this.#seen.add(name);
+    if (isFile && isFieldName(name)) this.#found.fileInstead(name);
+  }
+
+  /** @throws Refusal `form_malformed` for a text that is too long */
+  content(bytes: Buffer): void {
+    if (this.#part.content === 'file') {
+      if (this.#part.name === 'media') this.#found.media(bytes);
+      return;
+    }
+    this.#text += bytes.toString('latin1');
+    if (this.#text.length > maxFieldBytes) throw new Refusal('form_malformed');
+  }
+
+  /** @throws Refusal `form_malformed` for a text that cannot be read */
+  end(): void {
+    const { name, content } = this.#part;
+    if (content === 'file') {
+      if (name === 'media') this.#found.mediaEnd();
+    } else if (isFieldName(name)) this.#found.field(name, decode(this.#text, content));
+  }
+}
+
+// Of another charset than UTF-8 only what is the same in both is read.
+function decode(latin1: string, charset: 'utf-8' | 'ascii'): string {
+  try {
+    if (charset === 'ascii' && /[\x80-\xff]/.test(latin1)) throw new TypeError('not ASCII');
+    return utf8.decode(Buffer.from(latin1, 'latin1'));
+  } catch (cause) {
+    throw new Refusal('form_malformed', { cause });
+  }
+}
+
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
