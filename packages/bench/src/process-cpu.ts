@@ -10,6 +10,18 @@ export function cpuMsOf(pids: readonly number[]): number {
   return pids.reduce((sum, pid) => sum + ticksOf(pid), 0) * msPerTick;
 }
 
+/**
+ * Milliseconds that the threads of these processes have run, to the nanosecond (sched-stats of Linux): for processes that run so briefly that a
+ * tick rarely meets them. Threads that have ended do not count.
+ */
+export function runMsOf(pids: readonly number[]): number {
+  const ofThread = (pid: number, thread: string) =>
+    Number(readFileSync(`/proc/${pid}/task/${thread}/schedstat`, 'utf8').split(' ')[0]) / 1e6;
+  const ofProcess = (pid: number) =>
+    readdirSync(`/proc/${pid}/task`).reduce((sum, thread) => sum + ofThread(pid, thread), 0);
+  return pids.reduce((sum, pid) => sum + ofProcess(pid), 0);
+}
+
 // proc_pid_stat(5): the fields after the program's name begin with the third; 14 to 17 are utime, stime, cutime, cstime.
 function ticksOf(pid: number): number {
   try {

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { cpuMsOf } from '../process-cpu.ts';
+import { runMsOf } from '../process-cpu.ts';
 import { proportionalMiB } from '../process-memory.ts';
-import { type Bench, cpuOf, startRoots } from '../scenario.ts';
+import { type Bench, startRoots } from '../scenario.ts';
 import { uploadServices } from '../systems.ts';
 
 const settleSeconds = 10;
@@ -14,16 +14,16 @@ export async function measureIdle(bench: Bench): Promise<void> {
   for (const system of await startRoots(bench, systems, {
     services: [...uploadServices, 'rendition-worker', 'site'],
   })) {
-    const redis = [system.redis?.pid ?? 0];
-    const look = () => ({ ...cpuOf(system), redis: cpuMsOf(redis) });
+    const processes = Object.entries({ ...system.processes, redis: [system.redis?.pid ?? 0] });
+    const look = () => new Map(processes.map(([name, pids]) => [name, runMsOf(pids)]));
     await sleep(settleSeconds * 1000);
-    const before: Record<string, number> = look();
+    const before = look();
     await sleep(seconds * 1000);
-    const spent = Object.entries(look()).map(([name, ms]) => [name, percent(ms - (before[name] ?? 0))] as const);
+    const spent = [...look()].map(([name, ms]) => [name, percent(ms - (before.get(name) ?? 0))] as const);
     for (const [of, value] of spent) figures.add('idle processor time', { system: system.name, of, unit: '%' }, value);
     const total = spent.reduce((sum, [, value]) => sum + value, 0);
     figures.add('idle processor time, all services and Redis', { system: system.name, unit: '%' }, total);
-    for (const [of, pids] of Object.entries({ ...system.processes, redis })) {
+    for (const [of, pids] of processes) {
       const value = pids.reduce((sum, pid) => sum + proportionalMiB(pid), 0);
       figures.add('idle proportional memory', { system: system.name, of, unit: 'MiB' }, value);
     }
