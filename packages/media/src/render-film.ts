@@ -46,7 +46,7 @@ export async function renderFilm(
   if (typeof tracks === 'string') return { outcome: 'unsupported', why: tracks };
   const picture = pictureTrack(tracks);
   if (typeof picture === 'string') return { outcome: 'unsupported', why: picture };
-  const input = [...filmGuards(type), '-i', `file:${path}`];
+  const input = ['-threads', '4', ...filmGuards(type), '-i', `file:${path}`];
   const end = await inTime(seconds, signal, async (within) => {
     const bounds = { maxPixels, signal: within };
     const isCopied =

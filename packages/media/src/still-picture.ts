@@ -64,11 +64,19 @@ async function oneFrame(
   const track = pictureTrack(tracks);
   if (typeof track === 'string') return track;
   const { width, height } = sized(sizeOnScreen(track));
-  const choice = firstFrames > 1 ? `,thumbnail=n=${firstFrames}` : '';
   const unwoven = firstFrames > 1 ? deinterlaced(track) : [];
-  const filters = [...unwoven, ...toSdr(track), `scale=${width}:${height}`, `setsar=1${choice}`].join(',');
+  const filters = [...unwoven, ...toSdr(track), `scale=${width}:${height}`, 'setsar=1'].join(',');
+  const graph = `[0:${track.index}]${filters}${firstFrames > 1 ? mostTellingOf(firstFrames) : ''}`;
   const input = [...filmGuards(type), '-i', `file:${path}`];
-  return runInTime({ input, output: ['-map', `0:${track.index}`, '-vf', filters, ...toPng(png)] }, maxPixels, signal);
+  return runInTime({ input, output: ['-filter_complex', graph, ...toPng(png)] }, maxPixels, signal);
+}
+
+// Chosen by every nth pixel, which tells the colours of all: to hold and compare whole frames costs as much as to decode them.
+// streamselect passes nothing before both its inputs have begun, which for the chosen frame is its own time: so the first
+// frame that comes out is that one, whole.
+function mostTellingOf(frames: number): string {
+  const chosen = `scale=320:180:flags=neighbor,thumbnail=n=${frames}`;
+  return `,split[whole][small];[small]${chosen}[chosen];[chosen][whole]streamselect=inputs=2:map=1`;
 }
 
 /** Writes a BMP, which sharp does not read, to `png`. */
@@ -83,9 +91,11 @@ function toPng(png: string): string[] {
 }
 
 function runInTime(
-  work: { readonly input: readonly string[]; readonly output: readonly string[] },
+  { input, output }: { readonly input: readonly string[]; readonly output: readonly string[] },
   maxPixels: number,
   signal: AbortSignal,
 ): Promise<ToolEnd> {
+  // More threads would decode frames that nobody asks for.
+  const work = { input: ['-threads', '1', ...input], output };
   return inTime(limits.seconds, signal, (within) => runFfmpeg(work, { ...limits, maxPixels }, within));
 }
