@@ -5,8 +5,8 @@ import { filmGuards } from './film-codecs.ts';
 import { isPictureTrack } from './heif-size.ts';
 import { deinterlaced } from './interlaced.ts';
 import { lookAtFile } from './local-source.ts';
-import type { VideoType } from './media-type.ts';
 import { pictureTrack, sizeOnScreen } from './probe-video.ts';
+import type { LocalFilm } from './render-pictures.ts';
 import { inTime } from './render-time.ts';
 import { posterSize } from './rendition-size.ts';
 import { toSdr } from './tone-mapping.ts';
@@ -24,7 +24,7 @@ const firstFrames = 24;
 
 /** Writes one frame of a film's beginning to `png`, upright and with square pixels. */
 export function pictureOfFilm(
-  film: { path: string; type: VideoType },
+  film: LocalFilm,
   png: string,
   options: StillOptions,
 ): Promise<'done' | UnsupportedReason> {
@@ -55,11 +55,11 @@ export function isSequence(path: string): Promise<boolean> {
 }
 
 async function oneFrame(
-  { path, type }: { path: string; type: VideoType },
+  film: LocalFilm,
   png: string,
   { maxPixels, signal, sized, firstFrames }: StillOptions & { sized: (size: Size) => Size; firstFrames: number },
 ): Promise<'done' | UnsupportedReason> {
-  const tracks = await filmTracks(path, type, signal);
+  const { path, type, tracks = await filmTracks(path, type, signal) } = film;
   if (typeof tracks === 'string') return tracks;
   const track = pictureTrack(tracks);
   if (typeof track === 'string') return track;
