@@ -87,7 +87,9 @@ export function pictureOfBitmap(path: string, png: string, { maxPixels, signal }
 }
 
 function toPng(png: string): string[] {
-  return ['-frames:v', '1', '-map_metadata', '-1', '-c:v', 'png', '-f', 'image2', `file:${png}`];
+  // Read once and removed: its size does not matter.
+  const coding = ['-c:v', 'png', '-compression_level', '1'];
+  return ['-frames:v', '1', '-map_metadata', '-1', ...coding, '-f', 'image2', `file:${png}`];
 }
 
 function runInTime(
