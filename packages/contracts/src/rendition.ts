@@ -1,4 +1,4 @@
-import type { MediaType } from '@echodrop/media/media-type';
+import { isPhoto, type MediaType } from '@echodrop/media/media-type';
 import { type RenditionSet, recipesOf } from '@echodrop/media/recipes';
 import type { Rendered } from '@echodrop/media/render-pictures';
 import { AskConnection } from './ask-connection.ts';
@@ -28,7 +28,7 @@ type WireQuestion = Pick<RenditionQuestion, 'mediaKey' | 'type'> & {
   readonly whole?: true;
 };
 
-// Pictures must not wait behind films, which take minutes.
+// Pictures that somebody waits for must not wait behind films, which take minutes.
 const queues: Record<WireQuestion['set'], string> = { pictures: 'rendition-pictures', film: 'rendition-films' };
 // After a long night of uploads renditions are still worth making.
 const begunWithinMs = 24 * 60 * 60_000;
@@ -85,11 +85,9 @@ export class RenditionClient implements AsyncDisposable {
    * @throws QueueUnavailable
    */
   async wish(media: Pick<RenditionQuestion, 'mediaKey' | 'type'>): Promise<void> {
-    const sets = (['pictures', 'film'] as const).filter((set) => recipesOf(set, media.type).length > 0);
-    for (const set of sets) {
-      const question = { mediaKey: media.mediaKey, type: media.type, set };
-      await this.#queues[set].wish(wireQuestion(question), { deadlineMs: begunWithinMs, jobId: jobIdOf(question) });
-    }
+    const set = isPhoto(media.type) ? 'pictures' : 'film';
+    const question = { mediaKey: media.mediaKey, type: media.type, set } as const;
+    await this.#queues[set].wish(wireQuestion(question), { deadlineMs: begunWithinMs, jobId: jobIdOf(question) });
   }
 
   /** What waits in the queues, by their names; those that cannot be looked at are left out. */

@@ -25,7 +25,7 @@ export async function runFfmpeg(
   const namespaces = await toolNamespaces();
   signal.throwIfAborted();
   const ffmpeg = ['ffmpeg', '-nostdin', '-y', '-v', 'fatal', '-abort_on', 'empty_output'] as const;
-  const decoding = ['-threads', '4', '-max_pixels', String(limits.maxPixels)];
+  const decoding = ['-max_pixels', String(limits.maxPixels)];
   const child = startWithinLimits([...ffmpeg, ...decoding, ...input, ...output], limits, namespaces);
   const end = await boundedEnd(child, { deadlineMs: limits.seconds * 1000, mostOutputBytes, signal });
   await requireSourceAndRoom(fileIn(input), fileIn(output));

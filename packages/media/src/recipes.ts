@@ -67,7 +67,7 @@ export const filmRecipe = {
 
 /**
  * What is made together, in one job: `pictures` what pages and other sites show, `whole` the whole picture, which is made
- * when it is first asked for, and `film`.
+ * when it is first asked for, `film` the film, and before it what is missing of its pictures.
  */
 export type RenditionSet = 'pictures' | 'whole' | 'film';
 
@@ -79,7 +79,7 @@ export function setOf(recipe: Recipe): RenditionSet {
 
 /** The recipes of a set; none where media of this type has no such renditions. */
 export function recipesOf(set: RenditionSet, type: MediaType): readonly Recipe[] {
-  if (set === 'film') return isPhoto(type) ? [] : [filmRecipe];
+  if (set === 'film') return isPhoto(type) ? [] : [...recipesOf('pictures', type), filmRecipe];
   return picturesOf(type).filter((recipe) => setOf(recipe) === set);
 }
 

@@ -6,7 +6,7 @@ import { deinterlaced, hasInterlacedFrames } from './interlaced.ts';
 import type { VideoType } from './media-type.ts';
 import { hasPictures } from './mp4-tracks.ts';
 import { pictureTrack, sizeOnScreen } from './probe-video.ts';
-import type { Rendered } from './render-pictures.ts';
+import type { LocalFilm, Rendered } from './render-pictures.ts';
 import { inTime } from './render-time.ts';
 import { filmSize } from './rendition-size.ts';
 import { toSdr } from './tone-mapping.ts';
@@ -38,15 +38,15 @@ const withoutMetadata = [
  * Rejects where rendering broke down: ffmpeg missing or killed, `signal` aborted.
  */
 export async function renderFilm(
-  { path, type }: { readonly path: string; readonly type: VideoType },
+  film: LocalFilm,
   outputPath: string,
   { maxPixels, signal, seconds = mostSeconds }: FilmOptions,
 ): Promise<Rendered> {
-  const tracks = await filmTracks(path, type, signal);
+  const { path, type, tracks = await filmTracks(path, type, signal) } = film;
   if (typeof tracks === 'string') return { outcome: 'unsupported', why: tracks };
   const picture = pictureTrack(tracks);
   if (typeof picture === 'string') return { outcome: 'unsupported', why: picture };
-  const input = [...filmGuards(type), '-i', `file:${path}`];
+  const input = ['-threads', '4', ...filmGuards(type), '-i', `file:${path}`];
   const end = await inTime(seconds, signal, async (within) => {
     const bounds = { maxPixels, signal: within };
     const isCopied =

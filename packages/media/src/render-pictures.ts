@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { Track } from './ffprobe.ts';
 import { isPlainHdr } from './heif-size.ts';
 import { lookAtFile } from './local-source.ts';
-import type { MediaType } from './media-type.ts';
-import { isPhoto } from './media-type.ts';
+import { isPhoto, type MediaType, type VideoType } from './media-type.ts';
 import type { PictureJob, PictureToMake } from './picture-job.ts';
 import { makePictures } from './picture-process.ts';
 import { isSequence, pictureOfBitmap, pictureOfFilm, pictureOfHdr, pictureOfSequence } from './still-picture.ts';
@@ -14,7 +14,11 @@ import type { UnsupportedReason } from './unsupported.ts';
 export interface LocalMedia {
   readonly path: string;
   readonly type: MediaType;
+  /** Of a film, where somebody has looked already. */
+  readonly tracks?: readonly Track[] | UnsupportedReason;
 }
+
+export type LocalFilm = LocalMedia & { readonly type: VideoType };
 
 export interface RenderOptions {
   /** For what lies on disk only while rendering. */
@@ -60,12 +64,12 @@ export async function drawableSource(
 }
 
 async function stillOf(
-  { path, type }: LocalMedia,
+  { path, type, ...looked }: LocalMedia,
   still: string,
   options: Pick<RenderOptions, 'maxPixels' | 'signal'>,
 ): Promise<'done' | 'not needed' | UnsupportedReason> {
   if (type === 'bmp') return pictureOfBitmap(path, still, options);
-  if (!isPhoto(type)) return pictureOfFilm({ path, type }, still, options);
+  if (!isPhoto(type)) return pictureOfFilm({ path, type, ...looked }, still, options);
   if ((type === 'avif' || type === 'heic') && (await isSequence(path))) return pictureOfSequence(path, still, options);
   if (type === 'avif' && (await lookAtFile(path, isPlainHdr))) return pictureOfHdr(path, still, options);
   return 'not needed';

@@ -5,8 +5,8 @@ import { filmGuards } from './film-codecs.ts';
 import { isPictureTrack } from './heif-size.ts';
 import { deinterlaced } from './interlaced.ts';
 import { lookAtFile } from './local-source.ts';
-import type { VideoType } from './media-type.ts';
 import { pictureTrack, sizeOnScreen } from './probe-video.ts';
+import type { LocalFilm } from './render-pictures.ts';
 import { inTime } from './render-time.ts';
 import { posterSize } from './rendition-size.ts';
 import { toSdr } from './tone-mapping.ts';
@@ -24,7 +24,7 @@ const firstFrames = 24;
 
 /** Writes one frame of a film's beginning to `png`, upright and with square pixels. */
 export function pictureOfFilm(
-  film: { path: string; type: VideoType },
+  film: LocalFilm,
   png: string,
   options: StillOptions,
 ): Promise<'done' | UnsupportedReason> {
@@ -55,20 +55,28 @@ export function isSequence(path: string): Promise<boolean> {
 }
 
 async function oneFrame(
-  { path, type }: { path: string; type: VideoType },
+  film: LocalFilm,
   png: string,
   { maxPixels, signal, sized, firstFrames }: StillOptions & { sized: (size: Size) => Size; firstFrames: number },
 ): Promise<'done' | UnsupportedReason> {
-  const tracks = await filmTracks(path, type, signal);
+  const { path, type, tracks = await filmTracks(path, type, signal) } = film;
   if (typeof tracks === 'string') return tracks;
   const track = pictureTrack(tracks);
   if (typeof track === 'string') return track;
   const { width, height } = sized(sizeOnScreen(track));
-  const choice = firstFrames > 1 ? `,thumbnail=n=${firstFrames}` : '';
   const unwoven = firstFrames > 1 ? deinterlaced(track) : [];
-  const filters = [...unwoven, ...toSdr(track), `scale=${width}:${height}`, `setsar=1${choice}`].join(',');
+  const filters = [...unwoven, ...toSdr(track), `scale=${width}:${height}`, 'setsar=1'].join(',');
+  const graph = `[0:${track.index}]${filters}${firstFrames > 1 ? mostTellingOf(firstFrames) : ''}`;
   const input = [...filmGuards(type), '-i', `file:${path}`];
-  return runInTime({ input, output: ['-map', `0:${track.index}`, '-vf', filters, ...toPng(png)] }, maxPixels, signal);
+  return runInTime({ input, output: ['-filter_complex', graph, ...toPng(png)] }, maxPixels, signal);
+}
+
+// Chosen by every nth pixel, which tells the colours of all: to hold and compare whole frames costs as much as to decode them.
+// streamselect passes nothing before both its inputs have begun, which for the chosen frame is its own time: so the first
+// frame that comes out is that one, whole.
+function mostTellingOf(frames: number): string {
+  const chosen = `scale=320:180:flags=neighbor,thumbnail=n=${frames}`;
+  return `,split[whole][small];[small]${chosen}[chosen];[chosen][whole]streamselect=inputs=2:map=1`;
 }
 
 /** Writes a BMP, which sharp does not read, to `png`. */
@@ -79,13 +87,17 @@ export function pictureOfBitmap(path: string, png: string, { maxPixels, signal }
 }
 
 function toPng(png: string): string[] {
-  return ['-frames:v', '1', '-map_metadata', '-1', '-c:v', 'png', '-f', 'image2', `file:${png}`];
+  // Read once and removed: its size does not matter.
+  const coding = ['-c:v', 'png', '-compression_level', '1'];
+  return ['-frames:v', '1', '-map_metadata', '-1', ...coding, '-f', 'image2', `file:${png}`];
 }
 
 function runInTime(
-  work: { readonly input: readonly string[]; readonly output: readonly string[] },
+  { input, output }: { readonly input: readonly string[]; readonly output: readonly string[] },
   maxPixels: number,
   signal: AbortSignal,
 ): Promise<ToolEnd> {
+  // More threads would decode frames that nobody asks for.
+  const work = { input: ['-threads', '1', ...input], output };
   return inTime(limits.seconds, signal, (within) => runFfmpeg(work, { ...limits, maxPixels }, within));
 }

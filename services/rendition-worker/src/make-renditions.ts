@@ -19,22 +19,23 @@ export interface RenditionsMade {
 /** Makes renditions of one set from `media`, each in its file. Rejects where rendering broke down. */
 export async function makeRenditions(
   set: RenditionSet,
-  { path, type }: LocalMedia,
+  media: LocalMedia,
   renditions: readonly RenditionToMake[],
   options: RenderOptions,
 ): Promise<RenditionsMade> {
+  const { type, ...lying } = media;
   if (set !== 'film') {
     const pictures = picturesOf(type).flatMap((recipe) =>
       renditions
         .filter(({ recipe: { name, extension } }) => name === recipe.name && extension === recipe.extension)
         .map((rendition) => ({ recipe, path: rendition.path })),
     );
-    const rendered = await renderPictures({ path, type }, pictures, options);
+    const rendered = await renderPictures(media, pictures, options);
     return { rendered, made: await thoseThere(pictures) };
   }
   const [film] = renditions;
   if (!film || isPhoto(type)) return { rendered: { outcome: 'unsupported', why: 'no_picture' }, made: [] };
-  const rendered = await renderFilm({ path, type }, film.path, options);
+  const rendered = await renderFilm({ type, ...lying }, film.path, options);
   return { rendered, made: rendered.outcome === 'made' ? [film] : [] };
 }
 

@@ -3,8 +3,9 @@ import { mkdtempDisposable } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import type { RenditionAnswer, RenditionQuestion } from '@echodrop/contracts/rendition';
-import type { MediaType } from '@echodrop/media/media-type';
-import { type Recipe, recipesOf } from '@echodrop/media/recipes';
+import { filmTracks } from '@echodrop/media/ffprobe';
+import { isPhoto, type MediaType } from '@echodrop/media/media-type';
+import { type Recipe, recipesOf, setOf } from '@echodrop/media/recipes';
 import type { Rendered } from '@echodrop/media/render-pictures';
 import { removeBelow } from '@echodrop/object-store/every-object';
 import { mediaObject, renditionObject, renditionsOf } from '@echodrop/object-store/object-keys';
@@ -59,18 +60,24 @@ export async function render(
 
 async function makeMissing(
   missing: readonly Recipe[],
-  { mediaKey, type, set }: RenditionQuestion,
+  { mediaKey, type }: RenditionQuestion,
   signal: AbortSignal,
   { store, scratchDir, maxPixels }: Rendering,
 ): Promise<Rendered> {
   await using scratch = await mkdtempDisposable(join(scratchDir, 'job-'));
-  const media = { path: join(scratch.path, 'media'), type };
+  const path = join(scratch.path, 'media');
   const renditions = missing.map((recipe) => ({ recipe, path: join(scratch.path, fileNameOf(recipe)) }));
 
-  await fetchMedia(store, mediaKey, media.path, signal);
+  await fetchMedia(store, mediaKey, path, signal);
+  const media = isPhoto(type) ? { path, type } : { path, type, tracks: await filmTracks(path, type, signal) };
   const options = { scratchDir: scratch.path, maxPixels, signal };
-  const { rendered, made } = await makeRenditions(set, media, renditions, options);
-  await storeAll(made, mediaKey, store, signal);
+  let rendered: Rendered = { outcome: 'made' };
+  // Pictures are there before the film, which may take minutes; the last of the sets is the one that was asked for.
+  for (const [set, wanted] of Map.groupBy(renditions, ({ recipe }) => setOf(recipe))) {
+    const made = await makeRenditions(set, media, wanted, options);
+    await storeAll(made.made, mediaKey, store, signal);
+    rendered = made.rendered;
+  }
   return rendered;
 }
 
