@@ -86,18 +86,29 @@ export async function startEchodrop(around: Surroundings, options: EchodropOptio
   return { kind: 'echodrop', name, ports, bucket, processes, redis, [Symbol.asyncDispose]: () => held.disposeAsync() };
 }
 
-/** Starts a peer: one process, whose program lies beside this file. */
-export async function startPeer(around: Surroundings, kind: 'naive' | 'pass-through'): Promise<System> {
-  const port = await freePort();
+/** Starts a peer, whose program lies beside this file, in one process or several. */
+export async function startPeer(around: Surroundings, kind: 'naive' | 'pass-through', count = 1): Promise<System> {
+  await using parts = new AsyncDisposableStack();
   const bucket = around.newBucket(kind);
   const program = { naive: 'naive-server.ts', 'pass-through': 'pass-through.ts' }[kind];
-  const running = await ServerProcess.start({
-    command: around.quietly([join(import.meta.dirname, program)]),
-    env: { ...around.env, S3_BUCKET: bucket, PORT: `${port}` },
-    answers: () => accepts(port),
-  });
+  const ports = await Promise.all(Array.from({ length: count }, () => freePort()));
+  const pids: number[] = [];
+  for (const port of ports) {
+    const running = await ServerProcess.start({
+      command: around.quietly([join(import.meta.dirname, program)]),
+      env: { ...around.env, S3_BUCKET: bucket, PORT: `${port}` },
+      answers: () => accepts(port),
+    });
+    parts.defer(() => running.kill());
+    pids.push(running.pid ?? 0);
+  }
+  const held = parts.move();
   return {
-    ...{ kind, name: kind, bucket, ports: [port], processes: { [kind]: [running.pid ?? 0] } },
-    [Symbol.asyncDispose]: () => running.kill(),
+    kind,
+    name: kind,
+    bucket,
+    ports,
+    processes: { [kind]: pids },
+    [Symbol.asyncDispose]: () => held.disposeAsync(),
   };
 }

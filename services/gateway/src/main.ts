@@ -1,4 +1,3 @@
-import { setFlagsFromString } from 'node:v8';
 import { ProbeClient } from '@echodrop/contracts/probe';
 import { tellBacklogs } from '@echodrop/contracts/queue-metrics';
 import { RenditionClient } from '@echodrop/contracts/rendition';
@@ -34,10 +33,6 @@ import { UploadRates } from './upload-rates.ts';
 const verificationDeadlineMs = 10_000;
 // Limits that take longer to ask for are open.
 const limitsTimeoutMs = 500;
-
-// Bodies come in buffers that live for a moment. V8 would collect the whole heap after every 32 MiB of them; so it does when they make
-// the process larger (decision 028).
-setFlagsFromString('--external-memory-accounted-in-global-limit');
 
 await runService('gateway', readConfig, async ({ config, log, metrics, health, parts, stopping }) => {
   const events = new GatewayEvents(log, metrics);

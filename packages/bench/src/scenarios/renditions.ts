@@ -10,7 +10,7 @@ import { cpuMsOf } from '../process-cpu.ts';
 import { afterwardsMs, type Bench, startRoots, turned } from '../scenario.ts';
 import { type System, uploadServices } from '../systems.ts';
 
-const uploadsOf: Record<RenderedName, number> = { '200 KB': 10, '3 MB': 6, '12 MP': 4, '10 s 1080p': 2 };
+const uploadsOf: Record<RenderedName, number> = { '200 KB': 10, '3 MB': 6, '12 MP': 4, '10 s 1080p': 4 };
 const plainPictures = 9;
 const mostMs = 120_000;
 

@@ -1,8 +1,8 @@
 import { type BatchSize, type Bench, runBatch, startRoots, totalOf, turned, warmUp } from '../scenario.ts';
-import type { System } from '../systems.ts';
+import { type System, startPeer } from '../systems.ts';
 
 const size = '200 KB';
-const uploads = 512;
+const uploads = 2048;
 // Eight for each of four gateways.
 const spreadConnections = 32;
 
@@ -18,17 +18,23 @@ export async function measureConnections(bench: Bench): Promise<void> {
   }
 }
 
-/** What an upload costs a system of four gateways, among which the load is spread, beside what it costs a system of one that has all of it. */
+/**
+ * What an upload costs a system of four gateways, among which the load is spread, beside what it costs a system of one that has all of it. The
+ * naive server is the control: its processes share nothing, so its ratio is what the machine takes for running four instead of one.
+ */
 export async function measureGateways(bench: Bench): Promise<void> {
   await using systems = new AsyncDisposableStack();
   const ones = await startRoots(bench, systems);
   const fours = await startRoots(bench, systems, { gateways: 4 });
+  ones.push(systems.use(await startPeer(bench.around, 'naive')));
+  fours.push(systems.use(await startPeer(bench.around, 'naive', 4)));
   for (const [n, one] of ones.entries()) {
     const four = fours[n] ?? one;
     // Each of the four has to become as fast as the one.
     for (const system of [one, four, four, four, four]) await warmUp(bench, system, bench.samples[size]);
     const asked = { uploads, connections: spreadConnections };
-    await compare(bench, 'cost with 4 gateways / with 1', [
+    const name = one.kind === 'naive' ? 'control: cost with 4 processes / with 1' : 'cost with 4 gateways / with 1';
+    await compare(bench, name, [
       { system: four, asked },
       { system: one, asked },
     ]);
