@@ -21,6 +21,8 @@ setFlagsFromString('--always-sparkplug');
 // Bytes come in buffers that live for a moment. V8 would collect the whole heap after every 32 MiB of them; so it does when they make the process
 // larger (docs/decisions/028).
 setFlagsFromString('--external-memory-accounted-in-global-limit');
+// The young generation is small: to wake the threads that would share its collection costs more than to collect it.
+setFlagsFromString('--no-parallel-scavenge');
 
 /** What a service's `main.ts` builds with. Whatever is put on `parts` is disposed of, in reverse, when the process stops. */
 export interface Service<C> {

@@ -36,10 +36,8 @@ export class Admission {
   }
 
   /** Takes a slot for an upload of which nothing was looked at yet; disposing gives it back. @throws Refusal `overloaded` */
-  async admit(): Promise<AdmittedUpload> {
-    using held = this.slot();
-    await this.#means.queues.requireRoom('photos');
-    return new AdmittedUpload(held.move(), this.#means);
+  admit(): AdmittedUpload {
+    return new AdmittedUpload(this.slot(), this.#means);
   }
 
   /** A slot for what is no upload, until it is disposed of. @throws Refusal `overloaded` */
@@ -81,10 +79,11 @@ export class AdmittedUpload implements Disposable {
     await this.#means.rates.countKey(application);
   }
 
-  /** Its media begins with these bytes: films wait in a queue of their own. @throws Refusal `overloaded` */
+  /** Its media begins with these bytes. Only what a probe-worker probes needs its queue; a JPEG mostly does not. @throws Refusal `overloaded` */
   readonly withMedia = async (first: Buffer): Promise<void> => {
     const type = mediaTypeOf(first);
-    if (type !== undefined && !isPhoto(type)) await this.#means.queues.requireRoom('films');
+    if (type === undefined || type === 'jpg') return;
+    await this.#means.queues.requireRoom(isPhoto(type) ? 'photos' : 'films');
   };
 
   [Symbol.dispose](): void {

@@ -35,7 +35,7 @@ export async function uploadV2(
   { request, clientAddress, sendBody, gone }: Upload,
   parts: UploadParts,
 ): Promise<Published> {
-  using admitted = await parts.admission.admit();
+  using admitted = parts.admission.admit();
   const credentials = await credentialsFromHeaders(request.headers, parts.verifier, parts.compatibility);
   const idempotencyKey = idempotencyKeyOf(request.headers);
   requireFittingBody(request, parts.maxMediaBytes);
@@ -59,7 +59,7 @@ export async function uploadV1(
   { request, clientAddress, sendBody, gone }: Upload,
   parts: UploadParts,
 ): Promise<Published> {
-  using admitted = await parts.admission.admit();
+  using admitted = parts.admission.admit();
   const idempotencyKey = idempotencyKeyOf(request.headers);
   requireFittingBody(request, parts.maxMediaBytes);
   sendBody();
