@@ -16,7 +16,7 @@ import { startTracing } from './start-tracing.ts';
 export const faultySettingsStatus = 78;
 
 // V8 compiles each function at its first call, without optimizing it, instead of interpreting it. A service has thousands of warm functions
-// and few hot ones, so it takes ten thousand requests until V8 has optimized them (docs/decisions/027).
+// and few hot ones, so it takes ten thousand requests until V8 has optimized them (docs/decisions/028).
 setFlagsFromString('--always-sparkplug');
 // Bytes come in buffers that live for a moment. V8 would collect the whole heap after every 32 MiB of them; so it does when they make the process
 // larger (docs/decisions/028).
