@@ -12,11 +12,16 @@ export function cpuMsOf(pids: readonly number[]): number {
 
 /**
  * Milliseconds that the threads of these processes have run, to the nanosecond (sched-stats of Linux): for processes that run so briefly that a
- * tick rarely meets them. Threads that have ended do not count.
+ * tick rarely meets them. Threads that have ended, and child processes, do not count.
  */
 export function runMsOf(pids: readonly number[]): number {
-  const ofThread = (pid: number, thread: string) =>
-    Number(readFileSync(`/proc/${pid}/task/${thread}/schedstat`, 'utf8').split(' ')[0]) / 1e6;
+  const ofThread = (pid: number, thread: string) => {
+    try {
+      return Number(readFileSync(`/proc/${pid}/task/${thread}/schedstat`, 'utf8').split(' ')[0]) / 1e6;
+    } catch {
+      return 0;
+    }
+  };
   const ofProcess = (pid: number) =>
     readdirSync(`/proc/${pid}/task`).reduce((sum, thread) => sum + ofThread(pid, thread), 0);
   return pids.reduce((sum, pid) => sum + ofProcess(pid), 0);

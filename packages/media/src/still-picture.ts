@@ -73,7 +73,7 @@ async function oneFrame(
 
 // Chosen by every nth pixel, which tells the colours of all: to hold and compare whole frames costs as much as to decode them.
 // streamselect passes nothing before both its inputs have begun, which for the chosen frame is its own time: so the first
-// frame that comes out is that one, whole.
+// frame that comes out is that one, whole (of frames that share a time, one of them).
 function mostTellingOf(frames: number): string {
   const chosen = `scale=320:180:flags=neighbor,thumbnail=n=${frames}`;
   return `,split[whole][small];[small]${chosen}[chosen];[chosen][whole]streamselect=inputs=2:map=1`;

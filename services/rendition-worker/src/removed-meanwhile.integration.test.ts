@@ -7,9 +7,9 @@ import { fullRecipe, pictureRecipes, picturesOf, type RenditionSet, setOf } from
 import { FilesystemObjectStore } from '@echodrop/object-store/filesystem-object-store';
 import { mediaObject, newMediaKey, renditionObject, renditionsOf } from '@echodrop/object-store/object-keys';
 import { type ObjectStore, StoreUnavailable } from '@echodrop/object-store/object-store';
-import { samplePhoto } from '@echodrop/testkit/sample-media';
+import { sampleFilm, samplePhoto } from '@echodrop/testkit/sample-media';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { render } from './render.ts';
+import { MediaRemoved, render } from './render.ts';
 
 const parts = new AsyncDisposableStack();
 const events = { toolsExamined() {}, rendered() {}, jobEnded() {} };
@@ -135,4 +135,45 @@ test('a failure takes no rendition of media that is there', async () => {
   const meanwhile = () => Promise.reject(new StoreUnavailable('full'));
   await expect(renderWhile(mediaKey, large.name, meanwhile)).rejects.toThrow('full');
   expect(await keysOf(mediaKey)).not.toEqual([]);
+});
+
+test('pictures of a film that is removed while they are stored are withdrawn before the film is made', async () => {
+  const mediaKey = newMediaKey();
+  await store.put(mediaObject(mediaKey), Readable.from([await sampleFilm('mp4', { width: 64, height: 48 })]));
+  const rendered: unknown[] = [];
+  const told = { ...events, rendered: ({ set }: { set: RenditionSet }) => rendered.push(set) };
+  const watched: ObjectStore = new Proxy(store, {
+    get: (target, name) => {
+      if (name !== 'put') return Reflect.get(target, name).bind(target);
+      return async (...args: Parameters<ObjectStore['put']>) => {
+        await takeDown(mediaKey);
+        return store.put(...args);
+      };
+    },
+  });
+  const rendering = { store: watched, scratchDir, maxPixels: 1_000_000, typesOff: new Set<MediaType>(), events: told };
+  const question = { mediaKey, type: 'mp4', set: 'film' } as const;
+  await expect(render(question, new AbortController().signal, rendering)).rejects.toThrow(MediaRemoved);
+  expect(rendered).toEqual(['pictures']);
+  expect(await keysOf(mediaKey)).toEqual([]);
+});
+
+test('a film of which no picture can be made is made all the same, and both are told', async () => {
+  const mediaKey = newMediaKey();
+  await store.put(mediaObject(mediaKey), Readable.from([await sampleFilm('mp4', { width: 64, height: 48 })]));
+  const rendered: unknown[] = [];
+  const told = {
+    ...events,
+    rendered: ({ set }: { set: RenditionSet }, { outcome }: { outcome: string }) => rendered.push([set, outcome]),
+  };
+  const rendering = { store, scratchDir, maxPixels: 1000, typesOff: new Set<MediaType>(), events: told };
+  const question = { mediaKey, type: 'mp4', set: 'film' } as const;
+  expect(await render(question, new AbortController().signal, rendering)).toEqual({ outcome: 'made' });
+  expect(rendered.splice(0)).toEqual([
+    ['pictures', 'unsupported'],
+    ['film', 'made'],
+  ]);
+  // The film is there already.
+  expect(await render(question, new AbortController().signal, rendering)).toEqual({ outcome: 'made' });
+  expect(rendered).toEqual([['pictures', 'unsupported']]);
 });

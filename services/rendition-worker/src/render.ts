@@ -51,19 +51,18 @@ export async function render(
     rendering.events.rendered(question, off);
     return off;
   }
-  const rendered = await makeMissing(missing, question, signal, rendering).finally(() =>
+  return await makeMissing(missing, question, signal, rendering).finally(() =>
     withdrawFromRemoved(mediaKey, rendering.store),
   );
-  rendering.events.rendered(question, rendered);
-  return rendered;
 }
 
 async function makeMissing(
   missing: readonly Recipe[],
-  { mediaKey, type }: RenditionQuestion,
+  question: RenditionQuestion,
   signal: AbortSignal,
-  { store, scratchDir, maxPixels }: Rendering,
+  { store, scratchDir, maxPixels, events }: Rendering,
 ): Promise<Rendered> {
+  const { mediaKey, type } = question;
   await using scratch = await mkdtempDisposable(join(scratchDir, 'job-'));
   const path = join(scratch.path, 'media');
   const renditions = missing.map((recipe) => ({ recipe, path: join(scratch.path, fileNameOf(recipe)) }));
@@ -71,14 +70,16 @@ async function makeMissing(
   await fetchMedia(store, mediaKey, path, signal);
   const media = isPhoto(type) ? { path, type } : { path, type, tracks: await filmTracks(path, type, signal) };
   const options = { scratchDir: scratch.path, maxPixels, signal };
-  let rendered: Rendered = { outcome: 'made' };
-  // Pictures are there before the film, which may take minutes; the last of the sets is the one that was asked for.
+  let answer: Rendered = { outcome: 'made' };
+  // The pictures of a film come first: the film may take minutes.
   for (const [set, wanted] of Map.groupBy(renditions, ({ recipe }) => setOf(recipe))) {
-    const made = await makeRenditions(set, media, wanted, options);
-    await storeAll(made.made, mediaKey, store, signal);
-    rendered = made.rendered;
+    const { rendered, made } = await makeRenditions(set, media, wanted, options);
+    await storeAll(made, mediaKey, store, signal);
+    events.rendered({ ...question, set }, rendered);
+    if (set === question.set) answer = rendered;
+    else await withdrawFromRemoved(mediaKey, store);
   }
-  return rendered;
+  return answer;
 }
 
 async function missingOf(recipes: readonly Recipe[], mediaKey: string, store: ObjectStore): Promise<Recipe[]> {
