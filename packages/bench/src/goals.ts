@@ -30,7 +30,7 @@ const goals: Record<string, Goal> = {
   'copied video / plain ffmpeg, 10 s 1080p': { minimum: 1.1, aim: 1.1 },
 };
 
-export type Verdict = 'ok' | 'below the aim' | 'missed';
+export type Verdict = 'aim met' | 'minimum met' | 'missed';
 
 export function goalOf({ name, of }: Figure): Goal | undefined {
   return goals[of ? `${name}, ${of}` : name];
@@ -42,6 +42,6 @@ export function verdictOf(figure: Figure): Verdict | undefined {
   if (!goal) return undefined;
   const value = medianOf(figure.values);
   const reaches = (limit: number) => (goal.aim > goal.minimum ? value >= limit : value <= limit);
-  if (reaches(goal.aim)) return 'ok';
-  return reaches(goal.minimum) ? 'below the aim' : 'missed';
+  if (reaches(goal.aim)) return 'aim met';
+  return reaches(goal.minimum) ? 'minimum met' : 'missed';
 }

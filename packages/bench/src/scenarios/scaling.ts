@@ -33,7 +33,7 @@ export async function measureGateways(bench: Bench): Promise<void> {
     // Each of the four has to become as fast as the one.
     for (const system of [one, four, four, four, four]) await warmUp(bench, system, bench.samples[size]);
     const asked = { uploads, connections: spreadConnections };
-    const name = one.kind === 'naive' ? 'control: cost with 4 processes / with 1' : 'cost with 4 gateways / with 1';
+    const name = one.kind === 'naive' ? 'cost with 4 processes / with 1 (control)' : 'cost with 4 gateways / with 1';
     await compare(bench, name, [
       { system: four, asked },
       { system: one, asked },
