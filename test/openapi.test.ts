@@ -18,7 +18,7 @@ let photo: Buffer;
 let document: OpenApi & { readonly paths: Record<string, { readonly post: { readonly responses: Responses } }> };
 
 beforeAll(async () => {
-  photo = await samplePhoto('jpg', { width: 32, height: 32 });
+  photo = await samplePhoto('png', { width: 32, height: 32 });
   stack = await startStack({
     services: ['sandbox-provider', 'auth-verifier', 'gateway', 'probe-worker'],
     settings: { ...provokingSettings, BASE_PATHS: '/,/api/' },

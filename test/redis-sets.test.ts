@@ -22,7 +22,7 @@ test.concurrent.each([
       services: ['gateway'],
       settings: { ...settings, VERIFIER_URL: stack.verifier, UPLOADS_PER_MINUTE_PER_USER: '2' },
     });
-    const photo = await samplePhoto('jpg', { width: 32, height: 32 });
+    const photo = await samplePhoto('png', { width: 32, height: 32 });
     await using uploads = uploadsAllTheTime(stack, photo);
     await uploads.more(20);
 

@@ -9,7 +9,8 @@ export class AskConnection implements AsyncDisposable {
   readonly replies: Replies;
 
   constructor({ url, log }: QueueConnection) {
-    this.redis = connectRedis(url, impatient, log);
+    // Replies subscribe anew by themselves. ioredis 6 leaves a rejection unhandled, which ends the process, if the connection closes meanwhile.
+    this.redis = connectRedis(url, { ...impatient, autoResubscribe: false }, log);
     this.replies = new Replies(this.redis);
   }
 
