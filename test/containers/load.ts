@@ -31,7 +31,7 @@ export class Load implements AsyncDisposable {
   }
 
   static async start(system: Pick<ComposeSystem, 'gateway' | 'provider'>): Promise<Load> {
-    return new Load(system, await samplePhoto('png', { width: 64, height: 48 }));
+    return new Load(system, await samplePhoto('jpg', { width: 64, height: 48 }));
   }
 
   /** Resolves when there was time for every loop to be answered again. */
