@@ -37,7 +37,7 @@ export class FilesystemObjectStore implements ObjectStore {
   async put(key: string, source: Readable, { signal }: { signal?: AbortSignal } = {}): Promise<StoredObject> {
     const path = this.#pathOf(key);
     await using file = new TemporaryFile(this.#temporary);
-    await consumeSource(source, signal ? [signal] : [], (chunk) => fromDisk(file.append(chunk)));
+    await consumeSource(source, signal, (chunk) => fromDisk(file.append(chunk)));
     const facts = await fromDisk(file.sync());
     signal?.throwIfAborted();
     await fromDisk(this.#name(path, () => rename(file.path, path)));

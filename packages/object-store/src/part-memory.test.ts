@@ -6,7 +6,7 @@ import { UploadPart } from './upload-part.ts';
 const signal = new AbortController().signal;
 
 async function filled(memory: PartMemory, bytes: number, until = signal): Promise<UploadPart> {
-  const part = new UploadPart(memory);
+  const part = new UploadPart(memory, () => {});
   await part.fill(Buffer.alloc(bytes, 1), until);
   return part;
 }
@@ -17,7 +17,7 @@ test('a budget below one part is refused', () => {
 
 test('a part of a few bytes in many chunks holds one block', async () => {
   const memory = new PartMemory(2 * partBytes);
-  const part = new UploadPart(memory);
+  const part = new UploadPart(memory, () => {});
   for (let chunk = 0; chunk < 1000; chunk += 1) await part.fill(Buffer.from('1234567'), signal);
   expect(part.size).toBe(7000);
   expect(memory.heldBytes).toBe(blockBytes);
@@ -26,7 +26,7 @@ test('a part of a few bytes in many chunks holds one block', async () => {
 
 test('a part takes no more than fits and gives everything back when it is emptied', async () => {
   const memory = new PartMemory(partBytes);
-  const part = new UploadPart(memory);
+  const part = new UploadPart(memory, () => {});
   expect(await part.fill(Buffer.alloc(partBytes + 9), signal)).toBe(partBytes);
   expect(part.full).toBe(true);
   expect(memory.heldBytes).toBe(partBytes);
@@ -37,7 +37,7 @@ test('a part takes no more than fits and gives everything back when it is emptie
 test('uploads that have all stopped in the middle of a part come to its end one after the other', async () => {
   const budget = 2 * partBytes;
   const memory = new PartMemory(budget);
-  const parts = Array.from({ length: 40 }, () => new UploadPart(memory));
+  const parts = Array.from({ length: 40 }, () => new UploadPart(memory, () => {}));
   let most = 0;
   await Promise.all(
     parts.map(async (part) => {
@@ -98,12 +98,15 @@ test('who stops waiting leaves the queue and takes nothing', async () => {
 
 test('while others wait, who takes too long over a part is crowded out, the oldest first, and nobody while none waits', async () => {
   const memory = new PartMemory(partBytes, 50);
-  const [slow, slower] = [await filled(memory, 1), new UploadPart(memory)];
+  const crowdedOut: string[] = [];
+  const slow = new UploadPart(memory, () => crowdedOut.push('slow'));
+  const slower = new UploadPart(memory, () => crowdedOut.push('slower'));
+  await slow.fill(Buffer.alloc(1), signal);
   await new Promise((resolve) => setTimeout(resolve, 60));
-  expect(slow.crowdedOut.aborted).toBe(false);
+  expect(crowdedOut).toEqual([]);
   const waiting = slower.fill(Buffer.alloc(1), signal);
-  await expect.poll(() => slow.crowdedOut.aborted).toBe(true);
+  await expect.poll(() => crowdedOut).toEqual(['slow']);
   slow.empty();
   await waiting;
-  expect(slower.crowdedOut.aborted).toBe(false);
+  expect(crowdedOut).toEqual(['slow']);
 });

@@ -16,11 +16,6 @@ const waitMs = 60_000;
 // Long enough for an honest phone (100 kB/s) to fill a part.
 const usualPatienceMs = 120_000;
 
-/** An upload that holds memory for a part, and how to take it away. */
-export interface Holder {
-  readonly crowdOut: () => void;
-}
-
 /** What an upload may use next: one block, or a lane: enough to fill its part to the end. */
 export type Grant = 'block' | 'lane';
 
@@ -35,8 +30,8 @@ export type Grant = 'block' | 'lane';
 export class PartMemory {
   readonly #waiting = new Set<(grant: Grant) => void>();
   readonly #spare: Buffer[] = [];
-  /** Since when each fills its part, the oldest first. */
-  readonly #holders = new Map<Holder, number>();
+  /** How to crowd out each upload that holds memory, and since when it fills its part; the oldest first. */
+  readonly #holders = new Map<() => void, number>();
   readonly #patienceMs: number;
   #crowding: NodeJS.Timeout | undefined;
   #freeBlocks: number;
@@ -93,14 +88,14 @@ export class PartMemory {
     return this.#spare.pop() ?? Buffer.allocUnsafeSlow(blockBytes);
   }
 
-  /** `holder` begins to fill a part. */
-  begin(holder: Holder): void {
-    this.#holders.set(holder, performance.now());
+  /** An upload begins to fill a part; `crowdOut` takes its memory away. */
+  begin(crowdOut: () => void): void {
+    this.#holders.set(crowdOut, performance.now());
   }
 
-  /** `holder` has nothing any more. */
-  end(holder: Holder): void {
-    this.#holders.delete(holder);
+  /** The upload that `crowdOut` belongs to has nothing any more. */
+  end(crowdOut: () => void): void {
+    this.#holders.delete(crowdOut);
   }
 
   /** Gives back blocks, `granted` of them by grants of their own and the others from a lane, and the lane if there was one. */
@@ -120,16 +115,16 @@ export class PartMemory {
   #crowdOutWhenDue(): void {
     const [oldest] = this.#holders;
     if (this.#crowding || !oldest || this.#waiting.size === 0) return;
-    const [holder, since] = oldest;
-    const crowdOut = () => {
+    const [crowdOut, since] = oldest;
+    const due = () => {
       this.#crowding = undefined;
-      if (this.#waiting.size > 0 && this.#holders.get(holder) === since) {
-        this.#holders.delete(holder);
-        holder.crowdOut();
+      if (this.#waiting.size > 0 && this.#holders.get(crowdOut) === since) {
+        this.#holders.delete(crowdOut);
+        crowdOut();
       }
       this.#crowdOutWhenDue();
     };
-    this.#crowding = setTimeout(crowdOut, Math.max(0, since + this.#patienceMs - performance.now())).unref();
+    this.#crowding = setTimeout(due, Math.max(0, since + this.#patienceMs - performance.now())).unref();
   }
 
   #next(): Grant | undefined {

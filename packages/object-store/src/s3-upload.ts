@@ -1,6 +1,7 @@
 import type { Readable } from 'node:stream';
 import { consumeSource } from './consume-source.ts';
 import type { MinioBucket } from './minio-bucket.ts';
+import { CrowdedOut } from './object-store.ts';
 import type { PartMemory } from './part-memory.ts';
 import { UploadPart } from './upload-part.ts';
 
@@ -22,7 +23,8 @@ export async function uploadToS3(
   source: Readable,
   { memory, signal, contentType }: Upload,
 ) {
-  using part = new UploadPart(memory);
+  const crowdOut = () => source.destroy(new CrowdedOut('the memory of a slow upload was needed by others'));
+  using part = new UploadPart(memory, crowdOut);
   const target = new S3Target(bucket, key, contentType);
   let size = 0;
   const takeRest = async (taken: number | Promise<number>, chunk: Buffer, halted: AbortSignal) => {
@@ -31,7 +33,7 @@ export async function uploadToS3(
     }
   };
   try {
-    await consumeSource(source, signal ? [signal, part.crowdedOut] : [part.crowdedOut], (chunk, halted) => {
+    await consumeSource(source, signal, (chunk, halted) => {
       size += chunk.length;
       const taken = part.fill(chunk, halted);
       return taken === chunk.length ? undefined : takeRest(taken, chunk, halted);

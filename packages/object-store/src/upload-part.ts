@@ -1,31 +1,23 @@
-import { CrowdedOut } from './object-store.ts';
-import { blockBytes, type Grant, type Holder, type PartMemory, partBytes } from './part-memory.ts';
+import { blockBytes, type Grant, type PartMemory, partBytes } from './part-memory.ts';
 
 /** One upload's part: filled from the source, sent, emptied, filled again. Disposing gives its memory back. */
-export class UploadPart implements Disposable, Holder {
+export class UploadPart implements Disposable {
   readonly #memory: PartMemory;
+  readonly #crowdOut: () => void;
   #blocks: Buffer[] = [];
   #granted = 0;
   #lane = false;
   #size = 0;
-  readonly #crowded = new AbortController();
 
-  constructor(memory: PartMemory) {
+  /** `crowdOut` is called when its memory is needed by others. */
+  constructor(memory: PartMemory, crowdOut: () => void) {
     this.#memory = memory;
+    this.#crowdOut = crowdOut;
   }
 
   /** Bytes that are in it. */
   get size(): number {
     return this.#size;
-  }
-
-  /** Aborts when its memory is needed by others. */
-  get crowdedOut(): AbortSignal {
-    return this.#crowded.signal;
-  }
-
-  crowdOut(): void {
-    this.#crowded.abort(new CrowdedOut('the memory of a slow upload was needed by others'));
   }
 
   get full(): boolean {
@@ -40,11 +32,11 @@ export class UploadPart implements Disposable, Holder {
   fill(bytes: Buffer, signal: AbortSignal): number | Promise<number> {
     let taken = 0;
     while (taken < bytes.length && !this.full) {
-      if (this.#needsBlock && !this.#lane) {
-        const grant = this.#memory.grantNow();
+      if (this.#size % blockBytes === 0) {
+        const grant = this.#lane ? 'lane' : this.#memory.grantNow();
         if (!grant) return this.#fillLater(bytes, taken, signal);
         this.#grow(grant);
-      } else if (this.#needsBlock) this.#grow('lane');
+      }
       taken += this.#copy(bytes, taken);
     }
     return taken;
@@ -60,7 +52,7 @@ export class UploadPart implements Disposable, Holder {
   }
 
   empty(): void {
-    this.#memory.end(this);
+    this.#memory.end(this.#crowdOut);
     this.#memory.giveBack(this.#blocks, this.#granted, this.#lane);
     this.#blocks = [];
     this.#granted = 0;
@@ -72,10 +64,6 @@ export class UploadPart implements Disposable, Holder {
     this.empty();
   }
 
-  get #needsBlock(): boolean {
-    return this.#size % blockBytes === 0;
-  }
-
   async #fillLater(bytes: Buffer, taken: number, signal: AbortSignal): Promise<number> {
     this.#grow(await this.#memory.grant(signal));
     const copied = taken + this.#copy(bytes, taken);
@@ -85,7 +73,7 @@ export class UploadPart implements Disposable, Holder {
   #grow(grant: Grant): void {
     if (grant === 'lane') this.#lane = true;
     else this.#granted += 1;
-    if (this.#blocks.length === 0) this.#memory.begin(this);
+    if (this.#blocks.length === 0) this.#memory.begin(this.#crowdOut);
     this.#blocks.push(this.#memory.takeBlock());
   }
 

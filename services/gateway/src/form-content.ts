@@ -1,30 +1,30 @@
 import { type FieldName, isFieldName, type PartKind } from './part-headers.ts';
 import type { FormListener } from './read-form.ts';
+import type { ReceivedMedia } from './received-media.ts';
 import { Refusal } from './refusals.ts';
 
 /** The longest text of a field, in bytes. */
 export const maxFieldBytes = 64 * 1024;
 const maxParts = 100;
 
-interface Found {
-  readonly field: (name: FieldName, value: string) => void;
-  readonly media: (bytes: Buffer) => void;
-  readonly mediaEnd: () => void;
-  /** A file stands where a text belongs; it is dropped. */
-  readonly fileInstead: (name: FieldName) => void;
-}
-
-/** Sorts the parts of a form: text fields are decoded, the bytes of the media are passed on, everything else is dropped. */
+/** What a form holds, as far as it has come: decoded text fields, and the media. Every other part is dropped. */
 export class FormContent implements FormListener {
-  readonly #found: Found;
+  readonly fields = new Map<FieldName, string>();
+  /** The parameters that came as files, and so did not come. */
+  readonly files = new Set<FieldName>();
+  media: ReceivedMedia | undefined;
+  readonly #receiveMedia: () => ReceivedMedia;
+  readonly #fieldRead: ((fields: ReadonlyMap<FieldName, string>) => void) | undefined;
   readonly #seen = new Set<string>();
   #parts = 0;
   #part: PartKind = { name: '', content: 'file' };
   // Each character is a byte: chunks of one byte each would take a hundred times as much memory as Buffers.
   #text = '';
 
-  constructor(found: Found) {
-    this.#found = found;
+  /** `receiveMedia` makes what takes the media's bytes; `fieldRead` is called with each field that was read. */
+  constructor(receiveMedia: () => ReceivedMedia, fieldRead?: (fields: ReadonlyMap<FieldName, string>) => void) {
+    this.#receiveMedia = receiveMedia;
+    this.#fieldRead = fieldRead;
   }
 
   /** @throws Refusal `form_malformed` at a parameter's second part, and at one part too many */
@@ -37,16 +37,16 @@ export class FormContent implements FormListener {
     this.#text = '';
     if (this.#parts > maxParts || (isParameter && this.#seen.has(name))) throw new Refusal('form_malformed');
     if (isParameter) this.#seen.add(name);
-    if (isFile && isFieldName(name)) this.#found.fileInstead(name);
+    if (isFile && isFieldName(name)) this.files.add(name);
   }
 
   /** @throws Refusal `form_malformed` for a text that is too long */
   content(bytes: Buffer): void {
-    if (this.#part.content === 'file') {
-      if (this.#part.name === 'media') this.#found.media(bytes);
-      return;
+    if (this.#part.content !== 'file') this.#text += bytes.toString('latin1');
+    else if (this.#part.name === 'media') {
+      this.media ??= this.#receiveMedia();
+      this.media.write(bytes);
     }
-    this.#text += bytes.toString('latin1');
     if (this.#text.length > maxFieldBytes) throw new Refusal('form_malformed');
   }
 
@@ -54,8 +54,11 @@ export class FormContent implements FormListener {
   end(): void {
     const { name, content } = this.#part;
     if (content === 'file') {
-      if (name === 'media') this.#found.mediaEnd();
-    } else if (isFieldName(name)) this.#found.field(name, decode(this.#text, content));
+      if (name === 'media') this.media?.end();
+    } else if (isFieldName(name)) {
+      this.fields.set(name, decode(this.#text, content));
+      this.#fieldRead?.(this.fields);
+    }
   }
 }
 

@@ -82,8 +82,7 @@ async function send(to: OncePublisher, sent: Sent): Promise<Published> {
   await using received = new ReceivedMedia(store, () => expect.unreachable(), {
     hashed: key !== undefined,
     maxBytes: media.length,
-    drained: () => {},
-    failed: () => {},
+    body: { pause: () => {}, resume: () => {}, stop: () => {} },
   });
   for (const bytes of [media.subarray(0, 100), media.subarray(100)]) received.write(bytes);
   received.end();

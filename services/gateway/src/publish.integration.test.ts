@@ -34,7 +34,7 @@ async function publish(store: FaultyStore): Promise<{ record: StoredRecord; unli
   const publisher = new Publisher(store, { probe: async () => probe, deadlineMs: 1000 }, { ask: () => {} }, () => {
     unlisted += 1;
   });
-  const receiving = { maxBytes: photo.length, drained: () => {}, failed: () => {} };
+  const receiving = { maxBytes: photo.length, body: { pause: () => {}, resume: () => {}, stop: () => {} } };
   await using media = new ReceivedMedia(store, () => expect.unreachable(), receiving);
   media.write(photo);
   media.end();

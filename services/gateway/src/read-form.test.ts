@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { boundaryOf } from './boundary.ts';
 import { FormContent } from './form-content.ts';
 import { FormReader } from './read-form.ts';
+import type { ReceivedMedia } from './received-media.ts';
 import { Refusal } from './refusals.ts';
 
 type Compatibility = 'strict' | 'historic';
@@ -14,23 +15,19 @@ async function read(
   cuts: readonly number[] = [],
   compatibility: Compatibility = 'strict',
 ) {
-  const fields: Record<string, string> = {};
   const media: Buffer[] = [];
   let isWhole = false;
-  const content = new FormContent({
-    field: (name, value) => {
-      fields[name] = value;
-    },
-    media: (bytes) => media.push(bytes),
-    mediaEnd: () => {
+  const received = {
+    write: (bytes: Buffer) => media.push(bytes),
+    end: () => {
       isWhole = true;
     },
-    fileInstead: () => {},
-  });
+  };
+  const content = new FormContent(() => received as unknown as ReceivedMedia);
   const form = new FormReader(boundary, compatibility, content);
   for (const piece of pieces(body, cuts)) form.read(piece);
   form.end();
-  return { fields, media: isWhole ? Buffer.concat(media) : undefined };
+  return { fields: Object.fromEntries(content.fields), media: isWhole ? Buffer.concat(media) : undefined };
 }
 
 function* pieces(body: Buffer, cuts: readonly number[]): Generator<Buffer> {

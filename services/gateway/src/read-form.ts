@@ -4,7 +4,6 @@ import { Refusal } from './refusals.ts';
 const maxHeaderBytes = 16 * 1024;
 const crlf = Buffer.from('\r\n');
 const cr = crlf.readUInt8(0);
-const headersEnd = Buffer.from('\r\n\r\n');
 
 /** Whoever hears what a form holds, in its order. What it throws ends the reading. */
 export interface FormListener {
@@ -24,8 +23,8 @@ export class FormReader {
   readonly #delimiter: Buffer;
   readonly #historic: boolean;
   readonly #listener: FormListener;
-  // The first delimiter may stand at the very beginning.
-  #matched = crlf.length;
+  // What may be the beginning of a delimiter: the first one may stand at the very beginning of the body.
+  #tail: Buffer = crlf;
   #state: 'preamble' | 'headers' | 'content' | 'epilogue' = 'preamble';
   /** After a delimiter: the rest of its line and the headers, as far as they have come. */
   #headers: Buffer = Buffer.alloc(0);
@@ -39,46 +38,29 @@ export class FormReader {
 
   /** Reads the next bytes of the body. @throws Refusal `form_malformed`, or what the listener throws */
   read(chunk: Buffer): void {
-    let at = this.#matched > 0 ? this.#matchOn(chunk) : 0;
-    while (at < chunk.length && this.#state !== 'epilogue') {
-      const found = chunk.indexOf(this.#delimiter, at);
-      const end = found < 0 ? chunk.length - this.#beginningAtEnd(chunk, at) : found;
-      if (end > at) this.#take(chunk.subarray(at, end));
-      if (found < 0) return;
+    const bytes = this.#tail.length > 0 ? Buffer.concat([this.#tail, chunk]) : chunk;
+    let at = 0;
+    for (let found = bytes.indexOf(this.#delimiter); found >= 0; found = bytes.indexOf(this.#delimiter, at)) {
+      this.#take(bytes.subarray(at, found));
       this.#delimit();
       at = found + this.#delimiter.length;
     }
+    const end = this.#tailBegins(bytes.subarray(at)) + at;
+    this.#take(bytes.subarray(at, end));
+    this.#tail = bytes.subarray(end);
   }
 
   /** The body has ended. @throws Refusal `form_malformed` */
   end(): void {
-    if (this.#matched > 0) this.#take(this.#delimiter.subarray(0, this.#matched));
+    this.#take(this.#tail);
     if (this.#state === 'headers' && this.#endsHere(this.#headers.toString('latin1'))) this.#state = 'epilogue';
     if (this.#state !== 'epilogue') throw new Refusal('form_malformed');
   }
 
-  // A boundary holds no CR: what may be the beginning of a delimiter goes on as one, or is none from its first byte on.
-  #matchOn(chunk: Buffer): number {
-    const rest = this.#delimiter.subarray(this.#matched, this.#matched + chunk.length);
-    const matched = this.#matched;
-    this.#matched = 0;
-    if (chunk.compare(rest, 0, rest.length, 0, rest.length) !== 0) {
-      this.#take(this.#delimiter.subarray(0, matched));
-      return 0;
-    }
-    if (matched + rest.length < this.#delimiter.length) this.#matched = matched + rest.length;
-    else this.#delimit();
-    return rest.length;
-  }
-
-  // Of a delimiter that may go on in the next chunk: how many of its bytes end this one.
-  #beginningAtEnd(chunk: Buffer, from: number): number {
-    const at = chunk.lastIndexOf(cr);
-    const length = chunk.length - at;
-    if (at < from || length >= this.#delimiter.length) return 0;
-    if (chunk.compare(this.#delimiter, 0, length, at) !== 0) return 0;
-    this.#matched = length;
-    return length;
+  // Where a delimiter begins that may go on in the next chunk, or the end. A boundary holds no CR.
+  #tailBegins(bytes: Buffer): number {
+    const at = bytes.lastIndexOf(cr);
+    return at >= 0 && this.#delimiter.indexOf(bytes.subarray(at)) === 0 ? at : bytes.length;
   }
 
   #endsHere(lastLine: string): boolean {
@@ -86,6 +68,7 @@ export class FormReader {
   }
 
   #take(bytes: Buffer): void {
+    if (bytes.length === 0) return;
     if (this.#state === 'content') this.#listener.content(bytes);
     if (this.#state === 'headers') this.#takeHeaders(Buffer.concat([this.#headers, bytes]));
   }
@@ -101,18 +84,14 @@ export class FormReader {
   #takeHeaders(bytes: Buffer): void {
     this.#headers = bytes;
     const text = bytes.toString('latin1', 0, maxHeaderBytes);
-    const line = /^(--)?[ \t]*\r\n/.exec(text)?.[0];
-    if (line?.startsWith('--')) {
+    if (/^--[ \t]*\r\n/.test(text)) {
       this.#state = 'epilogue';
       return;
     }
-    const start = (line?.length ?? 0) - crlf.length;
-    const end = line ? bytes.indexOf(headersEnd, start) : -1;
-    const isDelimiterLine = line !== undefined || /^-{0,2}[ \t]*\r?$/.test(text);
-    if (!isDelimiterLine || (end < 0 ? bytes.length : end) > maxHeaderBytes) throw new Refusal('form_malformed');
-    if (end >= 0) {
-      this.#begin(bytes.toString('latin1', start + crlf.length, end), bytes.subarray(end + headersEnd.length));
-    }
+    const [whole = '', headers] = /^[ \t]*\r\n(.*?)\r\n\r\n/s.exec(text) ?? [];
+    const mayGoOn = text.length < maxHeaderBytes && /^(-{0,2}[ \t]*\r?$|[ \t]*\r\n)/.test(text);
+    if (headers !== undefined) this.#begin(headers, bytes.subarray(whole.length));
+    else if (!mayGoOn) throw new Refusal('form_malformed');
   }
 
   #begin(headers: string, content: Buffer): void {
@@ -121,6 +100,6 @@ export class FormReader {
     this.#parts += 1;
     this.#state = 'content';
     this.#listener.begin(part);
-    if (content.length > 0) this.#listener.content(content);
+    this.#take(content);
   }
 }

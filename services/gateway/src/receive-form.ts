@@ -3,7 +3,7 @@ import type { ObjectStore } from '@echodrop/object-store/object-store';
 import { boundaryOf } from './boundary.ts';
 import { FormContent } from './form-content.ts';
 import type { FieldName } from './part-headers.ts';
-import { BodyReader } from './read-body.ts';
+import { readBody } from './read-body.ts';
 import { FormReader } from './read-form.ts';
 import { ReceivedMedia } from './received-media.ts';
 import { Refusal } from './refusals.ts';
@@ -61,51 +61,29 @@ export class FormReceiver {
    * @throws Refusal `form_malformed`, `media_too_large`, `too_slow`; ClientGone; StoreUnavailable; before any of these what
    * `after` rejects with; what `mediaBegins` rejects with
    */
-  async receive(request: IncomingMessage, { after, fieldRead, mediaBegins, hashed }: Receiving): Promise<ReceivedForm> {
+  async receive(request: IncomingMessage, receiving: Receiving): Promise<ReceivedForm> {
     await using unpublished = new AsyncDisposableStack();
-    const fields = new Map<FieldName, string>();
-    const files = new Set<FieldName>();
-    let media: ReceivedMedia | undefined;
-    try {
-      const boundary = boundaryOf(request.headers['content-type']);
-      const receiveMedia = () =>
-        unpublished.use(
-          new ReceivedMedia(this.#store, this.#orphaned, {
-            verdict: after,
-            begins: mediaBegins,
-            hashed,
-            maxBytes: this.#rules.maxMediaBytes,
-            drained: () => body.resume(),
-            failed: (error) => body.stop(error),
-          }),
-        );
-      const content = new FormContent({
-        field: (name, value) => {
-          fields.set(name, value);
-          fieldRead?.(fields);
-        },
-        media: (bytes) => {
-          media ??= receiveMedia();
-          if (!media.write(bytes)) body.pause();
-        },
-        mediaEnd: () => media?.end(),
-        fileInstead: (name) => files.add(name),
-      });
-      const form = new FormReader(boundary, this.#rules.compatibility, content);
-      const body = new BodyReader(request, this.#bodyLimits(), { take: (chunk) => form.read(chunk), verdict: after });
-      await body.ended;
-      form.end();
-    } catch (error) {
-      await after;
-      throw error;
-    }
-    await after;
+    const content = this.#read(request, receiving, unpublished);
+    // What the verdict refuses stands above the faults of the form.
+    const { fields, media, files } = await content.finally(() => receiving.after);
     const held = unpublished.move();
     return { fields, media, files, [Symbol.asyncDispose]: () => held.disposeAsync() };
   }
 
-  #bodyLimits() {
-    const { maxMediaBytes, minBytesPerSecond, maxUploadSeconds: maxSeconds } = this.#rules;
-    return { maxBytes: maxMediaBytes + formOverheadBytes, minBytesPerSecond, maxSeconds };
+  async #read(
+    request: IncomingMessage,
+    { after: verdict, fieldRead, mediaBegins: begins, hashed }: Receiving,
+    unpublished: AsyncDisposableStack,
+  ): Promise<FormContent> {
+    const { maxMediaBytes: maxBytes, minBytesPerSecond, maxUploadSeconds: maxSeconds, compatibility } = this.#rules;
+    const receiveMedia = () =>
+      unpublished.use(new ReceivedMedia(this.#store, this.#orphaned, { body, maxBytes, verdict, begins, hashed }));
+    const content = new FormContent(receiveMedia, fieldRead);
+    const form = new FormReader(boundaryOf(request.headers['content-type']), compatibility, content);
+    const limits = { maxBytes: maxBytes + formOverheadBytes, minBytesPerSecond, maxSeconds };
+    const body = readBody(request, limits, (chunk) => form.read(chunk), verdict);
+    await body.ended;
+    form.end();
+    return content;
   }
 }

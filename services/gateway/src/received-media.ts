@@ -3,19 +3,18 @@ import { Readable } from 'node:stream';
 import { probeHeadBytes } from '@echodrop/contracts/probe';
 import { mediaObject, newMediaKey } from '@echodrop/object-store/object-keys';
 import { type ObjectStore, type StoredObject, StoreUnavailable } from '@echodrop/object-store/object-store';
+import type { BodyReading } from './read-body.ts';
 
 interface Receiving {
+  /** Where the bytes come from: paused while the store does not keep up, and stopped when they cannot be stored. */
+  readonly body: Pick<BodyReading, 'pause' | 'resume' | 'stop'>;
+  readonly maxBytes: number;
   /** Nothing reaches the store before it resolves. */
   readonly verdict?: Promise<unknown> | undefined;
   /** Called with the first bytes before they reach the store; what it rejects with ends the receiving. */
   readonly begins?: ((first: Buffer) => Promise<void>) | undefined;
   /** Whether `contentHash` will be asked for. */
   readonly hashed?: boolean | undefined;
-  readonly maxBytes: number;
-  /** Called after `write` has returned false, once more is wanted. */
-  readonly drained: () => void;
-  /** Called when the bytes cannot be stored. */
-  readonly failed: (error: unknown) => void;
 }
 
 /** Media on its way into the store. Whoever holds it disposes of it, and disposing discards it unless it was committed. */
@@ -38,36 +37,37 @@ export class ReceivedMedia implements AsyncDisposable {
     this.#orphaned = orphaned;
     this.#receiving = receiving;
     this.#hash = receiving.hashed ? createHash('sha256') : undefined;
-    this.#source = new Readable({ read: receiving.drained });
+    this.#source = new Readable({ read: receiving.body.resume });
     // The store's reader, or nobody, hears of it.
     this.#source.on('error', () => {});
   }
 
-  /** Takes the next bytes; what is beyond the limit is dropped. @returns false where no more should come until `drained` */
-  write(bytes: Buffer): boolean {
+  /** Takes the next bytes; what is beyond the limit is dropped. */
+  write(bytes: Buffer): void {
+    const { body } = this.#receiving;
     const isFirst = this.#size === 0;
     this.#size += bytes.length;
     if (this.tooLarge) {
       this.#source.destroy(new Error('media is too large'));
       // What is destroyed asks for nothing more.
-      this.#receiving.drained();
-      return true;
+      body.resume();
+      return;
     }
     const missing = probeHeadBytes - this.#head.length;
     if (missing > 0) this.#head = Buffer.concat([this.#head, bytes.subarray(0, missing)]);
     this.#hash?.update(bytes);
     if (isFirst) {
       this.#stored = this.#put(bytes);
-      this.#stored.catch((error) => this.tooLarge || this.#receiving.failed(error));
+      this.#stored.catch((error) => this.tooLarge || body.stop(error));
     }
-    return this.#source.push(bytes);
+    if (!this.#source.push(bytes)) body.pause();
   }
 
   /** All bytes have come. Empty media is not stored. */
   end(): void {
     this.#source.push(null);
     // What has ended asks for nothing more.
-    this.#receiving.drained();
+    this.#receiving.body.resume();
   }
 
   /** How many bytes have come. */

@@ -11,7 +11,7 @@ export async function measureUploads(bench: Bench): Promise<void> {
   const echodrops = await startRoots(bench, systems);
   const naive = systems.use(await startPeer(bench.around, 'naive'));
   const passThrough = systems.use(await startPeer(bench.around, 'pass-through'));
-  const all: System[] = [...echodrops, naive, passThrough];
+  const all: System[] = [naive, passThrough, ...echodrops];
   for (const size of options.sizes) {
     for (const system of all) await warmUp(bench, system, samples[size]);
     for (let round = 0; round < options.rounds; round += 1) {
