@@ -31,7 +31,7 @@ export class PartMemory {
   readonly #waiting = new Set<(grant: Grant) => void>();
   readonly #spare: Buffer[] = [];
   /** How to crowd out each upload that holds memory, and since when it fills its part; the oldest first. */
-  readonly #holders = new Map<() => void, number>();
+  readonly #holders = new Map<(reason: CrowdedOut) => void, number>();
   readonly #patienceMs: number;
   #crowding: NodeJS.Timeout | undefined;
   #freeBlocks: number;
@@ -89,12 +89,12 @@ export class PartMemory {
   }
 
   /** An upload begins to fill a part; `crowdOut` takes its memory away. */
-  begin(crowdOut: () => void): void {
+  begin(crowdOut: (reason: CrowdedOut) => void): void {
     this.#holders.set(crowdOut, performance.now());
   }
 
   /** The upload that `crowdOut` belongs to has nothing any more. */
-  end(crowdOut: () => void): void {
+  end(crowdOut: (reason: CrowdedOut) => void): void {
     this.#holders.delete(crowdOut);
   }
 
@@ -120,7 +120,7 @@ export class PartMemory {
       this.#crowding = undefined;
       if (this.#waiting.size > 0 && this.#holders.get(crowdOut) === since) {
         this.#holders.delete(crowdOut);
-        crowdOut();
+        crowdOut(new CrowdedOut('the memory of a slow upload was needed by others'));
       }
       this.#crowdOutWhenDue();
     };

@@ -1,7 +1,6 @@
 import type { Readable } from 'node:stream';
 import { consumeSource } from './consume-source.ts';
 import type { MinioBucket } from './minio-bucket.ts';
-import { CrowdedOut } from './object-store.ts';
 import type { PartMemory } from './part-memory.ts';
 import { UploadPart } from './upload-part.ts';
 
@@ -23,8 +22,7 @@ export async function uploadToS3(
   source: Readable,
   { memory, signal, contentType }: Upload,
 ) {
-  const crowdOut = () => source.destroy(new CrowdedOut('the memory of a slow upload was needed by others'));
-  using part = new UploadPart(memory, crowdOut);
+  using part = new UploadPart(memory, (reason) => source.destroy(reason));
   const target = new S3Target(bucket, key, contentType);
   let size = 0;
   const takeRest = async (taken: number | Promise<number>, chunk: Buffer, halted: AbortSignal) => {

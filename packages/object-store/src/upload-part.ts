@@ -1,16 +1,17 @@
+import type { CrowdedOut } from './object-store.ts';
 import { blockBytes, type Grant, type PartMemory, partBytes } from './part-memory.ts';
 
 /** One upload's part: filled from the source, sent, emptied, filled again. Disposing gives its memory back. */
 export class UploadPart implements Disposable {
   readonly #memory: PartMemory;
-  readonly #crowdOut: () => void;
+  readonly #crowdOut: (reason: CrowdedOut) => void;
   #blocks: Buffer[] = [];
   #granted = 0;
   #lane = false;
   #size = 0;
 
   /** `crowdOut` is called when its memory is needed by others. */
-  constructor(memory: PartMemory, crowdOut: () => void) {
+  constructor(memory: PartMemory, crowdOut: (reason: CrowdedOut) => void) {
     this.#memory = memory;
     this.#crowdOut = crowdOut;
   }

@@ -52,7 +52,7 @@ export function gatewayApp(gateway: Gateway): Express {
   });
   for (const base of gateway.basePaths) {
     app.use(ownUploadsRoutes(base, { ...gateway, parts: gateway.ownParts }));
-    app.use(openApiRoute(base, gateway.parts.maxMediaBytes));
+    app.use(openApiRoute(base, gateway.parts.forms.maxMediaBytes));
     for (const version of [1, 2] as const) {
       for (const format of ['xml', 'json'] as const) {
         app

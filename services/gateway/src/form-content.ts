@@ -7,8 +7,8 @@ import { Refusal } from './refusals.ts';
 export const maxFieldBytes = 64 * 1024;
 const maxParts = 100;
 
-/** What a form holds, as far as it has come: decoded text fields, and the media. Every other part is dropped. */
-export class FormContent implements FormListener {
+/** What a form holds, as far as it has come: decoded text fields, and the media. Every other part is dropped. Disposing disposes of the media. */
+export class FormContent implements FormListener, AsyncDisposable {
   readonly fields = new Map<FieldName, string>();
   /** The parameters that came as files, and so did not come. */
   readonly files = new Set<FieldName>();
@@ -59,6 +59,10 @@ export class FormContent implements FormListener {
       this.fields.set(name, decode(this.#text, content));
       this.#fieldRead?.(this.fields);
     }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.media?.[Symbol.asyncDispose]();
   }
 }
 

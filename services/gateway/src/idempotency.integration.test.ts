@@ -79,7 +79,9 @@ interface Sent {
 /** Uploads as the gateway does: into the store, published or not, and disposed of. */
 async function send(to: OncePublisher, sent: Sent): Promise<Published> {
   const { key, message = 'hello', media = photo, application = 'app', subject = caller.subject } = sent;
-  await using received = new ReceivedMedia(store, () => expect.unreachable(), {
+  await using received = new ReceivedMedia({
+    store,
+    orphaned: () => expect.unreachable(),
     hashed: key !== undefined,
     maxBytes: media.length,
     body: { pause: () => {}, resume: () => {}, stop: () => {} },

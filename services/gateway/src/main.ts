@@ -24,7 +24,6 @@ import { IdempotencyClaims } from './idempotency-claims.ts';
 import { MediaProbe } from './media-probe.ts';
 import { ProbeQueues } from './probe-queues.ts';
 import { Publisher } from './publish.ts';
-import { FormReceiver } from './receive-form.ts';
 import { RenditionWishes } from './rendition-wishes.ts';
 import { tellSweeps } from './tell-sweeps.ts';
 import { UploadRates } from './upload-rates.ts';
@@ -52,13 +51,14 @@ await runService('gateway', readConfig, async ({ config, log, metrics, health, p
       deadlineMs: verificationDeadlineMs,
     }),
   );
-  const limits = {
+  const forms = {
+    store,
+    orphaned: (mediaKey: string) => events.mediaOrphaned(mediaKey),
     maxMediaBytes: config.MAX_MEDIA_BYTES,
     minBytesPerSecond: config.MIN_BYTES_PER_SECOND,
     maxUploadSeconds: config.MAX_UPLOAD_SECONDS,
     compatibility: config.CLIENT_COMPATIBILITY,
   };
-  const forms = new FormReceiver(store, limits, (mediaKey) => events.mediaOrphaned(mediaKey));
   const renditions = parts.use(new RenditionClient({ url: queueRedisUrl(config), log }));
   const wishes = new RenditionWishes(renditions, (mediaKey, error) => events.renditionsUnasked(mediaKey, error));
   const mediaLimits = { maxPixels: config.MAX_PIXELS, typesOff: config.MEDIA_TYPES_OFF };
@@ -80,8 +80,6 @@ await runService('gateway', readConfig, async ({ config, log, metrics, health, p
       forms,
       publisher: new OncePublisher(publisher, claims),
       apiKeys: new ApiKeys(config.API_KEYS),
-      maxMediaBytes: config.MAX_MEDIA_BYTES,
-      compatibility: config.CLIENT_COMPATIBILITY,
     },
     ownParts: { admission, verifier, store, compatibility: config.CLIENT_COMPATIBILITY },
     events,

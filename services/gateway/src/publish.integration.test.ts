@@ -35,7 +35,7 @@ async function publish(store: FaultyStore): Promise<{ record: StoredRecord; unli
     unlisted += 1;
   });
   const receiving = { maxBytes: photo.length, body: { pause: () => {}, resume: () => {}, stop: () => {} } };
-  await using media = new ReceivedMedia(store, () => expect.unreachable(), receiving);
+  await using media = new ReceivedMedia({ store, orphaned: () => expect.unreachable(), ...receiving });
   media.write(photo);
   media.end();
   const upload = { media, message: 'hello', application: 'app' };

@@ -32,7 +32,7 @@ export function readBody(
   verdict?: Promise<unknown>,
 ): BodyReading {
   const { promise: ended, resolve, reject } = Promise.withResolvers<void>();
-  const pace = new SenderPace(limits);
+  const isTooSlow = slownessOf(limits);
   let [isOver, read, maxRead] = [false, 0, verdict ? maxUnverifiedBytes : Number.POSITIVE_INFINITY];
   const end = (settle: () => void) => {
     if (isOver) return;
@@ -56,7 +56,7 @@ export function readBody(
     if (read >= maxRead) request.pause();
   };
   const seconds = setInterval(() => {
-    if (pace.isTooSlow(read, request.isPaused())) stop(new Refusal('too_slow'));
+    if (isTooSlow(read, request.isPaused())) stop(new Refusal('too_slow'));
   }, 1000);
   verdict?.then(() => {
     maxRead = Number.POSITIVE_INFINITY;
@@ -73,32 +73,22 @@ export function readBody(
   return { ended, pause: () => request.pause(), resume, stop };
 }
 
-/** Judges a sender once a second. Only the seconds in which we wait for it count: while we do not read, nobody is slow. */
-class SenderPace {
-  readonly #limits: BodyLimits;
-  #seconds = 0;
-  #waited = 0;
-  #silent = 0;
-  #lastRead = 0;
-  #windowStart = 0;
-
-  constructor(limits: BodyLimits) {
-    this.#limits = limits;
-  }
-
-  /** @param read the bytes that have come so far */
-  isTooSlow(read: number, isPaused: boolean): boolean {
-    const { minBytesPerSecond, maxSeconds } = this.#limits;
-    this.#seconds += 1;
+/**
+ * Judges a sender once a second, by the bytes that have come so far. Only the seconds in which we wait for it count: while we
+ * do not read, nobody is slow.
+ */
+function slownessOf({ minBytesPerSecond, maxSeconds }: BodyLimits): (read: number, isPaused: boolean) => boolean {
+  let [seconds, waited, silent, lastRead, windowStart] = [0, 0, 0, 0, 0];
+  return (read, isPaused) => {
+    seconds += 1;
     if (isPaused) return false;
-    this.#silent = read > this.#lastRead ? 0 : this.#silent + 1;
-    this.#lastRead = read;
-    if (this.#seconds >= maxSeconds || this.#silent === paceSeconds) return true;
-    this.#waited += 1;
-    if (this.#waited < paceSeconds) return false;
-    const bytes = read - this.#windowStart;
-    this.#waited = 0;
-    this.#windowStart = read;
-    return bytes < paceSeconds * minBytesPerSecond;
-  }
+    waited += 1;
+    silent = read > lastRead ? 0 : silent + 1;
+    lastRead = read;
+    if (seconds >= maxSeconds || silent === paceSeconds) return true;
+    if (waited < paceSeconds) return false;
+    const isTooSlow = read - windowStart < paceSeconds * minBytesPerSecond;
+    [waited, windowStart] = [0, read];
+    return isTooSlow;
+  };
 }

@@ -38,33 +38,35 @@ export class FormReader {
 
   /** Reads the next bytes of the body. @throws Refusal `form_malformed`, or what the listener throws */
   read(chunk: Buffer): void {
-    const bytes = this.#tail.length > 0 ? Buffer.concat([this.#tail, chunk]) : chunk;
+    // Most tails end with the next bytes: no more than these are copied.
+    const joined = this.#tail.length > 0 ? this.#delimiter.length : 0;
+    for (const bytes of [chunk.subarray(0, joined), chunk.subarray(joined)]) {
+      this.#scan(this.#tail.length > 0 ? Buffer.concat([this.#tail, bytes]) : bytes);
+    }
+  }
+
+  /** The body has ended. @throws Refusal `form_malformed` */
+  end(): void {
+    this.#take(this.#tail);
+    const lastLine = this.#headers.toString('latin1');
+    const isForgiven = this.#historic && this.#parts > 0 && /^(\r\n)?$/.test(lastLine);
+    const isAtEnd = this.#state === 'headers' && (isForgiven || /^--[ \t]*\r?$/.test(lastLine));
+    if (this.#state !== 'epilogue' && !isAtEnd) throw new Refusal('form_malformed');
+  }
+
+  #scan(bytes: Buffer): void {
     let at = 0;
     for (let found = bytes.indexOf(this.#delimiter); found >= 0; found = bytes.indexOf(this.#delimiter, at)) {
       this.#take(bytes.subarray(at, found));
       this.#delimit();
       at = found + this.#delimiter.length;
     }
-    const end = this.#tailBegins(bytes.subarray(at)) + at;
-    this.#take(bytes.subarray(at, end));
-    this.#tail = bytes.subarray(end);
-  }
-
-  /** The body has ended. @throws Refusal `form_malformed` */
-  end(): void {
-    this.#take(this.#tail);
-    if (this.#state === 'headers' && this.#endsHere(this.#headers.toString('latin1'))) this.#state = 'epilogue';
-    if (this.#state !== 'epilogue') throw new Refusal('form_malformed');
-  }
-
-  // Where a delimiter begins that may go on in the next chunk, or the end. A boundary holds no CR.
-  #tailBegins(bytes: Buffer): number {
-    const at = bytes.lastIndexOf(cr);
-    return at >= 0 && this.#delimiter.indexOf(bytes.subarray(at)) === 0 ? at : bytes.length;
-  }
-
-  #endsHere(lastLine: string): boolean {
-    return /^--[ \t]*\r?$/.test(lastLine) || (this.#historic && this.#parts > 0 && /^(\r\n)?$/.test(lastLine));
+    const rest = bytes.subarray(at);
+    // A boundary holds no CR: only the last one may begin a delimiter that goes on in the next chunk.
+    const last = rest.lastIndexOf(cr);
+    const end = last >= 0 && this.#delimiter.indexOf(rest.subarray(last)) === 0 ? last : rest.length;
+    this.#take(rest.subarray(0, end));
+    this.#tail = rest.subarray(end);
   }
 
   #take(bytes: Buffer): void {
@@ -90,16 +92,12 @@ export class FormReader {
     }
     const [whole = '', headers] = /^[ \t]*\r\n(.*?)\r\n\r\n/s.exec(text) ?? [];
     const mayGoOn = text.length < maxHeaderBytes && /^(-{0,2}[ \t]*\r?$|[ \t]*\r\n)/.test(text);
-    if (headers !== undefined) this.#begin(headers, bytes.subarray(whole.length));
-    else if (!mayGoOn) throw new Refusal('form_malformed');
-  }
-
-  #begin(headers: string, content: Buffer): void {
-    const part = partKind(headers, this.#historic);
+    if (headers === undefined && mayGoOn) return;
+    const part = headers === undefined ? undefined : partKind(headers, this.#historic);
     if (!part) throw new Refusal('form_malformed');
     this.#parts += 1;
     this.#state = 'content';
     this.#listener.begin(part);
-    this.#take(content);
+    this.#take(bytes.subarray(whole.length));
   }
 }

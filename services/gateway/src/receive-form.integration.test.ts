@@ -8,7 +8,8 @@ import { FilesystemObjectStore } from '@echodrop/object-store/filesystem-object-
 import { type MultipartForm, multipartForm } from '@echodrop/testkit/multipart-form';
 import { RawClient } from '@echodrop/testkit/raw-client';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { FormReceiver, type ReceivedForm } from './receive-form.ts';
+import type { FormContent } from './form-content.ts';
+import { type FormSettings, receiveForm } from './receive-form.ts';
 import { Refusal } from './refusals.ts';
 
 const limits = {
@@ -22,17 +23,17 @@ const media = Buffer.from(Array.from({ length: 300 }, (_, i) => i % 256));
 const parts = new AsyncDisposableStack();
 let address: string;
 let folder: string;
-let forms: FormReceiver;
-let received: (form: ReceivedForm) => unknown = () => {};
+let forms: FormSettings;
+let received: (form: FormContent) => unknown = () => {};
 let after: Promise<unknown> | undefined;
 
 beforeAll(async () => {
   folder = parts.use(await mkdtempDisposable(join(tmpdir(), 'receive-form-'))).path;
-  forms = new FormReceiver(new FilesystemObjectStore(folder), limits, () => expect.unreachable());
+  forms = { ...limits, store: new FilesystemObjectStore(folder), orphaned: () => expect.unreachable() };
   const server = createServer(async (request, response) => {
     const end = (outcome: string) => response.setHeader('Content-Length', outcome.length).end(outcome);
     try {
-      await using form = await forms.receive(request, after ? { after } : {});
+      await using form = await receiveForm(request, forms, after ? { after } : {});
       await received(form);
       end('received');
     } catch (error) {

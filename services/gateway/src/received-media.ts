@@ -6,6 +6,9 @@ import { type ObjectStore, type StoredObject, StoreUnavailable } from '@echodrop
 import type { BodyReading } from './read-body.ts';
 
 interface Receiving {
+  readonly store: ObjectStore;
+  /** Called with the key of media that could not be removed: the sweeper will. */
+  readonly orphaned: (key: string) => void;
   /** Where the bytes come from: paused while the store does not keep up, and stopped when they cannot be stored. */
   readonly body: Pick<BodyReading, 'pause' | 'resume' | 'stop'>;
   readonly maxBytes: number;
@@ -20,8 +23,6 @@ interface Receiving {
 /** Media on its way into the store. Whoever holds it disposes of it, and disposing discards it unless it was committed. */
 export class ReceivedMedia implements AsyncDisposable {
   readonly key = newMediaKey();
-  readonly #store: ObjectStore;
-  readonly #orphaned: (key: string) => void;
   readonly #receiving: Receiving;
   readonly #stop = new AbortController();
   readonly #source: Readable;
@@ -31,10 +32,7 @@ export class ReceivedMedia implements AsyncDisposable {
   #stored: Promise<StoredObject | undefined> = Promise.resolve(undefined);
   #committed = false;
 
-  /** `orphaned` is told of media that could not be removed and is left to the sweeper. */
-  constructor(store: ObjectStore, orphaned: (key: string) => void, receiving: Receiving) {
-    this.#store = store;
-    this.#orphaned = orphaned;
+  constructor(receiving: Receiving) {
     this.#receiving = receiving;
     this.#hash = receiving.hashed ? createHash('sha256') : undefined;
     this.#source = new Readable({ read: receiving.body.resume });
@@ -104,17 +102,17 @@ export class ReceivedMedia implements AsyncDisposable {
     if (this.#committed) return;
     this.#stop.abort(new Error('media is discarded'));
     try {
-      if (await this.#stored) await this.#store.remove(mediaObject(this.key));
+      if (await this.#stored) await this.#receiving.store.remove(mediaObject(this.key));
     } catch (error) {
       // What a store at fault has of it, nobody knows; after any other error it has nothing.
-      if (error instanceof StoreUnavailable) this.#orphaned(this.key);
+      if (error instanceof StoreUnavailable) this.#receiving.orphaned(this.key);
     }
   }
 
   async #put(first: Buffer): Promise<StoredObject> {
-    const { verdict, begins } = this.#receiving;
+    const { store, verdict, begins } = this.#receiving;
     await verdict;
     await begins?.(first);
-    return this.#store.put(mediaObject(this.key), this.#source, { signal: this.#stop.signal });
+    return store.put(mediaObject(this.key), this.#source, { signal: this.#stop.signal });
   }
 }

@@ -2,7 +2,6 @@ import { Secret } from '@echodrop/service/secret';
 import { expect, test } from 'vitest';
 import { ApiKeys } from './api-keys.ts';
 import type { FieldName } from './part-headers.ts';
-import type { ReceivedForm } from './receive-form.ts';
 import type { ReceivedMedia } from './received-media.ts';
 import { Refusal } from './refusals.ts';
 import { requireParameters } from './require-upload.ts';
@@ -11,9 +10,9 @@ const apiKeys = new ApiKeys(new Secret('web=first, second'));
 const stored = { key: 'media/a', size: 1, etag: 'e' };
 const media = { tooLarge: false, stored: async () => stored } as ReceivedMedia;
 
-function form(fields: Partial<Record<FieldName, string>>, files: readonly FieldName[] = []): ReceivedForm {
+function form(fields: Partial<Record<FieldName, string>>, files: readonly FieldName[] = []) {
   const given = new Map(Object.entries(fields) as [FieldName, string][]);
-  return { fields: given, files: new Set(files), media, [Symbol.asyncDispose]: async () => {} };
+  return { fields: given, files: new Set(files), media };
 }
 
 test('historic mode forgives that no message came, and not that it came as a file', async () => {

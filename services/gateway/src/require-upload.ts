@@ -1,6 +1,6 @@
 import type { StoredObject } from '@echodrop/object-store/object-store';
 import type { ApiKeys } from './api-keys.ts';
-import type { ReceivedForm } from './receive-form.ts';
+import type { FormContent } from './form-content.ts';
 import type { ReceivedMedia } from './received-media.ts';
 import { Refusal } from './refusals.ts';
 
@@ -16,7 +16,7 @@ export interface CompleteUpload {
  * @throws Refusal `parameter_missing`, `api_key_unknown`
  */
 export async function requireParameters(
-  { fields, media, files }: ReceivedForm,
+  { fields, media, files }: Pick<FormContent, 'fields' | 'media' | 'files'>,
   apiKeys: ApiKeys,
   compatibility: 'strict' | 'historic',
 ): Promise<CompleteUpload> {

@@ -6,7 +6,7 @@ import { credentialsFromHeaders, requireCaller } from './credentials.ts';
 import { EarlyVerdict } from './early-verdict.ts';
 import type { OncePublisher, Published } from './idempotency.ts';
 import { idempotencyKeyOf } from './idempotency-key.ts';
-import { type FormReceiver, requireFittingBody } from './receive-form.ts';
+import { type FormSettings, receiveForm, requireFittingBody } from './receive-form.ts';
 import { requireParameters } from './require-upload.ts';
 
 /** One upload: its request, how to tell a waiting client to send its body, and when the client has gone. */
@@ -21,11 +21,9 @@ export interface Upload {
 export interface UploadParts {
   readonly admission: Admission;
   readonly verifier: VerificationClient;
-  readonly forms: FormReceiver;
+  readonly forms: FormSettings;
   readonly publisher: OncePublisher;
   readonly apiKeys: ApiKeys;
-  readonly maxMediaBytes: number;
-  readonly compatibility: 'strict' | 'historic';
 }
 
 // `return await` in both: a promise returned as it is would be awaited only after the form was disposed of.
@@ -36,20 +34,20 @@ export async function uploadV2(
   parts: UploadParts,
 ): Promise<Published> {
   using admitted = parts.admission.admit();
-  const credentials = await credentialsFromHeaders(request.headers, parts.verifier, parts.compatibility);
+  const credentials = await credentialsFromHeaders(request.headers, parts.verifier, parts.forms.compatibility);
   const idempotencyKey = idempotencyKeyOf(request.headers);
-  requireFittingBody(request, parts.maxMediaBytes);
+  requireFittingBody(request, parts.forms.maxMediaBytes);
   sendBody();
   const caller = parts.verifier
     .verify({ credentials, clientAddress }, gone)
     .then(requireCaller)
     .then(admitted.byCaller);
-  await using form = await parts.forms.receive(request, {
+  await using form = await receiveForm(request, parts.forms, {
     after: caller,
     mediaBegins: admitted.withMedia,
     hashed: idempotencyKey !== undefined,
   });
-  const upload = await requireParameters(form, parts.apiKeys, parts.compatibility);
+  const upload = await requireParameters(form, parts.apiKeys, parts.forms.compatibility);
   await admitted.fromApplication(upload.application);
   return await parts.publisher.publish(upload, await caller, idempotencyKey, gone);
 }
@@ -61,16 +59,16 @@ export async function uploadV1(
 ): Promise<Published> {
   using admitted = parts.admission.admit();
   const idempotencyKey = idempotencyKeyOf(request.headers);
-  requireFittingBody(request, parts.maxMediaBytes);
+  requireFittingBody(request, parts.forms.maxMediaBytes);
   sendBody();
   const early = new EarlyVerdict(parts.verifier, clientAddress, gone);
-  await using form = await parts.forms.receive(request, {
+  await using form = await receiveForm(request, parts.forms, {
     fieldRead: early.fieldRead,
     mediaBegins: admitted.withMedia,
     hashed: idempotencyKey !== undefined,
   });
   const verdict = early.verdict;
-  const upload = await requireParameters(form, parts.apiKeys, parts.compatibility);
+  const upload = await requireParameters(form, parts.apiKeys, parts.forms.compatibility);
   const caller = await admitted.byCaller(requireCaller(await verdict));
   await admitted.fromApplication(upload.application);
   return await parts.publisher.publish(upload, caller, idempotencyKey, gone);
