@@ -1,6 +1,6 @@
 import { tmpdir } from 'node:os';
 import { CountedSource } from '@echodrop/testkit/counted-source';
-import { exif, jpegWithExif, segment } from '@echodrop/testkit/sample-exif';
+import { entry, exif, jpegWithExif, segment } from '@echodrop/testkit/sample-exif';
 import sharp from 'sharp';
 import { expect, test } from 'vitest';
 import { probeMedia } from './probe.ts';
@@ -50,14 +50,7 @@ const framesToTry = Array.from({ length: 16 }, (_, n) =>
 function exifOf(told: number, ...entries: readonly [number, number, number, number][]): Buffer {
   const head = Buffer.from('Exif\0\0II*\0\x08\0\0\0\0\0', 'latin1');
   head.writeUInt16LE(told, head.length - 2);
-  const written = entries.map(([tag, type, count, value]) => {
-    const entry = Buffer.alloc(12);
-    entry.writeUInt16LE(tag, 0);
-    entry.writeUInt16LE(type, 2);
-    entry.writeUInt32LE(count, 4);
-    entry.writeUInt32LE(value, 8);
-    return entry;
-  });
+  const written = entries.map((each) => entry(...each));
   return segment(0xe1, Buffer.concat([head, ...written, Buffer.alloc(told > entries.length ? 0 : 4)]));
 }
 

@@ -1,24 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Track } from './ffprobe.ts';
 import { isPlainHdr } from './heif-size.ts';
+import { isFilm, type LocalMedia } from './local-media.ts';
 import { lookAtFile } from './local-source.ts';
-import { isPhoto, type MediaType, type VideoType } from './media-type.ts';
 import type { PictureJob, PictureToMake } from './picture-job.ts';
 import { makePictures } from './picture-process.ts';
 import { isSequence, pictureOfBitmap, pictureOfFilm, pictureOfHdr, pictureOfSequence } from './still-picture.ts';
 import type { UnsupportedReason } from './unsupported.ts';
-
-/** Media as a whole file on this machine: renditions need all of its bytes. */
-export interface LocalMedia {
-  readonly path: string;
-  readonly type: MediaType;
-  /** Of a film, where somebody has looked already. */
-  readonly tracks?: readonly Track[] | UnsupportedReason;
-}
-
-export type LocalFilm = LocalMedia & { readonly type: VideoType };
 
 export interface RenderOptions {
   /** For what lies on disk only while rendering. */
@@ -64,12 +53,13 @@ export async function drawableSource(
 }
 
 async function stillOf(
-  { path, type, ...looked }: LocalMedia,
+  media: LocalMedia,
   still: string,
   options: Pick<RenderOptions, 'maxPixels' | 'signal'>,
 ): Promise<'done' | 'not needed' | UnsupportedReason> {
+  const { path, type } = media;
   if (type === 'bmp') return pictureOfBitmap(path, still, options);
-  if (!isPhoto(type)) return pictureOfFilm({ path, type, ...looked }, still, options);
+  if (isFilm(media)) return pictureOfFilm(media, still, options);
   if ((type === 'avif' || type === 'heic') && (await isSequence(path))) return pictureOfSequence(path, still, options);
   if (type === 'avif' && (await lookAtFile(path, isPlainHdr))) return pictureOfHdr(path, still, options);
   return 'not needed';

@@ -44,7 +44,8 @@ function directory(entries: readonly Buffer[]): Buffer {
   return Buffer.concat([count, ...entries, Buffer.alloc(4)]);
 }
 
-function entry(tag: number, type: number, count: number, value: number): Buffer {
+/** An entry of an EXIF directory. */
+export function entry(tag: number, type: number, count: number, value: number): Buffer {
   const bytes = Buffer.alloc(12);
   bytes.writeUInt16LE(tag, 0);
   bytes.writeUInt16LE(type, 2);

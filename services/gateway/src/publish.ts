@@ -39,13 +39,15 @@ export class MediaFailure extends Error {
   }
 }
 
+type Probes = Pick<MediaProbe, 'probe' | 'deadlineMs'>;
+
 /** Whose a record is. */
 type Owner = Pick<StoredRecord, 'provider' | 'subject' | 'application'>;
 
 /** Makes media public: finds out what it is, writes its record, asks for its renditions, and lists it. */
 export class Publisher {
   readonly #store: ObjectStore;
-  readonly #probes: Pick<MediaProbe, 'probe' | 'deadlineMs'>;
+  readonly #probes: Probes;
   readonly #wishes: Pick<RenditionWishes, 'ask'>;
   readonly #unlisted: (mediaId: string, error: unknown) => void;
   /** Nobody writes a record any more when so much time has passed since its publishing began. */
@@ -54,7 +56,7 @@ export class Publisher {
   /** `unlisted` hears of a record that could not be listed; the upload is well all the same. */
   constructor(
     store: ObjectStore,
-    probes: Pick<MediaProbe, 'probe' | 'deadlineMs'>,
+    probes: Probes,
     wishes: Pick<RenditionWishes, 'ask'>,
     unlisted: (mediaId: string, error: unknown) => void,
   ) {

@@ -1,8 +1,8 @@
 import { stat } from 'node:fs/promises';
-import { isPhoto } from '@echodrop/media/media-type';
+import { isFilm, type LocalMedia } from '@echodrop/media/local-media';
 import { picturesOf, type Recipe, type RenditionSet } from '@echodrop/media/recipes';
 import { renderFilm } from '@echodrop/media/render-film';
-import { type LocalMedia, type Rendered, type RenderOptions, renderPictures } from '@echodrop/media/render-pictures';
+import { type Rendered, type RenderOptions, renderPictures } from '@echodrop/media/render-pictures';
 
 /** A rendition that is wanted, and the file that it is to be in. */
 export interface RenditionToMake {
@@ -23,9 +23,8 @@ export async function makeRenditions(
   renditions: readonly RenditionToMake[],
   options: RenderOptions,
 ): Promise<RenditionsMade> {
-  const { type, ...lying } = media;
   if (set !== 'film') {
-    const pictures = picturesOf(type).flatMap((recipe) =>
+    const pictures = picturesOf(media.type).flatMap((recipe) =>
       renditions
         .filter(({ recipe: { name, extension } }) => name === recipe.name && extension === recipe.extension)
         .map((rendition) => ({ recipe, path: rendition.path })),
@@ -34,8 +33,8 @@ export async function makeRenditions(
     return { rendered, made: await thoseThere(pictures) };
   }
   const [film] = renditions;
-  if (!film || isPhoto(type)) return { rendered: { outcome: 'unsupported', why: 'no_picture' }, made: [] };
-  const rendered = await renderFilm({ type, ...lying }, film.path, options);
+  if (!film || !isFilm(media)) return { rendered: { outcome: 'unsupported', why: 'no_picture' }, made: [] };
+  const rendered = await renderFilm(media, film.path, options);
   return { rendered, made: rendered.outcome === 'made' ? [film] : [] };
 }
 

@@ -31,6 +31,16 @@ async function uploaded(): Promise<string> {
   return mediaKey;
 }
 
+function storeThatPutsAfter(before: (key: string) => Promise<void>): ObjectStore {
+  const put = async (...args: Parameters<ObjectStore['put']>) => {
+    await before(args[0]);
+    return store.put(...args);
+  };
+  return new Proxy(store, {
+    get: (target, name) => (name === 'put' ? put : Reflect.get(target, name).bind(target)),
+  });
+}
+
 /** Renders; just before the picture named `last` is stored, `meanwhile` happens. */
 function renderWhile(
   mediaKey: string,
@@ -38,12 +48,8 @@ function renderWhile(
   meanwhile: () => Promise<void>,
   signal = new AbortController().signal,
 ): Promise<unknown> {
-  const slowly = async (...[key, source, options]: Parameters<ObjectStore['put']>) => {
+  const slow = storeThatPutsAfter(async (key) => {
     if (key.includes(`/${last}-`)) await meanwhile();
-    return store.put(key, source, options);
-  };
-  const slow: ObjectStore = new Proxy(store, {
-    get: (target, name) => (name === 'put' ? slowly : Reflect.get(target, name).bind(target)),
   });
   return renderWith(slow, mediaKey, { signal, set: last === full.name ? setOf(full) : 'pictures' });
 }
@@ -142,15 +148,7 @@ test('pictures of a film that is removed while they are stored are withdrawn bef
   await store.put(mediaObject(mediaKey), Readable.from([await sampleFilm('mp4', { width: 64, height: 48 })]));
   const rendered: unknown[] = [];
   const told = { ...events, rendered: ({ set }: { set: RenditionSet }) => rendered.push(set) };
-  const watched: ObjectStore = new Proxy(store, {
-    get: (target, name) => {
-      if (name !== 'put') return Reflect.get(target, name).bind(target);
-      return async (...args: Parameters<ObjectStore['put']>) => {
-        await takeDown(mediaKey);
-        return store.put(...args);
-      };
-    },
-  });
+  const watched = storeThatPutsAfter(() => takeDown(mediaKey));
   const rendering = { store: watched, scratchDir, maxPixels: 1_000_000, typesOff: new Set<MediaType>(), events: told };
   const question = { mediaKey, type: 'mp4', set: 'film' } as const;
   await expect(render(question, new AbortController().signal, rendering)).rejects.toThrow(MediaRemoved);
