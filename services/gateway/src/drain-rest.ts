@@ -23,5 +23,6 @@ export function drainRest(request: IncomingMessage, done: () => void): void {
   });
   for (const end of ['end', 'close', 'error']) request.once(end, finish);
   // Whoever read it before may have paused it.
-  request.resume();
+  if (request.destroyed) finish();
+  else request.resume();
 }

@@ -81,11 +81,12 @@ function slownessOf({ minBytesPerSecond, maxSeconds }: BodyLimits): (read: numbe
   let [seconds, waited, silent, lastRead, windowStart] = [0, 0, 0, 0, 0];
   return (read, isPaused) => {
     seconds += 1;
+    if (seconds >= maxSeconds) return true;
     if (isPaused) return false;
     waited += 1;
     silent = read > lastRead ? 0 : silent + 1;
     lastRead = read;
-    if (seconds >= maxSeconds || silent === paceSeconds) return true;
+    if (silent === paceSeconds) return true;
     if (waited < paceSeconds) return false;
     const isTooSlow = read - windowStart < paceSeconds * minBytesPerSecond;
     [waited, windowStart] = [0, read];

@@ -70,6 +70,19 @@ test('a valid form comes out as it was sent, whatever its order, its boundary an
   );
 });
 
+// The first piece tells the type of the media, and so whether its queue is full.
+test('content that is sent apart from its headers comes out in one piece', () => {
+  const pieces: string[] = [];
+  const form = new FormReader('bound', 'strict', {
+    begin: () => {},
+    content: (bytes) => pieces.push(`${bytes}`),
+    end: () => {},
+  });
+  form.read(Buffer.from('--bound\r\nContent-Disposition: form-data; name="media"; filename="a"\r\n\r\n'));
+  form.read(Buffer.from('the first bytes of a photo'));
+  expect(pieces).toEqual(['the first bytes of a photo']);
+});
+
 // Each of these breaks a form of three parts with the boundary `bound` for certain.
 const breakings: Record<string, (body: Buffer, at: number) => Buffer> = {
   'cut before its end': (body, at) => body.subarray(0, at % (body.length - '--\r\n'.length)),

@@ -38,23 +38,7 @@ export class FormReader {
 
   /** Reads the next bytes of the body. @throws Refusal `form_malformed`, or what the listener throws */
   read(chunk: Buffer): void {
-    // Most tails end with the next bytes: no more than these are copied.
-    const joined = this.#tail.length > 0 ? this.#delimiter.length : 0;
-    for (const bytes of [chunk.subarray(0, joined), chunk.subarray(joined)]) {
-      this.#scan(this.#tail.length > 0 ? Buffer.concat([this.#tail, bytes]) : bytes);
-    }
-  }
-
-  /** The body has ended. @throws Refusal `form_malformed` */
-  end(): void {
-    this.#take(this.#tail);
-    const lastLine = this.#headers.toString('latin1');
-    const isForgiven = this.#historic && this.#parts > 0 && /^(\r\n)?$/.test(lastLine);
-    const isAtEnd = this.#state === 'headers' && (isForgiven || /^--[ \t]*\r?$/.test(lastLine));
-    if (this.#state !== 'epilogue' && !isAtEnd) throw new Refusal('form_malformed');
-  }
-
-  #scan(bytes: Buffer): void {
+    const bytes = this.#tail.length > 0 ? Buffer.concat([this.#tail, chunk]) : chunk;
     let at = 0;
     for (let found = bytes.indexOf(this.#delimiter); found >= 0; found = bytes.indexOf(this.#delimiter, at)) {
       this.#take(bytes.subarray(at, found));
@@ -67,6 +51,15 @@ export class FormReader {
     const end = last >= 0 && this.#delimiter.indexOf(rest.subarray(last)) === 0 ? last : rest.length;
     this.#take(rest.subarray(0, end));
     this.#tail = rest.subarray(end);
+  }
+
+  /** The body has ended. @throws Refusal `form_malformed` */
+  end(): void {
+    this.#take(this.#tail);
+    const lastLine = this.#headers.toString('latin1');
+    const isForgiven = this.#historic && this.#parts > 0 && /^(\r\n)?$/.test(lastLine);
+    const isAtEnd = this.#state === 'headers' && (isForgiven || /^--[ \t]*\r?$/.test(lastLine));
+    if (this.#state !== 'epilogue' && !isAtEnd) throw new Refusal('form_malformed');
   }
 
   #take(bytes: Buffer): void {

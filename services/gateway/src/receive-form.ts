@@ -52,6 +52,7 @@ export async function receiveForm(
   { after: verdict, fieldRead, mediaBegins: begins, hashed }: Receiving,
 ): Promise<FormContent> {
   const { store, orphaned, maxMediaBytes: maxBytes, minBytesPerSecond, maxUploadSeconds: maxSeconds } = settings;
+  // No byte comes before it is there.
   let body: BodyReading;
   const receiveMedia = () => new ReceivedMedia({ store, orphaned, body, maxBytes, verdict, begins, hashed });
   await using unpublished = new AsyncDisposableStack();

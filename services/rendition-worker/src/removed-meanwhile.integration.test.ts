@@ -175,3 +175,15 @@ test('a film of which no picture can be made is made all the same, and both are 
   expect(await render(question, new AbortController().signal, rendering)).toEqual({ outcome: 'made' });
   expect(rendered).toEqual([['pictures', 'unsupported']]);
 });
+
+test('a film whose poster cannot be stored is made all the same, and the job fails', async () => {
+  const mediaKey = newMediaKey();
+  await store.put(mediaObject(mediaKey), Readable.from([await sampleFilm('mp4', { width: 64, height: 48 })]));
+  const refusing = storeThatPutsAfter(async (key) => {
+    if (!key.endsWith('.mp4')) throw new StoreUnavailable('full');
+  });
+  const rendering = { store: refusing, scratchDir, maxPixels: 1_000_000, typesOff: new Set<MediaType>(), events };
+  const question = { mediaKey, type: 'mp4', set: 'film' } as const;
+  await expect(render(question, new AbortController().signal, rendering)).rejects.toThrow('full');
+  expect(await keysOf(mediaKey)).toEqual([expect.stringMatching(/\.mp4$/)]);
+});

@@ -71,14 +71,22 @@ async function makeMissing(
   const media = isPhoto(type) ? { path, type } : { path, type, tracks: await filmTracks(path, type, signal) };
   const options = { scratchDir: scratch.path, maxPixels, signal };
   let answer: Rendered = { outcome: 'made' };
+  let failure: { readonly error: unknown } | undefined;
   // The pictures of a film come first: the film may take minutes.
   for (const [set, wanted] of Map.groupBy(renditions, ({ recipe }) => setOf(recipe))) {
-    const { rendered, made } = await makeRenditions(set, media, wanted, options);
-    await storeAll(made, mediaKey, store, signal);
-    events.rendered({ ...question, set }, rendered);
-    if (set === question.set) answer = rendered;
-    else await withdrawFromRemoved(mediaKey, store);
+    try {
+      const { rendered, made } = await makeRenditions(set, media, wanted, options);
+      await storeAll(made, mediaKey, store, signal);
+      events.rendered({ ...question, set }, rendered);
+      if (set === question.set) answer = rendered;
+      else await withdrawFromRemoved(mediaKey, store);
+    } catch (error) {
+      if (signal.aborted || error instanceof MediaRemoved) throw error;
+      // A failure of the pictures fails the job, but does not cost it the film.
+      failure = { error };
+    }
   }
+  if (failure) throw failure.error;
   return answer;
 }
 
