@@ -1,4 +1,4 @@
-const element = /[ \t]*(?:([^\s=,"]+)[ \t]*=[ \t]*"((?:[^"\\]|\\.)*)")?[ \t]*(?:,|$)/y;
+const element = /[ \t]*(?:([^\s=,"]+)[ \t]*=[ \t]*"((?:[^"\\]|\\.)*)"[ \t]*)?(?:,|$)/y;
 
 /**
  * The parameters of an `Authorization: OAuth ...` header, decoded, without the realm (RFC 5849, 3.5.1): the scheme in any

@@ -39,8 +39,8 @@ export function signedOnce({ authorization }: Echo, { advertised }: Provider): P
 
 /** For whom a header speaks, however it is spelt: its token. All those that cannot be read speak for one and the same. */
 export function tokenIn(authorization: string): string {
-  const [, scheme = '', rest = ''] = /^(\S*)[ \t]*(.*?)[ \t]*$/s.exec(authorization) ?? [];
-  if (scheme.toLowerCase() !== 'oauth') return rest;
+  const [scheme = ''] = /^\S*/.exec(authorization) ?? [];
+  if (scheme.toLowerCase() !== 'oauth') return authorization.slice(scheme.length).trim();
   return readPlainly(authorization, ['oauth_token'])?.get('oauth_token') ?? '';
 }
 

@@ -1,0 +1,18 @@
+import { expect, test } from 'vitest';
+import { readAuthorization } from './authorization-header.ts';
+
+test('white space may stand around every name and value', () => {
+  expect([...(readAuthorization('oauth \t a = "1" ,, b= "%20"\t,') ?? [])]).toEqual([
+    ['a', '1'],
+    ['b', ' '],
+  ]);
+});
+
+test.each(['OAuth a="b",', 'OAuth a="b"', 'OAuth a', 'OAuth a=', 'OAuth '])(
+  '1 MB of white space behind %s is read in under 50 ms',
+  (start) => {
+    const began = performance.now();
+    expect(readAuthorization(`${start}${' '.repeat(2 ** 20)}"`)).toBeUndefined();
+    expect(performance.now() - began).toBeLessThan(50);
+  },
+);

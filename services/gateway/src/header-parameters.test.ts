@@ -1,0 +1,28 @@
+import { expect, test } from 'vitest';
+import { parametersOf } from './header-parameters.ts';
+
+test('a name keeps every value that it was given', () => {
+  expect([...parametersOf('a; B=1;b="\\"2";c=')]).toEqual([
+    ['b', ['1', '"2']],
+    ['c', ['']],
+  ]);
+});
+
+test('a value of 16 KiB has parameters, and a longer one has none', () => {
+  const prefix = 'form-data; filename="a"; name=';
+  const longest = prefix + 'b'.repeat(16 * 1024 - prefix.length);
+  expect(parametersOf(longest).size).toBe(2);
+  expect(parametersOf(`${longest}b`).size).toBe(0);
+});
+
+test('a value with more than 100 parameters has none', () => {
+  expect(parametersOf(`a${';b=c'.repeat(100)}`).get('b')).toHaveLength(100);
+  expect(parametersOf(`a${';b=c'.repeat(101)}`).size).toBe(0);
+});
+
+test.each([';a=', ';a="', ';a="\\"', '; ', ';a ', '\\"'])('1 MB of %s is read in under 50 ms', (part) => {
+  const value = `form-data${part.repeat(2 ** 20 / part.length)}`;
+  const began = performance.now();
+  parametersOf(value);
+  expect(performance.now() - began).toBeLessThan(50);
+});
