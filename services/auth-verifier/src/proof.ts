@@ -29,12 +29,21 @@ export function isGoodOnce(credentials: Credentials, { profile }: Provider): cre
 
 /**
  * What makes a signed header that one, however it is spelt: the provider, who signed, for whom, when, and the nonce (RFC 5849 section
- * 3.3). Undefined where a header does not tell all of it, or in a way that others may read otherwise.
+ * 3.3). Undefined if a header lacks one of them, or if a provider could read it in another way.
  */
 export function signedOnce({ authorization }: Echo, { advertised }: Provider): Proof | undefined {
-  const parameters = readPlainly(authorization, signedNames);
-  const told = signedNames.map((name) => parameters?.get(name));
-  return told.every((value) => value !== undefined) ? [advertised, ...told] : undefined;
+  const parameters = isUnambiguous(authorization) ? readPlainly(authorization, signedNames) : undefined;
+  const values = signedNames.map((name) => parameters?.get(name)).filter((value) => value !== undefined);
+  // WordPress's plugin decodes twice for the signature, and once for the nonce.
+  if (values.length < signedNames.length || values.some((value) => value.includes('%'))) return undefined;
+  // PHP's library decodes a plus sign as a space; others trim.
+  return [advertised, ...values.map((value) => value.replace(/[+\s\p{Cc}]/gu, ''))];
+}
+
+// Ruby's library splits at every comma, equals sign and ampersand, quoted or not, and decodes the names; parse_str of PHP turns other
+// characters of a name into underscores.
+function isUnambiguous(authorization: string): boolean {
+  return /^[\w\t ,=]*$/.test(authorization.replace(/"[^",=&]*"/g, ''));
 }
 
 /** For whom a header speaks, however it is spelt: its token. All those that cannot be read speak for one and the same. */
