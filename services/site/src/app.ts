@@ -23,7 +23,7 @@ import { uploadRoutes } from './upload-page/upload-routes.ts';
 /** The public site: pages of media, and the renditions that they show. What was uploaded has no address of its own. */
 export function siteApp(site: Site): Express {
   const app = express().disable('x-powered-by').enable('case sensitive routing').enable('strict routing');
-  app.use(followRequest(site.events), safeHeaders, onlyReading(site));
+  app.use(followRequest(site.events), safeHeaders, onlyOneHost(site), onlyReading(site));
 
   for (const recipe of [...Object.values(pictureRecipes), filmRecipe]) {
     app.get(`/:id/${recipe.name}.${recipe.extension}`, showRendition(recipe, site));
@@ -60,6 +60,14 @@ const withoutTrailingSlash: RequestHandler = ({ path, url }, response, next) => 
   if (plain === undefined) next();
   else redirect(response, `${plain}${/\?.*/.exec(url)?.[0] ?? ''}`, 301);
 };
+
+// RFC 9112 section 3.2.
+function onlyOneHost(site: Site): RequestHandler {
+  return ({ headersDistinct }, response, next) => {
+    if ((headersDistinct.host?.length ?? 0) > 1) sendProblem(response, 'malformed', site);
+    else next();
+  };
+}
 
 function onlyReading(site: Site): RequestHandler {
   return ({ method }, response, next) => {

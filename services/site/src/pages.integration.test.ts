@@ -255,11 +255,18 @@ test('a film that can be played is not stopped by a look for its poster', async 
 }, 60_000);
 
 /** The answer to a request line as it stands here. */
-function asked(target: string): Promise<string> {
+function asked(target: string, hosts = 'Host: a\r\n'): Promise<string> {
   const client = connect(Number(new URL(stack.site).port), '127.0.0.1');
-  client.end(`GET ${target} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`);
+  client.end(`GET ${target} HTTP/1.1\r\n${hosts}Connection: close\r\n\r\n`);
   return text(client);
 }
+
+test.each(['/', '/style.css', '/AAAAAAAAAA.jpg'])(
+  'a request for %s with two Host headers is malformed',
+  async (target) => {
+    expect(await asked(target, 'Host: a\r\nHost: a\r\n')).toMatch(/^HTTP\/1\.1 400 /);
+  },
+);
 
 test('an address with a slash at its end leads to the one without, for good', async () => {
   const owner = ownerHash({ provider, subject: '12345' });

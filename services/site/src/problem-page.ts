@@ -4,6 +4,7 @@ import { type Owner, sendPage } from './page.ts';
 
 /** Every answer that is neither a page of media nor its bytes. */
 const problems = {
+  malformed: { status: 400, title: 'Malformed request', sentence: 'A request has exactly one Host header.' },
   not_found: { status: 404, title: 'Nothing here', sentence: 'There is no photo and no film at this address.' },
   gone: { status: 410, title: 'No longer here', sentence: 'What was shown at this address has been removed.' },
   unsupported: { status: 404, title: 'Cannot be shown', sentence: 'What was uploaded here cannot be shown.' },
