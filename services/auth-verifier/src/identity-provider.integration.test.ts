@@ -40,7 +40,8 @@ afterEach(async () => {
   await standIn[Symbol.asyncDispose]();
 });
 
-const ask = async () => (await providers.ask(standIn.provider, authorization)).verdict;
+const ask = async (clientAddress = '192.0.2.1') =>
+  (await providers.ask(standIn.provider, authorization, clientAddress)).verdict;
 
 test('200 with id and name is verified, the id exact', async () => {
   expect(await ask()).toEqual({
@@ -63,27 +64,28 @@ test.each([
   'OAuth !#$%&\'()*+-./:;<=>?@[\\]^_`{|}~"',
   `OAuth oauth_token="${'x'.repeat(8000)}"`,
 ])('the header is handed on byte for byte: %.40j', async (header) => {
-  await providers.ask(standIn.provider, header);
+  await providers.ask(standIn.provider, header, '192.0.2.1');
   const lines = standIn.questions.join().split('\r\n');
   expect(lines.filter((line) => /^authorization:/i.test(line))).toEqual([`authorization: ${header}`]);
 });
 
 test('the question is a GET of the address that is really asked, with the Host that is advertised', async () => {
   await using elsewhere = await startStandIn('https://api.example:8443/1/account/verify.json?a=b');
-  const { verdict } = await providers.ask(elsewhere.provider, authorization);
+  const { verdict } = await providers.ask(elsewhere.provider, authorization, '192.0.2.1');
   expect(verdict).toMatchObject({ caller: { provider: 'https://api.example:8443/1/account/verify.json?a=b' } });
   const [requestLine, ...headers] = elsewhere.questions.join().trimEnd().split('\r\n');
   expect(requestLine).toBe('GET /1/verify.json HTTP/1.1');
   expect(headers).toContain('host: api.example:8443');
 });
 
+/** The outcomes of so many questions, each from another address. */
 async function asked(times: number): Promise<string[]> {
   const outcomes: string[] = [];
-  for (let i = 0; i < times; i += 1) outcomes.push((await ask()).outcome);
+  for (let i = 0; i < times; i += 1) outcomes.push((await ask(`198.51.100.${i}`)).outcome);
   return outcomes;
 }
 
-test('after ten failures in a row a provider is left alone, and asked again after ten seconds', async () => {
+test('after failures for ten senders in a row a provider is left alone, and asked again after ten seconds', async () => {
   vi.useFakeTimers({ toFake: ['Date'] });
   await using other = await startStandIn();
   standIn.behaviour = says(500);
@@ -94,12 +96,38 @@ test('after ten failures in a row a provider is left alone, and asked again afte
   expect(new Set(await asked(5))).toEqual(new Set(['provider_unavailable']));
   expect(standIn.questions).toHaveLength(10);
   expect(failures).toHaveLength(10);
-  expect(await providers.ask(other.provider, authorization)).toMatchObject({ verdict: { outcome: 'verified' } });
+  expect(await providers.ask(other.provider, authorization, '192.0.2.1')).toMatchObject({
+    verdict: { outcome: 'verified' },
+  });
 
   expect(news).toEqual(['left alone for 10000 ms']);
   vi.setSystemTime(Date.now() + 10_000);
   expect(await asked(2)).toEqual(['verified', 'verified']);
   expect(news).toEqual(['left alone for 10000 ms', 'asked again']);
+});
+
+test.each<[string, (i: number) => readonly [header: string, from: string]]>([
+  ['address, whatever its tokens', (i: number) => [`OAuth oauth_token="made-up-${i}"`, '192.0.2.1']],
+  ['IPv6 network', (i: number) => [`OAuth oauth_token="made-up-${i}"`, `2001:db8::${i}`]],
+  ['verified user, whatever their addresses', (i: number) => [authorization, `192.0.2.${i}`]],
+])('any number of failures for one %s leave no provider alone', async (_, shown) => {
+  await ask();
+  standIn.behaviour = says(500);
+  for (let i = 0; i < 30; i += 1) await providers.ask(standIn.provider, ...shown(i));
+  standIn.behaviour = mia;
+  expect(await asked(1)).toEqual(['verified']);
+  expect(news).toEqual([]);
+});
+
+test('failures for ten verified users behind one address leave a provider alone', async () => {
+  const askAs = async (user: number) => providers.ask(standIn.provider, `OAuth oauth_token="${user}"`, '192.0.2.1');
+  for (let user = 1; user <= 10; user += 1) {
+    standIn.behaviour = says(200, `{"id":${user},"screen_name":"user${user}"}`);
+    await askAs(user);
+  }
+  standIn.behaviour = says(500);
+  for (let user = 1; user <= 10; user += 1) await askAs(user);
+  expect(news).toEqual(['left alone for 10000 ms']);
 });
 
 test('one that still fails is asked once every ten seconds', async () => {
@@ -131,7 +159,7 @@ test('that it is left alone is told for as long as it is, also where nobody asks
   expect(await toldLeftAlone()).toBe('0');
 });
 
-test('nine failures in a row do not matter', async () => {
+test('failures for nine senders in a row do not matter', async () => {
   standIn.behaviour = says(500);
   await asked(9);
   standIn.behaviour = says(401);
@@ -154,7 +182,9 @@ test('a token that one provider had too much of is asked about at another', asyn
   await using other = await startStandIn();
   standIn.behaviour = says(429);
   expect(await ask()).toEqual(unavailable(10));
-  expect(await providers.ask(other.provider, authorization)).toMatchObject({ verdict: { outcome: 'verified' } });
+  expect(await providers.ask(other.provider, authorization, '192.0.2.1')).toMatchObject({
+    verdict: { outcome: 'verified' },
+  });
 });
 
 test('that too many ask at once is no failure of the provider', async () => {
@@ -165,7 +195,9 @@ test('that too many ask at once is no failure of the provider', async () => {
     userIdSecret: new Secret('of this test'),
     told: { providerFailed: () => {}, providerLeftAlone: () => {}, providerAskedAgain: () => {} },
   });
-  const all = Array.from({ length: 300 }, (_, index) => patient.ask(standIn.provider, `OAuth oauth_token="${index}"`));
+  const all = Array.from({ length: 300 }, (_, index) =>
+    patient.ask(standIn.provider, `OAuth oauth_token="${index}"`, '192.0.2.1'),
+  );
   const crowded = (await Promise.all(all.slice(256))).map(({ verdict }) => verdict);
   expect(new Set(crowded.map((verdict) => JSON.stringify(verdict)))).toEqual(
     new Set(['{"outcome":"provider_unavailable","retryAfterSeconds":1}']),
@@ -175,7 +207,7 @@ test('that too many ask at once is no failure of the provider', async () => {
   const asked = (await Promise.all(all.slice(0, 256))).map(({ verdict }) => verdict.outcome);
   expect(new Set(asked)).toEqual(new Set(['verified']));
   standIn.behaviour = mia;
-  expect((await patient.ask(standIn.provider, authorization)).verdict.outcome).toBe('verified');
+  expect((await patient.ask(standIn.provider, authorization, '192.0.2.1')).verdict.outcome).toBe('verified');
 });
 
 test('while one question finds out whether a provider is back, others are answered at once', async () => {

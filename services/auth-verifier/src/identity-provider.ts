@@ -6,6 +6,7 @@ import { ProviderConnections, wasSent } from '@echodrop/identity-provider/provid
 import type { Secret } from '@echodrop/service/secret';
 import { inSpan } from '@echodrop/service/trace';
 import { LRUCache } from 'lru-cache';
+import { networkOf } from './network-of.ts';
 import { tokenIn } from './proof.ts';
 import { NoVerdict, TooManyQuestions } from './provider-failures.ts';
 import { ProviderGate } from './provider-gate.ts';
@@ -51,7 +52,8 @@ export class IdentityProviders implements AsyncDisposable {
   readonly #connections: ProviderConnections;
   readonly #gates = new Map<Provider, ProviderGate>();
   readonly #resting = new LRUCache<string, true>({ max: rememberedTokens, perf: Date, ttlResolution: 0 });
-  readonly #known = new LRUCache<string, true>({ max: rememberedTokens, ttl: knownMs, perf: Date, ttlResolution: 0 });
+  /** The subjects of tokens that were verified lately. */
+  readonly #known = new LRUCache<string, string>({ max: rememberedTokens, ttl: knownMs, perf: Date, ttlResolution: 0 });
 
   constructor(asking: Asking) {
     this.#asking = asking;
@@ -62,7 +64,7 @@ export class IdentityProviders implements AsyncDisposable {
    * Asks `provider` once, or not at all while it is left alone. 200 with id and name is `verified`, 401 and 403 are `refused`, all
    * else is `provider_unavailable` (docs/identity-providers.md has the table).
    */
-  async ask(provider: Provider, authorization: string): Promise<Asked> {
+  async ask(provider: Provider, authorization: string, clientAddress: string): Promise<Asked> {
     const token = digestOf(provider, tokenIn(authorization));
     const resting = this.#resting.getRemainingTTL(token);
     if (resting > 0) return { verdict: unavailable(resting), wasSent: false };
@@ -71,7 +73,8 @@ export class IdentityProviders implements AsyncDisposable {
       return { verdict, seconds: (performance.now() - begun) / 1000, wasSent };
     };
     try {
-      const answer = await this.#gate(provider).execute(() => this.#inSpan(provider, authorization, token));
+      const sender = this.#senderOf(token, clientAddress);
+      const answer = await this.#gate(provider).execute(sender, () => this.#inSpan(provider, authorization, token));
       return 'openMs' in answer ? { verdict: unavailable(answer.openMs), wasSent: false } : asked(answer, true);
     } catch (error) {
       this.#asking.told.providerFailed(provider, error);
@@ -88,6 +91,12 @@ export class IdentityProviders implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#connections[Symbol.asyncDispose]();
+  }
+
+  // Anybody can make up tokens: only users who were verified lately count apart from their network.
+  #senderOf(token: string, clientAddress: string): string {
+    const subject = this.#known.get(token);
+    return JSON.stringify(subject === undefined ? ['network', networkOf(clientAddress)] : ['user', subject]);
   }
 
   // Of which the provider learns nothing: the trace is ours.
@@ -107,7 +116,7 @@ export class IdentityProviders implements AsyncDisposable {
     if (status !== 200) throw new NoVerdict(`provider answered ${status}`);
     const caller = callerIn(body, provider, this.#asking.userIdSecret);
     if (!caller) throw new NoVerdict(`provider answered 200 with no ${lackIn(body, provider)}`);
-    this.#known.set(token, true);
+    this.#known.set(token, caller.subject);
     return { outcome: 'verified', caller };
   }
 

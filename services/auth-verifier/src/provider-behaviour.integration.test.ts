@@ -39,9 +39,11 @@ test.each(plays)('%s: %s', async (profile, _text, row) => {
       providerAskedAgain: () => {},
     },
   });
-  // Another token each time: one that was told 429 would not be asked about again.
-  const ask = async (index: number) =>
-    (await providers.ask(provider, `${provider.profile.schemes[0]} oauth_token="hunter2-${index}"`)).verdict;
+  // Another token each time: one that was told 429 would not be asked about again. Another address: the breaker counts it once.
+  const ask = async (index: number) => {
+    const authorization = `${provider.profile.schemes[0]} oauth_token="hunter2-${index}"`;
+    return (await providers.ask(provider, authorization, `192.0.2.${index}`)).verdict;
+  };
 
   const begin = performance.now();
   const verdicts = await Promise.all(Array.from({ length: questions }, (_, index) => ask(index)));

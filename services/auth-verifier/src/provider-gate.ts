@@ -4,7 +4,6 @@ import {
   bulkhead,
   type CircuitBreakerPolicy,
   CircuitState,
-  ConsecutiveBreaker,
   circuitBreaker,
   DelegateBackoff,
   handleWhen,
@@ -16,7 +15,7 @@ import { NoVerdict, TooManyQuestions } from './provider-failures.ts';
 
 const questionsAtOnce = 256;
 const crowdedMs = 1000;
-const failuresThatOpen = 10;
+const sendersThatOpen = 10;
 const openMs = 10_000;
 // However long a provider asks to be left alone.
 const longestOpenMs = 5 * 60_000;
@@ -28,30 +27,39 @@ interface GateNews {
 }
 
 /**
- * Lets so many questions to a provider at once, and none for a while to one that failed ten times in a row (docs/decisions/009): for
- * ten seconds, or for as long as its Retry-After says. That there are too many at once is no failure of the provider's.
+ * Lets so many questions to a provider at once, and none for a while to one that failed for ten senders without an answer in between
+ * (docs/decisions/009): for ten seconds, or for as long as its Retry-After says. That there are too many at once is no failure of the provider's.
  */
 export class ProviderGate {
   readonly #breaker: CircuitBreakerPolicy;
   readonly #crowd: BulkheadPolicy = bulkhead(questionsAtOnce);
   readonly #news: GateNews;
+  /** For whom the provider has failed since its last answer. */
+  readonly #failedFor = new Set<string>();
   #openUntil = 0;
 
   constructor(news: GateNews) {
     this.#news = news;
     this.#breaker = circuitBreaker(handleWhen(isItsFailure), {
-      breaker: new ConsecutiveBreaker(failuresThatOpen),
+      breaker: {
+        state: undefined,
+        success: () => this.#failedFor.clear(),
+        failure: () => this.#failedFor.size >= sendersThatOpen,
+      },
       halfOpenAfter: new DelegateBackoff((context: IHalfOpenAfterBackoffContext) => this.#opens(context)),
     });
-    this.#breaker.onReset(news.closed);
+    this.#breaker.onReset(() => {
+      this.#failedFor.clear();
+      news.closed();
+    });
   }
 
-  /** What `question` gives; or, where it was not asked, in how many milliseconds it may be. @throws what it throws */
-  async execute<T>(question: () => Promise<T>): Promise<T | { readonly openMs: number }> {
+  /** What the question of `sender` gives; or, where it was not asked, in how many milliseconds it may be. @throws what it throws */
+  async execute<T>(sender: string, question: () => Promise<T>): Promise<T | { readonly openMs: number }> {
     // While one question finds out whether the provider is back, others need not wait for it.
     if (this.#breaker.state === CircuitState.HalfOpen) return { openMs: crowdedMs };
     try {
-      return await this.#crowd.execute(() => this.#breaker.execute(question));
+      return await this.#crowd.execute(() => this.#breaker.execute(() => this.#count(sender, question)));
     } catch (error) {
       if (isBulkheadRejectedError(error)) return { openMs: crowdedMs };
       if (isBrokenCircuitError(error)) return { openMs: Math.max(0, this.#openUntil - Date.now()) };
@@ -62,6 +70,15 @@ export class ProviderGate {
   /** Whether it keeps questions away: for a time, or while one question finds out whether the provider is back. */
   get isShut(): boolean {
     return Date.now() < this.#openUntil || this.#breaker.state === CircuitState.HalfOpen;
+  }
+
+  async #count<T>(sender: string, question: () => Promise<T>): Promise<T> {
+    try {
+      return await question();
+    } catch (error) {
+      if (isItsFailure(error)) this.#failedFor.add(sender);
+      throw error;
+    }
   }
 
   #opens({ result }: IHalfOpenAfterBackoffContext): number {

@@ -22,7 +22,7 @@ afterEach(async () => {
 });
 
 async function verdictOn(authorization: string): Promise<Verdict> {
-  return (await providers.ask(standIn.provider, authorization)).verdict;
+  return (await providers.ask(standIn.provider, authorization, '192.0.2.1')).verdict;
 }
 
 function ask(token: string) {
@@ -77,7 +77,10 @@ test('a bearer token rests too', async () => {
 });
 
 async function refuseTenUsers(retryAfter: string): Promise<void> {
-  for (let user = 0; user < 10; user += 1) await ask(`user ${user}`);
+  for (let user = 0; user < 10; user += 1) {
+    standIn.behaviour = says(200, `{"id":${user},"screen_name":"user${user}"}`);
+    await ask(`user ${user}`);
+  }
   standIn.questions.length = 0;
   limited(retryAfter);
   for (let user = 0; user < 10; user += 1) await ask(`user ${user}`);

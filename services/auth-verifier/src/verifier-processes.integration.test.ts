@@ -21,9 +21,9 @@ async function verifier(settings: Record<string, string> = {}, knows?: string): 
   return parts.use(await startVerifier(own, knows));
 }
 
-function ask({ client }: VerifierProcess, token: string) {
+function ask({ client }: VerifierProcess, token: string, from?: string) {
   const authorization = `OAuth oauth_consumer_key="c", oauth_token="${token}", oauth_timestamp="1", oauth_nonce="${token}"`;
-  return client.verify(echo(standIn.provider, authorization), AbortSignal.timeout(10_000));
+  return client.verify(echo(standIn.provider, authorization, from), AbortSignal.timeout(10_000));
 }
 
 test('a user who is forgotten at one process is asked about anew at another', async () => {
@@ -56,7 +56,7 @@ test('a provider that keeps failing is left alone at once, told of, and others a
   const entries = [standIn, other].map(({ provider }) => provider.advertised).join();
   const one = await verifier({ IDENTITY_PROVIDERS: entries });
   standIn.behaviour = says(503);
-  for (let failures = 0; failures < 10; failures += 1) await ask(one, `${failures}`);
+  for (let failures = 0; failures < 10; failures += 1) await ask(one, `${failures}`, `198.51.100.${failures}`);
   standIn.behaviour = mia;
   expect(await ask(one, 'another')).toMatchObject({ outcome: 'provider_unavailable' });
   expect(standIn.questions).toHaveLength(10);

@@ -268,7 +268,8 @@ test.each([
 test('what was not asked is told as such, with its provider', async () => {
   await verify(echo('Bearer x'));
   standIn.behaviour = says(503);
-  for (let times = 0; times < 12; times += 1) await verify(echo(`OAuth oauth_token="${times}"`));
+  for (let times = 0; times < 12; times += 1)
+    await verify({ ...echo(`OAuth oauth_token="${times}"`), clientAddress: `198.51.100.${times}` });
   const { text } = await replica.metrics.exposition();
   const provider = `provider="${standIn.provider.advertised}"`;
   for (const [labels, count] of [

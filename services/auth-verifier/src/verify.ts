@@ -18,6 +18,7 @@ export interface VerifierParts {
 }
 
 interface Shown {
+  readonly clientAddress: string;
   readonly credentials: Credentials;
   readonly provider: Provider;
   readonly claim: Claim;
@@ -50,7 +51,7 @@ export class Verifier implements AsyncDisposable {
     if (!isSpoken(credentials, provider)) return this.#refused(provider, 'scheme');
     const claim = claims.of(credentials, provider, clientAddress);
     if (!claim) return this.#refused(provider, 'replay');
-    const shown = { credentials, provider, claim };
+    const shown = { credentials, clientAddress, provider, claim };
     return claim.isShared ? this.#share(shown) : (await this.#run(shown).decided).verdict;
   }
 
@@ -95,7 +96,8 @@ export class Verifier implements AsyncDisposable {
   }
 
   // Only who is verified does not wait for the cache: whoever asks another process next must find there what became of any other question.
-  async #decide({ credentials, provider, claim }: Shown, tell: (decided: Decided) => void): Promise<void> {
+  async #decide(shown: Shown, tell: (decided: Decided) => void): Promise<void> {
+    const { credentials, provider, claim } = shown;
     const { cache, events } = this.#parts;
     const found = await cache.find(claim);
     if (found.state === 'replay') return tell({ verdict: this.#refused(provider, 'replay'), since: 0 });
@@ -106,7 +108,7 @@ export class Verifier implements AsyncDisposable {
       await cache.settleUse(claim, useEnd(decided.verdict, found.use));
       return tell(decided);
     }
-    const { verdict: said, wasSent } = await this.#ask(credentials, provider);
+    const { verdict: said, wasSent } = await this.#ask(shown);
     // A nonce that an earlier question has used up is refused, whoever signed it.
     const isUnclear = said.outcome === 'refused' && found.unanswered && isGoodOnce(credentials, provider);
     const decided = { verdict: isUnclear ? unavailable() : said, since: found.since };
@@ -119,10 +121,10 @@ export class Verifier implements AsyncDisposable {
     tell(decided);
   }
 
-  async #ask(credentials: Credentials, provider: Provider): Promise<Asked> {
+  async #ask({ credentials, clientAddress, provider }: Shown): Promise<Asked> {
     const authorization =
       credentials.version === 2 ? credentials.authorization : signed(provider.advertised, credentials);
-    const asked = await this.#parts.providers.ask(provider, authorization);
+    const asked = await this.#parts.providers.ask(provider, authorization, clientAddress);
     const source = asked.seconds === undefined ? 'left_alone' : 'provider';
     this.#parts.events.answered(provider, asked.verdict, source, asked.seconds);
     return asked;
