@@ -147,6 +147,19 @@ async function toldLeftAlone(): Promise<string | undefined> {
   return /^echodrop_provider_left_alone\{.*\} (\d)$/m.exec((await metrics.exposition()).text)?.[1];
 }
 
+test('one that has answered again, if without a verdict, is left alone only after ten new senders', async () => {
+  vi.useFakeTimers({ toFake: ['Date'] });
+  standIn.behaviour = says(500);
+  await asked(10);
+  vi.setSystemTime(Date.now() + 10_000);
+  standIn.behaviour = says(400);
+  await asked(1);
+  standIn.behaviour = says(500);
+  await asked(9);
+  standIn.behaviour = mia;
+  expect(await asked(1)).toEqual(['verified']);
+});
+
 test('that it is left alone is told for as long as it is, also where nobody asks any more', async () => {
   vi.useFakeTimers({ toFake: ['Date'] });
   expect(await toldLeftAlone()).toBe('0');
