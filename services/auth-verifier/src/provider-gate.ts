@@ -48,10 +48,7 @@ export class ProviderGate {
       },
       halfOpenAfter: new DelegateBackoff((context: IHalfOpenAfterBackoffContext) => this.#opens(context)),
     });
-    this.#breaker.onReset(() => {
-      this.#failedFor.clear();
-      news.closed();
-    });
+    this.#breaker.onReset(news.closed);
   }
 
   /** What the question of `sender` gives; or, where it was not asked, in how many milliseconds it may be. @throws what it throws */
