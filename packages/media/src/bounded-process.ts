@@ -1,7 +1,9 @@
 import type { ChildProcess } from 'node:child_process';
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import { readdir, readFile } from 'node:fs/promises';
 import { constants } from 'node:os';
 import { basename } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 /**
  * A tool of ours did not do its work, and the media is not known to be at fault: missing, killed, or not done by its
@@ -25,7 +27,8 @@ export interface ProcessBounds {
 /**
  * Waits for `child`, which leads a process group of its own (our launcher runs it under coreutils' `timeout`). When it
  * has ended, prints too much, passes its deadline, or `signal` aborts, the whole group is killed, and with it, in
- * namespaces of its own, whatever has left the group. The launcher stands behind this with bounds of its own.
+ * namespaces of its own, whatever has left the group. No process of the group runs any more when this settles. The launcher stands behind this with
+ * bounds of its own.
  *
  * Rejects with ToolFailed, or with the signal's reason.
  */
@@ -50,6 +53,7 @@ export async function boundedEnd(child: ChildProcess, bounds: ProcessBounds): Pr
       : error;
   } finally {
     killGroup(child);
+    await groupEnded(child);
   }
   return tooMuch ? 'too_costly' : endOf(child);
 }
@@ -101,6 +105,31 @@ function killGroup(child: ChildProcess): void {
   } catch {
     child.kill('SIGKILL');
   }
+}
+
+const dyingMs = 5000;
+
+// SIGKILL takes effect some time after it was sent.
+async function groupEnded({ pid, spawnfile }: ChildProcess): Promise<void> {
+  if (pid === undefined) return;
+  for (const end = Date.now() + dyingMs; await groupRuns(pid); await sleep(5)) {
+    if (Date.now() > end) throw new ToolFailed(`${basename(spawnfile)} still runs ${dyingMs} ms after SIGKILL`);
+  }
+}
+
+async function groupRuns(group: number): Promise<boolean> {
+  try {
+    process.kill(-group, 0);
+  } catch {
+    return false;
+  }
+  // Zombies count as members until somebody reaps them, which in a container without an init is nobody.
+  const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
+  const stats = await Promise.all(pids.map((pid) => readFile(`/proc/${pid}/stat`, 'latin1').catch(() => '')));
+  return stats.some((stat) => {
+    const [state = 'X', , members] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    return Number(members) === group && !'ZX'.includes(state);
+  });
 }
 
 // What says nothing about the input: somebody killed the tool, or one of the launcher's programs could not start it.

@@ -1,5 +1,8 @@
+import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { SourceReader } from './source-reader.ts';
+
+const { O_NOFOLLOW, O_NONBLOCK, O_RDONLY } = constants;
 
 const headBytes = 16 * 1024;
 
@@ -8,7 +11,8 @@ const headBytes = 16 * 1024;
  * the file cannot be read; whoever waits bounds the time.
  */
 export async function lookAtFile<T>(path: string, look: (reader: SourceReader) => Promise<T>): Promise<T> {
-  await using file = await open(path);
+  // A tool that has read it before may have put a link or a FIFO in its place.
+  await using file = await open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
   const { size } = await file.stat();
   const read = async (offset: number, length: number) => {
     const { buffer, bytesRead } = await file.read(Buffer.alloc(length), 0, length, offset);

@@ -2,6 +2,7 @@ import { hasWholePicturesAlone } from './h264-parameters.ts';
 import { contentsOf, mostBoxes, mostMoov, outerBoxes } from './iso-boxes.ts';
 import { lookAtFile } from './local-source.ts';
 import type { SourceReader } from './source-reader.ts';
+import { openToolOutput } from './tool-output.ts';
 
 /** What an MP4 says that it holds: its `moov` box; undefined where there is none of a size that can be read. */
 export async function moovOf(reader: SourceReader): Promise<Buffer | undefined> {
@@ -17,12 +18,14 @@ export function inside(bytes: Buffer, ...[type, ...deeper]: readonly string[]): 
   return contentsOf(bytes, type).flatMap((content) => inside(content, ...deeper));
 }
 
-/** Whether an MP4 that was made here has a track of pictures that is not empty; so one is taken to that is too long to look at. */
-export function hasPictures(path: string): Promise<boolean> {
-  return lookAtFile(path, async (reader) => {
-    const moov = await moovOf(reader);
-    return moov === undefined || contentsOf(moov, 'trak').some((trak) => isOfPictures(trak) && samplesIn(trak) > 0);
-  });
+/**
+ * Whether an MP4 that ffmpeg made has a track of pictures that is not empty; so one is taken to that is too long to look at.
+ * @throws OutputRefused
+ */
+export async function hasPictures(path: string): Promise<boolean> {
+  await using film = await openToolOutput(path, 'mp4');
+  const moov = await moovOf(film.reader());
+  return moov === undefined || contentsOf(moov, 'trak').some((trak) => isOfPictures(trak) && samplesIn(trak) > 0);
 }
 
 function isOfPictures(trak: Buffer): boolean {

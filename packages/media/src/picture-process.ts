@@ -4,12 +4,13 @@ import { boundedEnd, ToolFailed } from './bounded-process.ts';
 import { begun, type PictureJob, type PictureJobEnd } from './picture-job.ts';
 import type { Rendered } from './render-pictures.ts';
 import { inTime } from './render-time.ts';
+import { maxOutputBytes } from './tool-output.ts';
 import { startWithinLimits, type ToolLimits, toolNamespaces } from './within-limits.ts';
 
 const program = fileURLToPath(new URL('picture-program.ts', import.meta.url));
 
 const GiB = 1024 ** 3;
-const limits: ToolLimits = { seconds: 180, cpuSeconds: 240, addressBytes: 16 * GiB, fileBytes: GiB };
+const limits: ToolLimits = { seconds: 180, cpuSeconds: 240, addressBytes: 16 * GiB, fileBytes: maxOutputBytes.picture };
 const mostOutputBytes = 64 * 1024;
 
 // What JavaScript and WebAssembly reserve is far more than they use and differs from run to run: `data` bounds what is

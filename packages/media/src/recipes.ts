@@ -7,7 +7,8 @@ import { isPhoto, type MediaType } from './media-type.ts';
 export interface Recipe {
   readonly name: string;
   readonly version: number;
-  readonly extension: string;
+  /** A media type's name too. */
+  readonly extension: MediaType;
   readonly contentType: string;
 }
 

@@ -11,13 +11,14 @@ import type { Rendered } from './render-pictures.ts';
 import { inTime } from './render-time.ts';
 import { filmSize } from './rendition-size.ts';
 import { toSdr } from './tone-mapping.ts';
+import { maxOutputBytes } from './tool-output.ts';
 
 const GiB = 1024 ** 3;
 const mostSeconds = 20 * 60;
 const limits: Omit<FfmpegLimits, 'maxPixels' | 'seconds'> = {
   cpuSeconds: 60 * 60,
   addressBytes: 4 * GiB,
-  fileBytes: 2 * GiB,
+  fileBytes: maxOutputBytes.video,
 };
 
 // Whole slices and parameters (ITU-T H.264 table 7-1), and nothing else: SEI carries what a camera or an encoder likes to note,
@@ -36,7 +37,7 @@ const withoutMetadata = [
  * and the default sound, always coded anew (AAC, stereo).
  *
  * A film that takes longer than `seconds` in all, however many ways are tried (20 minutes unless said), is `too_costly`.
- * Rejects where rendering broke down: ffmpeg missing or killed, `signal` aborted.
+ * Rejects where rendering broke down: ffmpeg missing or killed, `signal` aborted. Rejects with OutputRefused if ffmpeg left something else than an MP4.
  */
 export async function renderFilm(
   film: LocalFilm,

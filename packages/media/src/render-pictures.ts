@@ -7,6 +7,7 @@ import { lookAtFile } from './local-source.ts';
 import type { PictureJob, PictureToMake } from './picture-job.ts';
 import { makePictures } from './picture-process.ts';
 import { isSequence, pictureOfBitmap, pictureOfFilm, pictureOfHdr, pictureOfSequence } from './still-picture.ts';
+import { openToolOutput } from './tool-output.ts';
 import type { UnsupportedReason } from './unsupported.ts';
 
 export interface RenderOptions {
@@ -27,7 +28,8 @@ export type Rendered =
  * any metadata; transparent where the format can be, else on white. Where one cannot be made the others are, and the
  * end is `unsupported`: what lies at its path is made, and whole.
  *
- * Rejects where rendering broke down: no room on the disk, a tool missing or killed, `signal` aborted.
+ * Rejects where rendering broke down: no room on the disk, a tool missing or killed, `signal` aborted. Rejects with OutputRefused if ffmpeg left
+ * something else than a PNG.
  */
 export async function renderPictures(
   media: LocalMedia,
@@ -35,13 +37,16 @@ export async function renderPictures(
   options: RenderOptions,
 ): Promise<Rendered> {
   const still = join(options.scratchDir, `still-${randomUUID()}.png`);
-  await using _ = { [Symbol.asyncDispose]: () => rm(still, { force: true }) };
+  await using _ = { [Symbol.asyncDispose]: () => rm(still, { force: true, recursive: true }) };
   const source = await drawableSource(media, still, options);
   if (typeof source === 'string') return { outcome: 'unsupported', why: source };
   return await makePictures({ source, pictures, maxPixels: options.maxPixels }, options.signal);
 }
 
-/** What pictures are drawn from: the photo itself, or a PNG that ffmpeg writes to `still` of what only ffmpeg reads. */
+/**
+ * What pictures are drawn from: the photo itself, or a PNG that ffmpeg writes to `still` of what only ffmpeg reads.
+ * @throws OutputRefused
+ */
 export async function drawableSource(
   media: LocalMedia,
   still: string,
@@ -49,7 +54,9 @@ export async function drawableSource(
 ): Promise<PictureJob['source'] | UnsupportedReason> {
   const end = await stillOf(media, still, options);
   if (end === 'not needed') return media;
-  return end === 'done' ? { path: still, type: 'png' } : end;
+  if (end !== 'done') return end;
+  await using _ = await openToolOutput(still, 'png');
+  return { path: still, type: 'png' };
 }
 
 async function stillOf(

@@ -10,6 +10,7 @@ import { pictureTrack, sizeOnScreen } from './probe-video.ts';
 import { inTime } from './render-time.ts';
 import { posterSize } from './rendition-size.ts';
 import { toSdr } from './tone-mapping.ts';
+import { maxOutputBytes } from './tool-output.ts';
 import type { Size, UnsupportedReason } from './unsupported.ts';
 
 interface StillOptions {
@@ -18,7 +19,7 @@ interface StillOptions {
 }
 
 const GiB = 1024 ** 3;
-const limits = { seconds: 60, cpuSeconds: 60, addressBytes: 4 * GiB, fileBytes: GiB };
+const limits = { seconds: 60, cpuSeconds: 60, addressBytes: 4 * GiB, fileBytes: maxOutputBytes.picture };
 // The first frame is often black: the most telling of the first second is taken.
 const firstFrames = 24;
 

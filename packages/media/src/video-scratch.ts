@@ -31,7 +31,7 @@ const firstPicturesBytes = 512 * 1024;
 /** Lays out the parts of a film under `scratchDir`. Rejects where a read or the disk fails; nothing is left then. */
 export async function layOutVideo(reader: SourceReader, type: VideoType, scratchDir: string): Promise<VideoScratch> {
   const path = join(scratchDir, `film-${randomUUID()}`);
-  const remove = () => rm(path, { force: true });
+  const remove = () => rm(path, { force: true, recursive: true });
   try {
     await using file = await open(path, 'wx', 0o600);
     await file.truncate(reader.size);

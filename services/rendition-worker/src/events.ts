@@ -2,6 +2,7 @@ import type { RenditionQuestion } from '@echodrop/contracts/rendition';
 import type { JobEnd } from '@echodrop/contracts/serve-queue';
 import type { Rendered } from '@echodrop/media/render-pictures';
 import type { ToolConcern } from '@echodrop/media/tool-concerns';
+import type { OutputRefused } from '@echodrop/media/tool-output';
 import type { Log } from '@echodrop/service/log';
 import type { Metrics } from '@echodrop/service/metrics';
 import { tellSpan } from '@echodrop/service/trace';
@@ -12,6 +13,8 @@ export interface RenditionEvents {
   toolsExamined(concerns: readonly ToolConcern[]): void;
   /** Media was rendered, or cannot be. */
   rendered(question: RenditionQuestion, rendered: Rendered): void;
+  /** A media tool left something else than the file that it was to write. */
+  outputRefused(question: RenditionQuestion, refused: OutputRefused): void;
   /** A job has ended, one way or another; the question is what it was about, where that is known. */
   jobEnded(end: JobEnd, question?: RenditionQuestion): void;
 }
@@ -24,6 +27,11 @@ export function renditionEvents(log: Log, metrics: Metrics): RenditionEvents {
     'type',
     'outcome',
   ]);
+  const refusals = metrics.counter(
+    'echodrop_tool_output_refused_total',
+    'Refused output files of media tools; any may mean a compromised decoder',
+    ['fault'],
+  );
   const jobs = metrics.histogram(
     'echodrop_rendition_job_seconds',
     "Jobs, from their adding to the queue to the worker's answer",
@@ -44,6 +52,10 @@ export function renditionEvents(log: Log, metrics: Metrics): RenditionEvents {
       renditions.inc({ set, type, outcome: rendered.outcome });
       tellSpan({ 'echodrop.media.key': mediaKey, 'echodrop.outcome': rendered.outcome });
       log.info({ mediaKey, type, set, ...rendered }, rendered.outcome === 'made' ? 'rendered' : 'none could be made');
+    },
+    outputRefused({ mediaKey, type, set }, { file, fault }) {
+      refusals.inc({ fault });
+      log.warn({ mediaKey, type, set, file, fault }, 'Refused the output of a media tool; it may be compromised');
     },
     jobEnded({ queue, jobId, outcome: ended, seconds, workSeconds, error }, question) {
       const mediaKey = question?.mediaKey;

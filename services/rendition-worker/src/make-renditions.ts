@@ -1,4 +1,4 @@
-import { stat } from 'node:fs/promises';
+import { lstat } from 'node:fs/promises';
 import { isFilm, type LocalMedia } from '@echodrop/media/local-media';
 import { picturesOf, type Recipe, type RenditionSet } from '@echodrop/media/recipes';
 import { renderFilm } from '@echodrop/media/render-film';
@@ -16,7 +16,7 @@ export interface RenditionsMade {
   readonly made: readonly RenditionToMake[];
 }
 
-/** Makes renditions of one set from `media`, each in its file. Rejects where rendering broke down. */
+/** Makes renditions of one set from `media`, each in its file. Rejects if rendering broke down, or with OutputRefused. */
 export async function makeRenditions(
   set: RenditionSet,
   media: LocalMedia,
@@ -30,7 +30,7 @@ export async function makeRenditions(
         .map((rendition) => ({ recipe, path: rendition.path })),
     );
     const rendered = await renderPictures(media, pictures, options);
-    return { rendered, made: await thoseThere(pictures) };
+    return { rendered, made: rendered.outcome === 'made' ? pictures : await thoseThere(pictures) };
   }
   const [film] = renditions;
   if (!film || !isFilm(media)) return { rendered: { outcome: 'unsupported', why: 'no_picture' }, made: [] };
@@ -39,6 +39,6 @@ export async function makeRenditions(
 }
 
 async function thoseThere(pictures: readonly RenditionToMake[]): Promise<RenditionToMake[]> {
-  const found = await Promise.all(pictures.map(({ path }) => stat(path).catch(() => undefined)));
+  const found = await Promise.all(pictures.map(({ path }) => lstat(path).catch(() => undefined)));
   return pictures.filter((_, n) => found[n] !== undefined);
 }

@@ -1,4 +1,4 @@
-import { createReadStream, createWriteStream } from 'node:fs';
+import { createWriteStream } from 'node:fs';
 import { mkdtempDisposable } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
@@ -7,6 +7,7 @@ import { filmTracks } from '@echodrop/media/ffprobe';
 import { isPhoto, type MediaType } from '@echodrop/media/media-type';
 import { type Recipe, recipesOf, setOf } from '@echodrop/media/recipes';
 import type { Rendered } from '@echodrop/media/render-pictures';
+import { OutputRefused, openToolOutput, type ToolOutput } from '@echodrop/media/tool-output';
 import { removeBelow } from '@echodrop/object-store/every-object';
 import { mediaObject, renditionObject, renditionsOf } from '@echodrop/object-store/object-keys';
 import type { ObjectStore } from '@echodrop/object-store/object-store';
@@ -30,6 +31,7 @@ export class MediaRemoved extends Error {
 
 /**
  * The straight line: makes what is missing of a set of renditions, and puts it into the store. Media of which one cannot be made is an answer; the others are stored all the same.
+ * If a tool leaves something else than renditions, the media is `broken`, and nothing of that set is stored.
  * @throws MediaRemoved, or what keeps us from rendering: StoreUnavailable, no room on the disk, a tool that is missing or killed, or the signal's reason
  */
 export async function render(
@@ -51,9 +53,15 @@ export async function render(
     rendering.events.rendered(question, off);
     return off;
   }
-  return await makeMissing(missing, question, signal, rendering).finally(() =>
-    withdrawFromRemoved(mediaKey, rendering.store),
-  );
+  return await makeMissing(missing, question, signal, rendering)
+    .catch((error: unknown) => {
+      if (!(error instanceof OutputRefused)) throw error;
+      const broken = { outcome: 'unsupported', why: 'broken' } as const;
+      rendering.events.outputRefused(question, error);
+      rendering.events.rendered(question, broken);
+      return broken;
+    })
+    .finally(() => withdrawFromRemoved(mediaKey, rendering.store));
 }
 
 async function makeMissing(
@@ -111,9 +119,14 @@ async function storeAll(
   store: ObjectStore,
   signal: AbortSignal,
 ): Promise<void> {
+  await using files = new AsyncDisposableStack();
+  const checked: (readonly [Recipe, ToolOutput])[] = [];
   for (const { recipe, path } of renditions) {
+    checked.push([recipe, files.use(await openToolOutput(path, recipe.extension))]);
+  }
+  for (const [recipe, output] of checked) {
     const { contentType } = recipe;
-    await store.put(renditionObject(mediaKey, recipe), createReadStream(path), { signal, contentType });
+    await store.put(renditionObject(mediaKey, recipe), output.stream(), { signal, contentType });
   }
 }
 

@@ -1,0 +1,81 @@
+import { mkdtempDisposable, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { pictureRecipes, type Recipe } from '@echodrop/media/recipes';
+import { FilesystemObjectStore } from '@echodrop/object-store/filesystem-object-store';
+import { mediaObject, newMediaKey, renditionObject, renditionsOf } from '@echodrop/object-store/object-keys';
+import { createLog } from '@echodrop/service/log';
+import { Metrics } from '@echodrop/service/metrics';
+import { hostileFfprobe } from '@echodrop/testkit/hostile-ffprobe';
+import { sampleFilm, samplePhoto } from '@echodrop/testkit/sample-media';
+import { afterEach, expect, test } from 'vitest';
+import { renditionEvents } from './events.ts';
+import { render } from './render.ts';
+
+const path = process.env.PATH;
+afterEach(() => {
+  process.env.PATH = path;
+});
+
+const broken = { outcome: 'unsupported', why: 'broken' };
+
+/** Renders the film of which `present` are stored already, with `script` in the place of ffmpeg; `$out` is the file that it is to write. */
+async function renderWith(script: string, present: readonly Recipe[]) {
+  await using parts = new AsyncDisposableStack();
+  const newFolder = async () => parts.use(await mkdtempDisposable(join(tmpdir(), 'refused-output-'))).path;
+  const store = parts.use(new FilesystemObjectStore(await newFolder()));
+  const mediaKey = newMediaKey();
+  await store.put(mediaObject(mediaKey), Readable.from([await sampleFilm('mp4', { width: 320, height: 240 })]));
+  for (const recipe of present) await store.put(renditionObject(mediaKey, recipe), Readable.from(['before']));
+
+  const ffmpeg = parts.use(await hostileFfprobe(`for out; do :; done\nout=\${out#file:}\n${script}`, 'ffmpeg'));
+  await writeFile(join(ffmpeg.folder, 'still.png'), await samplePhoto('png', { width: 320, height: 240 }));
+  process.env.PATH = ffmpeg.path;
+
+  const metrics = new Metrics('rendition-worker');
+  const rendering = {
+    ...{ store, scratchDir: await newFolder(), maxPixels: 1_000_000, typesOff: new Set<never>() },
+    events: renditionEvents(createLog('test', 'silent'), metrics),
+  };
+  const answer = await render({ mediaKey, type: 'mp4', set: 'film' }, AbortSignal.timeout(20_000), rendering);
+  const keys = (await store.list(renditionsOf(mediaKey), { limit: 100 })).map(({ key }) => key);
+  const stored = keys.filter((key) => !present.some((recipe) => key === renditionObject(mediaKey, recipe)));
+  const { text } = await metrics.exposition();
+  const [, refused] = text.match(/^echodrop_tool_output_refused_total\{.*fault="(\w+)".*\} 1$/m) ?? [];
+  return { answer, stored, refused };
+}
+
+const pictures = Object.values(pictureRecipes);
+const leftovers = [
+  ['a symbolic link to its environment', 'ln -s /proc/self/environ "$out"', 'link'],
+  ['a hard link', 'cp "$folder/still.png" "$out.other"\nln "$out.other" "$out"', 'link'],
+  ['a FIFO', 'mkfifo "$out"', 'not_a_file'],
+  ['a folder', 'mkdir "$out"', 'not_a_file'],
+  ['a file of another format', 'echo "#!/bin/sh" > "$out"', 'wrong_format'],
+  ['nothing', '', 'missing'],
+] as const;
+
+test.each(leftovers)(
+  'an ffmpeg that leaves %s in the place of a film: broken, nothing is stored',
+  async (_, script, fault) => {
+    expect(await renderWith(script, pictures)).toEqual({ answer: broken, stored: [], refused: fault });
+  },
+);
+
+test.each(leftovers)(
+  'an ffmpeg that leaves %s in the place of a still: broken, nothing is stored',
+  async (_, script, fault) => {
+    expect(await renderWith(script, [])).toEqual({ answer: broken, stored: [], refused: fault });
+  },
+);
+
+test('a sparse file of 1 TiB cannot even be made', async () => {
+  const { answer, stored } = await renderWith('exec truncate -s 1T "$out"', pictures);
+  expect({ answer, stored }).toEqual({ answer: { outcome: 'unsupported', why: 'too_costly' }, stored: [] });
+});
+
+test('a link that ffmpeg left in the place of a picture is refused, and no other picture is stored', async () => {
+  const script = 'cp "$folder/still.png" "$out"\nln -s "$folder/elsewhere" "$(dirname "$out")/large.jpg.part"';
+  expect(await renderWith(script, [])).toEqual({ answer: broken, stored: [], refused: 'link' });
+});
