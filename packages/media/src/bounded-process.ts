@@ -1,5 +1,4 @@
 import type { ChildProcess } from 'node:child_process';
-import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { readdir, readFile } from 'node:fs/promises';
 import { constants } from 'node:os';
 import { basename } from 'node:path';
@@ -56,24 +55,6 @@ export async function boundedEnd(child: ChildProcess, bounds: ProcessBounds): Pr
     await groupEnded(child);
   }
   return tooMuch ? 'too_costly' : endOf(child);
-}
-
-/**
- * The process that `start` starts, where a library starts it and keeps it to itself: Node tells of every new process
- * on a diagnostics channel. `start` must do so before it returns.
- */
-export function processStartedBy(start: () => void): ChildProcess {
-  const started: ChildProcess[] = [];
-  const note = (message: unknown) => started.push((message as { process: ChildProcess }).process);
-  subscribe('child_process', note);
-  try {
-    start();
-  } finally {
-    unsubscribe('child_process', note);
-  }
-  const [child] = started;
-  if (!child) throw new Error('no process was started');
-  return child;
 }
 
 // Ended means that nobody holds its output any more: what it left behind in its group must not.

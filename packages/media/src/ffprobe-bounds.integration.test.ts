@@ -16,6 +16,7 @@ afterEach(async () => {
 
 async function ffprobeIs(script: string): Promise<void> {
   ffprobe = await hostileFfprobe(script);
+  await writeFile(join(ffprobe.folder, 'answer'), '{"streams":[{"index":0,"width":7}]}');
   process.env.PATH = ffprobe.path;
 }
 
@@ -53,8 +54,8 @@ describe('an ffprobe that', () => {
 
   test.runIf(isPrivate)('puts its children into sessions of their own leaves nobody', async () => {
     const child = `sh -c '. "$count"; sleep 600' > /dev/null 2>&1 < /dev/null`;
-    await ffprobeIs(`(setsid ${child} & setsid setsid ${child} &) &\nsleep 0.3\nexit 0`);
-    expect(await look(5000)).toEqual([]);
+    await ffprobeIs(`(setsid ${child} & setsid setsid ${child} &) &\nsleep 0.3\ncat "$folder/answer"`);
+    expect(await look(5000)).toMatchObject([{ width: 7 }]);
     await expectNobodyLeft(3);
   });
 
@@ -67,8 +68,8 @@ describe('an ffprobe that', () => {
   });
 
   test('ends well and leaves a child behind is done, and the child with it', async () => {
-    await ffprobeIs('(. "$count"; sleep 600) &\nsleep 0.3\nexit 0');
-    expect(await look(5000)).toEqual([]);
+    await ffprobeIs('(. "$count"; sleep 600) &\nsleep 0.3\ncat "$folder/answer"');
+    expect(await look(5000)).toMatchObject([{ width: 7 }]);
     await expectNobodyLeft(2);
   });
 
@@ -104,13 +105,13 @@ describe('an ffprobe that', () => {
 
   test('looks into its environment finds nothing of ours', async () => {
     process.env.S3_SECRET_KEY = 'a secret';
-    await ffprobeIs('test -z "$S3_SECRET_KEY" && printf "[STREAM]\\nwidth=7\\n[/STREAM]\\n"');
+    await ffprobeIs('test -z "$S3_SECRET_KEY" && cat "$folder/answer"');
     expect(await look(9000)).toMatchObject([{ width: 7 }]);
     delete process.env.S3_SECRET_KEY;
   });
 
   test.runIf(isPrivate)("looks into the service's process finds nothing either", async () => {
-    await ffprobeIs(`cat /proc/${process.pid}/environ && printf "[STREAM]\\nwidth=7\\n[/STREAM]\\n"`);
+    await ffprobeIs(`cat /proc/${process.pid}/environ && cat "$folder/answer"`);
     expect(await look(9000)).toBe('broken');
   });
 
@@ -122,18 +123,33 @@ describe('an ffprobe that', () => {
     });
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const { port } = server.address() as { port: number };
-    await ffprobeIs(`exec bash -c 'exec 3<>/dev/tcp/127.0.0.1/${port} && printf "[STREAM]\\nwidth=7\\n[/STREAM]\\n"'`);
+    await ffprobeIs(`exec bash -c 'exec 3<>/dev/tcp/127.0.0.1/${port} && cat "$folder/answer"'`);
     expect(await look(9000)).toBe('broken');
     expect(connections).toBe(0);
   });
 
   test('wants more privileges gets none', async () => {
-    await ffprobeIs('grep -q "NoNewPrivs:.1" /proc/self/status && printf "[STREAM]\\nwidth=7\\n[/STREAM]\\n"');
+    await ffprobeIs('grep -q "NoNewPrivs:.1" /proc/self/status && cat "$folder/answer"');
     expect(await look(9000)).toMatchObject([{ width: 7 }]);
   });
 
   test('crashes says that the film is broken', async () => {
     await ffprobeIs('kill -SEGV $$');
+    expect(await look(9000)).toBe('broken');
+  });
+
+  test.each([
+    ['nothing', ''],
+    ['no JSON', '[STREAM]'],
+    ['JSON without tracks', 'null'],
+    ['another type in the place of a number', '{"streams":[{"index":0,"width":"7"}]}'],
+    ['a width that no picture has', '{"streams":[{"index":0,"width":1e300}]}'],
+    ['a negative height', '{"streams":[{"index":0,"height":-1}]}'],
+    ['more tracks than a film may have', `{"streams":[${Array(65).fill('{"index":0}')}]}`],
+    ['nested arrays up to its limit', '['.repeat(250_000)],
+  ])('answers with %s says that the film is broken', async (_, answer) => {
+    await ffprobeIs('cat "$folder/answer"');
+    await writeFile(join(ffprobe.folder, 'answer'), answer);
     expect(await look(9000)).toBe('broken');
   });
 

@@ -1,10 +1,10 @@
-import { fileURLToPath } from 'node:url';
-import ffmpeg, { type FfprobeData } from 'fluent-ffmpeg';
-import { boundedEnd, processStartedBy } from './bounded-process.ts';
-import { filmGuards } from './film-codecs.ts';
+import { z } from 'zod';
+import { boundedEnd } from './bounded-process.ts';
+import { filmGuards, mostStreams } from './film-codecs.ts';
 import type { VideoType } from './media-type.ts';
+import { collectOutput, parseAnswer } from './tool-answer.ts';
 import type { UnsupportedReason } from './unsupported.ts';
-import { toolNamespaces } from './within-limits.ts';
+import { startWithinLimits, type ToolLimits, toolNamespaces } from './within-limits.ts';
 
 /** A track of a film, as coded: before rotation, in pixels that need not be square. */
 export interface Track {
@@ -27,8 +27,6 @@ export interface Track {
   readonly isCover: boolean;
 }
 
-const launcher = fileURLToPath(new URL('ffprobe-within-limits', import.meta.url));
-
 // Only what is asked for, and no tag: a title with line breaks could otherwise write lines of its own into the
 // answer.
 const entries = [
@@ -40,13 +38,35 @@ const entries = [
   'format_tags=',
 ].join(':');
 
-const deadlineMs = 10_000;
+// An honest look takes 50 ms of processor time and 60 MiB.
+const limits: ToolLimits = { seconds: 10, cpuSeconds: 3, addressBytes: 1024 ** 3, fileBytes: 0 };
 const mostOutputBytes = 256 * 1024;
 
+const name = z.string().max(100).default('');
+const side = z.int32().nonnegative().default(0);
+const flag = z.literal([0, 1]).default(0);
+
+const answerShape = z.object({
+  streams: z
+    .array(
+      z.object({
+        index: z.int32().nonnegative(),
+        codec_type: name,
+        codec_name: name,
+        pix_fmt: name,
+        color_transfer: name,
+        width: side,
+        height: side,
+        sample_aspect_ratio: name,
+        disposition: z.object({ default: flag, attached_pic: flag }).prefault({}),
+        side_data_list: z.array(z.object({ rotation: z.int32().optional() })).default([]),
+      }),
+    )
+    .max(mostStreams),
+});
+
 /**
- * The tracks of the film at `path`, by ffprobe, which may open that file alone. The only place that knows fluent-
- * ffmpeg, which has neither a timeout nor a kill (archived; TRAPS): it is bounded from outside, by the launcher that
- * it is told to start and by boundedEnd.
+ * The tracks of the film at `path`, by ffprobe, which may open that file alone.
  *
  * Rejects with ToolFailed where ffprobe is missing or not done in time, or with the signal's reason.
  */
@@ -57,48 +77,37 @@ export async function filmTracks(
 ): Promise<readonly Track[] | UnsupportedReason> {
   const namespaces = await toolNamespaces();
   signal.throwIfAborted();
-  ffmpeg.setFfprobePath(launcher);
-  const options = [namespaces, '-v', 'error', '-show_entries', entries, ...lookGuards, ...filmGuards(type)];
-  const answer = Promise.withResolvers<FfprobeData>();
-  const child = processStartedBy(() =>
-    ffmpeg.ffprobe(`file:${path}`, options, (error, data) => (error ? answer.reject(error) : answer.resolve(data))),
-  );
-  const complaint = answer.promise.then(
-    () => '',
-    (error: Error) => error.message,
-  );
-  const end = await boundedEnd(child, { deadlineMs, mostOutputBytes, signal });
-  if (end === 'done') return (await answer.promise).streams.map((stream) => trackOf(stream));
-  return end === 'broken' && (await complaint).includes('not on whitelist') ? 'codec' : end;
+  const asked = ['-v', 'error', '-show_entries', entries, '-of', 'json'];
+  const ffprobe = ['ffprobe', ...asked, ...lookGuards, ...filmGuards(type), `file:${path}`] as const;
+  const child = startWithinLimits(ffprobe, limits, namespaces);
+  const printed = collectOutput(child);
+  const end = await boundedEnd(child, { deadlineMs: limits.seconds * 1000, mostOutputBytes, signal });
+  const { stdout, stderr } = printed();
+  if (end === 'done') return parseAnswer(stdout, answerShape)?.streams.map(trackOf) ?? 'broken';
+  return end === 'broken' && stderr.includes('not on whitelist') ? 'codec' : end;
 }
 
 // How far a look may go unless the film's guards say otherwise: a header tells all that we ask for.
 const lookGuards = [...['-probesize', String(1024 * 1024)], ...['-analyzeduration', '0'], ...['-threads', '1']];
 
-function trackOf(stream: Record<string, unknown>): Track {
-  const disposition = (stream.disposition ?? {}) as Record<string, unknown>;
+function trackOf(stream: z.infer<typeof answerShape>['streams'][number]): Track {
   return {
-    index: wholeNumber(stream.index),
+    index: stream.index,
     kind: stream.codec_type === 'video' ? 'video' : stream.codec_type === 'audio' ? 'sound' : 'other',
-    codec: String(stream.codec_name ?? ''),
-    pixelFormat: String(stream.pix_fmt ?? ''),
-    transfer: String(stream.color_transfer ?? ''),
-    width: wholeNumber(stream.width),
-    height: wholeNumber(stream.height),
-    pixelAspect: ratio(String(stream.sample_aspect_ratio ?? '')),
-    rotation: Number(stream.rotation ?? 0) || 0,
-    isDefault: disposition.default === 1,
-    isCover: disposition.attached_pic === 1,
+    codec: stream.codec_name,
+    pixelFormat: stream.pix_fmt,
+    transfer: stream.color_transfer,
+    width: stream.width,
+    height: stream.height,
+    pixelAspect: ratio(stream.sample_aspect_ratio),
+    rotation: stream.side_data_list.findLast(({ rotation }) => rotation !== undefined)?.rotation ?? 0,
+    isDefault: stream.disposition.default === 1,
+    isCover: stream.disposition.attached_pic === 1,
   };
-}
-
-function wholeNumber(value: unknown): number {
-  const number = Number(value ?? 0);
-  return Number.isSafeInteger(number) ? number : 0;
 }
 
 // "0:1" and "N/A" mean that nobody knows: square.
 function ratio(text: string): number {
-  const [width = 0, height = 0] = text.split(':').map(Number);
+  const [, width = 0, height = 0] = /^(\d{1,10}):(\d{1,10})$/.exec(text)?.map(Number) ?? [];
   return width > 0 && height > 0 ? width / height : 1;
 }

@@ -59,8 +59,8 @@ const longLook = [...['-probesize', String(mostOfStream)], ...['-analyzeduration
 // FLV tells of its pictures when they come; of its sound ffmpeg listens to 90 s for that.
 const lateTracks = ['-probesize', String(mostOfStream)];
 
-// Films of phones and cameras have a handful.
-const mostStreams = 64;
+/** How many tracks a film may have: those of phones and cameras have a handful. */
+export const mostStreams = 64;
 
 export function isListedCodec(name: string): boolean {
   return filmCodecs.includes(name);

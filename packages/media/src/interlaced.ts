@@ -5,6 +5,7 @@ import { isoTypes } from './film-edits.ts';
 import type { VideoType } from './media-type.ts';
 import { saysWholePictures } from './mp4-tracks.ts';
 import { inTime } from './render-time.ts';
+import { collectOutput } from './tool-answer.ts';
 import { startWithinLimits, toolNamespaces } from './within-limits.ts';
 
 // What bwdif takes.
@@ -43,12 +44,11 @@ export async function hasInterlacedFrames(
   const asked = ['-show_entries', 'frame=interlaced_frame', '-of', 'csv=print_section=0', '-v', 'fatal'];
   const ffprobe = ['ffprobe', ...asked, ...guards, ...frames, `file:${path}`] as const;
   const child = startWithinLimits(ffprobe, limits, namespaces);
-  let told = '';
-  child.stdout?.on('data', (chunk: Buffer) => {
-    told += chunk.toString('latin1');
-  });
+  const printed = collectOutput(child);
   await inTime(limits.seconds, signal, (within) =>
     boundedEnd(child, { deadlineMs: limits.seconds * 1000, mostOutputBytes, signal: within }),
   );
-  return told.split('\n').some((line) => line.startsWith('1'));
+  return printed()
+    .stdout.split('\n')
+    .some((line) => line.startsWith('1'));
 }

@@ -1,16 +1,22 @@
 import { mkdtempDisposable, readdir, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { hostileFfprobe } from '@echodrop/testkit/hostile-ffprobe';
 import { processesStarted } from '@echodrop/testkit/processes-started';
 import { samplePhoto } from '@echodrop/testkit/sample-media';
 import { execa } from 'execa';
 import sharp from 'sharp';
-import { expect, test } from 'vitest';
+import { afterEach, expect, test } from 'vitest';
 import { ToolFailed } from './bounded-process.ts';
 import { begun, type PictureJob } from './picture-job.ts';
 import { makePictures } from './picture-process.ts';
 import { pictureRecipes, picturesOf } from './recipes.ts';
 import { toolNamespaces } from './within-limits.ts';
+
+const path = process.env.PATH;
+afterEach(() => {
+  process.env.PATH = path;
+});
 
 const signal = () => AbortSignal.timeout(20_000);
 
@@ -69,4 +75,20 @@ test('without enough memory the process ends, and no picture is said to be made'
   const { stdout, exitCode } = await execa('prlimit', limited, { reject: false, timeout: 20_000 });
   expect(stdout.split('\n')[0]).toBe(begun);
   expect(exitCode === 0 ? stdout : 'crashed').not.toContain('"made"');
+});
+
+test.each([
+  ['none', ''],
+  ['no JSON', 'made'],
+  ['an outcome that does not exist', '{"outcome":"stored"}'],
+  ['a reason that does not exist', '{"outcome":"unsupported","why":"tired"}'],
+  ['an array', '[]'],
+])('%s in the place of an answer: the media is broken', async (_, answer) => {
+  await using folder = await mkdtempDisposable(join(tmpdir(), 'pictures-'));
+  const job = await jobOf(folder.path, await photo());
+  await toolNamespaces();
+  // It starts the process.
+  await using prlimit = await hostileFfprobe(`printf '%s\\n' ${begun} '${answer}'`, 'prlimit');
+  process.env.PATH = prlimit.path;
+  expect(await makePictures(job, signal())).toEqual({ outcome: 'unsupported', why: 'broken' });
 });

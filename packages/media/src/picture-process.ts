@@ -1,10 +1,12 @@
-import type { ChildProcess } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
+import { z } from 'zod';
 import { boundedEnd, ToolFailed } from './bounded-process.ts';
 import { begun, type PictureJob, type PictureJobEnd } from './picture-job.ts';
 import type { Rendered } from './render-pictures.ts';
 import { inTime } from './render-time.ts';
+import { collectOutput, parseAnswer } from './tool-answer.ts';
 import { maxOutputBytes } from './tool-output.ts';
+import { unsupportedReasons } from './unsupported.ts';
 import { startWithinLimits, type ToolLimits, toolNamespaces } from './within-limits.ts';
 
 const program = fileURLToPath(new URL('picture-program.ts', import.meta.url));
@@ -18,6 +20,12 @@ const mostOutputBytes = 64 * 1024;
 const bounded = ['prlimit', `--data=${4 * GiB}`] as const;
 const node = [process.execPath, '--disable-wasm-trap-handler', '--max-old-space-size=256', '--no-warnings'] as const;
 
+const endShape: z.ZodType<PictureJobEnd> = z.discriminatedUnion('outcome', [
+  z.object({ outcome: z.literal('made') }),
+  z.object({ outcome: z.literal('unsupported'), why: z.enum(unsupportedReasons) }),
+  z.object({ outcome: z.literal('failed'), message: z.string() }),
+]);
+
 /**
  * Makes pictures in a process of its own: decoders of foreign bytes get no setting, no secret and no network, and are
  * killed when they take too long, which neither sharp nor WebAssembly could otherwise be. However it ends, a picture
@@ -29,29 +37,20 @@ export async function makePictures(job: PictureJob, signal: AbortSignal): Promis
   const namespaces = await toolNamespaces();
   signal.throwIfAborted();
   const child = startWithinLimits([...bounded, ...node, program, JSON.stringify(job)], limits, namespaces);
-  const printed = linesOf(child);
+  const printed = collectOutput(child);
   const end = await inTime(limits.seconds, signal, (within) =>
     boundedEnd(child, { deadlineMs: limits.seconds * 1000, mostOutputBytes, signal: within }),
   );
   if (end === 'too_costly') return { outcome: 'unsupported', why: end };
-  const { first, last: answer, complaint } = printed();
+  // libheif's wrapper prints what it does not understand: the first and the last line are ours.
+  const { stdout, stderr } = printed();
+  const [first, ...others] = stdout.trimEnd().split('\n');
   if (first !== begun) {
-    throw new ToolFailed('the process that makes pictures could not begin', { cause: new Error(complaint) });
+    throw new ToolFailed('the process that makes pictures could not begin', { cause: new Error(stderr) });
   }
-  // Crashed, or out of memory: only its input explains that.
-  if (end === 'broken' || !answer) return { outcome: 'unsupported', why: 'broken' };
-  const told = JSON.parse(answer) as PictureJobEnd;
+  const told = end === 'done' ? parseAnswer(others.at(-1) ?? '', endShape) : undefined;
+  // Crashed, out of memory, or taken over: only its input explains that.
+  if (!told) return { outcome: 'unsupported', why: 'broken' };
   if (told.outcome === 'failed') throw new ToolFailed(`pictures could not be made: ${told.message}`);
   return told;
-}
-
-// libheif's wrapper prints what it does not understand: the first and the last line are ours.
-function linesOf({ stdout, stderr }: ChildProcess): () => { first?: string; last?: string; complaint: string } {
-  const [told, complained]: [Buffer[], Buffer[]] = [[], []];
-  stdout?.on('data', (chunk: Buffer) => told.push(chunk));
-  stderr?.on('data', (chunk: Buffer) => complained.push(chunk));
-  return () => {
-    const [first, ...others] = Buffer.concat(told).toString().trimEnd().split('\n');
-    return { first, last: others.at(-1), complaint: Buffer.concat(complained).toString() };
-  };
 }

@@ -93,7 +93,7 @@ test('a machine that allows no namespaces is told, and its tools run all the sam
   const told = (await allConcerns()).filter(({ sentence }) => sentence.includes('namespaces'));
   expect(told).toMatchObject([{ level: 'warn' }]);
   expect(told[0]?.sentence).toContain('ffprobe, ffmpeg and the process that draws pictures');
-  await programIs('ffprobe', '(sleep 600) & printf "[STREAM]\\nwidth=7\\n[/STREAM]\\n"');
+  await programIs('ffprobe', `(sleep 600) & echo '{"streams":[{"index":0,"width":7}]}'`);
   const { filmTracks } = await import('./ffprobe.ts');
   expect(await filmTracks('/dev/null', 'mp4', AbortSignal.timeout(9000))).toMatchObject([{ width: 7 }]);
 });

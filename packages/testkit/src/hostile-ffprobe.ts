@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { waitUntil } from './wait-until.ts';
 
-/** A shell script in the place of ffprobe or ffmpeg, and what has become of its processes. */
+/** A shell script in the place of a tool, and what has become of its processes. */
 export interface HostileFfprobe extends AsyncDisposable {
   /** Its own, gone with it; beside the program holds what a script leaves there. */
   readonly folder: string;
@@ -22,7 +22,7 @@ export interface HostileFfprobe extends AsyncDisposable {
  */
 export async function hostileFfprobe(
   script: string,
-  program: 'ffprobe' | 'ffmpeg' = 'ffprobe',
+  program: 'ffprobe' | 'ffmpeg' | 'prlimit' = 'ffprobe',
 ): Promise<HostileFfprobe> {
   const folder = await mkdtemp(join(tmpdir(), 'hostile-ffprobe-'));
   const pids = join(folder, 'pids');

@@ -15,7 +15,6 @@ const owners = {
   bullmq: 'packages/contracts',
   cockatiel: 'services/auth-verifier',
   commander: 'services/admin',
-  'fluent-ffmpeg': 'packages/media',
   ioredis: 'packages/service',
   'libheif-js': 'packages/media',
   minio: 'packages/object-store',
