@@ -44,3 +44,11 @@ test('an ffmpeg whose film nobody wants any more is killed', async () => {
   await expect(run(300)).rejects.toThrow(/timeout/);
   await ffmpeg.allEnded(2000);
 });
+
+test('once an ffmpeg is killed, none of its group runs any more', async () => {
+  const child = '(. "$count"; exec dd if=/dev/zero of=/dev/null bs=64M) > /dev/null 2>&1 &';
+  await using ffmpeg = await hostileFfprobe(`${child}\n${child}\n${child}\n${child}\nwait`, 'ffmpeg');
+  process.env.PATH = ffmpeg.path;
+  await expect(run(500)).rejects.toThrow(/timeout/);
+  await ffmpeg.allEnded(0);
+});
