@@ -59,7 +59,7 @@ const answerShape = z.object({
         height: side,
         sample_aspect_ratio: name,
         disposition: z.object({ default: flag, attached_pic: flag }).prefault({}),
-        side_data_list: z.array(z.object({ rotation: z.int32().optional() })).default([]),
+        side_data_list: z.array(z.object({ rotation: z.number().optional() })).default([]),
       }),
     )
     .max(mostStreams),
@@ -100,10 +100,16 @@ function trackOf(stream: z.infer<typeof answerShape>['streams'][number]): Track 
     width: stream.width,
     height: stream.height,
     pixelAspect: ratio(stream.sample_aspect_ratio),
-    rotation: stream.side_data_list.findLast(({ rotation }) => rotation !== undefined)?.rotation ?? 0,
+    rotation: rotationOf(stream.side_data_list),
     isDefault: stream.disposition.default === 1,
     isCover: stream.disposition.attached_pic === 1,
   };
+}
+
+// A matrix that is no rotation comes out as the least number that an integer can be.
+function rotationOf(sideData: readonly { readonly rotation?: number | undefined }[]): number {
+  const rotation = sideData.findLast((each) => each.rotation !== undefined)?.rotation ?? 0;
+  return Math.abs(rotation) <= 360 ? rotation : 0;
 }
 
 // "0:1" and "N/A" mean that nobody knows: square.
