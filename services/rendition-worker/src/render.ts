@@ -89,7 +89,7 @@ async function makeMissing(
       if (set === question.set) answer = rendered;
       else await withdrawFromRemoved(mediaKey, store);
     } catch (error) {
-      if (signal.aborted || error instanceof MediaRemoved) throw error;
+      if (signal.aborted || error instanceof MediaRemoved || error instanceof OutputRefused) throw error;
       // A failure of the pictures fails the job, but does not cost it the film.
       failure = { error };
     }
