@@ -81,15 +81,15 @@ export class ServerProcess implements StoppableServer, AsyncDisposable {
       this.#output += chunk;
     });
     let over = false;
-    const ended = child.then(({ all, exitCode }) => {
+    const ended = child.then(({ exitCode }) => {
       over = true;
-      throw new Error(`${command[0]} ended with ${exitCode}:\n${all}`);
+      throw new Error(`ended with ${exitCode}`);
     });
     // Where it ended, its port may soon be another's, who is not to be asked.
-    const answered = waitUntil(`an answer of ${command[0]}`, startMs, async () => over || answers());
-    await Promise.race([answered, ended]).catch(async (error) => {
+    const answered = waitUntil('an answer', startMs, async () => over || answers());
+    await Promise.race([answered, ended]).catch(async (cause) => {
       await this.kill();
-      throw error;
+      throw new Error(`${command.join(' ')} did not start:\n${this.#output}`, { cause });
     });
   }
 
