@@ -1,5 +1,6 @@
 import { relative, resolve } from 'node:path';
 import { hasSandbox, localAddress } from '@echodrop/client/local-system';
+import { sandboxFault } from '@echodrop/media/sandbox';
 import { FaultySettings } from '@echodrop/service/env';
 import { faultySettingsStatus } from '@echodrop/service/run-service';
 import { awaitReady } from './await-ready.ts';
@@ -27,7 +28,8 @@ async function run(env: NodeJS.ProcessEnv, stopping: AbortSignal): Promise<numbe
   }
 }
 
-async function runSystem(env: NodeJS.ProcessEnv, stopping: AbortSignal): Promise<void> {
+async function runSystem(given: NodeJS.ProcessEnv, stopping: AbortSignal): Promise<void> {
+  const env = await withSandboxMode(given);
   const dataDir = resolve(env['DATA_DIR'] || 'data');
   using _held = await holdDataDir(dataDir, stopping);
   const plan = await planSystem(env, dataDir);
@@ -39,6 +41,14 @@ async function runSystem(env: NodeJS.ProcessEnv, stopping: AbortSignal): Promise
     await Promise.race([system.failed, serve(plan, env, stopping)]).finally(() => sayStopping(plan));
   }
   say('echodrop', 'stopped');
+}
+
+// Without the kernel's help a system to try out still runs; a worker in a container would refuse to start.
+async function withSandboxMode(env: NodeJS.ProcessEnv): Promise<NodeJS.ProcessEnv> {
+  const fault = env['MEDIA_SANDBOX'] ? undefined : await sandboxFault();
+  if (!fault) return env;
+  say('media', `tools run with limits alone, not in a sandbox: ${fault}`);
+  return { ...env, MEDIA_SANDBOX: 'limits-only' };
 }
 
 /** From started to stopping: waits until all is ready, shows that it works, and says how to use it. */

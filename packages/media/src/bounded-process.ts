@@ -24,9 +24,8 @@ export interface ProcessBounds {
 }
 
 /**
- * Waits for `child`, which leads a process group of its own (our launcher runs it under coreutils' `timeout`). When it
- * has ended, prints too much, passes its deadline, or `signal` aborts, the whole group is killed, and with it, in
- * namespaces of its own, whatever has left the group. No process of the group runs any more when this settles. The launcher stands behind this with
+ * Waits for `child`, which leads a process group of its own. When it has ended, prints too much, passes its deadline, or
+ * `signal` aborts, the whole group is killed. No process of the group runs any more when this settles. The launcher stands behind this with
  * bounds of its own.
  *
  * Rejects with ToolFailed, or with the signal's reason.
@@ -78,7 +77,6 @@ function ended(child: ChildProcess, signal: AbortSignal): Promise<void> {
   });
 }
 
-// Until `timeout` has made the group there is none to kill, but its leader to be. Afterwards there is neither.
 function killGroup(child: ChildProcess): void {
   if (child.pid === undefined) return;
   try {
@@ -114,7 +112,7 @@ async function groupRuns(group: number): Promise<boolean> {
 }
 
 // What says nothing about the input: somebody killed the tool, or one of the launcher's programs could not start it.
-const killedByOthers: readonly Ending[] = ['SIGKILL', 'SIGTERM', 'SIGINT', 'SIGHUP'];
+const killedByOthers: readonly Ending[] = ['SIGKILL', 'SIGTERM', 'SIGINT', 'SIGHUP', 'SIGALRM'];
 const notStarted: readonly Ending[] = [124, 125, 126, 127];
 
 type Ending = NodeJS.Signals | number | null;

@@ -1,6 +1,10 @@
 import { hostileFfprobe } from '@echodrop/testkit/hostile-ffprobe';
 import { afterEach, expect, test } from 'vitest';
 import { runFfmpeg } from './ffmpeg.ts';
+import { setSandboxMode } from './sandbox.ts';
+
+// A shell script starts other programs, which no tool may in the sandbox.
+setSandboxMode('limits-only');
 
 const path = process.env.PATH;
 afterEach(() => {

@@ -1,7 +1,7 @@
 import { access, statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { boundedEnd, type ToolEnd, ToolFailed } from './bounded-process.ts';
-import { startWithinLimits, type ToolLimits, toolNamespaces } from './within-limits.ts';
+import { startInSandbox, type ToolLimits } from './sandbox.ts';
 
 export interface FfmpegLimits extends ToolLimits {
   /** Width x height of any frame that it decodes. */
@@ -22,11 +22,11 @@ export async function runFfmpeg(
   limits: FfmpegLimits,
   signal: AbortSignal,
 ): Promise<ToolEnd> {
-  const namespaces = await toolNamespaces();
   signal.throwIfAborted();
   const ffmpeg = ['ffmpeg', '-nostdin', '-y', '-v', 'fatal', '-abort_on', 'empty_output'] as const;
   const decoding = ['-max_pixels', String(limits.maxPixels)];
-  const child = startWithinLimits([...ffmpeg, ...decoding, ...input, ...output], limits, namespaces);
+  const files = { reads: [fileIn(input)], writes: [dirname(fileIn(output))] };
+  const child = startInSandbox([...ffmpeg, ...decoding, ...input, ...output], limits, files);
   const end = await boundedEnd(child, { deadlineMs: limits.seconds * 1000, mostOutputBytes, signal });
   await requireSourceAndRoom(fileIn(input), fileIn(output));
   return end;

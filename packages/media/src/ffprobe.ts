@@ -2,9 +2,9 @@ import { z } from 'zod';
 import { boundedEnd } from './bounded-process.ts';
 import { filmGuards, mostStreams } from './film-codecs.ts';
 import type { VideoType } from './media-type.ts';
+import { startInSandbox, type ToolLimits } from './sandbox.ts';
 import { collectOutput, parseAnswer } from './tool-answer.ts';
 import type { UnsupportedReason } from './unsupported.ts';
-import { startWithinLimits, type ToolLimits, toolNamespaces } from './within-limits.ts';
 
 /** A track of a film, as coded: before rotation, in pixels that need not be square. */
 export interface Track {
@@ -75,11 +75,10 @@ export async function filmTracks(
   type: VideoType,
   signal: AbortSignal,
 ): Promise<readonly Track[] | UnsupportedReason> {
-  const namespaces = await toolNamespaces();
   signal.throwIfAborted();
   const asked = ['-v', 'error', '-show_entries', entries, '-of', 'json'];
   const ffprobe = ['ffprobe', ...asked, ...lookGuards, ...filmGuards(type), `file:${path}`] as const;
-  const child = startWithinLimits(ffprobe, limits, namespaces);
+  const child = startInSandbox(ffprobe, limits, { reads: [path] });
   const printed = collectOutput(child);
   const end = await boundedEnd(child, { deadlineMs: limits.seconds * 1000, mostOutputBytes, signal });
   const { stdout, stderr } = printed();

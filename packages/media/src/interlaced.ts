@@ -5,8 +5,8 @@ import { isoTypes } from './film-edits.ts';
 import type { VideoType } from './media-type.ts';
 import { saysWholePictures } from './mp4-tracks.ts';
 import { inTime } from './render-time.ts';
+import { startInSandbox } from './sandbox.ts';
 import { collectOutput } from './tool-answer.ts';
-import { startWithinLimits, toolNamespaces } from './within-limits.ts';
 
 // What bwdif takes.
 const leastSide = 4;
@@ -37,13 +37,12 @@ export async function hasInterlacedFrames(
   { maxPixels, signal }: { readonly maxPixels: number; readonly signal: AbortSignal },
 ): Promise<boolean> {
   if (isoTypes.includes(type) && (await saysWholePictures(path, track.index))) return false;
-  const namespaces = await toolNamespaces();
   signal.throwIfAborted();
   const guards = [...filmGuards(type), '-max_pixels', String(maxPixels), '-threads', '1'];
   const frames = ['-select_streams', String(track.index), '-read_intervals', `%+#${framesLookedAt}`];
   const asked = ['-show_entries', 'frame=interlaced_frame', '-of', 'csv=print_section=0', '-v', 'fatal'];
   const ffprobe = ['ffprobe', ...asked, ...guards, ...frames, `file:${path}`] as const;
-  const child = startWithinLimits(ffprobe, limits, namespaces);
+  const child = startInSandbox(ffprobe, limits, { reads: [path] });
   const printed = collectOutput(child);
   await inTime(limits.seconds, signal, (within) =>
     boundedEnd(child, { deadlineMs: limits.seconds * 1000, mostOutputBytes, signal: within }),

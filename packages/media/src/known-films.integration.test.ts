@@ -9,7 +9,6 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { film, knownFilms, picture, sound } from './known-films.fixture.ts';
 import { probeMedia } from './probe.ts';
 import type { Probe } from './probe-outcome.ts';
-import { toolNamespaces } from './within-limits.ts';
 
 const MiB = 1024 * 1024;
 // ffmpeg shows the larger of two films and makes films of narrow pixels taller; a header alone it cannot decode.
@@ -54,8 +53,6 @@ test('a film that was cut off is refused without a look of ffprobe, wherever its
 let scratchDir: string;
 let samplesDir: string;
 beforeAll(async () => {
-  // Tried once in a process, and no look.
-  await toolNamespaces();
   scratchDir = await mkdtemp(join(tmpdir(), 'known-films-'));
   samplesDir = await mkdtemp(join(tmpdir(), 'known-films-'));
 });
@@ -69,7 +66,7 @@ async function seen(source: CountedSource, looks = 1): Promise<Probe> {
   const options = { scratchDir, maxPixels: 100_000_000, signal: AbortSignal.timeout(15_000) };
   const answer: Probe[] = [];
   const processes = await processesStarted(async () => answer.push(await probeMedia(source, options)));
-  expect(processes.filter((program) => program.endsWith('/within-limits'))).toHaveLength(looks);
+  expect(processes.filter((program) => program.endsWith('/sandbox'))).toHaveLength(looks);
   return answer[0] as Probe;
 }
 

@@ -11,11 +11,12 @@ import { ToolFailed } from './bounded-process.ts';
 import { begun, type PictureJob } from './picture-job.ts';
 import { makePictures } from './picture-process.ts';
 import { pictureRecipes, picturesOf } from './recipes.ts';
-import { toolNamespaces } from './within-limits.ts';
+import { setSandboxMode } from './sandbox.ts';
 
-const path = process.env.PATH;
+const { execPath } = process;
 afterEach(() => {
-  process.env.PATH = path;
+  process.execPath = execPath;
+  setSandboxMode('full');
 });
 
 const signal = () => AbortSignal.timeout(20_000);
@@ -36,10 +37,8 @@ const photo = () => samplePhoto('jpg', { width: 320, height: 240 });
 test('all pictures of a photo are made in one process, and none of them in ours', async () => {
   await using folder = await mkdtempDisposable(join(tmpdir(), 'pictures-'));
   const job = await jobOf(folder.path, await photo());
-  // Tried once in a process, and not for these pictures.
-  await toolNamespaces();
   const started = await processesStarted(() => makePictures(job, signal()));
-  expect(started.map((path) => path.split('/').at(-1))).toEqual(['within-limits']);
+  expect(started.map((path) => path.split('/').at(-1))).toEqual(['sandbox']);
 });
 
 test('a disk without room is a breakdown: the media is not at fault', async () => {
@@ -86,9 +85,8 @@ test.each([
 ])('%s in the place of an answer: the media is broken', async (_, answer) => {
   await using folder = await mkdtempDisposable(join(tmpdir(), 'pictures-'));
   const job = await jobOf(folder.path, await photo());
-  await toolNamespaces();
-  // It starts the process.
-  await using prlimit = await hostileFfprobe(`printf '%s\\n' ${begun} '${answer}'`, 'prlimit');
-  process.env.PATH = prlimit.path;
+  await using node = await hostileFfprobe(`printf '%s\\n' ${begun} '${answer}'`, 'node');
+  process.execPath = join(node.folder, 'node');
+  setSandboxMode('limits-only');
   expect(await makePictures(job, signal())).toEqual({ outcome: 'unsupported', why: 'broken' });
 });

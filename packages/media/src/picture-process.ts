@@ -1,24 +1,33 @@
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
 import { boundedEnd, ToolFailed } from './bounded-process.ts';
 import { begun, type PictureJob, type PictureJobEnd } from './picture-job.ts';
 import type { Rendered } from './render-pictures.ts';
 import { inTime } from './render-time.ts';
+import { startInSandbox, type ToolLimits } from './sandbox.ts';
 import { collectOutput, parseAnswer } from './tool-answer.ts';
 import { maxOutputBytes } from './tool-output.ts';
 import { unsupportedReasons } from './unsupported.ts';
-import { startWithinLimits, type ToolLimits, toolNamespaces } from './within-limits.ts';
 
 const program = fileURLToPath(new URL('picture-program.ts', import.meta.url));
+const workspace = fileURLToPath(new URL('../../..', import.meta.url));
+// What the program is made of: code and packages, and no file of an operator.
+const code = [dirname(program), ...['packages', 'node_modules', 'package.json'].map((name) => join(workspace, name))];
 
 const GiB = 1024 ** 3;
-const limits: ToolLimits = { seconds: 180, cpuSeconds: 240, addressBytes: 16 * GiB, fileBytes: maxOutputBytes.picture };
+const limits: ToolLimits = {
+  seconds: 180,
+  cpuSeconds: 240,
+  addressBytes: 16 * GiB,
+  // What JavaScript and WebAssembly reserve is far more than they use and differs from run to run: this bounds what is really written
+  // to. Half a GiB of it is node's own; a photo of 100 million pixels needs one or two more, an AVIF three.
+  dataBytes: 4 * GiB,
+  fileBytes: maxOutputBytes.picture,
+};
 const mostOutputBytes = 64 * 1024;
 
-// What JavaScript and WebAssembly reserve is far more than they use and differs from run to run: `data` bounds what is
-// really written to. Half a GiB of it is node's own; a photo of 100 million pixels needs one or two more, an AVIF three.
-const bounded = ['prlimit', `--data=${4 * GiB}`] as const;
-const node = [process.execPath, '--disable-wasm-trap-handler', '--max-old-space-size=256', '--no-warnings'] as const;
+const nodeFlags = ['--disable-wasm-trap-handler', '--max-old-space-size=256', '--no-warnings'];
 
 const endShape: z.ZodType<PictureJobEnd> = z.discriminatedUnion('outcome', [
   z.object({ outcome: z.literal('made') }),
@@ -34,9 +43,10 @@ const endShape: z.ZodType<PictureJobEnd> = z.discriminatedUnion('outcome', [
  * Rejects where it broke down: no room on the disk, the process did not start or was killed, `signal` aborted.
  */
 export async function makePictures(job: PictureJob, signal: AbortSignal): Promise<Rendered> {
-  const namespaces = await toolNamespaces();
   signal.throwIfAborted();
-  const child = startWithinLimits([...bounded, ...node, program, JSON.stringify(job)], limits, namespaces);
+  const writes = new Set(job.pictures.map(({ path }) => dirname(path)));
+  const files = { reads: [job.source.path, ...code], writes: [...writes] };
+  const child = startInSandbox([process.execPath, ...nodeFlags, program, JSON.stringify(job)], limits, files);
   const printed = collectOutput(child);
   const end = await inTime(limits.seconds, signal, (within) =>
     boundedEnd(child, { deadlineMs: limits.seconds * 1000, mostOutputBytes, signal: within }),

@@ -1,14 +1,17 @@
 import { expect, test } from 'vitest';
 import { boundedEnd, ToolFailed } from './bounded-process.ts';
 import { inTime } from './render-time.ts';
-import { startWithinLimits } from './within-limits.ts';
+import { setSandboxMode, startInSandbox } from './sandbox.ts';
 
 const limits = { seconds: 30, cpuSeconds: 30, addressBytes: 1024 ** 3, fileBytes: 0 };
 
 function run(...tool: readonly [string, ...string[]]) {
   return (signal: AbortSignal) =>
-    boundedEnd(startWithinLimits(tool, limits, 'shared'), { deadlineMs: 30_000, mostOutputBytes: 1024, signal });
+    boundedEnd(startInSandbox(tool, limits, {}), { deadlineMs: 30_000, mostOutputBytes: 1024, signal });
 }
+
+// `sleep` and its kind need more than a media tool does.
+setSandboxMode('limits-only');
 
 const never = new AbortController().signal;
 

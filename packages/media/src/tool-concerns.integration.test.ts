@@ -6,6 +6,11 @@ import sharp from 'sharp';
 import { afterAll, afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { holesOf } from './known-holes.ts';
 import type { MediaType } from './media-type.ts';
+import { setSandboxMode } from './sandbox.ts';
+import { toolConcerns } from './tool-concerns.ts';
+
+// A shell script is a tool only where it may start other programs.
+setSandboxMode('limits-only');
 
 const parts = new AsyncDisposableStack();
 let folder: string;
@@ -13,7 +18,6 @@ let folder: string;
 beforeEach(async () => {
   folder = parts.use(await mkdtempDisposable(join(tmpdir(), 'tool-concerns-'))).path;
   vi.stubEnv('PATH', `${folder}${delimiter}${process.env.PATH}`);
-  vi.resetModules();
 });
 afterEach(() => vi.unstubAllEnvs());
 afterAll(() => parts.disposeAsync());
@@ -30,9 +34,7 @@ async function versionsAre(version: string): Promise<void> {
   }
 }
 
-// A process tries once what the machine allows: each test is one.
 async function allConcerns(...typesOff: readonly MediaType[]) {
-  const { toolConcerns } = await import('./tool-concerns.ts');
   return await toolConcerns(new Set(typesOff));
 }
 
@@ -85,15 +87,4 @@ test('types that are turned off are named in one sentence', async () => {
     concerns.map(({ sentence }) => sentence).filter((sentence) => sentence.startsWith('MEDIA_TYPES_OFF'));
   expect(said(await allConcerns('avif', 'heic'))).toEqual(['MEDIA_TYPES_OFF turns off avif, heic']);
   expect(said(await allConcerns())).toEqual([]);
-});
-
-test('a machine that allows no namespaces is told, and its tools run all the same', async () => {
-  await versionsAre('8.1.2');
-  await programIs('unshare', 'echo "unshare: unshare failed: Operation not permitted" >&2; exit 1');
-  const told = (await allConcerns()).filter(({ sentence }) => sentence.includes('namespaces'));
-  expect(told).toMatchObject([{ level: 'warn' }]);
-  expect(told[0]?.sentence).toContain('ffprobe, ffmpeg and the process that draws pictures');
-  await programIs('ffprobe', `(sleep 600) & echo '{"streams":[{"index":0,"width":7}]}'`);
-  const { filmTracks } = await import('./ffprobe.ts');
-  expect(await filmTracks('/dev/null', 'mp4', AbortSignal.timeout(9000))).toMatchObject([{ width: 7 }]);
 });

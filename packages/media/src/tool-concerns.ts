@@ -4,7 +4,7 @@ import sharp from 'sharp';
 import { boundedEnd } from './bounded-process.ts';
 import { holesOf, numbersOf, type Tool } from './known-holes.ts';
 import type { MediaType } from './media-type.ts';
-import { startWithinLimits, type ToolLimits, toolNamespaces } from './within-limits.ts';
+import { startInSandbox, type ToolLimits } from './sandbox.ts';
 
 /** Something about this machine's tools that whoever runs the service should know; `sentence` says what, and what stands before it. */
 export interface ToolConcern {
@@ -20,14 +20,13 @@ export interface ToolConcern {
 const limits: ToolLimits = { seconds: 5, cpuSeconds: 3, addressBytes: 1024 ** 3, fileBytes: 0 };
 
 /**
- * What is to be said at a worker's start, each thing once: whether the tools can be kept apart from the rest of the machine, which known
- * holes they have by the versions that they tell, and which types are turned off. Takes a tenth of a second.
+ * What is to be said at a worker's start, each thing once: which known holes the tools have by the versions that they tell, and which types are
+ * turned off. Takes a tenth of a second.
  */
 export async function toolConcerns(typesOff: ReadonlySet<MediaType>): Promise<readonly ToolConcern[]> {
   const [ffprobe, ffmpeg] = await Promise.all([versionOf('ffprobe'), versionOf('ffmpeg')]);
   const ofOnePackage = ffprobe === ffmpeg;
   return [
-    ...((await toolNamespaces()) === 'private' ? [] : [notApart]),
     ...concernsOf(ofOnePackage ? ['ffprobe', 'ffmpeg'] : ['ffprobe'], ffprobe),
     ...(ofOnePackage ? [] : concernsOf(['ffmpeg'], ffmpeg)),
     ...concernsOf(['sharp'], sharp.versions.sharp),
@@ -35,12 +34,6 @@ export async function toolConcerns(typesOff: ReadonlySet<MediaType>): Promise<re
     ...(typesOff.size === 0 ? [] : [turnedOff(typesOff)]),
   ];
 }
-
-const notApart: ToolConcern = {
-  level: 'warn',
-  sentence:
-    'this machine allows no namespaces of their own (unshare --user --net --pid): ffprobe, ffmpeg and the process that draws pictures run within their limits, but in the network and among the processes of this service',
-};
 
 function turnedOff(types: ReadonlySet<MediaType>): ToolConcern {
   return { level: 'info', sentence: `MEDIA_TYPES_OFF turns off ${[...types].join(', ')}` };
@@ -72,7 +65,7 @@ function concernsOf(tools: readonly [Tool, ...Tool[]], version: string | undefin
 
 // "ffprobe version 5.1.9-0+deb12u1 Copyright ..."
 async function versionOf(tool: 'ffprobe' | 'ffmpeg'): Promise<string | undefined> {
-  const child = startWithinLimits([tool, '-version'], limits, await toolNamespaces());
+  const child = startInSandbox([tool, '-version'], limits, {});
   const printed = child.stdout ? text(child.stdout).catch(() => '') : '';
   const bounds = {
     deadlineMs: limits.seconds * 1000,

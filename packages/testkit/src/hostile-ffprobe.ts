@@ -17,12 +17,12 @@ export interface HostileFfprobe extends AsyncDisposable {
 
 /**
  * Writes `script` to a program of that name. Its first process is counted; each other one counts itself by `. "$count"`, as a directory that
- * is named by its process id: no file may be written, and only the process itself can tell which id it has outside of its namespaces.
+ * is named by its process id: no file may be written, and only the process itself can tell its id.
  * `$folder` is the program's.
  */
 export async function hostileFfprobe(
   script: string,
-  program: 'ffprobe' | 'ffmpeg' | 'prlimit' = 'ffprobe',
+  program: 'ffprobe' | 'ffmpeg' | 'node' = 'ffprobe',
 ): Promise<HostileFfprobe> {
   const folder = await mkdtemp(join(tmpdir(), 'hostile-ffprobe-'));
   const pids = join(folder, 'pids');

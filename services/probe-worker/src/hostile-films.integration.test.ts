@@ -40,7 +40,14 @@ let client: ProbeClient;
 beforeEach(async () => {
   parts = new AsyncDisposableStack();
   ffprobe = parts.use(await hostileFfprobe(scripted));
-  const env = { PATH: ffprobe.path, FILM_CONCURRENCY: '2', MEDIA_TYPES_OFF: 'avif, heic', LOG_LEVEL: 'info' };
+  // A shell script starts other programs, which no tool may in the sandbox.
+  const env = {
+    PATH: ffprobe.path,
+    MEDIA_SANDBOX: 'limits-only',
+    FILM_CONCURRENCY: '2',
+    MEDIA_TYPES_OFF: 'avif, heic',
+    LOG_LEVEL: 'info',
+  };
   stack = parts.use(await startStack({ services: ['probe-worker'], of: { 'probe-worker': env } }));
   client = parts.use(new ProbeClient({ url: new Secret(stack.redis.url), log: createLog('test', 'silent') }));
   await waitUntil('a connection', 5000, () => client.ready().then(() => true));

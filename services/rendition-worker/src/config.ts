@@ -1,5 +1,5 @@
 import { tmpdir } from 'node:os';
-import { mediaSettings } from '@echodrop/media/media-settings';
+import { mediaSettings, toolSettings } from '@echodrop/media/media-settings';
 import { storeSettings } from '@echodrop/object-store/object-store-from-settings';
 import { readSettings, type Settings, text, wholeNumber } from '@echodrop/service/env';
 import { processSettings } from '@echodrop/service/process-settings';
@@ -10,6 +10,7 @@ const settings = {
   ...queueRedisSettings,
   ...storeSettings,
   ...mediaSettings,
+  ...toolSettings,
   /** Where media and what is made of it lie while a job runs: room for the largest media twice, for each job. */
   SCRATCH_DIR: text(tmpdir()),
   /** Pictures made at once, and films. */

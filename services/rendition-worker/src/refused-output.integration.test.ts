@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pictureRecipes, type Recipe } from '@echodrop/media/recipes';
+import { setSandboxMode } from '@echodrop/media/sandbox';
 import { FilesystemObjectStore } from '@echodrop/object-store/filesystem-object-store';
 import { mediaObject, newMediaKey, renditionObject, renditionsOf } from '@echodrop/object-store/object-keys';
 import { createLog } from '@echodrop/service/log';
@@ -12,6 +13,9 @@ import { sampleFilm, samplePhoto } from '@echodrop/testkit/sample-media';
 import { afterEach, expect, test } from 'vitest';
 import { renditionEvents } from './events.ts';
 import { render } from './render.ts';
+
+// A shell script starts other programs, and leaves what a tool cannot leave in the sandbox.
+setSandboxMode('limits-only');
 
 const path = process.env.PATH;
 afterEach(() => {

@@ -1,5 +1,5 @@
 import { createWriteStream } from 'node:fs';
-import { mkdtempDisposable } from 'node:fs/promises';
+import { mkdir, mkdtempDisposable } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import type { RenditionAnswer, RenditionQuestion } from '@echodrop/contracts/rendition';
@@ -73,11 +73,14 @@ async function makeMissing(
   const { mediaKey, type } = question;
   await using scratch = await mkdtempDisposable(join(scratchDir, 'job-'));
   const path = join(scratch.path, 'media');
-  const renditions = missing.map((recipe) => ({ recipe, path: join(scratch.path, fileNameOf(recipe)) }));
+  // Tools write here, and nowhere else.
+  const out = join(scratch.path, 'out');
+  await mkdir(out);
+  const renditions = missing.map((recipe) => ({ recipe, path: join(out, fileNameOf(recipe)) }));
 
   await fetchMedia(store, mediaKey, path, signal);
   const media = isPhoto(type) ? { path, type } : { path, type, tracks: await filmTracks(path, type, signal) };
-  const options = { scratchDir: scratch.path, maxPixels, signal };
+  const options = { scratchDir: out, maxPixels, signal };
   let answer: Rendered = { outcome: 'made' };
   let failure: { readonly error: unknown } | undefined;
   // The pictures of a film come first: the film may take minutes.

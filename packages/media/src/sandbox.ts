@@ -1,0 +1,74 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { boundedEnd } from './bounded-process.ts';
+import { collectOutput } from './tool-answer.ts';
+
+/** `full`: Landlock and seccomp. `limits-only`: limits alone, for machines whose kernel lacks these. */
+export const sandboxModes = ['full', 'limits-only'] as const;
+export type SandboxMode = (typeof sandboxModes)[number];
+
+/** What a tool may use up; beyond it, it is killed. */
+export interface ToolLimits {
+  readonly seconds: number;
+  /** Of all its threads together. */
+  readonly cpuSeconds: number;
+  readonly addressBytes: number;
+  /** What it writes to of its memory; unlimited unless set. */
+  readonly dataBytes?: number;
+  /** Of each file that it writes. */
+  readonly fileBytes: number;
+}
+
+/** Files that a tool may reach beside itself and the libraries of the system. */
+export interface ToolFiles {
+  /** Files and folders. */
+  readonly reads?: readonly string[];
+  /** Folders; a tool makes, reads and removes files there, and makes no links and folders. */
+  readonly writes?: readonly string[];
+}
+
+const launcher = fileURLToPath(new URL('sandbox', import.meta.url));
+const unlimited = 2n ** 64n - 1n;
+
+// The launcher's own guard stands behind ours.
+const margin = 2;
+
+let mode: SandboxMode = 'full';
+
+/** Sets the mode for all tools that this process starts from now on. */
+export function setSandboxMode(to: SandboxMode): void {
+  mode = to;
+}
+
+/** Starts a tool that reads untrusted bytes, as the leader of a process group; boundedEnd waits for it. */
+export function startInSandbox(
+  tool: readonly [string, ...string[]],
+  { seconds, cpuSeconds, addressBytes, dataBytes, fileBytes }: ToolLimits,
+  { reads = [], writes = [] }: ToolFiles,
+): ChildProcess {
+  const limits = [seconds + margin, cpuSeconds, addressBytes, dataBytes ?? unlimited, fileBytes].map(String);
+  const files = [...reads.flatMap((path) => ['-r', path]), ...writes.flatMap((path) => ['-w', path])];
+  const args = [mode, ...limits, ...files, '--', ...tool];
+  return spawn(launcher, args, { stdio: ['ignore', 'pipe', 'pipe'], detached: true });
+}
+
+const trial: ToolLimits = { seconds: 10, cpuSeconds: 5, addressBytes: 1024 ** 3, fileBytes: 0 };
+
+/** Sets the mode, and tries it. @throws Error if this machine cannot start a tool in it; its message names the missing feature */
+export async function useSandbox(to: SandboxMode): Promise<void> {
+  setSandboxMode(to);
+  const fault = await sandboxFault();
+  if (!fault) return;
+  throw new Error(
+    `media tools cannot be confined on this machine: ${fault}. MEDIA_SANDBOX=limits-only runs them with limits alone`,
+  );
+}
+
+/** Why a tool cannot be started in the mode that is set, by trying; undefined if it can. */
+export async function sandboxFault(): Promise<string | undefined> {
+  const child = startInSandbox(['true'], trial, {});
+  const printed = collectOutput(child);
+  const bounds = { deadlineMs: trial.seconds * 1000, mostOutputBytes: 4096, signal: new AbortController().signal };
+  const end = await boundedEnd(child, bounds).catch((error: Error) => error.message);
+  return end === 'done' ? undefined : printed().stderr.trim() || end;
+}
