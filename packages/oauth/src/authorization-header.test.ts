@@ -9,10 +9,10 @@ test('white space may stand around every name and value', () => {
 });
 
 test.each(['OAuth a="b",', 'OAuth a="b"', 'OAuth a', 'OAuth a=', 'OAuth '])(
-  '1 MB of white space behind %s is read in under 50 ms',
+  '1 MB of white space behind %s takes linear time: quadratic would be minutes',
   (start) => {
     const began = performance.now();
     expect(readAuthorization(`${start}${' '.repeat(2 ** 20)}"`)).toBeUndefined();
-    expect(performance.now() - began).toBeLessThan(50);
+    expect(performance.now() - began).toBeLessThan(2000);
   },
 );

@@ -43,9 +43,9 @@ test.each(['n+1', 'n%201', ' n1', 'n1%00'])(
   },
 );
 
-test('1 MB of white space within a token is read in under 50 ms', () => {
+test('1 MB of white space within a token takes linear time: quadratic would be minutes', () => {
   const token = `x${' '.repeat(2 ** 20)}x`;
   const began = performance.now();
   expect(tokenIn(`Bearer ${token}`)).toBe(token);
-  expect(performance.now() - began).toBeLessThan(50);
+  expect(performance.now() - began).toBeLessThan(2000);
 });

@@ -20,9 +20,12 @@ test('a value with more than 100 parameters has none', () => {
   expect(parametersOf(`a${';b=c'.repeat(101)}`).size).toBe(0);
 });
 
-test.each([';a=', ';a="', ';a="\\"', '; ', ';a ', '\\"'])('1 MB of %s is read in under 50 ms', (part) => {
-  const value = `form-data${part.repeat(2 ** 20 / part.length)}`;
-  const began = performance.now();
-  parametersOf(value);
-  expect(performance.now() - began).toBeLessThan(50);
-});
+test.each([';a=', ';a="', ';a="\\"', '; ', ';a ', '\\"'])(
+  '1 MB of %s takes linear time: quadratic would be minutes',
+  (part) => {
+    const value = `form-data${part.repeat(2 ** 20 / part.length)}`;
+    const began = performance.now();
+    parametersOf(value);
+    expect(performance.now() - began).toBeLessThan(2000);
+  },
+);
