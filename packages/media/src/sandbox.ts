@@ -13,7 +13,7 @@ export interface ToolLimits {
   /** Of all its threads together. */
   readonly cpuSeconds: number;
   readonly addressBytes: number;
-  /** What it writes to of its memory; unlimited unless set. */
+  /** Memory that it writes to; unlimited unless set. */
   readonly dataBytes?: number;
   /** Of each file that it writes. */
   readonly fileBytes: number;
@@ -53,16 +53,6 @@ export function startInSandbox(
 }
 
 const trial: ToolLimits = { seconds: 10, cpuSeconds: 5, addressBytes: 1024 ** 3, fileBytes: 0 };
-
-/** Sets the mode, and tries it. @throws Error if this machine cannot start a tool in it; its message names the missing feature */
-export async function useSandbox(to: SandboxMode): Promise<void> {
-  setSandboxMode(to);
-  const fault = await sandboxFault();
-  if (!fault) return;
-  throw new Error(
-    `media tools cannot be confined on this machine: ${fault}. MEDIA_SANDBOX=limits-only runs them with limits alone`,
-  );
-}
 
 /** Why a tool cannot be started in the mode that is set, by trying; undefined if it can. */
 export async function sandboxFault(): Promise<string | undefined> {

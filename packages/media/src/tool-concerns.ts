@@ -1,10 +1,10 @@
 import { createRequire } from 'node:module';
-import { text } from 'node:stream/consumers';
 import sharp from 'sharp';
 import { boundedEnd } from './bounded-process.ts';
 import { holesOf, numbersOf, type Tool } from './known-holes.ts';
 import type { MediaType } from './media-type.ts';
 import { startInSandbox, type ToolLimits } from './sandbox.ts';
+import { collectOutput } from './tool-answer.ts';
 
 /** Something about this machine's tools that whoever runs the service should know; `sentence` says what, and what stands before it. */
 export interface ToolConcern {
@@ -66,12 +66,12 @@ function concernsOf(tools: readonly [Tool, ...Tool[]], version: string | undefin
 // "ffprobe version 5.1.9-0+deb12u1 Copyright ..."
 async function versionOf(tool: 'ffprobe' | 'ffmpeg'): Promise<string | undefined> {
   const child = startInSandbox([tool, '-version'], limits, {});
-  const printed = child.stdout ? text(child.stdout).catch(() => '') : '';
+  const printed = collectOutput(child);
   const bounds = {
     deadlineMs: limits.seconds * 1000,
     mostOutputBytes: 64 * 1024,
     signal: new AbortController().signal,
   };
   const end = await boundedEnd(child, bounds).catch(() => 'failed');
-  return end === 'done' ? / version (\S+)/.exec(await printed)?.[1] : undefined;
+  return end === 'done' ? / version (\S+)/.exec(printed().stdout)?.[1] : undefined;
 }

@@ -20,12 +20,8 @@ test('a value with more than 100 parameters has none', () => {
   expect(parametersOf(`a${';b=c'.repeat(101)}`).size).toBe(0);
 });
 
-test.each([';a=', ';a="', ';a="\\"', '; ', ';a ', '\\"'])(
-  '1 MB of %s takes linear time: quadratic would be minutes',
-  (part) => {
-    const value = `form-data${part.repeat(2 ** 20 / part.length)}`;
-    const began = performance.now();
-    parametersOf(value);
-    expect(performance.now() - began).toBeLessThan(2000);
-  },
-);
+test('a value of 1 MB is not searched', () => {
+  const began = performance.now();
+  parametersOf(`form-data${';a="'.repeat(2 ** 18)}`);
+  expect(performance.now() - began).toBeLessThan(2000);
+});

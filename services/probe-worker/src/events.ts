@@ -1,15 +1,12 @@
 import type { ProbeQuestion } from '@echodrop/contracts/probe';
 import type { JobEnd } from '@echodrop/contracts/serve-queue';
 import type { Probe } from '@echodrop/media/probe-outcome';
-import type { SandboxMode } from '@echodrop/media/sandbox';
 import type { ToolConcern } from '@echodrop/media/tool-concerns';
 import type { Log } from '@echodrop/service/log';
 import type { Metrics } from '@echodrop/service/metrics';
 import { tellSpan } from '@echodrop/service/trace';
 
 export interface ProbeEvents {
-  /** At start: how media tools are confined. */
-  sandboxSet(mode: SandboxMode): void;
   /** At start: what is to be known about ffprobe and its kin on this machine. */
   toolsExamined(concerns: readonly ToolConcern[]): void;
   /** Media was looked at; `bytesRead` beyond the head that the job carried. */
@@ -42,18 +39,7 @@ export function probeEvents(log: Log, metrics: Metrics): ProbeEvents {
     ['queue', 'outcome'],
     secondsBuckets,
   );
-  const confined = metrics.gauge(
-    'echodrop_media_sandbox_full',
-    '1 if media tools run under Landlock and seccomp, 0 if they run with limits alone',
-    [],
-  );
   return {
-    sandboxSet(mode) {
-      confined.set(mode === 'full' ? 1 : 0);
-      if (mode === 'full') log.info({ mode }, 'Media tools are confined');
-      else
-        log.warn({ mode }, 'Media tools run with limits alone; a compromised decoder can reach what this worker can');
-    },
     toolsExamined(concerns) {
       for (const { level, sentence, ...facts } of concerns) log[level](facts, sentence);
     },

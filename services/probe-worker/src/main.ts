@@ -1,5 +1,5 @@
 import { serveProbes } from '@echodrop/contracts/probe';
-import { useSandbox } from '@echodrop/media/sandbox';
+import { confineTools } from '@echodrop/media/confine-tools';
 import { toolConcerns } from '@echodrop/media/tool-concerns';
 import { objectStoreFromSettings } from '@echodrop/object-store/object-store-from-settings';
 import { ObservedObjectStore } from '@echodrop/object-store/observed-object-store';
@@ -17,8 +17,7 @@ await runService('probe-worker', readConfig, async ({ config, log, metrics, heal
 
   const events = probeEvents(log, metrics);
   const { MAX_PIXELS: maxPixels, MEDIA_TYPES_OFF: typesOff } = config;
-  await useSandbox(config.MEDIA_SANDBOX);
-  events.sandboxSet(config.MEDIA_SANDBOX);
+  await confineTools(config.MEDIA_SANDBOX, log, metrics);
   events.toolsExamined(await toolConcerns(typesOff));
   const scratch = parts.use(await ownScratch(config.SCRATCH_DIR, 'probe-worker'));
   const looking = { store, scratchDir: scratch.path, maxPixels, typesOff, events };

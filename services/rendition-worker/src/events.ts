@@ -1,7 +1,6 @@
 import type { RenditionQuestion } from '@echodrop/contracts/rendition';
 import type { JobEnd } from '@echodrop/contracts/serve-queue';
 import type { Rendered } from '@echodrop/media/render-pictures';
-import type { SandboxMode } from '@echodrop/media/sandbox';
 import type { ToolConcern } from '@echodrop/media/tool-concerns';
 import type { OutputRefused } from '@echodrop/media/tool-output';
 import type { Log } from '@echodrop/service/log';
@@ -10,8 +9,6 @@ import { tellSpan } from '@echodrop/service/trace';
 import { MediaRemoved } from './render.ts';
 
 export interface RenditionEvents {
-  /** At start: how media tools are confined. */
-  sandboxSet(mode: SandboxMode): void;
   /** At start: what is to be known about the tools on this machine. */
   toolsExamined(concerns: readonly ToolConcern[]): void;
   /** Media was rendered, or cannot be. */
@@ -47,18 +44,7 @@ export function renditionEvents(log: Log, metrics: Metrics): RenditionEvents {
     ['queue', 'outcome'],
     secondsBuckets,
   );
-  const confined = metrics.gauge(
-    'echodrop_media_sandbox_full',
-    '1 if media tools run under Landlock and seccomp, 0 if they run with limits alone',
-    [],
-  );
   return {
-    sandboxSet(mode) {
-      confined.set(mode === 'full' ? 1 : 0);
-      if (mode === 'full') log.info({ mode }, 'Media tools are confined');
-      else
-        log.warn({ mode }, 'Media tools run with limits alone; a compromised decoder can reach what this worker can');
-    },
     toolsExamined(concerns) {
       for (const { level, sentence, ...facts } of concerns) log[level](facts, sentence);
     },

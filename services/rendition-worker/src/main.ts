@@ -1,5 +1,5 @@
 import { serveRenditions } from '@echodrop/contracts/rendition';
-import { useSandbox } from '@echodrop/media/sandbox';
+import { confineTools } from '@echodrop/media/confine-tools';
 import { toolConcerns } from '@echodrop/media/tool-concerns';
 import { objectStoreFromSettings } from '@echodrop/object-store/object-store-from-settings';
 import { ObservedObjectStore } from '@echodrop/object-store/observed-object-store';
@@ -17,8 +17,7 @@ await runService('rendition-worker', readConfig, async ({ config, log, metrics, 
 
   const events = renditionEvents(log, metrics);
   const { MAX_PIXELS: maxPixels, MEDIA_TYPES_OFF: typesOff } = config;
-  await useSandbox(config.MEDIA_SANDBOX);
-  events.sandboxSet(config.MEDIA_SANDBOX);
+  await confineTools(config.MEDIA_SANDBOX, log, metrics);
   events.toolsExamined(await toolConcerns(typesOff));
   const scratch = parts.use(await ownScratch(config.SCRATCH_DIR, 'rendition-worker'));
   const rendering = { store, scratchDir: scratch.path, maxPixels, typesOff, events };

@@ -12,7 +12,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { MediaRemoved, render } from './render.ts';
 
 const parts = new AsyncDisposableStack();
-const events = { sandboxSet() {}, toolsExamined() {}, rendered() {}, outputRefused() {}, jobEnded() {} };
+const events = { toolsExamined() {}, rendered() {}, outputRefused() {}, jobEnded() {} };
 let store: FilesystemObjectStore;
 let scratchDir: string;
 let photo: Buffer;

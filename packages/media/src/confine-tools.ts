@@ -1,0 +1,22 @@
+import type { Log } from '@echodrop/service/log';
+import type { Metrics } from '@echodrop/service/metrics';
+import { type SandboxMode, sandboxFault, setSandboxMode } from './sandbox.ts';
+
+/**
+ * Sets how the media tools of this process are confined, and reports it in the log and in a gauge.
+ * @throws Error if this machine cannot confine them so; its message names the missing feature
+ */
+export async function confineTools(mode: SandboxMode, log: Log, metrics: Metrics): Promise<void> {
+  setSandboxMode(mode);
+  const fault = await sandboxFault();
+  if (fault) {
+    throw new Error(
+      `media tools cannot be confined on this machine: ${fault}. MEDIA_SANDBOX=limits-only runs them with limits alone`,
+    );
+  }
+  const isFull = mode === 'full';
+  const help = '1 if media tools run under Landlock and seccomp, 0 if they run with limits alone';
+  metrics.gauge('echodrop_media_sandbox_full', help, []).set(isFull ? 1 : 0);
+  if (isFull) log.info({ mode }, 'Media tools are confined');
+  else log.warn({ mode }, 'Media tools run with limits alone; a compromised decoder can reach what this worker can');
+}
