@@ -10,6 +10,12 @@ test('ready only between start and stop', async () => {
   expect(await health.report()).toEqual({ ready: false, state: 'stopping', parts: {} });
 });
 
+test('a detail is shown beside the parts', async () => {
+  const health = new Health();
+  health.detail('mediaSandbox', 'full');
+  expect(await health.report()).toMatchObject({ parts: {}, mediaSandbox: 'full' });
+});
+
 test.each([
   ['rejects', () => Promise.reject(new Error('down'))],
   [

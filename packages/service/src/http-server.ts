@@ -16,6 +16,8 @@ interface Listening {
 const keptMs = 75_000;
 // How long connections that ask nothing are kept when the listener has closed: a request may be on its way in them.
 const lingerMs = 1000;
+// How long one that has never asked anything is kept from when it was accepted: on a busy machine its client may not have had a turn yet.
+const silentMs = 2000;
 
 const cutOff = new WeakSet<ServerResponse>();
 
@@ -34,20 +36,22 @@ export async function listen(
   { host, port, stopping, graceSeconds }: Listening,
 ): Promise<AsyncDisposable> {
   server.keepAliveTimeout = keptMs;
-  const connections = new Map<Socket, { answers: number; heard: number }>();
+  const connections = new Map<Socket, { answers: number; heard: number; acceptedAt: number }>();
   const running = new Set<ServerResponse>();
   let hasLingered = false;
   // Node counts a connection idle whose answer is still on its way out, and busy one that has never asked anything.
   const endIdle = () => {
     const isOnItsWay = [...running].some(({ writableEnded }) => writableEnded);
     if (!isOnItsWay) server.closeIdleConnections();
-    for (const [socket, { answers, heard }] of connections) {
+    for (const [socket, { answers, heard, acceptedAt }] of connections) {
       const isQuiet = isOnItsWay && answers === 0 && socket.bytesRead === heard;
-      if (socket.bytesRead === 0 || isQuiet) socket.destroy();
+      const silentForMs = performance.now() - acceptedAt;
+      if (socket.bytesRead > 0 ? isQuiet : silentForMs >= silentMs) socket.destroy();
+      else if (socket.bytesRead === 0) setTimeout(endIdle, silentMs - silentForMs).unref();
     }
   };
   server.on('connection', (socket: Socket) => {
-    connections.set(socket, { answers: 0, heard: 0 });
+    connections.set(socket, { answers: 0, heard: 0, acceptedAt: performance.now() });
     socket.once('close', () => connections.delete(socket));
   });
   const begun = ({ socket }: IncomingMessage, response: ServerResponse) => {
@@ -76,8 +80,7 @@ export async function listen(
   await once(server, 'listening');
   return {
     async [Symbol.asyncDispose]() {
-      // What has come in until now is taken first: the system resets connections that wait for a listener when it is closed.
-      await nextTurn();
+      await shortTurn();
       const closed = once(server, 'close');
       // Not the server's own close: it would end connections at once that are kept, and in which a request may be on its way.
       Listener.prototype.close.call(server);
@@ -100,4 +103,18 @@ export async function listen(
       server.close();
     },
   };
+}
+
+// The system resets connections that wait for a listener when it is closed. So all that have come are accepted first, and the close follows a turn
+// in which there was little else to do: at most so many turns later.
+const mostTurns = 100;
+const shortTurnMs = 1;
+
+async function shortTurn(): Promise<void> {
+  await nextTurn();
+  for (let turns = 0; turns < mostTurns; turns += 1) {
+    const began = performance.now();
+    await nextTurn();
+    if (performance.now() - began < shortTurnMs) return;
+  }
 }

@@ -1,0 +1,48 @@
+import { expect, test } from 'vitest';
+import { Sealer } from './sealer.ts';
+import { Secret } from './secret.ts';
+
+const [older, newer] = [new Secret('an older secret!'), new Secret('a newer secret!!')];
+const place = ['verdict', 'a proof'];
+const sealer = new Sealer([older], 'test');
+const seal = sealer.seal(place, 'text');
+
+test('a seal fits its text at its place', () => {
+  expect(sealer.fits(seal, place, 'text')).toBe(true);
+  expect(sealer.unwrap(place, sealer.wrap(place, 'some text'))).toBe('some text');
+});
+
+test.each([
+  ['another text', place, 'Text'],
+  ['another place', ['verdict', 'another proof'], 'text'],
+  ['parts of the place that are divided elsewhere', ['verdicta', ' proof'], 'text'],
+  ['a place that continues in the text', ['verdict'], ',"a proof"]text'],
+])('a seal does not fit %s', (_, elsewhere, text) => {
+  expect(sealer.fits(seal, elsewhere, text)).toBe(false);
+});
+
+test.each([undefined, null, 1, '', '.', seal.slice(0, -2), `${seal}.${seal}.${seal}`, seal.toLowerCase()])(
+  '%j is no seal',
+  (given) => {
+    expect(sealer.fits(given, place, 'text')).toBe(false);
+  },
+);
+
+test.each(['', 'text', ' text', '{"outcome":"verified"}'])('%j is not wrapped text', (wrapped) => {
+  expect(sealer.unwrap(place, wrapped)).toBeUndefined();
+});
+
+test('a seal of another secret, or for another purpose, does not fit', () => {
+  expect(new Sealer([newer], 'test').fits(seal, place, 'text')).toBe(false);
+  expect(new Sealer([older], 'another').fits(seal, place, 'text')).toBe(false);
+});
+
+test.each([
+  [[older], [newer, older]],
+  [[newer, older], [older]],
+  [[older, newer], [newer]],
+  [[newer], [older, newer]],
+] as const)('while a secret is exchanged, processes that share a value understand each other', (writes, reads) => {
+  const written = new Sealer(writes, 'test').seal(place, 'text');
+  expect(new Sealer(reads, 'test').fits(written, place, 'text')).toBe(true);
+});
