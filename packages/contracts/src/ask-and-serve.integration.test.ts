@@ -8,7 +8,7 @@ import { Queue } from 'bullmq';
 import { execa } from 'execa';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { QueueUnavailable } from './ask-queue.ts';
-import { msUntilSettled, RedisView, type TestQueue, testQueue } from './queue.fixture.ts';
+import { msUntilSettled, RedisView, readyAsker, type TestQueue, testQueue } from './queue.fixture.ts';
 import { sharedChannel } from './replies.ts';
 
 let redis: RunningRedis;
@@ -23,15 +23,6 @@ afterAll(async () => {
   view[Symbol.dispose]();
   await redis[Symbol.asyncDispose]();
 });
-
-async function readyAsker(queue: TestQueue) {
-  const asker = queue.asker();
-  await waitUntil('a connection', 5000, async () => {
-    await asker.ready();
-    return true;
-  });
-  return asker;
-}
 
 /** An asker of its own process, as far as Redis can tell; `heard` is what was sent to it. */
 async function listeningAsker(queue: TestQueue) {

@@ -1,4 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { RotatedSecret } from '@echodrop/service/env';
+import type { Forgeries } from '@echodrop/service/forgeries';
 import { keepConnected } from '@echodrop/service/keep-connected';
 import type { Log } from '@echodrop/service/log';
 import { connectRedis, patient } from '@echodrop/service/redis';
@@ -8,25 +10,33 @@ import type { Secret } from '@echodrop/service/secret';
 /** The Redis that holds the jobs, and whom to tell of its troubles. */
 export interface QueueConnection {
   readonly url: Secret;
+  /** Seals the jobs and answers of these queues: both ends have it, and nobody else. */
+  readonly secret: RotatedSecret;
+  readonly forgeries: Pick<Forgeries, 'found'>;
   readonly log: Log;
 }
 
 // In braces, so that all keys of a queue lie on one node of a Redis Cluster.
 export const queuePrefix = '{echodrop}';
 
-/** Of what a job says: also in the ids of jobs that askers share, so that no job of another version lies where one of this is to. */
-export const jobVersion = 1;
+/**
+ * Of what a job says: also in the ids of jobs that askers share, so that no job of another version lies where one of this is to.
+ * Version 1 had no seals.
+ */
+export const jobVersion = 2;
 
 /** What every job carries beside its question: a later release knows by `version` how to read it. */
 export interface JobData<Q> {
   readonly version: typeof jobVersion;
   /** Milliseconds since 1970 after which nobody waits for the answer any more. */
   readonly deadline: number;
-  /** The trace that the job belongs to (W3C Trace Context); jobs of earlier releases have none. */
+  /** The trace that the job belongs to (W3C Trace Context); jobs that belong to none have none. */
   readonly traceparent?: string | undefined;
-  /** The channel on which whoever asked hears the end; jobs of earlier releases have none. */
+  /** The channel for the end of the job; in the slow lane nobody waits for it. */
   readonly reply?: string;
   readonly question: Q;
+  /** Of `JobSeals`. */
+  readonly seal: string;
 }
 
 /**

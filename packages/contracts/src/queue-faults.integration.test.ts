@@ -154,6 +154,31 @@ describe.concurrent('a queue', () => {
     expect(ends()).toEqual(['answered']);
   });
 
+  test('Redis hangs twice for longer than a lock lasts: its job fails, but has killed no worker', {
+    timeout: 60_000,
+  }, async () => {
+    await using system = await start();
+    const { redis, queue } = system;
+    let runs = 0;
+    const answer = async (question: string, signal: AbortSignal) => {
+      runs += 1;
+      await sleep(30_000, undefined, { signal });
+      return question;
+    };
+    const { ends } = queue.worker({ answer });
+    const asker = queue.asker();
+    await waitUntil('a connection', 5000, () => asker.ready().then(() => true));
+    const asked = msUntilSettled(asker.ask('run', { deadlineMs: 50_000 }));
+    for (const run of [1, 2]) {
+      await waitUntil(`run ${run}`, 10_000, async () => runs === run);
+      await redis.freeze();
+      await sleep(8000);
+      await redis.thaw();
+    }
+    await asked;
+    expect(ends).toMatchObject([{ outcome: 'failed', isDeadly: false }]);
+  });
+
   test('Redis is killed in mid-job and comes back with its jobs: the answer comes', async () => {
     await using system = await start();
     const { redis, queue } = system;

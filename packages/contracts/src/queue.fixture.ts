@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
+import type { SealedKind } from '@echodrop/service/forgeries';
 import { createLog } from '@echodrop/service/log';
 import { Secret } from '@echodrop/service/secret';
+import { waitUntil } from '@echodrop/testkit/wait-until';
 import { Redis } from 'ioredis';
 import { AskConnection } from './ask-connection.ts';
 import { AskQueue } from './ask-queue.ts';
@@ -11,12 +13,23 @@ import { type JobEnd, ServedQueue } from './serve-queue.ts';
 export type Question = string;
 export type Answer = string;
 
-export function connectionTo(url: string): QueueConnection {
-  return { url: new Secret(url), log: createLog('contracts', 'silent') };
+/** A connection whose end knows `secret`, or two between commas; `forged` collects what it finds forged. */
+export function connectionTo(url: string, secret = 'a secret of these queues') {
+  const [inUse = '', other] = secret.split(',');
+  const forged: SealedKind[] = [];
+  return {
+    url: new Secret(url),
+    secret: other === undefined ? ([new Secret(inUse)] as const) : ([new Secret(inUse), new Secret(other)] as const),
+    log: createLog('contracts', 'silent'),
+    forgeries: { found: (kind) => void forged.push(kind) },
+    forged,
+  } satisfies QueueConnection & { forged: SealedKind[] };
 }
 
 export interface TestQueue extends AsyncDisposable {
   readonly name: string;
+  /** What its ends found forged. */
+  readonly forged: readonly SealedKind[];
   /** A new asking end, disposed of with the queue. */
   asker(): AskQueue<Question, Answer>;
   /** The same, and the connection that is its alone. */
@@ -32,22 +45,24 @@ interface Serving {
   readonly answer: (question: Question, signal: AbortSignal) => Promise<Answer>;
 }
 
-/** A queue of a test's own in the Redis at `url`. Unless told otherwise its workers answer in capitals. */
-export function testQueue(url: string, name: string = randomUUID()): TestQueue {
+/** A queue of a test's own in the Redis at `url`. Unless told otherwise its workers answer in capitals, and all ends know the same secret. */
+export function testQueue(url: string, name: string = randomUUID(), secret?: string): TestQueue {
   const parts = new AsyncDisposableStack();
+  const both = connectionTo(url, secret);
   const askerWithConnection = () => {
-    const connection = parts.use(new AskConnection(connectionTo(url)));
+    const connection = parts.use(new AskConnection(both));
     return { asker: parts.use(new AskQueue<Question, Answer>(name, connection)), connection };
   };
   return {
     name,
+    forged: both.forged,
     asker: () => askerWithConnection().asker,
     askerWithConnection,
     worker(told = {}) {
       const ends: JobEnd[] = [];
       const usual = { concurrency: 1, graceSeconds: 0, answer: async (question: Question) => question.toUpperCase() };
       const serving = { name, ...usual, ...told, ended: (end: JobEnd) => ends.push(end) };
-      return { served: parts.use(new ServedQueue<Question, Answer>(serving, connectionTo(url))), ends };
+      return { served: parts.use(new ServedQueue<Question, Answer>(serving, both)), ends };
     },
     [Symbol.asyncDispose]: () => parts.disposeAsync(),
   };
@@ -80,4 +95,11 @@ export async function msUntilSettled(promise: Promise<unknown>): Promise<number>
   const begin = performance.now();
   await promise.catch(() => {});
   return performance.now() - begin;
+}
+
+/** An asking end of `queue` that is connected. */
+export async function readyAsker(queue: TestQueue) {
+  const asker = queue.asker();
+  await waitUntil('a connection', 5000, () => asker.ready().then(() => true));
+  return asker;
 }

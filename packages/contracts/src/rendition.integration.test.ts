@@ -1,10 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type RunningRedis, startRedis } from '@echodrop/testkit/start-redis';
 import { waitUntil } from '@echodrop/testkit/wait-until';
-import { Worker } from 'bullmq';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { JobSeals } from './job-seals.ts';
 import { connectionTo, RedisView } from './queue.fixture.ts';
-import { queuePrefix } from './queue-connection.ts';
 import { type RenditionAnswer, RenditionClient, type RenditionQuestion, serveRenditions } from './rendition.ts';
 
 let redis: RunningRedis;
@@ -40,7 +39,8 @@ function worker(render: Render = async () => ({ outcome: 'made' })): string[] {
     asked.push(`${question.set} ${question.mediaKey}`);
     return render(question, signal);
   };
-  const serving = { pictureConcurrency: 1, filmConcurrency: 1, graceSeconds: 0, render: answer, ended: () => {} };
+  const concurrency = { pictureConcurrency: 1, filmConcurrency: 1, slowConcurrency: 1 };
+  const serving = { ...concurrency, graceSeconds: 0, render: answer, ended: () => {} };
   for (const queue of serveRenditions(serving, connectionTo(redis.url))) parts.use(queue);
   return asked;
 }
@@ -56,25 +56,10 @@ test('a wish for a photo is its pictures, and for a film the film, of which pict
   expect(asked.sort()).toEqual(['film a-film', 'pictures a-photo']);
 });
 
-test('the whole picture is asked for by itself, which workers of earlier releases take for all pictures', async () => {
-  const jobs: unknown[] = [];
-  const earlier = parts.adopt(
-    new Worker('rendition-pictures', async ({ data }) => jobs.push(data.question), {
-      connection: { url: redis.url },
-      prefix: queuePrefix,
-    }),
-    (each) => each.close(true),
-  );
-  await client.wish({ mediaKey: 'one', type: 'jpg' });
-  await client.make({ mediaKey: 'one', type: 'jpg', set: 'whole' }, waiting);
-  await waitUntil('both jobs', 5000, async () =>
-    jobs.some((job) => JSON.stringify(job).includes('"one","type":"jpg","set":"pictures"}')),
-  );
-  expect(jobs).toContainEqual({ mediaKey: 'one', type: 'jpg', set: 'pictures', whole: true });
-  await earlier.close();
+test('the whole picture is a job of its own', async () => {
   const asked = worker();
-  await client.make({ mediaKey: 'two', type: 'jpg', set: 'whole' }, waiting);
-  expect(asked).toEqual(['whole two']);
+  await client.make({ mediaKey: 'one', type: 'jpg', set: 'whole' }, waiting);
+  expect(asked).toEqual(['whole one']);
 });
 
 test('what somebody waits for is made before all that is only wished for', async () => {
@@ -138,7 +123,9 @@ test('work that is begun in time is not cut off for the time that it waited in t
   const key = await jobOf(view, 'patient');
   const data = JSON.parse((await view.redis.hget(key, 'data')) ?? '');
   const deadline = Date.now() + 1500;
-  await view.redis.hset(key, 'data', JSON.stringify({ ...data, deadline }));
+  const place = { queue: 'rendition-pictures', jobId: key.slice(view.key('rendition-pictures', '').length) };
+  const seal = new JobSeals(connectionTo(redis.url)).sealJob(place, { ...data, deadline });
+  await view.redis.hset(key, 'data', JSON.stringify({ ...data, deadline, seal }));
   worker((_, signal) => sleep(2000, { outcome: 'made' }, { signal }));
   expect(await client.make(photo('patient'), waiting)).toEqual({ outcome: 'made' });
   expect(Date.now()).toBeGreaterThan(deadline);

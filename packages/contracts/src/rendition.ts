@@ -2,7 +2,7 @@ import { isPhoto, type MediaType } from '@echodrop/media/media-type';
 import { type RenditionSet, recipesOf } from '@echodrop/media/recipes';
 import type { Rendered } from '@echodrop/media/render-pictures';
 import { AskConnection } from './ask-connection.ts';
-import { AskQueue, type Backlog } from './ask-queue.ts';
+import { AskQueue, type Backlog, unknownOwner } from './ask-queue.ts';
 import { Backlogs } from './backlogs.ts';
 import { diedWithIt, killedItsWorkers } from './died-with-it.ts';
 import { jobVersion, type QueueConnection } from './queue-connection.ts';
@@ -14,34 +14,35 @@ export interface RenditionQuestion {
   readonly mediaKey: string;
   readonly type: MediaType;
   readonly set: RenditionSet;
+  /** The hash of the media's owner: owners take turns. Those of media without one share a turn. */
+  readonly owner?: string;
 }
 
-/** `made`: they lie in the store. `unsupported`: no such renditions can be made of these bytes, or none are while their type is off. */
-export type RenditionAnswer = Rendered;
-
 /**
- * The question in a job. Workers of earlier releases know two sets, and make the whole picture with the others: `whole`,
- * which they overlook, asks later ones for it alone.
+ * `made`: they lie in the store. `unsupported`: no such renditions can be made of these bytes, or none are while their type is off or their
+ * owner is blocked.
  */
-type WireQuestion = Pick<RenditionQuestion, 'mediaKey' | 'type'> & {
-  readonly set: 'pictures' | 'film';
-  readonly whole?: true;
-};
+export type RenditionAnswer = Rendered | { readonly outcome: 'unsupported'; readonly why: 'owner_blocked' };
+
+/** `ordinary`: what costs too much there is Deferred. `slow`: everything else, with a concurrency of its own. */
+export type Lane = 'ordinary' | 'slow';
 
 // Pictures that somebody waits for must not wait behind films, which take minutes.
-const queues: Record<WireQuestion['set'], string> = { pictures: 'rendition-pictures', film: 'rendition-films' };
-// After a long night of uploads renditions are still worth making.
-const begunWithinMs = 24 * 60 * 60_000;
-// A net for a store that hangs: rendering has bounds of its own, and what passes those is an answer about the media.
+const queues = { pictures: 'rendition-pictures', film: 'rendition-films' };
+const queueOf = (set: RenditionSet) => (set === 'film' ? 'film' : 'pictures');
+const slowLane = { name: 'rendition-slow', ownerOf: ({ owner = unknownOwner }: RenditionQuestion) => owner };
+// After days of uploads, or of expensive ones in the slow lane, renditions are still worth making.
+const begunWithinMs = 7 * 24 * 60 * 60_000;
+// A net for a store that hangs: rendering has bounds of its own.
 const mostSeconds = 60 * 60;
 
 const soon = 10;
 const hour = 60 * 60;
 
 /**
- * What could not be made of media is not tried again for an hour, be it that its bytes are at fault or that they killed
- * two workers. What broke down for other reasons (a store that is down, a full disk) is tried again soon, and so is what
- * is turned off: it may be on again. What was made and is asked for again has been deleted.
+ * For an hour nobody asks a worker again about what cannot be made, or killed two workers: later ones answer from the store. What broke down
+ * for other reasons (a store that is down, a full disk), was deferred, or is turned off is tried again soon. What was made and is requested
+ * again has been deleted.
  */
 function standing(end: End<RenditionAnswer>): number {
   if ('failure' in end) return diedWithIt(end.failure) ? hour : soon;
@@ -52,17 +53,21 @@ function standing(end: End<RenditionAnswer>): number {
 /** The asking end of the rendition wire: the gateway's for what was published, the site's for what it finds missing. */
 export class RenditionClient implements AsyncDisposable {
   readonly #parts = new AsyncDisposableStack();
-  readonly #queues: Record<WireQuestion['set'], AskQueue<WireQuestion, RenditionAnswer>>;
+  readonly #queues: Record<keyof typeof queues, AskQueue<RenditionQuestion, RenditionAnswer>>;
   readonly #backlogs: Backlogs<string>;
 
   constructor(connection: QueueConnection) {
     const asking = this.#parts.use(new AskConnection(connection));
     const opened = (name: string) =>
       this.#parts.use(
-        new AskQueue<WireQuestion, RenditionAnswer>(name, asking, { seconds: standing, mostSeconds: hour }),
+        new AskQueue<RenditionQuestion, RenditionAnswer>(name, asking, { seconds: standing, mostSeconds: hour }),
       );
     this.#queues = { pictures: opened(queues.pictures), film: opened(queues.film) };
-    this.#backlogs = new Backlogs({ [queues.pictures]: this.#queues.pictures, [queues.film]: this.#queues.film });
+    this.#backlogs = new Backlogs({
+      [queues.pictures]: this.#queues.pictures,
+      [queues.film]: this.#queues.film,
+      [slowLane.name]: opened(slowLane.name),
+    });
   }
 
   /**
@@ -70,10 +75,10 @@ export class RenditionClient implements AsyncDisposable {
    * @throws QueueUnavailable when they are not there in time (the job goes on), or the signal's reason
    */
   async make(question: RenditionQuestion, waiting: { waitMs: number; signal: AbortSignal }): Promise<RenditionAnswer> {
-    const asking = { ...waiting, deadlineMs: begunWithinMs, jobId: jobIdOf(question) };
+    const { owner = unknownOwner } = question;
+    const asking = { ...waiting, deadlineMs: begunWithinMs, jobId: jobIdOf(question), owner };
     try {
-      const wire = wireQuestion(question);
-      return await this.#queues[wire.set].ask(wire, asking);
+      return await this.#queues[queueOf(question.set)].ask(question, asking);
     } catch (error) {
       if (killedItsWorkers(error)) return { outcome: 'unsupported', why: 'too_costly' };
       throw error;
@@ -84,10 +89,15 @@ export class RenditionClient implements AsyncDisposable {
    * Asks for the renditions of media that pages show, and waits for none; those that somebody waits for are made first.
    * @throws QueueUnavailable
    */
-  async wish(media: Pick<RenditionQuestion, 'mediaKey' | 'type'>): Promise<void> {
+  async wish(media: Omit<RenditionQuestion, 'set'>): Promise<void> {
     const set = isPhoto(media.type) ? 'pictures' : 'film';
-    const question = { mediaKey: media.mediaKey, type: media.type, set } as const;
-    await this.#queues[set].wish(wireQuestion(question), { deadlineMs: begunWithinMs, jobId: jobIdOf(question) });
+    const question = { ...media, set } as const;
+    const { owner = unknownOwner } = media;
+    await this.#queues[queueOf(set)].wish(question, {
+      deadlineMs: begunWithinMs,
+      jobId: jobIdOf(question),
+      owner,
+    });
   }
 
   /** What waits in the queues, by their names; those that cannot be looked at are left out. */
@@ -107,35 +117,34 @@ function jobIdOf({ set, type, mediaKey }: RenditionQuestion): string {
   return [set, `v${jobVersion}`, ...versions, mediaKey].join('-');
 }
 
-function wireQuestion({ mediaKey, type, set }: RenditionQuestion): WireQuestion {
-  return set === 'whole' ? { mediaKey, type, set: 'pictures', whole: true } : { mediaKey, type, set };
-}
-
-function questionOf({ whole, ...question }: WireQuestion): RenditionQuestion {
-  return whole ? { ...question, set: 'whole' } : question;
-}
-
 interface ServedRenditions {
   readonly pictureConcurrency: number;
   readonly filmConcurrency: number;
+  readonly slowConcurrency: number;
   readonly graceSeconds: number;
-  readonly render: (question: RenditionQuestion, signal: AbortSignal) => Promise<RenditionAnswer>;
+  /** Throws Deferred if the job costs too much for the lane `ordinary`. */
+  readonly render: (question: RenditionQuestion, signal: AbortSignal, lane: Lane) => Promise<RenditionAnswer>;
   readonly ended: (end: JobEnd, question?: RenditionQuestion) => void;
 }
 
-/** The rendition worker's end of the rendition wire: both queues. */
+/** The rendition worker's end of the rendition wire: all three queues. */
 export function serveRenditions(
-  { pictureConcurrency, filmConcurrency, graceSeconds, render: answer, ended }: ServedRenditions,
+  { pictureConcurrency, filmConcurrency, slowConcurrency, graceSeconds, render: answer, ended }: ServedRenditions,
   connection: QueueConnection,
-): readonly ServedQueue<WireQuestion, RenditionAnswer>[] {
-  const served = (name: string, concurrency: number) =>
-    new ServedQueue<WireQuestion, RenditionAnswer>(
+): readonly ServedQueue<RenditionQuestion, RenditionAnswer>[] {
+  const served = (name: string, concurrency: number, lane: Lane) =>
+    new ServedQueue<RenditionQuestion, RenditionAnswer>(
       {
         ...{ name, concurrency, graceSeconds, mostSeconds },
-        answer: (wire, signal) => answer(questionOf(wire), signal),
-        ended: (end, wire) => ended(end, wire && questionOf(wire)),
+        ...(lane === 'ordinary' && { slowLane }),
+        answer: (question, signal) => answer(question, signal, lane),
+        ended,
       },
       connection,
     );
-  return [served(queues.pictures, pictureConcurrency), served(queues.film, filmConcurrency)];
+  return [
+    served(queues.pictures, pictureConcurrency, 'ordinary'),
+    served(queues.film, filmConcurrency, 'ordinary'),
+    served(slowLane.name, slowConcurrency, 'slow'),
+  ];
 }

@@ -5,10 +5,13 @@ import { queuePrefix } from './queue-connection.ts';
 /** How a job ended: with an answer, or with the message of the error that it failed with. */
 export type End<A> = { readonly answer: A } | { readonly failure: string };
 
-/** What a worker publishes when a job has ended. */
-type Reply = End<unknown> & { readonly jobId: string };
+/** The same as Redis carries it: only its seal shows whether an answer is the worker's. */
+export type WireEnd<A> = { readonly answer: A; readonly seal?: unknown } | { readonly failure: string };
 
-type Listener = (end: End<never>) => void;
+/** What a worker publishes when a job has ended. */
+type Reply = WireEnd<unknown> & { readonly jobId: string };
+
+type Listener = (end: WireEnd<never>) => void;
 
 /** Ends when it is disposed of. */
 interface Listening extends Disposable {
@@ -19,7 +22,7 @@ interface Listening extends Disposable {
 }
 
 /** The message that tells `end`. */
-export function encodeReply(jobId: string, end: End<unknown>): string {
+export function encodeReply(jobId: string, end: WireEnd<unknown>): string {
   return JSON.stringify({ jobId, ...end } satisfies Reply);
 }
 
@@ -46,13 +49,13 @@ export class Replies {
   }
 
   /** Tells `listener` the end of a job of this process's own. */
-  own<A>(jobId: string, listener: (end: End<A>) => void): Listening {
+  own<A>(jobId: string, listener: (end: WireEnd<A>) => void): Listening {
     this.#own.set(jobId, listener);
     return { channel: this.#ownChannel, established: undefined, [Symbol.dispose]: () => this.#own.delete(jobId) };
   }
 
   /** Tells `listener` the end of a job that several processes may wait for. */
-  shared<A>(channel: string, listener: (end: End<A>) => void): Listening {
+  shared<A>(channel: string, listener: (end: WireEnd<A>) => void): Listening {
     const listeners = this.#shared.get(channel) ?? new Set();
     this.#shared.set(channel, listeners.add(listener));
     const established = this.#onNodes((node) => node.ssubscribe(channel));
@@ -100,9 +103,10 @@ export class Replies {
 }
 
 // What cannot be read is as good as a reply that was lost.
-function readReply(message: string): (Reply & End<never>) | undefined {
+function readReply(message: string): (Reply & WireEnd<never>) | undefined {
   try {
-    return JSON.parse(message) ?? undefined;
+    const reply = JSON.parse(message);
+    return typeof reply === 'object' && reply !== null ? reply : undefined;
   } catch {
     return undefined;
   }

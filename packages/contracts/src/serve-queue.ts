@@ -1,7 +1,9 @@
 import type { connectRedis } from '@echodrop/service/redis';
 import { continued, inSpan } from '@echodrop/service/trace';
 import { DelayedError, type Job, UnrecoverableError, WaitingError } from 'bullmq';
+import { diedWithIt } from './died-with-it.ts';
 import { JobRun, lockDuration } from './job-run.ts';
+import { JobSeals, type SealedAnswer } from './job-seals.ts';
 import {
   blockingSeconds,
   closingMs,
@@ -12,7 +14,8 @@ import {
   queuePrefix,
   within,
 } from './queue-connection.ts';
-import { type End, encodeReply } from './replies.ts';
+import { encodeReply, type WireEnd } from './replies.ts';
+import { Deferred, SlowLane, type SlowLaneOptions } from './slow-lane.ts';
 import { SparingWorker } from './sparing-worker.ts';
 
 // A job that kills two workers fails.
@@ -29,12 +32,14 @@ const recovery = {
 export interface JobEnd {
   readonly queue: string;
   readonly jobId: string;
-  readonly outcome: 'answered' | 'failed' | 'late';
+  readonly outcome: 'answered' | 'failed' | 'late' | 'deferred' | 'forged';
   /** From its adding to its end. */
   readonly seconds: number;
   /** From its taking by a worker to its end. */
   readonly workSeconds: number;
   readonly error?: Error;
+  /** The workers that took it died, as far as is known: none of them has lost its lock and lived on. */
+  readonly isDeadly?: boolean;
 }
 
 interface Serving<Q, A> {
@@ -51,9 +56,14 @@ interface Serving<Q, A> {
    * worker's; what is thrown otherwise, or when time is up, fails the job.
    */
   readonly answer: (question: Q, signal: AbortSignal) => Promise<A>;
-  /** Gets the question too, where the job still has it. */
+  /** Where a job moves if `answer` throws Deferred. */
+  readonly slowLane?: SlowLaneOptions<Q>;
+  /** Gets the question too, where the job still has it and is not forged. */
   readonly ended: (end: JobEnd, question?: Q) => void;
 }
+
+// No job waits longer than that; renditions have the longest deadline.
+const mostDeadlineMs = 8 * 24 * 60 * 60_000;
 
 // For how long a job that is not this worker's to answer is left at most.
 const leftMs = 30_000;
@@ -65,21 +75,27 @@ const leftMs = 30_000;
 export class ServedQueue<Q, A> implements AsyncDisposable {
   readonly #parts = new AsyncDisposableStack();
   readonly #redis: ReturnType<typeof connectRedis>;
+  readonly #seals: JobSeals;
   readonly #answer: Serving<Q, A>['answer'];
   readonly #mostMs: number | undefined;
   readonly #runs = new Set<JobRun<A>>();
+  readonly #slowLane: SlowLane<Q> | undefined;
   #stop: Error | undefined;
   readonly #log: QueueConnection['log'];
 
   constructor(
-    { name, concurrency, graceSeconds, mostSeconds, answer, ended }: Serving<Q, A>,
+    { name, concurrency, graceSeconds, mostSeconds, answer, slowLane, ended }: Serving<Q, A>,
     connection: QueueConnection,
   ) {
+    this.#seals = new JobSeals(connection);
     this.#answer = answer;
     this.#log = connection.log;
     this.#mostMs = mostSeconds && mostSeconds * 1000;
     this.#redis = this.#parts.use(connectPatiently(connection));
-    const worker = new SparingWorker<JobData<Q>, A>(name, (job, token = '') => this.#inTrace(job, token), {
+    const lane = { redis: this.#redis, seals: this.#seals };
+    this.#slowLane = slowLane && this.#parts.use(new SlowLane<Q>(slowLane, lane));
+    const process = (job: ServedJob<Q, A>, token = '') => this.#inTrace(job, token);
+    const worker = new SparingWorker<JobData<Q>, SealedAnswer<A>>(name, process, {
       connection: this.#redis,
       prefix: queuePrefix,
       concurrency,
@@ -99,16 +115,18 @@ export class ServedQueue<Q, A> implements AsyncDisposable {
       connection.log.debug({ reason: error.message, queue: name }, 'worker lost its connection'),
     );
     worker.on('completed', (job, answer) => {
-      this.#reply(job, { answer });
+      this.#reply(job, answer);
       continued(job.data.traceparent, () =>
         ended({ queue: name, jobId: String(job.id), outcome: 'answered', ...times(job) }, job.data.question),
       );
     });
     worker.on('failed', (job, error) => {
       this.#reply(job, { failure: error.message });
-      const outcome = error.message === late ? 'late' : 'failed';
+      const outcome = error instanceof Deferred ? 'deferred' : (outcomesOf.get(error.message) ?? 'failed');
+      const question = outcome === 'forged' ? undefined : job?.data.question;
+      const isDeadly = diedWithIt(error.message) && job?.progress !== outlived;
       continued(job?.data.traceparent, () =>
-        ended({ queue: name, jobId: String(job?.id), outcome, ...times(job), error }, job?.data.question),
+        ended({ queue: name, jobId: String(job?.id), outcome, ...times(job), error, isDeadly }, question),
       );
     });
   }
@@ -122,32 +140,39 @@ export class ServedQueue<Q, A> implements AsyncDisposable {
     await this.#parts.disposeAsync();
   }
 
-  #inTrace(job: Job<JobData<Q>, A>, token: string): Promise<A> {
+  #inTrace(job: ServedJob<Q, A>, token: string): Promise<SealedAnswer<A>> {
     const facts = { 'messaging.system': 'bullmq', 'messaging.destination.name': job.queueName } as const;
     return continued(job.data.traceparent, () =>
       inSpan(`process ${job.queueName}`, 'consumer', facts, () => this.#process(job, token)),
     );
   }
 
-  // What a later release asks is for its own workers: this one looks away for a while, a second for a probe, and again until the job is late.
-  async #leave(job: Job<JobData<Q>, A>, token: string, remaining: number): Promise<never> {
+  // What another release asks is for its own workers: this one looks away for a while, a second for a probe, and again until the job is late.
+  async #leave(job: ServedJob<Q, A>, token: string, remaining: number): Promise<never> {
     const facts = { queue: job.queueName, jobId: job.id, version: job.data.version };
     this.#log.warn(facts, 'a job of another version is left to workers of its release');
     await job.moveToDelayed(Date.now() + Math.min(remaining / 20, leftMs), token);
     throw new DelayedError();
   }
 
-  async #process(job: Job<JobData<Q>, A>, token: string): Promise<A> {
-    const remaining = job.data.deadline - Date.now();
-    if (remaining <= 0) throw new UnrecoverableError(late);
-    if (job.data.version !== jobVersion) return this.#leave(job, token, remaining);
+  async #process(job: ServedJob<Q, A>, token: string): Promise<SealedAnswer<A>> {
+    const place = { queue: job.queueName, jobId: String(job.id) };
+    const { version, deadline } = job.data;
+    // Unsealed garbage must not stay for ever.
+    const remaining = deadline - Date.now();
+    const isOfAnother = Number.isInteger(version) && version !== jobVersion && remaining < mostDeadlineMs;
+    if (!isOfAnother && !this.#seals.hasAdded(place, job.data)) throw new UnrecoverableError(forged);
+    if (!(remaining > 0)) throw new UnrecoverableError(late);
+    if (isOfAnother) return this.#leave(job, token, remaining);
+    if (await this.#slowLane?.has(String(job.id))) throw new Deferred();
     const run = new JobRun<A>(job, token, this.#mostMs ?? remaining);
     this.#runs.add(run);
     if (this.#stop) run.takeAway(this.#stop);
     try {
-      return await run.result((signal) => this.#answer(job.data.question, signal));
+      return this.#seals.sealAnswer(place, await run.result((signal) => this.#answer(job.data.question, signal)));
     } catch (error) {
-      if (run.isTakenAway) return giveBack(job, token);
+      if (run.isTakenAway) return giveBack(job, token, { isLost: this.#stop === undefined });
+      if (error instanceof Deferred) await this.#slowLane?.add(job);
       throw error;
     } finally {
       this.#runs.delete(run);
@@ -155,19 +180,30 @@ export class ServedQueue<Q, A> implements AsyncDisposable {
   }
 
   // After the end is in Redis, so that who looks at the job learns the same. What is lost is found by looking.
-  #reply(job: Job<JobData<Q>, A> | undefined, end: End<A>): void {
+  #reply(job: ServedJob<Q, A> | undefined, end: WireEnd<A>): void {
     if (job?.data.reply === undefined) return;
     this.#redis.spublish(job.data.reply, encodeReply(String(job.id), end)).catch(() => {});
   }
 }
 
+type ServedJob<Q, A> = Job<JobData<Q>, SealedAnswer<A>>;
+
 // BullMQ counts neither a stall nor a failure. It refuses where the lock is another's: then there is nothing to give back.
-async function giveBack(job: Job, token: string): Promise<never> {
+async function giveBack(job: Job, token: string, { isLost }: { isLost: boolean }): Promise<never> {
+  // Redis was away, or the machine suspended: the job has not killed this worker.
+  if (isLost) await job.updateProgress(outlived).catch(() => {});
   await job.moveToWait(token).catch(() => {});
   throw new WaitingError();
 }
 
+// What a worker writes on a job whose lock it has lost.
+const outlived = 'outlived';
 const late = 'past its deadline';
+const forged = 'its seal is wrong';
+const outcomesOf = new Map<string, JobEnd['outcome']>([
+  [late, 'late'],
+  [forged, 'forged'],
+]);
 
 function times(job: Pick<Job, 'timestamp' | 'processedOn'> | undefined): Pick<JobEnd, 'seconds' | 'workSeconds'> {
   const now = Date.now();

@@ -1,0 +1,230 @@
+import { type RunningRedis, startRedis } from '@echodrop/testkit/start-redis';
+import { waitUntil } from '@echodrop/testkit/wait-until';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { connectionTo, RedisView } from './queue.fixture.ts';
+import {
+  type Lane,
+  type RenditionAnswer,
+  RenditionClient,
+  type RenditionQuestion,
+  serveRenditions,
+} from './rendition.ts';
+import type { JobEnd } from './serve-queue.ts';
+import { Deferred } from './slow-lane.ts';
+
+let redis: RunningRedis;
+let parts: AsyncDisposableStack;
+let client: RenditionClient;
+
+beforeAll(async () => {
+  redis = await startRedis();
+});
+afterAll(() => redis[Symbol.asyncDispose]());
+beforeEach(async () => {
+  await redis.command('FLUSHALL');
+  parts = new AsyncDisposableStack();
+  client = parts.use(new RenditionClient(connectionTo(redis.url)));
+  await waitUntil('a connection', 5000, async () => (await client.backlogs()).size === 3);
+});
+afterEach(() => parts.disposeAsync());
+
+/** Publishes photos of an owner: `a1`, `a2` ... of `a`. */
+async function publish(owner: string, count: number, from = 1, type: 'jpg' | 'avi' = 'jpg'): Promise<void> {
+  const numbers = Array.from({ length: count }, (_, n) => from + n);
+  await Promise.all(numbers.map((n) => client.wish({ mediaKey: `${owner}${n}`, type, ...(owner && { owner }) })));
+}
+
+/** Asks for photos of an owner as viewers do, and returns once all of these are in the queue. */
+async function view(owner: string, names: readonly string[]): Promise<void> {
+  for (const mediaKey of names) {
+    const asked = client.make({ mediaKey, type: 'jpg', set: 'pictures', owner }, { waitMs: 50, signal });
+    await expect(asked).rejects.toThrow('no answer');
+  }
+}
+
+const signal = new AbortController().signal;
+
+type Render = (question: RenditionQuestion, lane: Lane) => Promise<RenditionAnswer>;
+
+/** A worker with one place in each lane, and in which order and lane it was asked for media. */
+function worker(render: Render = async () => ({ outcome: 'made' })) {
+  const asked: string[] = [];
+  const slow: string[] = [];
+  const ends: JobEnd[] = [];
+  const serving = {
+    ...{ pictureConcurrency: 1, filmConcurrency: 1, slowConcurrency: 1, graceSeconds: 0 },
+    render: async (question: RenditionQuestion, _: AbortSignal, lane: Lane) => {
+      (lane === 'slow' ? slow : asked).push(question.mediaKey);
+      return render(question, lane);
+    },
+    ended: (end: JobEnd) => ends.push(end),
+  };
+  for (const queue of serveRenditions(serving, connectionTo(redis.url))) parts.use(queue);
+  return { asked, slow, ends };
+}
+
+const all = (asked: readonly string[], count: number) =>
+  waitUntil('all of them', 10_000, async () => asked.length === count);
+
+test('owners take turns, however many jobs one of them has', async () => {
+  await publish('a', 100);
+  await publish('b', 2);
+  const { asked } = worker();
+  await all(asked, 102);
+  expect(asked.slice(0, 5)).toEqual(['a1', 'b1', 'a2', 'b2', 'a3']);
+});
+
+test('who comes later takes the next turn, and is not behind those who came before', async () => {
+  await publish('a', 20);
+  const begun = Promise.withResolvers<void>();
+  const goOn = Promise.withResolvers<void>();
+  const { asked } = worker(async ({ mediaKey }) => {
+    if (mediaKey === 'a10') {
+      begun.resolve();
+      await goOn.promise;
+    }
+    return { outcome: 'made' };
+  });
+  await begun.promise;
+  await publish('b', 2);
+  goOn.resolve();
+  await all(asked, 22);
+  expect(asked.slice(9, 14)).toEqual(['a10', 'a11', 'b1', 'a12', 'b2']);
+});
+
+test('what viewers wait for goes first, though its owner has uploaded much', async () => {
+  await publish('a', 20);
+  await publish('b', 2);
+  await view('a', ['a18', 'a19', 'a20']);
+  const { asked } = worker();
+  await all(asked, 22);
+  expect(asked.slice(0, 5)).toEqual(['a18', 'a19', 'a20', 'a1', 'b1']);
+});
+
+test('viewers of one owner do not hold up the uploads of another', async () => {
+  const viewed = Array.from({ length: 40 }, (_, n) => `a${n + 1}`);
+  await view('a', viewed);
+  await publish('b', 1);
+  const { asked } = worker();
+  await all(asked, 41);
+  expect(asked.indexOf('b1')).toBeLessThan(15);
+});
+
+test('who comes while viewers wait is not behind the turns that viewers have taken', async () => {
+  await publish('a', 20);
+  await view('c', ['c1', 'c2', 'c3', 'c4', 'c5']);
+  const begun = Promise.withResolvers<void>();
+  const goOn = Promise.withResolvers<void>();
+  const { asked } = worker(async ({ mediaKey }) => {
+    if (mediaKey === 'c4') {
+      begun.resolve();
+      await goOn.promise;
+    }
+    return { outcome: 'made' };
+  });
+  await begun.promise;
+  await publish('b', 1);
+  goOn.resolve();
+  await all(asked, 26);
+  expect(asked.slice(3, 8)).toEqual(['c4', 'c5', 'a1', 'b1', 'a2']);
+});
+
+test('an owner whose jobs are done has no turns behind them', async () => {
+  await publish('a', 30);
+  const { asked } = worker();
+  await all(asked, 30);
+  await parts.disposeAsync();
+  parts = new AsyncDisposableStack();
+  client = parts.use(new RenditionClient(connectionTo(redis.url)));
+  await waitUntil('a connection', 5000, async () => (await client.backlogs()).size === 3);
+  await publish('b', 3);
+  await publish('a', 1, 31);
+  const later = worker().asked;
+  await all(later, 4);
+  expect(later).toEqual(['b1', 'a31', 'b2', 'b3']);
+});
+
+test('jobs of no known owner share one turn', async () => {
+  await publish('', 10);
+  await publish('b', 1);
+  const { asked } = worker();
+  await all(asked, 11);
+  expect(asked.indexOf('b1')).toBe(1);
+});
+
+const costly: Render = async ({ mediaKey }, lane) => {
+  if (lane === 'ordinary' && mediaKey.startsWith('a')) throw new Deferred();
+  return { outcome: 'made' };
+};
+
+test('what costs too much is done in the slow lane, once', async () => {
+  await publish('a', 3, 1, 'avi');
+  const { asked, slow, ends } = worker(costly);
+  await all(slow, 3);
+  expect(asked).toEqual(['a1', 'a2', 'a3']);
+  expect(slow).toEqual(['a1', 'a2', 'a3']);
+  await waitUntil('their ends', 5000, async () => ends.length === 6);
+  const outcomes = ends.map(({ queue, outcome }) => `${queue} ${outcome}`).sort();
+  expect(new Set(outcomes)).toEqual(new Set(['rendition-films deferred', 'rendition-slow answered']));
+});
+
+test("one owner's hundred expensive videos do not hold up another's photo and video", async () => {
+  await publish('a', 100, 1, 'avi');
+  const fifth = Promise.withResolvers<void>();
+  const goOn = Promise.withResolvers<void>();
+  const over = Promise.withResolvers<void>();
+  const { asked, slow } = worker(async (question, lane) => {
+    if (lane === 'slow') await over.promise;
+    else if (question.mediaKey === 'a5') {
+      fifth.resolve();
+      await goOn.promise;
+    }
+    return costly(question, lane);
+  });
+  await fifth.promise;
+  await publish('b', 1, 1, 'avi');
+  await publish('b', 1, 2, 'jpg');
+  await waitUntil('the photo, which waits for no video', 5000, async () => asked.at(-1) === 'b2');
+  goOn.resolve();
+  await all(asked, 102);
+  expect(asked.slice(4, 8)).toEqual(['a5', 'b2', 'a6', 'b1']);
+  expect(slow).toEqual(['a1']);
+  over.resolve();
+});
+
+test('what waits in the slow lane is not begun again elsewhere, however often viewers ask', async () => {
+  await publish('a', 1, 1, 'avi');
+  const goOn = Promise.withResolvers<void>();
+  const { asked, slow } = worker(async (question, lane) => {
+    if (lane === 'slow') await goOn.promise;
+    return costly(question, lane);
+  });
+  await all(slow, 1);
+  for (let n = 0; n < 3; n += 1) {
+    await forgetEnds();
+    const question = { mediaKey: 'a1', type: 'avi', set: 'film', owner: 'a' } as const;
+    await expect(client.make(question, { waitMs: 5000, signal })).rejects.toThrow('no answer');
+  }
+  expect(asked).toEqual(['a1']);
+  goOn.resolve();
+});
+
+test('what ended in the slow lane may be done again', async () => {
+  await publish('a', 1, 1, 'avi');
+  const { asked, slow, ends } = worker(costly);
+  await waitUntil('its end', 5000, async () => ends.length === 2);
+  await forgetEnds();
+  const question = { mediaKey: 'a1', type: 'avi', set: 'film', owner: 'a' } as const;
+  await expect(client.make(question, { waitMs: 5000, signal })).rejects.toThrow('no answer');
+  await all(slow, 2);
+  expect(asked).toEqual(['a1', 'a1']);
+});
+
+// Moves the kept ends of all video jobs ten seconds into the past.
+async function forgetEnds(): Promise<void> {
+  using view = new RedisView(redis.url);
+  for (const key of await view.redis.keys(view.key('rendition-films', 'film-*'))) {
+    const ended = await view.redis.hget(key, 'finishedOn');
+    if (ended) await view.redis.hset(key, 'finishedOn', String(Number(ended) - 10_000));
+  }
+}
