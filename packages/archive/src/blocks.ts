@@ -1,6 +1,6 @@
 import { buffer } from 'node:stream/consumers';
 import { everyObject } from '@echodrop/object-store/every-object';
-import { blocksOf } from '@echodrop/object-store/object-keys';
+import { blocksOf, userBlockObject } from '@echodrop/object-store/object-keys';
 import type { ObjectStore } from '@echodrop/object-store/object-store';
 import { z } from 'zod';
 import { nameHash, ownerHash } from './owner.ts';
@@ -28,9 +28,7 @@ export async function unblock(store: ObjectStore, who: Blockable): Promise<void>
 
 /** Where the block of `who` lies, if there is one. */
 export function blockObject(who: Blockable): string {
-  return who.kind === 'user'
-    ? `${blocksOf('users')}${ownerHash(who)}`
-    : `${blocksOf('applications')}${nameHash(who.name)}`;
+  return who.kind === 'user' ? userBlockObject(ownerHash(who)) : `${blocksOf('applications')}${nameHash(who.name)}`;
 }
 
 /** Where all blocks lie that there are. @throws StoreUnavailable */

@@ -1,24 +1,29 @@
 import { createHash } from 'node:crypto';
+import { Checksum } from '@echodrop/object-store/checksum';
 import { type ObjectStore, StoreUnavailable } from '@echodrop/object-store/object-store';
 import { partBytes } from '@echodrop/object-store/part-memory';
 import type { StoredRecord } from '@echodrop/record';
 
 /**
- * Reads all bytes of media: their length, and where the record has a tag that S3 gave, their MD5. Of an upload in parts that is the MD5 of the
+ * Reads all bytes of media: their length and their CRC-32; for a record without one, if it has a tag that S3 gave, their MD5. Of an upload in parts that is the MD5 of the
  * MD5s of its parts, which are of one size. A store that encrypts with keys of its own (SSE-KMS, SSE-C) gives no MD5s, a filesystem never does.
  * @returns what is wrong with them, in words @throws StoreUnavailable where the store cannot be reached, or the signal's reason
  */
 export async function checkBytes(
   store: ObjectStore,
   key: string,
-  { size, etag }: Pick<StoredRecord, 'size' | 'etag'>,
+  { size, etag, crc32 }: Pick<StoredRecord, 'size' | 'etag' | 'crc32'>,
   signal: AbortSignal,
 ): Promise<string | undefined> {
   const reading = await store.read(key, { signal });
   if (!reading) return 'it is gone';
+  const checksum = new Checksum();
   const sum = new EtagSum();
   try {
-    for await (const chunk of reading.body) sum.add(chunk);
+    for await (const chunk of reading.body) {
+      checksum.add(chunk);
+      sum.add(chunk);
+    }
   } catch (error) {
     signal.throwIfAborted();
     if (!(error instanceof StoreUnavailable)) throw error;
@@ -27,6 +32,7 @@ export async function checkBytes(
     return error.message;
   }
   if (sum.size !== size) return `${sum.size} bytes can be read of ${size}`;
+  if (crc32 !== undefined) return checksum.hex === crc32 ? undefined : `their CRC-32 is not ${crc32}`;
   const [, parts] = /^[0-9a-f]{32}(?:-(\d+))?$/.exec(etag) ?? [undefined, 'no MD5'];
   if (parts === 'no MD5' || sum.etag(parts !== undefined) === etag) return undefined;
   return `their MD5 is not ${etag}`;

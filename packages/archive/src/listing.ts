@@ -32,9 +32,14 @@ export interface Listed extends Pick<StoredRecord, 'id' | 'timestamp'> {
   readonly owner: string;
 }
 
-/** Writes a record's entries, which are empty objects beside it; those that are there stay. @throws StoreUnavailable */
-export async function enter(store: ObjectStore, listed: Listed): Promise<void> {
-  await Promise.all(entriesOf(listed).map((key) => store.putIfAbsent(key, Buffer.alloc(0))));
+/**
+ * Writes a record's entries, which are empty objects beside it; those that are there stay.
+ * @returns whether one was missing
+ * @throws StoreUnavailable
+ */
+export async function enter(store: ObjectStore, listed: Listed): Promise<boolean> {
+  const written = await Promise.all(entriesOf(listed).map((key) => store.putIfAbsent(key, Buffer.alloc(0))));
+  return written.includes('created');
 }
 
 /** Takes a record's entries away. @throws StoreUnavailable */

@@ -16,6 +16,8 @@ const reportShape = z.object({
   version: z.literal(schemaVersion),
   completed: z.iso.datetime().transform((time) => new Date(time)),
   kinds: z.object({ media: countShape, renditions: countShape, uploads: countShape }),
+  // Reports of earlier releases have none.
+  listings: z.object({ missing: z.int(), added: z.int() }).default({ missing: 0, added: 0 }),
 });
 
 /** How many objects a sweep found and removed, and how many bytes the found ones have (those of uploads where the store tells). */
@@ -25,15 +27,15 @@ export type SweptCount = z.infer<typeof countShape>;
 export type SweepReport = Omit<z.infer<typeof reportShape>, 'version'>;
 
 /** Leaves the report for whoever watches. @throws StoreUnavailable */
-export async function writeSweepReport(store: ObjectStore, { completed, kinds }: SweepReport): Promise<void> {
-  const report = JSON.stringify({ version: schemaVersion, completed: completed.toISOString(), kinds });
-  await store.put(sweepReportObject, Readable.from([Buffer.from(report)]));
+export async function writeSweepReport(store: ObjectStore, report: SweepReport): Promise<void> {
+  const text = JSON.stringify({ version: schemaVersion, ...report });
+  await store.put(sweepReportObject, Readable.from([Buffer.from(text)]));
 }
 
 /** The report of the last sweep; undefined where there was none. @throws StoreUnavailable; Error where it is of a later version, or none */
 export async function readSweepReport(store: ObjectStore): Promise<SweepReport | undefined> {
   const reading = await store.read(sweepReportObject);
   if (!reading) return undefined;
-  const { completed, kinds } = reportShape.parse(JSON.parse((await buffer(reading.body)).toString()));
-  return { completed, kinds };
+  const { version: _, ...report } = reportShape.parse(JSON.parse((await buffer(reading.body)).toString()));
+  return report;
 }

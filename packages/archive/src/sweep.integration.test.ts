@@ -6,6 +6,7 @@ import { FilesystemObjectStore } from '@echodrop/object-store/filesystem-object-
 import { mediaObject, newMediaKey, recordObject } from '@echodrop/object-store/object-keys';
 import { StoreUnavailable, type UnfinishedWrite } from '@echodrop/object-store/object-store';
 import { expect, test } from 'vitest';
+import { entriesOf, listedAs, newest, strike } from './listing.ts';
 import { publishSample } from './publish-sample.fixture.ts';
 import { removeMedia } from './remove-media.ts';
 import { RecordsMissing, sweep } from './sweep.ts';
@@ -73,6 +74,30 @@ test('what cannot be removed, and what is not ours, keeps nothing else from bein
     false,
   ]);
   expect(store.abandoned).toEqual(['ours']);
+});
+
+test('published uploads that are in no list are listed; removed and young ones are not', async () => {
+  await using folder = await mkdtempDisposable(join(tmpdir(), 'sweep-test-'));
+  await using store = new FilesystemObjectStore(folder.path);
+  await store.ready();
+  const timestamp = new Date(Date.now() - 3_600_000);
+  const [listed, halfListed, unlisted, gone] = [
+    await publishSample(store, { timestamp }),
+    await publishSample(store, { timestamp }),
+    await publishSample(store, { timestamp }),
+    await publishSample(store, { timestamp }),
+  ];
+  const young = await publishSample(store, { timestamp: new Date() });
+  await removeMedia(store, gone, { by: 'operator', at: new Date() });
+  await store.remove(entriesOf(listedAs(halfListed))[0] ?? '');
+  for (const record of [unlisted, young]) await strike(store, listedAs(record));
+  const sweeping = { olderThanMs: 0, signal: new AbortController().signal };
+  const counted = async (isMeant: boolean) => (await sweep(store, { ...sweeping, isMeant })).report.listings;
+  expect(await counted(false)).toEqual({ missing: 2, added: 0 });
+  expect(await counted(true)).toEqual({ missing: 2, added: 2 });
+  const ids = (await newest(store, { limit: 9 })).records.map(({ id }) => id);
+  expect(ids.sort()).toEqual([listed.id, halfListed.id, unlisted.id].sort());
+  expect(await counted(true)).toEqual({ missing: 0, added: 0 });
 });
 
 test('a record that is listed and not found keeps all media from being swept', async () => {

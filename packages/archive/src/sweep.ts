@@ -1,6 +1,11 @@
 import { isOwnKey } from '@echodrop/object-store/object-keys';
 import type { ObjectStore, UnfinishedWrite } from '@echodrop/object-store/object-store';
+import { isTombstone, UnreadableRecord } from '@echodrop/record';
 import { pMapIterable } from 'p-map';
+import { unfinishedMs } from './check-record.ts';
+import type { FoundRecord } from './every-record.ts';
+import { ListedEntries } from './listed-entries.ts';
+import { enter, listedAs } from './listing.ts';
 import type { SweepReport, SweptCount, SweptKind } from './sweep-report.ts';
 import { type LookedAt, type UnpublishedObject, unpublishedObjects } from './unpublished-objects.ts';
 
@@ -40,7 +45,7 @@ const removedAtOnce = 8;
 const fewUnnamed = 20;
 
 /**
- * Finds what nobody will ever see, and removes it: media and renditions that no record names, and writes that never came to their end, when
+ * Finds published uploads that are in no list, and lists them. Finds what nobody will ever see, and removes it: media and renditions that no record names, and writes that never came to their end, when
  * they are old enough; and what a removal that was cut short has left, at any age. Nothing is removed before every record was read. What cannot
  * be removed is passed over.
  * @throws RecordsUnreadable, RecordsMissing, StoreUnavailable, or the signal's reason; what was removed by then stays so
@@ -48,10 +53,12 @@ const fewUnnamed = 20;
 export async function sweep(store: ObjectStore, { olderThanMs, ...sweeping }: Sweeping): Promise<Swept> {
   const { isMeant, evenMost = false, signal } = sweeping;
   const before = (await store.clock()).getTime() - olderThanMs;
+  const listings = { missing: 0, added: 0 };
   const counts = { media: noCount(), renditions: noCount(), uploads: noCount() };
   let failure: unknown;
   let recordsMissing: RecordsMissing | undefined;
-  for await (const looked of unpublishedObjects(store, sweeping)) {
+  const listed = await ListedEntries.read(store, signal);
+  for await (const looked of unpublishedObjects(store, { ...sweeping, visit: listAgain })) {
     if (!evenMost) recordsMissing ??= await missingRecords(looked);
     if (isMeant && recordsMissing) throw recordsMissing;
     const remove = ({ kind, object }: UnpublishedObject) => count(kind, object.size, () => store.remove(object.key));
@@ -59,7 +66,22 @@ export async function sweep(store: ObjectStore, { olderThanMs, ...sweeping }: Sw
   }
   const abandon = (write: UnfinishedWrite) => count('uploads', write.size ?? 0, () => store.abandon(write));
   await each(store.unfinished(), isAbandoned, abandon);
-  return { report: { completed: await store.clock(), kinds: counts }, failure, recordsMissing };
+  return { report: { completed: await store.clock(), kinds: counts, listings }, failure, recordsMissing };
+
+  // An upload whose gateway died before it wrote them. A younger one may still be at it.
+  async function listAgain({ found }: FoundRecord): Promise<void> {
+    if (found instanceof UnreadableRecord || isTombstone(found)) return;
+    const entries = listedAs(found);
+    if (listed.has(entries) || Date.now() - found.timestamp.getTime() < unfinishedMs) return;
+    listings.missing += 1;
+    if (!isMeant) return;
+    try {
+      await enter(store, entries);
+      listings.added += 1;
+    } catch (error) {
+      failure ??= error;
+    }
+  }
 
   async function each<T>(found: AsyncIterable<T>, isDue: (one: T) => boolean, act: (one: T) => Promise<void>) {
     const acted = (one: T) => (isDue(one) ? act(one) : undefined);

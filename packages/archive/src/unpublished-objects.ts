@@ -34,6 +34,8 @@ interface Looking {
   /** How many media keys are held at once, in 17 bytes each; for each so many all records are read once. */
   readonly keysAtOnce?: number | undefined;
   readonly signal: AbortSignal;
+  /** Gets every record, once, when it is first read. */
+  readonly visit?: ((found: FoundRecord) => Promise<void>) | undefined;
 }
 
 /** What cannot be read may name any media: nothing can be said about any. */
@@ -58,7 +60,7 @@ const readAtOnce = 16;
  */
 export async function* unpublishedObjects(
   store: ObjectStore,
-  { after: first, keysAtOnce = keysAtOnceUsually, signal }: Looking,
+  { after: first, keysAtOnce = keysAtOnceUsually, signal, visit }: Looking,
 ): AsyncGenerator<LookedAt> {
   for (let after = first; ; ) {
     const keys = new MediaKeySet(keysAtOnce);
@@ -70,7 +72,7 @@ export async function* unpublishedObjects(
       if (keys.isFull) break;
     }
     if (to === undefined || keys.size === 0) return;
-    const hasRecords = await nameAll(store, keys, signal);
+    const hasRecords = await nameAll(store, keys, signal, after === first ? visit : undefined);
     const { size, unnamed } = keys;
     const range = { after, to };
     const listed = () => (keys.hasUnpublished ? unpublishedOf(store, keys, range) : nothing());
@@ -81,12 +83,18 @@ export async function* unpublishedObjects(
 }
 
 /** @returns whether there was any record */
-async function nameAll(store: ObjectStore, keys: MediaKeySet, signal: AbortSignal): Promise<boolean> {
+async function nameAll(
+  store: ObjectStore,
+  keys: MediaKeySet,
+  signal: AbortSignal,
+  visit: Looking['visit'],
+): Promise<boolean> {
   const began = await store.clock();
   let hasRecords = false;
   for await (const found of everyRecord(store)) {
     signal.throwIfAborted();
     name(keys, found);
+    await visit?.(found);
     hasRecords = true;
   }
   if (!keys.hasUnpublished) return hasRecords;

@@ -1,6 +1,7 @@
 import { access, constants, type FileHandle, link, mkdir, open, opendir, rename, stat, unlink } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { Readable } from 'node:stream';
+import { Checksum } from './checksum.ts';
 import { consumeSource } from './consume-source.ts';
 import { type FileFacts, syncNames, TemporaryFile } from './durable-file.ts';
 import { assertObjectKey, assertPrefix } from './object-keys.ts';
@@ -11,7 +12,9 @@ import {
   type ObjectReading,
   type ObjectStore,
   type StoredObject,
+  StoreUnavailable,
   type UnfinishedWrite,
+  type WrittenObject,
 } from './object-store.ts';
 import { storeBody, storeFault } from './store-body.ts';
 import { WalksKept } from './walks-kept.ts';
@@ -34,14 +37,21 @@ export class FilesystemObjectStore implements ObjectStore {
     this.#walks = new WalksKept(this.#objects);
   }
 
-  async put(key: string, source: Readable, { signal }: { signal?: AbortSignal } = {}): Promise<StoredObject> {
+  async put(key: string, source: Readable, { signal }: { signal?: AbortSignal } = {}): Promise<WrittenObject> {
     const path = this.#pathOf(key);
     await using file = new TemporaryFile(this.#temporary);
-    await consumeSource(source, signal, (chunk) => fromDisk(file.append(chunk)));
+    const checksum = new Checksum();
+    let size = 0n;
+    await consumeSource(source, signal, (chunk) => {
+      checksum.add(chunk);
+      size += BigInt(chunk.length);
+      return fromDisk(file.append(chunk));
+    });
     const facts = await fromDisk(file.sync());
+    if (facts.size !== size) throw new StoreUnavailable(`the disk has ${facts.size} bytes of ${size}`);
     signal?.throwIfAborted();
     await fromDisk(this.#name(path, () => rename(file.path, path)));
-    return described(key, facts);
+    return { ...described(key, facts), crc32: checksum.hex };
   }
 
   async putIfAbsent(key: string, bytes: Buffer): Promise<'created' | 'exists'> {
@@ -77,6 +87,15 @@ export class FilesystemObjectStore implements ObjectStore {
   async stat(key: string): Promise<StoredObject | undefined> {
     const facts = await fromDisk(stat(this.#pathOf(key), { bigint: true }), 'ENOENT', 'ENOTDIR');
     return facts?.isFile() ? described(key, facts) : undefined;
+  }
+
+  /** Nothing is between this process and the disk that could. */
+  async comparesChecksums(): Promise<boolean> {
+    return true;
+  }
+
+  async exists(key: string): Promise<boolean> {
+    return (await this.stat(key)) !== undefined;
   }
 
   async list(

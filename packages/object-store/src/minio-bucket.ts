@@ -60,10 +60,6 @@ export class MinioBucket implements AsyncDisposable {
     await answered(made, 'BucketAlreadyOwnedByYou', 'BucketAlreadyExists');
   }
 
-  async stat(key: string): Promise<{ size: number; etag: string } | undefined> {
-    return answered(this.#client.statObject(this.#bucket, key), 'NotFound', 'NoSuchKey');
-  }
-
   /**
    * Up to `limit`, at most a thousand. A store may give fewer at once than it is asked for, or none, and say that there are more (S3 API,
    * ListObjectsV2). Behind what it gave the list goes on by key, and behind nothing by the store's token: minio's

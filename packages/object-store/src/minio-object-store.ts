@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { MinioBucket, type S3Address } from './minio-bucket.ts';
-import { assertObjectKey, assertPrefix } from './object-keys.ts';
+import { assertObjectKey, assertPrefix, mediaObject, newMediaKey } from './object-keys.ts';
 import {
   type ByteRange,
   type ListedObject,
@@ -9,6 +9,7 @@ import {
   type ObjectStore,
   type StoredObject,
   type UnfinishedWrite,
+  type WrittenObject,
 } from './object-store.ts';
 import { PartMemory, partBytes } from './part-memory.ts';
 import { uploadToS3 } from './s3-upload.ts';
@@ -34,14 +35,14 @@ export class MinioObjectStore implements ObjectStore {
     key: string,
     source: Readable,
     { signal, contentType = 'application/octet-stream' }: { signal?: AbortSignal; contentType?: string } = {},
-  ): Promise<StoredObject> {
+  ): Promise<WrittenObject> {
     assertObjectKey(key);
     return uploadToS3(this.#bucket, key, source, { memory: this.#memory, signal, contentType });
   }
 
   async putIfAbsent(key: string, bytes: Buffer): Promise<'created' | 'exists'> {
     assertObjectKey(key);
-    return this.#bucket.data.putIfAbsent(key, { size: bytes.length, bytes: () => [bytes] });
+    return this.#bucket.data.putIfAbsent(key, bytes);
   }
 
   async read(
@@ -57,8 +58,22 @@ export class MinioObjectStore implements ObjectStore {
 
   async stat(key: string): Promise<StoredObject | undefined> {
     assertObjectKey(key);
-    const found = await this.#bucket.stat(key);
-    return found && { key, size: found.size, etag: found.etag };
+    const found = await this.#bucket.data.head(key);
+    return found && { key, ...found };
+  }
+
+  async comparesChecksums(): Promise<boolean> {
+    const key = mediaObject(newMediaKey());
+    const compares = await this.#bucket.data.comparesChecksums(key);
+    if (!compares) await this.#bucket.remove(key);
+    return compares;
+  }
+
+  // MinIO looks up a list of one whose prefix is a whole key as it does a HEAD.
+  async exists(key: string): Promise<boolean> {
+    assertObjectKey(key);
+    const [first] = await this.#bucket.list(key, '', 1);
+    return first?.key === key;
   }
 
   async list(prefix: string, { after, limit }: { after?: string | undefined; limit: number }): Promise<ListedObject[]> {

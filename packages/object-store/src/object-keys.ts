@@ -50,6 +50,11 @@ export function blocksOf(kind: 'users' | 'applications'): string {
   return `blocks/${kind}/`;
 }
 
+/** Where it lies that a user may not upload; `owner` is the hash of provider and subject. */
+export function userBlockObject(owner: string): string {
+  return `${blocksOf('users')}${owner}`;
+}
+
 /** Where the rendition lies that a recipe makes of media; each version of a recipe has a place of its own. */
 export function renditionObject(
   mediaKey: string,

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
+import { crc32 as crc32Of } from 'node:zlib';
 import { waitUntil } from '@echodrop/testkit/wait-until';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { everyObject } from './every-object.ts';
@@ -42,9 +43,11 @@ export function objectStoreContract(open: () => Promise<OpenedStores>): void {
       async (size) => {
         const key = mediaObject(newMediaKey());
         const bytes = randomBytes(size);
-        const put = await store.put(key, inChunks(bytes, chunkBytes));
+        const { crc32, ...put } = await store.put(key, inChunks(bytes, chunkBytes));
         expect(put).toEqual({ key, size, etag: expect.stringMatching(/^[\w-]+$/) });
+        expect(crc32).toBe(crc32Of(bytes).toString(16).padStart(8, '0'));
         expect(await store.stat(key)).toEqual(put);
+        expect(await store.exists(key)).toBe(true);
         const { body, ...described } = (await store.read(key)) ?? expect.fail('nothing to read');
         expect(described).toEqual(put);
         expect((await buffer(body)).equals(bytes)).toBe(true);
@@ -184,6 +187,7 @@ export function objectStoreContract(open: () => Promise<OpenedStores>): void {
       expect(await store.read(absent, { range: { offset: 5, length: 0 } })).toBeUndefined();
       expect(await store.stat(absent)).toBeUndefined();
       expect(await store.stat('media')).toBeUndefined();
+      expect([await store.exists(absent), await store.exists('media')]).toEqual([false, false]);
     });
 
     test('ends with the reason of a signal that aborts', async () => {
@@ -241,7 +245,7 @@ export function objectStoreContract(open: () => Promise<OpenedStores>): void {
 
     test('says of each what stat says, and when it was written', async () => {
       const key = `${listingOf(newMediaKey())}one`;
-      const put = await store.put(key, Readable.from([Buffer.from('bytes')]));
+      const { crc32: _, ...put } = await store.put(key, Readable.from([Buffer.from('bytes')]));
       const [found] = await store.list(key.slice(0, -3), { limit: 1 });
       expect(found).toEqual({ ...put, writtenAt: expect.any(Date) });
       expect(Math.abs(Date.now() - (found?.writtenAt.getTime() ?? 0))).toBeLessThan(60_000);
@@ -297,7 +301,7 @@ export function objectStoreContract(open: () => Promise<OpenedStores>): void {
       expect(running.key ?? key).toBe(key);
       expect(Math.abs(Date.now() - running.writtenAt.getTime())).toBeLessThan(60_000);
       end.resolve();
-      const put = await putting;
+      const { crc32: _, ...put } = await putting;
       expect((await unfinished()).filter(({ id }) => !before.has(id))).toEqual([]);
       await store.abandon(running);
       await store.abandon(running);

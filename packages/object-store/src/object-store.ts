@@ -7,6 +7,11 @@ export interface StoredObject {
   readonly etag: string;
 }
 
+/** An object that was written, and the CRC-32 of its bytes as they were sent (eight hexadecimal digits). */
+export interface WrittenObject extends StoredObject {
+  readonly crc32: string;
+}
+
 /** An object as a listing tells of it. */
 export interface ListedObject extends StoredObject {
   /** By the store's clock, to the second at least. */
@@ -51,15 +56,15 @@ export class CrowdedOut extends StoreUnavailable {}
  * Where media, records and renditions lie. Keys come from object-keys.ts only.
  *
  * Every call to MinIO ends within the store's deadline (for `put`: it starts anew with each part that the source fills), and
- * every call fails with StoreUnavailable where the store is at fault. No calls but `list` and `unfinished` ever list, and no upload calls them.
+ * every call fails with StoreUnavailable where the store is at fault. No calls but `list`, `exists` and `unfinished` ever list, and no upload calls them.
  */
 export interface ObjectStore extends AsyncDisposable {
   /**
    * Streams `source` into a new object. When the source fails, or `signal` aborts, or the store does, nothing of it
    * remains (or, where the store cannot be reached to clean up, an orphan for the sweeper) and the promise rejects with the source's own error,
-   * the signal's reason or StoreUnavailable. `contentType` is what the store itself notes; nobody relies on it.
+   * the signal's reason or StoreUnavailable. S3 has compared each part with its checksum. `contentType` is what the store itself notes; nobody relies on it.
    */
-  put(key: string, source: Readable, options?: { signal?: AbortSignal; contentType?: string }): Promise<StoredObject>;
+  put(key: string, source: Readable, options?: { signal?: AbortSignal; contentType?: string }): Promise<WrittenObject>;
 
   /**
    * Writes a small object only where none of that key exists (the commit point of a record). A rejection is ambiguous:
@@ -72,6 +77,12 @@ export interface ObjectStore extends AsyncDisposable {
 
   /** Size and tag without the bytes; undefined when there is no such object. */
   stat(key: string): Promise<StoredObject | undefined>;
+
+  /** Whether the store refuses bytes that changed on their way to it. Takes the right to write and remove media. */
+  comparesChecksums(): Promise<boolean>;
+
+  /** Whether there is such an object, for those who may not read it: on S3 this takes the right to list its key alone. */
+  exists(key: string): Promise<boolean>;
 
   /**
    * At most `limit` (up to 1000) objects whose keys begin with `prefix`, which ends with a slash, and come after `after` in the

@@ -8,6 +8,7 @@ import type {
   ObjectStore,
   StoredObject,
   UnfinishedWrite,
+  WrittenObject,
 } from './object-store.ts';
 
 /** A call of the store; `read` ends where the bytes begin, and `read_body` is the time in which they come. */
@@ -41,7 +42,7 @@ export class ObservedObjectStore implements ObjectStore {
     this.#observe = (call, run) => inSpan(`store ${call.operation}`, 'client', factsOf(call), () => observe(call, run));
   }
 
-  put(key: string, source: Readable, options?: { signal?: AbortSignal; contentType?: string }): Promise<StoredObject> {
+  put(key: string, source: Readable, options?: { signal?: AbortSignal; contentType?: string }): Promise<WrittenObject> {
     return this.#observe({ operation: 'put', key }, () => this.#store.put(key, source, options));
   }
 
@@ -58,6 +59,14 @@ export class ObservedObjectStore implements ObjectStore {
 
   stat(key: string): Promise<StoredObject | undefined> {
     return this.#observe({ operation: 'stat', key }, () => this.#store.stat(key));
+  }
+
+  comparesChecksums(): Promise<boolean> {
+    return this.#store.comparesChecksums();
+  }
+
+  exists(key: string): Promise<boolean> {
+    return this.#observe({ operation: 'stat', key }, () => this.#store.exists(key));
   }
 
   list(prefix: string, page: { after?: string | undefined; limit: number }): Promise<ListedObject[]> {

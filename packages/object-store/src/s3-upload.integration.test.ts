@@ -1,12 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import { Readable } from 'node:stream';
-import { startCountingProxy } from '@echodrop/testkit/counting-proxy';
+import { buffer } from 'node:stream/consumers';
+import { type SeenRequest, startCountingProxy } from '@echodrop/testkit/counting-proxy';
 import { describeWithMinio } from '@echodrop/testkit/describe-with-minio';
 import type { RunningMinio } from '@echodrop/testkit/start-minio';
 import { Client } from 'minio';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { minioStore } from './minio-store.fixture.ts';
 import { failingAfter, hangingAfter, inChunks } from './object-store.contract.ts';
+import { StoreUnavailable } from './object-store.ts';
 import { PartMemory, partBytes } from './part-memory.ts';
 
 describeWithMinio('an upload to MinIO', {}, (start) => {
@@ -57,6 +59,46 @@ describeWithMinio('an upload to MinIO', {}, (start) => {
       ['POST', null],
     ]);
     expect(await unfinished('media/large')).toBe(0);
+  });
+
+  test.each([
+    ['of one part', 100_000, ({ method }: SeenRequest) => method === 'PUT'],
+    ['of several', partBytes + 1, ({ query }: SeenRequest) => query.get('partNumber') === '2'],
+  ])('%s whose bytes change on the way fails, and nothing of it is there', async (what, size, isConcerned) => {
+    await using proxy = await startCountingProxy(minio.endpoint, (seen) => (isConcerned(seen) ? 'changed' : 'passes'));
+    await using store = minioStore({ ...minio, endpoint: proxy.endpoint });
+    const key = `media/changed-${what.replaceAll(' ', '-')}`;
+    await expect(store.put(key, inChunks(randomBytes(size), 65_536))).rejects.toThrow(StoreUnavailable);
+    expect(await store.stat(key)).toBeUndefined();
+    expect(await unfinished(key)).toBe(0);
+  });
+
+  test('a record whose bytes change on the way is not written', async () => {
+    await using proxy = await startCountingProxy(minio.endpoint, () => 'changed');
+    await using store = minioStore({ ...minio, endpoint: proxy.endpoint });
+    await expect(store.putIfAbsent('records/changed.json', Buffer.from('{"a":1}'))).rejects.toThrow(StoreUnavailable);
+    await using direct = minioStore(minio);
+    expect(await direct.stat('records/changed.json')).toBeUndefined();
+  });
+
+  test('a reader of bytes that change on the way learns of it', async () => {
+    await using proxy = await startCountingProxy(minio.endpoint, ({ method }) =>
+      method === 'GET' ? 'changed back' : 'passes',
+    );
+    await using store = minioStore({ ...minio, endpoint: proxy.endpoint });
+    await store.put('media/read', inChunks(randomBytes(100_000), 65_536));
+    const reading = await store.read('media/read');
+    await expect(buffer(reading?.body ?? Readable.from([]))).rejects.toThrow('differ from their checksum');
+  });
+
+  test('MinIO compares checksums, and is asked without a trace', async () => {
+    await using proxy = await startCountingProxy(minio.endpoint);
+    await using store = minioStore({ ...minio, endpoint: proxy.endpoint });
+    expect(await store.comparesChecksums()).toBe(true);
+    const [asked, ...others] = proxy.seen;
+    expect(others).toEqual([]);
+    const key = asked?.path.slice(`/${minio.bucket}/`.length) ?? '';
+    expect(await store.stat(key)).toBeUndefined();
   });
 
   test('whose source fails, or is given up, leaves no unfinished upload', async () => {

@@ -38,7 +38,7 @@ export async function uploadToS3(
     });
     const etag = await target.finish(part);
     signal?.throwIfAborted();
-    return { key, size, etag };
+    return { key, size, etag, crc32: part.checksumOfAll.hex };
   } catch (error) {
     part.empty();
     await target.takeBack();

@@ -28,23 +28,29 @@ export class S3Signer {
   }
 
   /**
-   * The headers that sign a request. Others may be sent with them; the signature does not cover those, as with minio's client.
+   * The headers that sign a request. Others than `x-amz-` ones may be sent with them unsigned.
    * @param path the encoded path, as it is sent
    * @param query the encoded parameters in the order of their names, without a question mark
+   * @param others further headers, their names in lower case: S3 requires that all `x-amz-` headers are signed
    */
-  sign(method: string, path: string, query: string): Record<string, string> {
+  sign(method: string, path: string, query: string, others: Record<string, string> = {}): Record<string, string> {
     this.#keepTime();
     const { host, accessKey } = this.#credentials;
-    const names = 'host;x-amz-content-sha256;x-amz-date';
-    const headers = `host:${host}\nx-amz-content-sha256:${payloadHash}\nx-amz-date:${this.#time}\n`;
+    const signed: Record<string, string> = {
+      ...others,
+      host,
+      'x-amz-content-sha256': payloadHash,
+      'x-amz-date': this.#time,
+    };
+    const inOrder = Object.keys(signed).sort();
+    const names = inOrder.join(';');
+    const headers = inOrder.map((name) => `${name}:${signed[name]}\n`).join('');
     const request = hash('sha256', `${method}\n${path}\n${query}\n${headers}\n${names}\n${payloadHash}`);
     const text = `AWS4-HMAC-SHA256\n${this.#time}\n${this.#scope}\n${request}`;
     const signature = this.#key.hexOf(text);
     const credential = `${accessKey.reveal()}/${this.#scope}`;
     return {
-      host,
-      'x-amz-content-sha256': payloadHash,
-      'x-amz-date': this.#time,
+      ...signed,
       authorization: `AWS4-HMAC-SHA256 Credential=${credential}, SignedHeaders=${names}, Signature=${signature}`,
     };
   }

@@ -2,15 +2,17 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable } from 'node:stream';
 import { type Answer, exchange } from '@echodrop/service/exchange';
 import { type Dispatcher, Pool } from 'undici';
+import { Checksum } from './checksum.ts';
 import { Deadline } from './deadline.ts';
 import { StoreUnavailable } from './object-store.ts';
 import { type S3Credentials, S3Signer } from './sign-s3.ts';
 import { storeBody, storeFault } from './store-body.ts';
 import type { StoreDeadlines } from './store-deadlines.ts';
 
-/** `size` bytes, in order. */
+/** `size` bytes, in order, and their checksum. */
 export interface Bytes {
   readonly size: number;
+  readonly checksum: Checksum;
   bytes(): Iterable<Buffer>;
 }
 
@@ -22,6 +24,8 @@ export interface Incoming {
 }
 
 const maxSockets = 1024;
+// S3 compares it with what has arrived, refuses what differs, and repeats it in its answer.
+const crc32 = 'x-amz-checksum-crc32';
 
 interface Sending {
   readonly query?: Record<string, string>;
@@ -40,6 +44,7 @@ export class SignedRequests implements AsyncDisposable {
   readonly #bucket: string;
   readonly #deadlines: StoreDeadlines;
   readonly #pool: Pool;
+  #comparesChecksums: boolean | undefined;
 
   constructor(endpoint: string, bucket: string, credentials: Omit<S3Credentials, 'host'>, deadlines: StoreDeadlines) {
     const { origin, host } = new URL(endpoint);
@@ -62,14 +67,19 @@ export class SignedRequests implements AsyncDisposable {
       headers: contentType ? { 'content-type': contentType } : {},
     });
     if (answer.status !== 200) throw faultOf(answer.status, answer.body);
+    this.#requireChecksum(answer.headers, content.checksum);
     return tagOf(answer.headers);
   }
 
-  async putIfAbsent(key: string, content: Bytes): Promise<'created' | 'exists'> {
+  async putIfAbsent(key: string, bytes: Buffer): Promise<'created' | 'exists'> {
+    const checksum = new Checksum();
+    checksum.add(bytes);
+    const content = { size: bytes.length, checksum, bytes: () => [bytes] };
     const headers = { 'if-none-match': '*' };
     const answer = await this.#send(key, content, { headers, ms: this.#deadlines.callMs });
     if (answer.status === 412) return 'exists';
     if (answer.status !== 200) throw faultOf(answer.status, answer.body);
+    this.#requireChecksum(answer.headers, checksum);
     return 'created';
   }
 
@@ -81,13 +91,15 @@ export class SignedRequests implements AsyncDisposable {
   async get(key: string, range?: string, signal?: AbortSignal): Promise<Incoming | 'beyond' | undefined> {
     using late = new Deadline(this.#deadlines.callMs);
     try {
+      const isWhole = range === undefined;
       const { statusCode, headers, body } = await this.#pool.request({
-        ...this.#signed('GET', key, {}, range === undefined ? {} : { range }),
+        ...this.#signed('GET', key, {}, isWhole ? {} : { range }, isWhole ? { 'x-amz-checksum-mode': 'ENABLED' } : {}),
         signal: signal === undefined ? late.signal : AbortSignal.any([late.signal, signal]),
         bodyTimeout: this.#deadlines.idleMs,
       });
-      if (statusCode === (range === undefined ? 200 : 206)) {
-        return { size: wholeSize(headers), etag: tagOf(headers), body: storeBody(body, signal) };
+      if (statusCode === (isWhole ? 200 : 206)) {
+        const checksum = isWhole ? checksumIn(headers) : undefined;
+        return { size: wholeSize(headers), etag: tagOf(headers), body: storeBody(body, signal, checksum) };
       }
       const fault = faultOf(statusCode, await body.bytes());
       if (statusCode === 416) return 'beyond';
@@ -97,6 +109,27 @@ export class SignedRequests implements AsyncDisposable {
       if (signal?.aborted) throw signal.reason;
       throw storeFault(error);
     }
+  }
+
+  /** Size and tag of an object; undefined when there is none. */
+  async head(key: string): Promise<Omit<Incoming, 'body'> | undefined> {
+    const { status, headers, body } = await this.#exchange(this.#signed('HEAD', key), this.#deadlines.callMs);
+    if (status === 404) return undefined;
+    if (status !== 200) throw faultOf(status, body);
+    return { size: wholeSize(headers), etag: tagOf(headers) };
+  }
+
+  /**
+   * Whether the store refuses bytes that differ from their checksum; asked with one byte that does. From then on a store that does must confirm
+   * each checksum. One that does not has an object at `key` then.
+   */
+  async comparesChecksums(key: string): Promise<boolean> {
+    const one = Buffer.from('x');
+    const answer = await this.#send(key, { size: one.length, checksum: new Checksum(), bytes: () => [one] }, {});
+    const fault = faultOf(answer.status, answer.body);
+    if (answer.status !== 200 && !/Digest|Checksum/.test(fault.message)) throw fault;
+    this.#comparesChecksums = answer.status !== 200;
+    return this.#comparesChecksums;
   }
 
   /** What the store's clock says, which every answer tells. */
@@ -115,8 +148,16 @@ export class SignedRequests implements AsyncDisposable {
     const blocks = [...content.bytes()];
     // One block goes out with the head, in one write.
     const body = blocks.length === 1 ? blocks[0] : (blocks as unknown as Readable);
-    const request = this.#signed('PUT', key, query, { ...headers, 'content-length': `${content.size}` });
+    const length = { 'content-length': `${content.size}` };
+    const request = this.#signed('PUT', key, query, { ...headers, ...length }, { [crc32]: content.checksum.base64 });
     return this.#exchange({ ...request, body: content.size === 0 ? '' : body }, ms);
+  }
+
+  #requireChecksum(headers: IncomingHttpHeaders, checksum: Checksum): void {
+    const confirmed = checksumIn(headers);
+    if (confirmed === checksum.base64) return;
+    if (confirmed === undefined && this.#comparesChecksums !== true) return;
+    throw new StoreUnavailable('the store does not confirm the checksum of what was sent');
   }
 
   async #exchange(request: Dispatcher.DispatchOptions, ms: number): Promise<Answer> {
@@ -129,15 +170,16 @@ export class SignedRequests implements AsyncDisposable {
 
   // Keys need no encoding (object-keys.ts).
   #signed(
-    method: 'GET' | 'PUT',
+    method: 'GET' | 'HEAD' | 'PUT',
     key: string,
     query: Record<string, string> = {},
     headers: Record<string, string> = {},
+    amz: Record<string, string> = {},
   ) {
     const path = `/${this.#bucket}/${key}`;
     const names = Object.keys(query).sort();
     const search = names.map((name) => `${name}=${encoded(query[name] ?? '')}`).join('&');
-    const signed = this.#signer.sign(method, path, search);
+    const signed = this.#signer.sign(method, path, search, amz);
     return { method, path: search === '' ? path : `${path}?${search}`, headers: { ...signed, ...headers } } as const;
   }
 }
@@ -152,6 +194,12 @@ function wholeSize(headers: IncomingHttpHeaders): number {
   const size = /^bytes \d+-\d+\/(\d+)$/.exec(`${headers['content-range']}`)?.[1] ?? headers['content-length'];
   if (size === undefined) throw new StoreUnavailable('the store did not say how large the object is');
   return Number(size);
+}
+
+function checksumIn(headers: IncomingHttpHeaders): string | undefined {
+  const checksum = headers[crc32];
+  // That of an object of several parts may be a checksum of their checksums.
+  return typeof checksum === 'string' && !checksum.includes('-') ? checksum : undefined;
 }
 
 function tagOf({ etag }: IncomingHttpHeaders): string {

@@ -1,11 +1,13 @@
 import { Readable } from 'node:stream';
+import { Checksum } from './checksum.ts';
 import { StoreUnavailable } from './object-store.ts';
 
 /**
  * `body` as a reader of the store sees it: its failures are StoreUnavailable, an abort of `signal` is the signal's reason, and
- * destroying it destroys `body`, which releases the socket or file behind it.
+ * destroying it destroys `body`, which releases the socket or file behind it. Bytes that have another CRC-32 than `expected` (base64) fail at their end.
  */
-export function storeBody(body: Readable, signal: AbortSignal | undefined): Readable {
+export function storeBody(body: Readable, signal: AbortSignal | undefined, expected?: string): Readable {
+  const checksum = new Checksum();
   const given = new Readable({
     read() {
       body.resume();
@@ -18,9 +20,13 @@ export function storeBody(body: Readable, signal: AbortSignal | undefined): Read
   });
   const stopped = () => given.destroy(signal?.reason);
   body.on('data', (chunk) => {
+    if (expected !== undefined) checksum.add(chunk);
     if (!given.push(chunk)) body.pause();
   });
-  body.on('end', () => given.push(null));
+  body.on('end', () => {
+    if (expected === undefined || expected === checksum.base64) given.push(null);
+    else given.destroy(new StoreUnavailable('the bytes differ from their checksum in the store'));
+  });
   body.on('error', (error) => given.destroy(storeFault(error)));
   // Whoever reads later learns of it all the same; until somebody does, it must not end the process.
   given.on('error', () => {});

@@ -1,3 +1,4 @@
+import { Checksum } from './checksum.ts';
 import type { CrowdedOut } from './object-store.ts';
 import { blockBytes, type Grant, type PartMemory, partBytes } from './part-memory.ts';
 
@@ -9,6 +10,9 @@ export class UploadPart implements Disposable {
   #granted = 0;
   #lane = false;
   #size = 0;
+  #checksum = new Checksum();
+  /** Of all parts so far, once there is more than one. */
+  #checksumOfAll: Checksum | undefined;
 
   /** `crowdOut` is called when its memory is needed by others. */
   constructor(memory: PartMemory, crowdOut: (reason: CrowdedOut) => void) {
@@ -23,6 +27,16 @@ export class UploadPart implements Disposable {
 
   get full(): boolean {
     return this.#size === partBytes;
+  }
+
+  /** Of the bytes that are in it. */
+  get checksum(): Checksum {
+    return this.#checksum;
+  }
+
+  /** Of all bytes that were ever in it. */
+  get checksumOfAll(): Checksum {
+    return this.#checksumOfAll ?? this.#checksum;
   }
 
   /**
@@ -59,6 +73,8 @@ export class UploadPart implements Disposable {
     this.#granted = 0;
     this.#lane = false;
     this.#size = 0;
+    this.#checksumOfAll ??= this.#checksum;
+    this.#checksum = new Checksum();
   }
 
   [Symbol.dispose](): void {
@@ -81,6 +97,9 @@ export class UploadPart implements Disposable {
   #copy(bytes: Buffer, from: number): number {
     const copied = bytes.copy(this.#blocks.at(-1) as Buffer, this.#size % blockBytes, from);
     this.#size += copied;
+    const piece = copied === bytes.length ? bytes : bytes.subarray(from, from + copied);
+    this.#checksum.add(piece);
+    this.#checksumOfAll?.add(piece);
     return copied;
   }
 }
