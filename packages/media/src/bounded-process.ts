@@ -15,6 +15,9 @@ export class ToolFailed extends Error {
 /** How a tool ended: well, or in a way that only its input explains. */
 export type ToolEnd = 'done' | 'broken' | 'too_costly';
 
+/** The same, or stopped: for that the machine may be the reason. */
+export type TimedEnd = ToolEnd | 'timed_out';
+
 export interface ProcessBounds {
   readonly deadlineMs: number;
   /** Of stdout and stderr together. */

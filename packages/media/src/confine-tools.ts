@@ -1,12 +1,19 @@
+import type { Health } from '@echodrop/service/health';
 import type { Log } from '@echodrop/service/log';
 import type { Metrics } from '@echodrop/service/metrics';
 import { type SandboxMode, sandboxFault, setSandboxMode } from './sandbox.ts';
 
+interface Reporting {
+  readonly log: Log;
+  readonly metrics: Metrics;
+  readonly health: Pick<Health, 'detail'>;
+}
+
 /**
- * Sets how the media tools of this process are confined, and reports it in the log and in a gauge.
+ * Sets how the media tools of this process are confined, and reports it in the log, in a gauge and at /readyz.
  * @throws Error if this machine cannot confine them so; its message names the missing feature
  */
-export async function confineTools(mode: SandboxMode, log: Log, metrics: Metrics): Promise<void> {
+export async function confineTools(mode: SandboxMode, { log, metrics, health }: Reporting): Promise<void> {
   setSandboxMode(mode);
   const fault = await sandboxFault();
   if (fault) {
@@ -15,6 +22,7 @@ export async function confineTools(mode: SandboxMode, log: Log, metrics: Metrics
     );
   }
   const isFull = mode === 'full';
+  health.detail('mediaSandbox', mode);
   const help = '1 if media tools run under Landlock and seccomp, 0 if they run with limits alone';
   metrics.gauge('echodrop_media_sandbox_full', help, []).set(isFull ? 1 : 0);
   if (isFull) log.info({ mode }, 'Media tools are confined');

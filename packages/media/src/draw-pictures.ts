@@ -8,13 +8,14 @@ import type { MediaType } from './media-type.ts';
 import { oriented } from './orientation.ts';
 import { encode, type SourceCoding } from './picture-coding.ts';
 import type { PictureJob, PictureJobEnd, PictureToMake } from './picture-job.ts';
-import { decodedSize, drawn, PixelSizes, pixelsOf } from './pixel-sizes.ts';
+import { decodedSize } from './picture-sizes.ts';
+import { drawn, PixelSizes, pixelsOf } from './pixel-sizes.ts';
 import { pixelsOnly } from './png-pixels.ts';
 import type { PictureRecipe } from './recipes.ts';
 import { decodeHeic } from './render-heic.ts';
 import { longestSideOf } from './rendition-size.ts';
 import { undecodedOrientation } from './undecoded-orientation.ts';
-import type { UnsupportedReason } from './unsupported.ts';
+import type { Size, UnsupportedReason } from './unsupported.ts';
 import { isLosslessWebp } from './webp-lossless.ts';
 
 /** Decoded once, and what there is to know of the file it came from. */
@@ -34,12 +35,13 @@ const mostCanvases = 2;
  * most. What cannot be drawn keeps no other from being drawn; `unsupported` where any is missing. What lies at a
  * picture's path is all of it, even if this process is killed. Rejects where a file cannot be read or written.
  */
-export async function drawPictures({ source, pictures, maxPixels }: PictureJob): Promise<PictureJobEnd> {
+export async function drawPictures({ source, pictures, ...bounds }: PictureJob): Promise<PictureJobEnd> {
+  const { maxPixels } = bounds;
   const decoded = await decode(source, { maxPixels, isWhole: pictures.some(isWhole) });
   if (typeof decoded === 'string') return { outcome: 'unsupported', why: decoded };
   let why: UnsupportedReason | undefined;
   for (const { recipe, path } of wholeOnesLast(pictures)) {
-    const picture = await draw(decoded, recipe, maxPixels);
+    const picture = await draw(decoded, recipe, bounds);
     if (typeof picture === 'string') why ??= picture;
     else await writeAtOnce(path, picture);
   }
@@ -65,11 +67,14 @@ interface Decoding {
   readonly isWhole: boolean;
 }
 
-async function decode({ path, type }: PictureJob['source'], decoding: Decoding): Promise<Decoded | UnsupportedReason> {
+async function decode(
+  { path, type, whole }: PictureJob['source'],
+  decoding: Decoding,
+): Promise<Decoded | UnsupportedReason> {
   const photo = await decodable(path, type, decoding.maxPixels);
   if (typeof photo === 'string') return photo;
   const orientation = await undecodedOrientation(path, type);
-  return decodeOnce(photo, orientation, decoding).catch(reasonOf);
+  return decodeOnce(photo, orientation, { ...decoding, whole }).catch(reasonOf);
 }
 
 async function decodable(path: string, type: MediaType, maxPixels: number): Promise<Decodable | UnsupportedReason> {
@@ -96,11 +101,11 @@ async function decodable(path: string, type: MediaType, maxPixels: number): Prom
 async function decodeOnce(
   photo: Decodable,
   orientation: number | undefined,
-  { maxPixels, isWhole }: Decoding,
+  { maxPixels, isWhole, whole }: Decoding & { readonly whole: Size | undefined },
 ): Promise<Decoded> {
   const header = await decodePhoto(photo, maxPixels).metadata();
   if (!hasUsualSamples(header)) throw new Error('samples whose range is not known');
-  const size = header.autoOrient;
+  const size = whole ?? header.autoOrient;
   const { width, height } = isWhole ? size : decodedSize(size);
   const picture = decodePhoto(photo, maxPixels).autoOrient().resize(width, height, { fit: 'fill' });
   const pixels = await pixelsOf(picture.toColourspace('srgb'));
@@ -138,8 +143,11 @@ function stoodUp(picture: Sharp, orientation: number): Sharp {
   }
 }
 
-async function draw(decoded: Decoded, recipe: PictureRecipe, maxPixels: number): Promise<Buffer | UnsupportedReason> {
-  const animation = recipe.size === 'whole' ? animationOf(decoded, recipe, maxPixels) : undefined;
+type Bounds = Pick<PictureJob, 'maxPixels' | 'animationPixels'>;
+
+async function draw(decoded: Decoded, recipe: PictureRecipe, bounds: Bounds): Promise<Buffer | UnsupportedReason> {
+  const animation = recipe.size === 'whole' ? animationOf(decoded, recipe, bounds) : undefined;
+  if (animation === 'too_costly') return animation;
   // Of an animation with a broken frame the first one is better than nothing.
   const moving = await animation?.toBuffer().catch(() => undefined);
   return moving ?? still(decoded, recipe).catch(reasonOf);
@@ -155,13 +163,19 @@ async function still({ sizes, coding }: Decoded, recipe: PictureRecipe): Promise
 const shrink = { fit: 'inside', withoutEnlargement: true } as const;
 
 // An animation's frames are drawn anew from the file. One that lies on its side cannot be turned (sharp 0.35).
-function animationOf({ photo, header, coding }: Decoded, recipe: PictureRecipe, maxPixels: number) {
+function animationOf(
+  { photo, header, coding }: Decoded,
+  recipe: PictureRecipe,
+  { maxPixels, animationPixels = Number.POSITIVE_INFINITY }: Bounds,
+): Sharp | 'too_costly' | undefined {
   const { format, width, height, orientation = 1 } = header;
   const isKept = format === recipe.format && (format === 'gif' || format === 'webp') && orientation === 1;
   const { page = 0 } = photo;
   const pages = (header.pages ?? 1) - page;
   const mostPixels = mostCanvases * maxPixels;
-  if (!isKept || pages === 1 || width * height * pages > mostPixels) return undefined;
+  const pixels = width * height * pages;
+  if (!isKept || pages === 1 || pixels > mostPixels) return undefined;
+  if (pixels > animationPixels) return 'too_costly';
   const delays = page > 0 ? header.delay?.slice(page) : undefined;
   return encode(decodeAnimation(photo, mostPixels).toColourspace('srgb'), recipe, { ...coding, delays });
 }

@@ -42,6 +42,15 @@ test.each([
   },
 );
 
+test('an ffmpeg that reaches its limit of processor time, or is stopped, says so', async () => {
+  const work = { input: ['-f', 'lavfi', '-i', 'testsrc2=size=hd1080'], output: ['-f', 'null', '-'] };
+  const signal = AbortSignal.timeout(30_000);
+  expect(await runFfmpeg(work, { ...limits, seconds: 20 }, signal)).toBe('timed_out');
+  await using ffmpeg = await hostileFfprobe('exit 255', 'ffmpeg');
+  process.env.PATH = ffmpeg.path;
+  expect(await runFfmpeg(work, { ...limits, seconds: 20 }, signal)).toBe('timed_out');
+});
+
 test('an ffmpeg whose film nobody wants any more is killed', async () => {
   await using ffmpeg = await hostileFfprobe('sleep 600', 'ffmpeg');
   process.env.PATH = ffmpeg.path;

@@ -1,6 +1,6 @@
 import { access, statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { boundedEnd, type ToolEnd, ToolFailed } from './bounded-process.ts';
+import { boundedEnd, type TimedEnd, ToolFailed } from './bounded-process.ts';
 import { startInSandbox, type ToolLimits } from './sandbox.ts';
 
 export interface FfmpegLimits extends ToolLimits {
@@ -10,6 +10,8 @@ export interface FfmpegLimits extends ToolLimits {
 
 const mostOutputBytes = 256 * 1024;
 const leastRoom = 1024 * 1024;
+// ffmpeg handles SIGTERM and SIGXCPU (its limit of processor time) alike; the fourth ends it at once.
+const stoppedBySignal: readonly (number | null)[] = [255, 123];
 
 /**
  * Runs ffmpeg on one local file, within limits. `input` holds the guards and the path, `output` what to make and where.
@@ -21,7 +23,7 @@ export async function runFfmpeg(
   { input, output }: { input: readonly string[]; output: readonly string[] },
   limits: FfmpegLimits,
   signal: AbortSignal,
-): Promise<ToolEnd> {
+): Promise<TimedEnd> {
   signal.throwIfAborted();
   const ffmpeg = ['ffmpeg', '-nostdin', '-y', '-v', 'fatal', '-abort_on', 'empty_output'] as const;
   const decoding = ['-max_pixels', String(limits.maxPixels)];
@@ -29,7 +31,7 @@ export async function runFfmpeg(
   const child = startInSandbox([...ffmpeg, ...decoding, ...input, ...output], limits, files);
   const end = await boundedEnd(child, { deadlineMs: limits.seconds * 1000, mostOutputBytes, signal });
   await requireSourceAndRoom(fileIn(input), fileIn(output));
-  return end;
+  return stoppedBySignal.includes(child.exitCode) ? 'timed_out' : end;
 }
 
 // On a full disk ffmpeg ends as if all were well, with half a file; without its source as if that were broken.

@@ -18,6 +18,10 @@ export interface Track {
   readonly transfer: string;
   readonly width: number;
   readonly height: number;
+  /** Frames in a second; 0 if unknown. */
+  readonly frameRate: number;
+  /** How long it plays; 0 if unknown. */
+  readonly seconds: number;
   /** Width of a pixel by its height. */
   readonly pixelAspect: number;
   /** Degrees, a multiple of 90 in all but odd films. */
@@ -30,11 +34,11 @@ export interface Track {
 // Only what is asked for, and no tag: a title with line breaks could otherwise write lines of its own into the
 // answer.
 const entries = [
-  'stream=index,codec_type,codec_name,pix_fmt,color_transfer,width,height,sample_aspect_ratio',
+  'stream=index,codec_type,codec_name,pix_fmt,color_transfer,width,height,sample_aspect_ratio,avg_frame_rate,duration',
   'stream_disposition=default,attached_pic',
   'stream_side_data=rotation',
   'stream_tags=',
-  'format=nb_streams',
+  'format=nb_streams,duration',
   'format_tags=',
 ].join(':');
 
@@ -58,11 +62,14 @@ const answerShape = z.object({
         width: side,
         height: side,
         sample_aspect_ratio: name,
+        avg_frame_rate: name,
+        duration: name,
         disposition: z.object({ default: flag, attached_pic: flag }).prefault({}),
         side_data_list: z.array(z.object({ rotation: z.number().optional() })).default([]),
       }),
     )
     .max(mostStreams),
+  format: z.object({ duration: name }).prefault({}),
 });
 
 /**
@@ -82,14 +89,17 @@ export async function filmTracks(
   const printed = collectOutput(child);
   const end = await boundedEnd(child, { deadlineMs: limits.seconds * 1000, mostOutputBytes, signal });
   const { stdout, stderr } = printed();
-  if (end === 'done') return parseAnswer(stdout, answerShape)?.streams.map(trackOf) ?? 'broken';
+  if (end === 'done') {
+    const answer = parseAnswer(stdout, answerShape);
+    return answer?.streams.map((stream) => trackOf(stream, answer.format.duration)) ?? 'broken';
+  }
   return end === 'broken' && stderr.includes('not on whitelist') ? 'codec' : end;
 }
 
 // How far a look may go unless the film's guards say otherwise: a header tells all that we ask for.
 const lookGuards = [...['-probesize', String(1024 * 1024)], ...['-analyzeduration', '0'], ...['-threads', '1']];
 
-function trackOf(stream: z.infer<typeof answerShape>['streams'][number]): Track {
+function trackOf(stream: z.infer<typeof answerShape>['streams'][number], filmDuration: string): Track {
   return {
     index: stream.index,
     kind: stream.codec_type === 'video' ? 'video' : stream.codec_type === 'audio' ? 'sound' : 'other',
@@ -98,7 +108,9 @@ function trackOf(stream: z.infer<typeof answerShape>['streams'][number]): Track 
     transfer: stream.color_transfer,
     width: stream.width,
     height: stream.height,
-    pixelAspect: ratio(stream.sample_aspect_ratio),
+    frameRate: ratio(stream.avg_frame_rate, /^(\d{1,10})\/(\d{1,10})$/) ?? 0,
+    seconds: duration(stream.duration) || duration(filmDuration),
+    pixelAspect: ratio(stream.sample_aspect_ratio, /^(\d{1,10}):(\d{1,10})$/) ?? 1,
     rotation: rotationOf(stream.side_data_list),
     isDefault: stream.disposition.default === 1,
     isCover: stream.disposition.attached_pic === 1,
@@ -111,8 +123,13 @@ function rotationOf(sideData: readonly { readonly rotation?: number | undefined 
   return Math.abs(rotation) <= 360 ? rotation : 0;
 }
 
-// "0:1" and "N/A" mean that nobody knows: square.
-function ratio(text: string): number {
-  const [, width = 0, height = 0] = /^(\d{1,10}):(\d{1,10})$/.exec(text)?.map(Number) ?? [];
-  return width > 0 && height > 0 ? width / height : 1;
+// "0:1" and "N/A" mean that nobody knows.
+function ratio(text: string, shape: RegExp): number | undefined {
+  const [, one = 0, other = 0] = shape.exec(text)?.map(Number) ?? [];
+  return one > 0 && other > 0 ? one / other : undefined;
+}
+
+// Seconds; a live recording has none.
+function duration(text: string): number {
+  return /^\d{1,10}(\.\d{1,9})?$/.test(text) ? Number(text) : 0;
 }

@@ -35,6 +35,12 @@ const endShape: z.ZodType<PictureJobEnd> = z.discriminatedUnion('outcome', [
   z.object({ outcome: z.literal('failed'), message: z.string() }),
 ]);
 
+/** How long that process may take, 180 s unless set, and its priority (ToolLimits). */
+export interface ProcessBudget {
+  readonly seconds?: number;
+  readonly niceness?: number;
+}
+
 /**
  * Makes pictures in a process of its own: decoders of foreign bytes get no setting, no secret and no network, and are
  * killed when they take too long, which neither sharp nor WebAssembly could otherwise be. However it ends, a picture
@@ -42,16 +48,21 @@ const endShape: z.ZodType<PictureJobEnd> = z.discriminatedUnion('outcome', [
  *
  * Rejects where it broke down: no room on the disk, the process did not start or was killed, `signal` aborted.
  */
-export async function makePictures(job: PictureJob, signal: AbortSignal): Promise<Rendered> {
+export async function makePictures(
+  job: PictureJob,
+  signal: AbortSignal,
+  { seconds = limits.seconds, niceness }: ProcessBudget = {},
+): Promise<Rendered> {
   signal.throwIfAborted();
   const writes = new Set(job.pictures.map(({ path }) => dirname(path)));
   const files = { reads: [job.source.path, ...code], writes: [...writes] };
-  const child = startInSandbox([process.execPath, ...nodeFlags, program, JSON.stringify(job)], limits, files);
+  const tool = [process.execPath, ...nodeFlags, program, JSON.stringify(job)] as const;
+  const child = startInSandbox([...tool], { ...limits, seconds, niceness }, files);
   const printed = collectOutput(child);
-  const end = await inTime(limits.seconds, signal, (within) =>
-    boundedEnd(child, { deadlineMs: limits.seconds * 1000, mostOutputBytes, signal: within }),
+  const end = await inTime(seconds, signal, (within) =>
+    boundedEnd(child, { deadlineMs: seconds * 1000, mostOutputBytes, signal: within }),
   );
-  if (end === 'too_costly') return { outcome: 'unsupported', why: end };
+  if (end === 'too_costly' || end === 'timed_out') return { outcome: 'unsupported', why: end };
   // libheif's wrapper prints what it does not understand: the first and the last line are ours.
   const { stdout, stderr } = printed();
   const [first, ...others] = stdout.trimEnd().split('\n');

@@ -2,7 +2,8 @@ import type { OutputInfo } from 'sharp';
 import { within } from './fit.ts';
 import { guardedSharp } from './guarded-sharp.ts';
 import { middleOf } from './middle.ts';
-import { type PictureRecipe, pictureRecipes } from './recipes.ts';
+import { crops, longestSides } from './picture-sizes.ts';
+import type { PictureRecipe } from './recipes.ts';
 import { rounded } from './rendition-size.ts';
 import type { Size } from './unsupported.ts';
 
@@ -10,21 +11,6 @@ import type { Size } from './unsupported.ts';
 export interface Pixels {
   readonly data: Buffer;
   readonly info: OutputInfo;
-}
-
-const sizes = Object.values(pictureRecipes).map(({ size }) => size);
-const longestSides = [...new Set(sizes.flatMap((size) => ('longest' in size ? [size.longest] : [])))].sort(descending);
-const crops = [...new Set(sizes.flatMap((size) => ('crop' in size ? [size.crop] : [])))].sort(descending);
-const [largestSide = 0, largestCrop = 0] = [longestSides[0], crops[0]];
-
-/**
- * The size in which a picture of this displayed size has to be decoded for all sizes but the whole one: never enlarged,
- * and the shorter side still fills a crop.
- */
-export function decodedSize(whole: Size): Size {
-  const [longest, shortest] = [Math.max(whole.width, whole.height), Math.min(whole.width, whole.height)];
-  const scale = Math.min(1, Math.max(largestSide / longest, largestCrop / shortest));
-  return rounded({ width: whole.width * scale, height: whole.height * scale });
 }
 
 /** A picture in all sizes that recipes ask for, each made once, from the next larger one. */
@@ -90,8 +76,4 @@ export function drawn({ data, info }: Pixels) {
 /** What a pipeline of sharp ends in, without coding. */
 export async function pixelsOf(picture: ReturnType<typeof drawn>): Promise<Pixels> {
   return await picture.raw().toBuffer({ resolveWithObject: true });
-}
-
-function descending(one: number, other: number): number {
-  return other - one;
 }

@@ -12,11 +12,12 @@ import { inTime } from './render-time.ts';
 import { filmSize } from './rendition-size.ts';
 import { toSdr } from './tone-mapping.ts';
 import { maxOutputBytes } from './tool-output.ts';
+import { videoCostSeconds } from './video-cost.ts';
 
 const GiB = 1024 ** 3;
-const mostSeconds = 20 * 60;
+const mostSeconds = 45 * 60;
 const limits: Omit<FfmpegLimits, 'maxPixels' | 'seconds'> = {
-  cpuSeconds: 60 * 60,
+  cpuSeconds: 40 * 60,
   addressBytes: 4 * GiB,
   fileBytes: maxOutputBytes.video,
 };
@@ -36,13 +37,14 @@ const withoutMetadata = [
  * picture track, copied where it is H.264 that browsers play and all of it is shown, and else coded anew (H.264, at most 1080p, deinterlaced),
  * and the default sound, always coded anew (AAC, stereo).
  *
- * A film that takes longer than `seconds` in all, however many ways are tried (20 minutes unless said), is `too_costly`.
+ * A film is `timed_out` if it takes longer than `seconds` in all, however many ways are tried. It is `too_costly` if one way takes more than 40
+ * minutes of processor time, or if it is estimated at more than `estimatedSeconds` of it.
  * Rejects where rendering broke down: ffmpeg missing or killed, `signal` aborted. Rejects with OutputRefused if ffmpeg left something else than an MP4.
  */
 export async function renderFilm(
   film: LocalFilm,
   outputPath: string,
-  { maxPixels, signal, seconds = mostSeconds }: FilmOptions,
+  { maxPixels, signal, seconds = mostSeconds, estimatedSeconds = Number.POSITIVE_INFINITY, niceness }: FilmOptions,
 ): Promise<Rendered> {
   const { path, type, tracks = await filmTracks(path, type, signal) } = film;
   if (typeof tracks === 'string') return { outcome: 'unsupported', why: tracks };
@@ -55,11 +57,12 @@ export async function renderFilm(
       plays(picture, type) &&
       !(await hidesPictures({ path, type, track: picture })) &&
       !(await hasInterlacedFrames({ path, type, track: picture }, bounds));
+    if (videoCostSeconds(picture, isCopied) > estimatedSeconds) return 'too_costly';
     // What cannot be put into an MP4 as it is, and sound that cannot be decoded, only show when one tries.
     for (const { coding, sound } of ways(picture, soundTrack(tracks), isCopied)) {
       const output = [...tracksOf(picture, sound), ...coding, ...soundCoding(sound), ...withoutMetadata];
       const work = { input, output: [...output, ...mp4At(outputPath)] };
-      const end = await runFfmpeg(work, { ...limits, seconds, maxPixels }, within);
+      const end = await runFfmpeg(work, { ...limits, seconds, maxPixels, niceness }, within);
       // What shows no picture is done too, for ffmpeg.
       const isNone = end === 'broken' || (end === 'done' && !(await hasPictures(outputPath)));
       if (!isNone) return end;
@@ -69,10 +72,23 @@ export async function renderFilm(
   return end === 'done' ? { outcome: 'made' } : { outcome: 'unsupported', why: end };
 }
 
-interface FilmOptions {
+/** The least that the video costs in processor time, as far as its tracks tell; see videoCostSeconds. */
+export function leastVideoCostSeconds(tracks: readonly Track[], type: VideoType): number {
+  const picture = pictureTrack(tracks);
+  return typeof picture === 'string' ? 0 : videoCostSeconds(picture, plays(picture, type));
+}
+
+/** What a video may cost; see renderFilm. */
+export interface VideoBounds {
+  readonly seconds?: number;
+  readonly estimatedSeconds?: number;
+  /** See ToolLimits. */
+  readonly niceness?: number;
+}
+
+interface FilmOptions extends VideoBounds {
   readonly maxPixels: number;
   readonly signal: AbortSignal;
-  readonly seconds?: number;
 }
 
 interface Way {

@@ -5,12 +5,25 @@ import { isPlainHdr } from './heif-size.ts';
 import { isFilm, type LocalMedia } from './local-media.ts';
 import { lookAtFile } from './local-source.ts';
 import type { PictureJob, PictureToMake } from './picture-job.ts';
-import { makePictures } from './picture-process.ts';
-import { isSequence, pictureOfBitmap, pictureOfFilm, pictureOfHdr, pictureOfSequence } from './still-picture.ts';
+import { makePictures, type ProcessBudget } from './picture-process.ts';
+import {
+  isSequence,
+  pictureOfBitmap,
+  pictureOfFilm,
+  pictureOfHdr,
+  pictureOfSequence,
+  type Still,
+} from './still-picture.ts';
 import { openToolOutput } from './tool-output.ts';
-import type { UnsupportedReason } from './unsupported.ts';
+import type { RenditionReason } from './unsupported.ts';
 
-export interface RenderOptions {
+/** What pictures may cost. */
+export interface PictureBounds extends ProcessBudget {
+  /** See PictureJob. */
+  readonly animationPixels?: number;
+}
+
+export interface RenderOptions extends PictureBounds {
   /** For what lies on disk only while rendering. */
   readonly scratchDir: string;
   /** Width x height of a canvas. */
@@ -18,10 +31,10 @@ export interface RenderOptions {
   readonly signal: AbortSignal;
 }
 
-/** `unsupported`: no rendition can be made of these bytes, however often one tries. */
+/** `unsupported`: no rendition can be made of these bytes. Another try would end alike, unless it `timed_out`. */
 export type Rendered =
   | { readonly outcome: 'made' }
-  | { readonly outcome: 'unsupported'; readonly why: UnsupportedReason };
+  | { readonly outcome: 'unsupported'; readonly why: RenditionReason };
 
 /**
  * Makes pictures of a photo, or of a film's beginning, each at the path given with its recipe. Upright, sRGB, without
@@ -38,9 +51,16 @@ export async function renderPictures(
 ): Promise<Rendered> {
   const still = join(options.scratchDir, `still-${randomUUID()}.png`);
   await using _ = { [Symbol.asyncDispose]: () => rm(still, { force: true, recursive: true }) };
-  const source = await drawableSource(media, still, options);
+  const isWhole = pictures.some(({ recipe }) => recipe.size === 'whole');
+  const source = await drawableSource(media, still, { ...options, isWhole });
   if (typeof source === 'string') return { outcome: 'unsupported', why: source };
-  return await makePictures({ source, pictures, maxPixels: options.maxPixels }, options.signal);
+  const { maxPixels, animationPixels, signal } = options;
+  return await makePictures({ source, pictures, maxPixels, animationPixels }, signal, options);
+}
+
+interface StillOptions extends Pick<RenderOptions, 'maxPixels' | 'signal' | 'seconds' | 'niceness'> {
+  /** Whether the whole picture is wanted too. */
+  readonly isWhole: boolean;
 }
 
 /**
@@ -50,20 +70,20 @@ export async function renderPictures(
 export async function drawableSource(
   media: LocalMedia,
   still: string,
-  options: Pick<RenderOptions, 'maxPixels' | 'signal'>,
-): Promise<PictureJob['source'] | UnsupportedReason> {
-  const end = await stillOf(media, still, options);
-  if (end === 'not needed') return media;
-  if (end !== 'done') return end;
+  options: StillOptions,
+): Promise<PictureJob['source'] | RenditionReason> {
+  const source = await stillOf(media, still, options);
+  if (source === 'not needed') return media;
+  if (typeof source === 'string') return source;
   await using _ = await openToolOutput(still, 'png');
-  return { path: still, type: 'png' };
+  return source;
 }
 
 async function stillOf(
   media: LocalMedia,
   still: string,
-  options: Pick<RenderOptions, 'maxPixels' | 'signal'>,
-): Promise<'done' | 'not needed' | UnsupportedReason> {
+  options: StillOptions,
+): Promise<Still | 'not needed' | RenditionReason> {
   const { path, type } = media;
   if (type === 'bmp') return pictureOfBitmap(path, still, options);
   if (isFilm(media)) return pictureOfFilm(media, still, options);

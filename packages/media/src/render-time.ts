@@ -1,23 +1,23 @@
-import type { ToolEnd } from './bounded-process.ts';
+import type { TimedEnd } from './bounded-process.ts';
 
 // Before the tool's own guard, which cannot tell a slow film from a slow machine.
 const headStartMs = 500;
 
 /**
- * Runs a tool that has `seconds`; media that takes longer is `too_costly`: trying it again would take as long.
+ * Runs a tool that has `seconds`. A wall clock cannot tell a costly medium from a busy machine: limits of processor time do.
  *
  * Rejects with what `run` rejects with, or with the signal's reason.
  */
 export async function inTime(
   seconds: number,
   signal: AbortSignal,
-  run: (signal: AbortSignal) => Promise<ToolEnd>,
-): Promise<ToolEnd> {
+  run: (signal: AbortSignal) => Promise<TimedEnd>,
+): Promise<TimedEnd> {
   const deadline = AbortSignal.timeout(seconds * 1000 - headStartMs);
   try {
     return await run(AbortSignal.any([signal, deadline]));
   } catch (error) {
-    if (deadline.aborted && !signal.aborted) return 'too_costly';
+    if (deadline.aborted && !signal.aborted) return 'timed_out';
     throw error;
   }
 }

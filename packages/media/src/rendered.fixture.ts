@@ -41,7 +41,7 @@ export async function drawnPictures(
   await writeFile(media.path, bytes);
   const pictures = recipes.map((recipe) => ({ recipe, path: join(folder.path, nameOf(recipe)) }));
   const options = { maxPixels: usual, signal: AbortSignal.timeout(20_000) };
-  const source = await drawableSource(media, join(folder.path, 'still.png'), options);
+  const source = await drawableSource(media, join(folder.path, 'still.png'), { ...options, isWhole: true });
   if (typeof source === 'string') return { end: { outcome: 'unsupported', why: source }, pictures: new Map() };
   const end = await drawPictures({ source, pictures, maxPixels: usual });
   if (end.outcome === 'failed') throw new Error(end.message);

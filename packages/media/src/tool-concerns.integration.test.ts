@@ -8,6 +8,7 @@ import { holesOf } from './known-holes.ts';
 import type { MediaType } from './media-type.ts';
 import { setSandboxMode } from './sandbox.ts';
 import { toolConcerns } from './tool-concerns.ts';
+import { toolVersions } from './tool-versions.ts';
 
 // A shell script is a tool only where it may start other programs.
 setSandboxMode('limits-only');
@@ -35,7 +36,7 @@ async function versionsAre(version: string): Promise<void> {
 }
 
 async function allConcerns(...typesOff: readonly MediaType[]) {
-  return await toolConcerns(new Set(typesOff));
+  return toolConcerns(await toolVersions(), new Set(typesOff));
 }
 
 /** Those of ffprobe and ffmpeg. */

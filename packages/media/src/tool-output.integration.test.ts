@@ -5,6 +5,7 @@ import {
   mkdtempDisposable,
   open,
   rename,
+  rm,
   symlink,
   truncate,
   writeFile,
@@ -15,6 +16,7 @@ import { buffer } from 'node:stream/consumers';
 import { samplePhoto } from '@echodrop/testkit/sample-media';
 import { execa } from 'execa';
 import { beforeAll, expect, test } from 'vitest';
+import { ToolFailed } from './bounded-process.ts';
 import { maxOutputBytes, openToolOutput } from './tool-output.ts';
 
 let jpeg: Buffer;
@@ -74,6 +76,10 @@ test.each<[string, string, (path: string, folder: string) => Promise<unknown>]>(
   ['an empty file', 'wrong_format', (path) => writeFile(path, '')],
 ])('%s is refused in the place of a JPEG', async (_, fault, leave) => {
   await expect(openOutput(leave)).rejects.toMatchObject({ name: 'OutputRefused', file: 'large.jpg', fault });
+});
+
+test('a job folder that is gone is a failure of ours', async () => {
+  await expect(openOutput((_, folder) => rm(folder, { recursive: true }))).rejects.toThrow(ToolFailed);
 });
 
 test('a JPEG is read as it is', async () => {

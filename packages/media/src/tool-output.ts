@@ -2,6 +2,7 @@ import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import { Readable } from 'node:stream';
+import { ToolFailed } from './bounded-process.ts';
 import { isPhoto, type MediaType, mediaTypeOf } from './media-type.ts';
 import { SourceReader } from './source-reader.ts';
 
@@ -75,7 +76,7 @@ export class ToolOutput implements AsyncDisposable {
 
 /**
  * Opens the file of this type that a tool wrote at `path`, directly in its job folder. Call it after the tool has ended.
- * @throws OutputRefused if it is missing, no regular file, a symbolic or hard link, too large or of another format
+ * @throws OutputRefused if it is missing, no regular file, a symbolic or hard link, too large or of another format; ToolFailed if the folder is gone
  */
 export async function openToolOutput(path: string, type: MediaType): Promise<ToolOutput> {
   const refuse = (fault: OutputFault): never => {
@@ -101,7 +102,9 @@ const { O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK, O_RDONLY } = constants;
 
 // By way of the folder's handle: Node has no openat, and a tool may have replaced the folder by a link.
 async function openWithoutLinks(path: string): Promise<FileHandle> {
-  await using folder = await open(dirname(path), O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+  await using folder = await open(dirname(path), O_RDONLY | O_DIRECTORY | O_NOFOLLOW).catch((cause) => {
+    throw cause.code === 'ENOENT' ? new ToolFailed('the job folder is gone', { cause }) : cause;
+  });
   return await open(`/proc/self/fd/${folder.fd}/${basename(path)}`, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
 }
 

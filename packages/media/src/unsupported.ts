@@ -18,6 +18,9 @@ export const unsupportedReasons = [
 
 export type UnsupportedReason = (typeof unsupportedReasons)[number];
 
+/** Why a rendition was not made. `timed_out`: it took longer than it may, or the machine was busy. */
+export type RenditionReason = UnsupportedReason | 'timed_out';
+
 /** Pixels. */
 export interface Size {
   readonly width: number;

@@ -1,7 +1,12 @@
 import { expect, test } from 'vitest';
 import { readConfig } from './config.ts';
 
-const env = { REDIS_URL: 'redis://127.0.0.1:1', OBJECT_STORE: 'filesystem', OBJECT_STORE_DIR: '/nowhere' };
+const env = {
+  REDIS_URL: 'redis://127.0.0.1:1',
+  OBJECT_STORE: 'filesystem',
+  OBJECT_STORE_DIR: '/nowhere',
+  PROBE_QUEUE_SECRET: 'a secret of this test',
+};
 
 test('no type is off unless said', () => {
   expect(readConfig(env).MEDIA_TYPES_OFF).toEqual(new Set());

@@ -1,13 +1,14 @@
 import { tmpdir } from 'node:os';
 import { mediaSettings, toolSettings } from '@echodrop/media/media-settings';
 import { storeSettings } from '@echodrop/object-store/object-store-from-settings';
-import { readSettings, type Settings, text, wholeNumber } from '@echodrop/service/env';
+import { readSettings, rotatedSecret, type Settings, text, wholeNumber } from '@echodrop/service/env';
 import { processSettings } from '@echodrop/service/process-settings';
 import { queueRedisSettings } from '@echodrop/service/redis';
 
 const settings = {
   ...processSettings(9083),
   ...queueRedisSettings,
+  PROBE_QUEUE_SECRET: rotatedSecret({ minLength: 16 }),
   ...storeSettings,
   ...mediaSettings,
   ...toolSettings,

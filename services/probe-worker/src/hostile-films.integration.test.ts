@@ -2,14 +2,13 @@ import { readdir, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { ProbeClient, probeHeadBytes } from '@echodrop/contracts/probe';
+import { connectionTo } from '@echodrop/contracts/queue.fixture';
 import type { MediaType } from '@echodrop/media/media-type';
 import { FilesystemObjectStore } from '@echodrop/object-store/filesystem-object-store';
 import { mediaObject, newMediaKey } from '@echodrop/object-store/object-keys';
-import { createLog } from '@echodrop/service/log';
-import { Secret } from '@echodrop/service/secret';
 import { type HostileFfprobe, hostileFfprobe } from '@echodrop/testkit/hostile-ffprobe';
 import { sampleFilm, samplePhoto } from '@echodrop/testkit/sample-media';
-import { type Stack, startStack } from '@echodrop/testkit/start-stack';
+import { queueSecrets, type Stack, startStack } from '@echodrop/testkit/start-stack';
 import { waitUntil } from '@echodrop/testkit/wait-until';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 
@@ -49,7 +48,7 @@ beforeEach(async () => {
     LOG_LEVEL: 'info',
   };
   stack = parts.use(await startStack({ services: ['probe-worker'], of: { 'probe-worker': env } }));
-  client = parts.use(new ProbeClient({ url: new Secret(stack.redis.url), log: createLog('test', 'silent') }));
+  client = parts.use(new ProbeClient(connectionTo(stack.redis.url, queueSecrets.PROBE_QUEUE_SECRET)));
   await waitUntil('a connection', 5000, () => client.ready().then(() => true));
 });
 afterEach(() => parts.disposeAsync());

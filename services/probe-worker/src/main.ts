@@ -1,9 +1,11 @@
 import { serveProbes } from '@echodrop/contracts/probe';
 import { confineTools } from '@echodrop/media/confine-tools';
 import { toolConcerns } from '@echodrop/media/tool-concerns';
+import { toolVersions } from '@echodrop/media/tool-versions';
 import { objectStoreFromSettings } from '@echodrop/object-store/object-store-from-settings';
 import { ObservedObjectStore } from '@echodrop/object-store/observed-object-store';
 import { storeMetrics } from '@echodrop/object-store/store-metrics';
+import { Forgeries } from '@echodrop/service/forgeries';
 import { ownScratch } from '@echodrop/service/own-scratch';
 import { queueRedisUrl } from '@echodrop/service/redis';
 import { runService } from '@echodrop/service/run-service';
@@ -17,8 +19,8 @@ await runService('probe-worker', readConfig, async ({ config, log, metrics, heal
 
   const events = probeEvents(log, metrics);
   const { MAX_PIXELS: maxPixels, MEDIA_TYPES_OFF: typesOff } = config;
-  await confineTools(config.MEDIA_SANDBOX, log, metrics);
-  events.toolsExamined(await toolConcerns(typesOff));
+  await confineTools(config.MEDIA_SANDBOX, { log, metrics, health });
+  events.toolsExamined(toolConcerns(await toolVersions(), typesOff));
   const scratch = parts.use(await ownScratch(config.SCRATCH_DIR, 'probe-worker'));
   const looking = { store, scratchDir: scratch.path, maxPixels, typesOff, events };
   const queues = serveProbes(
@@ -29,7 +31,7 @@ await runService('probe-worker', readConfig, async ({ config, log, metrics, heal
       probe: (question, signal) => probe(question, signal, looking),
       ended: events.jobEnded,
     },
-    { url: queueRedisUrl(config), log },
+    { url: queueRedisUrl(config), secret: config.PROBE_QUEUE_SECRET, log, forgeries: new Forgeries(log, metrics) },
   );
   // At once, so that none goes on taking jobs while another finishes its own.
   parts.defer(async () => {

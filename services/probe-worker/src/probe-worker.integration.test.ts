@@ -4,13 +4,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { ProbeClient, probeHeadBytes } from '@echodrop/contracts/probe';
+import { connectionTo } from '@echodrop/contracts/queue.fixture';
 import type { MediaType } from '@echodrop/media/media-type';
 import { FilesystemObjectStore } from '@echodrop/object-store/filesystem-object-store';
 import { mediaObject, newMediaKey } from '@echodrop/object-store/object-keys';
-import { createLog } from '@echodrop/service/log';
-import { Secret } from '@echodrop/service/secret';
 import { sampleFilm, samplePhoto } from '@echodrop/testkit/sample-media';
-import { type Stack, startStack } from '@echodrop/testkit/start-stack';
+import { queueSecrets, type Stack, startStack } from '@echodrop/testkit/start-stack';
 import { execa } from 'execa';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
@@ -24,7 +23,7 @@ let client: ProbeClient;
 beforeAll(async () => {
   folder = parts.use(await mkdtempDisposable(join(tmpdir(), 'probe-worker-test-'))).path;
   stack = parts.use(await startStack({ services: ['probe-worker'], settings: { OBJECT_STORE_DIR: folder } }));
-  client = parts.use(new ProbeClient({ url: new Secret(stack.redis.url), log: createLog('test', 'silent') }));
+  client = parts.use(new ProbeClient(connectionTo(stack.redis.url, queueSecrets.PROBE_QUEUE_SECRET)));
 });
 afterAll(() => parts.disposeAsync());
 
@@ -68,6 +67,18 @@ test('of a film, what the head lacks is read from the store in ranges', async ()
 test('what is no media is an answer, not a failure', async () => {
   const bytes = Buffer.from('\xff\xd8\xff but no picture', 'latin1');
   expect(await ask(await store(bytes), bytes, 'jpg')).toEqual({ outcome: 'unsupported', why: 'broken' });
+});
+
+test('a job that is sealed with another secret is not answered, counted and logged', async () => {
+  const stranger = parts.use(new ProbeClient(connectionTo(stack.redis.url, queueSecrets.RENDITION_QUEUE_SECRET)));
+  await expect.poll(() => stranger.ready().then(() => true), { timeout: 5000 }).toBe(true);
+  const question = { mediaKey: newMediaKey(), size: 3, head: Buffer.from('any') };
+  const asked = stranger.probe(question, 'png', { deadlineMs: 5000, signal: AbortSignal.timeout(10_000) });
+  await expect(asked).rejects.toThrow('no answer');
+  const metrics = await (await fetch(`${stack.ops('probe-worker')}/metrics`)).text();
+  expect(metrics).toMatch(/^echodrop_forged_entries_total\{.*kind="job".*\} 1$/m);
+  expect(metrics).toMatch(/^echodrop_probe_job_seconds_count\{.*outcome="forged".*\} 1$/m);
+  expect(stack.services['probe-worker'].output).toContain('Ignored an entry in Redis with a wrong seal');
 });
 
 test('a worker that starts while Redis is down works as soon as it is there', async () => {

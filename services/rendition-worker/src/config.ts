@@ -1,13 +1,14 @@
 import { tmpdir } from 'node:os';
 import { mediaSettings, toolSettings } from '@echodrop/media/media-settings';
 import { storeSettings } from '@echodrop/object-store/object-store-from-settings';
-import { readSettings, type Settings, text, wholeNumber } from '@echodrop/service/env';
+import { readSettings, rotatedSecret, type Settings, text, wholeNumber } from '@echodrop/service/env';
 import { processSettings } from '@echodrop/service/process-settings';
 import { queueRedisSettings } from '@echodrop/service/redis';
 
 const settings = {
   ...processSettings(9084),
   ...queueRedisSettings,
+  RENDITION_QUEUE_SECRET: rotatedSecret({ minLength: 16 }),
   ...storeSettings,
   ...mediaSettings,
   ...toolSettings,
@@ -16,6 +17,8 @@ const settings = {
   /** Pictures made at once, and films. */
   CONCURRENCY: wholeNumber({ default: 2, min: 1, max: 64 }),
   FILM_CONCURRENCY: wholeNumber({ default: 1, min: 1, max: 64 }),
+  /** Expensive pictures and films made at once, beside the others. */
+  SLOW_CONCURRENCY: wholeNumber({ default: 1, min: 1, max: 64 }),
 };
 
 export type RenditionWorkerConfig = Settings<typeof settings>;

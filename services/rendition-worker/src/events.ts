@@ -6,7 +6,7 @@ import type { OutputRefused } from '@echodrop/media/tool-output';
 import type { Log } from '@echodrop/service/log';
 import type { Metrics } from '@echodrop/service/metrics';
 import { tellSpan } from '@echodrop/service/trace';
-import { MediaRemoved } from './render.ts';
+import { MediaRemoved } from './while-wanted.ts';
 
 export interface RenditionEvents {
   /** At start: what is to be known about the tools on this machine. */
@@ -15,6 +15,8 @@ export interface RenditionEvents {
   rendered(question: RenditionQuestion, rendered: Rendered): void;
   /** A media tool left something else than the file that it was to write. */
   outputRefused(question: RenditionQuestion, refused: OutputRefused): void;
+  /** Media killed the workers that took its job, and that could not be noted in the store. */
+  deadlyNotNoted(question: RenditionQuestion, error: unknown): void;
   /** A job has ended, one way or another; the question is what it was about, where that is known. */
   jobEnded(end: JobEnd, question?: RenditionQuestion): void;
 }
@@ -57,6 +59,9 @@ export function renditionEvents(log: Log, metrics: Metrics): RenditionEvents {
       refusals.inc({ fault });
       log.warn({ mediaKey, type, set, file, fault }, 'Refused the output of a media tool; it may be compromised');
     },
+    deadlyNotNoted({ mediaKey, type, set }, error) {
+      log.warn({ mediaKey, type, set, err: error }, 'Failed to note media that killed its workers');
+    },
     jobEnded({ queue, jobId, outcome: ended, seconds, workSeconds, error }, question) {
       const mediaKey = question?.mediaKey;
       const outcome = error instanceof MediaRemoved ? 'removed' : ended;
@@ -64,6 +69,7 @@ export function renditionEvents(log: Log, metrics: Metrics): RenditionEvents {
       work.observe({ queue, outcome }, workSeconds);
       const about = { queue, jobId, mediaKey, outcome, seconds };
       if (outcome === 'removed') log.info(about, 'media was removed before its renditions were made');
+      else if (outcome === 'deferred') log.info(about, 'Job deferred to the slow lane');
       else if (error) log.error({ ...about, err: error }, 'job failed');
       else log.debug(about, 'job answered');
     },

@@ -1,15 +1,19 @@
 import { serveRenditions } from '@echodrop/contracts/rendition';
 import { confineTools } from '@echodrop/media/confine-tools';
 import { toolConcerns } from '@echodrop/media/tool-concerns';
+import { toolVersions } from '@echodrop/media/tool-versions';
 import { objectStoreFromSettings } from '@echodrop/object-store/object-store-from-settings';
 import { ObservedObjectStore } from '@echodrop/object-store/observed-object-store';
 import { storeMetrics } from '@echodrop/object-store/store-metrics';
+import { Forgeries } from '@echodrop/service/forgeries';
 import { ownScratch } from '@echodrop/service/own-scratch';
 import { queueRedisUrl } from '@echodrop/service/redis';
 import { runService } from '@echodrop/service/run-service';
 import { readConfig } from './config.ts';
 import { renditionEvents } from './events.ts';
-import { render } from './render.ts';
+import { laneLimits } from './lane-limits.ts';
+import { noteDeadly, render } from './render.ts';
+import { toolsHash } from './unsupported-renditions.ts';
 
 await runService('rendition-worker', readConfig, async ({ config, log, metrics, health, parts }) => {
   const store = parts.use(new ObservedObjectStore(await objectStoreFromSettings(config), storeMetrics(metrics)));
@@ -17,19 +21,26 @@ await runService('rendition-worker', readConfig, async ({ config, log, metrics, 
 
   const events = renditionEvents(log, metrics);
   const { MAX_PIXELS: maxPixels, MEDIA_TYPES_OFF: typesOff } = config;
-  await confineTools(config.MEDIA_SANDBOX, log, metrics);
-  events.toolsExamined(await toolConcerns(typesOff));
+  await confineTools(config.MEDIA_SANDBOX, { log, metrics, health });
+  const versions = await toolVersions();
+  events.toolsExamined(toolConcerns(versions, typesOff));
   const scratch = parts.use(await ownScratch(config.SCRATCH_DIR, 'rendition-worker'));
-  const rendering = { store, scratchDir: scratch.path, maxPixels, typesOff, events };
+  const tools = toolsHash(versions, maxPixels);
+  const rendering = { store, scratchDir: scratch.path, maxPixels, typesOff, tools, events };
   const queues = serveRenditions(
     {
       pictureConcurrency: config.CONCURRENCY,
       filmConcurrency: config.FILM_CONCURRENCY,
+      slowConcurrency: config.SLOW_CONCURRENCY,
       graceSeconds: config.SHUTDOWN_GRACE_SECONDS,
-      render: (question, signal) => render(question, signal, rendering),
-      ended: events.jobEnded,
+      render: (question, signal, lane) => render(question, signal, { ...rendering, limits: laneLimits[lane] }),
+      ended(end, question) {
+        events.jobEnded(end, question);
+        if (!question || !end.isDeadly) return;
+        noteDeadly(question, rendering).catch((error: unknown) => events.deadlyNotNoted(question, error));
+      },
     },
-    { url: queueRedisUrl(config), log },
+    { url: queueRedisUrl(config), secret: config.RENDITION_QUEUE_SECRET, log, forgeries: new Forgeries(log, metrics) },
   );
   // At once, so that none goes on taking jobs while another finishes its own.
   parts.defer(async () => {

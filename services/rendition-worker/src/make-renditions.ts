@@ -3,6 +3,7 @@ import { isFilm, type LocalMedia } from '@echodrop/media/local-media';
 import { picturesOf, type Recipe, type RenditionSet } from '@echodrop/media/recipes';
 import { renderFilm } from '@echodrop/media/render-film';
 import { type Rendered, type RenderOptions, renderPictures } from '@echodrop/media/render-pictures';
+import type { LaneLimits } from './lane-limits.ts';
 
 /** A rendition that is wanted, and the file that it is to be in. */
 export interface RenditionToMake {
@@ -21,7 +22,7 @@ export async function makeRenditions(
   set: RenditionSet,
   media: LocalMedia,
   renditions: readonly RenditionToMake[],
-  options: RenderOptions,
+  { limits, ...options }: RenderOptions & { readonly limits: LaneLimits },
 ): Promise<RenditionsMade> {
   if (set !== 'film') {
     const pictures = picturesOf(media.type).flatMap((recipe) =>
@@ -29,12 +30,12 @@ export async function makeRenditions(
         .filter(({ recipe: { name, extension } }) => name === recipe.name && extension === recipe.extension)
         .map((rendition) => ({ recipe, path: rendition.path })),
     );
-    const rendered = await renderPictures(media, pictures, options);
+    const rendered = await renderPictures(media, pictures, { ...options, ...limits.pictures });
     return { rendered, made: rendered.outcome === 'made' ? pictures : await thoseThere(pictures) };
   }
   const [film] = renditions;
   if (!film || !isFilm(media)) return { rendered: { outcome: 'unsupported', why: 'no_picture' }, made: [] };
-  const rendered = await renderFilm(media, film.path, options);
+  const rendered = await renderFilm(media, film.path, { ...options, ...limits.film });
   return { rendered, made: rendered.outcome === 'made' ? [film] : [] };
 }
 

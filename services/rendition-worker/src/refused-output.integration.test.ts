@@ -12,6 +12,7 @@ import { hostileFfprobe } from '@echodrop/testkit/hostile-ffprobe';
 import { sampleFilm, samplePhoto } from '@echodrop/testkit/sample-media';
 import { afterEach, expect, test } from 'vitest';
 import { renditionEvents } from './events.ts';
+import { laneLimits } from './lane-limits.ts';
 import { render } from './render.ts';
 
 // A shell script starts other programs, and leaves what a tool cannot leave in the sandbox.
@@ -40,11 +41,15 @@ async function renderWith(script: string, present: readonly Recipe[]) {
   const metrics = new Metrics('rendition-worker');
   const rendering = {
     ...{ store, scratchDir: await newFolder(), maxPixels: 1_000_000, typesOff: new Set<never>() },
+    ...{ limits: laneLimits.slow, tools: 'tools' },
     events: renditionEvents(createLog('test', 'silent'), metrics),
   };
   const answer = await render({ mediaKey, type: 'mp4', set: 'film' }, AbortSignal.timeout(20_000), rendering);
   const keys = (await store.list(renditionsOf(mediaKey), { limit: 100 })).map(({ key }) => key);
-  const stored = keys.filter((key) => !present.some((recipe) => key === renditionObject(mediaKey, recipe)));
+  const notes = /\.(broken|too_costly)-tools$/;
+  const stored = keys.filter(
+    (key) => !notes.test(key) && !present.some((recipe) => key === renditionObject(mediaKey, recipe)),
+  );
   const { text } = await metrics.exposition();
   const [, refused] = text.match(/^echodrop_tool_output_refused_total\{.*fault="(\w+)".*\} 1$/m) ?? [];
   return { answer, stored, refused };

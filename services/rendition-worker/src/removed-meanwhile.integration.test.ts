@@ -9,10 +9,13 @@ import { mediaObject, newMediaKey, renditionObject, renditionsOf } from '@echodr
 import { type ObjectStore, StoreUnavailable } from '@echodrop/object-store/object-store';
 import { sampleFilm, samplePhoto } from '@echodrop/testkit/sample-media';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { MediaRemoved, render } from './render.ts';
+import { laneLimits } from './lane-limits.ts';
+import { render } from './render.ts';
+import { MediaRemoved } from './while-wanted.ts';
 
 const parts = new AsyncDisposableStack();
-const events = { toolsExamined() {}, rendered() {}, outputRefused() {}, jobEnded() {} };
+const events = { toolsExamined() {}, rendered() {}, outputRefused() {}, deadlyNotNoted() {}, jobEnded() {} };
+const usual = { limits: laneLimits.slow, tools: 'tools' };
 let store: FilesystemObjectStore;
 let scratchDir: string;
 let photo: Buffer;
@@ -63,7 +66,7 @@ function renderWith(
     typesOff = new Set(),
   }: { set?: RenditionSet; signal?: AbortSignal; typesOff?: ReadonlySet<MediaType> } = {},
 ): Promise<unknown> {
-  const rendering = { store, scratchDir, maxPixels: 1_000_000, typesOff, events };
+  const rendering = { ...usual, store, scratchDir, maxPixels: 1_000_000, typesOff, events };
   return render({ mediaKey, type: 'jpg', set }, signal, rendering);
 }
 
@@ -149,7 +152,14 @@ test('pictures of a film that is removed while they are stored are withdrawn bef
   const rendered: unknown[] = [];
   const told = { ...events, rendered: ({ set }: { set: RenditionSet }) => rendered.push(set) };
   const watched = storeThatPutsAfter(() => takeDown(mediaKey));
-  const rendering = { store: watched, scratchDir, maxPixels: 1_000_000, typesOff: new Set<MediaType>(), events: told };
+  const rendering = {
+    ...usual,
+    store: watched,
+    scratchDir,
+    maxPixels: 1_000_000,
+    typesOff: new Set<MediaType>(),
+    events: told,
+  };
   const question = { mediaKey, type: 'mp4', set: 'film' } as const;
   await expect(render(question, new AbortController().signal, rendering)).rejects.toThrow(MediaRemoved);
   expect(rendered).toEqual(['pictures']);
@@ -164,16 +174,16 @@ test('a film of which no picture can be made is made all the same, and both are 
     ...events,
     rendered: ({ set }: { set: RenditionSet }, { outcome }: { outcome: string }) => rendered.push([set, outcome]),
   };
-  const rendering = { store, scratchDir, maxPixels: 1000, typesOff: new Set<MediaType>(), events: told };
+  const rendering = { ...usual, store, scratchDir, maxPixels: 1000, typesOff: new Set<MediaType>(), events: told };
   const question = { mediaKey, type: 'mp4', set: 'film' } as const;
   expect(await render(question, new AbortController().signal, rendering)).toEqual({ outcome: 'made' });
   expect(rendered.splice(0)).toEqual([
     ['pictures', 'unsupported'],
     ['film', 'made'],
   ]);
-  // The film is there already.
+  // The film is there already, and what was broken is not tried again.
   expect(await render(question, new AbortController().signal, rendering)).toEqual({ outcome: 'made' });
-  expect(rendered).toEqual([['pictures', 'unsupported']]);
+  expect(rendered).toEqual([]);
 });
 
 test('a film whose poster cannot be stored is made all the same, and the job fails', async () => {
@@ -182,7 +192,14 @@ test('a film whose poster cannot be stored is made all the same, and the job fai
   const refusing = storeThatPutsAfter(async (key) => {
     if (!key.endsWith('.mp4')) throw new StoreUnavailable('full');
   });
-  const rendering = { store: refusing, scratchDir, maxPixels: 1_000_000, typesOff: new Set<MediaType>(), events };
+  const rendering = {
+    ...usual,
+    store: refusing,
+    scratchDir,
+    maxPixels: 1_000_000,
+    typesOff: new Set<MediaType>(),
+    events,
+  };
   const question = { mediaKey, type: 'mp4', set: 'film' } as const;
   await expect(render(question, new AbortController().signal, rendering)).rejects.toThrow('full');
   expect(await keysOf(mediaKey)).toEqual([expect.stringMatching(/\.mp4$/)]);

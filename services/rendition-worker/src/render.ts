@@ -3,16 +3,22 @@ import { mkdir, mkdtempDisposable } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import type { RenditionAnswer, RenditionQuestion } from '@echodrop/contracts/rendition';
+import { Deferred } from '@echodrop/contracts/slow-lane';
 import { filmTracks } from '@echodrop/media/ffprobe';
+import { isFilm, type LocalMedia } from '@echodrop/media/local-media';
 import { isPhoto, type MediaType } from '@echodrop/media/media-type';
-import { type Recipe, recipesOf, setOf } from '@echodrop/media/recipes';
+import { type Recipe, type RenditionSet, recipesOf, setOf } from '@echodrop/media/recipes';
+import { leastVideoCostSeconds } from '@echodrop/media/render-film';
 import type { Rendered } from '@echodrop/media/render-pictures';
-import { OutputRefused, openToolOutput, type ToolOutput } from '@echodrop/media/tool-output';
-import { removeBelow } from '@echodrop/object-store/every-object';
-import { mediaObject, renditionObject, renditionsOf } from '@echodrop/object-store/object-keys';
+import { OutputRefused } from '@echodrop/media/tool-output';
+import { mediaObject } from '@echodrop/object-store/object-keys';
 import type { ObjectStore } from '@echodrop/object-store/object-store';
 import type { RenditionEvents } from './events.ts';
+import { type LaneLimits, limitsOfEstimate } from './lane-limits.ts';
 import { makeRenditions, type RenditionToMake } from './make-renditions.ts';
+import { type Noted, standingOf, storeAll, withdrawFromRemoved } from './stored-renditions.ts';
+import { isNoted, type NotedReason, noteUnsupported } from './unsupported-renditions.ts';
+import { MediaRemoved, OwnerBlocked, whileWanted } from './while-wanted.ts';
 
 interface Rendering {
   readonly store: ObjectStore;
@@ -21,18 +27,18 @@ interface Rendering {
   readonly maxPixels: number;
   /** Their bytes are not even fetched. */
   readonly typesOff: ReadonlySet<MediaType>;
+  readonly limits: LaneLimits;
+  /** See toolsHash: what could not be made stands until it changes. */
+  readonly tools: string;
   readonly events: RenditionEvents;
-}
-
-/** The media is not in the store: it was taken down before the job was done. Where it was lost, the site's alarm tells (`media_missing`). */
-export class MediaRemoved extends Error {
-  override readonly name = 'MediaRemoved';
 }
 
 /**
  * The straight line: makes what is missing of a set of renditions, and puts it into the store. Media of which one cannot be made is an answer; the others are stored all the same.
- * If a tool leaves something else than renditions, the media is `broken`, and nothing of that set is stored.
- * @throws MediaRemoved, or what keeps us from rendering: StoreUnavailable, no room on the disk, a tool that is missing or killed, or the signal's reason
+ * If a tool leaves something else than renditions, the media is `broken`, and nothing of that set is stored. What was found `broken` or
+ * `too_costly` is not tried again with the same tools.
+ * @throws Deferred; MediaRemoved, also in the middle of the work; or what keeps us from rendering: StoreUnavailable, no room on the disk, a tool
+ * that is missing or killed, or the signal's reason
  */
 export async function render(
   question: RenditionQuestion,
@@ -40,37 +46,69 @@ export async function render(
   rendering: Rendering,
 ): Promise<RenditionAnswer> {
   const { mediaKey, type, set } = question;
+  const { store, events } = rendering;
   const recipes = recipesOf(set, type);
   if (recipes.length === 0) return { outcome: 'unsupported', why: 'no_picture' };
-  const missing = await missingOf(recipes, mediaKey, rendering.store);
+  const { missing, noted } = await standingOf(recipes, mediaKey, rendering);
   if (missing.length === 0) {
-    await withdrawFromRemoved(mediaKey, rendering.store);
-    return { outcome: 'made' };
+    await withdrawFromRemoved(mediaKey, store);
+    return answerOf(set, noted);
   }
   if (rendering.typesOff.has(type)) {
-    await withdrawFromRemoved(mediaKey, rendering.store);
+    await withdrawFromRemoved(mediaKey, store);
     const off = { outcome: 'unsupported', why: 'type_off' } as const;
-    rendering.events.rendered(question, off);
+    events.rendered(question, off);
     return off;
   }
-  return await makeMissing(missing, question, signal, rendering)
-    .catch((error: unknown) => {
-      if (!(error instanceof OutputRefused)) throw error;
-      const broken = { outcome: 'unsupported', why: 'broken' } as const;
-      rendering.events.outputRefused(question, error);
-      rendering.events.rendered(question, broken);
-      return broken;
-    })
-    .finally(() => withdrawFromRemoved(mediaKey, rendering.store));
+  try {
+    const made = await whileWanted(question, store, signal, (wanted) =>
+      makeMissing(missing, question, wanted, rendering),
+    );
+    return made.outcome === 'made' ? answerOf(set, noted) : made;
+  } catch (error) {
+    if (error instanceof OwnerBlocked) return { outcome: 'unsupported', why: 'owner_blocked' };
+    if (!(error instanceof OutputRefused)) throw error;
+    const broken = { outcome: 'unsupported', why: 'broken' } as const;
+    await noteMissing(question, broken.why, rendering);
+    events.outputRefused(question, error);
+    events.rendered(question, broken);
+    return broken;
+  } finally {
+    await withdrawFromRemoved(mediaKey, store);
+  }
+}
+
+/**
+ * Notes that two workers died with the job; if that happens again, what it was to make is `too_costly`. Once it may have been another job of
+ * theirs, or the machine. @throws StoreUnavailable
+ */
+export async function noteDeadly(
+  question: RenditionQuestion,
+  rendering: Pick<Rendering, 'store' | 'tools'>,
+): Promise<void> {
+  await noteMissing(question, 'killed_workers', rendering);
+  await withdrawFromRemoved(question.mediaKey, rendering.store).catch((error: unknown) => {
+    if (!(error instanceof MediaRemoved)) throw error;
+  });
+}
+
+async function noteMissing(
+  { mediaKey, type, set }: RenditionQuestion,
+  why: NotedReason,
+  { store, tools }: Pick<Rendering, 'store' | 'tools'>,
+): Promise<void> {
+  const { missing } = await standingOf(recipesOf(set, type), mediaKey, { store, tools });
+  await noteUnsupported(store, mediaKey, missing, { why, tools });
 }
 
 async function makeMissing(
   missing: readonly Recipe[],
   question: RenditionQuestion,
   signal: AbortSignal,
-  { store, scratchDir, maxPixels, events }: Rendering,
+  rendering: Rendering,
 ): Promise<Rendered> {
-  const { mediaKey, type } = question;
+  const { mediaKey, type, set } = question;
+  const { store, scratchDir, limits } = rendering;
   await using scratch = await mkdtempDisposable(join(scratchDir, 'job-'));
   const path = join(scratch.path, 'media');
   // Tools write here, and nowhere else.
@@ -80,20 +118,22 @@ async function makeMissing(
 
   await fetchMedia(store, mediaKey, path, signal);
   const media = isPhoto(type) ? { path, type } : { path, type, tracks: await filmTracks(path, type, signal) };
-  const options = { scratchDir: out, maxPixels, signal };
+  // Its pictures wait too, unless a page asks for them: a hundred posters would hold up the next owner's video.
+  const estimated = estimatedSeconds(media);
+  const { estimatedSeconds: most = Number.POSITIVE_INFINITY } = limits.film;
+  if (set === 'film' && limits.defers && estimated > most) throw new Deferred();
   let answer: Rendered = { outcome: 'made' };
   let failure: { readonly error: unknown } | undefined;
   // The pictures of a film come first: the film may take minutes.
-  for (const [set, wanted] of Map.groupBy(renditions, ({ recipe }) => setOf(recipe))) {
+  for (const [part, wanted] of Map.groupBy(renditions, ({ recipe }) => setOf(recipe))) {
     try {
-      const { rendered, made } = await makeRenditions(set, media, wanted, options);
-      await storeAll(made, mediaKey, store, signal);
-      events.rendered({ ...question, set }, rendered);
-      if (set === question.set) answer = rendered;
+      const making = { ...rendering, limits: limitsOfEstimate(limits, estimated), scratchDir: out, signal };
+      const rendered = await makeSet({ ...question, set: part }, media, wanted, making);
+      if (part === set) answer = rendered;
       else await withdrawFromRemoved(mediaKey, store);
     } catch (error) {
       if (signal.aborted || error instanceof MediaRemoved || error instanceof OutputRefused) throw error;
-      // A failure of the pictures fails the job, but does not cost it the film.
+      // A failure of the pictures fails the job, but does not cost it the film; nor does it if they are deferred.
       failure = { error };
     }
   }
@@ -101,9 +141,35 @@ async function makeMissing(
   return answer;
 }
 
-async function missingOf(recipes: readonly Recipe[], mediaKey: string, store: ObjectStore): Promise<Recipe[]> {
-  const found = await Promise.all(recipes.map((recipe) => store.stat(renditionObject(mediaKey, recipe))));
-  return recipes.filter((_, n) => found[n] === undefined);
+function estimatedSeconds(media: LocalMedia): number {
+  return isFilm(media) && typeof media.tracks === 'object' ? leastVideoCostSeconds(media.tracks, media.type) : 0;
+}
+
+/** @throws Deferred, once what could be made is stored */
+async function makeSet(
+  question: RenditionQuestion,
+  media: LocalMedia,
+  wanted: readonly RenditionToMake[],
+  { signal, ...rendering }: Rendering & { readonly signal: AbortSignal },
+): Promise<Rendered> {
+  const { mediaKey, set } = question;
+  const { store, scratchDir, maxPixels, limits, tools, events } = rendering;
+  const { rendered, made } = await makeRenditions(set, media, wanted, { scratchDir, maxPixels, signal, limits });
+  await storeAll(made, mediaKey, store, signal);
+  const why = rendered.outcome === 'unsupported' ? rendered.why : undefined;
+  if (limits.defers && (why === 'too_costly' || why === 'timed_out')) throw new Deferred();
+  if (why && isNoted(why)) {
+    const others = wanted.filter((each) => !made.includes(each)).map(({ recipe }) => recipe);
+    await noteUnsupported(store, mediaKey, others, { why, tools });
+  }
+  events.rendered(question, rendered);
+  return rendered;
+}
+
+function answerOf(set: RenditionSet, noted: Noted): Rendered {
+  const [recipe] = [...noted.keys()].filter((each) => setOf(each) === set);
+  const why = recipe && noted.get(recipe);
+  return why ? { outcome: 'unsupported', why } : { outcome: 'made' };
 }
 
 function fileNameOf({ name, extension }: Recipe): string {
@@ -114,29 +180,4 @@ async function fetchMedia(store: ObjectStore, mediaKey: string, path: string, si
   const reading = await store.read(mediaObject(mediaKey), { signal });
   if (reading === undefined) throw new Error('the media is not in the store');
   await pipeline(reading.body, createWriteStream(path), { signal });
-}
-
-async function storeAll(
-  renditions: readonly RenditionToMake[],
-  mediaKey: string,
-  store: ObjectStore,
-  signal: AbortSignal,
-): Promise<void> {
-  await using files = new AsyncDisposableStack();
-  const checked: (readonly [Recipe, ToolOutput])[] = [];
-  for (const { recipe, path } of renditions) {
-    checked.push([recipe, files.use(await openToolOutput(path, recipe.extension))]);
-  }
-  for (const [recipe, output] of checked) {
-    const { contentType } = recipe;
-    await store.put(renditionObject(mediaKey, recipe), output.stream(), { signal, contentType });
-  }
-}
-
-// What is stored once the media was taken down is too late for its removal, which has passed. So a job looks at its end, however it ends, and
-// takes what earlier tries of it have left too.
-async function withdrawFromRemoved(mediaKey: string, store: ObjectStore): Promise<void> {
-  if (await store.stat(mediaObject(mediaKey))) return;
-  await removeBelow(store, renditionsOf(mediaKey));
-  throw new MediaRemoved('the media was removed from the store');
 }

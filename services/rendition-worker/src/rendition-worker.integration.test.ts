@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { connectionTo } from '@echodrop/contracts/queue.fixture';
 import { RenditionClient } from '@echodrop/contracts/rendition';
 import { type MediaType, mediaTypeOf } from '@echodrop/media/media-type';
 import {
@@ -16,10 +17,8 @@ import {
 } from '@echodrop/media/recipes';
 import { FilesystemObjectStore } from '@echodrop/object-store/filesystem-object-store';
 import { mediaObject, newMediaKey, renditionObject } from '@echodrop/object-store/object-keys';
-import { createLog } from '@echodrop/service/log';
-import { Secret } from '@echodrop/service/secret';
 import { sampleFilm, samplePhoto } from '@echodrop/testkit/sample-media';
-import { type Stack, startStack } from '@echodrop/testkit/start-stack';
+import { queueSecrets, type Stack, startStack } from '@echodrop/testkit/start-stack';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 const waitMs = 15_000;
@@ -41,7 +40,7 @@ beforeAll(async () => {
     }),
   );
   const { redis } = stack;
-  client = parts.use(new RenditionClient({ url: new Secret(redis.url), log: createLog('test', 'silent') }));
+  client = parts.use(new RenditionClient(connectionTo(redis.url, queueSecrets.RENDITION_QUEUE_SECRET)));
   store = parts.use(new FilesystemObjectStore(settings.OBJECT_STORE_DIR));
 });
 afterAll(() => parts.disposeAsync());

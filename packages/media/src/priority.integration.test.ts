@@ -1,0 +1,15 @@
+import { getPriority } from 'node:os';
+import { expect, test } from 'vitest';
+import { boundedEnd } from './bounded-process.ts';
+import { startInSandbox } from './sandbox.ts';
+
+const limits = { seconds: 10, cpuSeconds: 5, addressBytes: 1024 ** 3, fileBytes: 0 };
+
+test.each([0, 10])('a tool runs at the priority that it is given: %i', async (niceness) => {
+  const stopped = new AbortController();
+  const child = startInSandbox(['sleep', '10'], { ...limits, niceness }, {});
+  const ended = boundedEnd(child, { deadlineMs: 10_000, mostOutputBytes: 1000, signal: stopped.signal });
+  expect(getPriority(child.pid)).toBe(niceness);
+  stopped.abort();
+  await expect(ended).rejects.toThrow();
+});

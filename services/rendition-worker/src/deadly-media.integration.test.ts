@@ -1,0 +1,39 @@
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { connectionTo } from '@echodrop/contracts/queue.fixture';
+import { RenditionClient } from '@echodrop/contracts/rendition';
+import { FilesystemObjectStore } from '@echodrop/object-store/filesystem-object-store';
+import { mediaObject, newMediaKey } from '@echodrop/object-store/object-keys';
+import { hostileFfprobe } from '@echodrop/testkit/hostile-ffprobe';
+import { sampleFilm } from '@echodrop/testkit/sample-media';
+import { queueSecrets, startStack } from '@echodrop/testkit/start-stack';
+import { waitUntil } from '@echodrop/testkit/wait-until';
+import { expect, test } from 'vitest';
+
+test('media that kills two workers is noted in the store', async () => {
+  // In mode limits-only a tool can kill its worker.
+  await using ffmpeg = await hostileFfprobe('[ "$1" = -version ] && exit\nkill -9 $PPID\nexec sleep 600', 'ffmpeg');
+  const settings = { PATH: ffmpeg.path, MEDIA_SANDBOX: 'limits-only' };
+  await using stack = await startStack({ services: ['rendition-worker'], settings });
+  const worker = stack.services['rendition-worker'];
+  await using store = new FilesystemObjectStore(join(stack.folder, 'store'));
+  const mediaKey = newMediaKey();
+  await store.put(mediaObject(mediaKey), Readable.from([await sampleFilm('avi', { width: 64, height: 48 })]));
+  await using client = new RenditionClient(connectionTo(stack.redis.url, queueSecrets.RENDITION_QUEUE_SECRET));
+  await waitUntil('a job', 5000, () => client.wish({ mediaKey, type: 'avi' }).then(() => true));
+  for (let deaths = 1; deaths <= 2; deaths += 1) {
+    await waitUntil('its death', 20_000, async () => !(await answers(stack.ops('rendition-worker'))));
+    await worker.restart();
+  }
+  const noted = () => readdir(join(stack.folder, 'store/objects/renditions', mediaKey)).catch(() => []);
+  await expect.poll(noted, { timeout: 30_000 }).toContainEqual(expect.stringMatching(/^film-.*\.killed_workers-/));
+  expect(await answers(stack.ops('rendition-worker'))).toBe(true);
+}, 120_000);
+
+function answers(ops: string): Promise<boolean> {
+  return fetch(`${ops}/livez`).then(
+    ({ ok }) => ok,
+    () => false,
+  );
+}

@@ -1,0 +1,218 @@
+import { mkdtempDisposable } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import type { Lane, RenditionAnswer } from '@echodrop/contracts/rendition';
+import { Deferred } from '@echodrop/contracts/slow-lane';
+import type { MediaType } from '@echodrop/media/media-type';
+import { filmRecipe, fullRecipe, pictureRecipes, type RenditionSet } from '@echodrop/media/recipes';
+import { setSandboxMode } from '@echodrop/media/sandbox';
+import { FilesystemObjectStore } from '@echodrop/object-store/filesystem-object-store';
+import {
+  mediaObject,
+  newMediaKey,
+  renditionObject,
+  renditionsOf,
+  userBlockObject,
+} from '@echodrop/object-store/object-keys';
+import { type HostileFfprobe, hostileFfprobe } from '@echodrop/testkit/hostile-ffprobe';
+import { gif } from '@echodrop/testkit/sample-animation';
+import { sampleFilm, samplePhoto } from '@echodrop/testkit/sample-media';
+import { waitUntil } from '@echodrop/testkit/wait-until';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { type LaneLimits, laneLimits, limitsOfEstimate } from './lane-limits.ts';
+import { noteDeadly, render } from './render.ts';
+import { MediaRemoved } from './while-wanted.ts';
+
+const parts = new AsyncDisposableStack();
+const events = { toolsExamined() {}, rendered() {}, outputRefused() {}, deadlyNotNoted() {}, jobEnded() {} };
+const { PATH } = process.env;
+let store: FilesystemObjectStore;
+let scratchDir: string;
+let film: Buffer;
+
+beforeAll(async () => {
+  const newFolder = async () => parts.use(await mkdtempDisposable(join(tmpdir(), 'lanes-test-'))).path;
+  store = parts.use(new FilesystemObjectStore(await newFolder()));
+  scratchDir = await newFolder();
+  film = await sampleFilm('avi', { width: 64, height: 48 });
+});
+afterEach(() => {
+  process.env.PATH = PATH;
+  setSandboxMode('full');
+});
+afterAll(() => parts.disposeAsync());
+
+async function uploaded(bytes: Buffer): Promise<string> {
+  const mediaKey = newMediaKey();
+  await store.put(mediaObject(mediaKey), Readable.from([bytes]));
+  return mediaKey;
+}
+
+interface Job {
+  readonly type: MediaType;
+  readonly set: RenditionSet;
+  readonly owner?: string;
+}
+
+function make(
+  mediaKey: string,
+  { type, set, owner }: Job,
+  { limits = laneLimits.ordinary, tools = 'these' }: { limits?: LaneLimits; tools?: string } = {},
+): Promise<RenditionAnswer> {
+  const rendering = { store, scratchDir, maxPixels: 1_000_000, typesOff: new Set<never>(), limits, tools, events };
+  const question = { mediaKey, type, set, ...(owner && { owner }) };
+  return render(question, AbortSignal.timeout(60_000), rendering);
+}
+
+async function namesOf(mediaKey: string): Promise<string[]> {
+  const prefix = renditionsOf(mediaKey);
+  return (await store.list(prefix, { limit: 100 })).map(({ key }) => key.slice(prefix.length));
+}
+
+const nameOf = (recipe: Parameters<typeof renditionObject>[1]) => renditionObject('', recipe).split('/').at(-1);
+const made = { outcome: 'made' };
+const broken = { outcome: 'unsupported', why: 'broken' };
+const tooCostly = { outcome: 'unsupported', why: 'too_costly' };
+const video: Job = { type: 'avi', set: 'film' };
+const frame = { width: 40, height: 30 };
+
+/** The limits of a lane, with others for films. */
+function withFilm(lane: Lane, others: LaneLimits['film']): LaneLimits {
+  return { ...laneLimits[lane], film: { ...laneLimits[lane].film, ...others } };
+}
+
+test('a video that is estimated at too long is deferred at once, and made in the slow lane', async () => {
+  const mediaKey = await uploaded(film);
+  const limits = withFilm('ordinary', { estimatedSeconds: 0 });
+  await expect(make(mediaKey, video, { limits })).rejects.toThrow(Deferred);
+  expect(await namesOf(mediaKey)).toEqual([]);
+  expect(await make(mediaKey, video, { limits: laneLimits.slow })).toEqual(made);
+  expect(await namesOf(mediaKey)).toContain(nameOf(filmRecipe));
+});
+
+test('its pictures are made when a page asks for them', async () => {
+  const mediaKey = await uploaded(film);
+  const limits = withFilm('ordinary', { estimatedSeconds: 0 });
+  expect(await make(mediaKey, { ...video, set: 'pictures' }, { limits })).toEqual(made);
+  expect(await namesOf(mediaKey)).toContain(nameOf(pictureRecipes.large));
+});
+
+test('so is one that takes too long, whatever its file says, and its pictures', async () => {
+  const mediaKey = await uploaded(film);
+  await using ffmpeg = await sleepyFfmpeg();
+  const limits = { ...withFilm('ordinary', { seconds: 0.6 }), pictures: { seconds: 0.6 } };
+  await expect(make(mediaKey, video, { limits })).rejects.toThrow(Deferred);
+  expect(await ffmpeg.started()).toBe(2);
+  await ffmpeg.allEnded(0);
+  expect(await namesOf(mediaKey)).toEqual([]);
+  ffmpeg.wake();
+  expect(await make(mediaKey, video, { limits: laneLimits.slow })).toEqual(made);
+  // The limits of the slow lane would be minutes.
+}, 30_000);
+
+test('of an animation with too many pixels all still pictures are made, and the animation in the slow lane', async () => {
+  const mediaKey = await uploaded(gif(frame, { ...frame, colour: 'red' }, { ...frame, colour: 'blue' }));
+  const animation: Job = { type: 'gif', set: 'pictures' };
+  const limits = { ...laneLimits.ordinary, pictures: { animationPixels: 10 } };
+  await expect(make(mediaKey, animation, { limits })).rejects.toThrow(Deferred);
+  expect(await namesOf(mediaKey)).toContain(nameOf(pictureRecipes.large));
+  expect(await namesOf(mediaKey)).not.toContain(nameOf(fullRecipe('gif')));
+  expect(await make(mediaKey, animation, { limits: laneLimits.slow })).toEqual(made);
+  expect(await namesOf(mediaKey)).toContain(nameOf(fullRecipe('gif')));
+});
+
+test('what was broken stays so until the tools change, though its bytes are others', async () => {
+  const mediaKey = await uploaded(Buffer.from('\xff\xd8\xff but no picture', 'latin1'));
+  const photo: Job = { type: 'jpg', set: 'pictures' };
+  expect(await make(mediaKey, photo)).toEqual(broken);
+  await store.put(mediaObject(mediaKey), Readable.from([await samplePhoto('jpg', { width: 64, height: 48 })]));
+  expect(await make(mediaKey, photo)).toEqual(broken);
+  expect(await make(mediaKey, photo, { tools: 'later ones' })).toEqual(made);
+});
+
+test('what was too costly in the slow lane is not begun again in any', async () => {
+  const mediaKey = await uploaded(film);
+  const short = withFilm('slow', { estimatedSeconds: 0 });
+  expect(await make(mediaKey, video, { limits: short })).toEqual(tooCostly);
+  for (const limits of Object.values(laneLimits)) expect(await make(mediaKey, video, { limits })).toEqual(tooCostly);
+  expect(await make(mediaKey, video, { tools: 'later ones' })).toEqual(made);
+});
+
+test('what took too long in the slow lane too is not begun a third time', async () => {
+  const mediaKey = await uploaded(film);
+  await using ffmpeg = await sleepyFfmpeg();
+  const limits = { ...withFilm('slow', { seconds: 0.6 }), pictures: { seconds: 0.6 } };
+  expect(await make(mediaKey, video, { limits })).toEqual({ outcome: 'unsupported', why: 'timed_out' });
+  expect(await make(mediaKey, video, { limits })).toEqual({ outcome: 'unsupported', why: 'timed_out' });
+  const before = await ffmpeg.started();
+  for (const limits of Object.values(laneLimits)) expect(await make(mediaKey, video, { limits })).toEqual(tooCostly);
+  expect(await ffmpeg.started()).toBe(before);
+}, 30_000);
+
+test('a video gets as long as its file lets expect, and 15 seconds', () => {
+  const { ordinary, slow } = laneLimits;
+  expect(limitsOfEstimate(ordinary, 0).film.seconds).toBe(15);
+  expect(limitsOfEstimate(ordinary, 100).film.seconds).toBe(120);
+  expect(limitsOfEstimate(slow, 0)).toBe(slow);
+});
+
+test('what killed its workers is too costly once it has done so again', async () => {
+  const [once, twice] = [await uploaded(film), await uploaded(film)];
+  for (const mediaKey of [once, twice, twice]) await noteDeadly({ mediaKey, ...video }, { store, tools: 'these' });
+  expect(await make(once, video)).toEqual(made);
+  expect(await make(twice, video)).toEqual(tooCostly);
+  const removed = newMediaKey();
+  await noteDeadly({ mediaKey: removed, ...video }, { store, tools: 'these' });
+  expect(await namesOf(removed)).toEqual([]);
+});
+
+test('media that is removed ends its running job, and the tool with it', async () => {
+  const mediaKey = await uploaded(film);
+  await using ffmpeg = await sleepyFfmpeg();
+  const making = make(mediaKey, video);
+  making.catch(() => {});
+  await ffmpeg.called();
+  await store.remove(mediaObject(mediaKey));
+  // Long before its own time is up.
+  await ffmpeg.allEnded(5000);
+  await expect(making).rejects.toThrow(MediaRemoved);
+  expect(await namesOf(mediaKey)).toEqual([]);
+});
+
+test('an owner who is blocked has their running job ended; once unblocked it is made', async () => {
+  const mediaKey = await uploaded(film);
+  const owner = 'a'.repeat(32);
+  const job = { ...video, owner };
+  const ffmpeg = await sleepyFfmpeg();
+  const making = make(mediaKey, job);
+  await ffmpeg.called();
+  await store.putIfAbsent(userBlockObject(owner), Buffer.from('{}'));
+  expect(await making).toEqual({ outcome: 'unsupported', why: 'owner_blocked' });
+  await ffmpeg.allEnded(0);
+  await ffmpeg[Symbol.asyncDispose]();
+  ffmpeg.wake();
+  await store.remove(userBlockObject(owner));
+  expect(await make(mediaKey, job)).toEqual(made);
+});
+
+interface SleepyFfmpeg extends HostileFfprobe {
+  readonly called: () => Promise<void>;
+  /** From now on ffmpeg is the system's own. */
+  readonly wake: () => void;
+}
+
+/** An ffmpeg that sleeps. */
+async function sleepyFfmpeg(): Promise<SleepyFfmpeg> {
+  // A script starts other programs.
+  setSandboxMode('limits-only');
+  const ffmpeg = await hostileFfprobe('exec sleep 600', 'ffmpeg');
+  process.env.PATH = ffmpeg.path;
+  return {
+    ...ffmpeg,
+    called: () => waitUntil('a call of ffmpeg', 10_000, async () => (await ffmpeg.started()) > 0),
+    wake: () => {
+      process.env.PATH = PATH;
+    },
+  };
+}
