@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { type Reply, refusal, xml } from './null-s3-replies.ts';
-import { type Bucket, sizeOf, Written } from './stored-objects.ts';
+import { type Bucket, etagOf, sizeOf, Written } from './stored-objects.ts';
 
 interface Asked {
   readonly bucket: Bucket;
@@ -25,6 +25,9 @@ export async function putObject(request: IncomingMessage, { bucket, key, query }
   request.on('data', (chunk: Buffer) => written.add(chunk));
   await once(request, 'end');
   if (written.size !== size) return refusal(400, 'IncompleteBody');
+  const { checksum } = written;
+  const expected = request.headers['x-amz-checksum-crc32'] ?? checksum;
+  if (expected !== checksum) return refusal(400, 'XAmzContentChecksumMismatch');
   const upload = query.get('uploadId');
   if (upload !== null) {
     const parts = bucket.uploads.get(upload);
@@ -35,7 +38,7 @@ export async function putObject(request: IncomingMessage, { bucket, key, query }
     if (isTaken) return refusal(412, 'PreconditionFailed');
     bucket.objects.set(key, [written]);
   }
-  return { status: 200, headers: { ETag: `"${written.etag}"` } };
+  return { status: 200, headers: { ETag: `"${written.etag}"`, 'x-amz-checksum-crc32': checksum } };
 }
 
 /** Begins an upload in parts, or makes one object of them. */
@@ -53,9 +56,8 @@ export async function postObject(request: IncomingMessage, { bucket, key, query 
   }));
   const parts = bucket.complete(key, upload, [...asked]);
   if (!parts) return refusal(400, 'InvalidPart');
-  const etag = `${sizeOf(parts).toString(16)}-${parts.length}`;
   return xml(
-    `<CompleteMultipartUploadResult><Location>/</Location><Bucket>b</Bucket><Key>${key}</Key><ETag>${etag}</ETag></CompleteMultipartUploadResult>`,
+    `<CompleteMultipartUploadResult><Location>/</Location><Bucket>b</Bucket><Key>${key}</Key><ETag>${etagOf(parts)}</ETag></CompleteMultipartUploadResult>`,
   );
 }
 
@@ -72,7 +74,8 @@ export function getObject({ method, headers: asked }: IncomingMessage, { bucket,
   const parts = bucket.objects.get(key);
   if (!parts) return refusal(404, 'NoSuchKey');
   const size = sizeOf(parts);
-  const headers = { ETag: `"${parts[0]?.etag}"`, 'Last-Modified': new Date().toUTCString() };
+  const etag = etagOf(parts);
+  const headers = { ETag: `"${etag}"`, 'Last-Modified': new Date().toUTCString() };
   if (method === 'HEAD') return { status: 200, headers: { ...headers, 'Content-Length': size } };
   const [, from, to] = /^bytes=(\d+)-(\d*)$/.exec(asked.range ?? '') ?? [];
   const [start, end] = [Number(from ?? 0), Math.min(to ? Number(to) + 1 : size, size)];

@@ -17,6 +17,11 @@ export class Written {
     this.crc = crc32(chunk, this.crc);
   }
 
+  /** As S3 spells the checksum. */
+  get checksum(): string {
+    return Buffer.from(this.crc.toString(16).padStart(8, '0'), 'hex').toString('base64');
+  }
+
   get etag(): string {
     return `${this.size.toString(16)}-${this.crc.toString(16)}`;
   }
@@ -76,6 +81,11 @@ export class Bucket {
     this.uploads.clear();
     return taken;
   }
+}
+
+/** The tag of a whole object. */
+export function etagOf(parts: readonly Written[]): string {
+  return parts.length === 1 ? `${parts[0]?.etag}` : `${sizeOf(parts).toString(16)}-${parts.length}`;
 }
 
 export function sizeOf(parts: readonly { size: number }[]): number {

@@ -53,9 +53,12 @@ export async function startEchodrop(around: Surroundings, options: EchodropOptio
     VERIFIER_SECRET: 'a secret of the bench',
     CACHE_KEY_SECRET: 'another secret of the bench',
     USER_ID_SECRET: 'a third secret of the bench',
+    PROBE_QUEUE_SECRET: 'a fourth secret of the bench',
+    RENDITION_QUEUE_SECRET: 'a fifth secret of the bench',
     API_KEYS: sandbox.apiKey,
     MAX_MEDIA_BYTES: `${2 ** 31}`,
     MAX_CONCURRENT_UPLOADS_PER_USER: '1000',
+    UPLOADS_PER_MINUTE_PER_USER: '0',
     ...settings,
   };
   const processes: Record<string, number[]> = {};

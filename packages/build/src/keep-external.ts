@@ -1,8 +1,8 @@
 import { relative } from 'node:path';
 import type { Plugin } from 'rolldown';
 
-// Code that reads files beside itself.
-const isExternal = /^libheif-js(\/|$)/;
+// Code that reads files beside itself, or is native.
+const isExternal = /^(libheif-js|@node-rs\/crc32)(\/|$)/;
 
 /** Leaves out packages that cannot be bundled: code in `folder` imports them from where they are installed. Their files are added to `external`. */
 export function keepExternal(folder: string, external: Set<string>): Plugin {

@@ -32,6 +32,8 @@ export interface StoredRecord extends Omit<MediaRecord, 'url'> {
   readonly mediaKey: string;
   /** The store's tag of the media's bytes. */
   readonly etag: string;
+  /** Of the media's bytes as they came: eight hexadecimal digits. Records of earlier releases have none. */
+  readonly crc32?: string | undefined;
   /** Whose it is: the provider's advertised address and the subject as the provider sent it. `user.id` alone means nothing. */
   readonly provider: string;
   readonly subject: string;

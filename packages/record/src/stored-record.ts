@@ -14,6 +14,7 @@ const storedShape = z.object({
   size: z.int(),
   type: z.string(),
   etag: z.string(),
+  crc32: z.string().optional(),
   provider: z.string(),
   subject: z.string(),
   application: z.string(),

@@ -1,8 +1,10 @@
+import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, request as send } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { pipeline } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 
 /** A request that has passed through. */
@@ -15,6 +17,8 @@ export interface SeenRequest {
   readonly range: string | undefined;
   /** How many bytes of the answer's body have come from the target so far. */
   answeredBytes: number;
+  /** The answer's status, once there is one. */
+  status: number | undefined;
 }
 
 export interface CountingProxy extends AsyncDisposable {
@@ -26,10 +30,27 @@ export interface CountingProxy extends AsyncDisposable {
 }
 
 /**
- * What becomes of a request: it passes; its answer is `lost` (the connection closes) or `held` for ever; it arrives `twice`, and
- * the second answer is told; or it is `overtaken`: it fails, and arrives only when the next one has passed.
+ * What becomes of a request: it passes, at once or late; its answer is `lost` (the connection closes) or `held` for ever; it arrives `twice`,
+ * and the second answer is told; it is `overtaken`: it fails, and arrives only when the next one has passed; it is `cut`: it does not arrive,
+ * and the connection closes. `changed`: one bit of its body flips on the way; `changed back`: one of its answer's. `swallowed`: it does not
+ * arrive, and is answered as a store answers a PUT that has read its bytes, and `swallowed unread` as one that has not: with no checksum. Or it
+ * is answered with what is told here, and does not arrive.
  */
-export type Fate = 'passes' | 'lost' | 'held' | 'twice' | 'overtaken';
+export type Fate =
+  | 'passes'
+  | 'lost'
+  | 'held'
+  | 'twice'
+  | 'overtaken'
+  | 'cut'
+  | 'changed'
+  | 'changed back'
+  | 'swallowed'
+  | 'swallowed unread'
+  | { readonly afterMs: number }
+  | { readonly status: number; readonly headers?: Record<string, string>; readonly body: string };
+
+const noAnswer = { answeredBytes: 0, status: undefined };
 
 /**
  * An HTTP proxy in front of `target` (an http address) that passes everything on as it is, the Host header included, unless
@@ -45,13 +66,14 @@ export async function startCountingProxy(
   const server = createServer(async (incoming, answer) => {
     const { method = '', url = '/', headers } = incoming;
     const { pathname, searchParams } = new URL(url, target);
-    const request = { method, path: pathname, query: searchParams, range: headers.range, answeredBytes: 0 };
+    const request: SeenRequest = { ...noAnswer, method, path: pathname, query: searchParams, range: headers.range };
     seen.push(request);
     const becomes = fate(request);
     const forward = (told: (answered: IncomingMessage) => void) =>
-      send({ hostname, port, method, path: url, headers }, told);
+      send({ hostname, port, method, path: url, headers }, told).on('error', () => answer.destroy());
     const tell = (answered: IncomingMessage) => {
       if (answer.destroyed) return void answered.resume();
+      request.status = answered.statusCode;
       answer.writeHead(answered.statusCode ?? 502, answered.rawHeaders);
       answered.on('data', (chunk: Buffer) => {
         request.answeredBytes += chunk.length;
@@ -60,22 +82,46 @@ export async function startCountingProxy(
         for (const arrive of late.splice(0)) arrive();
       });
     };
-    if (becomes === 'passes') {
+    const pass = () =>
       pipeline(incoming, forward(tell), (error) => {
         if (error) answer.destroy();
       });
-      return;
+    if (typeof becomes === 'object' && 'afterMs' in becomes) {
+      await sleep(becomes.afterMs);
+      return pass();
     }
-    const body = await buffer(incoming);
+    if (becomes === 'passes') return pass();
+    if (becomes === 'cut') return answer.destroy();
+    const body = await buffer(incoming).catch(() => undefined);
+    // Its sender has gone.
+    if (body === undefined) return answer.destroy();
+    if (typeof becomes === 'object') {
+      request.status = becomes.status;
+      return answer.writeHead(becomes.status, becomes.headers).end(becomes.body);
+    }
     const arrive = (told: (answered: IncomingMessage) => void) =>
-      forward((answered) => told(answered.resume())).end(body);
-    if (becomes === 'lost') arrive(() => answer.destroy());
-    if (becomes === 'held') arrive(() => {});
-    if (becomes === 'twice') arrive(() => forward(tell).end(body));
-    if (becomes === 'overtaken') {
-      late.push(() => arrive(() => {}));
-      answer.destroy();
-    }
+      forward((answered) => {
+        request.status = answered.statusCode;
+        told(answered.resume());
+      }).end(body);
+    const tellChanged = async (answered: IncomingMessage) => {
+      answer.writeHead(answered.statusCode ?? 502, answered.rawHeaders);
+      answer.end(flipped(await buffer(answered)));
+    };
+    const befalls = {
+      changed: () => forward(tell).end(flipped(body)),
+      'changed back': () => forward(tellChanged).end(body),
+      swallowed: () => answer.writeHead(200, asStored(incoming, body)).end(),
+      'swallowed unread': () => answer.writeHead(200, { ETag: '"any"' }).end(),
+      lost: () => arrive(() => answer.destroy()),
+      held: () => arrive(() => {}),
+      twice: () => arrive(() => forward(tell).end(body)),
+      overtaken: () => {
+        late.push(() => arrive(() => {}));
+        answer.destroy();
+      },
+    };
+    befalls[becomes]();
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -89,4 +135,18 @@ export async function startCountingProxy(
       await once(server, 'close');
     },
   };
+}
+
+function flipped(body: Buffer): Buffer {
+  const other = Buffer.from(body);
+  const middle = other.length >> 1;
+  if (other.length > 0) other[middle] = (other[middle] ?? 0) ^ 1;
+  return other;
+}
+
+// Whatever of it could show that it knows the bytes: their tag, and the checksums that came with them.
+function asStored({ headers }: IncomingMessage, body: Buffer): Record<string, string> {
+  const checksums = Object.entries(headers).filter(([name]) => name.startsWith('x-amz-checksum-'));
+  const etag = `"${createHash('md5').update(body).digest('hex')}"`;
+  return { ETag: etag, ...(Object.fromEntries(checksums) as Record<string, string>) };
 }

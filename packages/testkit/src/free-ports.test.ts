@@ -22,7 +22,7 @@ test('nor twice to the same, however many are asked for at once', async () => {
 });
 
 test('a port is free again when the process has ended that had it, unless somebody listens there', async () => {
-  const port = Number(await toldElsewhere(10_000, 32_767));
+  const port = Number(await toldElsewhere(10_081, 32_767));
   expect(await toldElsewhere(port)).toBe(`${port}`);
   const server = createServer().listen(port, '127.0.0.1');
   await once(server, 'listening');

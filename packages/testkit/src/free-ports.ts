@@ -4,8 +4,8 @@ import { once } from 'node:events';
 import getPort from 'get-port';
 
 // Below those that the system gives to connections on their way out (Linux: from 32768 on): one of these could be taken between the look and
-// the server that is meant to have it.
-const usual = { lowest: 10_000, highest: 32_767 } as const;
+// the server that is meant to have it. Above the last port that fetch refuses to ask (10080, https://fetch.spec.whatwg.org/#port-blocking).
+const usual = { lowest: 10_081, highest: 32_767 } as const;
 const tries = 50;
 
 /**

@@ -1,17 +1,42 @@
 import { once } from 'node:events';
-import { type AddressInfo, connect, createServer } from 'node:net';
-import { pipeline } from 'node:stream';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { pipeline, Transform } from 'node:stream';
+
+/**
+ * What becomes of what is sent through a proxy: it passes; it is `silent`, so that nothing arrives until it passes again, and nobody hears of
+ * that; or it is `cut`: connections are reset, new ones as well.
+ */
+export type LinkState = 'passes' | 'silent' | 'cut';
+
+export interface SpreadingProxy extends AsyncDisposable {
+  readonly port: number;
+  /** From now on. */
+  turn(state: LinkState): void;
+}
 
 /**
  * A TCP proxy on 127.0.0.1 that gives every new connection to the next of `ports`, as a load balancer does; one that refuses is
  * passed over.
  */
-export async function startSpreadingProxy(
-  ports: readonly number[],
-): Promise<AsyncDisposable & { readonly port: number }> {
+export async function startSpreadingProxy(ports: readonly number[]): Promise<SpreadingProxy> {
   let connections = 0;
+  let state: LinkState = 'passes';
+  let passing = Promise.withResolvers<void>();
+  passing.resolve();
+  const open = new Set<Socket>();
+  const gate = () =>
+    new Transform({
+      transform: (chunk, _encoding, done) => void passing.promise.then(() => done(null, chunk)),
+    });
+  const keep = (socket: Socket) => {
+    open.add(socket);
+    socket.on('error', () => {});
+    socket.once('close', () => open.delete(socket));
+  };
   const server = createServer(async (client) => {
-    client.on('error', () => {});
+    keep(client);
+    if (state === 'cut') return void client.resetAndDestroy();
+    await passing.promise;
     const first = connections++ % ports.length;
     for (const port of [...ports.slice(first), ...ports.slice(0, first)]) {
       const target = connect(port, '127.0.0.1');
@@ -20,17 +45,26 @@ export async function startSpreadingProxy(
         () => false,
       );
       if (!isConnected) continue;
-      pipeline(client, target, () => {});
-      pipeline(target, client, () => {});
+      keep(target);
+      pipeline(client, gate(), target, () => {});
+      pipeline(target, gate(), client, () => {});
       return;
     }
     client.destroy();
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
+  const turn = (to: LinkState) => {
+    state = to;
+    if (to === 'silent') passing = Promise.withResolvers();
+    else passing.resolve();
+    if (to === 'cut') for (const socket of open) socket.resetAndDestroy();
+  };
   return {
     port: (server.address() as AddressInfo).port,
+    turn,
     async [Symbol.asyncDispose]() {
+      turn('cut');
       server.close();
     },
   };

@@ -99,13 +99,13 @@ export async function redisProgram(): Promise<string> {
   throw new Error('tests need redis-server or valkey-server in PATH (Debian: apt-get install redis-server)');
 }
 
-/** Whether a Redis, or a sentinel, answers at a port of this machine. */
+/** Whether a Redis, or a sentinel, answers at a port of this machine, be it that it wants a password. */
 export function pongs(port: number, host = '127.0.0.1'): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(port, host, () => socket.write('PING\r\n'));
     socket.setTimeout(1000, () => socket.destroy());
     socket.once('data', (answer) => {
-      resolve(answer.toString().startsWith('+PONG'));
+      resolve(/^(\+PONG|-NOAUTH)/.test(answer.toString()));
       socket.destroy();
     });
     socket.once('error', () => {});

@@ -23,6 +23,12 @@ export const sandbox = {
   apiKey: 'sandbox-key',
 } as const;
 
+/** What the stack's jobs and answers are sealed with. */
+export const queueSecrets = {
+  PROBE_QUEUE_SECRET: 'a secret of the probes of test stacks',
+  RENDITION_QUEUE_SECRET: 'a secret of the renditions of test stacks',
+} as const;
+
 interface StackOptions {
   /** Settings for every service; for the store (else it is the filesystem) and for what a test varies. */
   readonly settings?: Record<string, string>;
@@ -98,9 +104,12 @@ export async function startStack({
     VERIFIER_SECRET: 'a secret of this test stack',
     CACHE_KEY_SECRET: 'another secret of this test stack',
     USER_ID_SECRET: 'a third secret of this test stack',
+    ...queueSecrets,
     API_KEYS: sandbox.apiKey,
     IDENTITY_PROVIDERS: `${provider}, mastodon ${bearerProvider}`,
     LOG_LEVEL: 'warn',
+    // Its one user uploads more than a person does.
+    UPLOADS_PER_MINUTE_PER_USER: '0',
     ...settings,
   };
   const start = async (name: ServiceName, port?: number, opsPort = opsPorts[name]) => {

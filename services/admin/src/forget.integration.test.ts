@@ -37,8 +37,9 @@ beforeAll(async () => {
     AUTH_VERIFIER_PORT: `${ports.verifier}`,
     AUTH_VERIFIER_OPS_PORT: `${ports.ops}`,
     IDENTITY_PROVIDERS: provider,
+    REDIS_URL: redis.url,
   };
-  const environments = localEnvironments(env, { dataDir, redisUrl: redis.url });
+  const environments = localEnvironments(env, dataDir);
   await makeOwnSecrets(dataDir, environments.values());
   const main = join(import.meta.dirname, '../../auth-verifier/src/main.ts');
   parts.use(

@@ -71,6 +71,7 @@ test('sweep counts, and with --yes removes what is old and nobody names, and lea
     'media: 1, 5 bytes',
     'renditions: 1, 5 bytes',
     'unfinished uploads: 1, 11 bytes',
+    'uploads in no list: 0',
     'Nothing was removed; --yes removes them.',
   ]);
   expect(await there(goes)).toEqual([true, true]);

@@ -58,12 +58,13 @@ export async function* sweepForEver(
   }
 }
 
-function told({ completed, kinds }: SweepReport, isMeant: boolean): string[] {
+function told({ completed, kinds, listings }: SweepReport, isMeant: boolean): string[] {
   const names = { media: 'media', renditions: 'renditions', uploads: 'unfinished uploads' };
   const lines = sweptKinds.map((kind) => {
     const { found, removed, bytes } = kinds[kind];
     const ends = isMeant ? (removed === found ? ' removed' : `, ${removed} of them removed`) : '';
     return `${names[kind]}: ${found}${ends}, ${bytes} bytes`;
   });
+  lines.push(`uploads in no list: ${listings.missing}${isMeant ? `, ${listings.added} of them listed` : ''}`);
   return isMeant ? [...lines, `Swept at ${completed.toISOString()}.`] : lines;
 }

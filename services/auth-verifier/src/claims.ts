@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import type { Credentials } from '@echodrop/contracts/verification';
 import type { Provider } from '@echodrop/identity-provider/provider';
 import type { CacheKeys } from './cache-keys.ts';
@@ -6,12 +7,14 @@ import { isGoodOnce, proofOf, signedOnce } from './proof.ts';
 /** VERDICT_REUSE: whose repeats of a proof are believed while its verdict lives: anybody's, those from the same client address, nobody's. */
 export type Reuse = 'ttl' | 'retry' | 'off';
 
-/** What the cache is asked about a proof that was shown. Names and hashes are keyed: they tell no credential and no address. */
+/** What the cache is asked about a proof that was shown. Names and hashes in it are keyed: they tell no credential and no address. */
 export interface Claim {
   /** Whether its verdict is shared with repeats; else every use asks for its own. */
   readonly isShared: boolean;
   /** The same for all who share a verdict. */
   readonly proof: string;
+  /** A hash of the same, which every verifier computes alike, and none writes down: a verdict is sealed for it. */
+  readonly shown: string;
   /** For each secret where the verdict, the question and the unanswered question are kept. */
   readonly names: readonly string[];
   /** For each secret where the use of a header that is good once is written down; empty where uses do not matter. */
@@ -35,12 +38,14 @@ export class Claims {
     const isOnce = this.#reuse !== 'ttl' && isGoodOnce(credentials, provider);
     const signed = isOnce ? signedOnce(credentials, provider) : undefined;
     if (isOnce && !signed) return undefined;
-    const shown = proofOf(credentials, provider);
-    const proofs = this.#keys.hashes('proof', this.#reuse === 'ttl' ? shown : [...shown, clientAddress]);
+    const proof = proofOf(credentials, provider);
+    const shown = this.#reuse === 'ttl' ? proof : [...proof, clientAddress];
+    const proofs = this.#keys.hashes('proof', shown);
     const uses = signed ? this.#keys.hashes('use', signed) : [];
     return {
       isShared: this.#reuse !== 'off',
       proof: proofs.join(),
+      shown: hash('sha256', JSON.stringify(shown)),
       names: proofs.flatMap((hash) =>
         (['verdict', 'question', 'unanswered'] as const).map((kind) => this.#keys.name(kind, hash)),
       ),

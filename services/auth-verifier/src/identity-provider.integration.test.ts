@@ -141,6 +141,33 @@ test('one that still fails is asked once every ten seconds', async () => {
   }
 });
 
+test('no sender alone keeps one away that is back: whose question failed asks ten seconds after the others', async () => {
+  vi.useFakeTimers({ toFake: ['Date'] });
+  standIn.behaviour = says(500);
+  await asked(10);
+  vi.setSystemTime(Date.now() + 10_000);
+  await ask('192.0.2.66');
+  expect(standIn.questions).toHaveLength(11);
+  vi.setSystemTime(Date.now() + 10_000);
+  expect(await ask('192.0.2.66')).toMatchObject({ outcome: 'provider_unavailable', retryAfterSeconds: 10 });
+  expect(standIn.questions).toHaveLength(11);
+  vi.setSystemTime(Date.now() + 9999);
+  standIn.behaviour = mia;
+  expect((await ask()).outcome).toBe('verified');
+  expect((await ask('192.0.2.66')).outcome).toBe('verified');
+});
+
+test('where one sender alone asks, one that is back is found within twenty seconds', async () => {
+  vi.useFakeTimers({ toFake: ['Date'] });
+  standIn.behaviour = says(500);
+  await asked(10);
+  vi.setSystemTime(Date.now() + 10_000);
+  await ask();
+  standIn.behaviour = mia;
+  vi.setSystemTime(Date.now() + 20_000);
+  expect((await ask()).outcome).toBe('verified');
+});
+
 async function toldLeftAlone(): Promise<string | undefined> {
   const metrics = new Metrics('auth-verifier');
   tellLeftAlone(metrics, [standIn.provider], providers);

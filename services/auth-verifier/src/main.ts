@@ -1,5 +1,6 @@
 import { verificationRoute } from '@echodrop/contracts/verification';
 import { verificationServer } from '@echodrop/contracts/verification-server';
+import { Forgeries } from '@echodrop/service/forgeries';
 import { observeRequests } from '@echodrop/service/http-metrics';
 import { listen } from '@echodrop/service/http-server';
 import { cacheRedisUrl, connectRedis, impatient } from '@echodrop/service/redis';
@@ -9,6 +10,7 @@ import { Claims } from './claims.ts';
 import { readConfig } from './config.ts';
 import { VerifierEvents } from './events.ts';
 import { IdentityProviders } from './identity-provider.ts';
+import { KeptVerdicts } from './kept-verdict.ts';
 import { KnownProviders } from './known-providers.ts';
 import { tellLeftAlone } from './tell-left-alone.ts';
 import { VerdictCache } from './verdict-cache.ts';
@@ -25,7 +27,8 @@ await runService('auth-verifier', readConfig, async ({ config, log, metrics, par
   const events = new VerifierEvents(log, metrics);
   const redis = parts.use(connectRedis(cacheRedisUrl(config), { ...impatient, commandTimeout: cacheTimeoutMs }, log));
   const keys = new CacheKeys(config.CACHE_KEY_SECRET);
-  const cache = new VerdictCache(redis, keys, config.VERDICT_REUSE, {
+  const kept = new KeptVerdicts(config.CACHE_KEY_SECRET, new Forgeries(log, metrics));
+  const cache = new VerdictCache(redis, keys, kept, config.VERDICT_REUSE, {
     verifiedSeconds: config.VERDICT_TTL_SECONDS,
     refusedSeconds,
     leaseMs: config.PROVIDER_TIMEOUT_MS + leaseMarginMs,

@@ -36,6 +36,8 @@ export class ProviderGate {
   readonly #news: GateNews;
   /** For whom the provider has failed since its last answer. */
   readonly #failedFor = new Set<string>();
+  /** Whose question has found that the provider is not back yet. Each asks again ten seconds later than others: none of them may keep the gate shut. */
+  readonly #foundShut = new Set<string>();
   #openUntil = 0;
 
   constructor(news: GateNews) {
@@ -48,13 +50,19 @@ export class ProviderGate {
       },
       halfOpenAfter: new DelegateBackoff((context: IHalfOpenAfterBackoffContext) => this.#opens(context)),
     });
-    this.#breaker.onReset(news.closed);
+    this.#breaker.onReset(() => {
+      this.#foundShut.clear();
+      news.closed();
+    });
   }
 
   /** What the question of `sender` gives; or, where it was not asked, in how many milliseconds it may be. @throws what it throws */
   async execute<T>(sender: string, question: () => Promise<T>): Promise<T | { readonly openMs: number }> {
     // While one question finds out whether the provider is back, others need not wait for it.
     if (this.#breaker.state === CircuitState.HalfOpen) return { openMs: crowdedMs };
+    const restMs = this.#openUntil + openMs - Date.now();
+    if (this.#breaker.state === CircuitState.Open && this.#foundShut.has(sender) && restMs > 0)
+      return { openMs: restMs };
     try {
       return await this.#crowd.execute(() => this.#breaker.execute(() => this.#count(sender, question)));
     } catch (error) {
@@ -73,7 +81,10 @@ export class ProviderGate {
     try {
       return await question();
     } catch (error) {
-      if (isItsFailure(error)) this.#failedFor.add(sender);
+      if (isItsFailure(error)) {
+        this.#failedFor.add(sender);
+        if (this.#breaker.state === CircuitState.HalfOpen) this.#foundShut.add(sender);
+      }
       throw error;
     }
   }

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Credentials, Question } from '@echodrop/contracts/verification';
 import type { Provider } from '@echodrop/identity-provider/provider';
 import type { RotatedSecret } from '@echodrop/service/env';
+import { Forgeries } from '@echodrop/service/forgeries';
 import { createLog } from '@echodrop/service/log';
 import { Metrics } from '@echodrop/service/metrics';
 import { connectRedis, impatient } from '@echodrop/service/redis';
@@ -12,6 +13,7 @@ import { lookUp } from './cache-scripts.ts';
 import { Claims, type Reuse } from './claims.ts';
 import { VerifierEvents } from './events.ts';
 import { IdentityProviders } from './identity-provider.ts';
+import { KeptVerdicts } from './kept-verdict.ts';
 import { KnownProviders } from './known-providers.ts';
 import { tellLeftAlone } from './tell-left-alone.ts';
 import { VerdictCache } from './verdict-cache.ts';
@@ -49,7 +51,9 @@ export class Replica implements AsyncDisposable {
     this.redis = this.#parts.use(
       connectRedis(new Secret(redisUrl), { ...impatient, commandTimeout: cacheTimeoutMs }, log),
     );
-    const keys = new CacheKeys(settings.keySecret ?? [new Secret('a secret of this test')]);
+    const secret = settings.keySecret ?? [new Secret('a secret of this test')];
+    const keys = new CacheKeys(secret);
+    const kept = new KeptVerdicts(secret, new Forgeries(log, this.metrics));
     const known = new KnownProviders(providers);
     const events = new VerifierEvents(log, this.metrics);
     const asker = this.#parts.use(
@@ -58,7 +62,7 @@ export class Replica implements AsyncDisposable {
     tellLeftAlone(this.metrics, known, asker);
     const times = { verifiedSeconds, refusedSeconds: 10, leaseMs: timeoutMs + 500 };
     const redis = settings.slowMs ? slowed(this.redis, settings.slowMs) : this.redis;
-    const cache = new VerdictCache(redis, keys, reuse, times);
+    const cache = new VerdictCache(redis, keys, kept, reuse, times);
     const claims = new Claims(keys, reuse);
     this.verifier = this.#parts.use(new Verifier({ known, claims, cache, providers: asker, events }));
   }

@@ -265,6 +265,42 @@ test.each(['', '{', '{}', '{"until":9e15,"since":0,"verdict":{"outcome":"maybe"}
   },
 );
 
+/** How many verdicts a verifier has found forged. */
+async function forgedAt({ metrics }: Replica): Promise<number> {
+  const { text } = await metrics.exposition();
+  return Number(/^echodrop_forged_entries_total\{.*kind="verdict".*\} (\d+)$/m.exec(text)?.[1]);
+}
+
+test.each<[string, (verdict: string) => string]>([
+  ['with the name of another user', (verdict) => verdict.replace('"mia"', '"noa"')],
+  ['with a later time', (verdict) => verdict.replace(/"at":1/, '"at":2')],
+  ['without its seal', (verdict) => verdict.slice(verdict.indexOf(' ') + 1)],
+])('a verdict that is rewritten in Redis %s is ignored and counted', async (_, rewritten) => {
+  const one = await replica();
+  expect(await ask(one)).toMatchObject({ caller: { screenName: 'mia' } });
+  const [key = ''] = await one.redis.keys('{echodrop:2}:verdict:*');
+  const verdict = (await one.redis.get(key)) ?? '';
+  expect(rewritten(verdict)).not.toBe(verdict);
+  await one.redis.set(key, rewritten(verdict));
+  expect(await forgedAt(one)).toBe(0);
+  expect(await ask(one)).toMatchObject({ caller: { screenName: 'mia' } });
+  expect(standIn.questions).toHaveLength(2);
+  expect(await forgedAt(one)).toBe(1);
+});
+
+test('the verdict on one proof, with its seal, is none on another', async () => {
+  const one = await replica();
+  await ask(one, 'OAuth of mia');
+  const [verified = ''] = await one.redis.keys('{echodrop:2}:verdict:*');
+  standIn.behaviour = says(401);
+  expect(await ask(one, 'OAuth of an attacker')).toEqual({ outcome: 'refused' });
+  const keys = await one.redis.keys('{echodrop:2}:verdict:*');
+  const refused = keys.find((key) => key !== verified) ?? '';
+  await one.redis.set(refused, (await one.redis.get(verified)) ?? '');
+  expect(await ask(one, 'OAuth of an attacker')).toEqual({ outcome: 'refused' });
+  expect(await forgedAt(one)).toBe(1);
+});
+
 test('a user who was forgotten at one verifier is asked about anew at every one', async () => {
   const two = await replicas(2);
   const [first, second] = two as [Replica, Replica];

@@ -4,7 +4,7 @@ import type { RedisClient } from '@echodrop/service/redis-client';
 import type { CacheKeys } from './cache-keys.ts';
 import { CacheScripts, forget, lookUp, settle } from './cache-scripts.ts';
 import type { Claim, Reuse } from './claims.ts';
-import { type Decided, type KeptVerdict, readKept, writeKept } from './kept-verdict.ts';
+import type { Decided, KeptVerdict, KeptVerdicts } from './kept-verdict.ts';
 
 const pollMs = 50;
 // Verifiers' clocks may differ by so much.
@@ -53,10 +53,11 @@ export class VerdictCache {
   readonly #redis: RedisClient;
   readonly #scripts: CacheScripts;
   readonly #keys: CacheKeys;
+  readonly #kept: KeptVerdicts;
   readonly #reuse: Reuse;
   readonly #times: Times;
 
-  constructor(redis: RedisClient, keys: CacheKeys, reuse: Reuse, times: Times) {
+  constructor(redis: RedisClient, keys: CacheKeys, kept: KeptVerdicts, reuse: Reuse, times: Times) {
     this.#redis = redis;
     const kinds = [1, 3, 4];
     this.#scripts = new CacheScripts(
@@ -64,6 +65,7 @@ export class VerdictCache {
       kinds.map((each) => 1 + each * keys.count),
     );
     this.#keys = keys;
+    this.#kept = kept;
     this.#reuse = reuse;
     this.#times = times;
   }
@@ -90,7 +92,7 @@ export class VerdictCache {
           case 'leased':
             return { state, use, since: Number(told), unanswered: more === 1, passed };
           case 'verdict': {
-            const kept = await this.#believed(told, Number(more));
+            const kept = await this.#believed(claim.shown, told, Number(more));
             if (kept) return { state: 'decided', use, verdict: kept.verdict, since: kept.since };
             passed.push(told);
             break;
@@ -113,7 +115,7 @@ export class VerdictCache {
   async settle(claim: Claim, use: UseEnd, leased: Leased, verdict: Verdict, unanswered: boolean): Promise<void> {
     if (!claim.isShared) return this.settleUse(claim, use);
     const seconds = this.#lifetime(verdict);
-    const text = seconds > 0 ? writeKept({ verdict, since: leased.since }) : '';
+    const text = seconds > 0 ? this.#kept.write(claim.shown, { verdict, since: leased.since }) : '';
     const isRefusal = verdict.outcome === 'refused' ? 1 : 0;
     await this.#settle(claim, use, [1, seconds, text, isRefusal, unanswered ? 1 : 0], leased.passed);
   }
@@ -176,8 +178,8 @@ export class VerdictCache {
   }
 
   // While nobody at all was forgotten since a verdict was asked for, its user was not either.
-  async #believed(text: string, forgets: number): Promise<KeptVerdict | undefined> {
-    const kept = readKept(text);
+  async #believed(shown: string, text: string, forgets: number): Promise<KeptVerdict | undefined> {
+    const kept = this.#kept.read(shown, text);
     if (!kept || !this.#isAlive(kept)) return undefined;
     return forgets > kept.since && (await this.isVoid(kept)) ? undefined : kept;
   }

@@ -6,7 +6,7 @@ import { sampleFilm, samplePhoto } from '@echodrop/testkit/sample-media';
 import { type RunningRedis, startRedis } from '@echodrop/testkit/start-redis';
 import { waitUntil } from '@echodrop/testkit/wait-until';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { Admission } from './admission.ts';
+import { Admission, type AdmittedUpload } from './admission.ts';
 import { ProbeQueues } from './probe-queues.ts';
 import { Refusal } from './refusals.ts';
 import { UploadRates } from './upload-rates.ts';
@@ -43,15 +43,22 @@ interface Limits {
   readonly perKey: number;
 }
 
-/** A gateway's admission with a connection of its own to the Redis that all share. */
-async function admission(limits: Partial<Limits> = {}, blocks = nobodyBlocked): Promise<Admission> {
+interface Gateway {
+  readonly admit: () => AdmittedUpload;
+}
+
+/** A gateway's admission of clients at one address, with a connection of its own to the Redis that all share. */
+async function admission(limits: Partial<Limits> = {}, blocks = nobodyBlocked): Promise<Gateway> {
   const { maxUploads = 10, maxUploadsPerUser = 10, perUser = 0, perKey = 0 } = limits;
   const manner = { ...impatient, commandTimeout: 300 };
   const connection = parts.use(connectRedis(new Secret(redis.url), manner, createLog('test', 'silent')));
   await waitUntil('a connection', 5000, async () => (await connection.ping()) === 'PONG');
   const rates = new UploadRates(connection, { perUser, perKey }, (error) => uncounted.push(error));
   const queues = new ProbeQueues({ backlog: async (kind) => ({ ...backlogs[kind], left: 0 }) }, probeTimeoutMs);
-  return new Admission({ maxUploads, maxUploadsPerUser }, rates, queues, blocks);
+  const perAddress = { anonymousPerAddress: 100, failuresPerMinutePerAddress: 0 };
+  const bounds = { maxUploads, maxUploadsPerUser, ...perAddress, unverifiedBufferBytes: 1000 };
+  const one = new Admission(bounds, rates, queues, blocks, () => {});
+  return { admit: () => one.admit('192.0.2.1', 'unverified') };
 }
 
 async function refusalOf(promise: Promise<unknown>): Promise<Pick<Refusal, 'reason' | 'retryAfterSeconds'>> {
@@ -180,7 +187,7 @@ test.each(['freeze', 'kill'] as const)(
   },
 );
 
-function bound(one: Admission) {
+function bound(one: Gateway) {
   return { admit: () => one.admit() };
 }
 

@@ -7,6 +7,8 @@ const good = {
   OBJECT_STORE: 'filesystem',
   OBJECT_STORE_DIR: '/tmp',
   VERIFIER_SECRET: 'a secret of this test, another secret of this test',
+  PROBE_QUEUE_SECRET: 'a third secret of this test',
+  RENDITION_QUEUE_SECRET: 'a fourth secret of this test',
   API_KEYS: 'key',
 };
 

@@ -29,6 +29,9 @@ const settings = {
   PUBLIC_SITE_URL: httpOrigin('http://127.0.0.1:8081'),
   VERIFIER_URL: httpAddress('http://127.0.0.1:8082'),
   VERIFIER_SECRET: rotatedSecret({ minLength: 16 }),
+  /** They seal jobs and their answers; each is known to who asks and to who answers. */
+  PROBE_QUEUE_SECRET: rotatedSecret({ minLength: 16 }),
+  RENDITION_QUEUE_SECRET: rotatedSecret({ minLength: 16 }),
   /** Comma-separated `key` or `name=key`. */
   API_KEYS: secret(),
   /** The paths below which `/1/` and `/2/` lie. */
@@ -37,8 +40,14 @@ const settings = {
   /** In this process; a slot is held from the first header to the end of the upload. */
   MAX_CONCURRENT_UPLOADS: wholeNumber({ default: 1000, min: 1 }),
   MAX_CONCURRENT_UPLOADS_PER_USER: wholeNumber({ default: 100, min: 1 }),
+  /** Of version 1 and one client address (of IPv6: one /64), before their caller is verified; in this process. */
+  MAX_ANONYMOUS_UPLOADS_PER_ADDRESS: wholeNumber({ default: 100, min: 1 }),
+  /** Of one client address: uploads that end without a verified caller; in this process. 0: no limit. */
+  UNVERIFIED_UPLOADS_PER_MINUTE_PER_ADDRESS: wholeNumber({ default: 1000 }),
+  /** The memory for media that comes before the four secrets of version 1: of one upload, and of all together. */
+  UNVERIFIED_BUFFER_BYTES: wholeNumber({ default: 64 * MiB, min: 1 }),
   /** Counted over all gateways that share a CACHE_REDIS_URL; 0: no limit. */
-  UPLOADS_PER_MINUTE_PER_USER: wholeNumber({ default: 0 }),
+  UPLOADS_PER_MINUTE_PER_USER: wholeNumber({ default: 120 }),
   UPLOADS_PER_MINUTE_PER_KEY: wholeNumber({ default: 0 }),
   /** The memory that all uploads may hold together on their way into the store; at least one part. */
   UPLOAD_BUFFER_BYTES: wholeNumber({ default: 256 * MiB, min: 8 * MiB }),

@@ -5,6 +5,7 @@ import type { Metrics } from '@echodrop/service/metrics';
 import { tellSpan } from '@echodrop/service/trace';
 import type { Format } from './answer.ts';
 import { type Reason, type Refusal, refusals } from './refusals.ts';
+import type { SlotLimit } from './slots.ts';
 
 export interface UploadEnd {
   readonly requestId: string;
@@ -42,9 +43,12 @@ export class GatewayEvents {
   readonly #answerSeconds;
   readonly #bytes;
   readonly #orphans;
+  readonly #unadmitted;
   readonly #uncounted;
   readonly #unasked;
   readonly #unlisted;
+  readonly #relisted;
+  readonly #comparesChecksums;
   readonly #own;
   readonly #found;
 
@@ -75,6 +79,11 @@ export class GatewayEvents {
     );
     this.#bytes = metrics.counter('echodrop_published_bytes_total', 'Bytes of published media.', []);
     this.#orphans = metrics.counter('echodrop_orphaned_media_total', 'Media left to the sweeper.', []);
+    this.#unadmitted = metrics.counter(
+      'echodrop_admission_refused_total',
+      'Uploads and own requests refused before verification, by exhausted limit.',
+      ['limit'],
+    );
     this.#uncounted = metrics.counter('echodrop_uncounted_uploads_total', 'Limits that could not be asked for.', []);
     this.#unasked = metrics.counter(
       'echodrop_unasked_renditions_total',
@@ -83,7 +92,17 @@ export class GatewayEvents {
     );
     this.#unlisted = metrics.counter(
       'echodrop_unlisted_uploads_total',
-      'Uploads that no list shows until the listings are rebuilt.',
+      'Uploads that no list shows until a repeat or the sweep adds them.',
+      [],
+    );
+    this.#relisted = metrics.counter(
+      'echodrop_relisted_uploads_total',
+      'Published uploads without list entries that a repeat added.',
+      [],
+    );
+    this.#comparesChecksums = metrics.gauge(
+      'echodrop_store_compares_checksums',
+      'Whether the store refuses bytes that changed on their way: 1 or 0.',
       [],
     );
     this.#found = metrics.counter('echodrop_probe_found_total', 'What media was found to be', ['found']);
@@ -116,6 +135,11 @@ export class GatewayEvents {
     this.#found.inc({ found: probe.outcome === 'media' ? probe.type : probe.why });
   }
 
+  /** A request was refused before anything of it was read. */
+  admissionRefused(limit: SlotLimit): void {
+    this.#unadmitted.inc({ limit });
+  }
+
   /** An upload was let in without being counted: the limits' Redis gave no answer. */
   uploadUncounted(error: unknown): void {
     this.#uncounted.inc();
@@ -131,7 +155,20 @@ export class GatewayEvents {
   /** An upload is published, and listed neither for its user nor among the newest. */
   uploadUnlisted(mediaId: string, error: unknown): void {
     this.#unlisted.inc();
-    this.#log.warn({ mediaId, err: error }, 'upload is not listed; rebuild-listings lists it');
+    this.#log.warn({ mediaId, err: error }, 'upload is not listed; a repeat or the sweep adds it');
+  }
+
+  /** An upload was published earlier, and not listed until now. */
+  uploadRelisted(mediaId: string): void {
+    this.#relisted.inc();
+    this.#log.warn({ mediaId }, 'list entries of an earlier upload were missing, added');
+  }
+
+  /** Whether the store compares what it is sent with its checksum is known. */
+  storeExamined(comparesChecksums: boolean): void {
+    this.#comparesChecksums.set(comparesChecksums ? 1 : 0);
+    if (!comparesChecksums)
+      this.#log.warn('store does not compare checksums: bytes that change on their way to it are not noticed');
   }
 
   /** Who may not upload could not be looked up. */

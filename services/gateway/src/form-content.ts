@@ -20,6 +20,7 @@ export class FormContent implements FormListener, AsyncDisposable {
   #part: PartKind = { name: '', content: 'file' };
   // Each character is a byte: chunks of one byte each would take a hundred times as much memory as Buffers.
   #text = '';
+  #pieces = 0;
 
   /** `receiveMedia` makes what takes the media's bytes; `fieldRead` is called with each field that was read. */
   constructor(receiveMedia: () => ReceivedMedia, fieldRead?: (fields: ReadonlyMap<FieldName, string>) => void) {
@@ -42,7 +43,7 @@ export class FormContent implements FormListener, AsyncDisposable {
 
   /** @throws Refusal `form_malformed` for a text that is too long */
   content(bytes: Buffer): void {
-    if (this.#part.content !== 'file') this.#text += bytes.toString('latin1');
+    if (this.#part.content !== 'file') this.#addText(bytes);
     else if (this.#part.name === 'media') {
       this.media ??= this.#receiveMedia();
       this.media.write(bytes);
@@ -59,6 +60,13 @@ export class FormContent implements FormListener, AsyncDisposable {
       this.fields.set(name, decode(this.#text, content));
       this.#fieldRead?.(this.fields);
     }
+  }
+
+  // V8 keeps a sum of strings as a tree of 32 bytes for each, until it is copied.
+  #addText(bytes: Buffer): void {
+    this.#text += bytes.toString('latin1');
+    this.#pieces += 1;
+    if (this.#pieces % 1024 === 0) this.#text = Buffer.from(this.#text, 'latin1').toString('latin1');
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

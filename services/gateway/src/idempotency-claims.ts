@@ -1,6 +1,9 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { newMediaId } from '@echodrop/record';
+import type { RotatedSecret } from '@echodrop/service/env';
+import type { Forgeries } from '@echodrop/service/forgeries';
 import type { connectRedis } from '@echodrop/service/redis';
+import { Sealer } from '@echodrop/service/sealer';
 import { z } from 'zod';
 
 const keptMs = 24 * 60 * 60 * 1000;
@@ -14,7 +17,10 @@ export interface KeyScope {
 }
 
 /** What is known of a key that was used: for which payload, and under which id the record lies once there is one. */
-export type Claim = z.infer<typeof claimShape>;
+export type Claim = z.infer<typeof claimShape> & {
+  /** The claim as Redis has it. */
+  readonly text: string;
+};
 
 const claimShape = z.object({
   fingerprint: z.string(),
@@ -25,7 +31,7 @@ const claimShape = z.object({
   takenOver: z.boolean(),
 });
 
-// Only where the claim is still the one that was read, and has less than ARGV[2] ms to live.
+// Only where the claim is still the one that was read, and has at most ARGV[2] ms to live.
 const replaceScript = `
 if redis.call('GET', KEYS[1]) ~= ARGV[1] or redis.call('PTTL', KEYS[1]) > tonumber(ARGV[2]) then return 0 end
 redis.call('SET', KEYS[1], ARGV[3], 'PX', ARGV[4])
@@ -36,22 +42,48 @@ const expireScript = `
 if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
 return redis.call('PEXPIRE', KEYS[1], ARGV[2])`;
 
-/** The claims on idempotency keys, in Redis for all gateways together, each kept for 24 hours. What Redis fails with rejects. */
+/**
+ * The claims on idempotency keys, in Redis for all gateways together, each kept for 24 hours and sealed for its key. What Redis fails
+ * with rejects.
+ */
 export class IdempotencyClaims {
   readonly #redis: ReturnType<typeof connectRedis>;
   readonly #heldMs: number;
+  readonly #sealer: Sealer;
+  readonly #forgeries: Pick<Forgeries, 'found'>;
 
-  /** `heldMs`: the longest that an attempt which made a claim may still be at work. */
-  constructor(redis: ReturnType<typeof connectRedis>, heldMs: number) {
+  /** `heldMs`: the longest that an attempt which made a claim may still be at work. `secret` is one that all gateways have, and no worker. */
+  constructor(
+    redis: ReturnType<typeof connectRedis>,
+    heldMs: number,
+    secret: RotatedSecret,
+    forgeries: Pick<Forgeries, 'found'>,
+  ) {
     this.#redis = redis;
     this.#heldMs = heldMs;
+    this.#sealer = new Sealer(secret, 'idempotency claims');
+    this.#forgeries = forgeries;
   }
 
-  /** Claims a key that nobody has claimed, else tells what it was claimed for. A new claim has a new media id. */
+  /**
+   * Claims a key that nobody has claimed, else tells what it was claimed for. A new claim has a new media id. A claim that no gateway has
+   * made is counted, and replaced.
+   */
   async claim(scope: KeyScope, fingerprint: string): Promise<{ readonly isNew: boolean; readonly claim: Claim }> {
-    const claim = { fingerprint, mediaId: newMediaId(), holder: randomUUID(), takenOver: false };
-    const earlier = await this.#redis.set(nameOf(scope), JSON.stringify(claim), 'PX', keptMs, 'NX', 'GET');
-    return earlier === null ? { isNew: true, claim } : { isNew: false, claim: claimShape.parse(JSON.parse(earlier)) };
+    const name = nameOf(scope);
+    const claim = this.#sealed(name, {
+      fingerprint,
+      mediaId: newMediaId(),
+      holder: randomUUID(),
+      takenOver: false,
+    });
+    const earlier = await this.#redis.set(name, claim.text, 'PX', keptMs, 'NX', 'GET');
+    if (earlier === null) return { isNew: true, claim };
+    const text = this.#sealer.unwrap([name], earlier);
+    if (text !== undefined) return { isNew: false, claim: { ...claimShape.parse(JSON.parse(text)), text: earlier } };
+    this.#forgeries.found('claim', { name });
+    const isReplaced = await this.#replace(name, earlier, claim, Number.MAX_SAFE_INTEGER);
+    return isReplaced ? { isNew: true, claim } : this.claim(scope, fingerprint);
   }
 
   /**
@@ -59,9 +91,10 @@ export class IdempotencyClaims {
    * was first. Its age is what Redis says, so that no two clocks are compared.
    */
   async takeOver(scope: KeyScope, claim: Claim): Promise<Claim | undefined> {
-    const taken = { ...claim, holder: randomUUID(), takenOver: true };
-    const values = [JSON.stringify(claim), keptMs - this.#heldMs, JSON.stringify(taken), keptMs];
-    return (await this.#redis.eval(replaceScript, 1, nameOf(scope), ...values)) === 1 ? taken : undefined;
+    const name = nameOf(scope);
+    const { text, ...known } = claim;
+    const taken = this.#sealed(name, { ...known, holder: randomUUID(), takenOver: true });
+    return (await this.#replace(name, text, taken, keptMs - this.#heldMs)) ? taken : undefined;
   }
 
   /** When a repeat should come again, in seconds: soon after a young claim, later after an older one, at last when it can be taken over. */
@@ -82,11 +115,20 @@ export class IdempotencyClaims {
   }
 
   async #expireIn(ms: number, scope: KeyScope, claim: Claim): Promise<void> {
-    await this.#redis.eval(expireScript, 1, nameOf(scope), JSON.stringify(claim), ms);
+    await this.#redis.eval(expireScript, 1, nameOf(scope), claim.text, ms);
+  }
+
+  async #replace(name: string, text: string, claim: Claim, mostMs: number): Promise<boolean> {
+    return (await this.#redis.eval(replaceScript, 1, name, text, mostMs, claim.text, keptMs)) === 1;
+  }
+
+  #sealed(name: string, claim: z.infer<typeof claimShape>): Claim {
+    return { ...claim, text: this.#sealer.wrap([name], JSON.stringify(claim)) };
   }
 }
 
 function nameOf({ provider, subject, application, key }: KeyScope): string {
   const hash = createHash('sha256').update(JSON.stringify([provider, subject, application, key]));
-  return `echodrop:idempotency:1:${hash.digest('hex')}`;
+  // Version 1 had no seals.
+  return `echodrop:idempotency:2:${hash.digest('hex')}`;
 }

@@ -2,10 +2,14 @@ import { randomUUID } from 'node:crypto';
 import { mkdtempDisposable, readdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { allEntries, entriesOf, listedAs, listedIdIn, strike } from '@echodrop/archive/listing';
 import { ProbeClient, serveProbes } from '@echodrop/contracts/probe';
+import { connectionTo } from '@echodrop/contracts/queue.fixture';
+import { everyObject } from '@echodrop/object-store/every-object';
 import { FilesystemObjectStore } from '@echodrop/object-store/filesystem-object-store';
 import { recordObject } from '@echodrop/object-store/object-keys';
-import { encodeStoredRecord } from '@echodrop/record';
+import { StoreUnavailable } from '@echodrop/object-store/object-store';
+import { encodeStoredRecord, type StoredRecord } from '@echodrop/record';
 import { createLog } from '@echodrop/service/log';
 import { connectRedis, impatient } from '@echodrop/service/redis';
 import { Secret } from '@echodrop/service/secret';
@@ -39,7 +43,7 @@ beforeAll(async () => {
   folder = parts.use(await mkdtempDisposable(join(tmpdir(), 'idempotency-'))).path;
   store = parts.use(new FilesystemObjectStore(folder));
   photo = await samplePhoto('png', { width: 8, height: 6 });
-  const connection = { url: new Secret(redis.url), log };
+  const connection = connectionTo(redis.url);
   probes = parts.use(new ProbeClient(connection));
   const serving = { photoConcurrency: 8, filmConcurrency: 1, graceSeconds: 0, ended: () => {} };
   const probe = async () => {
@@ -54,6 +58,17 @@ beforeEach(() => {
   looking = async () => {};
 });
 
+/** Which claims gateways found forged. */
+const forged: string[] = [];
+
+function claimsIn(connection: ReturnType<typeof connectRedis>, heldMs: number): IdempotencyClaims {
+  const secret = [new Secret('a secret of all gateways')] as const;
+  return new IdempotencyClaims(connection, heldMs, secret, { found: (_, { name = '' }) => forged.push(name) });
+}
+
+/** How often entries of an earlier upload were missing. */
+let relisted = 0;
+
 /** The publishing end of a gateway with connections of its own. */
 async function gateway(to = store): Promise<OncePublisher> {
   const connection = parts.use(connectRedis(new Secret(redis.url), impatient, log));
@@ -62,9 +77,14 @@ async function gateway(to = store): Promise<OncePublisher> {
     to,
     new MediaProbe(probes, { maxPixels: 100 }, probeTimeoutMs, () => {}),
     { ask: () => {} },
-    () => {},
+    {
+      uploadUnlisted: () => {},
+      uploadRelisted: () => {
+        relisted += 1;
+      },
+    },
   );
-  return new OncePublisher(publisher, new IdempotencyClaims(connection, publisher.longestMs));
+  return new OncePublisher(publisher, claimsIn(connection, publisher.longestMs));
 }
 
 interface Sent {
@@ -104,6 +124,13 @@ async function counting(): Promise<() => Promise<{ records: number; media: numbe
   };
 }
 
+/** Expects lists to have the record once. */
+async function expectListed(record: StoredRecord): Promise<void> {
+  const entries = (await Promise.all(allEntries.map((prefix) => Array.fromAsync(everyObject(store, prefix))))).flat();
+  const keys = entries.map(({ key }) => key).filter((key) => listedIdIn(key) === record.id);
+  expect(keys.sort()).toEqual(entriesOf(listedAs(record)).sort());
+}
+
 /** Lets all claims be so much older. */
 async function age(ms: number): Promise<void> {
   for (const name of (await redis.command('KEYS', 'echodrop:idempotency:*')).split('\n')) {
@@ -119,6 +146,17 @@ test('a repeat is given the same record, by any gateway, and its media is discar
   expect(first.repeated).toBe(false);
   expect(second).toEqual({ record: first.record, repeated: true });
   expect(await added()).toEqual({ records: 1, media: 1 });
+});
+
+test('a repeat lists the upload of a gateway that died before it could', async () => {
+  const key = randomUUID();
+  const { record } = await send(await gateway(), { key });
+  await strike(store, listedAs(record));
+  const before = relisted;
+  await send(await gateway(), { key });
+  await send(await gateway(), { key });
+  await expectListed(record);
+  expect(relisted - before).toBe(1);
 });
 
 test('without a key each upload is published', async () => {
@@ -198,8 +236,10 @@ test('an attempt that wakes up after its claim was taken over gives the record o
   await called.promise;
   await age(dayMs / 2);
   const second = await send(await gateway(), { key });
+  await strike(store, listedAs(second.record));
   asleep.resolve();
   expect(await first).toEqual({ record: second.record, repeated: true });
+  await expectListed(second.record);
   expect((await added()).records).toBe(1);
 });
 
@@ -216,6 +256,7 @@ test('where it is open whether a record was written, a repeat gives the record, 
     let written = '';
     class BrokenStore extends FilesystemObjectStore {
       override async putIfAbsent(object: string, bytes: Buffer): Promise<never> {
+        if (!object.startsWith('records/')) throw new StoreUnavailable('away for a moment');
         written = object;
         if (isWritten) await store.putIfAbsent(object, bytes);
         throw new Error('the connection was lost');
@@ -228,6 +269,7 @@ test('where it is open whether a record was written, a repeat gives the record, 
     if (!isWritten) await expect(send(await gateway(), { key, gone })).rejects.toThrow('the client went away');
     const { record, repeated } = await send(await gateway(), { key });
     expect({ object: recordObject(record.id), repeated }).toEqual({ object: written, repeated: isWritten });
+    await expectListed(record);
   }
 });
 
@@ -247,7 +289,7 @@ test("a stranger's record under the claimed id is never given away", async () =>
 test('a claim is taken over, and given free, only by whoever knows it as it is now', async () => {
   const connection = parts.use(connectRedis(new Secret(redis.url), impatient, log));
   await waitUntil('a connection', 5000, async () => (await connection.ping()) === 'PONG');
-  const claims = new IdempotencyClaims(connection, 1000);
+  const claims = claimsIn(connection, 1000);
   const scope = { provider: 'p', subject: 's', application: 'a', key: randomUUID() };
   const { claim: first } = await claims.claim(scope, 'fingerprint');
   await age(2000);
@@ -259,11 +301,51 @@ test('a claim is taken over, and given free, only by whoever knows it as it is n
   expect(await claims.claim(scope, 'another')).toEqual({ isNew: false, claim: second });
 });
 
+/** The claim of `key` in Redis: its name and what is there. */
+async function claimOf(to: OncePublisher, key: string): Promise<{ name: string; text: string; id: string }> {
+  const names = async () => (await redis.command('KEYS', 'echodrop:idempotency:*')).split('\n');
+  const before = await names();
+  const { record } = await send(to, { key });
+  const [name = ''] = (await names()).filter((each) => !before.includes(each));
+  return { name, text: await redis.command('GET', name), id: record.id };
+}
+
+test.each<[string, (claim: string, other: string) => string]>([
+  ['with the id of another record', (claim, other) => claim.replace(/"mediaId":"\w+"/, `"mediaId":"${other}"`)],
+  ['with an id that leads elsewhere', (claim) => claim.replace(/"mediaId":"\w+"/, '"mediaId":"../blocks/x"')],
+  ['without its seal', (claim) => claim.slice(claim.indexOf(' ') + 1)],
+])('a claim that is rewritten in Redis %s is ignored and counted', async (_what, rewritten) => {
+  const one = await gateway();
+  const { record: other } = await send(one, {});
+  const key = randomUUID();
+  const { name, text, id } = await claimOf(one, key);
+  expect(text).toContain(id);
+  await redis.command('SET', name, rewritten(text, other.id));
+  forged.length = 0;
+  const { record, repeated } = await send(one, { key });
+  expect({ repeated, forged }).toEqual({ repeated: false, forged: [name] });
+  expect([other.id, id, '../blocks/x']).not.toContain(record.id);
+  // It was replaced by one of ours, which ends.
+  expect(await send(one, { key })).toEqual({ record, repeated: true });
+  expect(Number(await redis.command('PTTL', name))).toBeGreaterThan(dayMs - 60_000);
+});
+
+test('the claim on one key, with its seal, is none on another', async () => {
+  const one = await gateway();
+  const first = await claimOf(one, randomUUID());
+  const key = randomUUID();
+  const second = await claimOf(one, key);
+  await redis.command('SET', second.name, first.text);
+  const { record, repeated } = await send(one, { key });
+  expect(repeated).toBe(false);
+  expect(record.id).not.toBe(first.id);
+});
+
 test('no key names a user, and claims are kept for a day', async () => {
   await redis.command('FLUSHALL');
   await send(await gateway(), { key: 'my-key' });
   const names = (await redis.command('KEYS', 'echodrop:idempotency:*')).split('\n');
-  expect(names).toEqual([expect.stringMatching(/^echodrop:idempotency:1:[\da-f]{64}$/)]);
+  expect(names).toEqual([expect.stringMatching(/^echodrop:idempotency:2:[\da-f]{64}$/)]);
   expect(Number(await redis.command('PTTL', names[0] ?? ''))).toBeGreaterThan(dayMs - 60_000);
 });
 

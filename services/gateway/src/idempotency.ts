@@ -40,7 +40,10 @@ export class OncePublisher {
     await requireSize(upload.media);
     const scope = { provider: caller.provider, subject: caller.subject, application: upload.application, key };
     const found = await this.#recordOrClaim(scope, fingerprintOf(upload));
-    if ('mediaKey' in found) return { record: found, repeated: true };
+    if ('mediaKey' in found) {
+      await this.#publisher.list(found);
+      return { record: found, repeated: true };
+    }
     try {
       const record = await this.#publisher.publish(upload, caller, gone, found.mediaId);
       return { record, repeated: record.mediaKey !== upload.media.key };

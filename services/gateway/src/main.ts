@@ -6,6 +6,7 @@ import { objectStoreFromSettings } from '@echodrop/object-store/object-store-fro
 import { ObservedObjectStore } from '@echodrop/object-store/observed-object-store';
 import { PartMemory } from '@echodrop/object-store/part-memory';
 import { storeMetrics } from '@echodrop/object-store/store-metrics';
+import { Forgeries } from '@echodrop/service/forgeries';
 import { observeRequests } from '@echodrop/service/http-metrics';
 import { listen } from '@echodrop/service/http-server';
 import { cacheRedisUrl, connectRedis, impatient, queueRedisUrl } from '@echodrop/service/redis';
@@ -35,6 +36,7 @@ const limitsTimeoutMs = 500;
 
 await runService('gateway', readConfig, async ({ config, log, metrics, health, parts, stopping }) => {
   const events = new GatewayEvents(log, metrics);
+  const forgeries = new Forgeries(log, metrics);
   const memory = new PartMemory(config.UPLOAD_BUFFER_BYTES);
   const store = parts.use(
     new ObservedObjectStore(await objectStoreFromSettings(config, memory), storeMetrics(metrics)),
@@ -43,7 +45,8 @@ await runService('gateway', readConfig, async ({ config, log, metrics, health, p
     connectRedis(cacheRedisUrl(config), { ...impatient, commandTimeout: limitsTimeoutMs }, log),
   );
   const claimsRedis = parts.use(connectRedis(queueRedisUrl(config), impatient, log));
-  const probes = parts.use(new ProbeClient({ url: queueRedisUrl(config), log }));
+  const queues = { url: queueRedisUrl(config), log, forgeries };
+  const probes = parts.use(new ProbeClient({ ...queues, secret: config.PROBE_QUEUE_SECRET }));
   const verifier = parts.use(
     new VerificationClient({
       address: config.VERIFIER_URL,
@@ -59,19 +62,26 @@ await runService('gateway', readConfig, async ({ config, log, metrics, health, p
     maxUploadSeconds: config.MAX_UPLOAD_SECONDS,
     compatibility: config.CLIENT_COMPATIBILITY,
   };
-  const renditions = parts.use(new RenditionClient({ url: queueRedisUrl(config), log }));
+  const renditions = parts.use(new RenditionClient({ ...queues, secret: config.RENDITION_QUEUE_SECRET }));
   const wishes = new RenditionWishes(renditions, (mediaKey, error) => events.renditionsUnasked(mediaKey, error));
   const mediaLimits = { maxPixels: config.MAX_PIXELS, typesOff: config.MEDIA_TYPES_OFF };
   const mediaProbe = new MediaProbe(probes, mediaLimits, config.PROBE_TIMEOUT_MS, (probe) => events.mediaProbed(probe));
-  const publisher = new Publisher(store, mediaProbe, wishes, (mediaId, error) => events.uploadUnlisted(mediaId, error));
+  const publisher = new Publisher(store, mediaProbe, wishes, events);
   const blocks = parts.use(new BlockList(store, (error) => events.blocksUnknown(error)));
-  const claims = new IdempotencyClaims(claimsRedis, publisher.longestMs);
+  const claims = new IdempotencyClaims(claimsRedis, publisher.longestMs, config.VERIFIER_SECRET, forgeries);
   const perMinute = { perUser: config.UPLOADS_PER_MINUTE_PER_USER, perKey: config.UPLOADS_PER_MINUTE_PER_KEY };
   const admission = new Admission(
-    { maxUploads: config.MAX_CONCURRENT_UPLOADS, maxUploadsPerUser: config.MAX_CONCURRENT_UPLOADS_PER_USER },
+    {
+      maxUploads: config.MAX_CONCURRENT_UPLOADS,
+      maxUploadsPerUser: config.MAX_CONCURRENT_UPLOADS_PER_USER,
+      anonymousPerAddress: config.MAX_ANONYMOUS_UPLOADS_PER_ADDRESS,
+      failuresPerMinutePerAddress: config.UNVERIFIED_UPLOADS_PER_MINUTE_PER_ADDRESS,
+      unverifiedBufferBytes: config.UNVERIFIED_BUFFER_BYTES,
+    },
     new UploadRates(limitsRedis, perMinute, (error) => events.uploadUncounted(error)),
     new ProbeQueues(probes, config.PROBE_TIMEOUT_MS),
     blocks,
+    (limit) => events.admissionRefused(limit),
   );
   const app = gatewayApp({
     parts: {
@@ -91,7 +101,13 @@ await runService('gateway', readConfig, async ({ config, log, metrics, health, p
   tellBacklogs(metrics, [probes, renditions]);
   tellQueueMemory(metrics, claimsRedis);
   tellSweeps(metrics, store);
-  health.needs('store', () => store.ready());
+  let comparesChecksums: boolean | undefined;
+  health.needs('store', async () => {
+    await store.ready();
+    if (comparesChecksums !== undefined) return;
+    comparesChecksums = await store.comparesChecksums();
+    events.storeExamined(comparesChecksums);
+  });
   health.needs('blocks', () => blocks.ready());
   health.needs('queue', () => probes.ready());
   health.needs('verifier', () => verifier.ready());

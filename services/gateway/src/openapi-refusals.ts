@@ -14,7 +14,7 @@ export const uploadRefusals = refusedBy((status) => status !== refusals.method_n
 
 const ofOwnRequests = [
   ...(['query_malformed', 'credentials_refused', 'not_yours', 'not_found'] as const),
-  ...(['expectation_failed', 'headers_too_large', 'unavailable'] as const),
+  ...(['expectation_failed', 'too_many_requests', 'headers_too_large', 'unavailable'] as const),
 ].map((reason): number => refusals[reason][0]);
 
 /** What a request about own uploads may be refused with, by status. */

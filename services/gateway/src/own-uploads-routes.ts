@@ -55,6 +55,8 @@ export function ownUploadsRoutes(base: string, { parts, events, publicSite }: Ow
     format: Format,
     answer: (own: OwnRequest) => Promise<void>,
   ): Promise<void> {
+    // No body is of use here; unread, Node would hold some of it, at 400 bytes for each chunk.
+    request.resume();
     try {
       await answer({ request, clientAddress: request.ip ?? '', gone: untilGone(response) });
     } catch (error) {

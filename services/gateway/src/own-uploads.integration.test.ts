@@ -36,7 +36,7 @@ function asked(subject = '12345', to: ObjectStore = store): OwnParts {
   const caller = { provider, subject, userId: 1n, screenName: 'ada' };
   const verifier = { knownProviders: async () => [provider], verify: async () => ({ outcome: 'verified', caller }) };
   return {
-    admission: { slot: () => new DisposableStack() },
+    admission: { slot: () => ({ verified: () => {}, [Symbol.dispose]: () => {} }) },
     verifier: verifier as unknown as OwnParts['verifier'],
     store: to,
     compatibility: 'strict',
@@ -84,15 +84,19 @@ test('a list is without what cannot be read, and tells of it', async () => {
   expect(unread).toEqual([broken.id]);
 });
 
-test('each takes a slot as an upload does, and none is left to it', async () => {
+test('each takes a slot, which hears when its caller is verified, and is refused where there is none', async () => {
   let taken = 0;
+  let verified = 0;
   const slot = () => {
-    const held = new DisposableStack();
     taken += 1;
-    held.defer(() => {
-      taken -= 1;
-    });
-    return held;
+    return {
+      verified: () => {
+        verified += 1;
+      },
+      [Symbol.dispose]: () => {
+        taken -= 1;
+      },
+    };
   };
   const { id } = await publishSample(store, { provider });
   const counted = { ...asked(), admission: { slot } };
@@ -110,7 +114,7 @@ test('each takes a slot as an upload does, and none is left to it', async () => 
   };
   await listOwn(own, { limit: 1 }, watching);
   await removeOwn(own, id, watching);
-  expect([during, taken]).toEqual([[1, 1], 0]);
+  expect([during, taken, verified]).toEqual([[1, 1], 0, 2]);
   const full = {
     ...asked(),
     admission: {
@@ -129,7 +133,7 @@ test('a repeat is told that its upload was removed only where it is of the same 
     store,
     { probe: () => expect.unreachable(), deadlineMs: 1000 },
     { ask: () => {} },
-    () => {},
+    { uploadUnlisted: () => {}, uploadRelisted: () => {} },
   );
   await expect(publisher.find(record.id, record)).rejects.toThrow('removed');
   expect(await publisher.find(record.id, { ...record, subject: '777' })).toBeUndefined();

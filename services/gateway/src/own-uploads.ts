@@ -6,16 +6,16 @@ import type { Caller } from '@echodrop/contracts/verification';
 import type { VerificationClient } from '@echodrop/contracts/verification-client';
 import type { ObjectStore } from '@echodrop/object-store/object-store';
 import { isTombstone, type RecordPage, type StoredRecord } from '@echodrop/record';
-import type { Admission } from './admission.ts';
 import { credentialsFromHeaders, requireCaller } from './credentials.ts';
 import { Refusal } from './refusals.ts';
+import type { Slot } from './slots.ts';
 import type { Upload } from './upload.ts';
 
 /** A request about what its user has uploaded; who that is, its headers say as in version 2. */
 export type OwnRequest = Pick<Upload, 'request' | 'clientAddress' | 'gone'>;
 
 export interface OwnParts {
-  readonly admission: Pick<Admission, 'slot'>;
+  readonly admission: { readonly slot: (clientAddress: string) => Pick<Slot, 'verified' | typeof Symbol.dispose> };
   readonly verifier: VerificationClient;
   readonly store: ObjectStore;
   readonly compatibility: 'strict' | 'historic';
@@ -31,15 +31,17 @@ export async function listOwn(
   page: { readonly after?: string | undefined; readonly limit: number },
   parts: OwnParts,
 ): Promise<RecordPage<StoredRecord>> {
-  using _slot = parts.admission.slot();
+  using slot = parts.admission.slot(own.clientAddress);
   const owner = ownerHash(await callerOf(own, parts));
+  slot.verified();
   return await newest(parts.store, { ...page, owner, signal: own.gone, unreadable: parts.unreadable });
 }
 
 /** Removes an upload of the user. @throws Refusal `not_yours`, `not_found` and others, ClientGone, or what is broken */
 export async function removeOwn(own: OwnRequest, id: string, parts: OwnParts): Promise<void> {
-  using _slot = parts.admission.slot();
+  using slot = parts.admission.slot(own.clientAddress);
   const caller = await callerOf(own, parts);
+  slot.verified();
   const found = await findRecord(parts.store, id, own.gone);
   if (!found) throw new Refusal('not_found');
   const isTheirs = ownerHash(caller) === (isTombstone(found) ? found.owner : ownerHash(found));

@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { strikeDeadEntries } from '@echodrop/archive/check-entry';
 import { newest } from '@echodrop/archive/listing';
+import { ownerHash } from '@echodrop/archive/owner';
 import type { Caller } from '@echodrop/contracts/verification';
 import { FilesystemObjectStore } from '@echodrop/object-store/filesystem-object-store';
 import { StoreUnavailable } from '@echodrop/object-store/object-store';
-import type { StoredRecord } from '@echodrop/record';
 import { expect, test } from 'vitest';
 import { Publisher } from './publish.ts';
 import { ReceivedMedia } from './received-media.ts';
@@ -29,18 +29,24 @@ class FaultyStore extends FilesystemObjectStore {
   }
 }
 
-async function publish(store: FaultyStore): Promise<{ record: StoredRecord; unlisted: number }> {
+async function publish(store: FaultyStore) {
   let unlisted = 0;
-  const publisher = new Publisher(store, { probe: async () => probe, deadlineMs: 1000 }, { ask: () => {} }, () => {
-    unlisted += 1;
-  });
+  const enqueued: unknown[] = [];
+  const renditions = { ask: (media: unknown) => enqueued.push(media) };
+  const listings = {
+    uploadUnlisted: () => {
+      unlisted += 1;
+    },
+    uploadRelisted: () => expect.unreachable(),
+  };
+  const publisher = new Publisher(store, { probe: async () => probe, deadlineMs: 1000 }, renditions, listings);
   const receiving = { maxBytes: photo.length, body: { pause: () => {}, resume: () => {}, stop: () => {} } };
   await using media = new ReceivedMedia({ store, orphaned: () => expect.unreachable(), ...receiving });
   media.write(photo);
   media.end();
   const upload = { media, message: 'hello', application: 'app' };
   const record = await publisher.publish(upload, caller, new AbortController().signal);
-  return { record, unlisted };
+  return { record, unlisted, enqueued };
 }
 
 test.each([
@@ -53,6 +59,13 @@ test.each([
   const { record, unlisted } = await publish(store);
   expect((await newest(store, { limit: 9 })).records.map(({ id }) => id)).toEqual([record.id]);
   expect(unlisted).toBe(0);
+});
+
+test('renditions are enqueued for the owner of the record', async () => {
+  await using folder = await mkdtempDisposable(join(tmpdir(), 'publish-'));
+  await using store = new FaultyStore(folder.path);
+  const { record, enqueued } = await publish(store);
+  expect(enqueued).toEqual([{ mediaKey: record.mediaKey, type: 'jpg', owner: ownerHash(caller) }]);
 });
 
 test('entries that are there before their record stay where dead entries are removed', async () => {

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { findRecord } from '@echodrop/archive/find-record';
-import { enter, listedAs } from '@echodrop/archive/listing';
+import { enter, listedAs, strike } from '@echodrop/archive/listing';
 import { ownerHash } from '@echodrop/archive/owner';
 import type { Caller } from '@echodrop/contracts/verification';
 import { type MediaType, mediaTypeOf } from '@echodrop/media/media-type';
@@ -39,6 +39,14 @@ export class MediaFailure extends Error {
   }
 }
 
+/** What happens to the entries of records: the uploads are well all the same. */
+export interface ListingEvents {
+  /** A record could not be listed. */
+  readonly uploadUnlisted: (mediaId: string, error: unknown) => void;
+  /** A record was not listed, and now is. */
+  readonly uploadRelisted: (mediaId: string) => void;
+}
+
 type Probes = Pick<MediaProbe, 'probe' | 'deadlineMs'>;
 
 /** Whose a record is. */
@@ -49,19 +57,13 @@ export class Publisher {
   readonly #store: ObjectStore;
   readonly #probes: Probes;
   readonly #wishes: Pick<RenditionWishes, 'ask'>;
-  readonly #unlisted: (mediaId: string, error: unknown) => void;
+  readonly #listings: ListingEvents;
   /** Nobody writes a record any more when so much time has passed since its publishing began. */
   readonly longestMs: number;
 
-  /** `unlisted` hears of a record that could not be listed; the upload is well all the same. */
-  constructor(
-    store: ObjectStore,
-    probes: Probes,
-    wishes: Pick<RenditionWishes, 'ask'>,
-    unlisted: (mediaId: string, error: unknown) => void,
-  ) {
+  constructor(store: ObjectStore, probes: Probes, wishes: Pick<RenditionWishes, 'ask'>, listings: ListingEvents) {
     this.#wishes = wishes;
-    this.#unlisted = unlisted;
+    this.#listings = listings;
     this.#store = store;
     this.#probes = probes;
     this.longestMs = probes.deadlineMs + commitMs + lastTryMs;
@@ -79,7 +81,7 @@ export class Publisher {
     signal: AbortSignal,
     claimedId?: string,
   ): Promise<StoredRecord> {
-    const { size, etag, type, width, height } = await this.#storedAndProbed(media, signal);
+    const { size, etag, crc32, type, width, height } = await this.#storedAndProbed(media, signal);
     signal.throwIfAborted();
     media.commit();
     const record = {
@@ -93,22 +95,34 @@ export class Publisher {
       user: { id: caller.userId, screenName: caller.screenName },
       mediaKey: media.key,
       etag,
+      crc32,
       provider: caller.provider,
       subject: caller.subject,
       application,
     };
-    // Beside the record, for whom an entry without one is passed over (decision 017), and once more behind it where that failed.
-    const listing = enter(this.#store, listedAs(record)).then(
-      () => record.id,
-      () => undefined,
+    // Beside the record, for whom an entry without one is passed over (decision 017).
+    const entered = enter(this.#store, listedAs(record)).then(
+      () => true,
+      () => false,
     );
     const published = await this.#commit(record, claimedId !== undefined).catch((cause) => {
       throw new OutcomeUnknown('the record may have been written', { cause: new MediaFailure(media.key, { cause }) });
     });
-    if (published.mediaKey !== media.key) return published;
-    this.#wishes.ask({ mediaKey: media.key, type });
-    if ((await listing) !== published.id) await this.#list(published);
+    let isListed = await entered;
+    if (published.id !== record.id || published.timestamp.getTime() !== record.timestamp.getTime()) {
+      await strike(this.#store, listedAs(record)).catch(() => {});
+      isListed = false;
+    }
+    if (published.mediaKey === media.key) {
+      this.#wishes.ask({ mediaKey: media.key, type, owner: ownerHash(record) });
+      if (!isListed) await this.#enter(published);
+    } else await this.list(published);
     return published;
+  }
+
+  /** Writes the missing entries of a record that was found: whoever wrote the record may have died before them. Never throws. */
+  async list(record: StoredRecord): Promise<void> {
+    if (await this.#enter(record)) this.#listings.uploadRelisted(record.id);
   }
 
   /**
@@ -127,7 +141,7 @@ export class Publisher {
   }
 
   async #storedAndProbed(media: ReceivedMedia, signal: AbortSignal) {
-    const { size, etag } = await requireSize(media);
+    const { size, etag, crc32 } = await requireSize(media);
     const type = mediaTypeOf(media.head);
     if (type === undefined) throw unsupported(media.key, 'unknown_type', type);
     const probe = await this.#probes.probe(media, type, signal).catch((cause) => {
@@ -135,11 +149,16 @@ export class Publisher {
       throw new MediaFailure(media.key, { cause });
     });
     if (probe.outcome === 'unsupported') throw unsupported(media.key, probe.why, type);
-    return { ...probe, size, etag };
+    return { ...probe, size, etag, crc32 };
   }
 
-  #list(record: StoredRecord): Promise<void> {
-    return enter(this.#store, listedAs(record)).catch((error) => this.#unlisted(record.id, error));
+  async #enter(record: StoredRecord): Promise<boolean> {
+    try {
+      return await enter(this.#store, listedAs(record));
+    } catch (error) {
+      this.#listings.uploadUnlisted(record.id, error);
+      return false;
+    }
   }
 
   // A try either publishes, or leaves open whether it did: then the record is read back. The id is kept as long as it may be ours.

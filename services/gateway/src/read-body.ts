@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
 import { ClientGone, Refusal } from './refusals.ts';
 
@@ -15,6 +16,7 @@ interface BodyLimits {
 export interface BodyReading {
   /** Resolves at the end of the body. Rejects with Refusal `media_too_large` or `too_slow`, ClientGone, or what `stop` was given. */
   readonly ended: Promise<void>;
+  /** Stops reading the connection. What was read from it already, 64 KiB at most, is still taken: in the request, each chunk would take 400 bytes. */
   readonly pause: () => void;
   readonly resume: () => void;
   readonly stop: (reason: unknown) => void;
@@ -26,14 +28,14 @@ export interface BodyReading {
  * @param verdict until it resolves, reading pauses at 256 KiB; what it rejects with ends the reading
  */
 export function readBody(
-  request: Readable,
+  request: Readable & Partial<Pick<IncomingMessage, 'complete' | 'socket'>>,
   limits: BodyLimits,
   take: (chunk: Buffer) => void,
   verdict?: Promise<unknown>,
 ): BodyReading {
   const { promise: ended, resolve, reject } = Promise.withResolvers<void>();
   const isTooSlow = slownessOf(limits);
-  let [isOver, read, maxRead] = [false, 0, verdict ? maxUnverifiedBytes : Number.POSITIVE_INFINITY];
+  let [isOver, isPausing, read, maxRead] = [false, false, 0, verdict ? maxUnverifiedBytes : Number.POSITIVE_INFINITY];
   const end = (settle: () => void) => {
     if (isOver) return;
     isOver = true;
@@ -42,8 +44,20 @@ export function readBody(
     settle();
   };
   const stop = (reason: unknown) => end(() => reject(reason));
+  const pause = () => {
+    // The connection of a body that is complete is the next request's.
+    if (isOver || request.complete || !request.socket) request.pause();
+    else if (!isPausing) {
+      isPausing = true;
+      request.socket.pause();
+      process.nextTick(() => isPausing && !isOver && request.pause());
+    }
+  };
   const resume = () => {
-    if (!isOver) request.resume();
+    if (isOver) return;
+    if (isPausing && !request.complete) request.socket?.resume();
+    isPausing = false;
+    request.resume();
   };
   const takeNext = (chunk: Buffer) => {
     read += chunk.length;
@@ -53,7 +67,7 @@ export function readBody(
     } catch (error) {
       stop(error);
     }
-    if (read >= maxRead) request.pause();
+    if (read >= maxRead) pause();
   };
   const seconds = setInterval(() => {
     if (isTooSlow(read, request.isPaused())) stop(new Refusal('too_slow'));
@@ -70,7 +84,7 @@ export function readBody(
     .once('close', gone);
   if (request.destroyed) gone(request.errored);
   else request.on('data', takeNext);
-  return { ended, pause: () => request.pause(), resume, stop };
+  return { ended, pause, resume, stop };
 }
 
 /**

@@ -3,7 +3,7 @@ import { Refusal } from './refusals.ts';
 
 const maxHeaderBytes = 16 * 1024;
 const crlf = Buffer.from('\r\n');
-const cr = crlf.readUInt8(0);
+const [cr = 0, lf = 0] = crlf;
 
 /** Whoever hears what a form holds, in its order. What it throws ends the reading. */
 export interface FormListener {
@@ -38,7 +38,7 @@ export class FormReader {
 
   /** Reads the next bytes of the body. @throws Refusal `form_malformed`, or what the listener throws */
   read(chunk: Buffer): void {
-    const bytes = this.#tail.length > 0 ? Buffer.concat([this.#tail, chunk]) : chunk;
+    const bytes = joined(this.#tail, chunk);
     let at = 0;
     for (let found = bytes.indexOf(this.#delimiter); found >= 0; found = bytes.indexOf(this.#delimiter, at)) {
       this.#take(bytes.subarray(at, found));
@@ -65,7 +65,10 @@ export class FormReader {
   #take(bytes: Buffer): void {
     if (bytes.length === 0) return;
     if (this.#state === 'content') this.#listener.content(bytes);
-    if (this.#state === 'headers') this.#takeHeaders(Buffer.concat([this.#headers, bytes]));
+    if (this.#state !== 'headers') return;
+    this.#headers = joined(this.#headers, bytes);
+    // Only the end of a line can end them: a look at each byte's coming would cost the square of their length.
+    if (bytes.includes(lf) || this.#headers.length >= maxHeaderBytes) this.#takeHeaders(this.#headers);
   }
 
   #delimit(): void {
@@ -77,7 +80,6 @@ export class FormReader {
   }
 
   #takeHeaders(bytes: Buffer): void {
-    this.#headers = bytes;
     const text = bytes.toString('latin1', 0, maxHeaderBytes);
     if (/^--[ \t]*\r\n/.test(text)) {
       this.#state = 'epilogue';
@@ -93,4 +95,9 @@ export class FormReader {
     this.#listener.begin(part);
     this.#take(bytes.subarray(whole.length));
   }
+}
+
+// Most chunks follow nothing that waits, and are not copied.
+function joined(before: Buffer, bytes: Buffer): Buffer {
+  return before.length > 0 ? Buffer.concat([before, bytes]) : bytes;
 }

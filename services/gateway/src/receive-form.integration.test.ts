@@ -1,16 +1,20 @@
 import { once } from 'node:events';
 import { mkdtempDisposable, readdir, readFile } from 'node:fs/promises';
-import { createServer } from 'node:http';
+import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { FilesystemObjectStore } from '@echodrop/object-store/filesystem-object-store';
 import { type MultipartForm, multipartForm } from '@echodrop/testkit/multipart-form';
 import { RawClient } from '@echodrop/testkit/raw-client';
+import { waitUntil } from '@echodrop/testkit/wait-until';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { FormContent } from './form-content.ts';
 import { type FormSettings, receiveForm } from './receive-form.ts';
 import { Refusal } from './refusals.ts';
+import { type MemoryShare, UnverifiedMemory } from './unverified-memory.ts';
 
 const limits = {
   maxMediaBytes: 100_000,
@@ -26,14 +30,17 @@ let folder: string;
 let forms: FormSettings;
 let received: (form: FormContent) => unknown = () => {};
 let after: Promise<unknown> | undefined;
+let mediaWaits: Parameters<typeof receiveForm>[2] = {};
+let latest: IncomingMessage;
 
 beforeAll(async () => {
   folder = parts.use(await mkdtempDisposable(join(tmpdir(), 'receive-form-'))).path;
   forms = { ...limits, store: new FilesystemObjectStore(folder), orphaned: () => expect.unreachable() };
   const server = createServer(async (request, response) => {
+    latest = request;
     const end = (outcome: string) => response.setHeader('Content-Length', outcome.length).end(outcome);
     try {
-      await using form = await receiveForm(request, forms, after ? { after } : {});
+      await using form = await receiveForm(request, forms, after ? { after } : mediaWaits);
       await received(form);
       end('received');
     } catch (error) {
@@ -168,3 +175,114 @@ test('what the verdict refuses ends a form at once, malformed or not, and stands
   after = undefined;
   expect(await stored()).toEqual(before);
 });
+
+const order = { late: 'before its credentials', early: 'after its credentials' } as const;
+const KiB = 1024;
+
+/** Media waits for the verdict, in memory of its own where it came before its credentials. */
+function mediaThatWaits(kind: keyof typeof order, maxBytes = 64 * KiB) {
+  const verdict = Promise.withResolvers<void>();
+  verdict.promise.catch(() => {});
+  const waiting = { verdict, memory: new UnverifiedMemory(maxBytes), share: undefined as MemoryShare | undefined };
+  const mediaMemory = (crowdOut: Parameters<UnverifiedMemory['open']>[1]) => {
+    waiting.share = kind === 'late' ? waiting.memory.open('one', crowdOut) : undefined;
+    return waiting.share;
+  };
+  mediaWaits = { mediaAfter: verdict.promise, mediaMemory };
+  return { ...waiting, [Symbol.dispose]: () => (mediaWaits = {}) };
+}
+
+const formOf = (bytes: number) =>
+  multipartForm([
+    { name: 'media', filename: 'a.jpg', content: Buffer.alloc(bytes, 'media') },
+    { name: 'message', content: 'hello' },
+  ]);
+
+test.each(['late', 'early'] as const)('media that came %s is stored whole once the verdict is there', async (kind) => {
+  using waiting = mediaThatWaits(kind);
+  received = async ({ fields, media: file }) => {
+    expect(fields.get('message')).toBe('hello');
+    expect(await stored()).not.toContain(file?.key);
+    waiting.verdict.resolve();
+    await file?.stored();
+    expect(await readFile(join(folder, 'objects/media', `${file?.key}`))).toEqual(Buffer.alloc(60_000, 'media'));
+    expect(waiting.memory.heldBytes).toBe(0);
+  };
+  expect(await send(formOf(60_000), 5000)).toBe('received');
+});
+
+test.each(['late', 'early'] as const)(
+  'media that came %s is dropped when the verdict refuses it, and the form is read on',
+  async (kind) => {
+    using waiting = mediaThatWaits(kind);
+    const before = await stored();
+    const { contentType, body } = formOf(60_000);
+    await using client = await RawClient.connect(address);
+    client.head('/', { 'Content-Type': contentType }, body.length);
+    await client.flush(body.subarray(0, 40_000));
+    waiting.verdict.reject(new Refusal('credentials_refused'));
+    received = async ({ fields, media: file }) => {
+      expect(fields.get('message')).toBe('hello');
+      await expect(file?.stored()).rejects.toThrow('credentials_refused');
+    };
+    client.write(body.subarray(40_000));
+    expect(await client.answer()).toMatchObject({ body: 'received' });
+    expect(await stored()).toEqual(before);
+    expect(waiting.memory.heldBytes).toBe(0);
+  },
+);
+
+test('media before its credentials that is larger than its memory is refused at once, and gives all of it back', async () => {
+  using waiting = mediaThatWaits('late', 50_000);
+  const { contentType, body } = formOf(60_000);
+  await using client = await RawClient.connect(address);
+  client.head('/', { 'Content-Type': contentType }, body.length);
+  client.write(body.subarray(0, 55_000));
+  expect(await client.answer()).toMatchObject({ body: 'media_too_large' });
+  expect(waiting.memory.heldBytes).toBe(0);
+});
+
+test('media that is crowded out ends its upload', async () => {
+  using waiting = mediaThatWaits('late', 50_000);
+  const { contentType, body } = formOf(60_000);
+  await using client = await RawClient.connect(address);
+  client.head('/', { 'Content-Type': contentType }, body.length);
+  client.write(body.subarray(0, 45_000));
+  await waitUntil('held media', 5000, async () => waiting.memory.heldBytes > 40_000);
+  waiting.memory.open('another', () => expect.unreachable()).take(20_000);
+  expect(await client.answer()).toMatchObject({ body: 'overloaded' });
+  expect(waiting.memory.heldBytes).toBe(20_000);
+});
+
+test.each([
+  ['version 2', (after: Promise<void>) => ({ after })],
+  ['version 1, credentials first', (mediaAfter: Promise<void>) => ({ mediaAfter })],
+])(
+  '%s: before the verdict, chunks of one byte take no more memory than others',
+  async (_what, waits) => {
+    forms = { ...forms, maxMediaBytes: 1024 * KiB };
+    const verdict = Promise.withResolvers<void>();
+    verdict.promise.catch(() => {});
+    mediaWaits = waits(verdict.promise);
+    const { contentType, body } = formOf(600 * KiB);
+    const chunks = Buffer.from(Array.from(body, (byte) => `1\r\n${String.fromCharCode(byte)}\r\n`).join(''), 'latin1');
+    await using client = await RawClient.connect(address);
+    const before = memoryInUse();
+    client.head('/', { 'Content-Type': contentType });
+    client.write(chunks);
+    await waitUntil('a pause', 20_000, async () => latest.isPaused());
+    expect((memoryInUse() - before) / KiB).toBeLessThan(1024);
+    latest.destroy();
+    verdict.reject(new Refusal('credentials_refused'));
+    mediaWaits = {};
+    forms = { ...forms, ...limits };
+  },
+  60_000,
+);
+
+function memoryInUse(): number {
+  setFlagsFromString('--expose-gc');
+  runInNewContext('gc')();
+  const { heapUsed, external } = process.memoryUsage();
+  return heapUsed + external;
+}

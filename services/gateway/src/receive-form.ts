@@ -7,6 +7,7 @@ import { type BodyReading, readBody } from './read-body.ts';
 import { FormReader } from './read-form.ts';
 import { ReceivedMedia } from './received-media.ts';
 import { Refusal } from './refusals.ts';
+import type { MemoryShare } from './unverified-memory.ts';
 
 // What a form may have beside its media.
 const formOverheadBytes = 1024 * 1024;
@@ -26,6 +27,10 @@ export interface FormSettings {
 interface Receiving {
   /** Nothing reaches the store before it resolves; when it rejects, the upload ends with that at once. */
   readonly after?: Promise<unknown>;
+  /** The media does not reach the store before it resolves; when it rejects, the media is dropped and the form is read on. */
+  readonly mediaAfter?: Promise<unknown>;
+  /** Called when the media begins. Media without memory of its own waits for `mediaAfter` at 256 KiB. */
+  readonly mediaMemory?: (crowdOut: (reason: Refusal) => void) => MemoryShare | undefined;
   /** Called with each field that was read. */
   readonly fieldRead?: (fields: ReadonlyMap<FieldName, string>) => void;
   /** Called with the media's first bytes before they reach the store; when it rejects, the upload ends with that. */
@@ -44,17 +49,24 @@ export function requireFittingBody(request: IncomingMessage, maxMediaBytes: numb
  * Reads a multipart body to its end, its media straight into the store; the store may have the last of it later (`media.stored`).
  * Disposing the form discards the media unless it was committed.
  * @throws Refusal `form_malformed`, `media_too_large`, `too_slow`; ClientGone; StoreUnavailable; before any of these what
- * `after` rejects with; what `mediaBegins` rejects with
+ * `after` rejects with; what `mediaBegins` rejects with; what `mediaMemory` refuses
  */
 export async function receiveForm(
   request: IncomingMessage,
   settings: FormSettings,
-  { after: verdict, fieldRead, mediaBegins: begins, hashed }: Receiving,
+  {
+    after: verdict,
+    mediaAfter: after = verdict,
+    mediaMemory: memory,
+    fieldRead,
+    mediaBegins: begins,
+    hashed,
+  }: Receiving,
 ): Promise<FormContent> {
   const { store, orphaned, maxMediaBytes: maxBytes, minBytesPerSecond, maxUploadSeconds: maxSeconds } = settings;
   // No byte comes before it is there.
   let body: BodyReading;
-  const receiveMedia = () => new ReceivedMedia({ store, orphaned, body, maxBytes, verdict, begins, hashed });
+  const receiveMedia = () => new ReceivedMedia({ store, orphaned, body, maxBytes, after, memory, begins, hashed });
   await using unpublished = new AsyncDisposableStack();
   const content = unpublished.use(new FormContent(receiveMedia, fieldRead));
   const read = async () => {

@@ -2,8 +2,14 @@ import { createHash, type Hash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { probeHeadBytes } from '@echodrop/contracts/probe';
 import { mediaObject, newMediaKey } from '@echodrop/object-store/object-keys';
-import { type ObjectStore, type StoredObject, StoreUnavailable } from '@echodrop/object-store/object-store';
+import { type ObjectStore, StoreUnavailable, type WrittenObject } from '@echodrop/object-store/object-store';
+import { HeldBytes } from './held-bytes.ts';
 import type { BodyReading } from './read-body.ts';
+import type { Refusal } from './refusals.ts';
+import type { MemoryShare } from './unverified-memory.ts';
+
+// Of media that waits, without memory of its own.
+const maxWaitingBytes = 256 * 1024;
 
 interface Receiving {
   readonly store: ObjectStore;
@@ -12,8 +18,10 @@ interface Receiving {
   /** Where the bytes come from: paused while the store does not keep up, and stopped when they cannot be stored. */
   readonly body: Pick<BodyReading, 'pause' | 'resume' | 'stop'>;
   readonly maxBytes: number;
-  /** Nothing reaches the store before it resolves. */
-  readonly verdict?: Promise<unknown> | undefined;
+  /** Nothing reaches the store before it resolves; when it rejects, the media is dropped. */
+  readonly after?: Promise<unknown> | undefined;
+  /** Opens the memory that holds the media until then. Without it, reading pauses at 256 KiB. */
+  readonly memory?: ((crowdOut: (reason: Refusal) => void) => MemoryShare | undefined) | undefined;
   /** Called with the first bytes before they reach the store; what it rejects with ends the receiving. */
   readonly begins?: ((first: Buffer) => Promise<void>) | undefined;
   /** Whether `contentHash` will be asked for. */
@@ -27,43 +35,48 @@ export class ReceivedMedia implements AsyncDisposable {
   readonly #stop = new AbortController();
   readonly #source: Readable;
   readonly #hash: Hash | undefined;
+  readonly #memory: MemoryShare | undefined;
+  /** What waits for the source to be read. */
+  readonly #held = new HeldBytes();
   #head = Buffer.alloc(0);
   #size = 0;
-  #stored: Promise<StoredObject | undefined> = Promise.resolve(undefined);
+  #hasEnded = false;
+  /** Whether the store reads the source. */
+  #isStoring = false;
+  #isDropped = false;
+  #stored: Promise<WrittenObject | undefined> = Promise.resolve(undefined);
   #committed = false;
 
   constructor(receiving: Receiving) {
     this.#receiving = receiving;
     this.#hash = receiving.hashed ? createHash('sha256') : undefined;
-    this.#source = new Readable({ read: receiving.body.resume });
+    this.#source = new Readable({ read: () => this.#readOn() });
     // The store's reader, or nobody, hears of it.
     this.#source.on('error', () => {});
+    this.#memory = receiving.memory?.((reason) => this.#refuse(reason));
   }
 
   /** Takes the next bytes; what is beyond the limit is dropped. */
   write(bytes: Buffer): void {
-    const { body } = this.#receiving;
     const isFirst = this.#size === 0;
     this.#size += bytes.length;
-    if (this.tooLarge) {
-      this.#source.destroy(new Error('media is too large'));
-      // What is destroyed asks for nothing more.
-      body.resume();
-      return;
-    }
+    if (this.tooLarge) this.#drop(new Error('media is too large'));
+    if (this.#isDropped) return;
     const missing = probeHeadBytes - this.#head.length;
     if (missing > 0) this.#head = Buffer.concat([this.#head, bytes.subarray(0, missing)]);
     this.#hash?.update(bytes);
     if (isFirst) {
-      this.#stored = this.#put(bytes);
-      this.#stored.catch((error) => this.tooLarge || body.stop(error));
+      this.#stored = this.#put();
+      this.#stored.catch((error) => this.#isDropped || this.#receiving.body.stop(error));
     }
-    if (!this.#source.push(bytes)) body.pause();
+    if (!this.#isStoring || this.#held.length > 0) this.#hold(bytes);
+    else if (!this.#source.push(bytes)) this.#receiving.body.pause();
   }
 
   /** All bytes have come. Empty media is not stored. */
   end(): void {
-    this.#source.push(null);
+    this.#hasEnded = true;
+    if (this.#isStoring && this.#held.length === 0) this.#source.push(null);
     // What has ended asks for nothing more.
     this.#receiving.body.resume();
   }
@@ -89,7 +102,7 @@ export class ReceivedMedia implements AsyncDisposable {
   }
 
   /** Size and tag of the media once it is in the store; undefined when it was empty or too large. @throws what kept it from being stored */
-  async stored(): Promise<StoredObject | undefined> {
+  async stored(): Promise<WrittenObject | undefined> {
     return this.tooLarge ? undefined : this.#stored;
   }
 
@@ -100,7 +113,10 @@ export class ReceivedMedia implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     if (this.#committed) return;
-    this.#stop.abort(new Error('media is discarded'));
+    const reason = new Error('media is discarded');
+    this.#stop.abort(reason);
+    this.#drop(reason);
+    if (!this.#isStoring) return;
     try {
       if (await this.#stored) await this.#receiving.store.remove(mediaObject(this.key));
     } catch (error) {
@@ -109,10 +125,53 @@ export class ReceivedMedia implements AsyncDisposable {
     }
   }
 
-  async #put(first: Buffer): Promise<StoredObject> {
-    const { store, verdict, begins } = this.#receiving;
-    await verdict;
-    await begins?.(first);
+  async #put(): Promise<WrittenObject> {
+    const { store, after, begins } = this.#receiving;
+    await after?.catch((error) => {
+      this.#drop(error);
+      throw error;
+    });
+    this.#memory?.verified();
+    await begins?.(this.#head);
+    if (this.#source.errored) throw this.#source.errored;
+    this.#isStoring = true;
     return store.put(mediaObject(this.key), this.#source, { signal: this.#stop.signal });
+  }
+
+  #hold(bytes: Buffer): void {
+    try {
+      this.#memory?.take(bytes.length);
+    } catch (error) {
+      this.#refuse(error);
+      return;
+    }
+    this.#held.push(bytes);
+    if (!this.#memory && this.#held.length >= maxWaitingBytes) this.#receiving.body.pause();
+  }
+
+  /** The source is asked for more. */
+  #readOn(): void {
+    const next = this.#held.shift();
+    if (next) {
+      this.#memory?.giveBack(next.length);
+      this.#source.push(next);
+    } else if (this.#hasEnded) this.#source.push(null);
+    else this.#receiving.body.resume();
+  }
+
+  #refuse(reason: unknown): void {
+    this.#drop(reason);
+    this.#receiving.body.stop(reason);
+  }
+
+  /** Gives back what it holds, and takes nothing more. */
+  #drop(reason: unknown): void {
+    if (this.#isDropped) return;
+    this.#isDropped = true;
+    this.#held.clear();
+    this.#memory?.[Symbol.dispose]();
+    this.#source.destroy(reason instanceof Error ? reason : new Error('media is dropped', { cause: reason }));
+    // What is dropped waits for nothing.
+    this.#receiving.body.resume();
   }
 }

@@ -13,6 +13,9 @@ export const unsupportedSentences = {
   too_costly: 'The photo or video takes too much work to read; saving it anew with another program may help.',
 } as const satisfies Record<UnsupportedReason, string>;
 
+/** Media that came before its credentials, and is larger than what is held without them. */
+export const secretsFirst = 'Media this large must come after the four credential fields.';
+
 /** Every answer that is not 200: its status and the sentence that a client reads. A sentence never echoes input. */
 export const refusals = {
   parameter_missing: [400, 'key, message and media are all required, and media must not be empty.'],
@@ -40,7 +43,7 @@ export const refusals = {
   media_unsupported: [415, unsupportedSentences.unknown_type],
   expectation_failed: [417, 'The only expectation that we know is 100-continue.'],
   idempotency_key_reused: [422, 'This Idempotency-Key was used for another upload.'],
-  too_many_requests: [429, 'There are more uploads of this user or this application than we take.'],
+  too_many_requests: [429, 'Upload rate or concurrency limit exceeded.'],
   headers_too_large: [431, 'The headers of the request are too large.'],
   overloaded: [503, 'There is more to do than we can; please try again soon.'],
   unavailable: [503, 'A part of the service is down; please try again soon.'],
@@ -50,7 +53,8 @@ export type Reason = keyof typeof refusals;
 
 /** All sentences that a reason may be told in. */
 export function sentencesOf(reason: Reason): readonly string[] {
-  return reason === 'media_unsupported' ? Object.values(unsupportedSentences) : [refusals[reason][1]];
+  if (reason === 'media_unsupported') return Object.values(unsupportedSentences);
+  return [refusals[reason][1], ...(reason === 'media_too_large' ? [secretsFirst] : [])];
 }
 
 interface RefusalOptions {

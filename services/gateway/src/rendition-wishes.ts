@@ -11,7 +11,7 @@ export class RenditionWishes {
   }
 
   /** Asks for all renditions of published media; never throws. */
-  ask(media: Pick<RenditionQuestion, 'mediaKey' | 'type'>): void {
+  ask(media: Omit<RenditionQuestion, 'set'>): void {
     this.#renditions.wish(media).catch((error) => this.#failed(media.mediaKey, error));
   }
 }

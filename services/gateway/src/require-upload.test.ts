@@ -7,7 +7,7 @@ import { Refusal } from './refusals.ts';
 import { requireParameters } from './require-upload.ts';
 
 const apiKeys = new ApiKeys(new Secret('web=first, second'));
-const stored = { key: 'media/a', size: 1, etag: 'e' };
+const stored = { key: 'media/a', size: 1, etag: 'e', crc32: '00000000' };
 const media = { tooLarge: false, stored: async () => stored } as ReceivedMedia;
 
 function form(fields: Partial<Record<FieldName, string>>, files: readonly FieldName[] = []) {

@@ -1,4 +1,4 @@
-import type { StoredObject } from '@echodrop/object-store/object-store';
+import type { WrittenObject } from '@echodrop/object-store/object-store';
 import type { ApiKeys } from './api-keys.ts';
 import type { FormContent } from './form-content.ts';
 import type { ReceivedMedia } from './received-media.ts';
@@ -30,7 +30,7 @@ export async function requireParameters(
 }
 
 /** The media as it lies in the store. @throws Refusal `media_too_large` */
-export async function requireSize(media: ReceivedMedia): Promise<StoredObject> {
+export async function requireSize(media: ReceivedMedia): Promise<WrittenObject> {
   const stored = await media.stored();
   if (media.tooLarge || stored === undefined) throw new Refusal('media_too_large');
   return stored;

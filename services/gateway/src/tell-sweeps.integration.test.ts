@@ -33,14 +33,20 @@ test('what a sweep has reported is told, that there was none too, and nothing wh
     renditions: { found: 0, removed: 0, bytes: 0 },
     uploads: { found: 1, removed: 1, bytes: 0 },
   };
-  await writeSweepReport(store, { completed: new Date('2026-11-21T11:36:34Z'), kinds });
+  await writeSweepReport(store, {
+    completed: new Date('2026-11-21T11:36:34Z'),
+    kinds,
+    listings: { missing: 5, added: 4 },
+  });
   const lines = await told(store);
   expect(lines).toContain('echodrop_sweep_completed_timestamp_seconds{} 1795260994');
   expect(lines).toContain('echodrop_sweep_found_objects{kind="media"} 3');
   expect(lines).toContain('echodrop_sweep_removed_objects{kind="media"} 2');
   expect(lines).toContain('echodrop_sweep_found_bytes{kind="media"} 700');
   expect(lines).toContain('echodrop_sweep_found_objects{kind="uploads"} 1');
-  expect(lines).toHaveLength(10);
+  expect(lines).toContain('echodrop_sweep_unlisted_uploads{} 5');
+  expect(lines).toContain('echodrop_sweep_relisted_uploads{} 4');
+  expect(lines).toHaveLength(12);
   await store.put(sweepReportObject, Readable.from([Buffer.from('no report')]));
   expect(await told(store)).toEqual([]);
 });

@@ -3,7 +3,7 @@ import type { VerificationClient } from '@echodrop/contracts/verification-client
 import type { Admission } from './admission.ts';
 import type { ApiKeys } from './api-keys.ts';
 import { credentialsFromHeaders, requireCaller } from './credentials.ts';
-import { EarlyVerdict } from './early-verdict.ts';
+import { EarlyCaller } from './early-caller.ts';
 import type { OncePublisher, Published } from './idempotency.ts';
 import { idempotencyKeyOf } from './idempotency-key.ts';
 import { type FormSettings, receiveForm, requireFittingBody } from './receive-form.ts';
@@ -33,7 +33,7 @@ export async function uploadV2(
   { request, clientAddress, sendBody, gone }: Upload,
   parts: UploadParts,
 ): Promise<Published> {
-  using admitted = parts.admission.admit();
+  using admitted = parts.admission.admit(clientAddress, 'unverified');
   const credentials = await credentialsFromHeaders(request.headers, parts.verifier, parts.forms.compatibility);
   const idempotencyKey = idempotencyKeyOf(request.headers);
   requireFittingBody(request, parts.forms.maxMediaBytes);
@@ -57,19 +57,24 @@ export async function uploadV1(
   { request, clientAddress, sendBody, gone }: Upload,
   parts: UploadParts,
 ): Promise<Published> {
-  using admitted = parts.admission.admit();
+  using admitted = parts.admission.admit(clientAddress, 'anonymous');
   const idempotencyKey = idempotencyKeyOf(request.headers);
   requireFittingBody(request, parts.forms.maxMediaBytes);
   sendBody();
-  const early = new EarlyVerdict(parts.verifier, clientAddress, gone);
+  // Anonymous until the caller is verified: where the secrets are wrong the form is read on, as slowly as its sender likes.
+  const early = new EarlyCaller((credentials) =>
+    parts.verifier.verify({ credentials, clientAddress }, gone).then(requireCaller).then(admitted.byCaller),
+  );
   await using form = await receiveForm(request, parts.forms, {
     fieldRead: early.fieldRead,
+    mediaAfter: early.verified,
+    mediaMemory: (crowdOut) => (early.isAsked ? undefined : admitted.openMemory(crowdOut)),
     mediaBegins: admitted.withMedia,
     hashed: idempotencyKey !== undefined,
   });
-  const verdict = early.verdict;
+  const caller = early.caller;
   const upload = await requireParameters(form, parts.apiKeys, parts.forms.compatibility);
-  const caller = await admitted.byCaller(requireCaller(await verdict));
+  await caller;
   await admitted.fromApplication(upload.application);
-  return await parts.publisher.publish(upload, caller, idempotencyKey, gone);
+  return await parts.publisher.publish(upload, await caller, idempotencyKey, gone);
 }

@@ -1,7 +1,12 @@
 import { expect, test } from 'vitest';
 import { readConfig } from './config.ts';
 
-const env = { REDIS_URL: 'redis://127.0.0.1', OBJECT_STORE: 'filesystem', OBJECT_STORE_DIR: '/tmp/store' };
+const env = {
+  REDIS_URL: 'redis://127.0.0.1',
+  OBJECT_STORE: 'filesystem',
+  OBJECT_STORE_DIR: '/tmp/store',
+  RENDITION_QUEUE_SECRET: 'a secret of this test',
+};
 
 test.each(['https://example.org/report?a=b', 'mailto:abuse@example.org'])('%s is a contact', (contact) => {
   expect(readConfig({ ...env, ABUSE_CONTACT: contact }).ABUSE_CONTACT).toBe(contact);

@@ -6,6 +6,7 @@ import {
   port,
   readSettings,
   requiredWhen,
+  rotatedSecret,
   type Settings,
   text,
 } from '@echodrop/service/env';
@@ -18,6 +19,7 @@ const settings = {
   ...queueRedisSettings,
   ...storeSettings,
   PORT: port(8081),
+  RENDITION_QUEUE_SECRET: rotatedSecret({ minLength: 16 }),
   /** Where people reach the site; the gateway's setting of this name is the same. */
   PUBLIC_SITE_URL: httpOrigin('http://127.0.0.1:8081'),
   /** What the site is called on its pages and in previews. */

@@ -44,7 +44,7 @@ curl -X DELETE ${gateway}/2/media/Ab3dE6gH9j \\
   -H "X-Verify-Credentials-Authorization: $OAUTH_HEADER"</code></pre>
 
 <h2>Upload, version 1</h2>
-<p>For old applications only: no headers, but the four secrets as fields of the form. It gives the same record.</p>
+<p>For old applications only: no headers, but the four secrets as fields of the form, before the file: a large file in front of them is refused. It gives the same record.</p>
 <pre><code>curl ${gateway}/1/upload.xml \\
   -F key=YOUR_API_KEY \\
   -F consumer_token=… -F consumer_secret=… \\

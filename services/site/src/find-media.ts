@@ -64,7 +64,7 @@ export async function isMediaGone(
   sources: MediaSources,
   signal: AbortSignal,
 ): Promise<boolean> {
-  if (await sources.store.stat(mediaObject(mediaKey))) return false;
+  if (await sources.store.exists(mediaObject(mediaKey))) return false;
   const isTakenDown = (await findPublished(sources, id, signal)) === 'gone';
   if (!isTakenDown) sources.events.mediaMissing(id, mediaKey);
   return true;

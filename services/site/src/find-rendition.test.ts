@@ -2,6 +2,7 @@ import { mkdtempDisposable } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
+import { ownerHash } from '@echodrop/archive/owner';
 import { QueueUnavailable } from '@echodrop/contracts/ask-queue';
 import type { RenditionAnswer } from '@echodrop/contracts/rendition';
 import { filmRecipe, pictureRecipes } from '@echodrop/media/recipes';
@@ -53,6 +54,17 @@ test('what is made while a reader waits is found', async () => {
   expect(await look([large], { outcome: 'made' })).toMatchObject({ state: 'ready', object: { size: 7 } });
   expect(await look([], new Error('not asked again'))).toMatchObject({ state: 'ready' });
   expect(told).toEqual(['made']);
+});
+
+test('a missing rendition is requested for the owner of the media', async () => {
+  const asked: unknown[] = [];
+  const make = async (question: unknown) => {
+    asked.push(question);
+    return unsupported;
+  };
+  await findRendition(record, large, { store, renditions: { make }, events }, signal);
+  const { mediaKey, type } = record;
+  expect(asked).toEqual([{ mediaKey, type, set: 'pictures', owner: ownerHash(record) }]);
 });
 
 test('of a set of which one cannot be made, the others are found', async () => {

@@ -1,3 +1,4 @@
+import { ownerHash } from '@echodrop/archive/owner';
 import { QueueUnavailable } from '@echodrop/contracts/ask-queue';
 import type { RenditionClient } from '@echodrop/contracts/rendition';
 import { isPhoto } from '@echodrop/media/media-type';
@@ -67,11 +68,12 @@ export async function makeRendition(
 }
 
 async function asked(
-  { mediaKey, type }: PublishedMedia,
+  record: PublishedMedia,
   recipe: Recipe,
   { renditions, events }: RenditionSources,
   waiting: { readonly waitMs: number; readonly signal: AbortSignal },
 ): Promise<Wait['outcome']> {
+  const { mediaKey, type } = record;
   const began = performance.now();
   const told = (outcome: Wait['outcome'], error?: unknown) => {
     events.renditionAwaited({
@@ -84,7 +86,10 @@ async function asked(
     return outcome;
   };
   try {
-    const { outcome } = await renditions.make({ mediaKey, type, set: setOf(recipe) }, waiting);
+    const { outcome } = await renditions.make(
+      { mediaKey, type, set: setOf(recipe), owner: ownerHash(record) },
+      waiting,
+    );
     return told(outcome);
   } catch (error) {
     if (error instanceof QueueUnavailable) return told('not_ready', error);

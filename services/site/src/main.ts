@@ -3,6 +3,7 @@ import { RenditionClient } from '@echodrop/contracts/rendition';
 import { objectStoreFromSettings } from '@echodrop/object-store/object-store-from-settings';
 import { ObservedObjectStore } from '@echodrop/object-store/observed-object-store';
 import { storeMetrics } from '@echodrop/object-store/store-metrics';
+import { Forgeries } from '@echodrop/service/forgeries';
 import { observeRequests } from '@echodrop/service/http-metrics';
 import { listen } from '@echodrop/service/http-server';
 import { queueRedisUrl } from '@echodrop/service/redis';
@@ -22,7 +23,13 @@ await runService('site', readConfig, async ({ config, log, metrics, health, part
   // The queue is not needed: what was made once is shown without it.
   health.needs('store', () => store.ready());
 
-  const renditions = new SharedRenditions(parts.use(new RenditionClient({ url: queueRedisUrl(config), log })));
+  const queue = {
+    url: queueRedisUrl(config),
+    secret: config.RENDITION_QUEUE_SECRET,
+    log,
+    forgeries: new Forgeries(log, metrics),
+  };
+  const renditions = new SharedRenditions(parts.use(new RenditionClient(queue)));
   const events = siteEvents(log, metrics);
   if (!isTrustworthy(config.PUBLIC_SITE_URL)) events.publicSiteUnencrypted(config.PUBLIC_SITE_URL);
   const app = siteApp({

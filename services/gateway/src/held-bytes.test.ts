@@ -1,0 +1,56 @@
+import { randomBytes, randomInt } from 'node:crypto';
+import { expect, test } from 'vitest';
+import { HeldBytes } from './held-bytes.ts';
+
+function drained(held: HeldBytes): Buffer[] {
+  const pieces = [];
+  for (let next = held.shift(); next; next = held.shift()) pieces.push(next);
+  return pieces;
+}
+
+test.each([1, 100, 5000, 70_000])(
+  'pieces of up to %i bytes come out in their order, also while more come in',
+  (most) => {
+    const held = new HeldBytes();
+    const [sent, taken]: [Buffer[], Buffer[]] = [[], []];
+    for (let i = 0; i < 200; i += 1) {
+      const piece = randomBytes(randomInt(1, most + 1));
+      sent.push(piece);
+      held.push(piece);
+      const next = i % 3 === 0 && held.shift();
+      if (next) taken.push(next);
+    }
+    const rest = held.length;
+    const last = Buffer.concat(drained(held));
+    expect(Buffer.concat([...taken, last])).toEqual(Buffer.concat(sent));
+    expect([rest, held.length]).toEqual([last.length, 0]);
+  },
+);
+
+test('single bytes are kept together in blocks of 16 KiB', () => {
+  const held = new HeldBytes();
+  for (let i = 0; i < 64 * 1024; i += 1) held.push(Buffer.from([i % 256]));
+  expect(drained(held).map(({ length }) => length)).toEqual(Array(4).fill(16 * 1024));
+});
+
+test('a single byte between large pieces does not cost a block', () => {
+  const held = new HeldBytes();
+  for (let i = 0; i < 10; i += 1) {
+    held.push(Buffer.from([i]));
+    held.push(Buffer.alloc(4096));
+  }
+  const blocks = new Set(
+    drained(held)
+      .filter(({ length }) => length === 1)
+      .map(({ buffer }) => buffer),
+  );
+  expect(blocks.size).toBe(1);
+});
+
+test('what is cleared is empty and takes more', () => {
+  const held = new HeldBytes();
+  held.push(Buffer.from('one'));
+  held.clear();
+  held.push(Buffer.from('two'));
+  expect(Buffer.concat(drained(held)).toString()).toBe('two');
+});
