@@ -8,7 +8,8 @@ export interface ComposeService {
   readonly build?: { readonly args: Readonly<Record<string, string>> };
   readonly profiles?: readonly string[];
   readonly environment?: Readonly<Record<string, string>>;
-  readonly secrets?: readonly string[];
+  /** As a name where the file within the container is called the same. */
+  readonly secrets?: readonly (string | { readonly source: string; readonly target: string })[];
   readonly networks: readonly string[];
   readonly ports?: readonly string[];
   readonly restart?: string;

@@ -1,9 +1,10 @@
-import { readFileSync } from 'node:fs';
+import { chmodSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { variableOf } from '@echodrop/client/local-system';
 import { expect, test } from 'vitest';
 import { readForgetConfig, readProviderTestConfig, readStoreConfig } from '../services/admin/src/config.ts';
 import { type ComposeService, composeFile, composeText, ownServices, root } from './compose-file.fixture.ts';
+import { makeSecrets } from './made-secrets.fixture.ts';
 import { configReaders, type ServiceName } from './services.ts';
 
 const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
@@ -90,26 +91,70 @@ test.each(services)('%s is restarted, kept small, and can change nothing but wha
 test('the images are of this version, or of a tag that names one', () => {
   for (const [name, { image }] of ownServices()) {
     const own = name === 'sweeper' ? 'admin' : name;
-    const tag = own === 'proxy' ? `\${PROXY_VERSION:-2}` : `\${ECHODROP_VERSION:-${version}}`;
+    const tag = own === 'proxy' ? `\${PROXY_VERSION:-3}` : `\${ECHODROP_VERSION:-${version}}`;
     expect(image).toBe(`echodrop/${own}:${tag}`);
   }
   const others = services.filter(([, { image }]) => !image.startsWith('echodrop/'));
-  for (const [, { image }] of others) expect(image).toMatch(/^[\w./-]+:[^:@]*\d[^:@]*$/);
+  for (const [, { image }] of others) expect(image).toMatch(/^[\w./-]+:[^:@]*\d[^:@]*(@sha256:[\da-f]{64})?$/);
 });
 
 test('every secret comes from a file, and nobody is given one that it does not read', () => {
   const used = new Set<string>();
   for (const [name, { secrets = [], environment = {}, ...rest }] of services) {
     for (const secret of secrets) {
-      used.add(secret);
-      const isRead = JSON.stringify([environment, rest]).includes(`/run/secrets/${secret}`);
-      expect({ name, secret, isRead }).toEqual({ name, secret, isRead: true });
+      const { source, target } = typeof secret === 'string' ? { source: secret, target: secret } : secret;
+      used.add(source);
+      const isNamed = JSON.stringify([environment, rest]).includes(`/run/secrets/${target}`);
+      const isRead = isNamed || (name === 'store-set-up' && readBySetUp.includes(target));
+      expect({ name, target, isRead }).toEqual({ name, target, isRead: true });
     }
-    for (const path of JSON.stringify(environment).matchAll(/\/run\/secrets\/([A-Z\d_]+)/g)) {
-      expect(secrets).toContain(path[1]);
+    const targets = secrets.map((secret) => (typeof secret === 'string' ? secret : secret.target));
+    for (const path of JSON.stringify([environment, rest]).matchAll(/\/run\/secrets\/([A-Z\d_]+)/g)) {
+      expect(targets).toContain(path[1]);
     }
   }
   expect([...used].sort()).toEqual(Object.keys(composeFile.secrets).sort());
+});
+
+// By names that deploy/store/set-up puts together.
+const policies = readdirSync(join(root, 'deploy/store/policies')).map((file) => file.replace('.json', ''));
+const readBySetUp = [
+  ...policies.flatMap((service) => ['S3_ACCESS_KEY', 'S3_SECRET_KEY'].map((name) => variableOf(service, name))),
+  ...['S3_ROOT_USER', 'S3_ROOT_PASSWORD'],
+];
+
+test('deploy/make-secrets makes every secret, and no other', async () => {
+  await using made = await makeSecrets();
+  // The operator's own, which no container has.
+  expect(readdirSync(made.folder).sort()).toEqual(
+    [...Object.keys(composeFile.secrets), 'REDIS_OPERATOR_PASSWORD'].sort(),
+  );
+});
+
+test('deploy/make-secrets refuses a Redis password that its address has to encode', async () => {
+  await using made = await makeSecrets();
+  const file = join(made.folder, 'SITE_QUEUE_REDIS_URL');
+  chmodSync(file, 0o600);
+  writeFileSync(file, 'redis+sentinel://site:secret@queue-redis:26379/my%20set\n');
+  await made.makeAgain();
+  writeFileSync(file, 'redis://site:sec%72et@queue-redis:6379\n');
+  await expect(made.makeAgain()).rejects.toThrow('must not need percent-encoding');
+});
+
+test("the root's key is MinIO's and that of what sets it up, and each service has keys of its own", () => {
+  const holders = new Map<string, string[]>();
+  for (const [name, { secrets = [] }] of services)
+    for (const secret of secrets) {
+      const source = typeof secret === 'string' ? secret : secret.source;
+      if (/_S3_|_REDIS_|S3_ROOT/.test(source)) holders.set(source, [...(holders.get(source) ?? []), name]);
+    }
+  for (const [source, names] of holders) {
+    const owner = policies.concat('auth-verifier').find((service) => source.startsWith(variableOf(service, '')));
+    const others = names.filter((name) => name !== 'store-set-up' && name !== owner);
+    const allowed = { S3_ROOT: ['minio'], QUEUE_REDIS_ACL: ['queue-redis'], CACHE_REDIS_ACL: ['cache-redis'] };
+    const [, may = []] = Object.entries(allowed).find(([prefix]) => source.startsWith(prefix)) ?? [];
+    expect({ source, others }).toEqual({ source, others: may });
+  }
 });
 
 // The names that a service asks its environment for.
@@ -129,7 +174,8 @@ function environmentOf(service: ComposeService | undefined): NodeJS.ProcessEnv {
   const settings = Object.fromEntries(example.matchAll(/^([A-Z\d_]+)=(.*)$/gm).map(([, name, value]) => [name, value]));
   const entries = Object.entries(service?.environment ?? {}).map(([name, value]): [string, string] => {
     const [, secret] = /^\/run\/secrets\/(.*)$/.exec(value) ?? [];
-    if (secret) return [secret, secret.endsWith('_REDIS_URL') ? 'redis://:password@redis:6379' : `a secret: ${secret}`];
+    if (secret)
+      return [secret, secret.endsWith('_REDIS_URL') ? 'redis://user:password@redis:6379' : `a secret: ${secret}`];
     const filledIn = value.replace(/\$\{([A-Z\d_]+)(?::([-?+])([^}]*))?\}/g, (_all, of, how, or = '') =>
       how === '+' ? (settings[of] ? or : '') : (settings[of] ?? or),
     );

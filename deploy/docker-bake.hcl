@@ -13,7 +13,7 @@ variable "VERSION" {
 
 variable "PROXY_VERSION" {
   description = "The proxy's own, which changes when deploy/proxy does"
-  default     = "2"
+  default     = "3"
 }
 
 variable "REVISION" {

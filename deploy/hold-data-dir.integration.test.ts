@@ -1,4 +1,4 @@
-import { mkdtemp, rm, stat } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -18,6 +18,7 @@ test('a directory is made, and held by one at a time, whose pid the other one is
   {
     using _held = await holdDataDir(dir, signal);
     expect((await stat(dir)).isDirectory()).toBe(true);
+    expect(await modeOf(dir)).toBe(0o700);
     await expect(holdDataDir(`${dir}/../b/`, signal)).rejects.toThrow(
       `another system (process ${process.pid}) is running`,
     );
@@ -25,6 +26,29 @@ test('a directory is made, and held by one at a time, whose pid the other one is
   }
   using _again = await holdDataDir(dir, signal);
 });
+
+test('a directory of an earlier start is closed to other users, with what is in it', async () => {
+  const dir = join(folder, 'open');
+  await mkdir(join(dir, 'logs'), { recursive: true, mode: 0o755 });
+  await chmod(dir, 0o755);
+  using _held = await holdDataDir(dir, signal);
+  expect([await modeOf(dir), await modeOf(join(dir, 'logs'))]).toEqual([0o700, 0o700]);
+});
+
+test('of a directory that holds other things only the folders of the system are closed', async () => {
+  const dir = join(folder, 'shared');
+  await mkdir(join(dir, 'logs'), { recursive: true });
+  await mkdir(join(dir, 'photos'));
+  for (const each of [dir, join(dir, 'logs'), join(dir, 'photos')]) await chmod(each, 0o755);
+  using _held = await holdDataDir(dir, signal);
+  expect([await modeOf(dir), await modeOf(join(dir, 'logs')), await modeOf(join(dir, 'photos'))]).toEqual([
+    0o755, 0o700, 0o755,
+  ]);
+});
+
+async function modeOf(path: string): Promise<number> {
+  return (await stat(path)).mode & 0o777;
+}
 
 test.each([
   ['/proc/nope', '/proc/nope'],

@@ -1,20 +1,24 @@
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { realpath } from 'node:fs/promises';
+import { chmod, readdir, realpath, stat } from 'node:fs/promises';
 import { connect, createServer } from 'node:net';
+import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { ExecaError, execa } from 'execa';
 
 const withinMs = 10_000;
 
+const ownFolders = ['logs', 'redis', 'secrets', 'store'];
+
 /**
- * Makes the directory and holds it until disposed of, or until this process is gone: two systems on one would spoil each other's
- * Redis. What is held is an abstract socket, which the system lets go of by itself and which tells who asks the holder's pid;
+ * Makes the directory, for its owner alone, and holds it until disposed of, or until this process is gone: two systems on one would spoil each
+ * other's Redis. What is held is an abstract socket, which the system lets go of by itself and which tells who asks the holder's pid;
  * outside of Linux there is none, and nobody checks.
  * @throws an Error when another process holds it, or when it cannot be made; or the signal's reason
  */
 export async function holdDataDir(dir: string, signal: AbortSignal): Promise<Disposable> {
   await make(dir, signal);
+  await closeToOthers(dir);
   const holder = createServer((socket) => socket.on('error', () => {}).end(String(process.pid)));
   if (process.platform === 'linux') {
     const id = createHash('sha256')
@@ -36,12 +40,20 @@ export async function holdDataDir(dir: string, signal: AbortSignal): Promise<Dis
 // Node's own recursive mkdir tries for ever where there is a parent but the system says that there is none, as in /proc.
 async function make(dir: string, signal: AbortSignal): Promise<void> {
   try {
-    await execa('mkdir', ['-p', dir], { cancelSignal: signal, timeout: withinMs });
+    await execa('mkdir', ['-p', '-m', '700', dir], { cancelSignal: signal, timeout: withinMs });
   } catch (cause) {
     signal.throwIfAborted();
     const reason = cause instanceof ExecaError && !cause.timedOut ? cause.stderr : `not within ${withinMs / 1000} s`;
     throw new Error(`DATA_DIR cannot be made: ${reason}`, { cause });
   }
+}
+
+// A directory that holds anything else, or belongs to another user, stays open: then only our folders in it are closed.
+async function closeToOthers(dir: string): Promise<void> {
+  const [names, { uid }] = await Promise.all([readdir(dir), stat(dir)]);
+  const own = names.filter((name) => ownFolders.includes(name)).map((name) => join(dir, name));
+  const isOurs = own.length === names.length && uid === process.getuid?.();
+  await Promise.all((isOurs ? [dir, ...own] : own).map((each) => chmod(each, 0o700)));
 }
 
 /** Its pid, or nothing where it does not answer. */

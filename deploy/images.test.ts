@@ -53,6 +53,8 @@ function portsOf(name: ServiceName): number[] {
     ...{
       VERIFIER_SECRET: secret,
       CACHE_KEY_SECRET: secret,
+      PROBE_QUEUE_SECRET: secret,
+      RENDITION_QUEUE_SECRET: secret,
       USER_ID_SECRET: secret,
       IDENTITY_PROVIDERS: 'https://a.example/verify',
     },

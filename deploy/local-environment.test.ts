@@ -2,10 +2,10 @@ import { localProvider } from '@echodrop/client/local-system';
 import { expect, test } from 'vitest';
 import { environmentOf, localEnvironments } from './local-environment.ts';
 
-const parts = { dataDir: '/data', redisUrl: 'redis://127.0.0.1:7000' };
+const dataDir = '/data';
 
 function environments(env: NodeJS.ProcessEnv) {
-  const all = localEnvironments(env, parts);
+  const all = localEnvironments(env, dataDir);
   return (service: Parameters<typeof environmentOf>[0]) => all.get(service) ?? {};
 }
 
@@ -30,12 +30,12 @@ test("a bare PORT or OPS_PORT is the gateway's", () => {
 
 test('an empty variable counts as absent', () => {
   expect(environmentOf('site', { SITE_LOG_LEVEL: '', LOG_LEVEL: 'warn' })).toEqual({ LOG_LEVEL: 'warn' });
-  expect(localEnvironments({ IDENTITY_PROVIDERS: '' }, parts).has('sandbox-provider')).toBe(true);
+  expect(localEnvironments({ IDENTITY_PROVIDERS: '' }, dataDir).has('sandbox-provider')).toBe(true);
 });
 
 test('with nothing set, every service gets what the system brings along', () => {
   const of = environments({});
-  expect([...localEnvironments({}, parts).keys()]).toEqual([
+  expect([...localEnvironments({}, dataDir).keys()]).toEqual([
     'gateway',
     'site',
     'auth-verifier',
@@ -44,7 +44,7 @@ test('with nothing set, every service gets what the system brings along', () => 
     'sandbox-provider',
   ]);
   expect(of('gateway')).toMatchObject({
-    REDIS_URL: 'redis://127.0.0.1:7000',
+    REDIS_URL_FILE: '/data/secrets/REDIS_URL',
     OBJECT_STORE: 'filesystem',
     OBJECT_STORE_DIR: '/data/store',
     PUBLIC_SITE_URL: 'http://127.0.0.1:8081',
@@ -125,14 +125,16 @@ test('what is given stays, for all or for one service, as a value or as a file',
 test('no Redis is brought along for a service that has one, or one for each role', () => {
   expect(environments({ REDIS_URL: 'redis://other' })('gateway')['REDIS_URL']).toBe('redis://other');
   const roles = environments({ QUEUE_REDIS_URL: 'redis://q', CACHE_REDIS_URL: 'redis://c' });
-  expect(roles('gateway')).not.toHaveProperty('REDIS_URL');
-  expect(environments({ QUEUE_REDIS_URL: 'redis://q' })('auth-verifier')['REDIS_URL']).toBe(parts.redisUrl);
+  expect(roles('gateway')).not.toHaveProperty('REDIS_URL_FILE');
+  expect(environments({ QUEUE_REDIS_URL: 'redis://q' })('auth-verifier')['REDIS_URL_FILE']).toBe(
+    '/data/secrets/REDIS_URL',
+  );
 });
 
 test('the sandbox provider runs only where no other provider is named', () => {
-  expect(localEnvironments({ IDENTITY_PROVIDERS: 'https://id.example' }, parts).has('sandbox-provider')).toBe(false);
+  expect(localEnvironments({ IDENTITY_PROVIDERS: 'https://id.example' }, dataDir).has('sandbox-provider')).toBe(false);
   expect(
-    localEnvironments({ AUTH_VERIFIER_IDENTITY_PROVIDERS: 'https://id.example' }, parts).has('sandbox-provider'),
+    localEnvironments({ AUTH_VERIFIER_IDENTITY_PROVIDERS: 'https://id.example' }, dataDir).has('sandbox-provider'),
   ).toBe(false);
 });
 

@@ -12,15 +12,14 @@ import {
 import { identityProvidersAt } from '../services/sandbox-provider/src/profiles.ts';
 import { type ServiceName, serviceNames } from './services.ts';
 
-/** Where the parts are that a system of its own brings along. */
-export interface OwnParts {
-  /** An absolute path. */
-  readonly dataDir: string;
-  readonly redisUrl: string;
-}
-
 /** The secrets that are made once and kept in DATA_DIR when they are not given. */
-export const ownSecrets = ['VERIFIER_SECRET', 'CACHE_KEY_SECRET', 'USER_ID_SECRET'] as const;
+export const ownSecrets = [
+  'VERIFIER_SECRET',
+  'CACHE_KEY_SECRET',
+  'PROBE_QUEUE_SECRET',
+  'RENDITION_QUEUE_SECRET',
+  'USER_ID_SECRET',
+] as const;
 
 /**
  * What of `env` reaches one service (DESIGN, "Settings that others rely on"): `<SERVICE>_<NAME>` as `<NAME>` and none of
@@ -48,16 +47,16 @@ export function typedName(service: ServiceName, name: string, env: NodeJS.Proces
   return env[own] || isBareElsewhere ? own : name;
 }
 
-/** The services that run with this environment, each with its own. */
-export function localEnvironments(env: NodeJS.ProcessEnv, parts: OwnParts): Map<ServiceName, NodeJS.ProcessEnv> {
-  const defaults = defaultSettings(env, parts);
+/** The services that run with this environment, each with its own. `dataDir` is an absolute path. */
+export function localEnvironments(env: NodeJS.ProcessEnv, dataDir: string): Map<ServiceName, NodeJS.ProcessEnv> {
+  const defaults = defaultSettings(env, dataDir);
   const running = serviceNames.filter((service) => service !== 'sandbox-provider' || hasSandbox(env));
   return new Map(running.map((service) => [service, withDefaults(environmentOf(service, env), defaults)]));
 }
 
-function defaultSettings(env: NodeJS.ProcessEnv, { dataDir, redisUrl }: OwnParts): Record<string, string> {
+function defaultSettings(env: NodeJS.ProcessEnv, dataDir: string): Record<string, string> {
   return {
-    REDIS_URL: redisUrl,
+    REDIS_URL_FILE: madeSecretFile(dataDir, 'REDIS_URL'),
     OBJECT_STORE: 'filesystem',
     OBJECT_STORE_DIR: join(dataDir, 'store'),
     PUBLIC_SITE_URL: sound(env, (from) => localAddress('site', from)),

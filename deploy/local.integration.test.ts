@@ -1,6 +1,6 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { lstat, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -112,6 +112,18 @@ test('npm start brings everything up, shows a command that works, and a SIGTERM 
 
   const provider = /^sandbox-provider +(\S+)$/m.exec(output)?.[1] ?? '';
   expect(await (await fetch(provider)).text()).toContain('sandbox-consumer');
+
+  // No other user of the machine gets at what is kept, nor at Redis.
+  const openToOthers = (await readdir(dataDir, { recursive: true })).map((name) => join(dataDir, name));
+  expect(openToOthers.length).toBeGreaterThan(20);
+  for (const path of [dataDir, ...openToOthers])
+    expect({ path, mode: (await lstat(path)).mode & 0o077 }).toEqual({ path, mode: 0 });
+  const address = new URL(await readFile(join(dataDir, 'secrets', 'REDIS_URL'), 'utf8'));
+  const ping = (password: string) =>
+    run('redis-cli', ['-p', address.port, 'ping'], { env: { ...process.env, REDISCLI_AUTH: password } });
+  expect((await ping('')).stdout).toContain('NOAUTH');
+  expect((await ping(address.password)).stdout).toContain('PONG');
+  expect((await run('ps', ['axo', 'command='])).stdout).not.toContain(address.password);
 
   process.kill(pid, 'SIGTERM');
   await waitUntil('the end', 20_000, nothingRemains);

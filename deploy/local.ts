@@ -33,9 +33,11 @@ async function runSystem(given: NodeJS.ProcessEnv, stopping: AbortSignal): Promi
   const dataDir = resolve(env['DATA_DIR'] || 'data');
   using _held = await holdDataDir(dataDir, stopping);
   const plan = await planSystem(env, dataDir);
-  await requireSystemTools(plan.redisPort !== undefined, stopping);
+  await requireSystemTools(plan.redis !== undefined, stopping);
   await requireFree(portsOf(plan.configs), env, stopping);
 
+  // Whatever the system writes from here on, logs and media included, is readable by its user alone.
+  process.umask(0o077);
   {
     await using system = await startSystem(plan, stopping);
     await Promise.race([system.failed, serve(plan, env, stopping)]).finally(() => sayStopping(plan));

@@ -11,9 +11,19 @@ export async function makeOwnSecrets(dataDir: string, environments: Iterable<Nod
   for (const name of ownSecrets) {
     const file = madeSecretFile(dataDir, name);
     if (existsSync(file) || !read.some((env) => env[`${name}_FILE`] === file)) continue;
-    await mkdir(dirname(file), { recursive: true, mode: 0o700 });
-    const unfinished = `${file}.new`;
-    await writeFile(unfinished, randomBytes(32).toString('base64url'), { mode: 0o600, flush: true });
-    await rename(unfinished, file);
+    await writeSecretFile(file, newSecret());
   }
+}
+
+/** A new secret: 256 random bits as letters, digits, `-` and `_`. */
+export function newSecret(): string {
+  return randomBytes(32).toString('base64url');
+}
+
+/** Writes a file, whole or not at all, that only the owner can read; also its folder is made so. */
+export async function writeSecretFile(file: string, secret: string): Promise<void> {
+  await mkdir(dirname(file), { recursive: true, mode: 0o700 });
+  const unfinished = `${file}.new`;
+  await writeFile(unfinished, secret, { mode: 0o600, flush: true });
+  await rename(unfinished, file);
 }

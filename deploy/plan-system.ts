@@ -1,6 +1,8 @@
+import { madeSecretFile } from '@echodrop/client/local-system';
 import getPort from 'get-port';
 import { localEnvironments } from './local-environment.ts';
-import { makeOwnSecrets } from './own-secrets.ts';
+import { addressOf, type RedisLogin } from './own-redis.ts';
+import { makeOwnSecrets, newSecret, writeSecretFile } from './own-secrets.ts';
 import { readAllSettings } from './read-all-settings.ts';
 import type { ServiceConfig, ServiceName } from './services.ts';
 
@@ -10,8 +12,8 @@ export interface SystemPlan {
   readonly dataDir: string;
   readonly environments: ReadonlyMap<ServiceName, NodeJS.ProcessEnv>;
   readonly configs: ReadonlyMap<ServiceName, ServiceConfig>;
-  /** The port of a Redis that belongs to the system; undefined when every service is told of another. */
-  readonly redisPort: number | undefined;
+  /** The Redis that belongs to the system; undefined when every service is told of another. */
+  readonly redis: RedisLogin | undefined;
 }
 
 /**
@@ -19,10 +21,16 @@ export interface SystemPlan {
  * @throws FaultySettings
  */
 export async function planSystem(env: NodeJS.ProcessEnv, dataDir: string): Promise<SystemPlan> {
-  const port = await getPort({ host: '127.0.0.1' });
-  const redisUrl = `redis://127.0.0.1:${port}`;
-  const environments = localEnvironments(env, { dataDir, redisUrl });
-  const asked = environments.values().some((each) => each['REDIS_URL'] === redisUrl);
+  const environments = localEnvironments(env, dataDir);
   await makeOwnSecrets(dataDir, environments.values());
-  return { dataDir, environments, configs: readAllSettings(environments, env), redisPort: asked ? port : undefined };
+  const redis = await planRedis(environments.values(), madeSecretFile(dataDir, 'REDIS_URL'));
+  return { dataDir, environments, configs: readAllSettings(environments, env), redis };
+}
+
+// Its password is a new one at each start.
+async function planRedis(environments: Iterable<NodeJS.ProcessEnv>, file: string): Promise<RedisLogin | undefined> {
+  if (![...environments].some((env) => env['REDIS_URL_FILE'] === file)) return undefined;
+  const login = { port: await getPort({ host: '127.0.0.1' }), password: newSecret() };
+  await writeSecretFile(file, addressOf(login));
+  return login;
 }

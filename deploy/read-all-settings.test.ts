@@ -5,16 +5,16 @@ import { localEnvironments } from './local-environment.ts';
 import { portsOf, readAllSettings } from './read-all-settings.ts';
 
 const secrets = {
+  REDIS_URL: 'redis://127.0.0.1:7000',
   VERIFIER_SECRET: 'a verifier secret of the tests',
   CACHE_KEY_SECRET: 'a cache key secret of the tests',
+  PROBE_QUEUE_SECRET: 'a probe queue secret of the tests',
+  RENDITION_QUEUE_SECRET: 'a rendition queue secret of the tests',
   USER_ID_SECRET: 'a user id secret of the tests',
 };
 
 function readAll(env: NodeJS.ProcessEnv) {
-  return readAllSettings(
-    localEnvironments({ ...secrets, ...env }, { dataDir: '/data', redisUrl: 'redis://127.0.0.1:7000' }),
-    env,
-  );
+  return readAllSettings(localEnvironments({ ...secrets, ...env }, '/data'), env);
 }
 
 function faults(env: NodeJS.ProcessEnv): readonly string[] {

@@ -2,7 +2,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { dieWithParent } from './die-with-parent.ts';
 import { type Kept, keepRunning, type Program } from './keep-running.ts';
-import { listening, ownRedis } from './own-redis.ts';
+import { listening, ownRedis, type RedisLogin } from './own-redis.ts';
 import type { SystemPlan } from './plan-system.ts';
 import { frontServices, type ServiceConfig, type ServiceName } from './services.ts';
 import { redisServer } from './system-tools.ts';
@@ -25,9 +25,9 @@ export async function startSystem(plan: SystemPlan, stopping: AbortSignal): Prom
     return starting.use(together(kept));
   };
 
-  if (plan.redisPort !== undefined) {
-    await keep([await redisProgram(plan.dataDir, plan.redisPort)]);
-    await listening(plan.redisPort, stopping);
+  if (plan.redis) {
+    await keep([await redisProgram(plan.dataDir, plan.redis)]);
+    await listening(plan.redis.port, stopping);
   }
   const names = [...plan.configs.keys()];
   const back = await keep(names.filter((name) => !frontServices.has(name)).map((name) => serviceProgram(name, plan)));
@@ -55,8 +55,8 @@ function together(kept: readonly Kept[]): Kept {
   };
 }
 
-async function redisProgram(dataDir: string, port: number): Promise<Program> {
-  const command = await ownRedis((await redisServer()) ?? 'redis-server', dataDir, port);
+async function redisProgram(dataDir: string, login: RedisLogin): Promise<Program> {
+  const command = await ownRedis((await redisServer()) ?? 'redis-server', dataDir, login);
   return { name: 'redis', command, env: process.env, stopWithinMs: 10_000, showAll: false };
 }
 

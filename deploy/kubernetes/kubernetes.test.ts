@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { describeWithOpsCheckers } from '@echodrop/testkit/describe-with-ops-checkers';
 import { execa } from 'execa';
 import { expect, test } from 'vitest';
+import { makeSecrets } from '../made-secrets.fixture.ts';
 import { serviceNames } from '../services.ts';
 import { buildOverlay } from './build-overlay.ts';
 import { allFaults } from './checks/all-faults.ts';
@@ -12,7 +13,6 @@ import { prometheusRule, prometheusRuleFile } from './prometheus-rule.ts';
 
 const operations = readFileSync(`${import.meta.dirname}/../../docs/operations.md`, 'utf8');
 const [, documented = ''] = /^## Kubernetes$(.*?)^## /ms.exec(operations) ?? [];
-const makeSecrets = readFileSync(`${import.meta.dirname}/../make-secrets`, 'utf8');
 const workers = ['probe-worker', 'rendition-worker'];
 
 await describeWithOpsCheckers('Kubernetes', ['kustomize', 'kubeconform'], () => {
@@ -24,7 +24,9 @@ await describeWithOpsCheckers('Kubernetes', ['kustomize', 'kubeconform'], () => 
       expect(allFaults(manifests)).toEqual([]);
       const secrets = secretsAskedFor(manifests);
       expect(secrets.filter((name) => !documented.includes(`| \`${name}\` |`))).toEqual([]);
-      expect(secrets.filter((name) => !new RegExp(`\\b${name}\\b`).test(makeSecrets))).toEqual([]);
+      await using made = await makeSecrets();
+      const names = readdirSync(made.folder);
+      expect(secrets.filter((name) => !names.includes(name))).toEqual([]);
     },
   );
 
@@ -75,6 +77,15 @@ await describeWithOpsCheckers('Kubernetes', ['kustomize', 'kubeconform'], () => 
 
 test("the Prometheus Operator's rules are Prometheus's (else: node deploy/kubernetes/prometheus-rule.ts)", () => {
   expect(readFileSync(prometheusRuleFile, 'utf8')).toBe(prometheusRule());
+});
+
+test("small: the store's set-up is given every policy", () => {
+  const kustomization = readFileSync(`${import.meta.dirname}/../store/kustomization.yaml`, 'utf8');
+  const store = readFileSync(`${import.meta.dirname}/overlays/small/store.yaml`, 'utf8');
+  for (const policy of readdirSync(`${import.meta.dirname}/../store/policies`)) {
+    expect(kustomization).toContain(`- policies/${policy}\n`);
+    expect(store).toContain(`{ key: ${policy}, path: policies/${policy} }`);
+  }
 });
 
 function secretsAskedFor(manifests: readonly Manifest[]): string[] {

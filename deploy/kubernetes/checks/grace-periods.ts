@@ -70,6 +70,7 @@ function ingressFaults(manifests: readonly Manifest[], gateway: ContainerSetting
         ...(Number(said('proxy-send-timeout')) > 60 ? [] : ['Ingress gateway gives up a pause']),
         ...(said('proxy-body-size') === '0' ? [] : ['Ingress gateway refuses in a form of its own']),
         ...(said('proxy-request-buffering') === 'off' ? [] : ['Ingress gateway keeps media on its disk']),
+        ...(said('limit-connections') && said('limit-rps') ? [] : ['Ingress gateway does not limit client addresses']),
       ];
     });
 }

@@ -36,10 +36,11 @@ function memoryFaults(container: Container, { name, pod }: Workload, manifests: 
   const { config } = settingsOf(container, pod, manifests);
   const jobs = Number(config['CONCURRENCY']);
   const films = Number(config['FILM_CONCURRENCY']);
+  const slow = Number(config['SLOW_CONCURRENCY']);
   const needs: Record<string, number> = {
-    gateway: gatewayItself + Number(config['UPLOAD_BUFFER_BYTES']),
+    gateway: gatewayItself + Number(config['UPLOAD_BUFFER_BYTES']) + Number(config['UNVERIFIED_BUFFER_BYTES']),
     'probe-worker': workerItself + films * ffprobeBytes,
-    'rendition-worker': workerItself + (jobs + films) * renditionBytes,
+    'rendition-worker': workerItself + (jobs + films + slow) * renditionBytes,
   };
   const needed = needs[serviceOf(container) ?? ''] ?? 2 * maxmemory(container);
   const limit = quantity(container.resources?.limits?.['memory']);
@@ -48,7 +49,7 @@ function memoryFaults(container: Container, { name, pod }: Workload, manifests: 
 
 // Of Redis, which copies what it changes while it writes its log anew.
 function maxmemory({ command = [] }: Container): number {
-  return MiB * Number(/^maxmemory (\d+)mb$/m.exec(command.join('\n'))?.[1] ?? 0);
+  return MiB * Number(/^--maxmemory\n(\d+)mb$/m.exec(command.join('\n'))?.[1] ?? 0);
 }
 
 function scratchFaults(container: Container, { name, pod }: Workload, manifests: readonly Manifest[]): string[] {
@@ -57,7 +58,7 @@ function scratchFaults(container: Container, { name, pod }: Workload, manifests:
   const mount = container.volumeMounts?.find(({ mountPath }) => mountPath === config['SCRATCH_DIR']);
   const size = quantity(pod.volumes?.find((volume) => volume.name === mount?.name)?.emptyDir?.sizeLimit);
   const largest = Math.max(mediaBytes, ...manifests.map(({ data }) => Number(data?.['MAX_MEDIA_BYTES'] ?? 0)));
-  const films = Number(config['FILM_CONCURRENCY']);
+  const films = Number(config['FILM_CONCURRENCY']) + Number(config['SLOW_CONCURRENCY']);
   const needed = 2 * largest * (Number(config['CONCURRENCY']) + films) + films * filmBytes;
   const disk = quantity(container.resources?.limits?.['ephemeral-storage']);
   return size >= needed && disk >= size ? [] : [`${name}: scratch has no room for ${needed / MiB} MiB`];

@@ -11,11 +11,8 @@ import {
   workloadsOf,
 } from './manifests.ts';
 
-/** Where Redis and the store are is a secret, as the address holds a password. */
-const secretLike: Record<string, string> = {
-  QUEUE_REDIS_URL: 'redis://:password@queue-redis:6379',
-  CACHE_REDIS_URL: 'redis://:password@cache-redis:6379',
-};
+/** Where Redis is is a secret, as the address holds a password. */
+const redisUrl = 'redis://user:password@redis:6379';
 const anySecret = 'a secret that only the checks have';
 
 /** The settings that a container of ours starts with; `faults` in sentences, and then `config` is what could be read all the same. */
@@ -105,7 +102,7 @@ function secretIn(path: string, { volumeMounts = [] }: Container, { volumes = []
 }
 
 function secretValue(key: string): string {
-  return secretLike[key] ?? anySecret;
+  return key.endsWith('_REDIS_URL') ? redisUrl : anySecret;
 }
 
 function read(service: string | undefined, env: NodeJS.ProcessEnv, faults: string[]): Record<string, unknown> {

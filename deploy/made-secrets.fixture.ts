@@ -1,0 +1,28 @@
+import { readFileSync } from 'node:fs';
+import { mkdtempDisposable } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { execa } from 'execa';
+
+/** What `deploy/make-secrets` has made in a folder of a test's own. Disposing removes it. */
+export interface MadeSecrets extends AsyncDisposable {
+  readonly folder: string;
+  /** The secret in a file. */
+  read(name: string): string;
+  /** Runs it once more. */
+  makeAgain(): Promise<void>;
+}
+
+export async function makeSecrets(): Promise<MadeSecrets> {
+  const { path: folder, ...held } = await mkdtempDisposable(join(tmpdir(), 'echodrop-secrets-'));
+  const makeAgain = async () => {
+    await execa(join(import.meta.dirname, 'make-secrets'), { env: { SECRETS_DIR: folder } });
+  };
+  await makeAgain();
+  return {
+    folder,
+    read: (name) => readFileSync(join(folder, name), 'utf8').trim(),
+    makeAgain,
+    [Symbol.asyncDispose]: () => held.remove(),
+  };
+}

@@ -1,0 +1,210 @@
+import { rename, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { createLog } from '@echodrop/service/log';
+import { connectRedis, impatient } from '@echodrop/service/redis';
+import { Secret } from '@echodrop/service/secret';
+import { type RunningRedis, startRedis } from '@echodrop/testkit/start-redis';
+import { waitUntil } from '@echodrop/testkit/wait-until';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type MadeSecrets, makeSecrets } from './made-secrets.fixture.ts';
+
+const parts = new AsyncDisposableStack();
+let secrets: MadeSecrets;
+const redis: Record<string, RunningRedis> = {};
+
+beforeAll(async () => {
+  secrets = parts.use(await makeSecrets());
+  for (const role of ['QUEUE', 'CACHE'])
+    redis[role] = parts.use(await startRedis({ more: { aclfile: join(secrets.folder, `${role}_REDIS_ACL`) } }));
+});
+afterAll(() => parts.disposeAsync());
+
+function of(role: string): RunningRedis {
+  return redis[role] ?? expect.fail(`no Redis for ${role}`);
+}
+
+/** What Redis answers a user to a command. */
+function asUser(role: string, user: string, password: string, ...command: string[]): Promise<string> {
+  return of(role).command('--user', user, '--pass', password, '--no-auth-warning', ...command);
+}
+
+function asService(role: string, user: string, ...command: string[]): Promise<string> {
+  const name = `${user.toUpperCase().replace('-', '_')}_${role}_REDIS_URL`;
+  return asUser(role, user, new URL(secrets.read(name)).password, ...command);
+}
+
+function asOperator(role: string, ...command: string[]): Promise<string> {
+  return asUser(role, 'operator', secrets.read('REDIS_OPERATOR_PASSWORD'), ...command);
+}
+
+const idempotencyKey = 'echodrop:idempotency:1:abc';
+const verdict = '{echodrop:2}:verdict:abc';
+const users = [
+  ['QUEUE', 'gateway'],
+  ['QUEUE', 'site'],
+  ['QUEUE', 'probe-worker'],
+  ['QUEUE', 'rendition-worker'],
+  ['CACHE', 'gateway'],
+  ['CACHE', 'auth-verifier'],
+] as const;
+
+describe.each(['QUEUE', 'CACHE'])('%s_REDIS_ACL', (role) => {
+  test('without a user there is nothing but a refusal, and the health check can do nothing but ping', async () => {
+    expect(await of(role).command('PING')).toContain('NOAUTH');
+    expect(await asUser(role, 'default', 'any', 'PING')).toContain('NOAUTH');
+    expect(await asUser(role, 'health', 'any', 'PING')).toContain('PONG');
+    for (const command of [['GET', 'a'], ['INFO'], ['PUBLISH', 'a', 'b']])
+      expect(await asUser(role, 'health', 'any', ...command)).toContain('NOPERM');
+  });
+
+  test('the operator may do everything', async () => {
+    expect(await asOperator(role, 'CONFIG', 'GET', 'maxmemory')).toContain('maxmemory');
+    expect(await asOperator(role, 'SET', 'anything', '1')).toBe('OK');
+    expect(await asOperator(role, 'DEL', 'anything')).toBe('1');
+  });
+});
+
+test.each(users)('%s: %s has its own password, and administers nothing', async (role, user) => {
+  for (const [, other] of users.filter(([of, name]) => of === role && name !== user)) {
+    const name = `${other.toUpperCase().replace('-', '_')}_${role}_REDIS_URL`;
+    expect(await asUser(role, user, new URL(secrets.read(name)).password, 'PING')).toContain('NOAUTH');
+  }
+  for (const command of [
+    ...[
+      ['FLUSHALL'],
+      ['KEYS', '*'],
+      ['SCAN', '0'],
+      ['RANDOMKEY'],
+      ['CONFIG', 'GET', '*'],
+      ['ACL', 'LIST'],
+      ['MONITOR'],
+    ],
+    ...[
+      ['CLIENT', 'TRACKING', 'ON', 'BCAST'],
+      ['CLIENT', 'LIST'],
+      ['SHUTDOWN'],
+      ['SAVE'],
+      ['SCRIPT', 'FLUSH'],
+      ['FUNCTION', 'FLUSH'],
+    ],
+    ...[
+      ['REPLICAOF', 'no', 'one'],
+      ['MODULE', 'LIST'],
+      ['SWAPDB', '0', '1'],
+      ['MIGRATE', 'a', '1', 'b', '0', '1'],
+    ],
+  ])
+    expect({ command, said: await asService(role, user, ...command) }).toEqual({
+      command,
+      said: expect.stringContaining('NOPERM'),
+    });
+});
+
+const queues = {
+  probes: '{echodrop}:probe-photos:wait',
+  renditions: '{echodrop}:rendition-pictures:wait',
+  'idempotency keys': idempotencyKey,
+  'anything else': 'else',
+};
+test.each([
+  ['gateway', ['probes', 'renditions', 'idempotency keys']],
+  ['site', ['renditions']],
+  ['probe-worker', ['probes']],
+  ['rendition-worker', ['renditions']],
+])('of the queue, %s reads and writes %j alone', async (user, own) => {
+  for (const [what, key] of Object.entries(queues)) {
+    const script = ['EVAL', "return redis.call('GET', KEYS[1])", '1', key];
+    for (const command of [['GET', key], ['SET', key, 'x'], ['DEL', key], script]) {
+      const said = await asService('QUEUE', user, ...command);
+      expect({ command, isRefused: /NOPERM|can't access/.test(said) }).toEqual({
+        command,
+        isRefused: !own.includes(what),
+      });
+    }
+  }
+});
+
+test('a script reaches no key beyond those of its user', async () => {
+  await asOperator('QUEUE', 'SET', idempotencyKey, 'a claim');
+  const said = await asService('QUEUE', 'probe-worker', 'EVAL', `return redis.call('GET', '${idempotencyKey}')`, '0');
+  expect(said).toMatch(/can't access/);
+  expect(said).not.toContain('a claim');
+});
+
+test.each([
+  ['probe-worker', '{echodrop}:replies:a', true],
+  ['probe-worker', '{echodrop}:rendition-pictures:ended:a', false],
+  ['rendition-worker', '{echodrop}:rendition-pictures:ended:a', true],
+  ['site', '{echodrop}:rendition-pictures:ended:a', true],
+  ['site', 'else', false],
+])('%s publishes on %s: %s', async (user, channel, may) => {
+  expect(await asService('QUEUE', user, 'SPUBLISH', channel, 'x')).toContain(may ? '0' : 'NOPERM');
+});
+
+test('nobody but the auth-verifier touches verdicts, and it touches nothing else', async () => {
+  await asOperator('CACHE', 'SET', verdict, 'a verdict');
+  for (const command of [
+    ['GET', verdict],
+    ['SET', verdict, 'x'],
+    ['DEL', verdict],
+  ])
+    expect(await asService('CACHE', 'gateway', ...command)).toContain('NOPERM');
+  expect(await asService('CACHE', 'auth-verifier', 'GET', verdict)).toBe('a verdict');
+  const limit = 'echodrop:uploads-of-user:abc';
+  expect(await asService('CACHE', 'auth-verifier', 'SET', limit, '0')).toContain('NOPERM');
+  expect(await asService('CACHE', 'gateway', 'SET', limit, '0')).toBe('OK');
+});
+
+test('a password is exchanged while its service is connected: the new one counts beside the old one, then alone', async () => {
+  const name = 'SITE_QUEUE_REDIS_URL';
+  const file = join(secrets.folder, name);
+  const address = () => {
+    const url = new URL(secrets.read(name));
+    url.host = `127.0.0.1:${of('QUEUE').port}`;
+    return new Secret(url.href);
+  };
+  const passwordIn = ({ password }: URL) => password;
+  const old = passwordIn(new URL(secrets.read(name)));
+  const log = createLog('test', 'silent');
+  await using connected = connectRedis(address(), impatient, log);
+  const answers = async () => (await connected.exists('{echodrop}').catch(() => undefined)) !== undefined;
+  await waitUntil('an answer', 5000, answers);
+
+  await rename(file, `${file}.old`);
+  await secrets.makeAgain();
+  expect(await asOperator('QUEUE', 'ACL', 'LOAD')).toBe('OK');
+  const fresh = passwordIn(new URL(secrets.read(name)));
+  expect(fresh).not.toBe(old);
+  for (const password of [old, fresh]) expect(await asUser('QUEUE', 'site', password, 'PING')).toBe('PONG');
+  await waitUntil('an answer to who has the old one', 5000, answers);
+
+  await rm(`${file}.old`);
+  await secrets.makeAgain();
+  expect(await asOperator('QUEUE', 'ACL', 'LOAD')).toBe('OK');
+  expect(await asUser('QUEUE', 'site', old, 'PING')).toContain('NOAUTH');
+  await using restarted = connectRedis(address(), impatient, log);
+  await waitUntil('an answer to who has the new one', 5000, async () => (await restarted.ping()) === 'PONG');
+});
+
+test.each(['rediss:', 'redis+sentinel:', 'rediss+cluster:'])(
+  'a password is taken from an address of %s',
+  async (scheme) => {
+    await using own = await makeSecrets();
+    const name = 'SITE_QUEUE_REDIS_URL';
+    const acl = own.read('QUEUE_REDIS_ACL');
+    const address = own.read(name).replace('redis:', scheme);
+    await rm(join(own.folder, name));
+    await writeFile(join(own.folder, name), address);
+    await own.makeAgain();
+    expect(own.read('QUEUE_REDIS_ACL')).toBe(acl);
+  },
+);
+
+test('the ACL files hold hashes and no password', () => {
+  const files = ['QUEUE_REDIS_ACL', 'CACHE_REDIS_ACL'].map((name) => secrets.read(name)).join('\n');
+  for (const [role, user] of users) {
+    const url = new URL(secrets.read(`${user.toUpperCase().replace('-', '_')}_${role}_REDIS_URL`));
+    expect(files).not.toContain(url.password);
+  }
+  expect(files).not.toContain(secrets.read('REDIS_OPERATOR_PASSWORD'));
+});

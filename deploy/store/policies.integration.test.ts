@@ -1,0 +1,144 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { newMediaKey } from '@echodrop/object-store/object-keys';
+import { describeWithMinio } from '@echodrop/testkit/describe-with-minio';
+import type { RunningMinio } from '@echodrop/testkit/start-minio';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { addUser, encrypted, type S3Keys, statusOf } from './minio-root.fixture.ts';
+
+const mediaKey = newMediaKey();
+const owner = '0'.repeat(32);
+const objects = {
+  media: `media/${mediaKey}`,
+  records: 'records/Ab3dE6gH9j.json',
+  renditions: `renditions/${mediaKey}/large-1.jpg`,
+  'by-time': 'by-time/8236000000000-Ab3dE6gH9j',
+  'by-user': `by-user/${owner}/8236000000000-Ab3dE6gH9j`,
+  blocks: `blocks/users/${owner}`,
+  reports: 'reports/sweep.json',
+  'what is not ours': 'other/object',
+};
+const lists = {
+  'the bucket': '',
+  'all media': 'media/',
+  'one media key': `media/${mediaKey}`,
+  'all records': 'records/',
+  'all renditions': 'renditions/',
+  "one upload's renditions": `renditions/${mediaKey}/`,
+  'all uploads': 'by-time/',
+  'all owners': 'by-user/',
+  "one owner's uploads": `by-user/${owner}/`,
+  blocks: 'blocks/users/',
+};
+
+/** Everything that a service's keys can do, and so all else is refused. */
+const rights: Record<string, readonly string[]> = {
+  gateway: [
+    ...['PUT media', 'DELETE media', 'GET records', 'PUT records', 'DELETE renditions'],
+    ...['PUT by-time', 'DELETE by-time', 'PUT by-user', 'DELETE by-user', 'GET reports'],
+    ...["list one upload's renditions", "list one owner's uploads", 'list blocks'],
+  ],
+  site: ['GET records', 'GET renditions', 'list one media key', "list one owner's uploads"],
+  'probe-worker': ['GET media'],
+  'rendition-worker': [
+    ...['GET media', 'GET renditions', 'PUT renditions', 'DELETE renditions', 'GET blocks'],
+    "list one upload's renditions",
+  ],
+  sweeper: [
+    ...['GET records', 'DELETE media', 'DELETE renditions', 'PUT by-time', 'PUT by-user', 'PUT reports'],
+    ...['list all media', 'list all records', 'list all renditions', 'list all uploads', 'list all owners'],
+    'list unfinished uploads',
+  ],
+  admin: [
+    ...['GET', 'PUT', 'DELETE'].flatMap((method) =>
+      Object.keys(objects)
+        .filter((kind) => kind !== 'what is not ours')
+        .map((kind) => `${method} ${kind}`),
+    ),
+    ...Object.keys(lists).map((what) => `list ${what}`),
+    'list unfinished uploads',
+  ],
+};
+
+describeWithMinio("each service's user in the store", { stoppable: true }, (startMinio) => {
+  const parts = new AsyncDisposableStack();
+  let minio: RunningMinio;
+  const keysOf = (service: string): S3Keys => ({ accessKey: `${service}-1a2b3c4d`, secretKey: `secret of ${service}` });
+  const policyOf = (service: string) =>
+    readFileSync(join(import.meta.dirname, 'policies', `${service}.json`), 'utf8').replaceAll('BUCKET', minio.bucket);
+
+  beforeAll(async () => {
+    minio = parts.use(await startMinio());
+    for (const bucket of [minio.bucket, 'another']) expect(await statusOf(minio, minio, 'PUT', `/${bucket}`)).toBe(200);
+    for (const service of Object.keys(rights)) {
+      await addUser(minio, keysOf(service), `echodrop-${service}`, policyOf(service));
+    }
+  });
+  afterAll(() => parts.disposeAsync());
+
+  const ask = (service: string, method: string, path: string, query = '') =>
+    statusOf(minio, keysOf(service), method, path, {
+      query,
+      ...(method === 'PUT' && path !== '/third' && { body: 'bytes' }),
+    });
+
+  test.each(Object.keys(rights))('%s can do what it needs, and nothing else', async (service) => {
+    for (const key of Object.values(objects))
+      expect(await statusOf(minio, minio, 'PUT', `/${minio.bucket}/${key}`, { body: 'bytes' })).toBe(200);
+    const can: string[] = [];
+    const attempt = async (what: string, method: string, path: string, query = '') => {
+      const status = await ask(service, method, path, query);
+      if (status < 300) can.push(what);
+      else expect({ what, status }).toEqual({ what, status: 403 });
+    };
+    for (const method of ['GET', 'PUT', 'DELETE'])
+      for (const [kind, key] of Object.entries(objects))
+        await attempt(`${method} ${kind}`, method, `/${minio.bucket}/${key}`);
+    for (const [what, prefix] of Object.entries(lists))
+      await attempt(`list ${what}`, 'GET', `/${minio.bucket}`, `list-type=2&prefix=${encodeURIComponent(prefix)}`);
+    await attempt('list unfinished uploads', 'GET', `/${minio.bucket}`, 'uploads=');
+    await attempt('read the policy of the bucket', 'GET', `/${minio.bucket}`, 'policy=');
+    await attempt('open the bucket to everybody', 'PUT', `/${minio.bucket}`, 'policy=');
+    await attempt('remove the bucket', 'DELETE', `/${minio.bucket}`);
+    await attempt('list another bucket', 'GET', '/another', 'list-type=2&prefix=');
+    await attempt('write into another bucket', 'PUT', `/another/${objects.media}`);
+    await attempt('make a bucket', 'PUT', '/third');
+    for (const [method, path, query] of adminCalls)
+      await attempt(`admin ${path}`, method, `/minio/admin/v3/${path}`, query);
+    // MinIO allows both to every user whose policy does not deny them.
+    const { accessKey, secretKey } = keysOf(service);
+    for (const [path, query, sent] of [
+      ['add-service-account', '', { accessKey: 'anotherkey', secretKey: 'another secret', name: 'another' }],
+      ['add-user', `accessKey=${accessKey}`, { secretKey: 'another secret', status: 'enabled' }],
+    ] as const) {
+      const body = encrypted(JSON.stringify(sent), secretKey);
+      const status = await statusOf(minio, keysOf(service), 'PUT', `/minio/admin/v3/${path}`, { query, body });
+      expect({ path, status }).toEqual({ path, status: 403 });
+    }
+    expect(can.sort()).toEqual([...(rights[service] ?? [])].sort());
+    // What /readyz asks.
+    expect(await ask(service, 'HEAD', `/${minio.bucket}`)).toBe(200);
+  });
+
+  test('a service has its old and its new keys at the same time, and the old ones end alone', async () => {
+    const keys = { accessKey: 'site-5e6f7a8b', secretKey: 'another secret of site' };
+    await addUser(minio, keys, 'echodrop-site', policyOf('site'));
+    const path = `/${minio.bucket}/${objects.records}`;
+    await statusOf(minio, minio, 'PUT', path, { body: 'bytes' });
+    expect([await ask('site', 'GET', path), await statusOf(minio, keys, 'GET', path)]).toEqual([200, 200]);
+    await statusOf(minio, minio, 'DELETE', '/minio/admin/v3/remove-user', { query: 'accessKey=site-1a2b3c4d' });
+    expect([await ask('site', 'GET', path), await statusOf(minio, keys, 'GET', path)]).toEqual([403, 200]);
+    await addUser(minio, keysOf('site'), 'echodrop-site', policyOf('site'));
+  });
+});
+
+const adminCalls = [
+  ['GET', 'info', ''],
+  ['GET', 'list-users', ''],
+  ['GET', 'list-canned-policies', ''],
+  ['PUT', 'add-user', 'accessKey=intruder'],
+  ['PUT', 'add-canned-policy', 'name=wide'],
+  ['PUT', 'set-user-or-group-policy', 'isGroup=false&policyName=consoleAdmin&userOrGroup=site-1a2b3c4d'],
+  ['GET', 'config', ''],
+  ['POST', 'service', 'action=restart'],
+] as const;

@@ -1,0 +1,85 @@
+import { mkdir, mkdtempDisposable, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describeWithMinio } from '@echodrop/testkit/describe-with-minio';
+import type { RunningMinio } from '@echodrop/testkit/start-minio';
+import { execa } from 'execa';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type MadeSecrets, makeSecrets } from '../made-secrets.fixture.ts';
+import { type S3Keys, statusOf } from './minio-root.fixture.ts';
+
+const client = await findClient([process.env['MC_BIN'], 'mcli', 'minio-client', 'mc']);
+if (!client) process.stderr.write('\n!!! NO mc: the set-up of the store is SKIPPED; MC_BIN names one.\n\n');
+
+describe.runIf(client)('with mc', () => {
+  describeWithMinio('the set-up of the store', { stoppable: true }, (startMinio) => {
+    const parts = new AsyncDisposableStack();
+    let secrets: MadeSecrets;
+    let minio: RunningMinio;
+    let folder: string;
+
+    beforeAll(async () => {
+      secrets = parts.use(await makeSecrets());
+      minio = parts.use(await startMinio());
+      folder = parts.use(await mkdtempDisposable(join(tmpdir(), 'echodrop-set-up-'))).path;
+      await mkdir(join(folder, 'bin'));
+      await symlink(client ?? '', join(folder, 'bin/mc'));
+      await replaceSecret('S3_ROOT_USER', minio.accessKey);
+      await replaceSecret('S3_ROOT_PASSWORD', minio.secretKey);
+    });
+    afterAll(() => parts.disposeAsync());
+
+    async function replaceSecret(name: string, value: string): Promise<void> {
+      await rm(join(secrets.folder, name));
+      await writeFile(join(secrets.folder, name), value);
+    }
+
+    async function setUp(...args: string[]): Promise<void> {
+      const env = {
+        PATH: `${join(folder, 'bin')}:${process.env['PATH']}`,
+        ...{ TMPDIR: folder, SECRETS_DIR: secrets.folder },
+        ...{ S3_ENDPOINT: minio.endpoint, S3_BUCKET: minio.bucket },
+      };
+      await execa(join(import.meta.dirname, 'set-up'), args, { env });
+    }
+
+    const keysOf = (service: string): S3Keys => ({
+      accessKey: secrets.read(`${service}_S3_ACCESS_KEY`),
+      secretKey: secrets.read(`${service}_S3_SECRET_KEY`),
+    });
+    const lists = (keys: S3Keys) => statusOf(minio, keys, 'GET', `/${minio.bucket}`, { query: 'list-type=2&prefix=' });
+
+    test('makes the bucket and every user with its policy, and once more changes nothing', async () => {
+      for (const _ of ['once', 'again']) {
+        await setUp();
+        expect([await lists(keysOf('ADMIN')), await lists(keysOf('GATEWAY')), await lists(keysOf('SITE'))]).toEqual([
+          200, 403, 403,
+        ]);
+        for (const service of ['GATEWAY', 'SITE', 'PROBE_WORKER', 'RENDITION_WORKER', 'SWEEPER'])
+          expect(await statusOf(minio, keysOf(service), 'HEAD', `/${minio.bucket}`)).toBe(200);
+      }
+    });
+
+    test('keys are exchanged: new ones count beside the old, which end when they are pruned', async () => {
+      await setUp();
+      const old = keysOf('ADMIN');
+      for (const name of ['ADMIN_S3_ACCESS_KEY', 'ADMIN_S3_SECRET_KEY']) await rm(join(secrets.folder, name));
+      await secrets.makeAgain();
+      const fresh = keysOf('ADMIN');
+      await setUp();
+      expect([await lists(old), await lists(fresh)]).toEqual([200, 200]);
+      await setUp('prune');
+      expect([await lists(old), await lists(fresh)]).toEqual([403, 200]);
+    });
+  });
+});
+
+// Another program is called mc too.
+async function findClient(programs: readonly (string | undefined)[]): Promise<string | undefined> {
+  for (const program of programs) {
+    if (!program) continue;
+    const { stdout } = await execa('sh', ['-c', '"$1" --version && command -v "$1"', 'sh', program], { reject: false });
+    if (stdout?.includes('MinIO')) return stdout.split('\n').at(-1);
+  }
+  return undefined;
+}
