@@ -20,7 +20,7 @@ export interface Asked {
 export const provokingSettings = {
   MAX_MEDIA_BYTES: '65536',
   MAX_UPLOAD_SECONDS: '4',
-  MAX_CONCURRENT_UPLOADS: '12',
+  MAX_CONCURRENT_UPLOADS: '24',
   UPLOADS_PER_MINUTE_PER_KEY: '100',
   API_KEYS: `${sandbox.apiKey},busy-key,patient-key,blocked=blocked-key`,
   PROBE_TIMEOUT_MS: '3000',

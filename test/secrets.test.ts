@@ -27,6 +27,8 @@ const settings = {
   API_KEYS: apiKey,
   VERIFIER_SECRET: `${marked()},${marked()}`,
   CACHE_KEY_SECRET: `${marked()},${marked()}`,
+  PROBE_QUEUE_SECRET: `${marked()},${marked()}`,
+  RENDITION_QUEUE_SECRET: `${marked()},${marked()}`,
   USER_ID_SECRET: marked(),
   PROBE_TIMEOUT_MS: '2000',
   PROVIDER_TIMEOUT_MS: '500',

@@ -8,10 +8,14 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 // Renditions, which read the media too, are nobody's upload.
 const services = ['sandbox-provider', 'auth-verifier', 'gateway', 'probe-worker'] as const;
 
+const isMediaPut = ({ method, path }: SeenRequest) => method === 'PUT' && path.includes('/media/');
 const isRecordPut = ({ method, path }: SeenRequest) => method === 'PUT' && path.includes('/records/');
-// A gateway looks up every ten seconds who is blocked, whatever is uploaded.
+// A gateway looks up every ten seconds who is blocked, whatever is uploaded; a site, which may not read media, asks for its exact key; a
+// rendition-worker lists the renditions of its job.
 const isList = ({ method, path, query }: SeenRequest) =>
-  method === 'GET' && path.split('/').filter(Boolean).length < 2 && !query.get('prefix')?.startsWith('blocks/');
+  method === 'GET' &&
+  path.split('/').filter(Boolean).length < 2 &&
+  !/^((blocks|renditions)\/|media\/[0-9a-f]{32}$)/.test(query.get('prefix') ?? '');
 
 describeWithMinio('what an upload costs MinIO', {}, (startMinio) => {
   const parts = new AsyncDisposableStack();
@@ -50,12 +54,14 @@ describeWithMinio('what an upload costs MinIO', {}, (startMinio) => {
 describeWithMinio('a record whose writing has no clear answer', {}, (startMinio) => {
   const parts = new AsyncDisposableStack();
   const fates: Fate[] = [];
+  const mediaFates: Fate[] = [];
   let proxy: CountingProxy;
   let stack: Stack;
   beforeAll(async () => {
     const minio = parts.use(await startMinio());
     proxy = parts.use(
       await startCountingProxy(minio.endpoint, (request) => {
+        if (isMediaPut(request)) return mediaFates.shift() ?? 'passes';
         return isRecordPut(request) ? (fates.shift() ?? 'passes') : 'passes';
       }),
     );
@@ -63,7 +69,7 @@ describeWithMinio('a record whose writing has no clear answer', {}, (startMinio)
   });
   afterAll(() => parts.disposeAsync());
 
-  test.each<Fate>(['lost', 'held', 'twice', 'overtaken'])(
+  test.each<Fate>(['lost', 'held', 'twice', 'overtaken', 'changed', 'swallowed unread'])(
     '%s: exactly one record results, and its media is there',
     async (fate) => {
       proxy.seen.length = 0;
@@ -79,6 +85,15 @@ describeWithMinio('a record whose writing has no clear answer', {}, (startMinio)
     },
     40_000,
   );
+
+  test.each<Fate>(['changed', 'swallowed unread'])('media that is %s on its way is not published', async (fate) => {
+    mediaFates.push(fate);
+    proxy.seen.length = 0;
+    const media = await samplePhoto('jpg', { width: 64, height: 48 });
+    expect((await upload(stack, { media })).status).toBe(503);
+    expect(proxy.seen.filter(isRecordPut)).toEqual([]);
+    expect((await upload(stack, { media })).status).toBe(200);
+  });
 });
 
 // The second segment, after the bucket.

@@ -52,6 +52,8 @@ beforeAll(async () => {
         API_KEYS: apiKey,
         VERIFIER_SECRET: marked(),
         CACHE_KEY_SECRET: marked(),
+        PROBE_QUEUE_SECRET: marked(),
+        RENDITION_QUEUE_SECRET: marked(),
         USER_ID_SECRET: marked(),
         IDENTITY_PROVIDERS: `${provider}, ${at}/refusing, ${at}/broken`,
         OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,

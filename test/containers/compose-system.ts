@@ -63,6 +63,7 @@ export async function startCompose(settings: Record<string, string> = {}): Promi
     SITE_PORT: `${ports.site}`,
     SECRETS_DIR: join(folder, 'secrets'),
     COMPOSE_PROFILES: 'sandbox',
+    UPLOADS_PER_MINUTE_PER_USER: '0',
     ...tags,
     ...settings,
   };

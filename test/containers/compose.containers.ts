@@ -1,12 +1,14 @@
-import { readdir, readFile } from 'node:fs/promises';
+import { chmod, mkdtempDisposable, readdir, readFile, rename, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { compileHijackedTool } from '@echodrop/media/hijacked-tool.fixture';
 import { describeWithBrowser } from '@echodrop/testkit/describe-with-browser';
 import { RawClient } from '@echodrop/testkit/raw-client';
 import { sampleFilm, samplePhoto } from '@echodrop/testkit/sample-media';
 import { upload, uploadRequest } from '@echodrop/testkit/upload';
 import { execa } from 'execa';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type ComposeSystem, startCompose } from './compose-system.ts';
+import { type ComposeSystem, root, startCompose } from './compose-system.ts';
 import { killInTurn } from './faults.ts';
 
 let system: ComposeSystem;
@@ -29,6 +31,7 @@ const everywhere = [
   'queue-redis',
   'cache-redis',
   'minio',
+  'store-set-up',
 ];
 
 describe.each([1, 2] as const)('version %i', (version) => {
@@ -142,13 +145,8 @@ describe('what runs', () => {
   });
 
   test('keeps its queue, and lets its cache go', async () => {
-    const asked = async (service: string, name: string) => {
-      const file = `/run/secrets/${service === 'queue-redis' ? 'QUEUE' : 'CACHE'}_REDIS_URL`;
-      const password = `$(sed -n 's,^redis://:\\(.*\\)@.*,\\1,p' ${file})`;
-      return (await inContainer(service, 'sh', '-c', `REDISCLI_AUTH=${password} redis-cli config get ${name}`)).split(
-        '\n',
-      )[1];
-    };
+    const asked = async (service: string, name: string) =>
+      (await asOperator(service, 'config', 'get', name)).split('\n')[1];
     expect([await asked('queue-redis', 'maxmemory-policy'), await asked('queue-redis', 'appendonly')]).toEqual([
       'noeviction',
       'yes',
@@ -160,15 +158,65 @@ describe('what runs', () => {
     expect(await inContainer('queue-redis', 'redis-cli', 'ping')).toContain('NOAUTH');
   });
 
-  test('confines the tools that read foreign bytes', async () => {
-    for (const service of ['probe-worker', 'rendition-worker']) {
-      expect(await system.compose('logs', '--no-log-prefix', service)).toContain('Media tools are confined');
-      // Within a shell: what the engine starts loses its parent, and with it these tools would end.
-      const shell = ['sh', '-c', '"$@" 2>&1; exit 0', 'sh'];
-      const sandbox = ['packages/media/src/sandbox', 'full', '5', '5', '1073741824', '1073741824', '0', '--'];
-      const secrets = ['/proc/self/environ', '/run/secrets/S3_SECRET_KEY'];
-      const left = await inContainer(service, ...shell, ...sandbox, 'cat', ...secrets);
-      expect(left).toMatch(/environ: Permission denied.*S3_SECRET_KEY: Permission denied/s);
+  test.each(['probe-worker', 'rendition-worker'])('a hijacked media tool of %s gets nothing', async (service) => {
+    await using folder = await mkdtempDisposable(join(tmpdir(), 'hijacked-'));
+    const program = join(folder.path, 'hijacked');
+    await compileHijackedTool(program, { folder: '/tmp', port: 6379 });
+    await chmod(folder.path, 0o755);
+    const run = [
+      'run',
+      '--rm',
+      '-T',
+      '--no-deps',
+      '--volume',
+      `${program}:/hijacked:ro`,
+      '--entrypoint',
+      'sh',
+      service,
+    ];
+    // Within a shell: what the engine starts loses its parent, and with it the tool would end.
+    const shell = ['-c', '"$@" | head -c 4096', 'sh'];
+    const sandbox = (mode: string) => ['packages/media/src/sandbox', mode, ...'5 5 1073741824 1073741824 0'.split(' ')];
+    const triedIn = (mode: string) => system.compose(...run, ...shell, ...sandbox(mode), '--', '/hijacked');
+    expect(await system.compose('logs', '--no-log-prefix', service)).toContain('Media tools are confined');
+    expect(await triedIn('full')).toBe('begun');
+    expect(await triedIn('limits-only')).toContain('1 read a secret of its container');
+  });
+
+  test('exchanges its keys for the store and its passwords for Redis without failing an upload', async () => {
+    const media = await samplePhoto('png', { width: 64, height: 48 });
+    const statuses: number[] = [];
+    const uploads = setInterval(async () => statuses.push((await upload(system, { media })).status), 500);
+    const secrets = join(system.folder, 'secrets');
+    const run = (command: string, ...args: string[]) =>
+      execa(join(root, command), args, { cwd: root, env: { ...system.env, SECRETS_DIR: secrets } });
+    const loadUsers = () => asOperator('queue-redis', 'acl', 'load');
+
+    for (const name of ['GATEWAY_S3_ACCESS_KEY', 'GATEWAY_S3_SECRET_KEY']) await rm(join(secrets, name));
+    await rename(join(secrets, 'GATEWAY_QUEUE_REDIS_URL'), join(secrets, 'GATEWAY_QUEUE_REDIS_URL.old'));
+    await run('deploy/make-secrets');
+    await loadUsers();
+    await system.compose('restart', 'store-set-up');
+    await system.compose('up', '--detach', '--no-build', '--wait');
+    await run('deploy/rolling-update', 'gateway');
+    await inContainer('store-set-up', '/store/set-up', 'prune');
+    await rm(join(secrets, 'GATEWAY_QUEUE_REDIS_URL.old'));
+    await run('deploy/make-secrets');
+    await loadUsers();
+
+    clearInterval(uploads);
+    statuses.push((await upload(system, { media })).status);
+    expect(new Set(statuses)).toEqual(new Set([200]));
+  });
+
+  test('has no key of the root, nor of another service', async () => {
+    for (const service of everywhere.filter((name) => name !== 'store-set-up')) {
+      const files = await inContainer(service, 'sh', '-c', 'ls /run/secrets 2>/dev/null || true');
+      expect({ service, files }).toEqual({
+        service,
+        files:
+          service === 'minio' ? expect.stringContaining('S3_ROOT_PASSWORD') : expect.not.stringMatching(/ROOT|_S3_/),
+      });
     }
   });
 
@@ -222,12 +270,18 @@ async function inContainer(service: string, ...command: string[]): Promise<strin
   return system.compose('exec', '-T', service, ...command);
 }
 
+async function asOperator(service: string, ...words: string[]): Promise<string> {
+  const password = await readFile(join(system.folder, 'secrets/REDIS_OPERATOR_PASSWORD'), 'utf8');
+  const asked = ['redis-cli', '--user', 'operator', ...words];
+  return system.compose('exec', '-T', '-e', `REDISCLI_AUTH=${password.trim()}`, service, ...asked);
+}
+
 async function inspected(service: string) {
   const { stdout } = await execa('docker', ['inspect', ...(await system.containersOf(service))]);
   return JSON.parse(stdout);
 }
 
 async function secretsOf({ folder }: ComposeSystem): Promise<string[]> {
-  const names = (await readdir(join(folder, 'secrets'))).filter((name) => name !== 'S3_ACCESS_KEY');
+  const names = (await readdir(join(folder, 'secrets'))).filter((name) => !/^S3_ROOT_USER$|_ACCESS_KEY$/.test(name));
   return Promise.all(names.map(async (name) => (await readFile(join(folder, 'secrets', name), 'utf8')).trim()));
 }

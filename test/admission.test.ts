@@ -1,0 +1,195 @@
+import { readdir, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { RawClient } from '@echodrop/testkit/raw-client';
+import { samplePhoto } from '@echodrop/testkit/sample-media';
+import { type Stack, sandbox, startStack } from '@echodrop/testkit/start-stack';
+import { echoHeaders, secretParts, type UploadOptions, upload, uploadRequest } from '@echodrop/testkit/upload';
+import { waitUntil } from '@echodrop/testkit/wait-until';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+
+const KiB = 1024;
+const MiB = 1024 * KiB;
+const services = ['sandbox-provider', 'auth-verifier', 'gateway', 'probe-worker'] as const;
+
+let system: Stack;
+let photo: Buffer;
+beforeAll(async () => {
+  system = await startStack({ services: ['sandbox-provider', 'auth-verifier', 'probe-worker'] });
+  photo = await samplePhoto('jpg', { width: 32, height: 32 });
+});
+afterAll(() => system?.[Symbol.asyncDispose]());
+
+const key = { name: 'key', content: sandbox.apiKey };
+const message = { name: 'message', content: '' };
+const file = (content: Buffer) => ({ name: 'media', filename: 'a.jpg', content });
+const wrongSecrets = secretParts.map((part) => (part.name === 'oauth_secret' ? { ...part, content: 'wrong' } : part));
+const gatewayWith = (settings: Record<string, string>) =>
+  startStack({ beside: system, services: ['gateway'], settings });
+
+/** An upload, of version 1 unless told otherwise, that does not go on after these bytes of its body. */
+async function begun(stack: Stack, options: UploadOptions, bytes = Number.POSITIVE_INFINITY): Promise<RawClient> {
+  const { path, headers, body } = uploadRequest(stack, { version: 1, ...options });
+  const client = await RawClient.connect(stack.gateway);
+  const taken = Math.min(bytes, body.length - 1);
+  client.head(path, headers, body.length);
+  await client.flush(body.subarray(0, taken));
+  return client;
+}
+
+/** Resolves when so many uploads run. */
+const running = (stack: Stack, uploads: number) =>
+  waitUntil(`${uploads} uploads that run`, 10_000, async () => {
+    const metrics = await (await fetch(`${stack.ops('gateway')}/metrics`)).text();
+    return metrics.includes(`echodrop_uploads_running{service="gateway"} ${uploads}\n`);
+  });
+
+/** Bytes of all files of the store: objects, and what is being written. */
+async function storedBytes({ folder }: Stack): Promise<number> {
+  const files = await readdir(join(folder, 'store'), { recursive: true, withFileTypes: true }).catch(() => []);
+  const sizes = files
+    .filter((each) => each.isFile())
+    .map(({ parentPath, name }) =>
+      stat(join(parentPath, name)).then(
+        ({ size }) => size,
+        () => 0,
+      ),
+    );
+  return (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0);
+}
+
+/** Watches the store while `during` runs. @returns the most that it gained */
+async function mostGained(stack: Stack, during: () => Promise<void>): Promise<number> {
+  const before = await storedBytes(stack);
+  let most = 0;
+  const over = new AbortController();
+  const watching = (async () => {
+    while (!over.signal.aborted) {
+      most = Math.max(most, (await storedBytes(stack)) - before);
+      await sleep(10);
+    }
+  })();
+  await during();
+  over.abort();
+  await watching;
+  return most;
+}
+
+test('a thousand anonymous uploads from one address take no slot from the uploads, lists and removals of another', async () => {
+  await using stack = await gatewayWith({ TRUSTED_PROXIES: '127.0.0.1' });
+  await using crowd = new AsyncDisposableStack();
+  const from = (address: string) => ({ 'X-Forwarded-For': address });
+  for (let opened = 0; opened < 1000; opened += 100) {
+    const clients = Array.from({ length: 100 }, (_, n) => {
+      const headers = from(n % 2 ? '2001:db8::bad' : `2001:db8::${n}:bad`);
+      return begun(stack, { parts: [key, file(photo)], headers }, 300);
+    });
+    for (const client of await Promise.all(clients)) crowd.use(client);
+  }
+  await running(stack, 100);
+  const honest = { media: photo, headers: from('192.0.2.1') };
+  for (let n = 0; n < 10; n += 1) {
+    expect((await upload(stack, { ...honest, version: 1 })).status).toBe(200);
+    expect((await upload(stack, { ...honest, version: 2 })).status).toBe(200);
+  }
+  const { id } = JSON.parse((await upload(stack, honest)).text);
+  const headers = { ...echoHeaders(stack), ...from('192.0.2.1') };
+  expect((await fetch(`${stack.gateway}/2/media.json`, { headers })).status).toBe(200);
+  expect((await fetch(`${stack.gateway}/2/media/${id}`, { method: 'DELETE', headers })).status).toBe(204);
+  const refused = await upload(stack, { version: 1, media: photo, headers: from('2001:db8::1') });
+  expect(refused).toMatchObject({ status: 429, text: expect.stringContaining('"too_many_requests"') });
+  expect(refused.headers.get('retry-after')).toBe('5');
+}, 60_000);
+
+test('uploads whose secrets were refused are limited as anonymous ones are, however long they go on', async () => {
+  await using stack = await gatewayWith({
+    MAX_CONCURRENT_UPLOADS: '16',
+    MAX_ANONYMOUS_UPLOADS_PER_ADDRESS: '2',
+    TRUSTED_PROXIES: '127.0.0.1',
+  });
+  await using crowd = new AsyncDisposableStack();
+  for (let host = 1; host <= 6; host += 1) {
+    const headers = { 'X-Forwarded-For': `192.0.2.${100 + (host % 2)}` };
+    for (let n = 0; n < 2; n += 1)
+      crowd.use(await begun(stack, { parts: [key, ...wrongSecrets, message, file(photo)], headers }));
+    // The secrets of these have been read before the next begin.
+    await sleep(300);
+  }
+  const honest = await upload(stack, { version: 2, media: photo, headers: { 'X-Forwarded-For': '192.0.2.1' } });
+  expect(honest.status).toBe(200);
+}, 60_000);
+
+test('uploads that use up their slots leave lists and removals theirs', async () => {
+  await using stack = await gatewayWith({ MAX_CONCURRENT_UPLOADS: '2' });
+  const { id } = JSON.parse((await upload(stack, { media: photo })).text);
+  await using crowd = new AsyncDisposableStack();
+  for (let n = 0; n < 2; n += 1) crowd.use(await begun(stack, { version: 2, media: photo }));
+  await running(stack, 2);
+  expect((await upload(stack, { media: photo })).status).toBe(503);
+  const headers = echoHeaders(stack);
+  expect((await fetch(`${stack.gateway}/2/media.json`, { headers })).status).toBe(200);
+  expect((await fetch(`${stack.gateway}/2/media/${id}`, { method: 'DELETE', headers })).status).toBe(204);
+});
+
+test.each([
+  ['wrong, before it', () => [key, ...wrongSecrets, message, file(Buffer.alloc(8 * MiB))], 'credentials_refused'],
+  ['wrong, after it', () => [key, message, file(Buffer.alloc(8 * MiB)), ...wrongSecrets], 'credentials_refused'],
+  ['missing', () => [key, message, file(Buffer.alloc(8 * MiB))], 'credentials_missing'],
+])('version 1: no byte of media whose secrets are %s reaches the store', async (_what, parts, reason) => {
+  await using stack = await startStack({ services });
+  const most = await mostGained(stack, async () => {
+    const { status, text } = await upload(stack, { version: 1, parts: parts() });
+    expect([status, JSON.parse(text).errors[0].reason]).toEqual([401, reason]);
+  });
+  expect(most).toBe(0);
+});
+
+test('version 1: while the verdict on secrets before the media is pending, nothing reaches the store', async () => {
+  await using stack = await startStack({ services });
+  await stack.services['sandbox-provider'].freeze();
+  const most = await mostGained(stack, async () => {
+    const { text } = await upload(stack, { version: 1, media: Buffer.alloc(8 * MiB) });
+    expect(JSON.parse(text).errors[0].reason).toBe('provider_unavailable');
+  });
+  expect(most).toBe(0);
+}, 30_000);
+
+test('version 1: media before its secrets may have UNVERIFIED_BUFFER_BYTES and no more, and is stored once they are verified', async () => {
+  await using stack = await gatewayWith({ UNVERIFIED_BUFFER_BYTES: `${MiB}` });
+  const sized = (bytes: number) => [key, message, file(Buffer.concat([photo, Buffer.alloc(bytes - photo.length)]))];
+  const whole = await upload(stack, { version: 1, parts: [...sized(MiB), ...secretParts] });
+  expect(whole).toMatchObject({ status: 200, text: expect.stringContaining(`"size":${MiB},`) });
+  const larger = await upload(stack, { version: 1, parts: [...sized(MiB + 1), ...secretParts] });
+  expect([larger.status, JSON.parse(larger.text).errors[0]]).toEqual([
+    413,
+    { code: 413, reason: 'media_too_large', message: 'Media this large must come after the four credential fields.' },
+  ]);
+  expect((await upload(stack, { version: 1, parts: [...secretParts, ...sized(MiB + 1)] })).status).toBe(200);
+});
+
+test('version 1: media before its secrets goes through while another address holds all of the memory for it', async () => {
+  await using stack = await gatewayWith({ UNVERIFIED_BUFFER_BYTES: `${MiB}`, TRUSTED_PROXIES: '127.0.0.1' });
+  await using crowd = new AsyncDisposableStack();
+  for (let n = 0; n < 4; n += 1) {
+    const parts = [key, message, file(Buffer.alloc(255 * KiB)), { name: 'tag', content: '' }];
+    crowd.use(await begun(stack, { parts, headers: { 'X-Forwarded-For': '192.0.2.66' } }));
+  }
+  const media = Buffer.concat([photo, Buffer.alloc(400 * KiB)]);
+  const parts = [key, message, file(media), ...secretParts];
+  expect((await upload(stack, { version: 1, parts, headers: { 'X-Forwarded-For': '192.0.2.1' } })).status).toBe(200);
+});
+
+test('an address whose uploads keep failing verification is refused, and another is not', async () => {
+  await using stack = await gatewayWith({
+    UNVERIFIED_UPLOADS_PER_MINUTE_PER_ADDRESS: '3',
+    TRUSTED_PROXIES: '127.0.0.1',
+  });
+  const parts = [key, ...wrongSecrets, message, file(photo)];
+  const from = (address: string) => ({ headers: { 'X-Forwarded-For': address } });
+  for (let n = 0; n < 3; n += 1)
+    expect((await upload(stack, { version: 1, parts, ...from('192.0.2.66') })).status).toBe(401);
+  const refused = await upload(stack, { media: photo, ...from('192.0.2.66') });
+  expect(refused.status).toBe(429);
+  expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(5);
+  for (let n = 0; n < 4; n += 1) expect((await upload(stack, { media: photo, ...from('192.0.2.1') })).status).toBe(200);
+});

@@ -1,0 +1,48 @@
+import type { SeededRandom } from '@echodrop/testkit/seeded-random';
+import type { Scenario } from './scenario.ts';
+import { clientScenarios } from './scenarios/clients.ts';
+import { commitScenarios } from './scenarios/commits.ts';
+import { machineScenarios } from './scenarios/machine.ts';
+import { processScenarios } from './scenarios/processes.ts';
+import { providerScenarios } from './scenarios/providers.ts';
+import { redisScenarios } from './scenarios/redis.ts';
+import { stopScenarios } from './scenarios/stops.ts';
+import { storeScenarios } from './scenarios/store.ts';
+import type { SystemKind } from './start-system.ts';
+
+/** Everything that a long game day does, and a short one in part. */
+export const allScenarios: readonly Scenario[] = [
+  ...processScenarios,
+  ...commitScenarios,
+  ...redisScenarios,
+  ...storeScenarios,
+  ...providerScenarios,
+  ...clientScenarios,
+  ...stopScenarios,
+  ...machineScenarios,
+];
+
+/** Which scenarios a game day goes through: those whose names `only` matches, the short ones unless it is long. */
+export function scenariosOf({
+  isLong,
+  only,
+}: {
+  readonly isLong: boolean;
+  readonly only: RegExp;
+}): readonly Scenario[] {
+  const isAsked = only.source !== /(?:)/.source;
+  return allScenarios.filter(({ name, isShort }) => only.test(name) && (isLong || isAsked || isShort));
+}
+
+/** The kinds of systems that scenarios are for, the usual one last. */
+export function kindsOf(scenarios: readonly Scenario[]): readonly SystemKind[] {
+  const kinds = new Set(scenarios.map(({ on = usual }) => on));
+  return [...kinds].sort((a, b) => Number(a === usual) - Number(b === usual));
+}
+
+/** Those for one kind of system, in an order by chance: faults that follow each other are to be others each time. */
+export function inSomeOrder(scenarios: readonly Scenario[], kind: SystemKind, random: SeededRandom): Scenario[] {
+  return random.shuffled(scenarios.filter(({ on = usual }) => on === kind));
+}
+
+const usual: SystemKind = 'one of each';

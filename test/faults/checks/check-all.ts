@@ -1,0 +1,40 @@
+import type { LedgerEntry } from '../ledger.ts';
+import type { RunningService, System } from '../start-system.ts';
+import { findDuplicates } from './duplicates.ts';
+import type { Finding } from './finding.ts';
+import { findOrphans, findStuckJobs } from './left-behind.ts';
+import { findRecordsUnlisted, findUnlisted } from './listed.ts';
+import { findLeaks, findUnready, type Held } from './services.ts';
+import { recordsIn } from './stored-records.ts';
+import { findDamaged } from './whole.ts';
+
+interface Expected {
+  /** What services held before anything was broken. */
+  readonly before: ReadonlyMap<RunningService, Held>;
+  /** How long workers may take for what is left to do. */
+  readonly jobsMs: number;
+}
+
+/** Everything that is wrong after a game day, for which no upload may run any more. Sweeps between lists and the rest. */
+export async function checkAll(
+  system: System,
+  entries: readonly LedgerEntry[],
+  { before, jobsMs }: Expected,
+): Promise<Finding[]> {
+  const acknowledged = entries.filter(({ outcome }) => outcome === 'acknowledged');
+  const unready = await findUnready(system);
+  const stuck = await findStuckJobs(system, jobsMs);
+  const unlisted = await findUnlisted(system, acknowledged);
+  const orphans = await findOrphans(system);
+  const records = await recordsIn(system.store);
+  return [
+    ...unready,
+    ...unlisted,
+    ...(await findDamaged(system, acknowledged, records)),
+    ...findDuplicates(entries, records),
+    ...(await findRecordsUnlisted(system, records)),
+    ...orphans,
+    ...stuck,
+    ...(await findLeaks(system, before)),
+  ];
+}

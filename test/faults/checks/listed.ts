@@ -1,0 +1,55 @@
+import { listedIdIn } from '@echodrop/archive/listing';
+import { allOwners, listingOf } from '@echodrop/object-store/object-keys';
+import { anotherUser } from '@echodrop/testkit/another-user';
+import { echoHeaders } from '@echodrop/testkit/upload';
+import type { LedgerEntry } from '../ledger.ts';
+import type { System } from '../start-system.ts';
+import type { Finding } from './finding.ts';
+import { keysBelow, type RecordInStore } from './stored-records.ts';
+
+/** Which acknowledged uploads their owners do not see in their lists, and which are not in the list of all. */
+export async function findUnlisted(system: System, acknowledged: readonly LedgerEntry[]): Promise<Finding[]> {
+  const own = { signing: await ownList(system, 'signing'), bearer: await ownList(system, 'bearer') };
+  const newest = new Set((await keysBelow(system.store, listingOf())).map(listedIdIn));
+  return acknowledged.flatMap(({ id = '', scenario, user, text }) => {
+    const finding = (what: string): Finding => ({ scenario, what, which: `${id} ${text}` });
+    const another = user === 'signing' ? 'bearer' : 'signing';
+    return [
+      ...(own[user].has(id) ? [] : [finding("it is not in its owner's list")]),
+      ...(own[another].has(id) ? [finding("it is in another's list")] : []),
+      ...(newest.has(id) ? [] : [finding('it is not in the list by time')]),
+    ];
+  });
+}
+
+/** Which records no list has, be they acknowledged or not: after a sweep there is none. */
+export async function findRecordsUnlisted(
+  { store }: System,
+  records: ReadonlyMap<string, RecordInStore>,
+): Promise<Finding[]> {
+  const listed = async (prefix: string) => new Set((await keysBelow(store, prefix)).map(listedIdIn));
+  const [newest, owned] = [await listed(listingOf()), await listed(allOwners)];
+  return [...records.values()]
+    .filter(({ id }) => !newest.has(id) || !owned.has(id))
+    .map(({ id, text }) => ({ scenario: 'all', what: 'a record is in no list after a sweep', which: `${id} ${text}` }));
+}
+
+interface Page {
+  readonly media: readonly { readonly id: string }[];
+  readonly next?: string;
+}
+
+// As a client pages through it.
+async function ownList(system: System, user: LedgerEntry['user']): Promise<Set<string>> {
+  const ids = new Set<string>();
+  for (let after: string | undefined; ; ) {
+    const query = new URLSearchParams({ count: '100', ...(after !== undefined && { after }) });
+    const headers = user === 'bearer' ? anotherUser(system) : echoHeaders(system);
+    const answer = await fetch(`${system.gateways[0]}/2/media.json?${query}`, { headers });
+    if (answer.status !== 200) throw new Error(`a list is answered with ${answer.status} ${await answer.text()}`);
+    const { media, next } = (await answer.json()) as Page;
+    for (const { id } of media) ids.add(id);
+    if (next === undefined) return ids;
+    after = next;
+  }
+}

@@ -1,0 +1,62 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { waitUntil } from '@echodrop/testkit/wait-until';
+import type { RunningService, System } from '../start-system.ts';
+import type { Finding } from './finding.ts';
+
+const MiB = 1024 * 1024;
+const readyMs = 20_000;
+// Connections that nobody uses are ended after 75 s at the latest.
+const settleMs = 30_000;
+const moreDescriptors = 30;
+const moreBytes = 250 * MiB;
+
+/** What a process holds when nobody asks anything of it. */
+export interface Held {
+  readonly descriptors: number;
+  readonly bytes: number;
+}
+
+/** Which services are not ready by themselves. */
+export async function findUnready({ services }: System): Promise<Finding[]> {
+  const looked = services.map(async ({ name, ops }) => {
+    const isReady = () => fetch(`${ops}/readyz`).then(({ ok }) => ok);
+    return waitUntil(`${name}, ready`, readyMs, isReady).then(
+      () => [],
+      () => [{ scenario: 'all', what: 'it does not get ready by itself', which: name }],
+    );
+  });
+  return (await Promise.all(looked)).flat();
+}
+
+/** What each service holds now. */
+export async function heldBy({ services }: System): Promise<Map<RunningService, Held>> {
+  const held = services.map(async (service) => [service, await holdings(service)] as const);
+  return new Map(await Promise.all(held));
+}
+
+/** Which services still hold more than they did `before`, by what a leak would be, when nobody asks anything of them. */
+export async function findLeaks(system: System, before: ReadonlyMap<RunningService, Held>): Promise<Finding[]> {
+  const looked = system.services.map(async (service): Promise<Finding[]> => {
+    const first = before.get(service) ?? { descriptors: 0, bytes: 0 };
+    let now = await holdings(service);
+    const isLeaking = () =>
+      now.descriptors > first.descriptors + moreDescriptors || now.bytes > first.bytes + moreBytes;
+    await waitUntil('an end of connections', settleMs, async () => {
+      now = await holdings(service);
+      return !isLeaking();
+    }).catch(() => {});
+    const what = `it holds ${told(now)}; before all it held ${told(first)}`;
+    return isLeaking() ? [{ scenario: 'all', what, which: service.name }] : [];
+  });
+  return (await Promise.all(looked)).flat();
+}
+
+function told({ descriptors, bytes }: Held): string {
+  return `${descriptors} descriptors and ${Math.round(bytes / MiB)} MiB`;
+}
+
+async function holdings({ server }: RunningService): Promise<Held> {
+  const files = await readdir(`/proc/${server.pid}/fd`);
+  const status = await readFile(`/proc/${server.pid}/status`, 'utf8');
+  return { descriptors: files.length, bytes: Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1]) * 1024 };
+}

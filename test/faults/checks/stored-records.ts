@@ -1,0 +1,37 @@
+import { buffer } from 'node:stream/consumers';
+import { everyObject } from '@echodrop/object-store/every-object';
+import { allRecords } from '@echodrop/object-store/object-keys';
+import type { ObjectStore } from '@echodrop/object-store/object-store';
+
+/** What the store keeps of a record, as it lies there. */
+export interface RecordInStore {
+  readonly id: string;
+  readonly text: string;
+  readonly size: number;
+  readonly media_key: string;
+  readonly timestamp: string;
+}
+
+/** All records by their ids, read from the store itself. */
+export async function recordsIn(store: ObjectStore): Promise<Map<string, RecordInStore>> {
+  const records = new Map<string, RecordInStore>();
+  for await (const { key } of everyObject(store, allRecords)) {
+    const bytes = await bytesOf(store, key);
+    if (bytes) {
+      const record = JSON.parse(bytes.toString()) as RecordInStore;
+      records.set(record.id, record);
+    }
+  }
+  return records;
+}
+
+/** An object's bytes; undefined where there is none. */
+export async function bytesOf(store: ObjectStore, key: string): Promise<Buffer | undefined> {
+  const reading = await store.read(key);
+  return reading && (await buffer(reading.body));
+}
+
+/** The keys of all objects below a prefix. */
+export async function keysBelow(store: ObjectStore, prefix: string): Promise<string[]> {
+  return Array.fromAsync(everyObject(store, prefix), ({ key }) => key);
+}

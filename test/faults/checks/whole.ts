@@ -1,0 +1,61 @@
+import { createHash } from 'node:crypto';
+import { mediaObject, renditionsOf } from '@echodrop/object-store/object-keys';
+import { waitUntil } from '@echodrop/testkit/wait-until';
+import type { LedgerEntry } from '../ledger.ts';
+import type { System } from '../start-system.ts';
+import { type Finding, findEach } from './finding.ts';
+import { bytesOf, keysBelow, type RecordInStore } from './stored-records.ts';
+
+/** What the finding says of a rendition that nobody tries to make for an hour. */
+export const putOff = 'two workers have died with its rendition, which is put off for an hour';
+
+const renditionMs = 20_000;
+
+/** What is missing or wrong of acknowledged uploads: record, bytes as sent, page, renditions. */
+export function findDamaged(
+  system: System,
+  acknowledged: readonly LedgerEntry[],
+  records: ReadonlyMap<string, RecordInStore>,
+): Promise<Finding[]> {
+  return findEach(acknowledged, async (entry) => {
+    const record = records.get(entry.id ?? '');
+    const what = record
+      ? ((await damageOf(system, entry, record)) ?? (await notShown(system, entry, record)))
+      : 'there is no record';
+    return what === undefined ? [] : [{ scenario: entry.scenario, what, which: `${entry.id} ${entry.text}` }];
+  });
+}
+
+async function damageOf(
+  { store }: System,
+  { text, sha256, size }: LedgerEntry,
+  record: RecordInStore,
+): Promise<string | undefined> {
+  if (record.text !== text) return "the record is another's";
+  if (record.size !== size) return `the record says ${record.size} bytes, and ${size} were sent`;
+  const bytes = await bytesOf(store, mediaObject(record.media_key));
+  if (bytes === undefined) return 'there is no media';
+  return createHash('sha256').update(bytes).digest('hex') === sha256 ? undefined : 'the media is not what was sent';
+}
+
+async function notShown(system: System, { id, text, kind }: LedgerEntry, record: RecordInStore) {
+  const page = await fetch(`${system.site}/${id}`);
+  const shown = await page.text();
+  if (page.status !== 200 || !shown.includes(text)) return `the page is not shown (${page.status})`;
+  const rendition = kind === 'mp4' ? 'film.mp4' : 'large.jpg';
+  let status = 0;
+  const isMade = await waitUntil('a rendition', renditionMs, async () => {
+    const answer = await fetch(`${system.site}/${id}/${rendition}`);
+    await answer.body?.cancel();
+    status = answer.status;
+    return status === 200 || status === 404 || status === 415;
+  }).then(
+    () => status === 200,
+    () => false,
+  );
+  if (isMade) return undefined;
+  const stored = await keysBelow(system.store, renditionsOf(record.media_key));
+  const names = stored.map((key) => key.slice(key.lastIndexOf('/') + 1));
+  if (names.some((name) => name.includes('.killed_workers-'))) return putOff;
+  return `there is no ${rendition} (${status}; there are ${names.join(' ')})`;
+}

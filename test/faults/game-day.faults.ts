@@ -1,0 +1,41 @@
+import { mkdtempDisposable } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { scenariosOf } from './all-scenarios.ts';
+import { playGameDay } from './game-day.ts';
+import { calm } from './load.ts';
+import type { GameDayReport } from './report.ts';
+import { faultOptions } from './run-options.ts';
+
+// Longer than the longest game day, its checks included.
+const mostMs = 3 * 3_600_000;
+const options = faultOptions(process.env);
+const parts = new AsyncDisposableStack();
+
+let report: GameDayReport;
+beforeAll(async () => {
+  const folder = parts.use(await mkdtempDisposable(join(tmpdir(), 'echodrop-faults-'))).path;
+  process.stdout.write(`seed ${options.seed}\n`);
+  report = await playGameDay({ ...options, folder });
+  process.stdout.write(`${report.lines().join('\n')}\n`);
+  await report.write(options.report);
+}, mostMs);
+afterAll(() => parts.disposeAsync());
+
+const told = (scenario: string) =>
+  report.findings.filter((finding) => finding.scenario === scenario).map(({ what, which }) => `${what}: ${which}`);
+
+test.each(scenariosOf(options).map(({ name }) => name))(
+  '%s: all recovers, and every upload that was acknowledged is kept whole, is listed, and is there once',
+  (name) => expect(told(name)).toEqual([]),
+);
+
+test('before and between: the same', () => {
+  expect(report.acknowledged).toBeGreaterThan(0);
+  expect(told(calm)).toEqual([]);
+});
+
+test('after all: every record is listed, nothing is left behind, and services hold no more than before', () => {
+  expect(told('all')).toEqual([]);
+});

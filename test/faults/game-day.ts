@@ -1,0 +1,132 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { SeededRandom } from '@echodrop/testkit/seeded-random';
+import { inSomeOrder, kindsOf, scenariosOf } from './all-scenarios.ts';
+import { checkAll } from './checks/check-all.ts';
+import type { Finding } from './checks/finding.ts';
+import { findUnready, heldBy } from './checks/services.ts';
+import { Ledger } from './ledger.ts';
+import { calm, Load } from './load.ts';
+import { GameDayReport } from './report.ts';
+import type { Scenario } from './scenario.ts';
+import { type System, type SystemKind, startSystem } from './start-system.ts';
+import { UniqueMedia } from './unique-media.ts';
+
+export interface GameDayOptions {
+  readonly isLong: boolean;
+  /** When a long one ends at the latest. */
+  readonly minutes: number;
+  readonly seed: number;
+  /** Which scenarios, by their names. */
+  readonly only: RegExp;
+  /** A folder for ledgers and scratch files, on a disk. */
+  readonly folder: string;
+}
+
+const short = { perSecond: 2, patienceMs: 8000, jobsMs: 40_000 };
+const long = { perSecond: 3, patienceMs: 60_000, jobsMs: 600_000 };
+/** When a long one may end. */
+const enough = { acknowledged: 10_000, faults: 200 };
+
+/** Breaks systems under load, scenario by scenario, and looks afterwards what became of every upload. */
+export async function playGameDay(options: GameDayOptions): Promise<GameDayReport> {
+  const { isLong, minutes, seed, only } = options;
+  const report = new GameDayReport(seed);
+  const scenarios = scenariosOf({ isLong, only });
+  const began = performance.now();
+  for (const kind of kindsOf(scenarios)) {
+    const random = new SeededRandom(seed);
+    const isUsual = kind === 'one of each';
+    const mayEnd = () =>
+      (report.acknowledged >= enough.acknowledged && report.faults >= enough.faults) ||
+      performance.now() - began > minutes * 60_000;
+    await playOn(kind, options, report, async (play) => {
+      do {
+        for (const scenario of inSomeOrder(scenarios, kind, random)) if (!isLong || !mayEnd()) await play(scenario);
+      } while (isLong && isUsual && !mayEnd());
+    });
+  }
+  return report;
+}
+
+type Play = (scenario: Scenario) => Promise<void>;
+
+async function playOn(
+  kind: SystemKind,
+  { isLong, seed, folder }: GameDayOptions,
+  report: GameDayReport,
+  goThrough: (play: Play) => Promise<void>,
+): Promise<void> {
+  const pace = isLong ? long : short;
+  await using system = await startSystem(kind, folder);
+  const ledger = new Ledger(folder, kind);
+  // Of its own: how often it is asked depends on the machine.
+  const ofLoad = new SeededRandom(seed);
+  const media = await UniqueMedia.prepare(ofLoad);
+  const findings: Finding[] = [];
+  const load = new Load({ system, ledger, media, random: ofLoad, ...pace });
+  let turn = 0;
+  try {
+    await load.recovered();
+    const before = await heldBy(system);
+    await goThrough(async (scenario) => {
+      const missing = await scenario.missing?.();
+      if (missing !== undefined)
+        return void process.stdout.write(`${scenario.name}: PASSED OVER for want of ${missing}\n`);
+      const begun = performance.now();
+      turn += 1;
+      const random = new SeededRandom(seed + turn);
+      const run = await playScenario(scenario, { system, load, random, findings });
+      report.addRound(scenario, run.faults, run.recoverySeconds);
+      report.progress(ledger.acknowledged);
+      process.stdout.write(
+        `${scenario.name}: ${run.faults} faults, recovered in ${run.recoverySeconds.toFixed(1)} s, over after ${secondsSince(begun)} s\n`,
+      );
+    });
+    await load.stop();
+    const checking = performance.now();
+    findings.push(...(await checkAll(system, ledger.entries(), { before, jobsMs: pace.jobsMs })));
+    process.stdout.write(`checked in ${secondsSince(checking)} s\n`);
+  } finally {
+    await load.stop();
+  }
+  report.take(ledger.entries(), findings);
+}
+
+interface Played {
+  readonly faults: number;
+  readonly recoverySeconds: number;
+}
+
+async function playScenario(
+  scenario: Scenario,
+  { system, load, random, findings }: { system: System; load: Load; random: SeededRandom; findings: Finding[] },
+): Promise<Played> {
+  const { name, forSeconds, begin } = scenario;
+  let faults = 0;
+  const broke = () => {
+    faults += 1;
+  };
+  const note = (what: string, which: string) => void findings.push({ scenario: name, what, which });
+  load.scenario = name;
+  try {
+    {
+      await using _fault = await begin({ system, load, random, note, broke });
+      await sleep(forSeconds * 1000);
+    }
+    const undone = performance.now();
+    findings.push(...(await findUnready(system)).map((finding) => ({ ...finding, scenario: name })));
+    await load.recovered();
+    const recoverySeconds = (performance.now() - undone) / 1000;
+    load.scenario = calm;
+    await load.settled();
+    system.takeSeen();
+    return { faults, recoverySeconds };
+  } catch (error) {
+    note('it did not recover', String(error).split('\n', 1).join());
+    return { faults, recoverySeconds: Number.NaN };
+  }
+}
+
+function secondsSince(began: number): string {
+  return ((performance.now() - began) / 1000).toFixed(1);
+}

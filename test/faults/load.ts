@@ -1,0 +1,134 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { SeededRandom } from '@echodrop/testkit/seeded-random';
+import type { Ledger, LedgerEntry } from './ledger.ts';
+import { nothingSent, sendUpload, type Wanted } from './send-upload.ts';
+import type { System } from './start-system.ts';
+import type { MediaKind, UniqueMedia } from './unique-media.ts';
+
+interface LoadOptions {
+  readonly system: System;
+  readonly ledger: Ledger;
+  readonly media: UniqueMedia;
+  readonly random: SeededRandom;
+  /** How many uploads begin in a second, however slowly those before them end. */
+  readonly perSecond: number;
+  /** How long a client tries again. */
+  readonly patienceMs: number;
+}
+
+/** What an upload is to be; by chance where it is not said. */
+interface Choice {
+  readonly kind?: MediaKind;
+  readonly isKeyed?: boolean;
+  readonly version?: 1 | 2;
+  readonly patienceMs?: number;
+}
+
+/** What uploads are noted under while nothing is broken. */
+export const calm = 'calm';
+
+// Beyond it nobody begins one more: a bound on memory and connections where nothing is answered for long.
+const mostAtOnce = 150;
+const recoveryMs = 60_000;
+const recoveryPauseMs = 250;
+// What must go well again: a film and a photo that a worker looks at, by both versions.
+const recoveries = [
+  { kind: 'png', version: 2, isKeyed: true },
+  { kind: 'mp4', version: 1, isKeyed: false },
+] as const;
+
+/** Uploads of all kinds that go on at a steady rate until they are stopped, each noted in the ledger when it has ended. */
+export class Load implements AsyncDisposable {
+  readonly #options: LoadOptions;
+  readonly #stopped = new AbortController();
+  readonly #running = new Set<Promise<LedgerEntry>>();
+  readonly #beginning: Promise<void>;
+  /** Why uploads failed whose clients had a new connection for each attempt, in order; without those that were not let in. */
+  readonly failures: string[] = [];
+  #turn = 0;
+  #scenario = calm;
+
+  constructor(options: LoadOptions) {
+    this.#options = options;
+    this.#beginning = this.#begin();
+  }
+
+  /** What uploads are noted under from now on. */
+  set scenario(name: string) {
+    this.#scenario = name;
+  }
+
+  /** Sends one upload. */
+  async send({ kind, isKeyed, version, patienceMs = this.#options.patienceMs }: Choice = {}): Promise<LedgerEntry> {
+    const { system, ledger, media, random } = this.#options;
+    const { bytes, sha256, kind: made } = media.make(kind);
+    const scenario = this.#scenario;
+    const by = version ?? random.pick([1, 2] as const);
+    const wanted: Wanted = {
+      version: by,
+      format: random.pick(['xml', 'json']),
+      user: by === 2 && random.happens(0.3) ? 'bearer' : 'signing',
+      text: `${made} ${random.hex(24)}`,
+      media: bytes,
+      key: (isKeyed ?? random.happens(0.5)) ? random.hex(32) : undefined,
+      isAlone: random.happens(0.5),
+    };
+    this.#turn += 1;
+    const sending = sendUpload(system, wanted, patienceMs, this.#turn).then((ended) => {
+      const entry: LedgerEntry = {
+        ...ended,
+        ...{ scenario, endedIn: this.#scenario, text: wanted.text, sha256, size: bytes.length, kind: made },
+        ...{ version: by, user: wanted.user, isKeyed: wanted.key !== undefined },
+      };
+      ledger.note(entry);
+      if (wanted.isAlone && ended.why !== undefined && ended.why !== nothingSent) this.failures.push(ended.why);
+      return entry;
+    });
+    this.#running.add(sending);
+    return sending.finally(() => this.#running.delete(sending));
+  }
+
+  /**
+   * Resolves, with the seconds that it took, when an upload of each of several kinds was acknowledged that was begun from now on.
+   * @throws Error where that takes more than a minute
+   */
+  async recovered(): Promise<number> {
+    const began = performance.now();
+    const late = () => performance.now() - began > recoveryMs;
+    const acknowledged = async (choice: Choice) => {
+      for (;;) {
+        const { outcome, why } = await this.send({ ...choice, patienceMs: 0 });
+        if (outcome === 'acknowledged') return;
+        if (late()) throw new Error(`no ${choice.kind} by version ${choice.version} is taken after a minute: ${why}`);
+        await sleep(recoveryPauseMs);
+      }
+    };
+    await Promise.all(recoveries.map(acknowledged));
+    return (performance.now() - began) / 1000;
+  }
+
+  /** Resolves when every upload has ended that was begun until now: what comes next is not its fault. */
+  async settled(): Promise<void> {
+    await Promise.all(this.#running);
+  }
+
+  /** Begins no upload more, and resolves when all have ended. */
+  async stop(): Promise<void> {
+    this.#stopped.abort();
+    await this.#beginning;
+    await Promise.all(this.#running);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.stop();
+  }
+
+  async #begin(): Promise<void> {
+    const { perSecond } = this.#options;
+    const { signal } = this.#stopped;
+    while (!signal.aborted) {
+      if (this.#running.size < mostAtOnce) void this.send();
+      await sleep(1000 / perSecond, undefined, { signal }).catch(() => {});
+    }
+  }
+}

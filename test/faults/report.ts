@@ -1,0 +1,140 @@
+import { writeFile } from 'node:fs/promises';
+import { duplicate } from './checks/duplicates.ts';
+import type { Finding } from './checks/finding.ts';
+import { putOff } from './checks/whole.ts';
+import type { LedgerEntry } from './ledger.ts';
+import type { Scenario } from './scenario.ts';
+
+/** What became of the uploads that were begun under a scenario, all its rounds together. */
+export interface Row {
+  readonly scenario: string;
+  readonly breaks: string;
+  rounds: number;
+  faults: number;
+  uploads: number;
+  acknowledged: number;
+  refused: number;
+  /** Lost their answer, without a key to repeat with. */
+  unknown: number;
+  /** Of the acknowledged: bytes, record, page and renditions are there and are its own. */
+  whole: number;
+  /** Of the acknowledged: in the lists that it belongs to. */
+  listed: number;
+  /** The longest, from the moment in which it was undone. */
+  recoverySeconds: number;
+}
+
+/** What a game day has shown. */
+export class GameDayReport {
+  readonly seed: number;
+  readonly date = new Date();
+  readonly rows = new Map<string, Row>();
+  readonly findings: Finding[] = [];
+  /** Findings that the documentation tells of: what a fault costs although all works as it should. */
+  readonly prices: Finding[] = [];
+  readonly #forgetful = new Set<string>();
+  #taken = 0;
+  /** So far, of the system that is under load now too. */
+  acknowledged = 0;
+
+  constructor(seed: number) {
+    this.seed = seed;
+  }
+
+  get faults(): number {
+    return [...this.rows.values()].reduce((sum, { faults }) => sum + faults, 0);
+  }
+
+  /** Notes that a scenario was gone through. */
+  addRound({ name, breaks, forgetsKeys }: Scenario, faults: number, recoverySeconds: number): void {
+    const row = this.#row(name, breaks);
+    row.rounds += 1;
+    row.faults += faults;
+    row.recoverySeconds = Math.max(row.recoverySeconds, recoverySeconds);
+    if (forgetsKeys) this.#forgetful.add(name);
+  }
+
+  /** How many were acknowledged by now, with `running` of the system that is under load. */
+  progress(running: number): number {
+    this.acknowledged = this.#taken + running;
+    return this.acknowledged;
+  }
+
+  /** Takes in what the ledger of a system says, and what was found wrong with it. */
+  take(entries: readonly LedgerEntry[], found: readonly Finding[]): void {
+    const isPrice = (finding: Finding) => this.#isPrice(finding, entries);
+    const kept = found.filter((finding) => !isPrice(finding));
+    this.findings.push(...kept);
+    this.prices.push(...found.filter(isPrice));
+    const wrong = (whats: (what: string) => boolean) =>
+      new Set(kept.filter(({ what }) => whats(what)).map(({ which }) => which.split(' ')[0]));
+    const unlisted = wrong((what) => what.includes('list'));
+    const damaged = wrong((what) => !what.includes('list'));
+    for (const { scenario, outcome, id = '' } of entries) {
+      const row = this.#row(scenario, '');
+      row.uploads += 1;
+      row[outcome] += 1;
+      if (outcome !== 'acknowledged') continue;
+      if (!damaged.has(id)) row.whole += 1;
+      if (!unlisted.has(id)) row.listed += 1;
+    }
+    this.#taken += entries.filter(({ outcome }) => outcome === 'acknowledged').length;
+    this.acknowledged = this.#taken;
+  }
+
+  /** As lines for people. */
+  lines(): string[] {
+    const head =
+      'scenario | rounds | faults | uploads | acknowledged | refused | unknown | whole | listed | recovery (s)';
+    const told = [...this.rows.values()].map(
+      ({ scenario, rounds, faults, uploads, acknowledged, refused, unknown, whole, listed, recoverySeconds }) =>
+        [
+          scenario,
+          rounds,
+          faults,
+          uploads,
+          acknowledged,
+          refused,
+          unknown,
+          whole,
+          listed,
+          recoverySeconds.toFixed(1),
+        ].join(' | '),
+    );
+    const spelled = ({ scenario, what, which }: Finding) => `${scenario}: ${what}: ${which}`;
+    return [
+      `seed ${this.seed}: ${this.acknowledged} acknowledged uploads, ${this.faults} faults, ${this.findings.length} findings`,
+      head,
+      ...told,
+      ...this.prices.map((each) => `price of ${spelled(each)}`),
+      ...this.findings.map((each) => `WRONG ${spelled(each)}`),
+    ];
+  }
+
+  /** Writes all of it as JSON. */
+  async write(path: string): Promise<void> {
+    const { seed, date, acknowledged, faults, findings, prices } = this;
+    const told = { seed, date, acknowledged, faults, rows: [...this.rows.values()], findings, prices };
+    await writeFile(path, `${JSON.stringify(told, null, 2)}\n`);
+  }
+
+  // A Redis that loses its memory forgets which keys were used (docs/decisions/011); what two workers have died with is left alone for an hour
+  // (docs/decisions/030).
+  #isPrice({ what, which }: Finding, entries: readonly LedgerEntry[]): boolean {
+    if (what === putOff) return true;
+    const entry = entries.find(({ text }) => which.endsWith(text));
+    const during = entry ? [entry.scenario, entry.endedIn] : [];
+    return what === duplicate && during.some((name) => this.#forgetful.has(name));
+  }
+
+  #row(scenario: string, breaks: string): Row {
+    const row = this.rows.get(scenario) ?? { scenario, breaks, ...nothing };
+    this.rows.set(scenario, row);
+    return row;
+  }
+}
+
+const nothing = {
+  ...{ rounds: 0, faults: 0, uploads: 0, acknowledged: 0, refused: 0, unknown: 0, whole: 0, listed: 0 },
+  recoverySeconds: 0,
+};

@@ -1,0 +1,85 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { RawClient } from '@echodrop/testkit/raw-client';
+import { samplePhoto } from '@echodrop/testkit/sample-media';
+import { uploadRequest } from '@echodrop/testkit/upload';
+import { type GameDay, meanwhile, type Scenario, undoneBy } from '../scenario.ts';
+
+const bodyBytes = 600_000;
+const sentFirst = 40_000;
+const dribble = { bytes: 3000, everyMs: 1000 };
+const connectedAtOnce = 50;
+
+/** Clients that do not do what good ones do. */
+export const clientScenarios: readonly Scenario[] = [
+  { ...aborting(60), isShort: true },
+  aborting(200),
+  slow(100, 15),
+  slow(500, 30),
+];
+
+/** Each sends a part of its upload and is gone, in the middle of the file or with its last byte. */
+function aborting(count: number): Scenario {
+  return {
+    name: `${count} aborting clients`,
+    breaks: `${count} clients close their connections in the middle of their uploads, or as soon as all is sent`,
+    forSeconds: 1,
+    begin: async ({ system, random, broke }) => {
+      await inGroups(count, async () => {
+        await using client = await begin(system);
+        const { body } = client;
+        await client.raw.flush(
+          body.subarray(0, random.happens(0.5) ? body.length : random.between(1, body.length - 1)),
+        );
+      });
+      broke();
+      return undoneBy(() => {});
+    },
+  };
+}
+
+function slow(count: number, forSeconds: number): Scenario {
+  return {
+    name: `${count} slow clients`,
+    breaks: `${count} clients send ${dribble.bytes} bytes a second each`,
+    forSeconds,
+    begin: async ({ system, broke }) => {
+      await using parts = new AsyncDisposableStack();
+      const clients: Begun[] = [];
+      await inGroups(count, async () => {
+        const client = parts.use(await begin(system));
+        client.raw.write(client.body.subarray(0, sentFirst));
+        clients.push(client);
+      });
+      broke();
+      parts.use(meanwhile((over) => dribbleUntil(over, clients)));
+      return parts.move();
+    },
+  };
+}
+
+async function dribbleUntil(over: AbortSignal, clients: readonly Begun[]): Promise<void> {
+  for (let at = sentFirst; !over.aborted && at < bodyBytes; at += dribble.bytes) {
+    for (const { raw, body } of clients) raw.write(body.subarray(at, at + dribble.bytes));
+    await sleep(dribble.everyMs, undefined, { signal: over }).catch(() => {});
+  }
+}
+
+interface Begun extends AsyncDisposable {
+  readonly raw: RawClient;
+  readonly body: Buffer;
+}
+
+/** An upload of which only the head is sent. Sent whole it is a good one: it may be published, though nobody is told. */
+async function begin(system: GameDay['system']): Promise<Begun> {
+  const media = Buffer.concat([await samplePhoto('jpg', { width: 64, height: 48 }), Buffer.alloc(bodyBytes)]);
+  const { path, headers, body } = uploadRequest(system, { media, message: 'unfinished' });
+  const raw = await RawClient.connect(system.gateways[0] ?? '');
+  raw.head(path, headers, body.length);
+  return { raw, body, [Symbol.asyncDispose]: () => raw[Symbol.asyncDispose]() };
+}
+
+async function inGroups(count: number, act: () => Promise<void>): Promise<void> {
+  for (let done = 0; done < count; done += connectedAtOnce) {
+    await Promise.all(Array.from({ length: Math.min(connectedAtOnce, count - done) }, act));
+  }
+}

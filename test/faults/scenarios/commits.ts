@@ -1,0 +1,89 @@
+import type { Fate, SeenRequest } from '@echodrop/testkit/counting-proxy';
+import { waitUntil } from '@echodrop/testkit/wait-until';
+import { type GameDay, type Scenario, undoneBy } from '../scenario.ts';
+import { decided, isEntryPut, isRecordPut } from '../store-requests.ts';
+
+/** What may happen between a record and the lists that it is in. */
+export const commitScenarios: readonly Scenario[] = [
+  {
+    name: 'commit answers cut',
+    breaks:
+      'half of the answers to writes of records, and to writes of list entries, are cut after the store has written',
+    forSeconds: 6,
+    isShort: true,
+    begin: ({ system, random, broke }) => {
+      broke();
+      return decided(system, (request) =>
+        (isRecordPut(request) || isEntryPut(request)) && random.happens(0.5) ? 'lost' : 'passes',
+      );
+    },
+  },
+  {
+    name: 'commits without an answer',
+    breaks: 'for longer than a commit is tried, no write of a record is answered, and no list entry is written',
+    forSeconds: 25,
+    begin: ({ system, broke }) => {
+      broke();
+      return decided(system, withoutEntries);
+    },
+  },
+  {
+    name: 'gateway dies between record and lists',
+    breaks:
+      'SIGKILL of the gateway when the store has a record and no list entry of it; the client repeats with its key',
+    forSeconds: 0,
+    isShort: true,
+    begin: dieBetween,
+  },
+  {
+    name: 'commit answers late',
+    breaks: 'every write of a record takes 6 s, for its arrival and its answer',
+    forSeconds: 15,
+    begin: ({ system, broke }) => {
+      broke();
+      return decided(system, (request) => (isRecordPut(request) ? { afterMs: 6000 } : 'passes'));
+    },
+  },
+  {
+    name: 'commits twice and overtaken',
+    breaks: 'writes of records arrive twice, late, or behind the next one',
+    forSeconds: 10,
+    begin: ({ system, random, broke }) => {
+      broke();
+      return decided(system, (request) =>
+        isRecordPut(request) ? random.pick(['twice', 'overtaken', 'passes'] as const) : 'passes',
+      );
+    },
+  },
+];
+
+const deaths = 3;
+
+async function dieBetween(day: GameDay): Promise<AsyncDisposable> {
+  for (let death = 0; death < deaths; death += 1) {
+    const repeated = await dieOnce(day);
+    await day.system.servers.gateway?.restart();
+    await repeated();
+  }
+  return undoneBy(() => {});
+}
+
+/** Gives what resolves when the upload that met the death has ended. */
+async function dieOnce({ system, load, broke }: GameDay): Promise<() => Promise<unknown>> {
+  system.takeSeen();
+  const seen: SeenRequest[] = [];
+  await using _lost = await decided(system, withoutEntries);
+  const sending = load.send({ kind: 'jpg', isKeyed: true });
+  await waitUntil('a record', 10_000, async () => {
+    seen.push(...system.takeSeen());
+    return seen.some((request) => isRecordPut(request) && request.status === 200);
+  });
+  await system.servers.gateway?.kill();
+  broke();
+  return () => sending;
+}
+
+function withoutEntries(request: SeenRequest): Fate {
+  if (isEntryPut(request)) return 'cut';
+  return isRecordPut(request) ? 'lost' : 'passes';
+}

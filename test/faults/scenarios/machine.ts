@@ -1,0 +1,135 @@
+import { access, mkdtempDisposable, readdir, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { hostileFfprobe } from '@echodrop/testkit/hostile-ffprobe';
+import { samplePhoto } from '@echodrop/testkit/sample-media';
+import { upload } from '@echodrop/testkit/upload';
+import { waitUntil } from '@echodrop/testkit/wait-until';
+import { execa } from 'execa';
+import { type GameDay, type Scenario, undoneBy } from '../scenario.ts';
+import type { RunningService } from '../start-system.ts';
+
+const hour = 3600;
+const films = { count: 300, atOnce: 20 };
+// What is closed may be opened again, so the limit is below what is open.
+const fewerDescriptors = 5;
+const deaths = { count: 3, everyMs: 4000 };
+
+/** What a machine may do to processes that are well, and media to workers. */
+export const machineScenarios: readonly Scenario[] = [
+  { ...descriptorsGone(['gateway'], 5), isShort: true },
+  descriptorsGone(['gateway', 'site', 'auth-verifier', 'probe-worker', 'rendition-worker'], 15),
+  clockOff(hour),
+  clockOff(-hour),
+  deadlyMedia('probe-worker', 'ffprobe'),
+  deadlyMedia('rendition-worker', 'ffmpeg'),
+  {
+    name: `a backlog of ${films.count} videos`,
+    breaks: `SIGKILL of the rendition-worker, started again when ${films.count} videos wait for it`,
+    forSeconds: 0,
+    begin: async ({ system, load, broke }) => {
+      await system.servers['rendition-worker']?.kill();
+      broke();
+      let left = films.count;
+      const sending = Array.from({ length: films.atOnce }, async () => {
+        while (left-- > 0) await load.send({ kind: 'mp4', isKeyed: true });
+      });
+      await Promise.all(sending);
+      return undoneBy(() => system.servers['rendition-worker']?.restart());
+    },
+  },
+];
+
+function descriptorsGone(names: readonly string[], forSeconds: number): Scenario {
+  return {
+    name: `no file descriptors for ${names.join(', ')}`,
+    breaks: `${names.join(', ')} cannot open one file or connection more (RLIMIT_NOFILE)`,
+    forSeconds,
+    begin: async ({ system, broke }) => {
+      await using parts = new AsyncDisposableStack();
+      for (const service of system.services.filter(({ name }) => names.includes(name))) {
+        parts.use(await withoutDescriptors(service));
+        broke();
+      }
+      return parts.move();
+    },
+  };
+}
+
+async function withoutDescriptors({ server: { pid } }: RunningService): Promise<AsyncDisposable> {
+  const limit = async (...more: string[]) => (await execa('prlimit', ['--pid', `${pid}`, ...more])).stdout.trim();
+  const usual = await limit('--nofile', '--output', 'SOFT', '--noheadings');
+  const open = (await readdir(`/proc/${pid}/fd`)).length;
+  await limit(`--nofile=${open - fewerDescriptors}:`);
+  return undoneBy(() => limit(`--nofile=${usual}:`));
+}
+
+const libraries = ['x86_64', 'aarch64'].map((machine) => `/usr/lib/${machine}-linux-gnu/faketime/libfaketimeMT.so.1`);
+
+function clockOff(seconds: number): Scenario {
+  const off = `an hour ${seconds < 0 ? 'back' : 'ahead'}`;
+  return {
+    name: `a clock jumps ${off}`,
+    breaks: `the clock of one gateway more jumps ${off} while it takes uploads`,
+    forSeconds: 15,
+    missing: async () =>
+      (await faketime()) === undefined ? 'libfaketime (Debian: apt-get install libfaketime)' : undefined,
+    begin: async ({ system, broke }) => {
+      await using parts = new AsyncDisposableStack();
+      const clock = join(parts.use(await mkdtempDisposable(join(tmpdir(), 'echodrop-clock-'))).path, 'offset');
+      await writeFile(clock, '+0\n');
+      const settings = {
+        LD_PRELOAD: `${await faketime()}`,
+        FAKETIME_TIMESTAMP_FILE: clock,
+        FAKETIME_NO_CACHE: '1',
+        FAKETIME_DONT_FAKE_MONOTONIC: '1',
+      };
+      const joined = parts.use(await system.join('gateway', settings));
+      system.gateways.push(joined.gateway);
+      parts.defer(() => {
+        system.gateways.splice(system.gateways.indexOf(joined.gateway), 1);
+      });
+      await writeFile(clock, `${seconds < 0 ? '' : '+'}${seconds}\n`);
+      broke();
+      parts.defer(async () => {
+        await writeFile(clock, '+0\n');
+        const media = await samplePhoto('png', { width: 64, height: 48 });
+        const isWell = async () => (await upload({ ...system, ...joined }, { media, message: 'clock' })).status === 200;
+        await waitUntil('an upload to the gateway whose clock is right again', 20_000, isWell);
+      });
+      return parts.move();
+    },
+  };
+}
+
+async function faketime(): Promise<string | undefined> {
+  for (const path of libraries) {
+    const isThere = await access(path).then(
+      () => true,
+      () => false,
+    );
+    if (isThere) return path;
+  }
+  return undefined;
+}
+
+function deadlyMedia(worker: 'probe-worker' | 'rendition-worker', tool: 'ffprobe' | 'ffmpeg'): Scenario {
+  return {
+    name: `media that kills its ${worker}`,
+    breaks: `one ${worker} more, which dies of the first film that it gets, ${deaths.count} times`,
+    forSeconds: 0,
+    begin: async ({ system, load, broke }: GameDay) => {
+      // Where a tool is not confined it can kill the worker that has started it.
+      await using program = await hostileFfprobe('[ "$1" = -version ] && exit\nkill -9 $PPID\nexec sleep 600', tool);
+      const settings = { PATH: program.path, MEDIA_SANDBOX: 'limits-only', CONCURRENCY: '1', FILM_CONCURRENCY: '1' };
+      for (let death = 0; death < deaths.count; death += 1) {
+        await using _doomed = await system.join(worker, settings);
+        await Promise.all([1, 2, 3].map(() => load.send({ kind: 'mp4', isKeyed: true })));
+        broke();
+        await sleep(deaths.everyMs);
+      }
+      return undoneBy(() => {});
+    },
+  };
+}

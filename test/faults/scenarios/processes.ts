@@ -1,0 +1,101 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { StoppableServer } from '@echodrop/testkit/server-process';
+import { type GameDay, meanwhile, type Scenario, undoneBy } from '../scenario.ts';
+
+/** Every part that others rely on. */
+const all = [
+  'gateway',
+  'auth-verifier',
+  'probe-worker',
+  'rendition-worker',
+  'site',
+  'sandbox-provider',
+  'queue-redis',
+  'cache-redis',
+  'minio',
+] as const;
+
+type Part = (typeof all)[number];
+
+const pairs: readonly (readonly [Part, Part])[] = [
+  ['gateway', 'queue-redis'],
+  ['gateway', 'minio'],
+  ['gateway', 'probe-worker'],
+  ['gateway', 'auth-verifier'],
+  ['probe-worker', 'rendition-worker'],
+  ['queue-redis', 'minio'],
+  ['queue-redis', 'cache-redis'],
+  ['auth-verifier', 'cache-redis'],
+  ['rendition-worker', 'minio'],
+];
+
+const freezes = [5, 30, 90];
+const betweenMs = { least: 300, most: 1500 };
+
+/** Kills and freezes, of every part alone, of pairs, and of whatever chance picks. */
+export const processScenarios: readonly Scenario[] = [
+  ...all.map((part) => killed([part], 2)),
+  ...pairs.map((pair) => killed(pair, 2)),
+  ...freezes.flatMap((seconds) => all.map((part) => frozen([part], seconds))),
+  ...pairs.map((pair) => frozen(pair, 5)),
+  killedAtRandom('any part', all, 120),
+  { ...killedAtRandom('the gateway', ['gateway'], 9), isShort: true },
+  { ...killedAtRandom('two parts at once', all, 10, 2), isShort: true },
+  { ...frozen(['queue-redis', 'minio'], 4), name: 'freeze queue-redis and minio briefly', isShort: true },
+];
+
+function killed(parts: readonly Part[], forSeconds: number): Scenario {
+  return {
+    name: `kill ${parts.join(' and ')}`,
+    breaks: `SIGKILL of ${parts.join(' and ')}, started again after ${forSeconds} s`,
+    forSeconds,
+    begin: async ({ system, broke }) => {
+      const servers = parts.map((part) => serverOf(part, system));
+      await Promise.all(servers.map((server) => server.kill()));
+      broke();
+      return undoneBy(() => Promise.all(servers.map((server) => server.restart())));
+    },
+  };
+}
+
+function frozen(parts: readonly Part[], forSeconds: number): Scenario {
+  return {
+    name: `freeze ${parts.join(' and ')} ${forSeconds} s`,
+    breaks: `SIGSTOP of ${parts.join(' and ')}; their sockets stay open`,
+    forSeconds,
+    begin: async ({ system, broke }) => {
+      const servers = parts.map((part) => serverOf(part, system));
+      await Promise.all(servers.map((server) => server.freeze()));
+      broke();
+      return undoneBy(() => Promise.all(servers.map((server) => server.thaw())));
+    },
+  };
+}
+
+// Again and again: the more often, the likelier it meets each step of an upload.
+function killedAtRandom(what: string, parts: readonly Part[], forSeconds: number, atOnce = 1): Scenario {
+  return {
+    name: `kill ${what}, again and again`,
+    breaks: `SIGKILL of ${what}, started again at once, and killed again after a moment`,
+    forSeconds,
+    begin: async (day) => meanwhile((over) => killUntil(over, day, parts, atOnce)),
+  };
+}
+
+async function killUntil(over: AbortSignal, day: GameDay, parts: readonly Part[], atOnce: number): Promise<void> {
+  const { system, random, broke } = day;
+  while (!over.aborted) {
+    const victims = random.shuffled(parts).slice(0, atOnce);
+    const servers = victims.map((part) => serverOf(part, system));
+    await Promise.all(servers.map((server) => server.kill()));
+    broke();
+    await Promise.all(servers.map((server) => server.restart()));
+    await sleep(random.between(betweenMs.least, betweenMs.most), undefined, { signal: over }).catch(() => {});
+  }
+}
+
+function serverOf(part: Part, { servers }: GameDay['system']): StoppableServer {
+  const server = servers[part];
+  if (!server) throw new Error(`there is no ${part}`);
+  return server;
+}

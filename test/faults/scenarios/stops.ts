@@ -1,0 +1,67 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { RawClient } from '@echodrop/testkit/raw-client';
+import { samplePhoto } from '@echodrop/testkit/sample-media';
+import { uploadRequest } from '@echodrop/testkit/upload';
+import { waitUntil } from '@echodrop/testkit/wait-until';
+import { type GameDay, type Scenario, undoneBy } from '../scenario.ts';
+import type { RunningService } from '../start-system.ts';
+
+const replicated = ['auth-verifier', 'probe-worker', 'rendition-worker', 'site', 'gateway'];
+const clients = 20;
+// How late the last of them sends what it has connected for, on a machine that lets it wait.
+const starvedMs = 1500;
+
+/** Ends that are asked for: nobody who was let in may notice. */
+export const stopScenarios: readonly Scenario[] = [
+  {
+    name: 'stop the gateway while clients connect',
+    breaks: `SIGTERM of the gateway; ${clients} clients have connected, and send their uploads up to ${starvedMs} ms later`,
+    forSeconds: 0,
+    isShort: true,
+    begin: stopWhileConnecting,
+  },
+  {
+    name: 'restart one replica after another',
+    breaks: 'SIGTERM and a new start of every replica of every service, one after another',
+    forSeconds: 0,
+    on: 'two of each',
+    begin: restartInTurn,
+  },
+];
+
+async function stopWhileConnecting({ system, broke, note }: GameDay): Promise<AsyncDisposable> {
+  const { gateway } = system.servers;
+  const service = system.services.find(({ name }) => name === 'gateway') as RunningService;
+  const media = await samplePhoto('jpg', { width: 64, height: 48 });
+  const connected = await Promise.all(
+    Array.from({ length: clients }, () => RawClient.connect(system.gateways[0] ?? '')),
+  );
+  // Two turns of its event loop later it has taken them.
+  for (let turn = 0; turn < 2; turn += 1) await (await fetch(`${service.ops}/livez`)).text();
+  const stopping = service.server.stop();
+  broke();
+  const answered = connected.map(async (client, n) => {
+    await using raw = client;
+    await sleep((starvedMs * n) / clients);
+    const { path, headers, body } = uploadRequest(system, { media, message: 'unfinished' });
+    raw.head(path, headers, body.length);
+    await raw.flush(body);
+    await waitUntil('an answer or an end', 5000, async () => raw.closed || raw.received.includes('\r\n\r\n'));
+    if (!raw.received.startsWith('HTTP/1.1 200')) note('an accepted connection was not answered', `client ${n}`);
+  });
+  await Promise.all([...answered, stopping]);
+  return undoneBy(() => gateway?.restart());
+}
+
+async function restartInTurn({ system, broke, load, note }: GameDay): Promise<AsyncDisposable> {
+  const before = load.failures.length;
+  for (const service of system.services.filter(({ name }) => replicated.includes(name))) {
+    await service.server.stop();
+    broke();
+    await load.recovered();
+    await service.server.restart();
+    await load.recovered();
+  }
+  for (const why of load.failures.slice(before)) note('an upload failed', why);
+  return undoneBy(() => {});
+}

@@ -1,0 +1,113 @@
+import type { Fate, SeenRequest } from '@echodrop/testkit/counting-proxy';
+import type { LinkState } from '@echodrop/testkit/spreading-proxy';
+import { type Scenario, undoneBy } from '../scenario.ts';
+import { decided, isMediaPut, isRecordPut } from '../store-requests.ts';
+
+const isWrite = ({ method }: SeenRequest) => method === 'PUT' || method === 'POST';
+
+/** What a store may do short of dying: be slow, full, out of reach, and say what is not so. */
+export const storeScenarios: readonly Scenario[] = [
+  {
+    ...answering('the store swallows media', 'says 200 to a write of media, unread, and keeps nothing', 5, (request) =>
+      isMediaPut(request) ? 'swallowed unread' : 'passes',
+    ),
+    isShort: true,
+  },
+  answering(
+    'the store swallows media that it has read',
+    'says 200 to a write of media, with its tag and checksum, and keeps nothing',
+    6,
+    (request) => (isMediaPut(request) ? 'swallowed' : 'passes'),
+  ),
+  answering(
+    'the store swallows records that it has read',
+    'says 200 to a write of a record, with its tag and checksum, and keeps nothing',
+    6,
+    (request) => (isRecordPut(request) ? 'swallowed' : 'passes'),
+  ),
+  {
+    ...answering('a bit flips on the way to the store', 'gets every body with one bit of it flipped', 5, (request) =>
+      request.method === 'PUT' ? 'changed' : 'passes',
+    ),
+    isShort: true,
+  },
+  {
+    ...answering('the store is full', 'refuses every write with 507', 5, (request) =>
+      isWrite(request) ? s3Error(507, 'XMinioStorageFull') : 'passes',
+    ),
+    isShort: true,
+  },
+  {
+    ...answering('the store says SlowDown', 'refuses half of all requests with 503 SlowDown', 5, (_request, happens) =>
+      happens(0.5) ? s3Error(503, 'SlowDown') : 'passes',
+    ),
+    isShort: true,
+  },
+  answering('the store refuses everything', 'refuses all requests with 503 SlowDown', 20, () =>
+    s3Error(503, 'SlowDown'),
+  ),
+  answering('the store is slow', 'takes 2 s for each request', 30, () => ({ afterMs: 2000 })),
+  answering(
+    'the store loses answers',
+    'does what it is asked, and every fifth answer is cut',
+    15,
+    (_request, happens) => (happens(0.2) ? 'lost' : 'passes'),
+  ),
+  answering(
+    'the store loses requests',
+    'does not hear every fifth request, whose connection is cut',
+    15,
+    (_request, happens) => (happens(0.2) ? 'cut' : 'passes'),
+  ),
+  { ...unreachable('silent', 5), isShort: true },
+  unreachable('silent', 40),
+  unreachable('cut', 15),
+  {
+    name: 'lose a node of the store',
+    breaks: 'one of four nodes of the store dies, and comes back under load',
+    forSeconds: 20,
+    on: 'four nodes',
+    begin: async ({ system, random, broke }) => {
+      const node = random.pick(system.nodes);
+      await node.kill();
+      broke();
+      return undoneBy(() => node.restart());
+    },
+  },
+];
+
+function answering(
+  name: string,
+  does: string,
+  forSeconds: number,
+  fate: (request: SeenRequest, happens: (probability: number) => boolean) => Fate,
+): Scenario {
+  return {
+    name,
+    breaks: `the store ${does}`,
+    forSeconds,
+    begin: ({ system, random, broke }) => {
+      broke();
+      return decided(system, (request) => fate(request, (probability) => random.happens(probability)));
+    },
+  };
+}
+
+function unreachable(state: Exclude<LinkState, 'passes'>, forSeconds: number): Scenario {
+  return {
+    name: `${state === 'cut' ? 'cut off' : 'partition'} the store, ${forSeconds} s`,
+    breaks:
+      state === 'cut' ? 'connections to the store are reset' : 'nothing reaches the store, and nobody hears of that',
+    forSeconds,
+    begin: async ({ system, broke }) => {
+      system.links.store.turn(state);
+      broke();
+      return undoneBy(() => system.links.store.turn('passes'));
+    },
+  };
+}
+
+function s3Error(status: number, code: string): Fate {
+  const body = `<?xml version="1.0" encoding="UTF-8"?><Error><Code>${code}</Code><Message>told by a test</Message></Error>`;
+  return { status, headers: { 'Content-Type': 'application/xml' }, body };
+}

@@ -1,0 +1,89 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { anotherUser } from '@echodrop/testkit/another-user';
+import { type UploadOptions, upload } from '@echodrop/testkit/upload';
+import type { Outcome } from './ledger.ts';
+import type { System } from './start-system.ts';
+
+/** An upload as a client means it, whatever becomes of its attempts. */
+export interface Wanted {
+  readonly version: 1 | 2;
+  readonly format: 'xml' | 'json';
+  readonly user: 'signing' | 'bearer';
+  readonly text: string;
+  readonly media: Buffer;
+  /** What it repeats with after it lost an answer; without it, it does not repeat then. */
+  readonly key: string | undefined;
+  /** Whether each attempt takes a connection of its own. */
+  readonly isAlone: boolean;
+}
+
+/** What a client knows in the end. */
+export interface Ended {
+  readonly outcome: Outcome;
+  readonly attempts: number;
+  readonly id?: string;
+  readonly why?: string;
+}
+
+interface Answer {
+  /** 0 where there was none. */
+  readonly status: number;
+  readonly why: string;
+  readonly id?: string | undefined;
+  readonly retryAfterMs: number;
+}
+
+const attemptMs = 15_000;
+// Clients are told to wait for up to a minute; these have less time.
+const longestPauseMs = 2000;
+const lostPauseMs = 500;
+/** Why an attempt has failed of which nothing was sent. */
+export const nothingSent = 'ECONNREFUSED';
+// What a client tries again: it was told when, or that a part is away.
+const passing = new Set([408, 409, 429, 502, 503]);
+
+/**
+ * Sends an upload as clients do: again after a refusal that passes, and after a lost answer if it has a key; until it is answered for good or
+ * `patienceMs` are over.
+ */
+export async function sendUpload(system: System, wanted: Wanted, patienceMs: number, turn: number): Promise<Ended> {
+  const end = performance.now() + patienceMs;
+  for (let attempts = 1; ; attempts += 1) {
+    const gateway = system.gateways[(turn + attempts) % system.gateways.length] ?? '';
+    const { status, why, id, retryAfterMs } = await attempt({ ...system, gateway }, wanted);
+    if (status === 200 && id) return { outcome: 'acknowledged', attempts, id };
+    const isLost = status === 0 && why !== nothingSent;
+    const isPassing = status === 0 || passing.has(status) || why === '401 provider_unavailable';
+    const mayRepeat = isPassing && (!isLost || wanted.key !== undefined);
+    if (!mayRepeat || performance.now() > end) return { outcome: isLost ? 'unknown' : 'refused', attempts, why };
+    await sleep(retryAfterMs);
+  }
+}
+
+async function attempt(system: System & { gateway: string }, wanted: Wanted): Promise<Answer> {
+  const { version, format, user, text: message, media, key, isAlone } = wanted;
+  const headers = {
+    ...(user === 'bearer' && anotherUser(system)),
+    ...(key !== undefined && { 'Idempotency-Key': `"${key}"` }),
+    ...(isAlone && { Connection: 'close' }),
+  };
+  const options: UploadOptions = { version, format, message, media, headers, signal: AbortSignal.timeout(attemptMs) };
+  try {
+    const { status, headers: told, text } = await upload(system, options);
+    const id = found(/"id":"(\w+)"|<id>(\w+)<\/id>/, text);
+    const reason = found(/"reason":"(\w+)"|<reason>(\w+)/, text);
+    const retryAfterMs = Math.min(Number(told.get('retry-after') ?? 1) * 1000, longestPauseMs);
+    return { status, why: `${status} ${reason}`, id, retryAfterMs };
+  } catch (error) {
+    return { status: 0, why: codeOf(error), retryAfterMs: lostPauseMs };
+  }
+}
+
+function found(pattern: RegExp, text: string): string | undefined {
+  return pattern.exec(text)?.slice(1).find(Boolean);
+}
+
+function codeOf(error: unknown): string {
+  const { cause, name } = error as Error & { cause?: { code?: string } };
+  return cause?.code ?? name;
+}

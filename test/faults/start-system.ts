@@ -1,0 +1,157 @@
+import type { ObjectStore } from '@echodrop/object-store/object-store';
+import { objectStoreFromSettings, storeSettings } from '@echodrop/object-store/object-store-from-settings';
+import { readSettings } from '@echodrop/service/env';
+import { type Fate, type SeenRequest, startCountingProxy } from '@echodrop/testkit/counting-proxy';
+import { findMinio } from '@echodrop/testkit/minio-source';
+import type { ServerProcess, StoppableServer } from '@echodrop/testkit/server-process';
+import { type SpreadingProxy, startSpreadingProxy } from '@echodrop/testkit/spreading-proxy';
+import { startMinio, startMinioSet } from '@echodrop/testkit/start-minio';
+import { type RunningRedis, startRedis } from '@echodrop/testkit/start-redis';
+import { type RedisSet, startSentinelSet } from '@echodrop/testkit/start-redis-set';
+import { type ServiceName, type Stack, startStack } from '@echodrop/testkit/start-stack';
+
+/** How many there are of what: one process of everything, two of each service, a Redis with replicas and sentinels, or four nodes of a store. */
+export type SystemKind = 'one of each' | 'two of each' | 'sentinels' | 'four nodes';
+
+/** A process of a service. */
+export interface RunningService {
+  readonly name: ServiceName;
+  readonly server: ServerProcess;
+  /** Where its ops server answers. */
+  readonly ops: string;
+}
+
+const links = ['queue-redis', 'cache-redis', 'store', 'verifier'] as const;
+
+export type LinkName = (typeof links)[number];
+
+/** The system under test: real processes, with a proxy before every part that others ask. */
+export interface System extends AsyncDisposable {
+  readonly kind: SystemKind;
+  /** Where clients upload: any of these; others may be added for a time. */
+  readonly gateways: string[];
+  readonly site: string;
+  readonly provider: string;
+  readonly bearerProvider: string;
+  readonly services: readonly RunningService[];
+  /** Everything that may be killed and frozen, by name; of what there are several, the first. */
+  readonly servers: Readonly<Record<string, StoppableServer>>;
+  /** All nodes of the store. */
+  readonly nodes: readonly StoppableServer[];
+  readonly queueRedis: RunningRedis;
+  readonly cacheRedis: RunningRedis;
+  readonly redisSet: RedisSet | undefined;
+  /** The TCP connections between parts. */
+  readonly links: Readonly<Record<LinkName, SpreadingProxy>>;
+  /** The store, past every proxy. */
+  readonly store: ObjectStore;
+  /** Decides from now on what becomes of requests to the store. */
+  decide(fate: (request: SeenRequest) => Fate): void;
+  /** Requests to the store that went through since the last call. */
+  takeSeen(): SeenRequest[];
+  /** Starts a process more of a service, with settings of its own, beside those that are there. */
+  join(service: ServiceName, settings: Record<string, string>): Promise<Stack>;
+}
+
+const replicated: readonly ServiceName[] = ['auth-verifier', 'probe-worker', 'rendition-worker', 'site', 'gateway'];
+
+/** Starts a system of this kind and waits until all of it is ready. @throws Error where there is no MinIO to start */
+export async function startSystem(kind: SystemKind, scratch: string): Promise<System> {
+  await using parts = new AsyncDisposableStack();
+  const nodes = await startStore(kind, parts);
+  const [minio] = nodes;
+  if (!minio) throw new Error('there is no node of a store');
+  const nodePorts = nodes.map(({ endpoint }) => portOf(endpoint));
+  const persistent = { persistent: true } as const;
+  const [queueRedis, cacheRedis] = await Promise.all([startRedis(persistent), startRedis()]);
+  parts.use(queueRedis);
+  parts.use(cacheRedis);
+  const redisSet = kind === 'sentinels' ? parts.use(await startSentinelSet()) : undefined;
+  const link = async (...ports: number[]) => parts.use(await startSpreadingProxy(ports));
+  const toStore = await link(...nodePorts);
+  const past = await link(...nodePorts);
+  const toQueue = await link(queueRedis.port);
+  const toCache = await link(cacheRedis.port);
+  let fate: (request: SeenRequest) => Fate = () => 'passes';
+  const proxy = parts.use(await startCountingProxy(at(toStore.port), (request) => fate(request)));
+  const settings = {
+    ...minio.settings,
+    S3_ENDPOINT: proxy.endpoint,
+    QUEUE_REDIS_URL: redisSet?.url ?? redisAt(toQueue),
+    CACHE_REDIS_URL: redisAt(toCache),
+    SCRATCH_DIR: scratch,
+    MAX_CONCURRENT_UPLOADS_PER_USER: '1000',
+    // A repeat need not wait for long until nobody can be at work on what it repeats.
+    PROBE_TIMEOUT_MS: '8000',
+    ...(kind === 'two of each' && { SHUTDOWN_DELAY_SECONDS: '1' }),
+  };
+  const beforeGateway = replicated.filter((name) => name !== 'gateway');
+  const first = parts.use(await startStack({ services: ['sandbox-provider', ...beforeGateway], settings }));
+  const others = kind === 'two of each' ? [await second(first)] : [];
+  const verifiers = [first, ...others].map(({ verifier }) => portOf(verifier));
+  const toVerifier = await link(...verifiers);
+  const behind = { ...settings, VERIFIER_URL: at(toVerifier.port) };
+  const gateway = async () => parts.use(await startStack({ beside: first, services: ['gateway'], settings: behind }));
+  const gateways = await Promise.all(kind === 'two of each' ? [gateway(), gateway()] : [gateway()]);
+  const store = parts.use(
+    await objectStoreFromSettings(readSettings(storeSettings, { ...minio.settings, S3_ENDPOINT: at(past.port) })),
+  );
+  const services = [
+    ...servicesOf(first, ['sandbox-provider', ...beforeGateway]),
+    ...others.flatMap((stack) => servicesOf(stack, beforeGateway)),
+    ...gateways.flatMap((stack) => servicesOf(stack, ['gateway'])),
+  ];
+  const held = parts.move();
+  return {
+    kind,
+    gateways: gateways.map((stack) => stack.gateway),
+    site: first.site,
+    provider: first.provider,
+    bearerProvider: first.bearerProvider,
+    services,
+    nodes: nodes.map(({ server }) => server),
+    servers: {
+      // The first of each name.
+      ...Object.fromEntries(services.map(({ name, server }) => [name, server] as const).reverse()),
+      'queue-redis': queueRedis,
+      'cache-redis': cacheRedis,
+      minio: minio.server,
+    },
+    ...{ queueRedis, cacheRedis, redisSet, store },
+    links: { 'queue-redis': toQueue, 'cache-redis': toCache, store: toStore, verifier: toVerifier },
+    decide(next) {
+      fate = next;
+    },
+    takeSeen: () => proxy.seen.splice(0),
+    join: (service, own) => startStack({ beside: first, services: [service], settings: { ...behind, ...own } }),
+    [Symbol.asyncDispose]: () => held.disposeAsync(),
+  };
+
+  async function second(beside: Stack): Promise<Stack> {
+    return parts.use(await startStack({ beside, services: beforeGateway, settings }));
+  }
+}
+
+async function startStore(kind: SystemKind, parts: AsyncDisposableStack) {
+  const source = await findMinio();
+  if (source?.kind !== 'program') throw new Error('these tests stop MinIO: give MINIO_BIN, or minio in PATH');
+  if (kind === 'four nodes') return parts.use(await startMinioSet(source.path)).nodes;
+  const minio = parts.use(await startMinio(source));
+  return minio.server ? [{ ...minio, server: minio.server }] : [];
+}
+
+function servicesOf(stack: Stack, names: readonly ServiceName[]): RunningService[] {
+  return names.map((name) => ({ name, server: stack.services[name], ops: stack.ops(name) }));
+}
+
+function at(port: number): string {
+  return `http://127.0.0.1:${port}`;
+}
+
+function redisAt({ port }: SpreadingProxy): string {
+  return `redis://127.0.0.1:${port}`;
+}
+
+function portOf(address: string): number {
+  return Number(new URL(address).port);
+}

@@ -1,0 +1,24 @@
+import type { Fate, SeenRequest } from '@echodrop/testkit/counting-proxy';
+import { undoneBy } from './scenario.ts';
+import type { System } from './start-system.ts';
+
+/** Whether a request writes the bytes of an upload, or a part of them. */
+export function isMediaPut({ method, path }: SeenRequest): boolean {
+  return method === 'PUT' && /^\/[^/]+\/media\//.test(path);
+}
+
+/** Whether a request writes a record: the commit. */
+export function isRecordPut({ method, path }: SeenRequest): boolean {
+  return method === 'PUT' && /^\/[^/]+\/records\//.test(path);
+}
+
+/** Whether a request writes an entry of a list. */
+export function isEntryPut({ method, path }: SeenRequest): boolean {
+  return method === 'PUT' && /^\/[^/]+\/by-(user|time)\//.test(path);
+}
+
+/** Until it is undone, `fate` says what becomes of requests to the store. */
+export async function decided(system: System, fate: (request: SeenRequest) => Fate): Promise<AsyncDisposable> {
+  system.decide(fate);
+  return undoneBy(() => system.decide(() => 'passes'));
+}

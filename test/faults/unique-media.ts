@@ -1,0 +1,63 @@
+import { createHash } from 'node:crypto';
+import { sampleFilm, samplePhoto } from '@echodrop/testkit/sample-media';
+import type { SeededRandom } from '@echodrop/testkit/seeded-random';
+
+/** A JPEG, which the gateway reads itself; a PNG, which a worker probes; a JPEG that goes to the store in parts; a film. */
+export type MediaKind = 'jpg' | 'png' | 'large' | 'mp4';
+
+export interface Media {
+  readonly kind: MediaKind;
+  readonly bytes: Buffer;
+  readonly sha256: string;
+}
+
+// Of 100 uploads.
+const shares = { jpg: 58, png: 25, mp4: 14, large: 3 } as const satisfies Record<MediaKind, number>;
+const paddingBytes = 30_000;
+// More than a part (docs/design.md).
+const largeBytes = 9 * 1024 * 1024;
+const size = { width: 64, height: 48 };
+
+/** Makes media of which no two are the same, so that one that got another's bytes is found out. */
+export class UniqueMedia {
+  readonly #samples: Readonly<Record<MediaKind, Buffer>>;
+  readonly #random: SeededRandom;
+
+  private constructor(samples: Readonly<Record<MediaKind, Buffer>>, random: SeededRandom) {
+    this.#samples = samples;
+    this.#random = random;
+  }
+
+  static async prepare(random: SeededRandom): Promise<UniqueMedia> {
+    const [jpg, png, mp4] = await Promise.all([
+      samplePhoto('jpg', size),
+      samplePhoto('png', size),
+      sampleFilm('mp4', { ...size, sound: false }),
+    ]);
+    return new UniqueMedia({ jpg, png, mp4, large: jpg }, random);
+  }
+
+  make(kind = this.#anyKind()): Media {
+    const mark = Buffer.from(this.#random.hex(64), 'hex');
+    const length = kind === 'large' ? largeBytes : this.#random.between(mark.length, paddingBytes);
+    const padding = Buffer.alloc(length, mark);
+    const bytes = Buffer.concat([this.#samples[kind], kind === 'mp4' ? freeBox(padding) : padding]);
+    return { kind, bytes, sha256: createHash('sha256').update(bytes).digest('hex') };
+  }
+
+  #anyKind(): MediaKind {
+    let left = this.#random.next() * 100;
+    for (const [kind, share] of Object.entries(shares) as [MediaKind, number][]) {
+      left -= share;
+      if (left < 0) return kind;
+    }
+    return 'jpg';
+  }
+}
+
+// Bytes that players pass over.
+function freeBox(content: Buffer): Buffer {
+  const head = Buffer.from('\0\0\0\0free', 'latin1');
+  head.writeUInt32BE(head.length + content.length);
+  return Buffer.concat([head, content]);
+}

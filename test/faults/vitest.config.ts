@@ -1,0 +1,14 @@
+import { resolve } from 'node:path';
+import { defineConfig } from 'vitest/config';
+
+const root = resolve(import.meta.dirname, '../..');
+
+// What `npm run test:faults` runs.
+export default defineConfig({
+  test: {
+    root,
+    include: ['test/faults/*.faults.ts'],
+    globalSetup: ['packages/testkit/src/samples-global-setup.ts'],
+    disableConsoleIntercept: true,
+  },
+});
