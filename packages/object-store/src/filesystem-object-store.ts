@@ -55,6 +55,7 @@ export class FilesystemObjectStore implements ObjectStore {
   }
 
   async putIfAbsent(key: string, bytes: Buffer): Promise<'created' | 'exists'> {
+    if (await this.exists(key)) return 'exists';
     const path = this.#pathOf(key);
     await using file = new TemporaryFile(this.#temporary);
     await fromDisk(file.append(bytes));

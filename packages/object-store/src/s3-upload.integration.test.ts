@@ -37,12 +37,14 @@ describeWithMinio('an upload to MinIO', {}, (start) => {
     return (await client.listIncompleteUploads(minio.bucket, key, true).toArray()).length;
   }
 
-  test.each([0, 1, 100_000, partBytes])('of %i bytes is one PUT and nothing else', async (size) => {
+  test.each([0, 1, 100_000, partBytes])('of %i bytes is one PUT, and one of nothing that must find it', async (size) => {
     await using proxy = await startCountingProxy(minio.endpoint);
     await using store = minioStore({ ...minio, endpoint: proxy.endpoint });
     await store.put(`media/of-${size}`, inChunks(randomBytes(size), 65_536));
-    expect(proxy.seen.map(({ method, path }) => `${method} ${path}`)).toEqual([
-      `PUT /${minio.bucket}/media/of-${size}`,
+    const put = `PUT /${minio.bucket}/media/of-${size}`;
+    expect(proxy.seen.map(({ method, path, status }) => `${method} ${path} ${status}`)).toEqual([
+      `${put} 200`,
+      `${put} 412`,
     ]);
   });
 
@@ -57,6 +59,7 @@ describeWithMinio('an upload to MinIO', {}, (start) => {
       ['PUT', '2'],
       ['PUT', '3'],
       ['POST', null],
+      ['PUT', null],
     ]);
     expect(await unfinished('media/large')).toBe(0);
   });
@@ -129,7 +132,7 @@ describeWithMinio('an upload to MinIO', {}, (start) => {
       (await store.read('media/read'))?.body.destroy();
       await store.put('media/failed', failingAfter(9_000_000, new Error('gone'))).catch(() => {});
     }
-    expect(proxy.seen.length).toBe(1 + 20 + 20 * 3);
+    expect(proxy.seen.length).toBe(2 + 20 + 20 * 3);
     await expect.poll(() => proxy.connections()).toBeLessThanOrEqual(2);
   });
 

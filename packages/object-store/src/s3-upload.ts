@@ -11,7 +11,7 @@ interface Upload {
 }
 
 /**
- * Streams `source` into the object `key`: one PUT and no other call where it ends within one part, else a multipart upload.
+ * Streams `source` into the object `key`: one PUT if it ends within one part, else a multipart upload. Then it makes sure that the object is there.
  * At most one part is held, and while it is sent nothing is read. When anything fails, a request that is in flight is
  * waited for and then all is taken back, as far as the store can be reached.
  * @throws the source's own error, the reason of `signal`, or StoreUnavailable
@@ -37,6 +37,7 @@ export async function uploadToS3(
       return taken === chunk.length ? undefined : takeRest(taken, chunk, halted);
     });
     const etag = await target.finish(part);
+    await bucket.data.requireStored(key);
     signal?.throwIfAborted();
     return { key, size, etag, crc32: part.checksumOfAll.hex };
   } catch (error) {

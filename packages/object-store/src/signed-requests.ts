@@ -84,6 +84,15 @@ export class SignedRequests implements AsyncDisposable {
   }
 
   /**
+   * Proves that an object is there by the right to write it alone: a conditional write of nothing must find it.
+   * @throws StoreUnavailable also if it is not; then an empty object may lie there, for the caller to remove
+   */
+  async requireStored(key: string): Promise<void> {
+    if ((await this.putIfAbsent(key, Buffer.alloc(0))) === 'exists') return;
+    throw new StoreUnavailable('the store has not kept what it confirmed');
+  }
+
+  /**
    * Opens an object, or the bytes of it that the Range header `range` names.
    * @returns undefined when there is no such object, `beyond` when it has none of these bytes
    * @throws the reason of `signal`, which also ends the body

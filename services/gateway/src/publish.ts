@@ -14,7 +14,7 @@ import { mediaUnsupported, Refusal } from './refusals.ts';
 import type { RenditionWishes } from './rendition-wishes.ts';
 import { type CompleteUpload, requireSize } from './require-upload.ts';
 
-// How long a commit that the store does not answer is tried again.
+// How long the store may fail at a record, and then at its entries, before it is given up.
 const commitMs = 15_000;
 const commitPauseMs = 250;
 // What the last try may take in the store.
@@ -154,7 +154,7 @@ export class Publisher {
 
   async #enter(record: StoredRecord): Promise<boolean> {
     try {
-      return await enter(this.#store, listedAs(record));
+      return await retried(() => enter(this.#store, listedAs(record)));
     } catch (error) {
       this.#listings.uploadUnlisted(record.id, error);
       return false;
@@ -164,18 +164,28 @@ export class Publisher {
   // A try either publishes, or leaves open whether it did: then the record is read back. The id is kept as long as it may be ours.
   async #commit(record: StoredRecord, isClaimed: boolean): Promise<StoredRecord> {
     const object = recordObject(record.id);
-    const end = Date.now() + commitMs;
-    for (;;) {
-      try {
-        const written = await this.#store.putIfAbsent(object, encodeStoredRecord(record));
-        if (written === 'created') return record;
-        const earlier = await this.find(record.id, record);
-        if (earlier && (isClaimed || earlier.mediaKey === record.mediaKey)) return earlier;
-        return await this.#commit({ ...record, id: newMediaId() }, false);
-      } catch (error) {
-        if (!(error instanceof StoreUnavailable) || Date.now() > end) throw error;
-        await sleep(commitPauseMs);
-      }
+    const bytes = encodeStoredRecord(record);
+    return retried(async () => {
+      // A store can say that it has created what it does not keep: only a second write that finds the record proves it.
+      const isCreated = (await this.#store.putIfAbsent(object, bytes)) === 'created';
+      if (isCreated && (await this.#store.putIfAbsent(object, bytes)) === 'exists') return record;
+      if (isCreated) throw new StoreUnavailable('the store has not kept the record that it confirmed');
+      const earlier = await this.find(record.id, record);
+      if (earlier && (isClaimed || earlier.mediaKey === record.mediaKey)) return earlier;
+      return this.#commit({ ...record, id: newMediaId() }, false);
+    });
+  }
+}
+
+/** Does `work` again until the store can do it. @throws StoreUnavailable when it could not for `commitMs` */
+async function retried<T>(work: () => Promise<T>): Promise<T> {
+  const end = Date.now() + commitMs;
+  for (;;) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!(error instanceof StoreUnavailable) || Date.now() > end) throw error;
+      await sleep(commitPauseMs);
     }
   }
 }
