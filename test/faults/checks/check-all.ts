@@ -25,6 +25,7 @@ export async function checkAll(
   const unready = await findUnready(system);
   const stuck = await findStuckJobs(system, jobsMs);
   const unlisted = await findUnlisted(system, acknowledged);
+  const sweptAt = Date.now();
   const orphans = await findOrphans(system);
   const records = await recordsIn(system.store);
   return [
@@ -32,7 +33,7 @@ export async function checkAll(
     ...unlisted,
     ...(await findDamaged(system, acknowledged, records)),
     ...findDuplicates(entries, records),
-    ...(await findRecordsUnlisted(system, records)),
+    ...(await findRecordsUnlisted(system, records, sweptAt)),
     ...orphans,
     ...stuck,
     ...(await findLeaks(system, before)),

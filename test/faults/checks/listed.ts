@@ -1,3 +1,4 @@
+import { unfinishedMs } from '@echodrop/archive/check-record';
 import { listedIdIn } from '@echodrop/archive/listing';
 import { allOwners, listingOf } from '@echodrop/object-store/object-keys';
 import { anotherUser } from '@echodrop/testkit/another-user';
@@ -22,14 +23,16 @@ export async function findUnlisted(system: System, acknowledged: readonly Ledger
   });
 }
 
-/** Which records no list has, be they acknowledged or not: after a sweep there is none. */
+/** Which records no list has although a sweep at `sweptAt` saw them, acknowledged or not. A sweep passes over records of the last minute. */
 export async function findRecordsUnlisted(
   { store }: System,
   records: ReadonlyMap<string, RecordInStore>,
+  sweptAt: number,
 ): Promise<Finding[]> {
   const listed = async (prefix: string) => new Set((await keysBelow(store, prefix)).map(listedIdIn));
   const [newest, owned] = [await listed(listingOf()), await listed(allOwners)];
   return [...records.values()]
+    .filter(({ timestamp }) => Date.parse(timestamp) < sweptAt - unfinishedMs)
     .filter(({ id }) => !newest.has(id) || !owned.has(id))
     .map(({ id, text }) => ({ scenario: 'all', what: 'a record is in no list after a sweep', which: `${id} ${text}` }));
 }
