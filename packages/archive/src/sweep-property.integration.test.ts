@@ -120,11 +120,11 @@ class LivingArchive {
 
   /** Lets hours pass, as far as uploads that run may still do so. */
   async pass(hours: readonly number[]): Promise<void> {
-    for (const wished of hours) {
+    for (const asked of hours) {
       await this.#turn();
       const oldest = Math.min(...this.#running.values());
       const left = longestUploadHours - (this.#clock.now().getTime() - oldest) / 3_600_000;
-      await this.#clock.pass(Math.max(0, Math.min(wished, left)));
+      await this.#clock.pass(Math.max(0, Math.min(asked, left)));
     }
   }
 

@@ -1,6 +1,7 @@
 import { type RunningRedis, startRedis } from '@echodrop/testkit/start-redis';
 import { waitUntil } from '@echodrop/testkit/wait-until';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import type { JobEnd } from './job-end.ts';
 import { connectionTo, RedisView } from './queue.fixture.ts';
 import {
   type Lane,
@@ -9,7 +10,6 @@ import {
   type RenditionQuestion,
   serveRenditions,
 } from './rendition.ts';
-import type { JobEnd } from './serve-queue.ts';
 import { Deferred } from './slow-lane.ts';
 
 let redis: RunningRedis;
@@ -31,7 +31,7 @@ afterEach(() => parts.disposeAsync());
 /** Publishes photos of an owner: `a1`, `a2` ... of `a`. */
 async function publish(owner: string, count: number, from = 1, type: 'jpg' | 'avi' = 'jpg'): Promise<void> {
   const numbers = Array.from({ length: count }, (_, n) => from + n);
-  await Promise.all(numbers.map((n) => client.wish({ mediaKey: `${owner}${n}`, type, ...(owner && { owner }) })));
+  await Promise.all(numbers.map((n) => client.enqueue({ mediaKey: `${owner}${n}`, type, ...(owner && { owner }) })));
 }
 
 /** Asks for photos of an owner as viewers do, and returns once all of these are in the queue. */

@@ -4,7 +4,7 @@ import type { Log } from '@echodrop/service/log';
 import type { Metrics } from '@echodrop/service/metrics';
 import { tellSpan } from '@echodrop/service/trace';
 import type { Format } from './answer.ts';
-import { type Reason, type Refusal, refusals } from './refusals.ts';
+import { type Reason, refusals } from './refusals.ts';
 import type { SlotLimit } from './slots.ts';
 
 export interface UploadEnd {
@@ -25,18 +25,9 @@ export interface UploadEnd {
   readonly error?: unknown;
 }
 
-export interface Removal {
-  readonly requestId: string;
-  readonly mediaId: string;
-  readonly mediaKey: string;
-  readonly provider: string;
-  readonly subject: string;
-}
-
-/** What happens in the gateway, as log lines and metrics. */
+/** What happens to uploads in the gateway, as log lines and metrics. */
 export class GatewayEvents {
   readonly #log: Log;
-  readonly #audit: Log;
   readonly #uploads;
   readonly #running;
   readonly #seconds;
@@ -49,13 +40,10 @@ export class GatewayEvents {
   readonly #unlisted;
   readonly #relisted;
   readonly #comparesChecksums;
-  readonly #own;
   readonly #found;
 
   constructor(log: Log, metrics: Metrics) {
     this.#log = log;
-    // Whatever else is to be told: who removed what is.
-    this.#audit = log.child({ audit: true }, { level: 'info' });
     const labels = ['version', 'format', 'outcome'] as const;
     this.#uploads = metrics.counter('echodrop_uploads_total', 'Uploads that ended, by how.', labels);
     this.#running = metrics.gauge('echodrop_uploads_running', 'Uploads that run now.', []);
@@ -106,11 +94,6 @@ export class GatewayEvents {
       [],
     );
     this.#found = metrics.counter('echodrop_probe_found_total', 'What media was found to be', ['found']);
-    this.#own = metrics.counter(
-      'echodrop_own_requests_total',
-      'Lists and removals of own uploads, by how they ended.',
-      ['outcome'],
-    );
   }
 
   uploadBegan(): void {
@@ -174,34 +157,6 @@ export class GatewayEvents {
   /** Who may not upload could not be looked up. */
   blocksUnknown(error: unknown): void {
     this.#log.warn({ err: error }, 'the blocks were not looked up');
-  }
-
-  /** A user was told what they have uploaded. */
-  ownListed(requestId: string, records: number): void {
-    this.#own.inc({ outcome: 'listed' });
-    this.#log.info({ requestId, records }, 'own uploads listed');
-  }
-
-  /** A user removes an upload: the audit's line, also of what is cut short. */
-  ownRemoving(removal: Removal): void {
-    this.#audit.info({ act: 'remove', ...removal }, 'an upload is removed by its owner');
-  }
-
-  /** A user has removed an upload. */
-  ownRemoved(): void {
-    this.#own.inc({ outcome: 'removed' });
-  }
-
-  /** A list is without an upload whose record cannot be read. */
-  recordUnreadable(requestId: string, mediaId: string): void {
-    this.#log.error({ requestId, mediaId }, 'a record cannot be read');
-  }
-
-  /** A user was neither told nor obeyed. */
-  ownRefused(requestId: string, { reason, cause }: Refusal): void {
-    this.#own.inc({ outcome: reason });
-    if (reason === 'unavailable') this.#log.error({ requestId, outcome: reason, err: cause }, 'own request failed');
-    else this.#log.info({ requestId, outcome: reason }, 'own request refused');
   }
 
   mediaOrphaned(mediaKey: string): void {
