@@ -46,7 +46,7 @@ export class GatewayEvents {
     this.#log = log;
     const labels = ['version', 'format', 'outcome'] as const;
     this.#uploads = metrics.counter('echodrop_uploads_total', 'Uploads that ended, by how.', labels);
-    this.#running = metrics.gauge('echodrop_uploads_running', 'Uploads that run now.', []);
+    this.#running = metrics.gauge('echodrop_uploads_running', 'Uploads that run now.');
     // So that the first failure is seen as an increase.
     for (const version of [1, 2]) {
       for (const format of ['xml', 'json']) {
@@ -65,33 +65,26 @@ export class GatewayEvents {
       ['version'],
       answerSeconds,
     );
-    this.#bytes = metrics.counter('echodrop_published_bytes_total', 'Bytes of published media.', []);
-    this.#orphans = metrics.counter('echodrop_orphaned_media_total', 'Media left to the sweeper.', []);
+    this.#bytes = metrics.counter('echodrop_published_bytes_total', 'Bytes of published media.');
+    this.#orphans = metrics.counter('echodrop_orphaned_media_total', 'Media left to the sweeper.');
     this.#unadmitted = metrics.counter(
       'echodrop_admission_refused_total',
       'Uploads and own requests refused before verification, by exhausted limit.',
       ['limit'],
     );
-    this.#uncounted = metrics.counter('echodrop_uncounted_uploads_total', 'Limits that could not be asked for.', []);
-    this.#unasked = metrics.counter(
-      'echodrop_unasked_renditions_total',
-      'Uploads whose renditions wait for a view.',
-      [],
-    );
+    this.#uncounted = metrics.counter('echodrop_uncounted_uploads_total', 'Limits that could not be asked for.');
+    this.#unasked = metrics.counter('echodrop_unasked_renditions_total', 'Uploads whose renditions wait for a view.');
     this.#unlisted = metrics.counter(
       'echodrop_unlisted_uploads_total',
       'Uploads that no list shows until a repeat or the sweep adds them.',
-      [],
     );
     this.#relisted = metrics.counter(
       'echodrop_relisted_uploads_total',
       'Published uploads without list entries that a repeat added.',
-      [],
     );
     this.#comparesChecksums = metrics.gauge(
       'echodrop_store_compares_checksums',
       'Whether the store refuses bytes that changed on their way: 1 or 0.',
-      [],
     );
     this.#found = metrics.counter('echodrop_probe_found_total', 'What media was found to be', ['found']);
   }
