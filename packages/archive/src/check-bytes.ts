@@ -5,66 +5,87 @@ import { partBytes } from '@echodrop/object-store/part-memory';
 import type { StoredRecord } from '@echodrop/record';
 
 /**
- * Reads all bytes of media: their length and their CRC-32; for a record without one, if it has a tag that S3 gave, their MD5. Of an upload in parts that is the MD5 of the
- * MD5s of its parts, which are of one size. A store that encrypts with keys of its own (SSE-KMS, SSE-C) gives no MD5s, a filesystem never does.
- * @returns what is wrong with them, in words @throws StoreUnavailable where the store cannot be reached, or the signal's reason
+ * Reads all bytes of media, and compares their length and the one checksum that the record has: its CRC-32, else its tag if that is an MD5.
+ * A store that encrypts with keys of its own (SSE-KMS, SSE-C) gives no MD5s. A filesystem never does.
+ * @returns what is wrong with them, in words
+ * @throws StoreUnavailable, or the signal's reason
  */
 export async function checkBytes(
   store: ObjectStore,
   key: string,
-  { size, etag, crc32 }: Pick<StoredRecord, 'size' | 'etag' | 'crc32'>,
+  record: Pick<StoredRecord, 'size' | 'etag' | 'crc32'>,
   signal: AbortSignal,
 ): Promise<string | undefined> {
   const reading = await store.read(key, { signal });
   if (!reading) return 'it is gone';
-  const checksum = new Checksum();
-  const sum = new EtagSum();
+  const comparison = comparisonOf(record);
+  let size = 0;
   try {
     for await (const chunk of reading.body) {
-      checksum.add(chunk);
-      sum.add(chunk);
+      size += chunk.length;
+      comparison?.sum.add(chunk);
     }
   } catch (error) {
     signal.throwIfAborted();
     if (!(error instanceof StoreUnavailable)) throw error;
-    // The store answers, and these bytes it does not give.
+    // The store answers, and does not give these bytes.
     await store.ready();
     return error.message;
   }
-  if (sum.size !== size) return `${sum.size} bytes can be read of ${size}`;
-  if (crc32 !== undefined) return checksum.hex === crc32 ? undefined : `their CRC-32 is not ${crc32}`;
-  const [, parts] = /^[0-9a-f]{32}(?:-(\d+))?$/.exec(etag) ?? [undefined, 'no MD5'];
-  if (parts === 'no MD5' || sum.etag(parts !== undefined) === etag) return undefined;
-  return `their MD5 is not ${etag}`;
+  if (size !== record.size) return `${size} bytes can be read of ${record.size}`;
+  if (!comparison || comparison.sum.hex === comparison.recorded) return undefined;
+  return `their ${comparison.name} is not ${comparison.recorded}`;
 }
 
-/** The tag that S3 gives to bytes, in one piece or in our parts. */
-class EtagSum {
-  readonly #whole = createHash('md5');
+interface Comparison {
+  readonly name: 'CRC-32' | 'MD5';
+  readonly recorded: string;
+  readonly sum: { add(bytes: Buffer): void; readonly hex: string };
+}
+
+function comparisonOf({ etag, crc32 }: Pick<StoredRecord, 'etag' | 'crc32'>): Comparison | undefined {
+  if (crc32 !== undefined) return { name: 'CRC-32', recorded: crc32, sum: new Checksum() };
+  const tag = /^[0-9a-f]{32}(?<parts>-\d+)?$/.exec(etag);
+  if (!tag) return undefined;
+  return { name: 'MD5', recorded: etag, sum: tag.groups?.['parts'] ? new Md5OfParts() : new Md5() };
+}
+
+class Md5 {
+  readonly #hash = createHash('md5');
+
+  add(bytes: Buffer): void {
+    this.#hash.update(bytes);
+  }
+
+  get hex(): string {
+    return this.#hash.digest('hex');
+  }
+}
+
+/** The tag that S3 gives to an upload in our parts, which are of one size: the MD5 of their MD5s, and their number. */
+class Md5OfParts {
   readonly #parts: Buffer[] = [];
   #part = createHash('md5');
-  size = 0;
+  #partSize = 0;
 
-  add(chunk: Buffer): void {
-    this.#whole.update(chunk);
-    for (let rest = chunk; rest.length > 0; ) {
-      const room = partBytes - (this.size % partBytes);
-      const taken = rest.subarray(0, room);
+  add(bytes: Buffer): void {
+    for (let rest = bytes; rest.length > 0; ) {
+      const taken = rest.subarray(0, partBytes - this.#partSize);
       this.#part.update(taken);
-      this.size += taken.length;
+      this.#partSize += taken.length;
       rest = rest.subarray(taken.length);
-      if (this.size % partBytes === 0) this.#endPart();
+      if (this.#partSize === partBytes) this.#endPart();
     }
   }
 
-  etag(isInParts: boolean): string {
-    if (!isInParts) return this.#whole.digest('hex');
-    if (this.size % partBytes > 0) this.#endPart();
+  get hex(): string {
+    if (this.#partSize > 0) this.#endPart();
     return `${createHash('md5').update(Buffer.concat(this.#parts)).digest('hex')}-${this.#parts.length}`;
   }
 
   #endPart(): void {
     this.#parts.push(this.#part.digest());
     this.#part = createHash('md5');
+    this.#partSize = 0;
   }
 }

@@ -24,7 +24,7 @@ const anUpload = fc.record({
   fate: fc.constantFrom('stay', 'stay', 'remove', 'remove half'),
   renditions: fc.nat({ max: 2 }),
 });
-const aSweep = fc.record({ isMeant: fc.boolean(), keysAtOnce: fc.integer({ min: 1, max: 4 }) });
+const aSweep = fc.record({ isDryRun: fc.boolean(), keysAtOnce: fc.integer({ min: 1, max: 4 }) });
 
 type Upload = typeof anUpload extends fc.Arbitrary<infer U> ? U : never;
 
@@ -70,7 +70,7 @@ function neverRemovesWhatIsPublished(numRuns: number, open: () => Promise<AsyncD
           await emptied(opened.store);
           const archive = new LivingArchive(opened.store, () => scheduler.schedule(Promise.resolve()));
           const sweeping = (async () => {
-            for (const { isMeant, keysAtOnce } of sweeps) await archive.swept(isMeant, keysAtOnce);
+            for (const { isDryRun, keysAtOnce } of sweeps) await archive.swept(isDryRun, keysAtOnce);
           })();
           const running = [...uploads.map((upload) => archive.upload(upload)), archive.pass(hours), sweeping];
           await scheduler.waitFor(Promise.all(running));
@@ -120,26 +120,26 @@ class LivingArchive {
 
   /** Lets hours pass, as far as uploads that run may still do so. */
   async pass(hours: readonly number[]): Promise<void> {
-    for (const wished of hours) {
+    for (const asked of hours) {
       await this.#turn();
       const oldest = Math.min(...this.#running.values());
       const left = longestUploadHours - (this.#clock.now().getTime() - oldest) / 3_600_000;
-      await this.#clock.pass(Math.max(0, Math.min(wished, left)));
+      await this.#clock.pass(Math.max(0, Math.min(asked, left)));
     }
   }
 
-  async swept(isMeant: boolean, keysAtOnce = 3, store = this.#store) {
+  async swept(isDryRun: boolean, keysAtOnce = 3, store = this.#store) {
     const { signal } = new AbortController();
-    return (await sweep(store, { olderThanMs: dayMs, isMeant, evenMost: true, keysAtOnce, signal })).report;
+    return (await sweep(store, { olderThanMs: dayMs, isDryRun, evenMost: true, keysAtOnce, signal })).report;
   }
 
   async isWell(): Promise<void> {
     const before = await keysIn(this.#calmStore);
     for (const mediaKey of this.#published) expect(before).toContain(mediaObject(mediaKey));
     await this.#clock.pass(25);
-    const dry = await this.swept(false, 3, this.#calmStore);
+    const dry = await this.swept(true, 3, this.#calmStore);
     expect(await keysIn(this.#calmStore)).toEqual(before);
-    const swept = await this.swept(true, 3, this.#calmStore);
+    const swept = await this.swept(false, 3, this.#calmStore);
     const after = await keysIn(this.#calmStore);
     expect(after).toEqual(before.filter((key) => this.#published.has(key.split('/')[1] ?? '')));
     const { media, renditions } = dry.kinds;

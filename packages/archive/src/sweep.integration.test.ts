@@ -62,7 +62,7 @@ test('what cannot be removed, and what is not ours, keeps nothing else from bein
   ];
   const { report, failure } = await sweep(store, {
     olderThanMs: -60_000,
-    isMeant: true,
+    isDryRun: false,
     evenMost: true,
     signal: new AbortController().signal,
   });
@@ -92,12 +92,12 @@ test('published uploads that are in no list are listed; removed and young ones a
   await store.remove(entriesOf(listedAs(halfListed))[0] ?? '');
   for (const record of [unlisted, young]) await strike(store, listedAs(record));
   const sweeping = { olderThanMs: 0, signal: new AbortController().signal };
-  const counted = async (isMeant: boolean) => (await sweep(store, { ...sweeping, isMeant })).report.listings;
-  expect(await counted(false)).toEqual({ missing: 2, added: 0 });
-  expect(await counted(true)).toEqual({ missing: 2, added: 2 });
+  const counted = async (isDryRun: boolean) => (await sweep(store, { ...sweeping, isDryRun })).report.listings;
+  expect(await counted(true)).toEqual({ missing: 2, added: 0 });
+  expect(await counted(false)).toEqual({ missing: 2, added: 2 });
   const ids = (await newest(store, { limit: 9 })).records.map(({ id }) => id);
   expect(ids.sort()).toEqual([listed.id, halfListed.id, unlisted.id].sort());
-  expect(await counted(true)).toEqual({ missing: 0, added: 0 });
+  expect(await counted(false)).toEqual({ missing: 0, added: 0 });
 });
 
 test('a record that is listed and not found keeps all media from being swept', async () => {
@@ -108,7 +108,7 @@ test('a record that is listed and not found keeps all media from being swept', a
   const { id, mediaKey } = await publishSample(store);
   store.unfound.add(recordObject(id));
   const { signal } = new AbortController();
-  const sweeping = sweep(store, { olderThanMs: -60_000, isMeant: true, signal });
+  const sweeping = sweep(store, { olderThanMs: -60_000, isDryRun: false, signal });
   await expect(sweeping).rejects.toThrow(`the record ${id} cannot be read (it is listed, and not found)`);
   expect(await store.stat(mediaObject(mediaKey))).toBeDefined();
 });
@@ -141,7 +141,7 @@ test.each<[why: string, StoreOf, isSwept: boolean]>([
   for (let n = 0; n < young; n += 1) await put(mediaObject(newMediaKey()));
   for (let n = 0; n < renditions; n += 1) await putOld(`renditions/${newMediaKey()}/large-1.jpg`);
   const { signal } = new AbortController();
-  const sweeping = sweep(store, { olderThanMs: 3_600_000, isMeant: true, signal });
+  const sweeping = sweep(store, { olderThanMs: 3_600_000, isDryRun: false, signal });
   if (isSwept) expect((await sweeping).report.kinds.media).toMatchObject({ found: old, removed: old });
   else await expect(sweeping).rejects.toThrow(RecordsMissing);
 });

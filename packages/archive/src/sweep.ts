@@ -10,11 +10,11 @@ import type { SweepReport, SweptCount, SweptKind } from './sweep-report.ts';
 import { type LookedAt, type UnpublishedObject, unpublishedObjects } from './unpublished-objects.ts';
 
 interface Sweeping {
-  /** What is younger by the store's clock is left alone; longer than any upload takes. */
+  /** The sweep spares what is younger by the store's clock. Longer than any upload takes. */
   readonly olderThanMs: number;
-  /** Whether what is found is removed. */
-  readonly isMeant: boolean;
-  /** Whether it is also removed where most media has no record: else that is taken for records that were lost. */
+  /** A dry run only counts what it finds. */
+  readonly isDryRun: boolean;
+  /** Whether a sweep goes on if most media has no record. Else it takes the records for lost. */
   readonly evenMost?: boolean | undefined;
   readonly keysAtOnce?: number;
   readonly signal: AbortSignal;
@@ -25,7 +25,7 @@ export interface Swept {
   readonly report: SweepReport;
   /** The first reason for which something could not be removed; undefined where all was. */
   readonly failure: unknown;
-  /** What a sweep that was to remove something would have failed with; undefined where it would not. */
+  /** A dry run does not throw RecordsMissing, but gives it here. */
   readonly recordsMissing: RecordsMissing | undefined;
 }
 
@@ -45,13 +45,16 @@ const removedAtOnce = 8;
 const fewUnnamed = 20;
 
 /**
- * Finds published uploads that are in no list, and lists them. Finds what nobody will ever see, and removes it: media and renditions that no record names, and writes that never came to their end, when
- * they are old enough; and what a removal that was cut short has left, at any age. Nothing is removed before every record was read. What cannot
- * be removed is passed over.
- * @throws RecordsUnreadable, RecordsMissing, StoreUnavailable, or the signal's reason; what was removed by then stays so
+ * Finds published uploads that are in no list, and lists them. Finds what nobody will ever see, and removes it:
+ *
+ * - media and renditions that no record names, and unfinished writes, if they are old enough;
+ * - at any age, what a removal left that was cut short.
+ *
+ * It removes nothing before it has read every record, and passes over what it cannot remove.
+ * @throws RecordsUnreadable, RecordsMissing, StoreUnavailable, or the signal's reason; objects removed by then stay removed
  */
 export async function sweep(store: ObjectStore, { olderThanMs, ...sweeping }: Sweeping): Promise<Swept> {
-  const { isMeant, evenMost = false, signal } = sweeping;
+  const { isDryRun, evenMost = false, signal } = sweeping;
   const before = (await store.clock()).getTime() - olderThanMs;
   const listings = { missing: 0, added: 0 };
   const counts = { media: noCount(), renditions: noCount(), uploads: noCount() };
@@ -60,7 +63,7 @@ export async function sweep(store: ObjectStore, { olderThanMs, ...sweeping }: Sw
   const listed = await ListedEntries.read(store, signal);
   for await (const looked of unpublishedObjects(store, { ...sweeping, visit: listAgain })) {
     if (!evenMost) recordsMissing ??= await missingRecords(looked);
-    if (isMeant && recordsMissing) throw recordsMissing;
+    if (!isDryRun && recordsMissing) throw recordsMissing;
     const remove = ({ kind, object }: UnpublishedObject) => count(kind, object.size, () => store.remove(object.key));
     await each(looked.unpublished, isSwept, remove);
   }
@@ -74,7 +77,7 @@ export async function sweep(store: ObjectStore, { olderThanMs, ...sweeping }: Sw
     const entries = listedAs(found);
     if (listed.has(entries) || Date.now() - found.timestamp.getTime() < unfinishedMs) return;
     listings.missing += 1;
-    if (!isMeant) return;
+    if (isDryRun) return;
     try {
       await enter(store, entries);
       listings.added += 1;
@@ -91,7 +94,7 @@ export async function sweep(store: ObjectStore, { olderThanMs, ...sweeping }: Sw
   async function count(kind: SweptKind, bytes: number, remove: () => Promise<void>): Promise<void> {
     counts[kind].found += 1;
     counts[kind].bytes += bytes;
-    if (!isMeant) return;
+    if (isDryRun) return;
     try {
       await remove();
       counts[kind].removed += 1;

@@ -255,7 +255,7 @@ describe.concurrent('a queue', () => {
     expect(first.heard()).toEqual(['first 1', 'first 2', 'first 3']);
     expect(second.heard()).toEqual(['second', 'the store is down']);
 
-    await first.wish('wished', { deadlineMs: 5000, jobId: 'nobody-waits' });
+    await first.enqueue('enqueued', { deadlineMs: 5000, jobId: 'nobody-waits', owner: 'a' });
     await waitUntil(
       'its end',
       5000,
@@ -363,11 +363,11 @@ describe.concurrent('a queue', () => {
     expect(ends.map(({ outcome }) => outcome)).toContain('failed');
   });
 
-  test('a job that is given back keeps its turn: after those that somebody waits for, before other wishes', async () => {
+  test('a job that is given back keeps its turn: after those that somebody waits for, before other unattended ones', async () => {
     await using queue = testQueue(redis.url);
     const asker = await readyAsker(queue);
-    await asker.wish('wished first', { deadlineMs: 20_000, jobId: 'wish-one' });
-    await asker.wish('wished second', { deadlineMs: 20_000, jobId: 'wish-two' });
+    await asker.enqueue('unattended first', { deadlineMs: 20_000, jobId: 'one', owner: 'a' });
+    await asker.enqueue('unattended second', { deadlineMs: 20_000, jobId: 'two', owner: 'a' });
     const stopping = slowWorker(queue);
     await stopping.begun;
     const asked = asker.ask('asked', { deadlineMs: 20_000 });
@@ -382,7 +382,7 @@ describe.concurrent('a queue', () => {
     });
     await asked;
     await waitUntil('all of them', 5000, async () => answered.length === 3);
-    expect(answered).toEqual(['asked', 'wished first', 'wished second']);
+    expect(answered).toEqual(['asked', 'unattended first', 'unattended second']);
   });
 
   test('a worker that loses a job, and takes it again while its own answer still ends, answers it', {

@@ -1,18 +1,15 @@
 import { randomUUID } from 'node:crypto';
-import { inSpan, traceparent } from '@echodrop/service/trace';
-import { type Job, type JobsOptions, Queue } from 'bullmq';
+import { inSpan } from '@echodrop/service/trace';
+import { type Job, Queue } from 'bullmq';
 import type { AskConnection } from './ask-connection.ts';
-import { Batch } from './batch.ts';
+import type { Backlog } from './backlogs.ts';
+import { JobProducer } from './job-producer.ts';
 import type { SealedAnswer } from './job-seals.ts';
 import { JobWait, type Look } from './job-wait.ts';
-import { isUnattended, OwnerTurns } from './owner-turns.ts';
-import { closingMs, type JobData, jobVersion, queuePrefix, within } from './queue-connection.ts';
+import { closingMs, type JobData, queuePrefix, within } from './queue-connection.ts';
 import { type End, sharedChannel, type WireEnd } from './replies.ts';
 
 const keptSeconds = 60;
-const mostKept = 10_000;
-// Nobody waits for what is collected, and an exchange with Redis is a tenth of what an upload of 200 KB costs the gateway.
-const collectMs = 20;
 
 /** The queue cannot be asked, or nobody answered in time, or the job failed. */
 export class QueueUnavailable extends Error {
@@ -32,16 +29,13 @@ interface Asking {
   readonly owner?: string;
 }
 
-/** A job that is to be done at some time, and that nobody waits for now. */
-interface Wish {
+/** A job that nobody waits for. */
+interface Enqueuing {
   readonly deadlineMs: number;
   readonly jobId: string;
-  /** Owners take turns; all that is of no known owner shares one. */
-  readonly owner?: string;
+  /** Owners take turns. */
+  readonly owner: string;
 }
-
-/** The one owner of all jobs whose owner is not known. */
-export const unknownOwner = 'unknown';
 
 /**
  * For how many seconds a job's end stands: whoever asks for the same job meanwhile gets that end, and whoever asks later
@@ -49,29 +43,11 @@ export const unknownOwner = 'unknown';
  */
 export type Standing<A> = (end: End<A>) => number;
 
-/** What no worker of a queue has begun. */
-export interface Backlog {
-  /** How many jobs wait, also those that are only wished for. */
-  readonly waiting: number;
-  /** For how many milliseconds the oldest of them has; where owners take turns, the one that is next. */
-  readonly oldestMs: number;
-  /** How many are left to workers of another release. Now and then each waits again, until a worker of this release has looked at it. */
-  readonly left: number;
-}
-
-/** What BullMQ takes, but for the priority. */
-interface NewJob<Q> {
-  readonly name: string;
-  readonly data: JobData<Q>;
-  readonly opts: JobsOptions;
-}
-
 /** The asking end of a queue. */
 export class AskQueue<Q, A> implements AsyncDisposable {
   readonly #connection: AskConnection;
   readonly #queue: Queue<JobData<Q>, SealedAnswer<A>, string>;
-  readonly #turns: OwnerTurns;
-  readonly #wishes: Batch<{ readonly owner: string; readonly job: NewJob<Q> }>;
+  readonly #producer: JobProducer<Q, SealedAnswer<A>>;
   readonly #standing: { readonly seconds: Standing<A>; readonly mostSeconds: number };
   readonly #span: { readonly 'messaging.system': 'bullmq'; readonly 'messaging.destination.name': string };
 
@@ -88,15 +64,7 @@ export class AskQueue<Q, A> implements AsyncDisposable {
     this.#queue = new Queue(name, { connection: connection.redis, prefix: queuePrefix, skipVersionCheck: true });
     // The connection tells its own troubles.
     this.#queue.on('error', () => {});
-    this.#turns = new OwnerTurns(connection.redis, this.#queue);
-    this.#wishes = new Batch(collectMs, async (wishes) => {
-      this.#connection.requireReady();
-      const owners = wishes.map(({ owner }) => owner);
-      const priorities = await this.#turns.next(owners, 'unattended');
-      await this.#queue.addBulk(
-        wishes.map(({ job: { opts, ...job } }, n) => ({ ...job, opts: { ...opts, priority: priorities[n] } })),
-      );
-    });
+    this.#producer = new JobProducer(connection, this.#queue, standing.mostSeconds);
   }
 
   /**
@@ -108,14 +76,14 @@ export class AskQueue<Q, A> implements AsyncDisposable {
   }
 
   /**
-   * Adds a job that nobody waits for, unless it is there already, or its end is still kept.
+   * Enqueues a job that nobody waits for, unless the queue has it already, or still keeps its end.
    * @throws QueueUnavailable
    */
-  async wish(question: Q, { deadlineMs, jobId, owner = unknownOwner }: Wish): Promise<void> {
-    const reply = sharedChannel(this.#queue.name, jobId);
+  async enqueue(question: Q, { jobId: id, ...enqueuing }: Enqueuing): Promise<void> {
+    const reply = sharedChannel(this.#queue.name, id);
     try {
-      await inSpan(`wish ${this.#queue.name}`, 'producer', this.#span, () =>
-        this.#wishes.add({ owner, job: this.#newJob(jobId, question, { deadlineMs, reply }) }),
+      await inSpan(`enqueue ${this.#queue.name}`, 'producer', this.#span, () =>
+        this.#producer.addUnattended({ id, question, reply, ...enqueuing }),
       );
     } catch (error) {
       throw new QueueUnavailable('the queue did not take it', { cause: error });
@@ -145,7 +113,7 @@ export class AskQueue<Q, A> implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await within(closingMs, this.#wishes[Symbol.asyncDispose]());
+    await within(closingMs, this.#producer[Symbol.asyncDispose]());
     await within(closingMs, this.#queue.close());
   }
 
@@ -167,11 +135,7 @@ export class AskQueue<Q, A> implements AsyncDisposable {
     using listening = isOwn
       ? this.#connection.replies.own(id, hear)
       : this.#connection.replies.shared(sharedChannel(this.#queue.name, id), hear);
-    const add = async () => {
-      const priority = await this.#priority(owner);
-      const job = this.#newJob(id, question, { deadlineMs, reply: listening.channel });
-      await this.#queue.add(job.name, job.data, { ...job.opts, priority });
-    };
+    const add = () => this.#producer.add({ id, question, deadlineMs, reply: listening.channel, owner });
     const shared = async () => {
       if (!(await this.#hasJob(id, owner))) await add();
     };
@@ -192,26 +156,8 @@ export class AskQueue<Q, A> implements AsyncDisposable {
     }
   }
 
-  async #priority(owner: string | undefined): Promise<number> {
-    this.#connection.requireReady();
-    if (owner === undefined) return 0;
-    const [priority = 0] = await this.#turns.next([owner], 'awaited');
-    return priority;
-  }
-
-  #newJob(jobId: string, question: Q, { deadlineMs, reply }: { deadlineMs: number; reply: string }): NewJob<Q> {
-    const work = { version: jobVersion, deadline: Date.now() + deadlineMs, question } as const;
-    const seal = this.#connection.seals.sealJob({ queue: this.#queue.name, jobId }, work);
-    const kept = { age: this.#standing.mostSeconds, count: mostKept };
-    return {
-      name: this.#queue.name,
-      data: { ...work, traceparent: traceparent(), reply, seal },
-      opts: { jobId, removeOnComplete: kept, removeOnFail: kept },
-    };
-  }
-
   // Whether the queue has the job, or an end of it that stands. BullMQ ignores a job whose id it has, and forgets old ones only when others
-  // end: one that ended too long ago is removed, and so is one whose answer is forged. A job that was unattended until now gets an earlier turn.
+  // end. So this removes a job that ended too long ago, or whose answer is forged.
   async #hasJob(jobId: string, owner: string | undefined): Promise<boolean> {
     this.#connection.requireReady();
     const job = await this.#queue.getJob(jobId);
@@ -222,11 +168,7 @@ export class AskQueue<Q, A> implements AsyncDisposable {
       if (!stands) await job.remove().catch(() => {});
       return stands;
     }
-    if (job && !job.processedOn && isUnattended(job.priority)) {
-      const priority = await this.#priority(owner);
-      // It may have been begun meanwhile.
-      await job.changePriority({ priority }).catch(() => {});
-    }
+    if (job) await this.#producer.attend(job, owner);
     return job !== undefined;
   }
 

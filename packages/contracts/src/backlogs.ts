@@ -1,7 +1,16 @@
 import { LRUCache } from 'lru-cache';
-import type { Backlog } from './ask-queue.ts';
 
 const lookMs = 1000;
+
+/** The jobs of a queue that no worker has begun. */
+export interface Backlog {
+  /** How many jobs wait, with or without somebody who waits for them. */
+  readonly waiting: number;
+  /** The age of the oldest of them in milliseconds. If owners take turns, that of the job whose turn is next. */
+  readonly oldestMs: number;
+  /** How many jobs workers of another release have to do. Each waits again now and then, until a worker of this release looks at it. */
+  readonly left: number;
+}
 
 interface LookedAt {
   backlog(): Promise<Backlog>;

@@ -1,6 +1,7 @@
 import { type RunningRedis, startRedis } from '@echodrop/testkit/start-redis';
 import { waitUntil } from '@echodrop/testkit/wait-until';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import type { JobEnd } from './job-end.ts';
 import { connectionTo, RedisView } from './queue.fixture.ts';
 import {
   type Lane,
@@ -9,7 +10,6 @@ import {
   type RenditionQuestion,
   serveRenditions,
 } from './rendition.ts';
-import type { JobEnd } from './serve-queue.ts';
 import { Deferred } from './slow-lane.ts';
 
 let redis: RunningRedis;
@@ -31,7 +31,7 @@ afterEach(() => parts.disposeAsync());
 /** Publishes photos of an owner: `a1`, `a2` ... of `a`. */
 async function publish(owner: string, count: number, from = 1, type: 'jpg' | 'avi' = 'jpg'): Promise<void> {
   const numbers = Array.from({ length: count }, (_, n) => from + n);
-  await Promise.all(numbers.map((n) => client.wish({ mediaKey: `${owner}${n}`, type, ...(owner && { owner }) })));
+  await Promise.all(numbers.map((n) => client.enqueue({ mediaKey: `${owner}${n}`, type, ...(owner && { owner }) })));
 }
 
 /** Asks for photos of an owner as viewers do, and returns once all of these are in the queue. */
@@ -63,6 +63,20 @@ function worker(render: Render = async () => ({ outcome: 'made' })) {
   return { asked, slow, ends };
 }
 
+/** Renders everything at once but `mediaKey`, which waits for `goOn`. */
+function pausedAt(mediaKey: string) {
+  const begun = Promise.withResolvers<void>();
+  const goOn = Promise.withResolvers<void>();
+  const render: Render = async (question) => {
+    if (question.mediaKey === mediaKey) {
+      begun.resolve();
+      await goOn.promise;
+    }
+    return { outcome: 'made' };
+  };
+  return { render, begun: begun.promise, goOn: () => goOn.resolve() };
+}
+
 const all = (asked: readonly string[], count: number) =>
   waitUntil('all of them', 10_000, async () => asked.length === count);
 
@@ -76,18 +90,11 @@ test('owners take turns, however many jobs one of them has', async () => {
 
 test('who comes later takes the next turn, and is not behind those who came before', async () => {
   await publish('a', 20);
-  const begun = Promise.withResolvers<void>();
-  const goOn = Promise.withResolvers<void>();
-  const { asked } = worker(async ({ mediaKey }) => {
-    if (mediaKey === 'a10') {
-      begun.resolve();
-      await goOn.promise;
-    }
-    return { outcome: 'made' };
-  });
-  await begun.promise;
+  const pause = pausedAt('a10');
+  const { asked } = worker(pause.render);
+  await pause.begun;
   await publish('b', 2);
-  goOn.resolve();
+  pause.goOn();
   await all(asked, 22);
   expect(asked.slice(9, 14)).toEqual(['a10', 'a11', 'b1', 'a12', 'b2']);
 });
@@ -113,18 +120,11 @@ test('viewers of one owner do not hold up the uploads of another', async () => {
 test('who comes while viewers wait is not behind the turns that viewers have taken', async () => {
   await publish('a', 20);
   await view('c', ['c1', 'c2', 'c3', 'c4', 'c5']);
-  const begun = Promise.withResolvers<void>();
-  const goOn = Promise.withResolvers<void>();
-  const { asked } = worker(async ({ mediaKey }) => {
-    if (mediaKey === 'c4') {
-      begun.resolve();
-      await goOn.promise;
-    }
-    return { outcome: 'made' };
-  });
-  await begun.promise;
+  const pause = pausedAt('c4');
+  const { asked } = worker(pause.render);
+  await pause.begun;
   await publish('b', 1);
-  goOn.resolve();
+  pause.goOn();
   await all(asked, 26);
   expect(asked.slice(3, 8)).toEqual(['c4', 'c5', 'a1', 'b1', 'a2']);
 });
@@ -170,22 +170,18 @@ test('what costs too much is done in the slow lane, once', async () => {
 
 test("one owner's hundred expensive videos do not hold up another's photo and video", async () => {
   await publish('a', 100, 1, 'avi');
-  const fifth = Promise.withResolvers<void>();
-  const goOn = Promise.withResolvers<void>();
+  const pause = pausedAt('a5');
   const over = Promise.withResolvers<void>();
   const { asked, slow } = worker(async (question, lane) => {
     if (lane === 'slow') await over.promise;
-    else if (question.mediaKey === 'a5') {
-      fifth.resolve();
-      await goOn.promise;
-    }
+    else await pause.render(question, lane);
     return costly(question, lane);
   });
-  await fifth.promise;
+  await pause.begun;
   await publish('b', 1, 1, 'avi');
   await publish('b', 1, 2, 'jpg');
   await waitUntil('the photo, which waits for no video', 5000, async () => asked.at(-1) === 'b2');
-  goOn.resolve();
+  pause.goOn();
   await all(asked, 102);
   expect(asked.slice(4, 8)).toEqual(['a5', 'b2', 'a6', 'b1']);
   expect(slow).toEqual(['a1']);

@@ -6,11 +6,11 @@ import { waitUntil } from '@echodrop/testkit/wait-until';
 import { Queue, Worker } from 'bullmq';
 import { Redis } from 'ioredis';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import type { JobEnd } from './job-end.ts';
 import { serveProbes } from './probe.ts';
 import { connectionTo, testQueue } from './queue.fixture.ts';
 import { jobVersion, queuePrefix } from './queue-connection.ts';
 import { RenditionClient, serveRenditions } from './rendition.ts';
-import type { JobEnd } from './serve-queue.ts';
 
 // What was recorded in `kept` lies in queues while processes of two releases run beside each other: those files stay as they are.
 const mediaKey = '00112233445566778899aabbccddeeff';
@@ -138,7 +138,7 @@ test('a job of a later version is left to a worker of its release, and others ar
 test('renditions that a later release wanted are made for this one too, whose askers wait for a job of their own', async () => {
   const client = parts.use(new RenditionClient(connectionTo(redis.url)));
   const question = { mediaKey, type: 'mp4', set: 'film' } as const;
-  await waitUntil('a connection', 5000, () => client.wish(question).then(() => true));
+  await waitUntil('a connection', 5000, () => client.enqueue(question).then(() => true));
   const queue = parts.adopt(new Queue('rendition-films', { connection, prefix: queuePrefix }), (each) => each.close());
   const [ours] = await queue.getPrioritized();
   const jobId = ours?.id?.replace(`-v${jobVersion}-`, `-v${jobVersion + 1}-`) ?? '';

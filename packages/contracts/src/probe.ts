@@ -2,11 +2,12 @@ import type { MediaType } from '@echodrop/media/media-type';
 import { isPhoto } from '@echodrop/media/media-type';
 import type { Probe } from '@echodrop/media/probe-outcome';
 import { AskConnection } from './ask-connection.ts';
-import { AskQueue, type Backlog } from './ask-queue.ts';
-import { Backlogs } from './backlogs.ts';
+import { AskQueue } from './ask-queue.ts';
+import { type Backlog, Backlogs } from './backlogs.ts';
 import { killedItsWorkers } from './died-with-it.ts';
+import type { JobEnd } from './job-end.ts';
 import type { QueueConnection } from './queue-connection.ts';
-import { type JobEnd, ServedQueue } from './serve-queue.ts';
+import { ServedQueue } from './serve-queue.ts';
 
 /** How many of the media's first bytes a job carries at most: enough for most photos. */
 export const probeHeadBytes = 16 * 1024;

@@ -19,7 +19,7 @@ test('an upload costs the queues at most 5.1 scripts and three commands, one upl
   const upload = async (mediaKey: string) => {
     const waiting = { deadlineMs: 5000, signal: AbortSignal.timeout(5000) };
     expect(await probes.probe({ mediaKey, size: 3, head: Buffer.from('any') }, 'jpg', waiting)).toEqual(answer);
-    await renditions.wish({ mediaKey, type: 'jpg' });
+    await renditions.enqueue({ mediaKey, type: 'jpg' });
   };
   await waitUntil('a first upload', 5000, () => upload('first').then(() => true));
 

@@ -7,7 +7,7 @@ import { connectionTo } from './queue.fixture.ts';
 import { tellBacklogs } from './queue-metrics.ts';
 import { RenditionClient } from './rendition.ts';
 
-test('what waits is told of each queue, wishes and what somebody waits for alike, and nothing while Redis is away', async () => {
+test('each queue reports its backlog, attended or not, and nothing while Redis is away', async () => {
   await using redis = await startRedis();
   await using probes = new ProbeClient(connectionTo(redis.url));
   await using renditions = new RenditionClient(connectionTo(redis.url));
@@ -18,12 +18,12 @@ test('what waits is told of each queue, wishes and what somebody waits for alike
     const lines = text.matchAll(new RegExp(`^echodrop_queue_${name}\\{queue="(.*)",service="test"\\} (.*)$`, 'gm'));
     return Object.fromEntries([...lines].map(([, queue, value]) => [queue, Number(value)]));
   };
-  const wish = (digit: string, type: 'mp4' | 'jpg') =>
-    renditions.wish({ mediaKey: digit.repeat(32), type }).then(() => true);
+  const enqueue = (digit: string, type: 'mp4' | 'jpg') =>
+    renditions.enqueue({ mediaKey: digit.repeat(32), type }).then(() => true);
 
-  await waitUntil('a wish', 5000, () => wish('1', 'mp4'));
-  await wish('2', 'mp4');
-  for (const digit of ['3', '4']) await wish(digit, 'jpg');
+  await waitUntil('a connection', 5000, () => enqueue('1', 'mp4'));
+  await enqueue('2', 'mp4');
+  for (const digit of ['3', '4']) await enqueue(digit, 'jpg');
   const over = new AbortController();
   const wanted = { mediaKey: '1'.repeat(32), type: 'mp4', set: 'film' } as const;
   const waiting = renditions.make(wanted, { waitMs: 20_000, signal: over.signal });

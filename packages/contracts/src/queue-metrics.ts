@@ -1,5 +1,5 @@
 import type { Metrics } from '@echodrop/service/metrics';
-import type { Backlog } from './ask-queue.ts';
+import type { Backlog } from './backlogs.ts';
 
 interface AskingEnd {
   /** By the queues' names; without those that cannot be looked at. */

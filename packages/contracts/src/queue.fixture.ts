@@ -6,8 +6,9 @@ import { waitUntil } from '@echodrop/testkit/wait-until';
 import { Redis } from 'ioredis';
 import { AskConnection } from './ask-connection.ts';
 import { AskQueue } from './ask-queue.ts';
+import type { JobEnd } from './job-end.ts';
 import { type QueueConnection, queuePrefix } from './queue-connection.ts';
-import { type JobEnd, ServedQueue } from './serve-queue.ts';
+import { ServedQueue } from './serve-queue.ts';
 
 /** What the queues of these tests are asked, and what they answer. */
 export type Question = string;

@@ -23,7 +23,7 @@ afterEach(() => parts.disposeAsync());
 
 async function newClient(): Promise<RenditionClient> {
   const made = parts.use(new RenditionClient(connectionTo(redis.url)));
-  await waitUntil('a connection', 5000, () => made.wish({ mediaKey: 'first', type: 'jpg' }).then(() => true));
+  await waitUntil('a connection', 5000, () => made.enqueue({ mediaKey: 'first', type: 'jpg' }).then(() => true));
   return made;
 }
 
@@ -48,9 +48,9 @@ function worker(render: Render = async () => ({ outcome: 'made' })): string[] {
 const photo = (mediaKey: string) => ({ mediaKey, type: 'jpg', set: 'pictures' }) as const;
 const waiting = { waitMs: 10_000, signal: new AbortController().signal };
 
-test('a wish for a photo is its pictures, and for a film the film, of which pictures are made too', async () => {
-  await client.wish({ mediaKey: 'a-photo', type: 'jpg' });
-  await client.wish({ mediaKey: 'a-film', type: 'avi' });
+test('a photo is enqueued as its pictures, and a film as the film, of which pictures are made too', async () => {
+  await client.enqueue({ mediaKey: 'a-photo', type: 'jpg' });
+  await client.enqueue({ mediaKey: 'a-film', type: 'avi' });
   const asked = worker();
   await waitUntil('all of them', 5000, async () => asked.length === 2);
   expect(asked.sort()).toEqual(['film a-film', 'pictures a-photo']);
@@ -62,8 +62,8 @@ test('the whole picture is a job of its own', async () => {
   expect(asked).toEqual(['whole one']);
 });
 
-test('what somebody waits for is made before all that is only wished for', async () => {
-  for (const mediaKey of ['one', 'two', 'three']) await client.wish({ mediaKey, type: 'jpg' });
+test('what somebody waits for is made before all that is only enqueued', async () => {
+  for (const mediaKey of ['one', 'two', 'three']) await client.enqueue({ mediaKey, type: 'jpg' });
   const answers = [client.make(photo('three'), waiting), client.make(photo('four'), waiting)];
   // Both have been added, or moved to the front, once a question that was asked after them has.
   await expect(client.make(photo('five'), { ...waiting, waitMs: 300 })).rejects.toThrow('no answer');
@@ -73,8 +73,8 @@ test('what somebody waits for is made before all that is only wished for', async
   expect(asked.slice(0, 3).sort()).toEqual(['pictures five', 'pictures four', 'pictures three']);
 });
 
-test('many who ask at once, and the wish before them, are one job', async () => {
-  await client.wish({ mediaKey: 'wanted', type: 'jpg' });
+test('many who ask at once, and the unattended job before them, are one job', async () => {
+  await client.enqueue({ mediaKey: 'wanted', type: 'jpg' });
   const asked = worker(() => sleep(200, { outcome: 'made' }));
   const others = await newClient();
   const asking = Array.from({ length: 40 }, (_, n) => (n % 2 ? client : others).make(photo('wanted'), waiting));
@@ -86,7 +86,7 @@ test('what cannot be made is not tried again', async () => {
   const asked = worker(async () => broken);
   for (let n = 0; n < 5; n += 1) {
     expect(await client.make(photo('broken'), waiting)).toEqual(broken);
-    await client.wish(photo('broken'));
+    await client.enqueue(photo('broken'));
     await sleep(400);
   }
   expect(asked).toEqual(['pictures broken']);
@@ -119,7 +119,7 @@ async function endedEarlier(mediaKey: string, seconds: number): Promise<void> {
 
 test('work that is begun in time is not cut off for the time that it waited in the queue', async () => {
   using view = new RedisView(redis.url);
-  await client.wish({ mediaKey: 'patient', type: 'jpg' });
+  await client.enqueue({ mediaKey: 'patient', type: 'jpg' });
   const key = await jobOf(view, 'patient');
   const data = JSON.parse((await view.redis.hget(key, 'data')) ?? '');
   const deadline = Date.now() + 1500;

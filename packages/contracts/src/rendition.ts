@@ -2,12 +2,13 @@ import { isPhoto, type MediaType } from '@echodrop/media/media-type';
 import { type RenditionSet, recipesOf } from '@echodrop/media/recipes';
 import type { Rendered } from '@echodrop/media/render-pictures';
 import { AskConnection } from './ask-connection.ts';
-import { AskQueue, type Backlog, unknownOwner } from './ask-queue.ts';
-import { Backlogs } from './backlogs.ts';
+import { AskQueue } from './ask-queue.ts';
+import { type Backlog, Backlogs } from './backlogs.ts';
 import { diedWithIt, killedItsWorkers } from './died-with-it.ts';
+import type { JobEnd } from './job-end.ts';
 import { jobVersion, type QueueConnection } from './queue-connection.ts';
 import type { End } from './replies.ts';
-import { type JobEnd, ServedQueue } from './serve-queue.ts';
+import { ServedQueue } from './serve-queue.ts';
 
 /** Renditions that are wanted: of which media, and which set of them. */
 export interface RenditionQuestion {
@@ -26,6 +27,9 @@ export type RenditionAnswer = Rendered | { readonly outcome: 'unsupported'; read
 
 /** `ordinary`: what costs too much there is Deferred. `slow`: everything else, with a concurrency of its own. */
 export type Lane = 'ordinary' | 'slow';
+
+// The one owner of all jobs whose owner is not known.
+const unknownOwner = 'unknown';
 
 // Pictures that somebody waits for must not wait behind films, which take minutes.
 const queues = { pictures: 'rendition-pictures', film: 'rendition-films' };
@@ -86,18 +90,15 @@ export class RenditionClient implements AsyncDisposable {
   }
 
   /**
-   * Asks for the renditions of media that pages show, and waits for none; those that somebody waits for are made first.
+   * Enqueues the renditions of media that pages show, and waits for none. Workers make those first that somebody waits for.
    * @throws QueueUnavailable
    */
-  async wish(media: Omit<RenditionQuestion, 'set'>): Promise<void> {
+  async enqueue(media: Omit<RenditionQuestion, 'set'>): Promise<void> {
     const set = isPhoto(media.type) ? 'pictures' : 'film';
     const question = { ...media, set } as const;
     const { owner = unknownOwner } = media;
-    await this.#queues[queueOf(set)].wish(question, {
-      deadlineMs: begunWithinMs,
-      jobId: jobIdOf(question),
-      owner,
-    });
+    const enqueuing = { deadlineMs: begunWithinMs, jobId: jobIdOf(question), owner };
+    await this.#queues[queueOf(set)].enqueue(question, enqueuing);
   }
 
   /** What waits in the queues, by their names; those that cannot be looked at are left out. */

@@ -1,7 +1,7 @@
 import type { connectRedis } from '@echodrop/service/redis';
 import { continued, inSpan } from '@echodrop/service/trace';
 import { DelayedError, type Job, UnrecoverableError, WaitingError } from 'bullmq';
-import { diedWithIt } from './died-with-it.ts';
+import { forged, type JobEnd, jobEnd, late, outlived } from './job-end.ts';
 import { JobRun, lockDuration } from './job-run.ts';
 import { JobSeals, type SealedAnswer } from './job-seals.ts';
 import {
@@ -27,20 +27,6 @@ const recovery = {
   maxStalledCount: 1,
   runRetryDelay: 500,
 };
-
-/** How a job ended, for the worker's log and metrics. */
-export interface JobEnd {
-  readonly queue: string;
-  readonly jobId: string;
-  readonly outcome: 'answered' | 'failed' | 'late' | 'deferred' | 'forged';
-  /** From its adding to its end. */
-  readonly seconds: number;
-  /** From its taking by a worker to its end. */
-  readonly workSeconds: number;
-  readonly error?: Error;
-  /** The workers that took it died, as far as is known: none of them has lost its lock and lived on. */
-  readonly isDeadly?: boolean;
-}
 
 interface Serving<Q, A> {
   readonly name: string;
@@ -116,18 +102,13 @@ export class ServedQueue<Q, A> implements AsyncDisposable {
     );
     worker.on('completed', (job, answer) => {
       this.#reply(job, answer);
-      continued(job.data.traceparent, () =>
-        ended({ queue: name, jobId: String(job.id), outcome: 'answered', ...times(job) }, job.data.question),
-      );
+      continued(job.data.traceparent, () => ended(jobEnd(name, job), job.data.question));
     });
     worker.on('failed', (job, error) => {
       this.#reply(job, { failure: error.message });
-      const outcome = error instanceof Deferred ? 'deferred' : (outcomesOf.get(error.message) ?? 'failed');
-      const question = outcome === 'forged' ? undefined : job?.data.question;
-      const isDeadly = diedWithIt(error.message) && job?.progress !== outlived;
-      continued(job?.data.traceparent, () =>
-        ended({ queue: name, jobId: String(job?.id), outcome, ...times(job), error, isDeadly }, question),
-      );
+      const end = jobEnd(name, job, error);
+      const question = end.outcome === 'forged' ? undefined : job?.data.question;
+      continued(job?.data.traceparent, () => ended(end, question));
     });
   }
 
@@ -194,19 +175,4 @@ async function giveBack(job: Job, token: string, { isLost }: { isLost: boolean }
   if (isLost) await job.updateProgress(outlived).catch(() => {});
   await job.moveToWait(token).catch(() => {});
   throw new WaitingError();
-}
-
-// What a worker writes on a job whose lock it has lost.
-const outlived = 'outlived';
-const late = 'past its deadline';
-const forged = 'its seal is wrong';
-const outcomesOf = new Map<string, JobEnd['outcome']>([
-  [late, 'late'],
-  [forged, 'forged'],
-]);
-
-function times(job: Pick<Job, 'timestamp' | 'processedOn'> | undefined): Pick<JobEnd, 'seconds' | 'workSeconds'> {
-  const now = Date.now();
-  const since = (ms: number | undefined) => (ms === undefined ? 0 : Math.max(0, now - ms) / 1000);
-  return { seconds: since(job?.timestamp), workSeconds: since(job?.processedOn) };
 }

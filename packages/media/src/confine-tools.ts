@@ -24,7 +24,7 @@ export async function confineTools(mode: SandboxMode, { log, metrics, health }: 
   const isFull = mode === 'full';
   health.detail('mediaSandbox', mode);
   const help = '1 if media tools run under Landlock and seccomp, 0 if they run with limits alone';
-  metrics.gauge('echodrop_media_sandbox_full', help, []).set(isFull ? 1 : 0);
+  metrics.gauge('echodrop_media_sandbox_full', help).set(isFull ? 1 : 0);
   if (isFull) log.info({ mode }, 'Media tools are confined');
   else log.warn({ mode }, 'Media tools run with limits alone; a compromised decoder can reach what this worker can');
 }

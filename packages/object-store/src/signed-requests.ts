@@ -6,6 +6,7 @@ import { Checksum } from './checksum.ts';
 import { Deadline } from './deadline.ts';
 import { StoreUnavailable } from './object-store.ts';
 import { type S3Credentials, S3Signer } from './sign-s3.ts';
+import { checksumHeader, checksumIn, faultOf, sizeIn, tagIn } from './store-answer.ts';
 import { storeBody, storeFault } from './store-body.ts';
 import type { StoreDeadlines } from './store-deadlines.ts';
 
@@ -24,8 +25,6 @@ export interface Incoming {
 }
 
 const maxSockets = 1024;
-// S3 compares it with what has arrived, refuses what differs, and repeats it in its answer.
-const crc32 = 'x-amz-checksum-crc32';
 
 interface Sending {
   readonly query?: Record<string, string>;
@@ -68,7 +67,7 @@ export class SignedRequests implements AsyncDisposable {
     });
     if (answer.status !== 200) throw faultOf(answer.status, answer.body);
     this.#requireChecksum(answer.headers, content.checksum);
-    return tagOf(answer.headers);
+    return tagIn(answer.headers);
   }
 
   async putIfAbsent(key: string, bytes: Buffer): Promise<'created' | 'exists'> {
@@ -108,7 +107,7 @@ export class SignedRequests implements AsyncDisposable {
       });
       if (statusCode === (isWhole ? 200 : 206)) {
         const checksum = isWhole ? checksumIn(headers) : undefined;
-        return { size: wholeSize(headers), etag: tagOf(headers), body: storeBody(body, signal, checksum) };
+        return { size: sizeIn(headers), etag: tagIn(headers), body: storeBody(body, signal, checksum) };
       }
       const fault = faultOf(statusCode, await body.bytes());
       if (statusCode === 416) return 'beyond';
@@ -125,7 +124,7 @@ export class SignedRequests implements AsyncDisposable {
     const { status, headers, body } = await this.#exchange(this.#signed('HEAD', key), this.#deadlines.callMs);
     if (status === 404) return undefined;
     if (status !== 200) throw faultOf(status, body);
-    return { size: wholeSize(headers), etag: tagOf(headers) };
+    return { size: sizeIn(headers), etag: tagIn(headers) };
   }
 
   /**
@@ -157,8 +156,8 @@ export class SignedRequests implements AsyncDisposable {
     const blocks = [...content.bytes()];
     // One block goes out with the head, in one write.
     const body = blocks.length === 1 ? blocks[0] : (blocks as unknown as Readable);
-    const length = { 'content-length': `${content.size}` };
-    const request = this.#signed('PUT', key, query, { ...headers, ...length }, { [crc32]: content.checksum.base64 });
+    const sent = { ...headers, 'content-length': `${content.size}` };
+    const request = this.#signed('PUT', key, query, sent, { [checksumHeader]: content.checksum.base64 });
     return this.#exchange({ ...request, body: content.size === 0 ? '' : body }, ms);
   }
 
@@ -196,27 +195,4 @@ export class SignedRequests implements AsyncDisposable {
 // RFC 3986, as AWS wants it: encodeURIComponent leaves more characters as they are.
 function encoded(value: string): string {
   return encodeURIComponent(value).replace(/[!'()*]/g, (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`);
-}
-
-/** From `bytes 0-9/1234` or the length of an answer that is whole. */
-function wholeSize(headers: IncomingHttpHeaders): number {
-  const size = /^bytes \d+-\d+\/(\d+)$/.exec(`${headers['content-range']}`)?.[1] ?? headers['content-length'];
-  if (size === undefined) throw new StoreUnavailable('the store did not say how large the object is');
-  return Number(size);
-}
-
-function checksumIn(headers: IncomingHttpHeaders): string | undefined {
-  const checksum = headers[crc32];
-  // That of an object of several parts may be a checksum of their checksums.
-  return typeof checksum === 'string' && !checksum.includes('-') ? checksum : undefined;
-}
-
-function tagOf({ etag }: IncomingHttpHeaders): string {
-  if (typeof etag !== 'string') throw new StoreUnavailable('the store gave no ETag');
-  return etag.replaceAll('"', '');
-}
-
-function faultOf(status: number, xml: Uint8Array): StoreUnavailable {
-  const code = /<Code>(\w{1,64})<\/Code>/.exec(Buffer.from(xml).toString())?.[1];
-  return new StoreUnavailable(`the store answered ${status} ${code ?? ''}`.trim());
 }

@@ -19,11 +19,11 @@ export class Metrics {
     }
   }
 
-  counter<L extends string>(name: string, help: string, labelNames: readonly L[]): Counter<L> {
+  counter<L extends string = never>(name: string, help: string, labelNames: readonly L[] = []): Counter<L> {
     return new Counter({ name, help, labelNames, registers: [this.#registry] });
   }
 
-  gauge<L extends string>(name: string, help: string, labelNames: readonly L[]): Gauge<L> {
+  gauge<L extends string = never>(name: string, help: string, labelNames: readonly L[] = []): Gauge<L> {
     return new Gauge({ name, help, labelNames, registers: [this.#registry] });
   }
 

@@ -47,7 +47,7 @@ test('/readyz says 503 and which part is down, and 200 when all are there', asyn
 
 test('/metrics tells what was counted, with the name of the service', async () => {
   metrics.counter('echodrop_uploads_total', 'Uploads.', ['outcome']).inc({ outcome: 'ok' });
-  metrics.gauge('echodrop_buffer_bytes', 'Bytes.', []).set(5);
+  metrics.gauge('echodrop_buffer_bytes', 'Bytes.').set(5);
   metrics.histogram('echodrop_probe_seconds', 'Seconds.', [], [1]).observe(0.5);
   const response = await fetch(`${address}/metrics`);
   expect(response.headers.get('content-type')).toMatch(/^text\/plain; version=0\.0\.4/);

@@ -28,14 +28,14 @@ export async function* removeUploads(store: ObjectStore, ids: readonly string[],
 }
 
 /**
- * Removes everything of one user, whatever the listings say: every record is looked at. What was removed before and left something behind is
- * finished. Without `isMeant` it is only counted.
+ * Removes everything of one user, whatever the listings say: it reads every record. It finishes removals that were cut short. A dry run only
+ * counts.
  * @throws StoreUnavailable; Failing at the end where a record cannot be read, which may be theirs
  */
 export async function* purge(
   store: ObjectStore,
   owner: Owner,
-  { isMeant, audit }: { isMeant: boolean; audit: Audit },
+  { isDryRun, audit }: { isDryRun: boolean; audit: Audit },
 ): AsyncGenerator<string> {
   let count = 0;
   let unreadable = 0;
@@ -45,19 +45,19 @@ export async function* purge(
       yield `${id}: the record cannot be read`;
     } else if (!isTombstone(found)) {
       count += 1;
-      if (isMeant) yield await removed(store, found, audit);
-    } else if (isMeant) await finishRemoval(store, found);
+      if (!isDryRun) yield await removed(store, found, audit);
+    } else if (!isDryRun) await finishRemoval(store, found);
   }
-  yield purgedLine(count, isMeant);
+  yield purgedLine(count, isDryRun);
   if (unreadable > 0) throw new Failing(`${unreadable} records cannot be read`);
 }
 
 const spelling = 'Are provider and subject spelled as list shows them?';
 const whatRuns = 'What of theirs is still being uploaded is not among them: block them first, and wait a minute.';
 
-function purgedLine(count: number, isMeant: boolean): string {
-  if (isMeant) return count > 0 ? `${count} uploads were removed.` : `0 uploads were removed. ${spelling}`;
-  return `${count} uploads would be removed; --yes removes them. ${count > 0 ? whatRuns : spelling}`;
+function purgedLine(count: number, isDryRun: boolean): string {
+  if (isDryRun) return `${count} uploads would be removed; --yes removes them. ${count > 0 ? whatRuns : spelling}`;
+  return count > 0 ? `${count} uploads were removed.` : `0 uploads were removed. ${spelling}`;
 }
 
 async function removed(store: ObjectStore, found: StoredRecord | Tombstone, audit: Audit): Promise<string> {

@@ -37,22 +37,20 @@ export function addStoreCommands(admin: Command, { env, print, tell }: Means): v
     .option('--even-most', 'also where most media has no record, which else is taken for records that were lost')
     .option('--every <hours>', 'again and again, until it is told to stop', hours)
     .option('--older-than <hours>', 'spares what is younger', hours, 24)
-    .action(
-      ({ yes: isMeant = false, evenMost = false, every: everyHours, olderThan: olderThanHours }, command: Command) => {
-        const { MAX_UPLOAD_SECONDS: longest } = readSweepConfig(env);
-        const least = Math.ceil(longest / 3600) + 1;
-        if (olderThanHours < least) {
-          command.error(
-            `An upload may take ${longest} seconds (MAX_UPLOAD_SECONDS): --older-than must be at least ${least}.`,
-          );
-        }
-        return inStore((store, signal) => {
-          const sweeping = { olderThanHours, isMeant, evenMost, signal };
-          if (everyHours === undefined) return sweepOnce(store, sweeping);
-          return sweepForEver(store, { ...sweeping, everyHours, failed: (error) => tell(`Not swept: ${error}`) });
-        });
-      },
-    );
+    .action(({ yes = false, evenMost = false, every: everyHours, olderThan: olderThanHours }, command: Command) => {
+      const { MAX_UPLOAD_SECONDS: longest } = readSweepConfig(env);
+      const least = Math.ceil(longest / 3600) + 1;
+      if (olderThanHours < least) {
+        command.error(
+          `An upload may take ${longest} seconds (MAX_UPLOAD_SECONDS): --older-than must be at least ${least}.`,
+        );
+      }
+      return inStore((store, signal) => {
+        const sweeping = { olderThanHours, isDryRun: !yes, evenMost, signal };
+        if (everyHours === undefined) return sweepOnce(store, sweeping);
+        return sweepForEver(store, { ...sweeping, everyHours, failed: (error) => tell(`Not swept: ${error}`) });
+      });
+    });
 
   admin
     .command('verify-store')
@@ -62,7 +60,7 @@ export function addStoreCommands(admin: Command, { env, print, tell }: Means): v
         'status is 1 when something is wrong; media without a record is not.',
     )
     .option('--moved', 'everything came here from another kind of store: sizes are compared, tags are not')
-    .option('--bytes', 'reads all media, and compares lengths, and MD5s where a record has one')
+    .option('--bytes', 'reads all media, and compares lengths and checksums')
     .option('--after <cursor>', 'goes on where a check has ended', checkCursor)
     .option('--at-once <n>', 'how many objects are looked at together, up to 64', fewAtOnce, 16)
     .action(({ moved: isMoved = false, bytes: readsBytes = false, after, atOnce }) =>

@@ -5,9 +5,9 @@ import type { ObjectStore } from '@echodrop/object-store/object-store';
 
 interface Sweeping {
   readonly olderThanHours: number;
-  /** Whether what is found is removed, and a report left. */
-  readonly isMeant: boolean;
-  /** Whether it is removed also where most media has no record. */
+  /** A dry run removes nothing, and writes no report. */
+  readonly isDryRun: boolean;
+  /** Whether a sweep goes on if most media has no record. */
   readonly evenMost: boolean;
   readonly signal: AbortSignal;
 }
@@ -18,7 +18,8 @@ const retryMs = 600_000;
 
 /**
  * Sweeps once, and gives lines for people.
- * @throws RecordsUnreadable, RecordsMissing (of a look when all lines are given), StoreUnavailable, the signal's reason, or when all lines are given NotAllRemoved
+ * @throws RecordsUnreadable, RecordsMissing (of a dry run after the last line), StoreUnavailable, NotAllRemoved after the last line, or the
+ * signal's reason
  */
 export async function* sweepOnce(
   store: ObjectStore,
@@ -27,10 +28,10 @@ export async function* sweepOnce(
   // Makes the bucket of a new system, which nobody may have needed yet.
   await store.ready();
   const { report, failure, recordsMissing } = await sweep(store, { olderThanMs: olderThanHours * hourMs, ...sweeping });
-  if (sweeping.isMeant) await writeSweepReport(store, report);
-  yield* told(report, sweeping.isMeant);
+  if (!sweeping.isDryRun) await writeSweepReport(store, report);
+  yield* told(report, sweeping.isDryRun);
   if (recordsMissing) throw recordsMissing;
-  if (!sweeping.isMeant) yield 'Nothing was removed; --yes removes them.';
+  if (sweeping.isDryRun) yield 'Nothing was removed; --yes removes them.';
   if (failure !== undefined) throw new NotAllRemoved(`some of it could not be removed: ${failure}`);
 }
 
@@ -39,7 +40,7 @@ class NotAllRemoved extends Error {
   override readonly name = 'NotAllRemoved';
 }
 
-/** Sweeps every so many hours until the signal aborts; `failed` hears of each time that could not be done, which is tried again soon. */
+/** Sweeps every `everyHours` until the signal aborts. `failed` gets the error of each failed sweep, and a retry follows soon. */
 export async function* sweepForEver(
   store: ObjectStore,
   { everyHours, failed, ...sweeping }: Sweeping & { everyHours: number; failed: (error: unknown) => void },
@@ -58,13 +59,13 @@ export async function* sweepForEver(
   }
 }
 
-function told({ completed, kinds, listings }: SweepReport, isMeant: boolean): string[] {
+function told({ completed, kinds, listings }: SweepReport, isDryRun: boolean): string[] {
   const names = { media: 'media', renditions: 'renditions', uploads: 'unfinished uploads' };
   const lines = sweptKinds.map((kind) => {
     const { found, removed, bytes } = kinds[kind];
-    const ends = isMeant ? (removed === found ? ' removed' : `, ${removed} of them removed`) : '';
+    const ends = isDryRun ? '' : removed === found ? ' removed' : `, ${removed} of them removed`;
     return `${names[kind]}: ${found}${ends}, ${bytes} bytes`;
   });
-  lines.push(`uploads in no list: ${listings.missing}${isMeant ? `, ${listings.added} of them listed` : ''}`);
-  return isMeant ? [...lines, `Swept at ${completed.toISOString()}.`] : lines;
+  lines.push(`uploads in no list: ${listings.missing}${isDryRun ? '' : `, ${listings.added} of them listed`}`);
+  return isDryRun ? lines : [...lines, `Swept at ${completed.toISOString()}.`];
 }

@@ -14,6 +14,7 @@ import type { GatewayEvents, UploadEnd } from './events.ts';
 import { fromPages } from './from-pages.ts';
 import { methodNotAllowed } from './method-not-allowed.ts';
 import { openApiRoute } from './openapi-route.ts';
+import type { OwnUploadEvents } from './own-upload-events.ts';
 import { ownUploadsRoutes } from './own-uploads-routes.ts';
 import { MediaFailure } from './publish.ts';
 import { asRefusal, ClientGone, type Reason, Refusal } from './refusals.ts';
@@ -24,6 +25,7 @@ interface Gateway {
   readonly parts: UploadParts;
   readonly ownParts: Parameters<typeof ownUploadsRoutes>[1]['parts'];
   readonly events: GatewayEvents;
+  readonly ownEvents: OwnUploadEvents;
   readonly basePaths: readonly string[];
   /** Where the pages of media are, without a slash at its end. */
   readonly publicSite: string;
@@ -51,7 +53,9 @@ export function gatewayApp(gateway: Gateway): Express {
     else next();
   });
   for (const base of gateway.basePaths) {
-    app.use(ownUploadsRoutes(base, { ...gateway, parts: gateway.ownParts }));
+    app.use(
+      ownUploadsRoutes(base, { parts: gateway.ownParts, events: gateway.ownEvents, publicSite: gateway.publicSite }),
+    );
     app.use(openApiRoute(base, gateway.parts.forms.maxMediaBytes));
     for (const version of [1, 2] as const) {
       for (const format of ['xml', 'json'] as const) {

@@ -4,7 +4,7 @@ import type { Log } from '@echodrop/service/log';
 import type { Metrics } from '@echodrop/service/metrics';
 import { tellSpan } from '@echodrop/service/trace';
 import type { Format } from './answer.ts';
-import { type Reason, type Refusal, refusals } from './refusals.ts';
+import { type Reason, refusals } from './refusals.ts';
 import type { SlotLimit } from './slots.ts';
 
 export interface UploadEnd {
@@ -25,18 +25,9 @@ export interface UploadEnd {
   readonly error?: unknown;
 }
 
-export interface Removal {
-  readonly requestId: string;
-  readonly mediaId: string;
-  readonly mediaKey: string;
-  readonly provider: string;
-  readonly subject: string;
-}
-
-/** What happens in the gateway, as log lines and metrics. */
+/** What happens to uploads in the gateway, as log lines and metrics. */
 export class GatewayEvents {
   readonly #log: Log;
-  readonly #audit: Log;
   readonly #uploads;
   readonly #running;
   readonly #seconds;
@@ -49,16 +40,13 @@ export class GatewayEvents {
   readonly #unlisted;
   readonly #relisted;
   readonly #comparesChecksums;
-  readonly #own;
   readonly #found;
 
   constructor(log: Log, metrics: Metrics) {
     this.#log = log;
-    // Whatever else is to be told: who removed what is.
-    this.#audit = log.child({ audit: true }, { level: 'info' });
     const labels = ['version', 'format', 'outcome'] as const;
     this.#uploads = metrics.counter('echodrop_uploads_total', 'Uploads that ended, by how.', labels);
-    this.#running = metrics.gauge('echodrop_uploads_running', 'Uploads that run now.', []);
+    this.#running = metrics.gauge('echodrop_uploads_running', 'Uploads that run now.');
     // So that the first failure is seen as an increase.
     for (const version of [1, 2]) {
       for (const format of ['xml', 'json']) {
@@ -77,40 +65,28 @@ export class GatewayEvents {
       ['version'],
       answerSeconds,
     );
-    this.#bytes = metrics.counter('echodrop_published_bytes_total', 'Bytes of published media.', []);
-    this.#orphans = metrics.counter('echodrop_orphaned_media_total', 'Media left to the sweeper.', []);
+    this.#bytes = metrics.counter('echodrop_published_bytes_total', 'Bytes of published media.');
+    this.#orphans = metrics.counter('echodrop_orphaned_media_total', 'Media left to the sweeper.');
     this.#unadmitted = metrics.counter(
       'echodrop_admission_refused_total',
       'Uploads and own requests refused before verification, by exhausted limit.',
       ['limit'],
     );
-    this.#uncounted = metrics.counter('echodrop_uncounted_uploads_total', 'Limits that could not be asked for.', []);
-    this.#unasked = metrics.counter(
-      'echodrop_unasked_renditions_total',
-      'Uploads whose renditions wait for a view.',
-      [],
-    );
+    this.#uncounted = metrics.counter('echodrop_uncounted_uploads_total', 'Limits that could not be asked for.');
+    this.#unasked = metrics.counter('echodrop_unasked_renditions_total', 'Uploads whose renditions wait for a view.');
     this.#unlisted = metrics.counter(
       'echodrop_unlisted_uploads_total',
       'Uploads that no list shows until a repeat or the sweep adds them.',
-      [],
     );
     this.#relisted = metrics.counter(
       'echodrop_relisted_uploads_total',
       'Published uploads without list entries that a repeat added.',
-      [],
     );
     this.#comparesChecksums = metrics.gauge(
       'echodrop_store_compares_checksums',
       'Whether the store refuses bytes that changed on their way: 1 or 0.',
-      [],
     );
     this.#found = metrics.counter('echodrop_probe_found_total', 'What media was found to be', ['found']);
-    this.#own = metrics.counter(
-      'echodrop_own_requests_total',
-      'Lists and removals of own uploads, by how they ended.',
-      ['outcome'],
-    );
   }
 
   uploadBegan(): void {
@@ -174,34 +150,6 @@ export class GatewayEvents {
   /** Who may not upload could not be looked up. */
   blocksUnknown(error: unknown): void {
     this.#log.warn({ err: error }, 'the blocks were not looked up');
-  }
-
-  /** A user was told what they have uploaded. */
-  ownListed(requestId: string, records: number): void {
-    this.#own.inc({ outcome: 'listed' });
-    this.#log.info({ requestId, records }, 'own uploads listed');
-  }
-
-  /** A user removes an upload: the audit's line, also of what is cut short. */
-  ownRemoving(removal: Removal): void {
-    this.#audit.info({ act: 'remove', ...removal }, 'an upload is removed by its owner');
-  }
-
-  /** A user has removed an upload. */
-  ownRemoved(): void {
-    this.#own.inc({ outcome: 'removed' });
-  }
-
-  /** A list is without an upload whose record cannot be read. */
-  recordUnreadable(requestId: string, mediaId: string): void {
-    this.#log.error({ requestId, mediaId }, 'a record cannot be read');
-  }
-
-  /** A user was neither told nor obeyed. */
-  ownRefused(requestId: string, { reason, cause }: Refusal): void {
-    this.#own.inc({ outcome: reason });
-    if (reason === 'unavailable') this.#log.error({ requestId, outcome: reason, err: cause }, 'own request failed');
-    else this.#log.info({ requestId, outcome: reason }, 'own request refused');
   }
 
   mediaOrphaned(mediaKey: string): void {

@@ -76,12 +76,13 @@ async function gateway(to = store): Promise<OncePublisher> {
   const publisher = new Publisher(
     to,
     new MediaProbe(probes, { maxPixels: 100 }, probeTimeoutMs, () => {}),
-    { ask: () => {} },
+    { enqueue: async () => {} },
     {
       uploadUnlisted: () => {},
       uploadRelisted: () => {
         relisted += 1;
       },
+      renditionsUnasked: () => {},
     },
   );
   return new OncePublisher(publisher, claimsIn(connection, publisher.longestMs));

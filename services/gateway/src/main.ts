@@ -23,9 +23,9 @@ import { gatewayServer } from './gateway-server.ts';
 import { OncePublisher } from './idempotency.ts';
 import { IdempotencyClaims } from './idempotency-claims.ts';
 import { MediaProbe } from './media-probe.ts';
+import { OwnUploadEvents } from './own-upload-events.ts';
 import { ProbeQueues } from './probe-queues.ts';
 import { Publisher } from './publish.ts';
-import { RenditionWishes } from './rendition-wishes.ts';
 import { tellSweeps } from './tell-sweeps.ts';
 import { UploadRates } from './upload-rates.ts';
 
@@ -63,10 +63,9 @@ await runService('gateway', readConfig, async ({ config, log, metrics, health, p
     compatibility: config.CLIENT_COMPATIBILITY,
   };
   const renditions = parts.use(new RenditionClient({ ...queues, secret: config.RENDITION_QUEUE_SECRET }));
-  const wishes = new RenditionWishes(renditions, (mediaKey, error) => events.renditionsUnasked(mediaKey, error));
   const mediaLimits = { maxPixels: config.MAX_PIXELS, typesOff: config.MEDIA_TYPES_OFF };
   const mediaProbe = new MediaProbe(probes, mediaLimits, config.PROBE_TIMEOUT_MS, (probe) => events.mediaProbed(probe));
-  const publisher = new Publisher(store, mediaProbe, wishes, events);
+  const publisher = new Publisher(store, mediaProbe, renditions, events);
   const blocks = parts.use(new BlockList(store, (error) => events.blocksUnknown(error)));
   const claims = new IdempotencyClaims(claimsRedis, publisher.longestMs, config.VERIFIER_SECRET, forgeries);
   const perMinute = { perUser: config.UPLOADS_PER_MINUTE_PER_USER, perKey: config.UPLOADS_PER_MINUTE_PER_KEY };
@@ -93,6 +92,7 @@ await runService('gateway', readConfig, async ({ config, log, metrics, health, p
     },
     ownParts: { admission, verifier, store, compatibility: config.CLIENT_COMPATIBILITY },
     events,
+    ownEvents: new OwnUploadEvents(log, metrics),
     basePaths: config.BASE_PATHS,
     publicSite: config.PUBLIC_SITE_URL,
     corsOrigins: config.CORS_ORIGINS,

@@ -2,15 +2,15 @@ import { isCursor } from '@echodrop/archive/listing';
 import { publicRecord } from '@echodrop/record';
 import { type Request, type RequestHandler, type Response, Router } from 'express';
 import { answerRecords, answerRefusal, type Format } from './answer.ts';
-import type { GatewayEvents } from './events.ts';
 import { methodNotAllowed } from './method-not-allowed.ts';
+import type { OwnUploadEvents } from './own-upload-events.ts';
 import { listOwn, type OwnParts, type OwnRequest, removeOwn } from './own-uploads.ts';
 import { asRefusal, ClientGone, Refusal } from './refusals.ts';
 import { untilGone } from './until-gone.ts';
 
 interface OwnRoutes {
   readonly parts: Omit<OwnParts, 'removing' | 'unreadable'>;
-  readonly events: GatewayEvents;
+  readonly events: OwnUploadEvents;
   readonly publicSite: string;
 }
 
@@ -26,7 +26,7 @@ export function ownUploadsRoutes(base: string, { parts, events, publicSite }: Ow
       answered(request, response, format, async (own) => {
         const { records, next } = await listOwn(own, pageAsked(request), partsOf(response));
         answerRecords(response, format, { records: records.map((each) => publicRecord(each, publicSite)), next });
-        events.ownListed(requestIdOf(response), records.length);
+        events.listed(requestIdOf(response), records.length);
       });
     router.route(`${root}.${format}`).get(list).all(methodNotAllowed('GET, HEAD', format));
   }
@@ -34,7 +34,7 @@ export function ownUploadsRoutes(base: string, { parts, events, publicSite }: Ow
     answered(request, response, 'json', async (own) => {
       await removeOwn(own, request.params.id, partsOf(response));
       response.status(204).end();
-      events.ownRemoved();
+      events.removed();
     });
   router.route(`${root}/:id`).delete(remove).all(methodNotAllowed('DELETE', 'json'));
   return router;
@@ -44,7 +44,7 @@ export function ownUploadsRoutes(base: string, { parts, events, publicSite }: Ow
     return {
       ...parts,
       removing: ({ id: mediaId, mediaKey, provider, subject }) =>
-        events.ownRemoving({ requestId, mediaId, mediaKey, provider, subject }),
+        events.removing({ requestId, mediaId, mediaKey, provider, subject }),
       unreadable: (mediaId) => events.recordUnreadable(requestId, mediaId),
     };
   }
@@ -63,7 +63,7 @@ export function ownUploadsRoutes(base: string, { parts, events, publicSite }: Ow
       if (error instanceof ClientGone) return;
       const refusal = asRefusal(error);
       answerRefusal(request, response, format, refusal);
-      events.ownRefused(requestIdOf(response), refusal);
+      events.refused(requestIdOf(response), refusal);
     }
   }
 }

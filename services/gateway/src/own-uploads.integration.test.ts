@@ -132,8 +132,8 @@ test('a repeat is told that its upload was removed only where it is of the same 
   const publisher = new Publisher(
     store,
     { probe: () => expect.unreachable(), deadlineMs: 1000 },
-    { ask: () => {} },
-    { uploadUnlisted: () => {}, uploadRelisted: () => {} },
+    { enqueue: async () => {} },
+    { uploadUnlisted: () => {}, uploadRelisted: () => {}, renditionsUnasked: () => {} },
   );
   await expect(publisher.find(record.id, record)).rejects.toThrow('removed');
   expect(await publisher.find(record.id, { ...record, subject: '777' })).toBeUndefined();

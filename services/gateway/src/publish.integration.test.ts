@@ -7,7 +7,7 @@ import { ownerHash } from '@echodrop/archive/owner';
 import type { Caller } from '@echodrop/contracts/verification';
 import { FilesystemObjectStore } from '@echodrop/object-store/filesystem-object-store';
 import { StoreUnavailable } from '@echodrop/object-store/object-store';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { Publisher } from './publish.ts';
 import { ReceivedMedia } from './received-media.ts';
 
@@ -29,24 +29,24 @@ class FaultyStore extends FilesystemObjectStore {
   }
 }
 
-async function publish(store: FaultyStore) {
+async function publish(store: FaultyStore, enqueue: (media: unknown) => Promise<void> = async () => {}) {
   let unlisted = 0;
-  const enqueued: unknown[] = [];
-  const renditions = { ask: (media: unknown) => enqueued.push(media) };
-  const listings = {
+  const unasked: string[] = [];
+  const events = {
     uploadUnlisted: () => {
       unlisted += 1;
     },
     uploadRelisted: () => expect.unreachable(),
+    renditionsUnasked: (mediaKey: string) => unasked.push(mediaKey),
   };
-  const publisher = new Publisher(store, { probe: async () => probe, deadlineMs: 1000 }, renditions, listings);
+  const publisher = new Publisher(store, { probe: async () => probe, deadlineMs: 1000 }, { enqueue }, events);
   const receiving = { maxBytes: photo.length, body: { pause: () => {}, resume: () => {}, stop: () => {} } };
   await using media = new ReceivedMedia({ store, orphaned: () => expect.unreachable(), ...receiving });
   media.write(photo);
   media.end();
   const upload = { media, message: 'hello', application: 'app' };
   const record = await publisher.publish(upload, caller, new AbortController().signal);
-  return { record, unlisted, enqueued };
+  return { record, unlisted, unasked };
 }
 
 test.each([
@@ -64,8 +64,17 @@ test.each([
 test('renditions are enqueued for the owner of the record', async () => {
   await using folder = await mkdtempDisposable(join(tmpdir(), 'publish-'));
   await using store = new FaultyStore(folder.path);
-  const { record, enqueued } = await publish(store);
-  expect(enqueued).toEqual([{ mediaKey: record.mediaKey, type: 'jpg', owner: ownerHash(caller) }]);
+  const enqueue = vi.fn(async () => {});
+  const { record } = await publish(store, enqueue);
+  expect(enqueue.mock.calls).toEqual([[{ mediaKey: record.mediaKey, type: 'jpg', owner: ownerHash(caller) }]]);
+});
+
+test('an upload is published while the queue of its renditions hangs or is down', async () => {
+  await using folder = await mkdtempDisposable(join(tmpdir(), 'publish-'));
+  await using store = new FaultyStore(folder.path);
+  expect((await publish(store, () => new Promise(() => {}))).unasked).toEqual([]);
+  const { record, unasked } = await publish(store, () => Promise.reject(new Error('the queue is down')));
+  expect(unasked).toEqual([record.mediaKey]);
 });
 
 test('entries that are there before their record stay where dead entries are removed', async () => {

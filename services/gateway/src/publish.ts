@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { findRecord } from '@echodrop/archive/find-record';
 import { enter, listedAs, strike } from '@echodrop/archive/listing';
 import { ownerHash } from '@echodrop/archive/owner';
+import type { RenditionClient } from '@echodrop/contracts/rendition';
 import type { Caller } from '@echodrop/contracts/verification';
 import { type MediaType, mediaTypeOf } from '@echodrop/media/media-type';
 import type { UnsupportedReason } from '@echodrop/media/unsupported';
@@ -11,7 +12,6 @@ import { encodeStoredRecord, isTombstone, newMediaId, type StoredRecord } from '
 import type { MediaProbe } from './media-probe.ts';
 import type { ReceivedMedia } from './received-media.ts';
 import { mediaUnsupported, Refusal } from './refusals.ts';
-import type { RenditionWishes } from './rendition-wishes.ts';
 import { type CompleteUpload, requireSize } from './require-upload.ts';
 
 // How long the store may fail at a record, and then at its entries, before it is given up.
@@ -39,12 +39,14 @@ export class MediaFailure extends Error {
   }
 }
 
-/** What happens to the entries of records: the uploads are well all the same. */
-export interface ListingEvents {
+/** What happens beside the records of published uploads. */
+export interface PublishEvents {
   /** A record could not be listed. */
   readonly uploadUnlisted: (mediaId: string, error: unknown) => void;
   /** A record was not listed, and now is. */
   readonly uploadRelisted: (mediaId: string) => void;
+  /** The queue did not take the renditions: a later view enqueues them. */
+  readonly renditionsUnasked: (mediaKey: string, error: unknown) => void;
 }
 
 type Probes = Pick<MediaProbe, 'probe' | 'deadlineMs'>;
@@ -52,18 +54,18 @@ type Probes = Pick<MediaProbe, 'probe' | 'deadlineMs'>;
 /** Whose a record is. */
 type Owner = Pick<StoredRecord, 'provider' | 'subject' | 'application'>;
 
-/** Makes media public: finds out what it is, writes its record, asks for its renditions, and lists it. */
+/** Makes media public: finds out what it is, writes its record, enqueues its renditions, and lists it. */
 export class Publisher {
   readonly #store: ObjectStore;
   readonly #probes: Probes;
-  readonly #wishes: Pick<RenditionWishes, 'ask'>;
-  readonly #listings: ListingEvents;
+  readonly #renditions: Pick<RenditionClient, 'enqueue'>;
+  readonly #events: PublishEvents;
   /** Nobody writes a record any more when so much time has passed since its publishing began. */
   readonly longestMs: number;
 
-  constructor(store: ObjectStore, probes: Probes, wishes: Pick<RenditionWishes, 'ask'>, listings: ListingEvents) {
-    this.#wishes = wishes;
-    this.#listings = listings;
+  constructor(store: ObjectStore, probes: Probes, renditions: Pick<RenditionClient, 'enqueue'>, events: PublishEvents) {
+    this.#renditions = renditions;
+    this.#events = events;
     this.#store = store;
     this.#probes = probes;
     this.longestMs = probes.deadlineMs + commitMs + lastTryMs;
@@ -114,7 +116,10 @@ export class Publisher {
       isListed = false;
     }
     if (published.mediaKey === media.key) {
-      this.#wishes.ask({ mediaKey: media.key, type, owner: ownerHash(record) });
+      // Nobody waits for the renditions: a queue that is down costs a later viewer some seconds, and the upload nothing.
+      this.#renditions
+        .enqueue({ mediaKey: media.key, type, owner: ownerHash(record) })
+        .catch((error) => this.#events.renditionsUnasked(media.key, error));
       if (!isListed) await this.#enter(published);
     } else await this.list(published);
     return published;
@@ -122,7 +127,7 @@ export class Publisher {
 
   /** Writes the missing entries of a record that was found: whoever wrote the record may have died before them. Never throws. */
   async list(record: StoredRecord): Promise<void> {
-    if (await this.#enter(record)) this.#listings.uploadRelisted(record.id);
+    if (await this.#enter(record)) this.#events.uploadRelisted(record.id);
   }
 
   /**
@@ -156,7 +161,7 @@ export class Publisher {
     try {
       return await retried(() => enter(this.#store, listedAs(record)));
     } catch (error) {
-      this.#listings.uploadUnlisted(record.id, error);
+      this.#events.uploadUnlisted(record.id, error);
       return false;
     }
   }

@@ -18,7 +18,7 @@ const unlabelledHelps = {
 export function tellSweeps(metrics: Metrics, store: ObjectStore): void {
   const unlabelled = new Map<string, ReturnType<Metrics['gauge']>>();
   const set = (name: keyof typeof unlabelledHelps, value: number) => {
-    const gauge = unlabelled.get(name) ?? metrics.gauge(name, unlabelledHelps[name], []);
+    const gauge = unlabelled.get(name) ?? metrics.gauge(name, unlabelledHelps[name]);
     unlabelled.set(name, gauge);
     gauge.set(value);
   };

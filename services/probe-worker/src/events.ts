@@ -1,5 +1,5 @@
+import type { JobEnd } from '@echodrop/contracts/job-end';
 import type { ProbeQuestion } from '@echodrop/contracts/probe';
-import type { JobEnd } from '@echodrop/contracts/serve-queue';
 import type { Probe } from '@echodrop/media/probe-outcome';
 import type { ToolConcern } from '@echodrop/media/tool-concerns';
 import type { Log } from '@echodrop/service/log';

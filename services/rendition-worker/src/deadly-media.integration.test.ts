@@ -21,7 +21,7 @@ test('media that kills two workers is noted in the store', async () => {
   const mediaKey = newMediaKey();
   await store.put(mediaObject(mediaKey), Readable.from([await sampleFilm('avi', { width: 64, height: 48 })]));
   await using client = new RenditionClient(connectionTo(stack.redis.url, queueSecrets.RENDITION_QUEUE_SECRET));
-  await waitUntil('a job', 5000, () => client.wish({ mediaKey, type: 'avi' }).then(() => true));
+  await waitUntil('a job', 5000, () => client.enqueue({ mediaKey, type: 'avi' }).then(() => true));
   for (let deaths = 1; deaths <= 2; deaths += 1) {
     await waitUntil('its death', 20_000, async () => !(await answers(stack.ops('rendition-worker'))));
     await worker.restart();

@@ -1,5 +1,5 @@
+import type { JobEnd } from '@echodrop/contracts/job-end';
 import type { RenditionQuestion } from '@echodrop/contracts/rendition';
-import type { JobEnd } from '@echodrop/contracts/serve-queue';
 import type { Rendered } from '@echodrop/media/render-pictures';
 import type { ToolConcern } from '@echodrop/media/tool-concerns';
 import type { OutputRefused } from '@echodrop/media/tool-output';

@@ -1,4 +1,4 @@
-import { mkdtempDisposable } from 'node:fs/promises';
+import { mkdtempDisposable, utimes } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
@@ -28,12 +28,14 @@ const parts = new AsyncDisposableStack();
 const events = { toolsExamined() {}, rendered() {}, outputRefused() {}, deadlyNotNoted() {}, jobEnded() {} };
 const { PATH } = process.env;
 let store: FilesystemObjectStore;
+let storeFolder: string;
 let scratchDir: string;
 let film: Buffer;
 
 beforeAll(async () => {
   const newFolder = async () => parts.use(await mkdtempDisposable(join(tmpdir(), 'lanes-test-'))).path;
-  store = parts.use(new FilesystemObjectStore(await newFolder()));
+  storeFolder = await newFolder();
+  store = parts.use(new FilesystemObjectStore(storeFolder));
   scratchDir = await newFolder();
   film = await sampleFilm('avi', { width: 64, height: 48 });
 });
@@ -165,6 +167,17 @@ test('what killed its workers is too costly once it has done so again', async ()
   const removed = newMediaKey();
   await noteDeadly({ mediaKey: removed, ...video }, { store, tools: 'these' });
   expect(await namesOf(removed)).toEqual([]);
+});
+
+test('deaths of workers more than a week apart do not make media too costly', async () => {
+  const mediaKey = await uploaded(film);
+  const longAgo = new Date(Date.now() - 8 * 24 * 60 * 60_000);
+  for (let deaths = 0; deaths < 2; deaths += 1) {
+    await noteDeadly({ mediaKey, ...video }, { store, tools: 'these' });
+    for (const name of await namesOf(mediaKey))
+      await utimes(join(storeFolder, 'objects', renditionsOf(mediaKey), name), longAgo, longAgo);
+  }
+  expect(await make(mediaKey, video)).toEqual(made);
 });
 
 test('media that is removed ends its running job, and the tool with it', async () => {

@@ -79,8 +79,9 @@ export async function render(
 }
 
 /**
- * Notes that two workers died with the job; if that happens again, what it was to make is `too_costly`. Once it may have been another job of
- * theirs, or the machine. @throws StoreUnavailable
+ * Notes that two workers died with the job. If that happens again within a week, its renditions are `too_costly`. Once it may have been
+ * another job of theirs, or the machine.
+ * @throws StoreUnavailable
  */
 export async function noteDeadly(
   question: RenditionQuestion,

@@ -1,17 +1,18 @@
 import { hash } from 'node:crypto';
 import type { Recipe } from '@echodrop/media/recipes';
 import type { ToolVersions } from '@echodrop/media/tool-versions';
-import type { RenditionReason } from '@echodrop/media/unsupported';
-import { renditionObject } from '@echodrop/object-store/object-keys';
+import { everyObject } from '@echodrop/object-store/every-object';
+import { renditionObject, renditionsOf } from '@echodrop/object-store/object-keys';
 import type { ObjectStore } from '@echodrop/object-store/object-store';
 
-// What the others say costs little to find out again, or depends on settings, or on how busy the machine was.
-const lasting = ['broken', 'too_costly'] as const;
-type LastingReason = (typeof lasting)[number];
-// What may be the machine's fault: once it is noted again the media is `too_costly`.
-const suspicious = ['timed_out', 'killed_workers'] as const;
-/** What is noted of a rendition that was not made. */
-export type NotedReason = LastingReason | (typeof suspicious)[number];
+// Other reasons cost little to find out again, or depend on settings.
+const finalReasons = ['broken', 'too_costly'] as const;
+// The machine or another job may be at fault. The second note within a week makes the media `too_costly`.
+const suspectedReasons = ['timed_out', 'killed_workers'] as const;
+const suspectedMs = 7 * 24 * 60 * 60_000;
+
+/** A reason that is noted in the store if a rendition was not made. */
+export type NotedReason = (typeof finalReasons | typeof suspectedReasons)[number];
 
 /** A hash of the versions of the tools here and of their bound on pixels: what cannot be made with some may be made with others. */
 export function toolsHash(versions: ToolVersions, maxPixels: number): string {
@@ -19,8 +20,8 @@ export function toolsHash(versions: ToolVersions, maxPixels: number): string {
 }
 
 /** Whether `why` is noted, so that visitors cannot have it tried again and again. */
-export function isNoted(why: RenditionReason): why is RenditionReason & NotedReason {
-  return [...lasting, ...suspicious].some((noted) => noted === why);
+export function isNoted(why: string): why is NotedReason {
+  return [...finalReasons, ...suspectedReasons].some((noted) => noted === why);
 }
 
 /**
@@ -36,22 +37,26 @@ export async function noteUnsupported(
 ): Promise<void> {
   const note = (recipe: Recipe, reason: NotedReason) =>
     store.putIfAbsent(noteObject(mediaKey, recipe, reason, tools), Buffer.alloc(0));
+  const isSuspected = suspectedReasons.some((each) => each === why);
+  if (isSuspected) await dropOldSuspicions(store, mediaKey);
   await Promise.all(
     recipes.map(async (recipe) => {
       const isAgain = (await note(recipe, why)) === 'exists';
-      if (isAgain && suspicious.some((each) => each === why)) await note(recipe, 'too_costly');
+      if (isAgain && isSuspected) await note(recipe, 'too_costly');
     }),
   );
 }
 
+async function dropOldSuspicions(store: ObjectStore, mediaKey: string): Promise<void> {
+  const isSuspicion = (key: string) => suspectedReasons.some((why) => key.includes(`.${why}-`));
+  for await (const { key, writtenAt } of everyObject(store, renditionsOf(mediaKey))) {
+    if (isSuspicion(key) && Date.now() - writtenAt.getTime() > suspectedMs) await store.remove(key);
+  }
+}
+
 /** Why the rendition cannot be made with `tools`, if that is noted among `keys`. */
-export function notedReason(
-  keys: ReadonlySet<string>,
-  mediaKey: string,
-  recipe: Recipe,
-  tools: string,
-): LastingReason | undefined {
-  return lasting.find((why) => keys.has(noteObject(mediaKey, recipe, why, tools)));
+export function notedReason(keys: ReadonlySet<string>, mediaKey: string, recipe: Recipe, tools: string) {
+  return finalReasons.find((why) => keys.has(noteObject(mediaKey, recipe, why, tools)));
 }
 
 function noteObject(mediaKey: string, recipe: Recipe, why: NotedReason, tools: string): string {

@@ -30,9 +30,8 @@ export class SandboxEvents {
     this.#keptOut = metrics.counter(
       'echodrop_sandbox_kept_out_total',
       'Changes of behaviour that a page elsewhere on the web asked for.',
-      [],
     );
-    this.#failures = metrics.counter('echodrop_sandbox_failures_total', 'Requests that failed.', []);
+    this.#failures = metrics.counter('echodrop_sandbox_failures_total', 'Requests that failed.');
   }
 
   asked({ profile, outcome, behaviour }: Question): void {

@@ -49,12 +49,10 @@ export function siteEvents(log: Log, metrics: Metrics): SiteEvents {
   const missing = metrics.counter(
     'echodrop_site_media_missing_total',
     'Looks at a record whose media is not in the store: alarm on any',
-    [],
   );
   const unreadable = metrics.counter(
     'echodrop_site_records_unreadable_total',
     'Looks at a record that cannot be read: alarm on any',
-    [],
   );
   return {
     publicSiteUnencrypted(publicSite) {

@@ -21,8 +21,8 @@ export function lookingSince({ query }: Pick<Request, 'query'>, now = Date.now()
 }
 
 /**
- * Lets the browser open a page again by itself in a while, later and later, for an hour at most. Gives whether it does. The header does it,
- * as people who read slowly may switch `meta` refreshes off, and nothing here needs a script.
+ * Lets the browser open a page again by itself, at longer and longer intervals, for half an hour at most. Gives whether it does. A header
+ * does it: people who read slowly may switch `meta` refreshes off, and a header needs no script.
  *
  * What was uploaded just now has half an hour from then: the browser opens the same address anew, which keeps its place on the page and
  * adds nothing to its history. Of an older upload, whose renditions are made anew, only the address can tell how long was looked: `?since=`.

@@ -36,7 +36,7 @@ async function jobsLeft({ queueRedis, redisSet }: System): Promise<Finding[]> {
 export async function findOrphans({ store }: System): Promise<Finding[]> {
   const { report, failure } = await sweep(store, {
     olderThanMs: nothingIsYoung,
-    isMeant: true,
+    isDryRun: false,
     signal: new AbortController().signal,
   });
   process.stdout.write(`swept: ${JSON.stringify(report.kinds)}\n`);

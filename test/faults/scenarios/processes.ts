@@ -49,12 +49,11 @@ function killed(parts: readonly Part[], forSeconds: number): Scenario {
     name: `kill ${parts.join(' and ')}`,
     breaks: `SIGKILL of ${parts.join(' and ')}, started again after ${forSeconds} s`,
     forSeconds,
-    begin: async ({ system, broke }) => {
-      const servers = parts.map((part) => serverOf(part, system));
-      await Promise.all(servers.map((server) => server.kill()));
-      broke();
-      return undoneBy(() => Promise.all(servers.map((server) => server.restart())));
-    },
+    begin: broken(
+      parts,
+      (server) => server.kill(),
+      (server) => server.restart(),
+    ),
   };
 }
 
@@ -63,12 +62,23 @@ function frozen(parts: readonly Part[], forSeconds: number): Scenario {
     name: `freeze ${parts.join(' and ')} ${forSeconds} s`,
     breaks: `SIGSTOP of ${parts.join(' and ')}; their sockets stay open`,
     forSeconds,
-    begin: async ({ system, broke }) => {
-      const servers = parts.map((part) => serverOf(part, system));
-      await Promise.all(servers.map((server) => server.freeze()));
-      broke();
-      return undoneBy(() => Promise.all(servers.map((server) => server.thaw())));
-    },
+    begin: broken(
+      parts,
+      (server) => server.freeze(),
+      (server) => server.thaw(),
+    ),
+  };
+}
+
+type Act = (server: StoppableServer) => Promise<unknown> | unknown;
+
+// Breaks all parts at once, and undoes it at the end.
+function broken(parts: readonly Part[], fault: Act, undo: Act): Scenario['begin'] {
+  return async ({ system, broke }) => {
+    const servers = parts.map((part) => serverOf(part, system));
+    await Promise.all(servers.map(fault));
+    broke();
+    return undoneBy(() => Promise.all(servers.map(undo)));
   };
 }
 
