@@ -55,7 +55,9 @@ test.runIf(canHijack)('a hijacked tool gets no file that its worker has open', a
   await using hijacked = await hijackedTool();
   await using secret = await open(join(hijacked.folder, 'secret'));
   const startedIn = async (mode: string) => {
-    const child = spawn(launcher, launched(mode, hijacked.program, '-'), { stdio: ['ignore', 'pipe', 2, secret.fd] });
+    const child = spawn(launcher, launched(mode, hijacked.program, '-'), {
+      stdio: ['ignore', 'pipe', 2, 'ignore', secret.fd],
+    });
     const printed = collectOutput(child);
     await once(child, 'close');
     return printed().stdout;

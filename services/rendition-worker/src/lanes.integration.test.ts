@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import type { Lane, RenditionAnswer } from '@echodrop/contracts/rendition';
 import { Deferred } from '@echodrop/contracts/slow-lane';
+import { ToolStopped } from '@echodrop/media/bounded-process';
 import type { MediaType } from '@echodrop/media/media-type';
 import { filmRecipe, fullRecipe, pictureRecipes, type RenditionSet } from '@echodrop/media/recipes';
 import { setSandboxMode } from '@echodrop/media/sandbox';
@@ -150,6 +151,18 @@ test('what took too long in the slow lane too is not begun a third time', async 
   expect(await ffmpeg.started()).toBe(before);
 }, 30_000);
 
+test.each([
+  ...['exit 137', 'exit 124', 'exit 125', 'exit 126', 'exit 127'],
+  ...['KILL', 'TERM', 'INT', 'HUP', 'ALRM'].map((name) => `kill -${name} $$`),
+])('what ends its tool as if by "%s" is not begun a third time', async (end) => {
+  const mediaKey = await uploaded(film);
+  await using ffmpeg = await falseFfmpeg(end);
+  for (let time = 1; time <= 2; time += 1) await expect(make(mediaKey, video)).rejects.toThrow(ToolStopped);
+  const before = await ffmpeg.started();
+  expect(await make(mediaKey, video)).toEqual(tooCostly);
+  expect(await ffmpeg.started()).toBe(before);
+});
+
 test('a video gets as long as its file lets expect, and 15 seconds', () => {
   const { ordinary, slow } = laneLimits;
   expect(limitsOfEstimate(ordinary, 0).film.seconds).toBe(15);
@@ -202,12 +215,18 @@ interface SleepyFfmpeg extends HostileFfprobe {
   readonly wake: () => void;
 }
 
-/** An ffmpeg that sleeps. */
-async function sleepyFfmpeg(): Promise<SleepyFfmpeg> {
+/** A script in the place of ffmpeg. */
+async function falseFfmpeg(script: string): Promise<HostileFfprobe> {
   // A script starts other programs.
   setSandboxMode('limits-only');
-  const ffmpeg = await hostileFfprobe('exec sleep 600', 'ffmpeg');
+  const ffmpeg = await hostileFfprobe(script, 'ffmpeg');
   process.env.PATH = ffmpeg.path;
+  return ffmpeg;
+}
+
+/** An ffmpeg that sleeps. */
+async function sleepyFfmpeg(): Promise<SleepyFfmpeg> {
+  const ffmpeg = await falseFfmpeg('exec sleep 600');
   return {
     ...ffmpeg,
     called: () => waitUntil('a call of ffmpeg', 10_000, async () => (await ffmpeg.started()) > 0),

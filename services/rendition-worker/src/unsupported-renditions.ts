@@ -9,7 +9,7 @@ import type { ObjectStore } from '@echodrop/object-store/object-store';
 const lasting = ['broken', 'too_costly'] as const;
 type LastingReason = (typeof lasting)[number];
 // What may be the machine's fault: once it is noted again the media is `too_costly`.
-const suspicious = ['timed_out', 'killed_workers'] as const;
+const suspicious = ['timed_out', 'killed_workers', 'stopped_tools'] as const;
 /** What is noted of a rendition that was not made. */
 export type NotedReason = LastingReason | (typeof suspicious)[number];
 
