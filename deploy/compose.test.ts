@@ -76,6 +76,25 @@ test('only the verifier, the commands and what is published have a way out', () 
   expect(withWayOut.map(([name]) => name).sort()).toEqual(['admin', 'auth-verifier', 'grafana', 'proxy']);
 });
 
+const workers = ['probe-worker', 'rendition-worker'];
+
+// What a part that is taken over can connect to (SECURITY.md).
+test.each([
+  ['proxy', ['gateway', 'grafana', 'prometheus', 'site']],
+  ['auth-verifier', ['admin', 'cache-redis', 'gateway', 'prometheus', 'sandbox-provider']],
+  ['queue-redis', ['gateway', 'prometheus', 'site', ...workers]],
+  ['cache-redis', ['auth-verifier', 'gateway']],
+  ['minio', ['admin', 'gateway', 'site', 'store-set-up', 'sweeper', ...workers]],
+])('%s shares networks with these alone: %j', (name, others) => {
+  const own = composeFile.services[name]?.networks ?? [];
+  const sharing = services.filter(([, { networks }]) => networks.some((network) => own.includes(network)));
+  expect(sharing.map(([each]) => each).sort()).toEqual([...others, name].sort());
+});
+
+test('the proxy has no secret', () => {
+  expect(composeFile.services['proxy']?.secrets).toBeUndefined();
+});
+
 test.each(services)('%s is restarted, kept small, and can change nothing but what it is given', (name, service) => {
   expect(service).toMatchObject({
     restart: name === 'admin' ? 'no' : 'unless-stopped',

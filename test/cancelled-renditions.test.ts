@@ -10,9 +10,13 @@ const parts = new AsyncDisposableStack();
 let ffmpeg: HostileFfprobe;
 let stack: Stack;
 let film: Buffer;
+let slowFilm: Buffer;
 
 beforeAll(async () => {
   film = await sampleFilm('avi', { width: 64, height: 48 });
+  // Its few frames take hours to play.
+  const options = ['-vf', 'setpts=8000*PTS', '-fps_mode', 'vfr'];
+  slowFilm = await sampleFilm('mp4', { width: 64, height: 48, sound: false, options });
   ffmpeg = parts.use(await hostileFfprobe('[ "$1" = -version ] || exec sleep 600', 'ffmpeg'));
   // A script starts other programs.
   const worker = { PATH: ffmpeg.path, MEDIA_SANDBOX: 'limits-only' };
@@ -21,18 +25,29 @@ beforeAll(async () => {
 afterAll(() => parts.disposeAsync());
 
 /** Uploads a video, and waits until ffmpeg runs for it. */
-async function uploadedAndBegun(): Promise<string> {
+async function uploadedAndBegun(media = film): Promise<string> {
   const before = await ffmpeg.started();
-  const { status, text } = await upload(stack, { media: film });
+  const { status, text } = await upload(stack, { media });
   expect(status).toBe(200);
   await waitUntil('a run of ffmpeg', 10_000, async () => (await ffmpeg.started()) > before);
   return JSON.parse(text).id;
 }
 
-test('a user who removes a video ends the making of its renditions', async () => {
-  const id = await uploadedAndBegun();
+async function removeAsUser(id: string): Promise<void> {
   const options = { method: 'DELETE', headers: echoHeaders(stack) };
   expect((await fetch(`${stack.gateway}/2/media/${id}`, options)).status).toBe(204);
+}
+
+test('a user who removes a video ends the making of its renditions', async () => {
+  await removeAsUser(await uploadedAndBegun());
+  await ffmpeg.allEnded(5000);
+}, 30_000);
+
+test('so does one whose video is in the slow lane', async () => {
+  const id = await uploadedAndBegun(slowFilm);
+  const metrics = await (await fetch(`${stack.ops('rendition-worker')}/metrics`)).text();
+  expect(metrics).toMatch(/^echodrop_rendition_work_seconds_count\{.*outcome="deferred".*\} 1$/m);
+  await removeAsUser(id);
   await ffmpeg.allEnded(5000);
 }, 30_000);
 

@@ -7,7 +7,7 @@ import { serviceNames } from '../services.ts';
 import { buildOverlay } from './build-overlay.ts';
 import { allFaults } from './checks/all-faults.ts';
 import { type Manifest, workloadsOf } from './checks/manifests.ts';
-import { waysBetween, waysOut } from './checks/network.ts';
+import { waysBetween, waysIn, waysOut } from './checks/network.ts';
 import { settingsOf } from './checks/settings.ts';
 import { prometheusRule, prometheusRuleFile } from './prometheus-rule.ts';
 
@@ -52,6 +52,14 @@ await describeWithOpsCheckers('Kubernetes', ['kustomize', 'kubeconform'], () => 
       'sweeper -> store:9000',
     ]);
     expect(waysOut(manifests)).toEqual(['auth-verifier -> 0.0.0.0/0:443', 'auth-verifier -> 2000::/3:443']);
+  });
+
+  test.each(['small', 'large'])('%s: the Ingress controller reaches gateway and site alone', async (overlay) => {
+    const { manifests } = await buildOverlay(overlay);
+    expect(waysIn(manifests).filter((way) => !way.startsWith('monitoring -> '))).toEqual([
+      'ingress-nginx -> gateway:8080',
+      'ingress-nginx -> site:8081',
+    ]);
   });
 
   test('large: Redis and the store are what is reached outside, and only the verifier reaches farther', async () => {

@@ -60,6 +60,25 @@ export function waysOut(manifests: readonly Manifest[]): string[] {
   );
 }
 
+/** What pods of other namespaces reach, as `namespace -> to:ports`; `anybody` if a rule names no peer. */
+export function waysIn(manifests: readonly Manifest[]): string[] {
+  const policies = ofKind<PolicySpec>(manifests, 'NetworkPolicy').map(({ spec }) => spec);
+  const anybody: Peer = { namespaceSelector: {} };
+  return workloadsOf(manifests).flatMap(({ name, labels }) =>
+    policies
+      .filter(({ podSelector }) => selects(podSelector, labels))
+      .flatMap(({ ingress = [] }) => ingress)
+      .flatMap(({ from = [anybody], ports = [] }) =>
+        from
+          .filter(({ podSelector, namespaceSelector }) => namespaceSelector || !podSelector)
+          .map(({ namespaceSelector, ipBlock }) => {
+            const namespace = namespaceSelector?.matchLabels?.['kubernetes.io/metadata.name'];
+            return `${namespace ?? ipBlock?.cidr ?? 'anybody'} -> ${name}:${ports.map(({ port, endPort }) => (endPort ? `${port}-${endPort}` : port))}`;
+          }),
+      ),
+  );
+}
+
 /** Pods that no policy closes, ways that only one end allows, and ways from the internet's verifier into private networks. */
 export function networkFaults(manifests: readonly Manifest[]): string[] {
   const workloads = workloadsOf(manifests);

@@ -40,7 +40,8 @@ function ticksOf(pid: number): number {
   }
 }
 
-function childrenOf(pid: number): number[] {
+/** The process ids of what a process has started and not yet waited for. */
+export function childrenOf(pid: number): number[] {
   return readdirSync(`/proc/${pid}/task`).flatMap((thread) => {
     const children = readFileSync(`/proc/${pid}/task/${thread}/children`, 'utf8');
     return children.split(' ').filter(Boolean).map(Number);

@@ -9,7 +9,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
  * deadline.
  */
 export class ToolFailed extends Error {
-  override readonly name = 'ToolFailed';
+  override readonly name: string = 'ToolFailed';
+}
+
+/** It was killed or was not done by its deadline, or a compromised tool pretends so: this may be the fault of the media. */
+export class ToolStopped extends ToolFailed {
+  override readonly name = 'ToolStopped';
 }
 
 /** How a tool ended: well, or in a way that only its input explains. */
@@ -31,7 +36,7 @@ export interface ProcessBounds {
  * `signal` aborts, the whole group is killed. No process of the group runs any more when this settles. The launcher stands behind this with
  * bounds of its own.
  *
- * Rejects with ToolFailed, or with the signal's reason.
+ * Rejects with ToolFailed (ToolStopped), or with the signal's reason.
  */
 export async function boundedEnd(child: ChildProcess, bounds: ProcessBounds): Promise<ToolEnd> {
   let tooMuch = false;
@@ -44,18 +49,24 @@ export async function boundedEnd(child: ChildProcess, bounds: ProcessBounds): Pr
   };
   child.stdout?.on('data', count);
   child.stderr?.on('data', count);
+  // The launcher writes there, the tool cannot.
+  let hasStarted = true;
+  child.stdio[3]?.once('data', () => {
+    hasStarted = false;
+  });
   const deadline = AbortSignal.timeout(bounds.deadlineMs);
   try {
     await ended(child, AbortSignal.any([bounds.signal, deadline]));
   } catch (error) {
     bounds.signal.throwIfAborted();
     throw deadline.aborted
-      ? new ToolFailed(`${basename(child.spawnfile)} was not done after ${bounds.deadlineMs} ms`)
+      ? new ToolStopped(`${basename(child.spawnfile)} was not done after ${bounds.deadlineMs} ms`)
       : error;
   } finally {
     killGroup(child);
     await groupEnded(child);
   }
+  if (!hasStarted) throw new ToolFailed(`${basename(child.spawnfile)} did not start its tool`);
   return tooMuch ? 'too_costly' : endOf(child);
 }
 
@@ -114,9 +125,9 @@ async function groupRuns(group: number): Promise<boolean> {
   });
 }
 
-// What says nothing about the input: somebody killed the tool, or one of the launcher's programs could not start it.
+// What is not known to be the input's fault: somebody killed the tool, or it could not load its libraries.
 const killedByOthers: readonly Ending[] = ['SIGKILL', 'SIGTERM', 'SIGINT', 'SIGHUP', 'SIGALRM'];
-const notStarted: readonly Ending[] = [124, 125, 126, 127];
+const notLoaded: readonly Ending[] = [124, 125, 126, 127];
 
 type Ending = NodeJS.Signals | number | null;
 
@@ -124,8 +135,8 @@ function endOf(child: ChildProcess): ToolEnd {
   const ending = endingOf(child);
   if (ending === 0) return 'done';
   if (ending === 'SIGXCPU' || ending === 'SIGXFSZ') return 'too_costly';
-  if (killedByOthers.includes(ending) || notStarted.includes(ending)) {
-    throw new ToolFailed(`${basename(child.spawnfile)} ended with ${ending}`);
+  if (killedByOthers.includes(ending) || notLoaded.includes(ending)) {
+    throw new ToolStopped(`${basename(child.spawnfile)} ended with ${ending}`);
   }
   return 'broken';
 }

@@ -19,7 +19,7 @@ test.each([
   [
     'hangs',
     'trap "" TERM\nwhile :; do sleep 600; done',
-    { name: 'ToolFailed', message: expect.stringMatching(/2000 ms/) },
+    { name: 'ToolStopped', message: expect.stringMatching(/2000 ms/) },
     2,
   ],
   ['spins', 'while :; do :; done', 'too_costly'],

@@ -34,8 +34,11 @@ export async function runFfmpeg(
   return stoppedBySignal.includes(child.exitCode) ? 'timed_out' : end;
 }
 
-// On a full disk ffmpeg ends as if all were well, with half a file; without its source as if that were broken.
-async function requireSourceAndRoom(source: string, made: string): Promise<void> {
+/**
+ * On a full disk ffmpeg ends as if all were well, with half a file; without its source as if that were broken.
+ * @throws ToolFailed if the disk is full or the source gone
+ */
+export async function requireSourceAndRoom(source: string, made: string): Promise<void> {
   await access(source).catch((cause: unknown) => {
     throw new ToolFailed('what ffmpeg was to read is gone', { cause });
   });

@@ -130,7 +130,7 @@ describe('an ffprobe that', () => {
 
   test('is killed by somebody is a breakdown', async () => {
     await ffprobeIs('kill -KILL $$');
-    await expect(look(9000)).rejects.toMatchObject({ name: 'ToolFailed' });
+    await expect(look(9000)).rejects.toMatchObject({ name: 'ToolStopped' });
   });
 
   test('is missing is a breakdown', async () => {

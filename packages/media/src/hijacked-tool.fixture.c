@@ -6,6 +6,7 @@
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <fcntl.h>
+#include <linux/capability.h>
 #include <linux/netlink.h>
 #include <netinet/in.h>
 #include <signal.h>
@@ -52,10 +53,24 @@ static int can_connect(const struct sockaddr *address, socklen_t length, int typ
   return end >= 0 && connect(end, address, length) == 0;
 }
 
+static int has_capability(void) {
+  struct __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};
+  struct __user_cap_data_struct sets[_LINUX_CAPABILITY_U32S_3] = {0};
+  syscall(SYS_capget, &header, sets);
+  return (sets[0].effective | sets[1].effective | sets[0].permitted | sets[1].permitted) != 0;
+}
+
+// Before this program opens files of its own.
+static int has_inherited_file(void) {
+  for (int file = 3; file < 64; file += 1)
+    if (fcntl(file, F_GETFD) >= 0) return 1;
+  return 0;
+}
+
 int main(int count, char **arguments) {
   (void)count;
   setvbuf(stdout, NULL, _IOLBF, 0);
-  int worker = getppid(), pair[2];
+  int worker = getppid(), has_inherited = has_inherited_file(), pair[2];
   struct sockaddr_un local = {.sun_family = AF_UNIX, .sun_path = FOLDER "/socket"};
   struct sockaddr_in tcp = {.sin_family = AF_INET, .sin_port = htons(PORT), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
   struct rlimit none = {0, 0};
@@ -64,6 +79,8 @@ int main(int count, char **arguments) {
   attempt("read its input", can_open(FOLDER "/in/media", O_RDONLY));
   attempt("write into its job folder", can_open(FOLDER "/job/made", O_WRONLY | O_CREAT));
   is_wanted = 0;
+  attempt("hold a capability", has_capability());
+  attempt("use a file that its worker has open", has_inherited);
   attempt("read a secret", can_open(FOLDER "/secret", O_RDONLY));
   attempt("read a secret of its container", can_open("/run/secrets/S3_SECRET_KEY", O_RDONLY));
   attempt("read a file of the system", can_open("/etc/passwd", O_RDONLY));

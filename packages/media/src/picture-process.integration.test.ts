@@ -7,7 +7,7 @@ import { samplePhoto } from '@echodrop/testkit/sample-media';
 import { execa } from 'execa';
 import sharp from 'sharp';
 import { afterEach, expect, test } from 'vitest';
-import { ToolFailed } from './bounded-process.ts';
+import { ToolFailed, ToolStopped } from './bounded-process.ts';
 import { begun, type PictureJob } from './picture-job.ts';
 import { makePictures } from './picture-process.ts';
 import { pictureRecipes, picturesOf } from './recipes.ts';
@@ -89,4 +89,13 @@ test.each([
   process.execPath = join(node.folder, 'node');
   setSandboxMode('limits-only');
   expect(await makePictures(job, signal())).toEqual({ outcome: 'unsupported', why: 'broken' });
+});
+
+test('a process that says without reason that it could not make them may be compromised', async () => {
+  await using folder = await mkdtempDisposable(join(tmpdir(), 'pictures-'));
+  const job = await jobOf(folder.path, await photo());
+  await using node = await hostileFfprobe(`printf '%s\\n' ${begun} '{"outcome":"failed","message":""}'`, 'node');
+  process.execPath = join(node.folder, 'node');
+  setSandboxMode('limits-only');
+  await expect(makePictures(job, signal())).rejects.toThrow(ToolStopped);
 });

@@ -1,7 +1,8 @@
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
-import { boundedEnd, ToolFailed } from './bounded-process.ts';
+import { boundedEnd, ToolFailed, ToolStopped } from './bounded-process.ts';
+import { requireSourceAndRoom } from './ffmpeg.ts';
 import { begun, type PictureJob, type PictureJobEnd } from './picture-job.ts';
 import type { Rendered } from './render-pictures.ts';
 import { inTime } from './render-time.ts';
@@ -46,7 +47,7 @@ export interface ProcessBudget {
  * killed when they take too long, which neither sharp nor WebAssembly could otherwise be. However it ends, a picture
  * that lies at its path is whole.
  *
- * Rejects where it broke down: no room on the disk, the process did not start or was killed, `signal` aborted.
+ * Rejects if it broke down: no space on the disk, the process did not start or was killed (ToolStopped), `signal` aborted.
  */
 export async function makePictures(
   job: PictureJob,
@@ -72,6 +73,11 @@ export async function makePictures(
   const told = end === 'done' ? parseAnswer(others.at(-1) ?? '', endShape) : undefined;
   // Crashed, out of memory, or taken over: only its input explains that.
   if (!told) return { outcome: 'unsupported', why: 'broken' };
-  if (told.outcome === 'failed') throw new ToolFailed(`pictures could not be made: ${told.message}`);
+  if (told.outcome === 'failed') {
+    const [first] = job.pictures;
+    if (first) await requireSourceAndRoom(job.source.path, first.path);
+    // A compromised process can say so too.
+    throw new ToolStopped(`pictures could not be made: ${told.message}`);
+  }
   return told;
 }

@@ -1,5 +1,6 @@
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { link, readdir, readFile, writeFile } from 'node:fs/promises';
+import { link, open, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { execa } from 'execa';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
@@ -10,7 +11,7 @@ import { hasInterlacedFrames } from './interlaced.ts';
 import { makePictures } from './picture-process.ts';
 import { pictureRecipes } from './recipes.ts';
 import { renderFilm } from './render-film.ts';
-import { sandboxFault, setSandboxMode, startInSandbox } from './sandbox.ts';
+import { sandboxFault, sandboxModes, setSandboxMode, startInSandbox } from './sandbox.ts';
 import { pictureOfBitmap, pictureOfFilm } from './still-picture.ts';
 import { collectOutput } from './tool-answer.ts';
 
@@ -40,6 +41,29 @@ test.runIf(canHijack)('a hijacked tool reaches its input and its job folder, and
   });
   expect(await readFile(join(folder, 'secret'), 'utf8')).toBe('secret');
   expect(await readdir(join(folder, 'job'))).toEqual(['made']);
+});
+
+const launcher = join(import.meta.dirname, 'sandbox');
+const launched = (mode: string, ...tool: string[]) => [
+  mode,
+  ...'20 5 1000000000 1000000000 0'.split(' '),
+  '--',
+  ...tool,
+];
+
+test.runIf(canHijack)('a hijacked tool gets no file that its worker has open', async () => {
+  await using hijacked = await hijackedTool();
+  await using secret = await open(join(hijacked.folder, 'secret'));
+  const startedIn = async (mode: string) => {
+    const child = spawn(launcher, launched(mode, hijacked.program, '-'), {
+      stdio: ['ignore', 'pipe', 2, 'ignore', secret.fd],
+    });
+    const printed = collectOutput(child);
+    await once(child, 'close');
+    return printed().stdout;
+  };
+  expect(await startedIn('full')).toBe('begun\n');
+  expect(await startedIn('limits-only')).toContain('1 use a file that its worker has open');
 });
 
 const signal = AbortSignal.timeout(60_000);
@@ -132,12 +156,18 @@ test('a tool is killed in time if nobody else does so', async () => {
   expect(await once(child, 'exit')).toEqual([null, 'SIGALRM']);
 });
 
+test.each(sandboxModes)('%s: a tool dies with the worker that started it', async (mode) => {
+  const worker = spawn('sh', ['-c', '"$@" & echo $!; wait', 'sh', launcher, ...launched(mode, 'sleep', '60')]);
+  const [tool] = await once(worker.stdout, 'data');
+  const nameOfTool = () => readFile(`/proc/${String(tool).trim()}/comm`, 'utf8');
+  await expect.poll(nameOfTool, { timeout: 5000 }).toBe('sleep\n');
+  worker.kill('SIGKILL');
+  // Its output is closed once the tool has ended too.
+  await once(worker, 'close', { signal: AbortSignal.timeout(5000) });
+});
+
 test('what this machine lacks is named', async () => {
   expect(await sandboxFault()).toBeUndefined();
-  const { stderr, exitCode } = await execa(
-    join(import.meta.dirname, 'sandbox'),
-    ['full', ...'1 1 1000000000 1000000000 0'.split(' '), '--', 'no-such-tool'],
-    { reject: false },
-  );
+  const { stderr, exitCode } = await execa(launcher, launched('full', 'no-such-tool'), { reject: false });
   expect({ stderr, exitCode }).toEqual({ stderr: 'sandbox: no-such-tool is not in PATH', exitCode: 125 });
 });

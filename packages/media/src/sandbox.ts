@@ -53,7 +53,7 @@ export function startInSandbox(
   const limits = [seconds + margin, cpuSeconds, addressBytes, dataBytes ?? unlimited, fileBytes].map(String);
   const files = [...reads.flatMap((path) => ['-r', path]), ...writes.flatMap((path) => ['-w', path])];
   const args = [mode, ...limits, ...files, '--', ...tool];
-  const child = spawn(launcher, args, { stdio: ['ignore', 'pipe', 'pipe'], detached: true });
+  const child = spawn(launcher, args, { stdio: ['ignore', 'pipe', 'pipe', 'pipe'], detached: true });
   // The launcher becomes the tool, whose threads inherit it.
   if (niceness && child.pid) lowerPriority(child.pid, niceness);
   return child;

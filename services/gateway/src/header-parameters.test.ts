@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { parametersOf } from './header-parameters.ts';
 
 test('a name keeps every value that it was given', () => {
@@ -18,6 +18,14 @@ test('a value of 16 KiB has parameters, and a longer one has none', () => {
 test('a value with more than 100 parameters has none', () => {
   expect(parametersOf(`a${';b=c'.repeat(100)}`).get('b')).toHaveLength(100);
   expect(parametersOf(`a${';b=c'.repeat(101)}`).size).toBe(0);
+});
+
+test('a value with far more is given up at the first one too many', () => {
+  const searches = vi.spyOn(RegExp.prototype, 'exec');
+  parametersOf(`a${';b='.repeat(5000)}`);
+  const { length } = searches.mock.calls;
+  searches.mockRestore();
+  expect(length).toBe(101);
 });
 
 test('a value of 1 MB is not searched', () => {

@@ -1,9 +1,10 @@
-import { mkdtempDisposable, utimes } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdtempDisposable, readdir, utimes } from 'node:fs/promises';
+import { getPriority, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import type { Lane, RenditionAnswer } from '@echodrop/contracts/rendition';
 import { Deferred } from '@echodrop/contracts/slow-lane';
+import { ToolStopped } from '@echodrop/media/bounded-process';
 import type { MediaType } from '@echodrop/media/media-type';
 import { filmRecipe, fullRecipe, pictureRecipes, type RenditionSet } from '@echodrop/media/recipes';
 import { setSandboxMode } from '@echodrop/media/sandbox';
@@ -19,7 +20,7 @@ import { type HostileFfprobe, hostileFfprobe } from '@echodrop/testkit/hostile-f
 import { gif } from '@echodrop/testkit/sample-animation';
 import { sampleFilm, samplePhoto } from '@echodrop/testkit/sample-media';
 import { waitUntil } from '@echodrop/testkit/wait-until';
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { type LaneLimits, laneLimits, limitsOfEstimate } from './lane-limits.ts';
 import { noteDeadly, render } from './render.ts';
 import { MediaRemoved } from './while-wanted.ts';
@@ -27,6 +28,7 @@ import { MediaRemoved } from './while-wanted.ts';
 const parts = new AsyncDisposableStack();
 const events = { toolsExamined() {}, rendered() {}, outputRefused() {}, deadlyNotNoted() {}, jobEnded() {} };
 const { PATH } = process.env;
+const { execPath } = process;
 let store: FilesystemObjectStore;
 let storeFolder: string;
 let scratchDir: string;
@@ -40,7 +42,8 @@ beforeAll(async () => {
   film = await sampleFilm('avi', { width: 64, height: 48 });
 });
 afterEach(() => {
-  process.env.PATH = PATH;
+  Object.assign(process.env, { PATH });
+  process.execPath = execPath;
   setSandboxMode('full');
 });
 afterAll(() => parts.disposeAsync());
@@ -126,7 +129,6 @@ test('of an animation with too many pixels all still pictures are made, and the 
 
 test('what was broken stays so until the tools change, though its bytes are others', async () => {
   const mediaKey = await uploaded(Buffer.from('\xff\xd8\xff but no picture', 'latin1'));
-  const photo: Job = { type: 'jpg', set: 'pictures' };
   expect(await make(mediaKey, photo)).toEqual(broken);
   await store.put(mediaObject(mediaKey), Readable.from([await samplePhoto('jpg', { width: 64, height: 48 })]));
   expect(await make(mediaKey, photo)).toEqual(broken);
@@ -151,6 +153,47 @@ test('what took too long in the slow lane too is not begun a third time', async 
   for (const limits of Object.values(laneLimits)) expect(await make(mediaKey, video, { limits })).toEqual(tooCostly);
   expect(await ffmpeg.started()).toBe(before);
 }, 30_000);
+
+test.each([
+  ...['exit 137', 'exit 124', 'exit 125', 'exit 126', 'exit 127'],
+  ...['KILL', 'TERM', 'INT', 'HUP', 'ALRM'].map((name) => `kill -${name} $$`),
+])('what ends its tool as if by "%s" is not begun a third time', async (end) => {
+  const mediaKey = await uploaded(film);
+  await using ffmpeg = await falseTool(end);
+  for (let time = 1; time <= 2; time += 1) await expect(make(mediaKey, video)).rejects.toThrow(ToolStopped);
+  const before = await ffmpeg.started();
+  expect(await make(mediaKey, video)).toEqual(tooCostly);
+  expect(await ffmpeg.started()).toBe(before);
+});
+
+const photo: Job = { type: 'jpg', set: 'pictures' };
+
+describe.each([
+  ['slow', 10],
+  ['ordinary', getPriority()],
+] as const)('in the %s lane', (lane, niceness) => {
+  test.each([
+    ['ffmpeg', 'a video and its poster', video],
+    ['node', 'pictures', photo],
+  ] as const)(`%s makes %s at nice ${niceness}`, async (program, _, job) => {
+    const mediaKey = await uploaded(film);
+    await using tool = await falseTool('mkdir -p "$folder/nice-$(nice)"; exit 1', program);
+    await make(mediaKey, job, { limits: laneLimits[lane] }).catch(() => {});
+    expect((await readdir(tool.folder)).filter((name) => name.startsWith('nice-'))).toEqual([`nice-${niceness}`]);
+  });
+});
+
+test('pictures that take too long in the slow lane are ended', async () => {
+  const mediaKey = await uploaded(film);
+  await using node = await falseTool('exec sleep 600', 'node');
+  const limits = { ...laneLimits.slow, pictures: { ...laneLimits.slow.pictures, seconds: 0.6 } };
+  expect(await make(mediaKey, photo, { limits })).toEqual({ outcome: 'unsupported', why: 'timed_out' });
+  await node.allEnded(0);
+});
+
+test('pictures have 15 seconds in the ordinary lane, and 10 minutes in the slow one', () => {
+  expect(Object.values(laneLimits).map(({ pictures }) => pictures.seconds)).toEqual([15, 600]);
+});
 
 test('a video gets as long as its file lets expect, and 15 seconds', () => {
   const { ordinary, slow } = laneLimits;
@@ -215,12 +258,19 @@ interface SleepyFfmpeg extends HostileFfprobe {
   readonly wake: () => void;
 }
 
-/** An ffmpeg that sleeps. */
-async function sleepyFfmpeg(): Promise<SleepyFfmpeg> {
+/** A script in the place of ffmpeg, or of the process that makes pictures. */
+async function falseTool(script: string, program: 'ffmpeg' | 'node' = 'ffmpeg'): Promise<HostileFfprobe> {
   // A script starts other programs.
   setSandboxMode('limits-only');
-  const ffmpeg = await hostileFfprobe('exec sleep 600', 'ffmpeg');
-  process.env.PATH = ffmpeg.path;
+  const tool = await hostileFfprobe(script, program);
+  if (program === 'node') process.execPath = join(tool.folder, program);
+  else process.env.PATH = tool.path;
+  return tool;
+}
+
+/** An ffmpeg that sleeps. */
+async function sleepyFfmpeg(): Promise<SleepyFfmpeg> {
+  const ffmpeg = await falseTool('exec sleep 600');
   return {
     ...ffmpeg,
     called: () => waitUntil('a call of ffmpeg', 10_000, async () => (await ffmpeg.started()) > 0),

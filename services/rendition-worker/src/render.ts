@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import type { RenditionAnswer, RenditionQuestion } from '@echodrop/contracts/rendition';
 import { Deferred } from '@echodrop/contracts/slow-lane';
+import { ToolStopped } from '@echodrop/media/bounded-process';
 import { filmTracks } from '@echodrop/media/ffprobe';
 import { isFilm, type LocalMedia } from '@echodrop/media/local-media';
 import { isPhoto, type MediaType } from '@echodrop/media/media-type';
@@ -67,6 +68,8 @@ export async function render(
     return made.outcome === 'made' ? answerOf(set, noted) : made;
   } catch (error) {
     if (error instanceof OwnerBlocked) return { outcome: 'unsupported', why: 'owner_blocked' };
+    // Once it may be the machine; media that brings it about again and again must not be begun each time.
+    if (error instanceof ToolStopped) await noteMissing(question, 'stopped_tools', rendering);
     if (!(error instanceof OutputRefused)) throw error;
     const broken = { outcome: 'unsupported', why: 'broken' } as const;
     await noteMissing(question, broken.why, rendering);

@@ -8,7 +8,7 @@ import type { ObjectStore } from '@echodrop/object-store/object-store';
 // Other reasons cost little to find out again, or depend on settings.
 const finalReasons = ['broken', 'too_costly'] as const;
 // The machine or another job may be at fault. The second note within a week makes the media `too_costly`.
-const suspectedReasons = ['timed_out', 'killed_workers'] as const;
+const suspectedReasons = ['timed_out', 'killed_workers', 'stopped_tools'] as const;
 const suspectedMs = 7 * 24 * 60 * 60_000;
 
 /** A reason that is noted in the store if a rendition was not made. */
