@@ -37,16 +37,19 @@ describeWithMinio('an upload to MinIO', {}, (start) => {
     return (await client.listIncompleteUploads(minio.bucket, key, true).toArray()).length;
   }
 
-  test.each([0, 1, 100_000, partBytes])('of %i bytes is one PUT, and one of nothing that must find it', async (size) => {
-    await using proxy = await startCountingProxy(minio.endpoint);
-    await using store = minioStore({ ...minio, endpoint: proxy.endpoint });
-    await store.put(`media/of-${size}`, inChunks(randomBytes(size), 65_536));
-    const put = `PUT /${minio.bucket}/media/of-${size}`;
-    expect(proxy.seen.map(({ method, path, status }) => `${method} ${path} ${status}`)).toEqual([
-      `${put} 200`,
-      `${put} 412`,
-    ]);
-  });
+  test.each([0, 1, 100_000, partBytes])(
+    'of %i bytes is one PUT, and one of nothing that must find it',
+    async (size) => {
+      await using proxy = await startCountingProxy(minio.endpoint);
+      await using store = minioStore({ ...minio, endpoint: proxy.endpoint });
+      await store.put(`media/of-${size}`, inChunks(randomBytes(size), 65_536));
+      const put = `PUT /${minio.bucket}/media/of-${size}`;
+      expect(proxy.seen.map(({ method, path, status }) => `${method} ${path} ${status}`)).toEqual([
+        `${put} 200`,
+        `${put} 412`,
+      ]);
+    },
+  );
 
   test('of two parts and a bit is begun, sent in three parts and completed, and nothing lists', async () => {
     await using proxy = await startCountingProxy(minio.endpoint);
@@ -82,6 +85,19 @@ describeWithMinio('an upload to MinIO', {}, (start) => {
     await expect(store.putIfAbsent('records/changed.json', Buffer.from('{"a":1}'))).rejects.toThrow(StoreUnavailable);
     await using direct = minioStore(minio);
     expect(await direct.stat('records/changed.json')).toBeUndefined();
+  });
+
+  test('a replacement that fails takes nothing away', async () => {
+    await using proxy = await startCountingProxy(minio.endpoint, () => 'changed');
+    await using store = minioStore({ ...minio, endpoint: proxy.endpoint });
+    await using direct = minioStore(minio);
+    await direct.putIfAbsent('records/replaced.json', Buffer.from('{"a":1}'));
+    const replacing = store.put('records/replaced.json', Readable.from([Buffer.from('{"a":2}')]), {
+      isReplacement: true,
+    });
+    await expect(replacing).rejects.toThrow(StoreUnavailable);
+    const reading = await direct.read('records/replaced.json');
+    expect((await buffer(reading?.body ?? Readable.from([]))).toString()).toBe('{"a":1}');
   });
 
   test('a reader of bytes that change on the way learns of it', async () => {
