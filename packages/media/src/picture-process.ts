@@ -1,3 +1,4 @@
+import { access } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
@@ -46,7 +47,7 @@ export interface ProcessBudget {
  * killed when they take too long, which neither sharp nor WebAssembly could otherwise be. However it ends, a picture
  * that lies at its path is whole.
  *
- * Rejects where it broke down: no room on the disk, the process did not start or was killed, `signal` aborted.
+ * Rejects where it broke down: no free space on the disk, the media is gone from it, the process did not start or was killed, `signal` aborted.
  */
 export async function makePictures(
   job: PictureJob,
@@ -70,8 +71,16 @@ export async function makePictures(
     throw new ToolFailed('the process that makes pictures could not begin', { cause: new Error(stderr) });
   }
   const told = end === 'done' ? parseAnswer(others.at(-1) ?? '', endShape) : undefined;
+  if (told?.outcome !== 'made') await requireSource(job.source.path);
   // Crashed, out of memory, or taken over: only its input explains that.
   if (!told) return { outcome: 'unsupported', why: 'broken' };
   if (told.outcome === 'failed') throw new ToolFailed(`pictures could not be made: ${told.message}`);
   return told;
+}
+
+// Of a file that is gone decoders say that it is broken.
+async function requireSource(path: string): Promise<void> {
+  await access(path).catch((cause: unknown) => {
+    throw new ToolFailed('what pictures are made of is gone', { cause });
+  });
 }
