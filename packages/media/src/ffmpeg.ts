@@ -1,6 +1,7 @@
-import { access, statfs } from 'node:fs/promises';
+import { statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { boundedEnd, type TimedEnd, ToolFailed } from './bounded-process.ts';
+import { requireSource } from './require-source.ts';
 import { startInSandbox, type ToolLimits } from './sandbox.ts';
 
 export interface FfmpegLimits extends ToolLimits {
@@ -36,9 +37,7 @@ export async function runFfmpeg(
 
 // On a full disk ffmpeg ends as if all were well, with half a file; without its source as if that were broken.
 async function requireSourceAndRoom(source: string, made: string): Promise<void> {
-  await access(source).catch((cause: unknown) => {
-    throw new ToolFailed('what ffmpeg was to read is gone', { cause });
-  });
+  await requireSource(source, 'ffmpeg');
   const { bavail, bsize } = await statfs(dirname(made));
   if (bavail * bsize < leastRoom) throw new ToolFailed('no room is left for what ffmpeg makes');
 }

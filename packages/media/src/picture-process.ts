@@ -1,4 +1,3 @@
-import { access } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
@@ -6,6 +5,7 @@ import { boundedEnd, ToolFailed } from './bounded-process.ts';
 import { begun, type PictureJob, type PictureJobEnd } from './picture-job.ts';
 import type { Rendered } from './render-pictures.ts';
 import { inTime } from './render-time.ts';
+import { requireSource } from './require-source.ts';
 import { startInSandbox, type ToolLimits } from './sandbox.ts';
 import { collectOutput, parseAnswer } from './tool-answer.ts';
 import { maxOutputBytes } from './tool-output.ts';
@@ -71,16 +71,9 @@ export async function makePictures(
     throw new ToolFailed('the process that makes pictures could not begin', { cause: new Error(stderr) });
   }
   const told = end === 'done' ? parseAnswer(others.at(-1) ?? '', endShape) : undefined;
-  if (told?.outcome !== 'made') await requireSource(job.source.path);
+  if (told?.outcome !== 'made') await requireSource(job.source.path, 'the process that makes pictures');
   // Crashed, out of memory, or taken over: only its input explains that.
   if (!told) return { outcome: 'unsupported', why: 'broken' };
   if (told.outcome === 'failed') throw new ToolFailed(`pictures could not be made: ${told.message}`);
   return told;
-}
-
-// Of a file that is gone decoders say that it is broken.
-async function requireSource(path: string): Promise<void> {
-  await access(path).catch((cause: unknown) => {
-    throw new ToolFailed('what pictures are made of is gone', { cause });
-  });
 }
