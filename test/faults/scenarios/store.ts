@@ -8,17 +8,14 @@ const isWrite = ({ method }: SeenRequest) => method === 'PUT' || method === 'POS
 
 /** What a store may do short of dying: be slow, full, out of reach, and say what is not so. */
 export const storeScenarios: readonly Scenario[] = [
-  {
-    ...answering('the store swallows media', 'says 200 to a write of media, unread, and keeps nothing', 5, (request) =>
-      isMediaPut(request) ? 'swallowed unread' : 'passes',
-    ),
-    isShort: true,
-  },
+  answering('the store swallows media', 'says 200 to a write of media, unread, and keeps nothing', 5, (request) =>
+    isMediaPut(request) ? 'swallowed unread' : 'passes',
+  ),
   {
     ...answering(
       'the store swallows media that it has read',
       'says 200 to a write of media, with its tag and checksum, and keeps nothing',
-      6,
+      4,
       (request) => (isMediaPut(request) ? 'swallowed' : 'passes'),
     ),
     isShort: true,
@@ -27,7 +24,7 @@ export const storeScenarios: readonly Scenario[] = [
     ...answering(
       'the store swallows records that it has read',
       'says 200 to a write of a record, with its tag and checksum, and keeps nothing',
-      6,
+      4,
       (request) => (isRecordPut(request) ? 'swallowed' : 'passes'),
     ),
     isShort: true,
@@ -35,7 +32,7 @@ export const storeScenarios: readonly Scenario[] = [
   {
     name: 'the store keeps other bytes',
     breaks: 'the store says 200 to a write of media, with no checksum, and keeps other bytes in its place',
-    forSeconds: 5,
+    forSeconds: 3,
     isShort: true,
     begin: keepOtherBytes,
   },
