@@ -93,14 +93,17 @@ describeWithMinio('a record whose writing has no clear answer', {}, (startMinio)
     40_000,
   );
 
-  test.each<Fate>(['changed', 'swallowed', 'swallowed unread'])('media that is %s on its way is not published', async (fate) => {
-    mediaFates.push(fate);
-    proxy.seen.length = 0;
-    const media = await samplePhoto('jpg', { width: 64, height: 48 });
-    expect((await upload(stack, { media })).status).toBe(503);
-    expect(proxy.seen.filter(isRecordPut)).toEqual([]);
-    expect((await upload(stack, { media })).status).toBe(200);
-  });
+  test.each<Fate>(['changed', 'swallowed', 'swallowed unread'])(
+    'media that is %s on its way is not published',
+    async (fate) => {
+      mediaFates.push(fate);
+      proxy.seen.length = 0;
+      const media = await samplePhoto('jpg', { width: 64, height: 48 });
+      expect((await upload(stack, { media })).status).toBe(503);
+      expect(proxy.seen.filter(isRecordPut)).toEqual([]);
+      expect((await upload(stack, { media })).status).toBe(200);
+    },
+  );
 });
 
 // The second segment, after the bucket.
