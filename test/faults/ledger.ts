@@ -25,7 +25,7 @@ export interface LedgerEntry {
   readonly id?: string;
   /** Why it was not acknowledged: status and reason of the last answer. */
   readonly why?: string;
-  /** Of one that its owner has removed since: whether the owner was told so. */
+  /** Of one that its owner has removed since: whether the removal was answered. */
   readonly removal?: Exclude<Outcome, 'refused'>;
 }
 

@@ -20,7 +20,7 @@ export interface Row {
   whole: number;
   /** Of the acknowledged: in the lists that it belongs to. */
   listed: number;
-  /** Of the acknowledged: its owner has removed it and was told so. Gone counts as whole and listed then. */
+  /** Of the acknowledged: its removal was acknowledged. Gone counts as whole and listed then. */
   removed: number;
   /** The longest, from the moment in which it was undone. */
   recoverySeconds: number;

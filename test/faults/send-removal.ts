@@ -9,7 +9,7 @@ const pauseMs = 500;
 
 /**
  * Removes an upload as its owner does: again until it is gone, or `patienceMs` are over.
- * @returns whether the owner was told that it is gone
+ * @returns whether the gateway has acknowledged it
  */
 export async function sendRemoval(
   system: System,

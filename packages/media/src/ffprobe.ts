@@ -76,7 +76,7 @@ const answerShape = z.object({
 /**
  * The tracks of the film at `path`, by ffprobe, which may open that file alone.
  *
- * Rejects with ToolFailed where ffprobe is missing or not done in time, or the film is gone, or with the signal's reason.
+ * Rejects with ToolFailed where ffprobe is missing or not done in time, or the video is gone, or with the signal's reason.
  */
 export async function filmTracks(
   path: string,

@@ -4,7 +4,7 @@ import type { Scenario } from '../scenario.ts';
 import { coverWithFullDisk, fillDisk, missingForDisks } from '../small-disk.ts';
 import type { System } from '../start-system.ts';
 
-/** Disks of the machine that are full: those where workers lay out media, and that of the store. The gateway has none. */
+/** Disks of the machine that are full: those on which workers lay out media, and that of the store. The gateway has none. */
 export const diskScenarios: readonly Scenario[] = [
   scratchFull('probe-worker'),
   scratchFull('rendition-worker'),
