@@ -1,7 +1,9 @@
 import type { SeededRandom } from '@echodrop/testkit/seeded-random';
 import type { Scenario } from './scenario.ts';
+import { blockScenarios } from './scenarios/blocks.ts';
 import { clientScenarios } from './scenarios/clients.ts';
 import { commitScenarios } from './scenarios/commits.ts';
+import { diskScenarios } from './scenarios/disks.ts';
 import { machineScenarios } from './scenarios/machine.ts';
 import { processScenarios } from './scenarios/processes.ts';
 import { providerScenarios } from './scenarios/providers.ts';
@@ -20,6 +22,8 @@ export const allScenarios: readonly Scenario[] = [
   ...clientScenarios,
   ...stopScenarios,
   ...machineScenarios,
+  ...diskScenarios,
+  ...blockScenarios,
 ];
 
 /** Which scenarios a game day goes through: those whose names `only` matches, the short ones unless it is long. */

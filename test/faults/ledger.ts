@@ -25,6 +25,13 @@ export interface LedgerEntry {
   readonly id?: string;
   /** Why it was not acknowledged: status and reason of the last answer. */
   readonly why?: string;
+  /** Of one that its owner has removed since: whether the removal was answered. */
+  readonly removal?: Exclude<Outcome, 'refused'>;
+}
+
+interface RemovalLine {
+  readonly removed: string;
+  readonly removal: NonNullable<LedgerEntry['removal']>;
 }
 
 /** What clients were told, a line of JSON each in a file: written before anything is done with it, and all that checks go by. */
@@ -43,8 +50,19 @@ export class Ledger {
     if (entry.outcome === 'acknowledged') this.acknowledged += 1;
   }
 
+  /** Notes what is known of a removal: `unknown` before it is asked for. */
+  noteRemoval(id: string, removal: RemovalLine['removal']): void {
+    appendFileSync(this.path, `${JSON.stringify({ removed: id, removal } satisfies RemovalLine)}\n`);
+  }
+
   entries(): LedgerEntry[] {
     const lines = readFileSync(this.path, 'utf8').split('\n').filter(Boolean);
-    return lines.map((line) => JSON.parse(line) as LedgerEntry);
+    const noted = lines.map((line) => JSON.parse(line) as LedgerEntry | RemovalLine);
+    const removals = new Map(noted.flatMap((each) => ('removed' in each ? [[each.removed, each.removal]] : [])));
+    return noted.flatMap((each) => {
+      if ('removed' in each) return [];
+      const removal = removals.get(each.id ?? '');
+      return [removal === undefined ? each : { ...each, removal }];
+    });
   }
 }

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { SeededRandom } from '@echodrop/testkit/seeded-random';
 import type { Ledger, LedgerEntry } from './ledger.ts';
+import { sendRemoval } from './send-removal.ts';
 import { nothingSent, sendUpload, type Wanted } from './send-upload.ts';
 import type { System } from './start-system.ts';
 import type { MediaKind, UniqueMedia } from './unique-media.ts';
@@ -21,7 +22,10 @@ interface Choice {
   readonly kind?: MediaKind;
   readonly isKeyed?: boolean;
   readonly version?: 1 | 2;
+  readonly user?: Wanted['user'];
   readonly patienceMs?: number;
+  /** Whether its owner removes it when it was acknowledged. */
+  readonly isUnwanted?: boolean;
 }
 
 /** What uploads are noted under while nothing is broken. */
@@ -29,6 +33,9 @@ export const calm = 'calm';
 
 // Beyond it nobody begins one more: a bound on memory and connections where nothing is answered for long.
 const mostAtOnce = 150;
+const unwantedShare = 0.15;
+// After so long at most: renditions may be in the making.
+const wantedMs = 2000;
 const recoveryMs = 60_000;
 const recoveryPauseMs = 250;
 // What must go well again: a film and a photo that a worker looks at, by both versions.
@@ -59,7 +66,8 @@ export class Load implements AsyncDisposable {
   }
 
   /** Sends one upload. */
-  async send({ kind, isKeyed, version, patienceMs = this.#options.patienceMs }: Choice = {}): Promise<LedgerEntry> {
+  async send(choice: Choice = {}): Promise<LedgerEntry> {
+    const { kind, isKeyed, version, user, patienceMs = this.#options.patienceMs, isUnwanted = false } = choice;
     const { system, ledger, media, random } = this.#options;
     const { bytes, sha256, kind: made } = media.make(kind);
     const scenario = this.#scenario;
@@ -67,14 +75,15 @@ export class Load implements AsyncDisposable {
     const wanted: Wanted = {
       version: by,
       format: random.pick(['xml', 'json']),
-      user: by === 2 && random.happens(0.3) ? 'bearer' : 'signing',
+      user: user ?? (by === 2 && random.happens(0.3) ? 'bearer' : 'signing'),
       text: `${made} ${random.hex(24)}`,
       media: bytes,
       key: (isKeyed ?? random.happens(0.5)) ? random.hex(32) : undefined,
       isAlone: random.happens(0.5),
     };
+    const wantedForMs = random.between(0, wantedMs);
     this.#turn += 1;
-    const sending = sendUpload(system, wanted, patienceMs, this.#turn).then((ended) => {
+    const sending = sendUpload(system, wanted, patienceMs, this.#turn).then(async (ended) => {
       const entry: LedgerEntry = {
         ...ended,
         ...{ scenario, endedIn: this.#scenario, text: wanted.text, sha256, size: bytes.length, kind: made },
@@ -82,6 +91,7 @@ export class Load implements AsyncDisposable {
       };
       ledger.note(entry);
       if (wanted.isAlone && ended.why !== undefined && ended.why !== nothingSent) this.failures.push(ended.why);
+      if (isUnwanted && entry.outcome === 'acknowledged') await this.#remove(entry, wantedForMs);
       return entry;
     });
     this.#running.add(sending);
@@ -123,11 +133,19 @@ export class Load implements AsyncDisposable {
     await this.stop();
   }
 
+  async #remove(entry: LedgerEntry, afterMs: number): Promise<void> {
+    const { system, ledger, patienceMs } = this.#options;
+    const { id = '' } = entry;
+    await sleep(afterMs);
+    ledger.noteRemoval(id, 'unknown');
+    if (await sendRemoval(system, entry, patienceMs)) ledger.noteRemoval(id, 'acknowledged');
+  }
+
   async #begin(): Promise<void> {
-    const { perSecond } = this.#options;
+    const { perSecond, random } = this.#options;
     const { signal } = this.#stopped;
     while (!signal.aborted) {
-      if (this.#running.size < mostAtOnce) void this.send();
+      if (this.#running.size < mostAtOnce) void this.send({ isUnwanted: random.happens(unwantedShare) });
       await sleep(1000 / perSecond, undefined, { signal }).catch(() => {});
     }
   }

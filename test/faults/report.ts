@@ -20,6 +20,8 @@ export interface Row {
   whole: number;
   /** Of the acknowledged: in the lists that it belongs to. */
   listed: number;
+  /** Of the acknowledged: its removal was acknowledged. Gone counts as whole and listed then. */
+  removed: number;
   /** The longest, from the moment in which it was undone. */
   recoverySeconds: number;
 }
@@ -70,11 +72,12 @@ export class GameDayReport {
       new Set(kept.filter(({ what }) => whats(what)).map(({ which }) => which.split(' ')[0]));
     const unlisted = wrong((what) => what.includes('list'));
     const damaged = wrong((what) => !what.includes('list'));
-    for (const { scenario, outcome, id = '' } of entries) {
+    for (const { scenario, outcome, removal, id = '' } of entries) {
       const row = this.#row(scenario, '');
       row.uploads += 1;
       row[outcome] += 1;
       if (outcome !== 'acknowledged') continue;
+      if (removal === 'acknowledged') row.removed += 1;
       if (!damaged.has(id)) row.whole += 1;
       if (!unlisted.has(id)) row.listed += 1;
     }
@@ -85,9 +88,21 @@ export class GameDayReport {
   /** As lines for people. */
   lines(): string[] {
     const head =
-      'scenario | rounds | faults | uploads | acknowledged | refused | unknown | whole | listed | recovery (s)';
+      'scenario | rounds | faults | uploads | acknowledged | refused | unknown | whole | listed | removed | recovery (s)';
     const told = [...this.rows.values()].map(
-      ({ scenario, rounds, faults, uploads, acknowledged, refused, unknown, whole, listed, recoverySeconds }) =>
+      ({
+        scenario,
+        rounds,
+        faults,
+        uploads,
+        acknowledged,
+        refused,
+        unknown,
+        whole,
+        listed,
+        removed,
+        recoverySeconds,
+      }) =>
         [
           scenario,
           rounds,
@@ -98,6 +113,7 @@ export class GameDayReport {
           unknown,
           whole,
           listed,
+          removed,
           recoverySeconds.toFixed(1),
         ].join(' | '),
     );
@@ -136,5 +152,5 @@ export class GameDayReport {
 
 const nothing = {
   ...{ rounds: 0, faults: 0, uploads: 0, acknowledged: 0, refused: 0, unknown: 0, whole: 0, listed: 0 },
-  recoverySeconds: 0,
+  ...{ removed: 0, recoverySeconds: 0 },
 };

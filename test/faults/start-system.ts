@@ -9,6 +9,7 @@ import { startMinio, startMinioSet } from '@echodrop/testkit/start-minio';
 import { type RunningRedis, startRedis } from '@echodrop/testkit/start-redis';
 import { type RedisSet, startSentinelSet } from '@echodrop/testkit/start-redis-set';
 import { type ServiceName, type Stack, startStack } from '@echodrop/testkit/start-stack';
+import { missingForDisks, mountSmallDisk } from './small-disk.ts';
 
 /** How many there are of what: one process of everything, two of each service, a Redis with replicas and sentinels, or four nodes of a store. */
 export type SystemKind = 'one of each' | 'two of each' | 'sentinels' | 'four nodes';
@@ -43,6 +44,10 @@ export interface System extends AsyncDisposable {
   readonly redisSet: RedisSet | undefined;
   /** The TCP connections between parts. */
   readonly links: Readonly<Record<LinkName, SpreadingProxy>>;
+  /** Below it every worker has its scratch folder. */
+  readonly scratch: string;
+  /** The disk that the store has for itself: with four nodes, if this machine can mount one. */
+  readonly storeDisk: string | undefined;
   /** The store, past every proxy. */
   readonly store: ObjectStore;
   /** Decides from now on what becomes of requests to the store. */
@@ -58,7 +63,9 @@ const replicated: readonly ServiceName[] = ['auth-verifier', 'probe-worker', 're
 /** Starts a system of this kind and waits until all of it is ready. @throws Error where there is no MinIO to start */
 export async function startSystem(kind: SystemKind, scratch: string): Promise<System> {
   await using parts = new AsyncDisposableStack();
-  const nodes = await startStore(kind, parts);
+  const hasDisk = kind === 'four nodes' && (await missingForDisks()) === undefined;
+  const storeDisk = hasDisk ? parts.use(await mountSmallDisk()).path : undefined;
+  const nodes = await startStore(kind, storeDisk, parts);
   const [minio] = nodes;
   if (!minio) throw new Error('there is no node of a store');
   const nodePorts = nodes.map(({ endpoint }) => portOf(endpoint));
@@ -117,7 +124,7 @@ export async function startSystem(kind: SystemKind, scratch: string): Promise<Sy
       'cache-redis': cacheRedis,
       minio: minio.server,
     },
-    ...{ queueRedis, cacheRedis, redisSet, store },
+    ...{ queueRedis, cacheRedis, redisSet, scratch, storeDisk, store },
     links: { 'queue-redis': toQueue, 'cache-redis': toCache, store: toStore, verifier: toVerifier },
     decide(next) {
       fate = next;
@@ -132,10 +139,10 @@ export async function startSystem(kind: SystemKind, scratch: string): Promise<Sy
   }
 }
 
-async function startStore(kind: SystemKind, parts: AsyncDisposableStack) {
+async function startStore(kind: SystemKind, disk: string | undefined, parts: AsyncDisposableStack) {
   const source = await findMinio();
   if (source?.kind !== 'program') throw new Error('these tests stop MinIO: give MINIO_BIN, or minio in PATH');
-  if (kind === 'four nodes') return parts.use(await startMinioSet(source.path)).nodes;
+  if (kind === 'four nodes') return parts.use(await startMinioSet(source.path, disk)).nodes;
   const minio = parts.use(await startMinio(source));
   return minio.server ? [{ ...minio, server: minio.server }] : [];
 }

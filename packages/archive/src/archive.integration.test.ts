@@ -137,6 +137,17 @@ test('a removal that was cut short is finished later', async () => {
   expect(await pages({ limit: 5 })).toEqual([[]]);
 });
 
+test('a removal whose tombstone the store has not kept fails, and takes nothing away', async () => {
+  const record = await publish(at(0));
+  const swallowing = new Proxy(store, {
+    get: (target, name) => (name === 'put' ? async () => {} : Reflect.get(target, name).bind(target)),
+  });
+  await expect(removeMedia(swallowing, record, { by: 'owner', at: at(9) })).rejects.toThrow('tombstone');
+  expect(await findRecord(store, record.id)).toEqual(record);
+  expect(await store.stat(mediaObject(record.mediaKey))).toBeDefined();
+  expect(await pages({ limit: 5 })).toEqual([[record.id]]);
+});
+
 test('every record is found, whatever lies in its place', async () => {
   const records = [];
   for (let second = 0; second < 40; second += 1) records.push(await publish(at(second)));

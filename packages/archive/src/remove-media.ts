@@ -1,8 +1,9 @@
 import { Readable } from 'node:stream';
 import { removeBelow } from '@echodrop/object-store/every-object';
 import { mediaObject, recordObject, renditionsOf } from '@echodrop/object-store/object-keys';
-import type { ObjectStore } from '@echodrop/object-store/object-store';
-import { encodeTombstone, type StoredRecord, type Tombstone } from '@echodrop/record';
+import { type ObjectStore, StoreUnavailable } from '@echodrop/object-store/object-store';
+import { encodeTombstone, isTombstone, type StoredRecord, type Tombstone } from '@echodrop/record';
+import { findRecord } from './find-record.ts';
 import { listedAs, strike } from './listing.ts';
 
 /**
@@ -16,7 +17,12 @@ export async function removeMedia(
   removed: Tombstone['removed'],
 ): Promise<void> {
   const tombstone = { ...listedAs(record), mediaKey: record.mediaKey, removed };
-  await store.put(recordObject(record.id), Readable.from([encodeTombstone(tombstone)]));
+  const bytes = Readable.from([encodeTombstone(tombstone)]);
+  await store.put(recordObject(record.id), bytes, { isReplacement: true });
+  // Before media goes: the record would name what is no longer there.
+  const found = await findRecord(store, record.id);
+  if (!found || !isTombstone(found))
+    throw new StoreUnavailable('the store has not kept the tombstone that it confirmed');
   await finishRemoval(store, tombstone);
 }
 

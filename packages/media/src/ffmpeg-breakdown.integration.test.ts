@@ -5,6 +5,7 @@ import { sampleFilm } from '@echodrop/testkit/sample-media';
 import { execa } from 'execa';
 import { expect, test } from 'vitest';
 import { ToolFailed } from './bounded-process.ts';
+import { filmTracks } from './ffprobe.ts';
 import { renderFilm } from './render-film.ts';
 
 const options = { maxPixels: 1_000_000, signal: new AbortController().signal };
@@ -24,4 +25,9 @@ test.skipIf(!isRoot)('a disk that is full is no fault of the film', async () => 
   await rm(join(small, 'filling'));
   await rm(join(small, 'made.mp4'), { force: true });
   expect(await renderFilm({ path, type: 'mpg' }, join(small, 'made.mp4'), options)).toEqual({ outcome: 'made' });
+});
+
+test('a video that is gone from the disk is no broken video', async () => {
+  await using folder = await mkdtempDisposable(join(tmpdir(), 'ffmpeg-breakdown-'));
+  await expect(filmTracks(join(folder.path, 'film'), 'mp4', options.signal)).rejects.toThrow(ToolFailed);
 });

@@ -1,6 +1,7 @@
-import { access, statfs } from 'node:fs/promises';
+import { statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { boundedEnd, type TimedEnd, ToolFailed } from './bounded-process.ts';
+import { requireSource } from './require-source.ts';
 import { startInSandbox, type ToolLimits } from './sandbox.ts';
 
 export interface FfmpegLimits extends ToolLimits {
@@ -9,7 +10,7 @@ export interface FfmpegLimits extends ToolLimits {
 }
 
 const mostOutputBytes = 256 * 1024;
-const leastRoom = 1024 * 1024;
+const minFreeBytes = 1024 * 1024;
 // ffmpeg handles SIGTERM and SIGXCPU (its limit of processor time) alike; the fourth ends it at once.
 const stoppedBySignal: readonly (number | null)[] = [255, 123];
 
@@ -30,20 +31,15 @@ export async function runFfmpeg(
   const files = { reads: [fileIn(input)], writes: [dirname(fileIn(output))] };
   const child = startInSandbox([...ffmpeg, ...decoding, ...input, ...output], limits, files);
   const end = await boundedEnd(child, { deadlineMs: limits.seconds * 1000, mostOutputBytes, signal });
-  await requireSourceAndRoom(fileIn(input), fileIn(output));
+  await requireSource(fileIn(input), 'ffmpeg');
+  await requireSpace(fileIn(output));
   return stoppedBySignal.includes(child.exitCode) ? 'timed_out' : end;
 }
 
-/**
- * On a full disk ffmpeg ends as if all were well, with half a file; without its source as if that were broken.
- * @throws ToolFailed if the disk is full or the source gone
- */
-export async function requireSourceAndRoom(source: string, made: string): Promise<void> {
-  await access(source).catch((cause: unknown) => {
-    throw new ToolFailed('what ffmpeg was to read is gone', { cause });
-  });
-  const { bavail, bsize } = await statfs(dirname(made));
-  if (bavail * bsize < leastRoom) throw new ToolFailed('no room is left for what ffmpeg makes');
+/** @throws ToolFailed if the disk of `output` is full: tools then end as if all were well, with half a file */
+export async function requireSpace(output: string): Promise<void> {
+  const { bavail, bsize } = await statfs(dirname(output));
+  if (bavail * bsize < minFreeBytes) throw new ToolFailed('no space is left on the disk for what a tool makes');
 }
 
 function fileIn(args: readonly string[]): string {

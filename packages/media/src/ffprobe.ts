@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { boundedEnd } from './bounded-process.ts';
 import { filmGuards, mostStreams } from './film-codecs.ts';
 import type { VideoType } from './media-type.ts';
+import { requireSource } from './require-source.ts';
 import { startInSandbox, type ToolLimits } from './sandbox.ts';
 import { collectOutput, parseAnswer } from './tool-answer.ts';
 import type { UnsupportedReason } from './unsupported.ts';
@@ -75,7 +76,7 @@ const answerShape = z.object({
 /**
  * The tracks of the film at `path`, by ffprobe, which may open that file alone.
  *
- * Rejects with ToolFailed where ffprobe is missing or not done in time, or with the signal's reason.
+ * Rejects with ToolFailed where ffprobe is missing or not done in time, or the video is gone, or with the signal's reason.
  */
 export async function filmTracks(
   path: string,
@@ -91,8 +92,10 @@ export async function filmTracks(
   const { stdout, stderr } = printed();
   if (end === 'done') {
     const answer = parseAnswer(stdout, answerShape);
-    return answer?.streams.map((stream) => trackOf(stream, answer.format.duration)) ?? 'broken';
+    if (answer) return answer.streams.map((stream) => trackOf(stream, answer.format.duration));
   }
+  await requireSource(path, 'ffprobe');
+  if (end === 'done') return 'broken';
   return end === 'broken' && stderr.includes('not on whitelist') ? 'codec' : end;
 }
 

@@ -1,4 +1,4 @@
-import { mkdtempDisposable, readdir, symlink, writeFile } from 'node:fs/promises';
+import { mkdtempDisposable, readdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { hostileFfprobe } from '@echodrop/testkit/hostile-ffprobe';
@@ -45,6 +45,15 @@ test('a disk without room is a breakdown: the media is not at fault', async () =
   await using folder = await mkdtempDisposable(join(tmpdir(), 'pictures-'));
   const job = await jobOf(folder.path, await photo());
   for (const { path } of job.pictures) await symlink('/dev/full', `${path}.part`);
+  await expect(makePictures(job, signal())).rejects.toThrow(ToolFailed);
+});
+
+test('media that is gone from the disk is a breakdown: it is not broken', async () => {
+  await using folder = await mkdtempDisposable(join(tmpdir(), 'pictures-'));
+  const job = await jobOf(folder.path, await photo());
+  await rm(job.source.path);
+  await expect(makePictures(job, signal())).rejects.toThrow(ToolFailed);
+  setSandboxMode('limits-only');
   await expect(makePictures(job, signal())).rejects.toThrow(ToolFailed);
 });
 

@@ -2,10 +2,11 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
 import { boundedEnd, ToolFailed, ToolStopped } from './bounded-process.ts';
-import { requireSourceAndRoom } from './ffmpeg.ts';
+import { requireSpace } from './ffmpeg.ts';
 import { begun, type PictureJob, type PictureJobEnd } from './picture-job.ts';
 import type { Rendered } from './render-pictures.ts';
 import { inTime } from './render-time.ts';
+import { requireSource } from './require-source.ts';
 import { startInSandbox, type ToolLimits } from './sandbox.ts';
 import { collectOutput, parseAnswer } from './tool-answer.ts';
 import { maxOutputBytes } from './tool-output.ts';
@@ -47,7 +48,7 @@ export interface ProcessBudget {
  * killed when they take too long, which neither sharp nor WebAssembly could otherwise be. However it ends, a picture
  * that lies at its path is whole.
  *
- * Rejects if it broke down: no space on the disk, the process did not start or was killed (ToolStopped), `signal` aborted.
+ * Rejects if it broke down: no space on the disk, the media is gone from it, the process did not start or was killed (ToolStopped), `signal` aborted.
  */
 export async function makePictures(
   job: PictureJob,
@@ -71,11 +72,12 @@ export async function makePictures(
     throw new ToolFailed('the process that makes pictures could not begin', { cause: new Error(stderr) });
   }
   const told = end === 'done' ? parseAnswer(others.at(-1) ?? '', endShape) : undefined;
+  if (told?.outcome !== 'made') await requireSource(job.source.path, 'the process that makes pictures');
   // Crashed, out of memory, or taken over: only its input explains that.
   if (!told) return { outcome: 'unsupported', why: 'broken' };
   if (told.outcome === 'failed') {
     const [first] = job.pictures;
-    if (first) await requireSourceAndRoom(job.source.path, first.path);
+    if (first) await requireSpace(first.path);
     // A compromised process can say so too.
     throw new ToolStopped(`pictures could not be made: ${told.message}`);
   }

@@ -7,6 +7,7 @@ import {
   longestList,
   type ObjectReading,
   type ObjectStore,
+  type PutOptions,
   type StoredObject,
   type UnfinishedWrite,
   type WrittenObject,
@@ -34,10 +35,10 @@ export class MinioObjectStore implements ObjectStore {
   async put(
     key: string,
     source: Readable,
-    { signal, contentType = 'application/octet-stream' }: { signal?: AbortSignal; contentType?: string } = {},
+    { signal, contentType = 'application/octet-stream', isReplacement = false }: PutOptions = {},
   ): Promise<WrittenObject> {
     assertObjectKey(key);
-    return uploadToS3(this.#bucket, key, source, { memory: this.#memory, signal, contentType });
+    return uploadToS3(this.#bucket, key, source, { memory: this.#memory, signal, contentType, isReplacement });
   }
 
   async putIfAbsent(key: string, bytes: Buffer): Promise<'created' | 'exists'> {

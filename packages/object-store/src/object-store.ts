@@ -39,6 +39,14 @@ export interface ByteRange {
   readonly length: number;
 }
 
+/** How an object is written. */
+export interface PutOptions {
+  readonly signal?: AbortSignal;
+  readonly contentType?: string;
+  /** Whether an object of that key is there already, which nothing but the new one may take away. */
+  readonly isReplacement?: boolean;
+}
+
 /** An object being read. `size` is that of the whole object; `body` gives the range's bytes and must be consumed or destroyed. */
 export interface ObjectReading extends StoredObject {
   readonly body: Readable;
@@ -63,8 +71,9 @@ export interface ObjectStore extends AsyncDisposable {
    * Streams `source` into a new object. When the source fails, or `signal` aborts, or the store does, nothing of it
    * remains (or, where the store cannot be reached to clean up, an orphan for the sweeper) and the promise rejects with the source's own error,
    * the signal's reason or StoreUnavailable. S3 has compared each part with its checksum. `contentType` is what the store itself notes; nobody relies on it.
+   * A replacement writes over an object: when it fails, the earlier object or the new one is there, and the caller has to find out which.
    */
-  put(key: string, source: Readable, options?: { signal?: AbortSignal; contentType?: string }): Promise<WrittenObject>;
+  put(key: string, source: Readable, options?: PutOptions): Promise<WrittenObject>;
 
   /**
    * Writes a small object only where none of that key exists (the commit point of a record). A rejection is ambiguous:

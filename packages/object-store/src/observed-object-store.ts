@@ -6,6 +6,7 @@ import type {
   ListedObject,
   ObjectReading,
   ObjectStore,
+  PutOptions,
   StoredObject,
   UnfinishedWrite,
   WrittenObject,
@@ -42,7 +43,7 @@ export class ObservedObjectStore implements ObjectStore {
     this.#observe = (call, run) => inSpan(`store ${call.operation}`, 'client', factsOf(call), () => observe(call, run));
   }
 
-  put(key: string, source: Readable, options?: { signal?: AbortSignal; contentType?: string }): Promise<WrittenObject> {
+  put(key: string, source: Readable, options?: PutOptions): Promise<WrittenObject> {
     return this.#observe({ operation: 'put', key }, () => this.#store.put(key, source, options));
   }
 

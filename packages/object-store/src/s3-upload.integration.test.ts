@@ -87,6 +87,19 @@ describeWithMinio('an upload to MinIO', {}, (start) => {
     expect(await direct.stat('records/changed.json')).toBeUndefined();
   });
 
+  test('a replacement that fails takes nothing away', async () => {
+    await using proxy = await startCountingProxy(minio.endpoint, () => 'changed');
+    await using store = minioStore({ ...minio, endpoint: proxy.endpoint });
+    await using direct = minioStore(minio);
+    await direct.putIfAbsent('records/replaced.json', Buffer.from('{"a":1}'));
+    const replacing = store.put('records/replaced.json', Readable.from([Buffer.from('{"a":2}')]), {
+      isReplacement: true,
+    });
+    await expect(replacing).rejects.toThrow(StoreUnavailable);
+    const reading = await direct.read('records/replaced.json');
+    expect((await buffer(reading?.body ?? Readable.from([]))).toString()).toBe('{"a":1}');
+  });
+
   test('a reader of bytes that change on the way learns of it', async () => {
     await using proxy = await startCountingProxy(minio.endpoint, ({ method }) =>
       method === 'GET' ? 'changed back' : 'passes',

@@ -8,6 +8,7 @@ interface Upload {
   readonly memory: PartMemory;
   readonly signal: AbortSignal | undefined;
   readonly contentType: string;
+  readonly isReplacement: boolean;
 }
 
 /**
@@ -20,7 +21,7 @@ export async function uploadToS3(
   bucket: MinioBucket,
   key: string,
   source: Readable,
-  { memory, signal, contentType }: Upload,
+  { memory, signal, contentType, isReplacement }: Upload,
 ) {
   using part = new UploadPart(memory, (reason) => source.destroy(reason));
   const target = new S3Target(bucket, key, contentType);
@@ -37,12 +38,13 @@ export async function uploadToS3(
       return taken === chunk.length ? undefined : takeRest(taken, chunk, halted);
     });
     const etag = await target.finish(part);
-    await bucket.data.requireStored(key);
+    // A conditional write finds the earlier object too, so that it proves nothing of a replacement.
+    if (!isReplacement) await bucket.data.requireStored(key);
     signal?.throwIfAborted();
     return { key, size, etag, crc32: part.checksumOfAll.hex };
   } catch (error) {
     part.empty();
-    await target.takeBack();
+    await target.takeBack(isReplacement);
     throw error;
   }
 }
@@ -80,11 +82,11 @@ class S3Target {
     return this.#bucket.completeUpload(this.#key, this.#uploadId, this.#etags);
   }
 
-  /** Removes what may be there. What a store out of reach keeps is left to the sweeper. */
-  async takeBack(): Promise<void> {
+  /** Removes what may be there, an object that is replaced excepted. What a store out of reach keeps is left to the sweeper. */
+  async takeBack(isReplacement: boolean): Promise<void> {
     const removals = [
       this.#uploadId !== undefined && this.#bucket.abortUpload(this.#key, this.#uploadId),
-      this.#finishing && this.#bucket.remove(this.#key),
+      this.#finishing && !isReplacement && this.#bucket.remove(this.#key),
     ];
     await Promise.allSettled(removals);
   }

@@ -34,7 +34,7 @@ export interface CountingProxy extends AsyncDisposable {
  * and the second answer is told; it is `overtaken`: it fails, and arrives only when the next one has passed; it is `cut`: it does not arrive,
  * and the connection closes. `changed`: one bit of its body flips on the way; `changed back`: one of its answer's. `swallowed`: it does not
  * arrive, and is answered as a store answers a PUT that has read its bytes, and `swallowed unread` as one that has not: with no checksum. Or it
- * is answered with what is told here, and does not arrive.
+ * is answered with what is told here, and does not arrive; the answer waits for `after`.
  */
 export type Fate =
   | 'passes'
@@ -48,7 +48,12 @@ export type Fate =
   | 'swallowed'
   | 'swallowed unread'
   | { readonly afterMs: number }
-  | { readonly status: number; readonly headers?: Record<string, string>; readonly body: string };
+  | {
+      readonly status: number;
+      readonly headers?: Record<string, string>;
+      readonly body: string;
+      readonly after?: Promise<unknown>;
+    };
 
 const noAnswer = { answeredBytes: 0, status: undefined };
 
@@ -96,6 +101,7 @@ export async function startCountingProxy(
     // Its sender has gone.
     if (body === undefined) return answer.destroy();
     if (typeof becomes === 'object') {
+      await becomes.after;
       request.status = becomes.status;
       return answer.writeHead(becomes.status, becomes.headers).end(becomes.body);
     }

@@ -57,10 +57,10 @@ export interface MinioSet extends AsyncDisposable {
   readonly nodes: readonly (RunningMinio & { readonly server: StoppableServer })[];
 }
 
-/** Starts four nodes of the MinIO whose program lies at `path`. */
-export async function startMinioSet(path: string): Promise<MinioSet> {
+/** Starts four nodes of the MinIO whose program lies at `path`, their drives below `disk`. */
+export async function startMinioSet(path: string, disk = tmpdir()): Promise<MinioSet> {
   await using parts = new AsyncDisposableStack();
-  const folder = parts.use(await mkdtempDisposable(join(tmpdir(), 'echodrop-minio-'))).path;
+  const folder = parts.use(await mkdtempDisposable(join(disk, 'echodrop-minio-'))).path;
   const ports = Object.values(await freePorts(['1', '2', '3', '4']));
   const drives = ports.map((port) => `http://127.0.0.1:${port}${folder}/drive-${port}`);
   const started = await Promise.all(

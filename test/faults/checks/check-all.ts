@@ -4,6 +4,7 @@ import { findDuplicates } from './duplicates.ts';
 import type { Finding } from './finding.ts';
 import { findOrphans, findStuckJobs } from './left-behind.ts';
 import { findRecordsUnlisted, findUnlisted } from './listed.ts';
+import { findNotRemoved } from './removed.ts';
 import { findLeaks, findUnready, type Held } from './services.ts';
 import { recordsIn } from './stored-records.ts';
 import { findDamaged } from './whole.ts';
@@ -24,14 +25,20 @@ export async function checkAll(
   const acknowledged = entries.filter(({ outcome }) => outcome === 'acknowledged');
   const unready = await findUnready(system);
   const stuck = await findStuckJobs(system, jobsMs);
-  const unlisted = await findUnlisted(system, acknowledged);
+  const { records, tombstones } = await recordsIn(system.store);
+  // A removal without an answer may have been done or not: either way it is to be so in every place.
+  const isRemoved = ({ id = '', removal }: LedgerEntry) =>
+    removal === 'acknowledged' || (removal === 'unknown' && tombstones.has(id));
+  const kept = acknowledged.filter((entry) => !isRemoved(entry));
+  const removed = acknowledged.filter(isRemoved);
+  const unlisted = await findUnlisted(system, { kept, removed });
   const sweptAt = Date.now();
-  const orphans = await findOrphans(system);
-  const records = await recordsIn(system.store);
+  const orphans = await findOrphans(system, records);
   return [
     ...unready,
     ...unlisted,
-    ...(await findDamaged(system, acknowledged, records)),
+    ...(await findDamaged(system, kept, records)),
+    ...(await findNotRemoved(system, removed, tombstones)),
     ...findDuplicates(entries, records),
     ...(await findRecordsUnlisted(system, records, sweptAt)),
     ...orphans,

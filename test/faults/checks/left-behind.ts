@@ -3,7 +3,7 @@ import { allMedia, allRenditions } from '@echodrop/object-store/object-keys';
 import { waitUntil } from '@echodrop/testkit/wait-until';
 import type { System } from '../start-system.ts';
 import type { Finding } from './finding.ts';
-import { keysBelow, recordsIn } from './stored-records.ts';
+import { keysBelow, type RecordInStore } from './stored-records.ts';
 
 const queues = ['probe-photos', 'probe-films', 'rendition-pictures', 'rendition-films', 'rendition-slow'];
 const lengths = { wait: 'LLEN', active: 'LLEN', prioritized: 'ZCARD', delayed: 'ZCARD', paused: 'LLEN' } as const;
@@ -33,7 +33,7 @@ async function jobsLeft({ queueRedis, redisSet }: System): Promise<Finding[]> {
 }
 
 /** Sweeps, and finds what is there after it that no record names, and uploads in parts that were never finished. */
-export async function findOrphans({ store }: System): Promise<Finding[]> {
+export async function findOrphans({ store }: System, records: ReadonlyMap<string, RecordInStore>): Promise<Finding[]> {
   const { report, failure } = await sweep(store, {
     olderThanMs: nothingIsYoung,
     isDryRun: false,
@@ -41,7 +41,7 @@ export async function findOrphans({ store }: System): Promise<Finding[]> {
   });
   process.stdout.write(`swept: ${JSON.stringify(report.kinds)}\n`);
   const finding = (what: string, which: string): Finding => ({ scenario: 'all', what, which });
-  const named = new Set([...(await recordsIn(store)).values()].map((record) => record.media_key));
+  const named = new Set([...records.values()].map((record) => record.media_key));
   const keys = [...(await keysBelow(store, allMedia)), ...(await keysBelow(store, allRenditions))];
   const orphans = keys.filter((key) => !named.has(key.split('/')[1] ?? ''));
   const unfinished = await Array.fromAsync(store.unfinished(), ({ id }) => id);

@@ -8,11 +8,21 @@ import type { System } from '../start-system.ts';
 import type { Finding } from './finding.ts';
 import { keysBelow, type RecordInStore } from './stored-records.ts';
 
-/** Which acknowledged uploads their owners do not see in their lists, and which are not in the list of all. */
-export async function findUnlisted(system: System, acknowledged: readonly LedgerEntry[]): Promise<Finding[]> {
+/** Which acknowledged uploads their owners do not see in their lists, or still see after they have removed them, and which are not in the list of all. */
+export async function findUnlisted(
+  system: System,
+  { kept, removed }: { readonly kept: readonly LedgerEntry[]; readonly removed: readonly LedgerEntry[] },
+): Promise<Finding[]> {
   const own = { signing: await ownList(system, 'signing'), bearer: await ownList(system, 'bearer') };
   const newest = new Set((await keysBelow(system.store, listingOf())).map(listedIdIn));
-  return acknowledged.flatMap(({ id = '', scenario, user, text }) => {
+  const stillListed = removed
+    .filter(({ id = '', user }) => own[user].has(id))
+    .map(({ id, scenario, text }) => ({
+      scenario,
+      what: "it was removed, and is in its owner's list",
+      which: `${id} ${text}`,
+    }));
+  const notListed = kept.flatMap(({ id = '', scenario, user, text }) => {
     const finding = (what: string): Finding => ({ scenario, what, which: `${id} ${text}` });
     const another = user === 'signing' ? 'bearer' : 'signing';
     return [
@@ -21,6 +31,7 @@ export async function findUnlisted(system: System, acknowledged: readonly Ledger
       ...(newest.has(id) ? [] : [finding('it is not in the list by time')]),
     ];
   });
+  return [...notListed, ...stillListed];
 }
 
 /** Which records no list has although a sweep at `sweptAt` saw them, acknowledged or not. A sweep passes over records of the last minute. */

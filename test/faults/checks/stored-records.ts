@@ -12,17 +12,26 @@ export interface RecordInStore {
   readonly timestamp: string;
 }
 
-/** All records by their ids, read from the store itself. */
-export async function recordsIn(store: ObjectStore): Promise<Map<string, RecordInStore>> {
+interface Recorded {
+  /** All records by their ids. */
+  readonly records: ReadonlyMap<string, RecordInStore>;
+  /** The ids of uploads that were removed. */
+  readonly tombstones: ReadonlySet<string>;
+}
+
+/** All records and tombstones, read from the store itself. */
+export async function recordsIn(store: ObjectStore): Promise<Recorded> {
   const records = new Map<string, RecordInStore>();
+  const tombstones = new Set<string>();
   for await (const { key } of everyObject(store, allRecords)) {
     const bytes = await bytesOf(store, key);
     if (bytes) {
       const record = JSON.parse(bytes.toString()) as RecordInStore;
-      records.set(record.id, record);
+      if ('removed' in record) tombstones.add(record.id);
+      else records.set(record.id, record);
     }
   }
-  return records;
+  return { records, tombstones };
 }
 
 /** An object's bytes; undefined where there is none. */

@@ -56,6 +56,6 @@ async function notShown(system: System, { id, text, kind }: LedgerEntry, record:
   if (isMade) return undefined;
   const stored = await keysBelow(system.store, renditionsOf(record.media_key));
   const names = stored.map((key) => key.slice(key.lastIndexOf('/') + 1));
-  if (names.some((name) => name.includes('.killed_workers-'))) return putOff;
+  if (names.some((name) => /\.(killed_workers|stopped_tools)-/.test(name))) return putOff;
   return `there is no ${rendition} (${status}; there are ${names.join(' ')})`;
 }

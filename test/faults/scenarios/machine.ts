@@ -11,7 +11,7 @@ import { type GameDay, type Scenario, undoneBy } from '../scenario.ts';
 import type { RunningService } from '../start-system.ts';
 
 const hour = 3600;
-const films = { count: 300, atOnce: 20 };
+const videos = { count: 2000, atOnce: 20 };
 // What is closed may be opened again, so the limit is below what is open.
 const fewerDescriptors = 5;
 const deaths = { count: 3, everyMs: 4000 };
@@ -25,14 +25,14 @@ export const machineScenarios: readonly Scenario[] = [
   deadlyMedia('probe-worker', 'ffprobe'),
   deadlyMedia('rendition-worker', 'ffmpeg'),
   {
-    name: `a backlog of ${films.count} videos`,
-    breaks: `SIGKILL of the rendition-worker, started again when ${films.count} videos wait for it`,
+    name: `a backlog of ${videos.count} videos`,
+    breaks: `SIGKILL of the rendition-worker, started again when ${videos.count} videos wait for it`,
     forSeconds: 0,
     begin: async ({ system, load, broke }) => {
       await system.servers['rendition-worker']?.kill();
       broke();
-      let left = films.count;
-      const sending = Array.from({ length: films.atOnce }, async () => {
+      let left = videos.count;
+      const sending = Array.from({ length: videos.atOnce }, async () => {
         while (left-- > 0) await load.send({ kind: 'mp4', isKeyed: true });
       });
       await Promise.all(sending);

@@ -39,8 +39,8 @@ export const processScenarios: readonly Scenario[] = [
   ...freezes.flatMap((seconds) => all.map((part) => frozen([part], seconds))),
   ...pairs.map((pair) => frozen(pair, 5)),
   killedAtRandom('any part', all, 120),
-  { ...killedAtRandom('the gateway', ['gateway'], 9), isShort: true },
-  { ...killedAtRandom('two parts at once', all, 10, 2), isShort: true },
+  { ...killedAtRandom('the gateway', ['gateway'], 7), isShort: true },
+  { ...killedAtRandom('two parts at once', all, 8, 2), isShort: true },
   { ...frozen(['queue-redis', 'minio'], 4), name: 'freeze queue-redis and minio briefly', isShort: true },
 ];
 

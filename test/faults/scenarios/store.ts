@@ -1,30 +1,41 @@
+import { Readable } from 'node:stream';
 import type { Fate, SeenRequest } from '@echodrop/testkit/counting-proxy';
 import type { LinkState } from '@echodrop/testkit/spreading-proxy';
-import { type Scenario, undoneBy } from '../scenario.ts';
+import { type GameDay, type Scenario, undoneBy } from '../scenario.ts';
 import { decided, isMediaPut, isRecordPut } from '../store-requests.ts';
 
 const isWrite = ({ method }: SeenRequest) => method === 'PUT' || method === 'POST';
 
 /** What a store may do short of dying: be slow, full, out of reach, and say what is not so. */
 export const storeScenarios: readonly Scenario[] = [
+  answering('the store swallows media', 'says 200 to a write of media, unread, and keeps nothing', 5, (request) =>
+    isMediaPut(request) ? 'swallowed unread' : 'passes',
+  ),
   {
-    ...answering('the store swallows media', 'says 200 to a write of media, unread, and keeps nothing', 5, (request) =>
-      isMediaPut(request) ? 'swallowed unread' : 'passes',
+    ...answering(
+      'the store swallows media that it has read',
+      'says 200 to a write of media, with its tag and checksum, and keeps nothing',
+      4,
+      (request) => (isMediaPut(request) ? 'swallowed' : 'passes'),
     ),
     isShort: true,
   },
-  answering(
-    'the store swallows media that it has read',
-    'says 200 to a write of media, with its tag and checksum, and keeps nothing',
-    6,
-    (request) => (isMediaPut(request) ? 'swallowed' : 'passes'),
-  ),
-  answering(
-    'the store swallows records that it has read',
-    'says 200 to a write of a record, with its tag and checksum, and keeps nothing',
-    6,
-    (request) => (isRecordPut(request) ? 'swallowed' : 'passes'),
-  ),
+  {
+    ...answering(
+      'the store swallows records that it has read',
+      'says 200 to a write of a record, with its tag and checksum, and keeps nothing',
+      4,
+      (request) => (isRecordPut(request) ? 'swallowed' : 'passes'),
+    ),
+    isShort: true,
+  },
+  {
+    name: 'the store keeps other bytes',
+    breaks: 'the store says 200 to a write of media, with no checksum, and keeps other bytes in its place',
+    forSeconds: 3,
+    isShort: true,
+    begin: keepOtherBytes,
+  },
   {
     ...answering('a bit flips on the way to the store', 'gets every body with one bit of it flipped', 5, (request) =>
       request.method === 'PUT' ? 'changed' : 'passes',
@@ -91,6 +102,20 @@ function answering(
       return decided(system, (request) => fate(request, (probability) => random.happens(probability)));
     },
   };
+}
+
+// The checksum in the answer is all that tells: whoever looks finds an object.
+async function keepOtherBytes({ system, broke }: GameDay): Promise<AsyncDisposable> {
+  const kept = new Set<string>();
+  broke();
+  return decided(system, (request) => {
+    const { path, query } = request;
+    if (!isMediaPut(request) || query.has('uploadId') || kept.has(path)) return 'passes';
+    kept.add(path);
+    const key = path.slice(path.indexOf('/', 1) + 1);
+    const after = system.store.put(key, Readable.from([Buffer.from('other bytes')]));
+    return { status: 200, headers: { ETag: '"any"' }, body: '', after };
+  });
 }
 
 function unreachable(state: Exclude<LinkState, 'passes'>, forSeconds: number): Scenario {

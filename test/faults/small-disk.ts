@@ -1,0 +1,58 @@
+import { mkdir, mkdtempDisposable, rm, statfs, truncate, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { execa } from 'execa';
+import { undoneBy } from './scenario.ts';
+
+const pageBytes = 4096;
+const diskBytes = 2 ** 30;
+// What a file system may need for itself.
+const spareBytes = 256 * 1024;
+
+export interface SmallDisk extends AsyncDisposable {
+  readonly path: string;
+}
+
+/** What this machine has not got for disks of our own; undefined if nothing. */
+export async function missingForDisks(): Promise<string | undefined> {
+  try {
+    await using folder = await mkdtempDisposable(join(tmpdir(), 'echodrop-mount-'));
+    await using _mounted = await coverWithFullDisk(folder.path);
+    return undefined;
+  } catch {
+    return 'the right to mount file systems';
+  }
+}
+
+/** Mounts a disk of one page, which is full, over a folder: what the folder holds comes back when it is undone. */
+export async function coverWithFullDisk(folder: string): Promise<AsyncDisposable> {
+  await execa('mount', ['-t', 'tmpfs', '-o', `size=${pageBytes},mode=700`, 'echodrop-full', folder]);
+  await using parts = new AsyncDisposableStack();
+  // Whoever has a file open there keeps it until the end of it.
+  parts.defer(async () => void (await execa('umount', ['--lazy', folder])));
+  await writeFile(join(folder, 'filler'), Buffer.alloc(pageBytes));
+  return parts.move();
+}
+
+/** Mounts an ext4 of one GiB, whose file takes only what is written. */
+export async function mountSmallDisk(): Promise<SmallDisk> {
+  await using parts = new AsyncDisposableStack();
+  const folder = parts.use(await mkdtempDisposable(join(tmpdir(), 'echodrop-disk-'))).path;
+  const [image, path] = [join(folder, 'image'), join(folder, 'disk')];
+  await writeFile(image, '');
+  await truncate(image, diskBytes);
+  await execa('mkfs.ext4', ['-q', '-m', '0', image]);
+  await mkdir(path);
+  await execa('mount', ['-o', 'loop', image, path]);
+  parts.defer(async () => void (await execa('umount', [path])));
+  const held = parts.move();
+  return { path, [Symbol.asyncDispose]: () => held.disposeAsync() };
+}
+
+/** Takes all that is free of the disk on which `folder` lies. */
+export async function fillDisk(folder: string): Promise<AsyncDisposable> {
+  const filler = join(folder, 'filler');
+  const { bavail, bsize } = await statfs(folder);
+  await execa('fallocate', ['--length', `${bavail * bsize - spareBytes}`, filler]);
+  return undoneBy(() => rm(filler));
+}
