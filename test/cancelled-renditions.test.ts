@@ -33,6 +33,10 @@ async function uploadedAndBegun(media = film): Promise<string> {
   return JSON.parse(text).id;
 }
 
+async function workerMetrics(): Promise<string> {
+  return (await fetch(`${stack.ops('rendition-worker')}/metrics`)).text();
+}
+
 async function removeAsUser(id: string): Promise<void> {
   const options = { method: 'DELETE', headers: echoHeaders(stack) };
   expect((await fetch(`${stack.gateway}/2/media/${id}`, options)).status).toBe(204);
@@ -45,8 +49,7 @@ test('a user who removes a video ends the making of its renditions', async () =>
 
 test('so does one whose video is in the slow lane', async () => {
   const id = await uploadedAndBegun(slowFilm);
-  const metrics = await (await fetch(`${stack.ops('rendition-worker')}/metrics`)).text();
-  expect(metrics).toMatch(/^echodrop_rendition_work_seconds_count\{.*outcome="deferred".*\} 1$/m);
+  expect(await workerMetrics()).toMatch(/^echodrop_rendition_work_seconds_count\{.*outcome="deferred".*\} 1$/m);
   await removeAsUser(id);
   await ffmpeg.allEnded(5000);
 }, 30_000);
@@ -58,4 +61,7 @@ test('so does an operator who removes it, and one who blocks its user', async ()
   await uploadedAndBegun();
   await adminOf(stack, 'block-user', stack.provider, `${sandbox.userId}`);
   await ffmpeg.allEnded(5000);
+  await waitUntil('the end of its job', 5000, async () =>
+    /^echodrop_renditions_total\{.*"unsupported".*\} 1$/m.test(await workerMetrics()),
+  );
 }, 60_000);

@@ -1,4 +1,4 @@
-import { mkdir, mkdtempDisposable, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtempDisposable, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { sampleFilm } from '@echodrop/testkit/sample-media';
@@ -11,7 +11,7 @@ import { renderFilm } from './render-film.ts';
 const options = { maxPixels: 1_000_000, signal: new AbortController().signal };
 const isRoot = process.getuid?.() === 0;
 
-test.skipIf(!isRoot)('a disk that is full is no fault of the film', async () => {
+test.skipIf(!isRoot)('a full disk is no fault of the video, unless its tool has filled it', async () => {
   await using folder = await mkdtempDisposable(join(tmpdir(), 'ffmpeg-breakdown-'));
   const small = join(folder.path, 'small');
   await mkdir(small);
@@ -21,10 +21,16 @@ test.skipIf(!isRoot)('a disk that is full is no fault of the film', async () => 
   const path = join(folder.path, 'film');
   await writeFile(path, await sampleFilm('mpg', { width: 320, height: 240 }));
   await writeFile(join(small, 'filling'), Buffer.alloc(4 * 1024 * 1024 - 8192));
-  await expect(renderFilm({ path, type: 'mpg' }, join(small, 'made.mp4'), options)).rejects.toThrow(ToolFailed);
-  await rm(join(small, 'filling'));
-  await rm(join(small, 'made.mp4'), { force: true });
-  expect(await renderFilm({ path, type: 'mpg' }, join(small, 'made.mp4'), options)).toEqual({ outcome: 'made' });
+  const out = join(small, 'out');
+  await mkdir(out);
+  const render = () => renderFilm({ path, type: 'mpg' }, join(out, 'made.mp4'), options);
+  await expect(render()).rejects.toThrow('no space is left on the disk');
+  await rm(join(out, 'made.mp4'), { force: true });
+  await rename(join(small, 'filling'), join(out, 'filling'));
+  await expect(render()).rejects.toThrow('a tool has filled the disk');
+  await rm(join(out, 'filling'));
+  await rm(join(out, 'made.mp4'), { force: true });
+  expect(await render()).toEqual({ outcome: 'made' });
 });
 
 test('a video that is gone from the disk is no broken video', async () => {

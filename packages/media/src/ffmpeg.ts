@@ -1,8 +1,7 @@
-import { statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { boundedEnd, type TimedEnd, ToolFailed } from './bounded-process.ts';
-import { requireSource } from './require-source.ts';
+import { boundedEnd, type TimedEnd } from './bounded-process.ts';
 import { startInSandbox, type ToolLimits } from './sandbox.ts';
+import { requireSource, requireSpace } from './tool-disk.ts';
 
 export interface FfmpegLimits extends ToolLimits {
   /** Width x height of any frame that it decodes. */
@@ -10,7 +9,6 @@ export interface FfmpegLimits extends ToolLimits {
 }
 
 const mostOutputBytes = 256 * 1024;
-const minFreeBytes = 1024 * 1024;
 // ffmpeg handles SIGTERM and SIGXCPU (its limit of processor time) alike; the fourth ends it at once.
 const stoppedBySignal: readonly (number | null)[] = [255, 123];
 
@@ -32,14 +30,8 @@ export async function runFfmpeg(
   const child = startInSandbox([...ffmpeg, ...decoding, ...input, ...output], limits, files);
   const end = await boundedEnd(child, { deadlineMs: limits.seconds * 1000, mostOutputBytes, signal });
   await requireSource(fileIn(input), 'ffmpeg');
-  await requireSpace(fileIn(output));
+  await requireSpace(dirname(fileIn(output)), limits.fileBytes);
   return stoppedBySignal.includes(child.exitCode) ? 'timed_out' : end;
-}
-
-/** @throws ToolFailed if the disk of `output` is full: tools then end as if all were well, with half a file */
-export async function requireSpace(output: string): Promise<void> {
-  const { bavail, bsize } = await statfs(dirname(output));
-  if (bavail * bsize < minFreeBytes) throw new ToolFailed('no space is left on the disk for what a tool makes');
 }
 
 function fileIn(args: readonly string[]): string {

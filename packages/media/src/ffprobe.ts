@@ -2,9 +2,9 @@ import { z } from 'zod';
 import { boundedEnd } from './bounded-process.ts';
 import { filmGuards, mostStreams } from './film-codecs.ts';
 import type { VideoType } from './media-type.ts';
-import { requireSource } from './require-source.ts';
 import { startInSandbox, type ToolLimits } from './sandbox.ts';
 import { collectOutput, parseAnswer } from './tool-answer.ts';
+import { requireSource } from './tool-disk.ts';
 import type { UnsupportedReason } from './unsupported.ts';
 
 /** A track of a film, as coded: before rotation, in pixels that need not be square. */

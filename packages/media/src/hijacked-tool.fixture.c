@@ -11,6 +11,7 @@
 #include <netinet/in.h>
 #include <signal.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
@@ -67,8 +68,19 @@ static int has_inherited_file(void) {
   return 0;
 }
 
+// Numbers of 32-bit calls are those of other calls in 64 bits: 102 is socketcall here, and getuid there.
+static int make_socket_by_32_bit_call(void) {
+  long made = -1;
+#ifdef __x86_64__
+  unsigned *call = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_32BIT, -1, 0);
+  call[0] = AF_UNIX, call[1] = SOCK_STREAM, call[2] = 0;
+  __asm__ volatile("int $0x80" : "=a"(made) : "a"(102), "b"(1), "c"(call) : "memory", "r8", "r9", "r10", "r11");
+#endif
+  return made >= 0;
+}
+
 int main(int count, char **arguments) {
-  (void)count;
+  if (count > 1 && strcmp(arguments[1], "call32") == 0) return make_socket_by_32_bit_call() ? 0 : 1;
   setvbuf(stdout, NULL, _IOLBF, 0);
   int worker = getppid(), has_inherited = has_inherited_file(), pair[2];
   struct sockaddr_un local = {.sun_family = AF_UNIX, .sun_path = FOLDER "/socket"};
@@ -114,6 +126,8 @@ int main(int count, char **arguments) {
   attempt("outlive its worker", prctl(PR_SET_PDEATHSIG, 0) == 0);
   attempt("leave its group", setsid() >= 0 || setpgid(0, 0) == 0);
   attempt("make a file in memory", memfd_create("x", 0) >= 0);
+  attempt("map memory that no limit counts", mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0) != MAP_FAILED);
+  attempt("have signals sent to another process", fcntl(0, F_SETOWN, worker) == 0);
   attempt("use io_uring", syscall(SYS_io_uring_setup, 4, (char[120]){0}) >= 0);
   int child = fork();
   if (child == 0) _exit(0);

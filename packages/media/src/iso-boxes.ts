@@ -11,7 +11,7 @@ export interface IsoBox {
   readonly end: number;
 }
 
-/** How many outermost boxes a film may have before what says what it holds. */
+/** How many boxes are looked at, one beside the other; what comes behind them is taken for absent. Files with millions exist to hold up their reader. */
 export const mostBoxes = 4096;
 
 /** The most bytes of what says what a film holds: ten hours of film have some 20 MiB. */
@@ -31,9 +31,9 @@ export async function* outerBoxes(reader: SourceReader, limit: number): AsyncGen
   }
 }
 
-/** The boxes that lie in `bytes` from `start` on, with offsets into `bytes`. */
+/** The boxes that lie in `bytes` from `start` on, at most `mostBoxes`, with offsets into `bytes`. */
 export function* innerBoxes(bytes: Buffer, start: number): Generator<IsoBox> {
-  for (let offset = start; offset < bytes.length; ) {
+  for (let offset = start, n = 0; offset < bytes.length && n < mostBoxes; n += 1) {
     const box = boxAt(bytes, offset, bytes.length);
     if (!box || box.end > bytes.length) return;
     yield box;

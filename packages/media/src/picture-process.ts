@@ -2,13 +2,12 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
 import { boundedEnd, ToolFailed, ToolStopped } from './bounded-process.ts';
-import { requireSpace } from './ffmpeg.ts';
 import { begun, type PictureJob, type PictureJobEnd } from './picture-job.ts';
 import type { Rendered } from './render-pictures.ts';
 import { inTime } from './render-time.ts';
-import { requireSource } from './require-source.ts';
 import { startInSandbox, type ToolLimits } from './sandbox.ts';
 import { collectOutput, parseAnswer } from './tool-answer.ts';
+import { requireSource, requireSpace } from './tool-disk.ts';
 import { maxOutputBytes } from './tool-output.ts';
 import { unsupportedReasons } from './unsupported.ts';
 
@@ -77,7 +76,7 @@ export async function makePictures(
   if (!told) return { outcome: 'unsupported', why: 'broken' };
   if (told.outcome === 'failed') {
     const [first] = job.pictures;
-    if (first) await requireSpace(first.path);
+    if (first) await requireSpace(dirname(first.path), job.pictures.length * limits.fileBytes);
     // A compromised process can say so too.
     throw new ToolStopped(`pictures could not be made: ${told.message}`);
   }

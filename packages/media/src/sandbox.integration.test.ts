@@ -15,7 +15,13 @@ import { sandboxFault, sandboxModes, setSandboxMode, startInSandbox } from './sa
 import { pictureOfBitmap, pictureOfFilm } from './still-picture.ts';
 import { collectOutput } from './tool-answer.ts';
 
-const limits = { seconds: 10, cpuSeconds: 5, addressBytes: 1024 ** 3, fileBytes: 512 * 1024 };
+const limits = {
+  seconds: 10,
+  cpuSeconds: 5,
+  addressBytes: 1024 ** 3,
+  dataBytes: 512 * 1024 ** 2,
+  fileBytes: 512 * 1024,
+};
 const bounds = { deadlineMs: 10_000, mostOutputBytes: 64 * 1024, signal: new AbortController().signal };
 
 afterEach(() => setSandboxMode('full'));
@@ -142,12 +148,33 @@ test('a tool has the limits that were given, no environment and no new privilege
   process.env.S3_SECRET_KEY = 'a secret';
   setSandboxMode('limits-only');
   const said =
-    'ulimit -t; ulimit -Ht; ulimit -v; ulimit -n; ulimit -c; ulimit -f; grep NoNewPrivs /proc/self/status; env';
+    'ulimit -t; ulimit -Ht; ulimit -v; ulimit -d; ulimit -n; ulimit -c; ulimit -f; grep NoNewPrivs /proc/self/status; env';
   const { stdout } = await run(['sh', '-c', said]);
   delete process.env.S3_SECRET_KEY;
   const [seconds, ...others] = stdout.split(/\s+/);
-  expect([seconds, ...others.slice(0, 7)]).toEqual(['5', '10', '1048576', '64', '0', '1024', 'NoNewPrivs:', '1']);
+  expect([seconds, ...others.slice(0, 8)]).toEqual([
+    '5',
+    '10',
+    '1048576',
+    '524288',
+    '64',
+    '0',
+    '1024',
+    'NoNewPrivs:',
+    '1',
+  ]);
   expect(stdout).not.toContain('a secret');
+});
+
+test.runIf(canHijack && process.arch === 'x64')('a tool that makes a 32-bit system call is killed', async () => {
+  await using hijacked = await hijackedTool();
+  const { program } = hijacked;
+  const killedIn = async (mode: string) => {
+    const child = spawn(launcher, launched(mode, program, 'call32'), { stdio: 'ignore' });
+    return (await once(child, 'exit')) as [number | null, string | null];
+  };
+  expect(await killedIn('full')).toEqual([null, 'SIGSYS']);
+  expect(await killedIn('limits-only')).toEqual([0, null]);
 });
 
 test('a tool is killed in time if nobody else does so', async () => {

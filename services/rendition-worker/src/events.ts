@@ -1,6 +1,5 @@
 import type { JobEnd } from '@echodrop/contracts/job-end';
-import type { RenditionQuestion } from '@echodrop/contracts/rendition';
-import type { Rendered } from '@echodrop/media/render-pictures';
+import type { RenditionAnswer, RenditionQuestion } from '@echodrop/contracts/rendition';
 import type { ToolConcern } from '@echodrop/media/tool-concerns';
 import type { OutputRefused } from '@echodrop/media/tool-output';
 import type { Log } from '@echodrop/service/log';
@@ -12,7 +11,7 @@ export interface RenditionEvents {
   /** At start: what is to be known about the tools on this machine. */
   toolsExamined(concerns: readonly ToolConcern[]): void;
   /** Media was rendered, or cannot be. */
-  rendered(question: RenditionQuestion, rendered: Rendered): void;
+  rendered(question: RenditionQuestion, rendered: RenditionAnswer): void;
   /** A media tool left something else than the file that it was to write. */
   outputRefused(question: RenditionQuestion, refused: OutputRefused): void;
   /** Media killed the workers that took its job, and that could not be noted in the store. */

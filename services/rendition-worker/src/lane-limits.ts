@@ -17,7 +17,8 @@ const niceness = 10;
 /** The slow lane has the limits of docs/media.md. */
 export const laneLimits: Readonly<Record<Lane, LaneLimits>> = {
   ordinary: {
-    film: { seconds: 120, estimatedSeconds: 120 },
+    // The longest that another owner's short video waits for the one that runs.
+    film: { seconds: 60, estimatedSeconds: 20 },
     pictures: { seconds: 15, animationPixels: 50_000_000 },
     defers: true,
   },

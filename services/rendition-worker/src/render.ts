@@ -67,7 +67,11 @@ export async function render(
     );
     return made.outcome === 'made' ? answerOf(set, noted) : made;
   } catch (error) {
-    if (error instanceof OwnerBlocked) return { outcome: 'unsupported', why: 'owner_blocked' };
+    if (error instanceof OwnerBlocked) {
+      const blocked = { outcome: 'unsupported', why: 'owner_blocked' } as const;
+      events.rendered(question, blocked);
+      return blocked;
+    }
     // Once it may be the machine; media that brings it about again and again must not be begun each time.
     if (error instanceof ToolStopped) await noteMissing(question, 'stopped_tools', rendering);
     if (!(error instanceof OutputRefused)) throw error;
