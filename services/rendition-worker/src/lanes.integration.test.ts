@@ -106,7 +106,8 @@ test('its pictures are made when a page asks for them', async () => {
 test('so is one that takes too long, whatever its file says, and its pictures', async () => {
   const mediaKey = await uploaded(film);
   await using ffmpeg = await sleepyFfmpeg();
-  const limits = { ...withFilm('ordinary', { seconds: 0.6 }), pictures: { seconds: 0.6 } };
+  // Long enough for a busy machine to start the script.
+  const limits = { ...withFilm('ordinary', { seconds: 2.5 }), pictures: { seconds: 2.5 } };
   await expect(make(mediaKey, video, { limits })).rejects.toThrow(Deferred);
   expect(await ffmpeg.started()).toBe(2);
   await ffmpeg.allEnded(0);
