@@ -149,7 +149,8 @@ describeWithMinio('an upload to MinIO', {}, (start) => {
       await store.put('media/failed', failingAfter(9_000_000, new Error('gone'))).catch(() => {});
     }
     expect(proxy.seen.length).toBe(2 + 20 + 20 * 3);
-    await expect.poll(() => proxy.connections()).toBeLessThanOrEqual(2);
+    // A leak would leave twenty. Two clients keep one each, and one more that opened while an earlier one was closing.
+    await expect.poll(() => proxy.connections()).toBeLessThan(5);
   });
 
   test('shares the memory with forty others, all in the middle of a part, and each comes to its end', async () => {
