@@ -26,6 +26,11 @@ export interface Row {
   recoverySeconds: number;
 }
 
+const columns = [
+  ...(['scenario', 'rounds', 'faults', 'uploads', 'acknowledged'] as const),
+  ...(['refused', 'unknown', 'whole', 'listed', 'removed'] as const),
+];
+
 /** What a game day has shown. */
 export class GameDayReport {
   readonly seed: number;
@@ -87,41 +92,14 @@ export class GameDayReport {
 
   /** As lines for people. */
   lines(): string[] {
-    const head =
-      'scenario | rounds | faults | uploads | acknowledged | refused | unknown | whole | listed | removed | recovery (s)';
-    const told = [...this.rows.values()].map(
-      ({
-        scenario,
-        rounds,
-        faults,
-        uploads,
-        acknowledged,
-        refused,
-        unknown,
-        whole,
-        listed,
-        removed,
-        recoverySeconds,
-      }) =>
-        [
-          scenario,
-          rounds,
-          faults,
-          uploads,
-          acknowledged,
-          refused,
-          unknown,
-          whole,
-          listed,
-          removed,
-          recoverySeconds.toFixed(1),
-        ].join(' | '),
+    const rows = [...this.rows.values()].map((row) =>
+      [...columns.map((name) => row[name]), row.recoverySeconds.toFixed(1)].join(' | '),
     );
     const spelled = ({ scenario, what, which }: Finding) => `${scenario}: ${what}: ${which}`;
     return [
       `seed ${this.seed}: ${this.acknowledged} acknowledged uploads, ${this.faults} faults, ${this.findings.length} findings`,
-      head,
-      ...told,
+      [...columns, 'recovery (s)'].join(' | '),
+      ...rows,
       ...this.prices.map((each) => `price of ${spelled(each)}`),
       ...this.findings.map((each) => `WRONG ${spelled(each)}`),
     ];

@@ -26,10 +26,10 @@ export type SweptCount = z.infer<typeof countShape>;
 /** What a sweep that came to its end has done. */
 export type SweepReport = Omit<z.infer<typeof reportShape>, 'version'>;
 
-/** Leaves the report for whoever watches. @throws StoreUnavailable */
+/** Replaces the report of the last sweep. @throws StoreUnavailable; then the earlier report may still be there */
 export async function writeSweepReport(store: ObjectStore, report: SweepReport): Promise<void> {
   const text = JSON.stringify({ version: schemaVersion, ...report });
-  await store.put(sweepReportObject, Readable.from([Buffer.from(text)]));
+  await store.put(sweepReportObject, Readable.from([Buffer.from(text)]), { isReplacement: true });
 }
 
 /** The report of the last sweep; undefined where there was none. @throws StoreUnavailable; Error where it is of a later version, or none */

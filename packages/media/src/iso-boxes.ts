@@ -11,7 +11,7 @@ export interface IsoBox {
   readonly end: number;
 }
 
-/** How many boxes are looked at, one beside the other; what comes behind them is taken for absent. Files with millions exist to hold up their reader. */
+/** Readers look at this many boxes of one level, and ignore the rest: a hostile file has millions. */
 export const mostBoxes = 4096;
 
 /** The most bytes of what says what a film holds: ten hours of film have some 20 MiB. */

@@ -8,7 +8,7 @@ const sectorBytes = 512;
 // What an empty file takes, at least.
 const inodeBytes = 256;
 
-/** Of a file that is gone tools say that it is broken. @throws ToolFailed if it is, which names what was to read it */
+/** Tools report a missing file as broken. @throws ToolFailed if it is missing; `reader` names the tool */
 export async function requireSource(path: string, reader: string): Promise<void> {
   await access(path).catch((cause: unknown) => {
     throw new ToolFailed(`what ${reader} was to read is gone`, { cause });
@@ -30,6 +30,6 @@ export async function requireSpace(folder: string, maxBytes: number): Promise<vo
     bytes += inodeBytes + sectors * sectorBytes;
   }
   if (bytes > Math.min(maxBytes, (blocks * bsize) / 2))
-    throw new ToolStopped('a tool has filled the disk with more than it was to make');
-  throw new ToolFailed('no space is left on the disk for what a tool makes');
+    throw new ToolStopped('a tool has filled the disk with more than its output');
+  throw new ToolFailed('no space is left on the disk for the output of a tool');
 }

@@ -43,7 +43,7 @@ export interface ByteRange {
 export interface PutOptions {
   readonly signal?: AbortSignal;
   readonly contentType?: string;
-  /** Whether an object of that key is there already, which nothing but the new one may take away. */
+  /** Whether it may replace an earlier object, which a failed write then leaves in place. */
   readonly isReplacement?: boolean;
 }
 
@@ -71,7 +71,7 @@ export interface ObjectStore extends AsyncDisposable {
    * Streams `source` into a new object. When the source fails, or `signal` aborts, or the store does, nothing of it
    * remains (or, where the store cannot be reached to clean up, an orphan for the sweeper) and the promise rejects with the source's own error,
    * the signal's reason or StoreUnavailable. S3 has compared each part with its checksum. `contentType` is what the store itself notes; nobody relies on it.
-   * A replacement writes over an object: when it fails, the earlier object or the new one is there, and the caller has to find out which.
+   * If a replacement fails, either the earlier object or the new one is there.
    */
   put(key: string, source: Readable, options?: PutOptions): Promise<WrittenObject>;
 

@@ -38,7 +38,7 @@ export async function uploadToS3(
       return taken === chunk.length ? undefined : takeRest(taken, chunk, halted);
     });
     const etag = await target.finish(part);
-    // A conditional write finds the earlier object too, so that it proves nothing of a replacement.
+    // Of a replacement it would find the earlier object.
     if (!isReplacement) await bucket.data.requireStored(key);
     signal?.throwIfAborted();
     return { key, size, etag, crc32: part.checksumOfAll.hex };
@@ -82,7 +82,7 @@ class S3Target {
     return this.#bucket.completeUpload(this.#key, this.#uploadId, this.#etags);
   }
 
-  /** Removes what may be there, an object that is replaced excepted. What a store out of reach keeps is left to the sweeper. */
+  /** Removes what may be there, but not what it was to replace. The sweeper removes what an unreachable store keeps. */
   async takeBack(isReplacement: boolean): Promise<void> {
     const removals = [
       this.#uploadId !== undefined && this.#bucket.abortUpload(this.#key, this.#uploadId),

@@ -83,8 +83,8 @@ export class SignedRequests implements AsyncDisposable {
   }
 
   /**
-   * Proves that an object is there by the right to write it alone: a conditional write of nothing must find it.
-   * @throws StoreUnavailable also if it is not; then an empty object may lie there, for the caller to remove
+   * Proves that an object exists, with the right to write alone: a conditional write of nothing must find it.
+   * @throws StoreUnavailable, also if it does not exist. Then the caller removes the empty object that may be there.
    */
   async requireStored(key: string): Promise<void> {
     if ((await this.putIfAbsent(key, Buffer.alloc(0))) === 'exists') return;

@@ -14,7 +14,7 @@ import type { ReceivedMedia } from './received-media.ts';
 import { mediaUnsupported, Refusal } from './refusals.ts';
 import { type CompleteUpload, requireSize } from './require-upload.ts';
 
-// How long the store may fail at a record, and then at its entries, before it is given up.
+// How long the gateway retries a record, and then its list entries.
 const commitMs = 15_000;
 const commitPauseMs = 250;
 // What the last try may take in the store.
@@ -182,7 +182,7 @@ export class Publisher {
   }
 }
 
-/** Does `work` again until the store can do it. @throws StoreUnavailable when it could not for `commitMs` */
+/** Retries `work` while the store is unavailable. @throws StoreUnavailable after `commitMs` */
 async function retried<T>(work: () => Promise<T>): Promise<T> {
   const end = Date.now() + commitMs;
   for (;;) {
