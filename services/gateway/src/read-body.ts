@@ -35,28 +35,31 @@ export function readBody(
 ): BodyReading {
   const { promise: ended, resolve, reject } = Promise.withResolvers<void>();
   const isTooSlow = slownessOf(limits);
-  let [isOver, isPausing, read, maxRead] = [false, false, 0, verdict ? maxUnverifiedBytes : Number.POSITIVE_INFINITY];
+  let [isOver, isPaused, read, maxRead] = [false, false, 0, verdict ? maxUnverifiedBytes : Number.POSITIVE_INFINITY];
+  const { socket } = request;
+  const pauseSocket = () => socket?.pause();
   const end = (settle: () => void) => {
     if (isOver) return;
     isOver = true;
     clearInterval(seconds);
+    socket?.off('resume', pauseSocket);
+    // After a complete body the connection belongs to the next request.
+    if (isPaused && request.complete) socket?.resume();
     request.off('data', takeNext).pause();
     settle();
   };
   const stop = (reason: unknown) => end(() => reject(reason));
   const pause = () => {
-    // The connection of a body that is complete is the next request's.
-    if (isOver || request.complete || !request.socket) request.pause();
-    else if (!isPausing) {
-      isPausing = true;
-      request.socket.pause();
-      process.nextTick(() => isPausing && !isOver && request.pause());
-    }
+    if (isOver || isPaused) return;
+    isPaused = true;
+    // Node resumes the socket of a request whose buffer is empty.
+    if (socket && !request.complete) socket.on('resume', pauseSocket).pause();
+    else request.pause();
   };
   const resume = () => {
-    if (isOver) return;
-    if (isPausing && !request.complete) request.socket?.resume();
-    isPausing = false;
+    if (isOver || !isPaused) return;
+    isPaused = false;
+    socket?.off('resume', pauseSocket).resume();
     request.resume();
   };
   const takeNext = (chunk: Buffer) => {
@@ -70,7 +73,7 @@ export function readBody(
     if (read >= maxRead) pause();
   };
   const seconds = setInterval(() => {
-    if (isTooSlow(read, request.isPaused())) stop(new Refusal('too_slow'));
+    if (isTooSlow(read, isPaused)) stop(new Refusal('too_slow'));
   }, 1000);
   verdict?.then(() => {
     maxRead = Number.POSITIVE_INFINITY;
