@@ -39,7 +39,8 @@ export interface EchodropOptions {
 export async function startEchodrop(around: Surroundings, options: EchodropOptions): Promise<System> {
   const { root, name = 'echodrop', gateways = 1, services = uploadServices, settings = {}, profiles } = options;
   await using parts = new AsyncDisposableStack();
-  const redis = parts.use(await startRedis());
+  // As deployments run it (deploy/own-redis.ts).
+  const redis = parts.use(await startRedis({ more: { hz: '2' } }));
   const bucket = around.newBucket(name);
   const verifierPort = await freePort();
   const env = {

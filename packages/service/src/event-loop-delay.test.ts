@@ -17,7 +17,7 @@ test('an event loop that stands still is told as long as what came in had to wai
   const before = await beyond();
   const end = performance.now() + 2300;
   while (performance.now() < end);
-  // From 1.8 s down by 0.5 s each to 0.3 s, and one more where the block began just before a look.
-  await waitUntil('late looks', 5000, async () => (await beyond()) >= before + 4);
+  // 1.3 s and 0.3 s at least: a block that begins just before a look makes both later.
+  await waitUntil('late looks', 5000, async () => (await beyond()) >= before + 2);
   expect((await metrics.exposition()).text).not.toMatch(/^nodejs_eventloop_lag/m);
 });

@@ -1,11 +1,11 @@
 import type { Metrics } from './metrics.ts';
 
 // Each look wakes an idle process, which costs more than the look itself.
-const everyMs = 500;
+const everyMs = 1000;
 const buckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
 
 /**
- * Records how late timers fire, sampled twice a second: what comes in waits as long for the event loop.
+ * Records how late timers fire, sampled once a second: what comes in waits as long for the event loop.
  * A histogram, so that processes can be put together and scrapers do not disturb each other.
  */
 export function watchEventLoop(metrics: Metrics): Disposable {

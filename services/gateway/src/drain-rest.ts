@@ -22,8 +22,8 @@ export function drainRest(request: IncomingMessage, done: () => void): void {
     if (dropped > maxBytes) finish();
   });
   for (const end of ['end', 'close', 'error']) request.once(end, finish);
-  if (request.destroyed) return finish();
   // A reader that stopped early may have paused both.
   request.socket.resume();
-  request.resume();
+  if (request.destroyed) finish();
+  else request.resume();
 }

@@ -171,10 +171,11 @@ export class Publisher {
     const object = recordObject(record.id);
     const bytes = encodeStoredRecord(record);
     return retried(async () => {
-      // A store can say that it has created what it does not keep: only a second write that finds the record proves it.
-      const isCreated = (await this.#store.putIfAbsent(object, bytes)) === 'created';
-      if (isCreated && (await this.#store.putIfAbsent(object, bytes)) === 'exists') return record;
-      if (isCreated) throw new StoreUnavailable('the store has not kept the record that it confirmed');
+      // A store can confirm what it does not keep: one of two writes must find the other.
+      const put = () => this.#store.putIfAbsent(object, bytes);
+      const created = (await Promise.all([put(), put()])).filter((outcome) => outcome === 'created').length;
+      if (created === 1) return record;
+      if (created === 2) throw new StoreUnavailable('the store has not kept the record that it confirmed');
       const earlier = await this.find(record.id, record);
       if (earlier && (isClaimed || earlier.mediaKey === record.mediaKey)) return earlier;
       return this.#commit({ ...record, id: newMediaId() }, false);
