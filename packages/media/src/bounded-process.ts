@@ -49,9 +49,9 @@ export async function boundedEnd(child: ChildProcess, bounds: ProcessBounds): Pr
   };
   child.stdout?.on('data', count);
   child.stderr?.on('data', count);
-  // The launcher writes there, the tool cannot.
+  // The launcher writes there, the tool cannot. A process without a free descriptor leaves `stdio` undefined (Node 24).
   let hasStarted = true;
-  child.stdio[3]?.once('data', () => {
+  child.stdio?.[3]?.once('data', () => {
     hasStarted = false;
   });
   const deadline = AbortSignal.timeout(bounds.deadlineMs);
