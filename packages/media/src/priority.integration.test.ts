@@ -9,7 +9,7 @@ test.each([0, 10])('a tool runs at the priority that it is given: %i', async (ni
   const stopped = new AbortController();
   const child = startInSandbox(['sleep', '10'], { ...limits, niceness }, {});
   const ended = boundedEnd(child, { deadlineMs: 10_000, mostOutputBytes: 1000, signal: stopped.signal });
-  expect(getPriority(child.pid)).toBe(niceness);
+  await expect.poll(() => getPriority(child.pid), { timeout: 5000 }).toBe(niceness);
   stopped.abort();
   await expect(ended).rejects.toThrow();
 });

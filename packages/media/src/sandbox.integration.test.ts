@@ -52,7 +52,7 @@ test.runIf(canHijack)('a hijacked tool reaches its input and its job folder, and
 const launcher = join(import.meta.dirname, 'sandbox');
 const launched = (mode: string, ...tool: string[]) => [
   mode,
-  ...'20 5 1000000000 1000000000 0'.split(' '),
+  ...'20 5 1000000000 1000000000 0 0'.split(' '),
   '--',
   ...tool,
 ];

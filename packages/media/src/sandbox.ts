@@ -1,6 +1,4 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
-import { setPriority } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { boundedEnd } from './bounded-process.ts';
 import { collectOutput } from './tool-answer.ts';
@@ -47,26 +45,13 @@ export function setSandboxMode(to: SandboxMode): void {
 /** Starts a tool that reads untrusted bytes, as the leader of a process group; boundedEnd waits for it. */
 export function startInSandbox(
   tool: readonly [string, ...string[]],
-  { seconds, cpuSeconds, addressBytes, dataBytes, fileBytes, niceness }: ToolLimits,
+  { seconds, cpuSeconds, addressBytes, dataBytes, fileBytes, niceness = 0 }: ToolLimits,
   { reads = [], writes = [] }: ToolFiles,
 ): ChildProcess {
-  const limits = [seconds + margin, cpuSeconds, addressBytes, dataBytes ?? unlimited, fileBytes].map(String);
+  const limits = [seconds + margin, cpuSeconds, addressBytes, dataBytes ?? unlimited, fileBytes, niceness].map(String);
   const files = [...reads.flatMap((path) => ['-r', path]), ...writes.flatMap((path) => ['-w', path])];
   const args = [mode, ...limits, ...files, '--', ...tool];
-  const child = spawn(launcher, args, { stdio: ['ignore', 'pipe', 'pipe', 'pipe'], detached: true });
-  // The launcher becomes the tool, whose threads inherit it.
-  if (niceness && child.pid) lowerPriority(child.pid, niceness);
-  return child;
-}
-
-// Where the kernel schedules sessions as groups (sched(7), autogroup), a nice value counts within one alone, and a tool has a session of its own.
-function lowerPriority(pid: number, niceness: number): void {
-  setPriority(pid, niceness);
-  try {
-    writeFileSync(`/proc/${pid}/autogroup`, String(niceness));
-  } catch {
-    // No such groups here.
-  }
+  return spawn(launcher, args, { stdio: ['ignore', 'pipe', 'pipe', 'pipe'], detached: true });
 }
 
 const trial: ToolLimits = { seconds: 10, cpuSeconds: 5, addressBytes: 1024 ** 3, fileBytes: 0 };
