@@ -186,7 +186,7 @@ const mistakes: Record<string, readonly Mistake[]> = {
     ['cache-redis/redis: memory is not requested', 'StatefulSet/cache-redis', `${container}.resources`, undefined],
     ['gateway: a limit of 1024 MiB is below', 'ConfigMap/gateway', 'data.UPLOAD_BUFFER_BYTES', '1073741824'],
     ['probe-worker: a limit of 3072 MiB is below', 'ConfigMap/probe-worker', 'data.FILM_CONCURRENCY', '4'],
-    ['rendition-worker: a limit of 13312 MiB is below', 'ConfigMap/rendition-worker', 'data.CONCURRENCY', '2'],
+    ['rendition-worker: a limit of 17408 MiB is below', 'ConfigMap/rendition-worker', 'data.CONCURRENCY', '2'],
     [
       'queue-redis: a limit of 512 MiB is below',
       'StatefulSet/queue-redis',

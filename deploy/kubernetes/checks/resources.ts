@@ -40,7 +40,7 @@ function memoryFaults(container: Container, { name, pod }: Workload, manifests: 
   const needs: Record<string, number> = {
     gateway: gatewayItself + Number(config['UPLOAD_BUFFER_BYTES']) + Number(config['UNVERIFIED_BUFFER_BYTES']),
     'probe-worker': workerItself + films * ffprobeBytes,
-    'rendition-worker': workerItself + (jobs + films + slow) * renditionBytes,
+    'rendition-worker': workerItself + (jobs + 2 * films + slow) * renditionBytes,
   };
   const needed = needs[serviceOf(container) ?? ''] ?? 2 * maxmemory(container);
   const limit = quantity(container.resources?.limits?.['memory']);
@@ -58,7 +58,7 @@ function scratchFaults(container: Container, { name, pod }: Workload, manifests:
   const mount = container.volumeMounts?.find(({ mountPath }) => mountPath === config['SCRATCH_DIR']);
   const size = quantity(pod.volumes?.find((volume) => volume.name === mount?.name)?.emptyDir?.sizeLimit);
   const largest = Math.max(mediaBytes, ...manifests.map(({ data }) => Number(data?.['MAX_MEDIA_BYTES'] ?? 0)));
-  const films = Number(config['FILM_CONCURRENCY']) + Number(config['SLOW_CONCURRENCY']);
+  const films = 2 * Number(config['FILM_CONCURRENCY']) + Number(config['SLOW_CONCURRENCY']);
   const needed = 2 * largest * (Number(config['CONCURRENCY']) + films) + films * filmBytes;
   const disk = quantity(container.resources?.limits?.['ephemeral-storage']);
   return size >= needed && disk >= size ? [] : [`${name}: scratch has no room for ${needed / MiB} MiB`];

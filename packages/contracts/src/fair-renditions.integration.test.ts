@@ -10,7 +10,7 @@ import {
   type RenditionQuestion,
   serveRenditions,
 } from './rendition.ts';
-import { Deferred } from './slow-lane.ts';
+import { Deferred } from './slower-lane.ts';
 
 let redis: RunningRedis;
 let parts: AsyncDisposableStack;
@@ -24,7 +24,7 @@ beforeEach(async () => {
   await redis.command('FLUSHALL');
   parts = new AsyncDisposableStack();
   client = parts.use(new RenditionClient(connectionTo(redis.url)));
-  await waitUntil('a connection', 5000, async () => (await client.backlogs()).size === 3);
+  await waitUntil('a connection', 5000, async () => (await client.backlogs()).size === 4);
 });
 afterEach(() => parts.disposeAsync());
 
@@ -49,18 +49,19 @@ type Render = (question: RenditionQuestion, lane: Lane) => Promise<RenditionAnsw
 /** A worker with one place in each lane, and in which order and lane it was asked for media. */
 function worker(render: Render = async () => ({ outcome: 'made' })) {
   const asked: string[] = [];
+  const medium: string[] = [];
   const slow: string[] = [];
   const ends: JobEnd[] = [];
   const serving = {
     ...{ pictureConcurrency: 1, filmConcurrency: 1, slowConcurrency: 1, graceSeconds: 0 },
     render: async (question: RenditionQuestion, _: AbortSignal, lane: Lane) => {
-      (lane === 'slow' ? slow : asked).push(question.mediaKey);
+      ({ quick: asked, medium, slow })[lane].push(question.mediaKey);
       return render(question, lane);
     },
     ended: (end: JobEnd) => ends.push(end),
   };
   for (const queue of serveRenditions(serving, connectionTo(redis.url))) parts.use(queue);
-  return { asked, slow, ends };
+  return { asked, medium, slow, ends };
 }
 
 /** Renders everything at once but `mediaKey`, which waits for `goOn`. */
@@ -136,7 +137,7 @@ test('an owner whose jobs are done has no turns behind them', async () => {
   await parts.disposeAsync();
   parts = new AsyncDisposableStack();
   client = parts.use(new RenditionClient(connectionTo(redis.url)));
-  await waitUntil('a connection', 5000, async () => (await client.backlogs()).size === 3);
+  await waitUntil('a connection', 5000, async () => (await client.backlogs()).size === 4);
   await publish('b', 3);
   await publish('a', 1, 31);
   const later = worker().asked;
@@ -153,19 +154,29 @@ test('jobs of no known owner share one turn', async () => {
 });
 
 const costly: Render = async ({ mediaKey }, lane) => {
-  if (lane === 'ordinary' && mediaKey.startsWith('a')) throw new Deferred();
+  if (lane !== 'slow' && mediaKey.startsWith('a')) throw new Deferred();
   return { outcome: 'made' };
 };
 
-test('what costs too much is done in the slow lane, once', async () => {
+test('a video that costs too much for two lanes is made in the third, once', async () => {
   await publish('a', 3, 1, 'avi');
-  const { asked, slow, ends } = worker(costly);
+  const { asked, medium, slow, ends } = worker(costly);
   await all(slow, 3);
-  expect(asked).toEqual(['a1', 'a2', 'a3']);
-  expect(slow).toEqual(['a1', 'a2', 'a3']);
-  await waitUntil('their ends', 5000, async () => ends.length === 6);
-  const outcomes = ends.map(({ queue, outcome }) => `${queue} ${outcome}`).sort();
-  expect(new Set(outcomes)).toEqual(new Set(['rendition-films deferred', 'rendition-slow answered']));
+  expect([asked, medium, slow]).toEqual(Array(3).fill(['a1', 'a2', 'a3']));
+  await waitUntil('their ends', 5000, async () => ends.length === 9);
+  const outcomes = new Set(ends.map(({ queue, outcome }) => `${queue} ${outcome}`));
+  expect([...outcomes].sort()).toEqual([
+    'rendition-films deferred',
+    'rendition-medium deferred',
+    'rendition-slow answered',
+  ]);
+});
+
+test('pictures that cost too much go to the slow lane at once', async () => {
+  await publish('a', 1, 1, 'jpg');
+  const { medium, slow } = worker(costly);
+  await all(slow, 1);
+  expect(medium).toEqual([]);
 });
 
 test("one owner's hundred expensive videos do not hold up another's photo and video", async () => {
@@ -174,7 +185,7 @@ test("one owner's hundred expensive videos do not hold up another's photo and vi
   const over = Promise.withResolvers<void>();
   const { asked, slow } = worker(async (question, lane) => {
     if (lane === 'slow') await over.promise;
-    else await pause.render(question, lane);
+    if (lane === 'quick') await pause.render(question, lane);
     return costly(question, lane);
   });
   await pause.begun;
@@ -188,7 +199,7 @@ test("one owner's hundred expensive videos do not hold up another's photo and vi
   over.resolve();
 });
 
-test('what waits in the slow lane is not begun again elsewhere, however often viewers ask', async () => {
+test('what is in the slow lane is not begun again elsewhere, however often viewers ask', async () => {
   await publish('a', 1, 1, 'avi');
   const goOn = Promise.withResolvers<void>();
   const { asked, slow } = worker(async (question, lane) => {
@@ -205,10 +216,10 @@ test('what waits in the slow lane is not begun again elsewhere, however often vi
   goOn.resolve();
 });
 
-test('what ended in the slow lane may be done again', async () => {
+test('what has ended in the slow lane may be done again', async () => {
   await publish('a', 1, 1, 'avi');
   const { asked, slow, ends } = worker(costly);
-  await waitUntil('its end', 5000, async () => ends.length === 2);
+  await waitUntil('its end', 5000, async () => ends.length === 3);
   await forgetEnds();
   const question = { mediaKey: 'a1', type: 'avi', set: 'film', owner: 'a' } as const;
   await expect(client.make(question, { waitMs: 5000, signal })).rejects.toThrow('no answer');

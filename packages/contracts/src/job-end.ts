@@ -1,6 +1,6 @@
 import type { Job } from 'bullmq';
 import { diedWithIt } from './died-with-it.ts';
-import { Deferred } from './slow-lane.ts';
+import { Deferred } from './slower-lane.ts';
 
 /** How a job ended, for the worker's log and metrics. */
 export interface JobEnd {

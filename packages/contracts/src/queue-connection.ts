@@ -32,7 +32,7 @@ export interface JobData<Q> {
   readonly deadline: number;
   /** The trace that the job belongs to (W3C Trace Context); jobs that belong to none have none. */
   readonly traceparent?: string | undefined;
-  /** The channel for the end of the job; in the slow lane nobody waits for it. */
+  /** The channel for the end of the job; in a slower lane nobody waits for it. */
   readonly reply?: string;
   readonly question: Q;
   /** Of `JobSeals`. */

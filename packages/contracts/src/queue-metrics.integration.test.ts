@@ -29,7 +29,7 @@ test('each queue reports its backlog, attended or not, and nothing while Redis i
   const waiting = renditions.make(wanted, { waitMs: 20_000, signal: over.signal });
   waiting.catch(() => {});
   await waitUntil('what waits', 5000, async () => (await told('waiting_jobs'))['rendition-films'] === 2);
-  const renditionJobs = { 'rendition-pictures': 2, 'rendition-films': 2, 'rendition-slow': 0 };
+  const renditionJobs = { 'rendition-pictures': 2, 'rendition-films': 2, 'rendition-medium': 0, 'rendition-slow': 0 };
   const all = { 'probe-photos': 0, 'probe-films': 0, ...renditionJobs };
   expect(await told('waiting_jobs')).toEqual(all);
   await waitUntil('a second', 5000, async () => (await told('oldest_job_age_seconds'))['rendition-films'] >= 1);

@@ -25,8 +25,8 @@ export interface RenditionQuestion {
  */
 export type RenditionAnswer = Rendered | { readonly outcome: 'unsupported'; readonly why: 'owner_blocked' };
 
-/** `ordinary`: what costs too much there is Deferred. `slow`: everything else, with a concurrency of its own. */
-export type Lane = 'ordinary' | 'slow';
+/** Every job begins in `quick`. What costs too much there is Deferred: pictures to `slow`, videos to `medium` and from there to `slow`. */
+export type Lane = 'quick' | 'medium' | 'slow';
 
 // The one owner of all jobs whose owner is not known.
 const unknownOwner = 'unknown';
@@ -34,8 +34,10 @@ const unknownOwner = 'unknown';
 // Pictures that somebody waits for must not wait behind films, which take minutes.
 const queues = { pictures: 'rendition-pictures', film: 'rendition-films' };
 const queueOf = (set: RenditionSet) => (set === 'film' ? 'film' : 'pictures');
-const slowLane = { name: 'rendition-slow', ownerOf: ({ owner = unknownOwner }: RenditionQuestion) => owner };
-// After days of uploads, or of expensive ones in the slow lane, renditions are still worth making.
+const ownerOf = ({ owner = unknownOwner }: RenditionQuestion) => owner;
+const mediumLane = { name: 'rendition-medium', ownerOf };
+const slowLane = { name: 'rendition-slow', ownerOf };
+// After days of uploads, or of expensive ones in a slower lane, renditions are still worth making.
 const begunWithinMs = 7 * 24 * 60 * 60_000;
 // A net for a store that hangs: rendering has bounds of its own.
 const mostSeconds = 60 * 60;
@@ -70,6 +72,7 @@ export class RenditionClient implements AsyncDisposable {
     this.#backlogs = new Backlogs({
       [queues.pictures]: this.#queues.pictures,
       [queues.film]: this.#queues.film,
+      [mediumLane.name]: opened(mediumLane.name),
       [slowLane.name]: opened(slowLane.name),
     });
   }
@@ -120,32 +123,33 @@ function jobIdOf({ set, type, mediaKey }: RenditionQuestion): string {
 
 interface ServedRenditions {
   readonly pictureConcurrency: number;
+  /** In each of the lanes `quick` and `medium`. */
   readonly filmConcurrency: number;
   readonly slowConcurrency: number;
   readonly graceSeconds: number;
-  /** Throws Deferred if the job costs too much for the lane `ordinary`. */
+  /** Throws Deferred if the job costs too much for a lane other than `slow`. */
   readonly render: (question: RenditionQuestion, signal: AbortSignal, lane: Lane) => Promise<RenditionAnswer>;
   readonly ended: (end: JobEnd, question?: RenditionQuestion) => void;
 }
 
-/** The rendition worker's end of the rendition wire: all three queues. */
+/** The rendition worker's end of the rendition wire: all of its queues. */
 export function serveRenditions(
   { pictureConcurrency, filmConcurrency, slowConcurrency, graceSeconds, render: answer, ended }: ServedRenditions,
   connection: QueueConnection,
 ): readonly ServedQueue<RenditionQuestion, RenditionAnswer>[] {
-  const served = (name: string, concurrency: number, lane: Lane) =>
+  const served = (name: string, concurrency: number, lane: Lane, ...slowerLanes: (typeof slowLane)[]) =>
     new ServedQueue<RenditionQuestion, RenditionAnswer>(
       {
-        ...{ name, concurrency, graceSeconds, mostSeconds },
-        ...(lane === 'ordinary' && { slowLane }),
+        ...{ name, concurrency, graceSeconds, mostSeconds, slowerLanes },
         answer: (question, signal) => answer(question, signal, lane),
         ended,
       },
       connection,
     );
   return [
-    served(queues.pictures, pictureConcurrency, 'ordinary'),
-    served(queues.film, filmConcurrency, 'ordinary'),
+    served(queues.pictures, pictureConcurrency, 'quick', slowLane),
+    served(queues.film, filmConcurrency, 'quick', mediumLane, slowLane),
+    served(mediumLane.name, filmConcurrency, 'medium', slowLane),
     served(slowLane.name, slowConcurrency, 'slow'),
   ];
 }

@@ -15,7 +15,7 @@ import {
   within,
 } from './queue-connection.ts';
 import { encodeReply, type WireEnd } from './replies.ts';
-import { Deferred, SlowLane, type SlowLaneOptions } from './slow-lane.ts';
+import { Deferred, SlowerLane, type SlowerLaneOptions } from './slower-lane.ts';
 import { SparingWorker } from './sparing-worker.ts';
 
 // A job that kills two workers fails.
@@ -42,8 +42,8 @@ interface Serving<Q, A> {
    * worker's; what is thrown otherwise, or when time is up, fails the job.
    */
   readonly answer: (question: Q, signal: AbortSignal) => Promise<A>;
-  /** Where a job moves if `answer` throws Deferred. */
-  readonly slowLane?: SlowLaneOptions<Q>;
+  /** The first is where a job moves if `answer` throws Deferred; one that is in any of them is not begun here. */
+  readonly slowerLanes?: readonly SlowerLaneOptions<Q>[];
   /** Gets the question too, where the job still has it and is not forged. */
   readonly ended: (end: JobEnd, question?: Q) => void;
 }
@@ -65,12 +65,12 @@ export class ServedQueue<Q, A> implements AsyncDisposable {
   readonly #answer: Serving<Q, A>['answer'];
   readonly #mostMs: number | undefined;
   readonly #runs = new Set<JobRun<A>>();
-  readonly #slowLane: SlowLane<Q> | undefined;
+  readonly #slowerLanes: readonly SlowerLane<Q>[];
   #stop: Error | undefined;
   readonly #log: QueueConnection['log'];
 
   constructor(
-    { name, concurrency, graceSeconds, mostSeconds, answer, slowLane, ended }: Serving<Q, A>,
+    { name, concurrency, graceSeconds, mostSeconds, answer, slowerLanes = [], ended }: Serving<Q, A>,
     connection: QueueConnection,
   ) {
     this.#seals = new JobSeals(connection);
@@ -79,7 +79,7 @@ export class ServedQueue<Q, A> implements AsyncDisposable {
     this.#mostMs = mostSeconds && mostSeconds * 1000;
     this.#redis = this.#parts.use(connectPatiently(connection));
     const lane = { redis: this.#redis, seals: this.#seals };
-    this.#slowLane = slowLane && this.#parts.use(new SlowLane<Q>(slowLane, lane));
+    this.#slowerLanes = slowerLanes.map((slower) => this.#parts.use(new SlowerLane<Q>(slower, lane)));
     const process = (job: ServedJob<Q, A>, token = '') => this.#inTrace(job, token);
     const worker = new SparingWorker<JobData<Q>, SealedAnswer<A>>(name, process, {
       connection: this.#redis,
@@ -145,7 +145,7 @@ export class ServedQueue<Q, A> implements AsyncDisposable {
     if (!isOfAnother && !this.#seals.hasAdded(place, job.data)) throw new UnrecoverableError(forged);
     if (!(remaining > 0)) throw new UnrecoverableError(late);
     if (isOfAnother) return this.#leave(job, token, remaining);
-    if (await this.#slowLane?.has(String(job.id))) throw new Deferred();
+    if (await this.#isInSlowerLane(String(job.id))) throw new Deferred();
     const run = new JobRun<A>(job, token, this.#mostMs ?? remaining);
     this.#runs.add(run);
     if (this.#stop) run.takeAway(this.#stop);
@@ -153,11 +153,16 @@ export class ServedQueue<Q, A> implements AsyncDisposable {
       return this.#seals.sealAnswer(place, await run.result((signal) => this.#answer(job.data.question, signal)));
     } catch (error) {
       if (run.isTakenAway) return giveBack(job, token, { isLost: this.#stop === undefined });
-      if (error instanceof Deferred) await this.#slowLane?.add(job);
+      if (error instanceof Deferred) await this.#slowerLanes[0]?.add(job);
       throw error;
     } finally {
       this.#runs.delete(run);
     }
+  }
+
+  async #isInSlowerLane(jobId: string): Promise<boolean> {
+    const found = await Promise.all(this.#slowerLanes.map((lane) => lane.has(jobId)));
+    return found.includes(true);
   }
 
   // After the end is in Redis, so that who looks at the job learns the same. What is lost is found by looking.

@@ -4,31 +4,31 @@ import type { JobSeals } from './job-seals.ts';
 import { OwnerTurns } from './owner-turns.ts';
 import { closingMs, type JobData, queuePrefix, within } from './queue-connection.ts';
 
-/** The job costs too much for the queue it came from: it moves to that queue's slow lane. */
+/** The job costs too much for the queue it came from: it moves to the next slower lane. */
 export class Deferred extends Error {
   override readonly name = 'Deferred';
 
   constructor() {
-    super('deferred to the slow lane');
+    super('deferred to a slower lane');
   }
 }
 
 /** Which queue that is, and whose turn a job takes there. */
-export interface SlowLaneOptions<Q> {
+export interface SlowerLaneOptions<Q> {
   readonly name: string;
   readonly ownerOf: (question: Q) => string;
 }
 
 /** The queue that a worker moves expensive jobs to. It has a concurrency of its own, and owners take turns in it. */
-export class SlowLane<Q> implements AsyncDisposable {
+export class SlowerLane<Q> implements AsyncDisposable {
   readonly #queue: Queue<JobData<Q>, unknown, string>;
   readonly #turns: OwnerTurns;
   readonly #redis: RedisClient;
   readonly #seals: JobSeals;
-  readonly #ownerOf: SlowLaneOptions<Q>['ownerOf'];
+  readonly #ownerOf: SlowerLaneOptions<Q>['ownerOf'];
 
   /** The connection is the caller's to dispose of. */
-  constructor({ name, ownerOf }: SlowLaneOptions<Q>, { redis, seals }: { redis: RedisClient; seals: JobSeals }) {
+  constructor({ name, ownerOf }: SlowerLaneOptions<Q>, { redis, seals }: { redis: RedisClient; seals: JobSeals }) {
     this.#redis = redis;
     this.#seals = seals;
     this.#ownerOf = ownerOf;

@@ -68,7 +68,7 @@ export function renditionEvents(log: Log, metrics: Metrics): RenditionEvents {
       work.observe({ queue, outcome }, workSeconds);
       const about = { queue, jobId, mediaKey, outcome, seconds };
       if (outcome === 'removed') log.info(about, 'media was removed before its renditions were made');
-      else if (outcome === 'deferred') log.info(about, 'Job deferred to the slow lane');
+      else if (outcome === 'deferred') log.info(about, 'Job deferred to a slower lane');
       else if (error) log.error({ ...about, err: error }, 'job failed');
       else log.debug(about, 'job answered');
     },

@@ -6,31 +6,40 @@ import type { PictureBounds } from '@echodrop/media/render-pictures';
 export interface LaneLimits {
   readonly film: VideoBounds;
   readonly pictures: PictureBounds;
-  /** Whether what costs more is deferred to the slow lane; else it is `too_costly` for good. */
+  /** Whether what costs more is deferred to a slower lane; else it is `too_costly` for good. */
   readonly defers: boolean;
+  /** What a video may take by the clock, beside three times its estimate. */
+  readonly spareSeconds: number;
 }
 
-// The slow lane runs at low priority: on one machine with the ordinary one it takes the processor time that is left. So it has more time by
-// the clock; what it may cost is bounded by processor time.
-const niceness = 10;
+// On one machine, a slower lane takes the processor time that the quicker ones leave. So the slow lane has more time by the clock; what a job
+// may cost there is bounded by processor time.
+const niceness = { medium: 5, slow: 10 };
+const pictures = { seconds: 15, animationPixels: 50_000_000 };
 
 /** The slow lane has the limits of docs/media.md. */
 export const laneLimits: Readonly<Record<Lane, LaneLimits>> = {
-  ordinary: {
-    // The longest that another owner's short video waits for the one that runs.
-    film: { seconds: 60, estimatedSeconds: 20 },
-    pictures: { seconds: 15, animationPixels: 50_000_000 },
-    defers: true,
+  // The longest that another owner's short video waits for the one that runs.
+  quick: { film: { seconds: 8, estimatedSeconds: 2 }, pictures, defers: true, spareSeconds: 2 },
+  medium: {
+    film: { seconds: 60, estimatedSeconds: 20, niceness: niceness.medium },
+    pictures: { ...pictures, niceness: niceness.medium },
+    ...{ defers: true, spareSeconds: 15 },
   },
-  slow: { film: { niceness }, pictures: { seconds: 10 * 60, niceness }, defers: false },
+  slow: {
+    film: { niceness: niceness.slow },
+    pictures: { seconds: 10 * 60, niceness: niceness.slow },
+    ...{ defers: false, spareSeconds: Number.POSITIVE_INFINITY },
+  },
 };
 
 /**
- * The limits for a video that is estimated at `estimatedSeconds` of processor time. In a lane that defers it gets three times as long by the
- * clock and 15 s: a file that lies about its length, or does not say it, must not hold the lane.
+ * The limits for a video that is estimated at `estimatedSeconds` of processor time. A file that lies about its length, or does not say it, must
+ * not hold a lane that defers.
  */
 export function limitsOfEstimate(limits: LaneLimits, estimatedSeconds: number): LaneLimits {
+  const { film, spareSeconds } = limits;
   if (!limits.defers) return limits;
-  const { seconds = Number.POSITIVE_INFINITY } = limits.film;
-  return { ...limits, film: { ...limits.film, seconds: Math.min(seconds, 15 + Math.ceil(3 * estimatedSeconds)) } };
+  const { seconds = Number.POSITIVE_INFINITY } = film;
+  return { ...limits, film: { ...film, seconds: Math.min(seconds, spareSeconds + Math.ceil(3 * estimatedSeconds)) } };
 }

@@ -3,7 +3,7 @@ import { getPriority, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import type { Lane, RenditionAnswer } from '@echodrop/contracts/rendition';
-import { Deferred } from '@echodrop/contracts/slow-lane';
+import { Deferred } from '@echodrop/contracts/slower-lane';
 import { ToolStopped } from '@echodrop/media/bounded-process';
 import type { MediaType } from '@echodrop/media/media-type';
 import { filmRecipe, fullRecipe, pictureRecipes, type RenditionSet } from '@echodrop/media/recipes';
@@ -63,7 +63,7 @@ interface Job {
 function make(
   mediaKey: string,
   { type, set, owner }: Job,
-  { limits = laneLimits.ordinary, tools = 'these' }: { limits?: LaneLimits; tools?: string } = {},
+  { limits = laneLimits.quick, tools = 'these' }: { limits?: LaneLimits; tools?: string } = {},
 ): Promise<RenditionAnswer> {
   const rendering = { store, scratchDir, maxPixels: 1_000_000, typesOff: new Set<never>(), limits, tools, events };
   const question = { mediaKey, type, set, ...(owner && { owner }) };
@@ -89,7 +89,7 @@ function withFilm(lane: Lane, others: LaneLimits['film']): LaneLimits {
 
 test('a video that is estimated at too long is deferred at once, and made in the slow lane', async () => {
   const mediaKey = await uploaded(film);
-  const limits = withFilm('ordinary', { estimatedSeconds: 0 });
+  const limits = withFilm('quick', { estimatedSeconds: 0 });
   await expect(make(mediaKey, video, { limits })).rejects.toThrow(Deferred);
   expect(await namesOf(mediaKey)).toEqual([]);
   expect(await make(mediaKey, video, { limits: laneLimits.slow })).toEqual(made);
@@ -98,7 +98,7 @@ test('a video that is estimated at too long is deferred at once, and made in the
 
 test('its pictures are made when a page asks for them', async () => {
   const mediaKey = await uploaded(film);
-  const limits = withFilm('ordinary', { estimatedSeconds: 0 });
+  const limits = withFilm('quick', { estimatedSeconds: 0 });
   expect(await make(mediaKey, { ...video, set: 'pictures' }, { limits })).toEqual(made);
   expect(await namesOf(mediaKey)).toContain(nameOf(pictureRecipes.large));
 });
@@ -107,7 +107,7 @@ test('so is one that takes too long, whatever its file says, and its pictures', 
   const mediaKey = await uploaded(film);
   await using ffmpeg = await sleepyFfmpeg();
   // Long enough for a busy machine to start the script.
-  const limits = { ...withFilm('ordinary', { seconds: 2.5 }), pictures: { seconds: 2.5 } };
+  const limits = { ...withFilm('quick', { seconds: 2.5 }), pictures: { seconds: 2.5 } };
   await expect(make(mediaKey, video, { limits })).rejects.toThrow(Deferred);
   expect(await ffmpeg.started()).toBe(2);
   await ffmpeg.allEnded(0);
@@ -120,7 +120,7 @@ test('so is one that takes too long, whatever its file says, and its pictures', 
 test('of an animation with too many pixels all still pictures are made, and the animation in the slow lane', async () => {
   const mediaKey = await uploaded(gif(frame, { ...frame, colour: 'red' }, { ...frame, colour: 'blue' }));
   const animation: Job = { type: 'gif', set: 'pictures' };
-  const limits = { ...laneLimits.ordinary, pictures: { animationPixels: 10 } };
+  const limits = { ...laneLimits.quick, pictures: { animationPixels: 10 } };
   await expect(make(mediaKey, animation, { limits })).rejects.toThrow(Deferred);
   expect(await namesOf(mediaKey)).toContain(nameOf(pictureRecipes.large));
   expect(await namesOf(mediaKey)).not.toContain(nameOf(fullRecipe('gif')));
@@ -171,7 +171,8 @@ const photo: Job = { type: 'jpg', set: 'pictures' };
 
 describe.each([
   ['slow', 10],
-  ['ordinary', getPriority()],
+  ['medium', 5],
+  ['quick', getPriority()],
 ] as const)('in the %s lane', (lane, niceness) => {
   test.each([
     ['ffmpeg', 'a video and its poster', video],
@@ -192,15 +193,17 @@ test('pictures that take too long in the slow lane are ended', async () => {
   await node.allEnded(0);
 });
 
-test('pictures have 15 seconds in the ordinary lane, and 10 minutes in the slow one', () => {
-  expect(Object.values(laneLimits).map(({ pictures }) => pictures.seconds)).toEqual([15, 600]);
+test('pictures have 15 seconds, and 10 minutes in the slow lane', () => {
+  expect(Object.values(laneLimits).map(({ pictures }) => pictures.seconds)).toEqual([15, 15, 600]);
 });
 
-test('a video gets as long as its file lets expect, and 15 seconds', () => {
-  const { ordinary, slow } = laneLimits;
-  expect(limitsOfEstimate(ordinary, 0).film.seconds).toBe(15);
-  expect(limitsOfEstimate(ordinary, 20).film.seconds).toBe(60);
-  expect(limitsOfEstimate(slow, 0)).toBe(slow);
+test.each([
+  ['quick', 0, 2],
+  ['quick', 2, 8],
+  ['medium', 0, 15],
+  ['medium', 20, 60],
+] as const)('in the %s lane a video that is estimated at %i s gets %i s', (lane, estimated, seconds) => {
+  expect(limitsOfEstimate(laneLimits[lane], estimated).film.seconds).toBe(seconds);
 });
 
 test('what killed its workers is too costly once it has done so again', async () => {

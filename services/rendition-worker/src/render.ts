@@ -3,7 +3,7 @@ import { mkdir, mkdtempDisposable } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import type { RenditionAnswer, RenditionQuestion } from '@echodrop/contracts/rendition';
-import { Deferred } from '@echodrop/contracts/slow-lane';
+import { Deferred } from '@echodrop/contracts/slower-lane';
 import { ToolStopped } from '@echodrop/media/bounded-process';
 import { filmTracks } from '@echodrop/media/ffprobe';
 import { isFilm, type LocalMedia } from '@echodrop/media/local-media';

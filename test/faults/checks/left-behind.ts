@@ -5,7 +5,14 @@ import type { System } from '../start-system.ts';
 import type { Finding } from './finding.ts';
 import { keysBelow, type RecordInStore } from './stored-records.ts';
 
-const queues = ['probe-photos', 'probe-films', 'rendition-pictures', 'rendition-films', 'rendition-slow'];
+const queues = [
+  'probe-photos',
+  'probe-films',
+  'rendition-pictures',
+  'rendition-films',
+  'rendition-medium',
+  'rendition-slow',
+];
 const lengths = { wait: 'LLEN', active: 'LLEN', prioritized: 'ZCARD', delayed: 'ZCARD', paused: 'LLEN' } as const;
 // The store's clock tells seconds: what was written in this one is old as well.
 const nothingIsYoung = -2000;
