@@ -6,6 +6,7 @@ import { newest } from '@echodrop/archive/listing';
 import { ownerHash } from '@echodrop/archive/owner';
 import type { Caller } from '@echodrop/contracts/verification';
 import { FilesystemObjectStore } from '@echodrop/object-store/filesystem-object-store';
+import { recordObject } from '@echodrop/object-store/object-keys';
 import { StoreUnavailable } from '@echodrop/object-store/object-store';
 import { expect, test, vi } from 'vitest';
 import { Publisher } from './publish.ts';
@@ -26,6 +27,22 @@ class FaultyStore extends FilesystemObjectStore {
     this.refusals.splice(at, 1);
     await this.refused();
     throw new StoreUnavailable('away for a moment');
+  }
+}
+
+/** A store whose answers to the first write of a record are lost, and which then does not find it once. */
+class ForgetfulStore extends FaultyStore {
+  #lost = 2;
+  #notFound = 1;
+
+  override async putIfAbsent(key: string, bytes: Buffer) {
+    const answer = await super.putIfAbsent(key, bytes);
+    if (key.startsWith('records/') && this.#lost-- > 0) throw new StoreUnavailable('the answer is lost');
+    return answer;
+  }
+
+  override async read(key: string, options?: Parameters<FilesystemObjectStore['read']>[1]) {
+    return key.startsWith('records/') && this.#notFound-- > 0 ? undefined : super.read(key, options);
   }
 }
 
@@ -59,6 +76,14 @@ test.each([
   const { record, unlisted } = await publish(store);
   expect((await newest(store, { limit: 9 })).records.map(({ id }) => id)).toEqual([record.id]);
   expect(unlisted).toBe(0);
+});
+
+test('a record that the store has and does not find for a moment is the only one', async () => {
+  await using folder = await mkdtempDisposable(join(tmpdir(), 'publish-'));
+  await using store = new ForgetfulStore(folder.path);
+  const { record } = await publish(store);
+  const records = await store.list('records/', { limit: 9 });
+  expect(records.map(({ key }) => key)).toEqual([recordObject(record.id)]);
 });
 
 test('renditions are enqueued for the owner of the record', async () => {

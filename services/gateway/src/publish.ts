@@ -8,7 +8,7 @@ import { type MediaType, mediaTypeOf } from '@echodrop/media/media-type';
 import type { UnsupportedReason } from '@echodrop/media/unsupported';
 import { recordObject } from '@echodrop/object-store/object-keys';
 import { type ObjectStore, StoreUnavailable } from '@echodrop/object-store/object-store';
-import { encodeStoredRecord, isTombstone, newMediaId, type StoredRecord } from '@echodrop/record';
+import { encodeStoredRecord, isTombstone, newMediaId, type StoredRecord, type Tombstone } from '@echodrop/record';
 import type { MediaProbe } from './media-probe.ts';
 import type { ReceivedMedia } from './received-media.ts';
 import { mediaUnsupported, Refusal } from './refusals.ts';
@@ -103,24 +103,20 @@ export class Publisher {
       application,
     };
     // Beside the record, for whom an entry without one is passed over (decision 017).
-    const entered = enter(this.#store, listedAs(record)).then(
-      () => true,
-      () => false,
-    );
-    const published = await this.#commit(record, claimedId !== undefined).catch((cause) => {
+    const entered = this.#enter(record);
+    const published = await this.#commit(record, claimedId !== undefined).catch(async (cause) => {
+      await entered;
       throw new OutcomeUnknown('the record may have been written', { cause: new MediaFailure(media.key, { cause }) });
     });
-    let isListed = await entered;
-    if (published.id !== record.id || published.timestamp.getTime() !== record.timestamp.getTime()) {
-      await strike(this.#store, listedAs(record)).catch(() => {});
-      isListed = false;
-    }
+    await entered;
+    const isAsWritten = published.id === record.id && published.timestamp.getTime() === record.timestamp.getTime();
+    if (!isAsWritten) await strike(this.#store, listedAs(record)).catch(() => {});
     if (published.mediaKey === media.key) {
       // Nobody waits for the renditions: a queue that is down costs a later viewer some seconds, and the upload nothing.
       this.#renditions
         .enqueue({ mediaKey: media.key, type, owner: ownerHash(record) })
         .catch((error) => this.#events.renditionsUnasked(media.key, error));
-      if (!isListed) await this.#enter(published);
+      if (!isAsWritten) await this.#enter(published);
     } else await this.list(published);
     return published;
   }
@@ -134,15 +130,9 @@ export class Publisher {
    * The record of `id`, if there is one and it is of this user and application.
    * @throws Refusal `removed` where it was this user's; StoreUnavailable, UnreadableRecord
    */
-  async find(id: string, { provider, subject, application }: Owner): Promise<StoredRecord | undefined> {
-    const record = await findRecord(this.#store, id);
-    if (!record) return undefined;
-    if (isTombstone(record)) {
-      if (record.owner === ownerHash({ provider, subject })) throw new Refusal('removed');
-      return undefined;
-    }
-    const isTheirs = record.provider === provider && record.subject === subject && record.application === application;
-    return isTheirs ? record : undefined;
+  async find(id: string, owner: Owner): Promise<StoredRecord | undefined> {
+    const found = await findRecord(this.#store, id);
+    return found && recordOf(owner, found);
   }
 
   async #storedAndProbed(media: ReceivedMedia, signal: AbortSignal) {
@@ -176,21 +166,37 @@ export class Publisher {
       const created = (await Promise.all([put(), put()])).filter((outcome) => outcome === 'created').length;
       if (created === 1) return record;
       if (created === 2) throw new StoreUnavailable('the store has not kept the record that it confirmed');
-      const earlier = await this.find(record.id, record);
+      const found = await findRecord(this.#store, record.id);
+      // A node of the store that was away for a moment can answer so.
+      if (!found) throw new StoreUnavailable('the store does not find the record that it has');
+      const earlier = recordOf(record, found);
       if (earlier && (isClaimed || earlier.mediaKey === record.mediaKey)) return earlier;
       return this.#commit({ ...record, id: newMediaId() }, false);
     });
   }
 }
 
+/** @throws Refusal `removed` if it was the owner's */
+function recordOf(
+  { provider, subject, application }: Owner,
+  found: StoredRecord | Tombstone,
+): StoredRecord | undefined {
+  if (isTombstone(found)) {
+    if (found.owner === ownerHash({ provider, subject })) throw new Refusal('removed');
+    return undefined;
+  }
+  const isTheirs = found.provider === provider && found.subject === subject && found.application === application;
+  return isTheirs ? found : undefined;
+}
+
 /** Retries `work` while the store is unavailable. @throws StoreUnavailable after `commitMs` */
 async function retried<T>(work: () => Promise<T>): Promise<T> {
-  const end = Date.now() + commitMs;
+  const end = performance.now() + commitMs;
   for (;;) {
     try {
       return await work();
     } catch (error) {
-      if (!(error instanceof StoreUnavailable) || Date.now() > end) throw error;
+      if (!(error instanceof StoreUnavailable) || performance.now() > end) throw error;
       await sleep(commitPauseMs);
     }
   }
