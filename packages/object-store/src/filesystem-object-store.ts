@@ -11,6 +11,7 @@ import {
   longestList,
   type ObjectReading,
   type ObjectStore,
+  type ReadOptions,
   type StoredObject,
   StoreUnavailable,
   type UnfinishedWrite,
@@ -68,10 +69,7 @@ export class FilesystemObjectStore implements ObjectStore {
     return linked ? 'created' : 'exists';
   }
 
-  async read(
-    key: string,
-    { range, signal }: { range?: ByteRange; signal?: AbortSignal } = {},
-  ): Promise<ObjectReading | undefined> {
+  async read(key: string, { range, signal, crc32 }: ReadOptions = {}): Promise<ObjectReading | undefined> {
     const path = this.#pathOf(key);
     signal?.throwIfAborted();
     const handle = await fromDisk(open(path, 'r'), 'ENOENT', 'ENOTDIR');
@@ -82,7 +80,7 @@ export class FilesystemObjectStore implements ObjectStore {
       return undefined;
     }
     const object = described(key, facts);
-    return { ...object, body: storeBody(await bytesOf(handle, object.size, range), signal) };
+    return { ...object, body: storeBody(await bytesOf(handle, object.size, range), signal, range ? undefined : crc32) };
   }
 
   async stat(key: string): Promise<StoredObject | undefined> {

@@ -8,6 +8,7 @@ import {
   type ObjectReading,
   type ObjectStore,
   type PutOptions,
+  type ReadOptions,
   type StoredObject,
   type UnfinishedWrite,
   type WrittenObject,
@@ -46,13 +47,10 @@ export class MinioObjectStore implements ObjectStore {
     return this.#bucket.data.putIfAbsent(key, bytes);
   }
 
-  async read(
-    key: string,
-    { range, signal }: { range?: ByteRange; signal?: AbortSignal } = {},
-  ): Promise<ObjectReading | undefined> {
+  async read(key: string, { range, signal, crc32 }: ReadOptions = {}): Promise<ObjectReading | undefined> {
     assertObjectKey(key);
     if (range?.length === 0) return this.#readNothing(key);
-    const incoming = await this.#bucket.data.get(key, range && rangeHeader(range), signal);
+    const incoming = await this.#bucket.data.get(key, { range: range && rangeHeader(range), signal, crc32 });
     if (incoming === 'beyond') return this.#readNothing(key);
     return incoming && { key, ...incoming };
   }

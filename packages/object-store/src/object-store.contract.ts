@@ -54,6 +54,15 @@ export function objectStoreContract(open: () => Promise<OpenedStores>): void {
       },
     );
 
+    test('bytes that differ from the CRC-32 that a reader knows fail at their end', async () => {
+      const key = mediaObject(newMediaKey());
+      const { crc32 } = await store.put(key, inChunks(randomBytes(partBytes + 1), chunkBytes));
+      const read = async (known: string) =>
+        buffer((await store.read(key, { crc32: known }))?.body ?? Readable.from([]));
+      expect(await read(crc32)).toHaveLength(partBytes + 1);
+      await expect(read('00000000')).rejects.toThrow(StoreUnavailable);
+    });
+
     test('stores what comes in chunks of seven bytes', async () => {
       const key = mediaObject(newMediaKey());
       const bytes = randomBytes(200_003);

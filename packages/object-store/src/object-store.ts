@@ -47,6 +47,14 @@ export interface PutOptions {
   readonly isReplacement?: boolean;
 }
 
+/** What is read of an object. */
+export interface ReadOptions {
+  readonly range?: ByteRange;
+  readonly signal?: AbortSignal;
+  /** The CRC-32 that a whole object must have (eight hexadecimal digits): the body fails at its end if it has another. */
+  readonly crc32?: string | undefined;
+}
+
 /** An object being read. `size` is that of the whole object; `body` gives the range's bytes and must be consumed or destroyed. */
 export interface ObjectReading extends StoredObject {
   readonly body: Readable;
@@ -82,7 +90,7 @@ export interface ObjectStore extends AsyncDisposable {
   putIfAbsent(key: string, bytes: Buffer): Promise<'created' | 'exists'>;
 
   /** Opens an object, or a range of it; undefined when there is none. A range that begins at or beyond the end gives an empty body. */
-  read(key: string, options?: { range?: ByteRange; signal?: AbortSignal }): Promise<ObjectReading | undefined>;
+  read(key: string, options?: ReadOptions): Promise<ObjectReading | undefined>;
 
   /** Size and tag without the bytes; undefined when there is no such object. */
   stat(key: string): Promise<StoredObject | undefined>;

@@ -2,11 +2,11 @@ import type { Readable } from 'node:stream';
 import { finished } from 'node:stream/promises';
 import { inSpan, type SpanFacts } from '@echodrop/service/trace';
 import type {
-  ByteRange,
   ListedObject,
   ObjectReading,
   ObjectStore,
   PutOptions,
+  ReadOptions,
   StoredObject,
   UnfinishedWrite,
   WrittenObject,
@@ -51,7 +51,7 @@ export class ObservedObjectStore implements ObjectStore {
     return this.#observe({ operation: 'put_if_absent', key }, () => this.#store.putIfAbsent(key, bytes));
   }
 
-  async read(key: string, options?: { range?: ByteRange; signal?: AbortSignal }): Promise<ObjectReading | undefined> {
+  async read(key: string, options?: ReadOptions): Promise<ObjectReading | undefined> {
     const reading = await this.#observe({ operation: 'read', key }, () => this.#store.read(key, options));
     // The reader learns of what goes wrong from the body itself.
     if (reading) this.#observe({ operation: 'read_body', key }, () => finished(reading.body)).catch(() => {});

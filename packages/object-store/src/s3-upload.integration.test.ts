@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { type SeenRequest, startCountingProxy } from '@echodrop/testkit/counting-proxy';
@@ -6,6 +6,7 @@ import { describeWithMinio } from '@echodrop/testkit/describe-with-minio';
 import type { RunningMinio } from '@echodrop/testkit/start-minio';
 import { Client } from 'minio';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { Checksum } from './checksum.ts';
 import { minioStore } from './minio-store.fixture.ts';
 import { failingAfter, hangingAfter, inChunks } from './object-store.contract.ts';
 import { StoreUnavailable } from './object-store.ts';
@@ -77,6 +78,27 @@ describeWithMinio('an upload to MinIO', {}, (start) => {
     await expect(store.put(key, inChunks(randomBytes(size), 65_536))).rejects.toThrow(StoreUnavailable);
     expect(await store.stat(key)).toBeUndefined();
     expect(await unfinished(key)).toBe(0);
+  });
+
+  test('that the store keeps in part is refused, though it confirms the checksum', async () => {
+    const bytes = randomBytes(1000);
+    const checksum = new Checksum();
+    checksum.add(bytes);
+    const headers = { ETag: createHash('md5').update(bytes).digest('hex'), 'x-amz-checksum-crc32': checksum.base64 };
+    await using direct = minioStore(minio);
+    let writes = 0;
+    await using proxy = await startCountingProxy(minio.endpoint, () => {
+      if (writes++ > 0) return 'passes';
+      return {
+        status: 200,
+        headers,
+        body: '',
+        after: direct.put('media/short', Readable.from([bytes.subarray(0, 10)])),
+      };
+    });
+    await using store = minioStore({ ...minio, endpoint: proxy.endpoint });
+    await expect(store.put('media/short', Readable.from([bytes]))).rejects.toThrow(StoreUnavailable);
+    expect(await direct.stat('media/short')).toBeUndefined();
   });
 
   test('a record whose bytes change on the way is not written', async () => {

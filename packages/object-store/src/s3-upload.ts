@@ -2,6 +2,7 @@ import type { Readable } from 'node:stream';
 import { consumeSource } from './consume-source.ts';
 import type { MinioBucket } from './minio-bucket.ts';
 import type { PartMemory } from './part-memory.ts';
+import type { WrittenPart } from './signed-requests.ts';
 import { UploadPart } from './upload-part.ts';
 
 interface Upload {
@@ -39,7 +40,7 @@ export async function uploadToS3(
     });
     const etag = await target.finish(part);
     // Of a replacement it would find the earlier object.
-    if (!isReplacement) await bucket.data.requireStored(key);
+    if (!isReplacement) await bucket.data.requireStored(key, etag);
     signal?.throwIfAborted();
     return { key, size, etag, crc32: part.checksumOfAll.hex };
   } catch (error) {
@@ -54,7 +55,7 @@ class S3Target {
   readonly #bucket: MinioBucket;
   readonly #key: string;
   readonly #contentType: string;
-  readonly #etags: string[] = [];
+  readonly #parts: WrittenPart[] = [];
   #uploadId: string | undefined;
   #finishing = false;
 
@@ -66,8 +67,9 @@ class S3Target {
 
   async sendPart(part: UploadPart): Promise<void> {
     this.#uploadId ??= await this.#bucket.createUpload(this.#key, this.#contentType);
-    const query = { uploadId: this.#uploadId, partNumber: `${this.#etags.length + 1}` };
-    this.#etags.push(await this.#bucket.data.put(this.#key, part, { query }));
+    const query = { uploadId: this.#uploadId, partNumber: `${this.#parts.length + 1}` };
+    const etag = await this.#bucket.data.put(this.#key, part, { query });
+    this.#parts.push({ etag, crc32: part.checksum.base64 });
     part.empty();
   }
 
@@ -79,7 +81,7 @@ class S3Target {
     }
     await this.sendPart(last);
     this.#finishing = true;
-    return this.#bucket.completeUpload(this.#key, this.#uploadId, this.#etags);
+    return this.#bucket.data.completeUpload(this.#key, this.#uploadId, this.#parts);
   }
 
   /** Removes what may be there, but not what it was to replace. The sweeper removes what an unreachable store keeps. */

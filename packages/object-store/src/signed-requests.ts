@@ -25,6 +25,20 @@ export interface Incoming {
 }
 
 const maxSockets = 1024;
+// A tag that is made of MD5s, of one part or of several.
+const hashed = /^[0-9a-f]{32}(-\d+)?$/;
+
+/** A part of a multipart upload: its tag, and its CRC-32 in Base64. */
+export interface WrittenPart {
+  readonly etag: string;
+  readonly crc32: string;
+}
+
+interface Reading {
+  readonly range?: string | undefined;
+  readonly signal?: AbortSignal | undefined;
+  readonly crc32?: string | undefined;
+}
 
 interface Sending {
   readonly query?: Record<string, string>;
@@ -71,32 +85,36 @@ export class SignedRequests implements AsyncDisposable {
   }
 
   async putIfAbsent(key: string, bytes: Buffer): Promise<'created' | 'exists'> {
-    const checksum = new Checksum();
-    checksum.add(bytes);
-    const content = { size: bytes.length, checksum, bytes: () => [bytes] };
-    const headers = { 'if-none-match': '*' };
-    const answer = await this.#send(key, content, { headers, ms: this.#deadlines.callMs });
-    if (answer.status === 412) return 'exists';
-    if (answer.status !== 200) throw faultOf(answer.status, answer.body);
-    this.#requireChecksum(answer.headers, checksum);
-    return 'created';
+    return (await this.#putIfAbsent(key, bytes)) === 'created' ? 'created' : 'exists';
   }
 
   /**
-   * Proves that an object exists, with the right to write alone: a conditional write of nothing must find it.
+   * Proves that an object exists, with the right to write alone: a conditional write of nothing must find it. MinIO names what it found by its
+   * tag, which must be `etag`; AWS does not.
    * @throws StoreUnavailable, also if it does not exist. Then the caller removes the empty object that may be there.
    */
-  async requireStored(key: string): Promise<void> {
-    if ((await this.putIfAbsent(key, Buffer.alloc(0))) === 'exists') return;
-    throw new StoreUnavailable('the store has not kept what it confirmed');
+  async requireStored(key: string, etag: string): Promise<void> {
+    const found = await this.#putIfAbsent(key, Buffer.alloc(0));
+    if (found === 'created' || differ(found.etag, etag))
+      throw new StoreUnavailable('the store has not kept what it confirmed');
+  }
+
+  /** Makes one object of the parts, in order. @returns its tag */
+  async completeUpload(key: string, uploadId: string, parts: readonly WrittenPart[]): Promise<string> {
+    const request = this.#signed('POST', key, { uploadId }, { 'content-type': 'application/xml' });
+    const answer = await this.#exchange({ ...request, body: completion(parts) }, this.#deadlines.partMs);
+    // S3 may begin a 200 before it knows how the joining ends.
+    const etag = /<ETag>(?:"|&quot;|&#34;)?([\w-]+)/.exec(answer.body.toString())?.[1];
+    if (answer.status !== 200 || etag === undefined) throw faultOf(answer.status, answer.body);
+    return etag;
   }
 
   /**
-   * Opens an object, or the bytes of it that the Range header `range` names.
+   * Opens an object, or the bytes of it that the Range header `range` names. A whole one must have the CRC-32 `crc32`, or the one that the store has of it.
    * @returns undefined when there is no such object, `beyond` when it has none of these bytes
    * @throws the reason of `signal`, which also ends the body
    */
-  async get(key: string, range?: string, signal?: AbortSignal): Promise<Incoming | 'beyond' | undefined> {
+  async get(key: string, { range, signal, crc32 }: Reading): Promise<Incoming | 'beyond' | undefined> {
     using late = new Deadline(this.#deadlines.callMs);
     try {
       const isWhole = range === undefined;
@@ -106,7 +124,7 @@ export class SignedRequests implements AsyncDisposable {
         bodyTimeout: this.#deadlines.idleMs,
       });
       if (statusCode === (isWhole ? 200 : 206)) {
-        const checksum = isWhole ? checksumIn(headers) : undefined;
+        const checksum = isWhole ? (crc32 ?? hexOf(checksumIn(headers))) : undefined;
         return { size: sizeIn(headers), etag: tagIn(headers), body: storeBody(body, signal, checksum) };
       }
       const fault = faultOf(statusCode, await body.bytes());
@@ -161,6 +179,19 @@ export class SignedRequests implements AsyncDisposable {
     return this.#exchange({ ...request, body: content.size === 0 ? '' : body }, ms);
   }
 
+  /** @returns what the store says of the object that is there, or `created` */
+  async #putIfAbsent(key: string, bytes: Buffer): Promise<'created' | IncomingHttpHeaders> {
+    const checksum = new Checksum();
+    checksum.add(bytes);
+    const content = { size: bytes.length, checksum, bytes: () => [bytes] };
+    const headers = { 'if-none-match': '*' };
+    const answer = await this.#send(key, content, { headers, ms: this.#deadlines.callMs });
+    if (answer.status === 412) return answer.headers;
+    if (answer.status !== 200) throw faultOf(answer.status, answer.body);
+    this.#requireChecksum(answer.headers, checksum);
+    return 'created';
+  }
+
   #requireChecksum(headers: IncomingHttpHeaders, checksum: Checksum): void {
     const confirmed = checksumIn(headers);
     if (confirmed === checksum.base64) return;
@@ -178,7 +209,7 @@ export class SignedRequests implements AsyncDisposable {
 
   // Keys need no encoding (object-keys.ts).
   #signed(
-    method: 'GET' | 'HEAD' | 'PUT',
+    method: 'GET' | 'HEAD' | 'POST' | 'PUT',
     key: string,
     query: Record<string, string> = {},
     headers: Record<string, string> = {},
@@ -190,6 +221,24 @@ export class SignedRequests implements AsyncDisposable {
     const signed = this.#signer.sign(method, path, search, amz);
     return { method, path: search === '' ? path : `${path}?${search}`, headers: { ...signed, ...headers } } as const;
   }
+}
+
+function hexOf(base64: string | undefined): string | undefined {
+  return base64 && Buffer.from(base64, 'base64').toString('hex');
+}
+
+function completion(parts: readonly WrittenPart[]): string {
+  const named = parts.map(
+    ({ etag, crc32 }, index) =>
+      `<Part><PartNumber>${index + 1}</PartNumber><ETag>"${etag}"</ETag><ChecksumCRC32>${crc32}</ChecksumCRC32></Part>`,
+  );
+  return `<CompleteMultipartUpload xmlns="http://s3.amazonaws.com/doc/2006-03-01/">${named.join('')}</CompleteMultipartUpload>`;
+}
+
+// Of encrypted objects the two may be of different kinds.
+function differ(found: string | undefined, expected: string): boolean {
+  const tag = found?.replaceAll('"', '') ?? '';
+  return hashed.test(tag) && hashed.test(expected) && tag !== expected;
 }
 
 // RFC 3986, as AWS wants it: encodeURIComponent leaves more characters as they are.

@@ -4,7 +4,7 @@ import { StoreUnavailable } from './object-store.ts';
 
 /**
  * `body` as a reader of the store sees it: its failures are StoreUnavailable, an abort of `signal` is the signal's reason, and
- * destroying it destroys `body`, which releases the socket or file behind it. Bytes that have another CRC-32 than `expected` (base64) fail at their end.
+ * destroying it destroys `body`, which releases the socket or file behind it. Bytes that have another CRC-32 than `expected` (eight hexadecimal digits) fail at their end.
  */
 export function storeBody(body: Readable, signal: AbortSignal | undefined, expected?: string): Readable {
   const checksum = new Checksum();
@@ -24,7 +24,7 @@ export function storeBody(body: Readable, signal: AbortSignal | undefined, expec
     if (!given.push(chunk)) body.pause();
   });
   body.on('end', () => {
-    if (expected === undefined || expected === checksum.base64) given.push(null);
+    if (expected === undefined || expected === checksum.hex) given.push(null);
     else given.destroy(new StoreUnavailable('the bytes differ from their checksum in the store'));
   });
   body.on('error', (error) => given.destroy(storeFault(error)));

@@ -49,7 +49,7 @@ export async function* exportUploads(
 // A file has its name when it is whole.
 async function writeUpload(store: ObjectStore, record: StoredRecord, folder: string): Promise<boolean> {
   await writeFile(join(folder, `${record.id}.json`), encodeStoredRecord(record), { mode });
-  const reading = await store.read(mediaObject(record.mediaKey));
+  const reading = await store.read(mediaObject(record.mediaKey), { crc32: record.crc32 });
   if (!reading) return false;
   const path = join(folder, `${record.id}.${record.type}`);
   await pipeline(reading.body, createWriteStream(`${path}.part`, { mode }));
