@@ -100,17 +100,21 @@ test('published uploads that are in no list are listed; removed and young ones a
   expect(await counted(false)).toEqual({ missing: 0, added: 0 });
 });
 
-test('a record that is listed and not found keeps all media from being swept', async () => {
+test('a record that is listed and not found keeps all media from being swept, and no other record out of the lists', async () => {
   await using folder = await mkdtempDisposable(join(tmpdir(), 'sweep-test-'));
   await using store = new ReluctantStore(folder.path);
   await store.ready();
-  for (let n = 0; n < 3; n += 1) await publishSample(store);
+  const timestamp = new Date(Date.now() - 3_600_000);
+  const others = [await publishSample(store, { timestamp }), await publishSample(store, { timestamp })];
+  for (const other of others) await strike(store, listedAs(other));
   const { id, mediaKey } = await publishSample(store);
   store.unfound.add(recordObject(id));
   const { signal } = new AbortController();
   const sweeping = sweep(store, { olderThanMs: -60_000, isDryRun: false, signal });
   await expect(sweeping).rejects.toThrow(`the record ${id} cannot be read (it is listed, and not found)`);
   expect(await store.stat(mediaObject(mediaKey))).toBeDefined();
+  const ids = (await newest(store, { limit: 9 })).records.map((record) => record.id);
+  expect(ids.sort()).toEqual(others.map((other) => other.id).sort());
 });
 
 // biome-ignore format: a table, a row a line

@@ -91,12 +91,16 @@ async function nameAll(
 ): Promise<boolean> {
   const began = await store.clock();
   let hasRecords = false;
-  for await (const found of everyRecord(store)) {
+  let unreadable: FoundRecord | undefined;
+  for await (const each of everyRecord(store)) {
     signal.throwIfAborted();
-    name(keys, found);
-    await visit?.(found);
+    // All are visited: one that cannot be read keeps no other out of the lists.
+    await visit?.(each);
+    if (each.found instanceof UnreadableRecord) unreadable ??= each;
+    else name(keys, each);
     hasRecords = true;
   }
+  if (unreadable) name(keys, unreadable);
   if (!keys.hasUnpublished) return hasRecords;
   for await (const found of recordsSince(store, began.getTime() - marginMs)) {
     signal.throwIfAborted();
