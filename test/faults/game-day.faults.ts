@@ -26,9 +26,12 @@ afterAll(() => parts.disposeAsync());
 const told = (scenario: string) =>
   report.findings.filter((finding) => finding.scenario === scenario).map(({ what, which }) => `${what}: ${which}`);
 
-test.each(scenariosOf(options).map(({ name }) => name))(
+test.for(scenariosOf(options).map(({ name }) => name))(
   '%s: all recovers, and every upload that was acknowledged is kept whole, is listed, and is there once',
-  (name) => expect(told(name)).toEqual([]),
+  (name, { skip }) => {
+    skip(!report.hasPlayed(name), 'there was no time for it, or the machine lacks what it takes');
+    expect(told(name)).toEqual([]);
+  },
 );
 
 test('before and between: the same', () => {

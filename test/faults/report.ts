@@ -61,6 +61,11 @@ export class GameDayReport {
     if (forgetsKeys) this.#forgetful.add(name);
   }
 
+  /** Whether the scenario was gone through, and not passed over. */
+  hasPlayed(name: string): boolean {
+    return (this.rows.get(name)?.rounds ?? 0) > 0;
+  }
+
   /** How many were acknowledged by now, with `running` of the system that is under load. */
   progress(running: number): number {
     this.acknowledged = this.#taken + running;

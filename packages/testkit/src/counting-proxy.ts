@@ -34,7 +34,7 @@ export interface CountingProxy extends AsyncDisposable {
  * and the second answer is told; it is `overtaken`: it fails, and arrives only when the next one has passed; it is `cut`: it does not arrive,
  * and the connection closes. `changed`: one bit of its body flips on the way; `changed back`: one of its answer's. `swallowed`: it does not
  * arrive, and is answered as a store answers a PUT that has read its bytes, and `swallowed unread` as one that has not: with no checksum. Or it
- * is answered with what is told here, and does not arrive; the answer waits for `after`.
+ * is answered with what is told here, and does not arrive; the answer waits for `after`, and with `isConfirmed` has tag and checksum of what was sent.
  */
 export type Fate =
   | 'passes'
@@ -53,6 +53,7 @@ export type Fate =
       readonly headers?: Record<string, string>;
       readonly body: string;
       readonly after?: Promise<unknown>;
+      readonly isConfirmed?: boolean;
     };
 
 const noAnswer = { answeredBytes: 0, status: undefined };
@@ -103,7 +104,8 @@ export async function startCountingProxy(
     if (typeof becomes === 'object') {
       await becomes.after;
       request.status = becomes.status;
-      return answer.writeHead(becomes.status, becomes.headers).end(becomes.body);
+      const headers = becomes.isConfirmed ? asStored(incoming, body) : becomes.headers;
+      return answer.writeHead(becomes.status, headers).end(becomes.body);
     }
     const arrive = (told: (answered: IncomingMessage) => void) =>
       forward((answered) => {

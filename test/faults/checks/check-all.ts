@@ -40,7 +40,7 @@ export async function checkAll(
     ...(await findDamaged(system, kept, records)),
     ...(await findNotRemoved(system, removed, tombstones)),
     ...findDuplicates(entries, records),
-    ...(await findRecordsUnlisted(system, records, sweptAt)),
+    ...(await findRecordsUnlisted(system, sweptAt)),
     ...orphans,
     ...stuck,
     ...(await findLeaks(system, before)),

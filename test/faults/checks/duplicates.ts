@@ -5,14 +5,19 @@ import type { RecordInStore } from './stored-records.ts';
 /** What the finding says of a key that has more than one record. */
 export const duplicate = 'its idempotency key has more than one record';
 
-/** Which uploads with an idempotency key have more than one record. Without a key a repeat is another upload. */
+/**
+ * Which uploads have more than one record although they had an idempotency key or were sent once: another record of its text
+ * stands beside the one that was acknowledged, which may have been removed since. Without a key a repeat is another upload.
+ */
 export function findDuplicates(
   entries: readonly LedgerEntry[],
   records: ReadonlyMap<string, RecordInStore>,
 ): Finding[] {
   const byText = Map.groupBy(records.values(), ({ text }) => text);
-  return entries.flatMap(({ scenario, text, isKeyed }) => {
-    const ids = (byText.get(text) ?? []).map(({ id }) => id);
-    return isKeyed && ids.length > 1 ? [{ scenario, what: duplicate, which: `${ids.join(' ')} ${text}` }] : [];
+  return entries.flatMap(({ scenario, text, isKeyed, attempts, id }) => {
+    const ids = new Set([...(id ? [id] : []), ...(byText.get(text) ?? []).map((record) => record.id)]);
+    if (ids.size < 2 || (!isKeyed && attempts > 1)) return [];
+    const what = isKeyed ? duplicate : 'it was sent once, and has more than one record';
+    return [{ scenario, what, which: `${[...ids].join(' ')} ${text}` }];
   });
 }

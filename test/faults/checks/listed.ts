@@ -1,12 +1,15 @@
 import { unfinishedMs } from '@echodrop/archive/check-record';
-import { listedIdIn } from '@echodrop/archive/listing';
-import { allOwners, listingOf } from '@echodrop/object-store/object-keys';
+import { everyRecord } from '@echodrop/archive/every-record';
+import { ListedEntries } from '@echodrop/archive/listed-entries';
+import { listedAs, listedIdIn } from '@echodrop/archive/listing';
+import { listingOf } from '@echodrop/object-store/object-keys';
+import { isTombstone, UnreadableRecord } from '@echodrop/record';
 import { anotherUser } from '@echodrop/testkit/another-user';
 import { echoHeaders } from '@echodrop/testkit/upload';
 import type { LedgerEntry } from '../ledger.ts';
 import type { System } from '../start-system.ts';
 import type { Finding } from './finding.ts';
-import { keysBelow, type RecordInStore } from './stored-records.ts';
+import { keysBelow } from './stored-records.ts';
 
 /** Which acknowledged uploads their owners do not see in their lists, or still see after they have removed them, and which are not in the list of all. */
 export async function findUnlisted(
@@ -34,18 +37,18 @@ export async function findUnlisted(
   return [...notListed, ...stillListed];
 }
 
-/** Which records no list has although a sweep at `sweptAt` saw them, acknowledged or not. A sweep passes over records of the last minute. */
-export async function findRecordsUnlisted(
-  { store }: System,
-  records: ReadonlyMap<string, RecordInStore>,
-  sweptAt: number,
-): Promise<Finding[]> {
-  const listed = async (prefix: string) => new Set((await keysBelow(store, prefix)).map(listedIdIn));
-  const [newest, owned] = [await listed(listingOf()), await listed(allOwners)];
-  return [...records.values()]
-    .filter(({ timestamp }) => Date.parse(timestamp) < sweptAt - unfinishedMs)
-    .filter(({ id }) => !newest.has(id) || !owned.has(id))
-    .map(({ id, text }) => ({ scenario: 'all', what: 'a record is in no list after a sweep', which: `${id} ${text}` }));
+/** Which records lack a list entry although a sweep at `sweptAt` saw them, acknowledged or not. A sweep passes over records of the last minute. */
+export async function findRecordsUnlisted({ store }: System, sweptAt: number): Promise<Finding[]> {
+  const entries = await ListedEntries.read(store, new AbortController().signal);
+  const findings: Finding[] = [];
+  for await (const { id, found } of everyRecord(store)) {
+    if (found instanceof UnreadableRecord)
+      findings.push({ scenario: 'all', what: 'a record cannot be read', which: id });
+    else if (isTombstone(found) || found.timestamp.getTime() >= sweptAt - unfinishedMs) continue;
+    else if (!entries.has(listedAs(found)))
+      findings.push({ scenario: 'all', what: 'a record is in no list after a sweep', which: `${id} ${found.text}` });
+  }
+  return findings;
 }
 
 interface Page {

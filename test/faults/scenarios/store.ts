@@ -34,7 +34,15 @@ export const storeScenarios: readonly Scenario[] = [
     breaks: 'the store says 200 to a write of media, with no checksum, and keeps other bytes in its place',
     forSeconds: 3,
     isShort: true,
-    begin: keepOtherBytes,
+    begin: (day) => keepOtherBytes(day, false),
+  },
+  {
+    name: 'the store keeps other bytes, and confirms the checksum',
+    breaks:
+      'the store says 200 to a write of media, with the tag and the checksum of what was sent, and keeps other bytes in its place',
+    forSeconds: 3,
+    isShort: true,
+    begin: (day) => keepOtherBytes(day, true),
   },
   {
     ...answering('a bit flips on the way to the store', 'gets every body with one bit of it flipped', 5, (request) =>
@@ -104,8 +112,8 @@ function answering(
   };
 }
 
-// The checksum in the answer is all that tells: whoever looks finds an object.
-async function keepOtherBytes({ system, broke }: GameDay): Promise<AsyncDisposable> {
+// The answer without a checksum shows it, or the tag of what is there: whoever looks finds an object.
+async function keepOtherBytes({ system, broke }: GameDay, isConfirmed: boolean): Promise<AsyncDisposable> {
   const kept = new Set<string>();
   broke();
   return decided(system, (request) => {
@@ -114,7 +122,7 @@ async function keepOtherBytes({ system, broke }: GameDay): Promise<AsyncDisposab
     kept.add(path);
     const key = path.slice(path.indexOf('/', 1) + 1);
     const after = system.store.put(key, Readable.from([Buffer.from('other bytes')]));
-    return { status: 200, headers: { ETag: '"any"' }, body: '', after };
+    return { status: 200, headers: { ETag: '"any"' }, body: '', after, isConfirmed };
   });
 }
 
