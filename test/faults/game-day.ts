@@ -23,7 +23,7 @@ export interface GameDayOptions {
 }
 
 const short = { perSecond: 2, patienceMs: 8000, jobsMs: 40_000 };
-const long = { perSecond: 3, patienceMs: 60_000, jobsMs: 600_000 };
+const long = { perSecond: 5, patienceMs: 60_000, jobsMs: 120_000 };
 /** When a long one may end. */
 const enough = { acknowledged: 10_000, faults: 200 };
 

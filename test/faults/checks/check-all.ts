@@ -12,7 +12,7 @@ import { findDamaged } from './whole.ts';
 interface Expected {
   /** What services held before anything was broken. */
   readonly before: ReadonlyMap<RunningService, Held>;
-  /** How long workers may take for what is left to do. */
+  /** For how long workers may end no job while there are some. */
   readonly jobsMs: number;
 }
 
