@@ -163,9 +163,13 @@ export class Publisher {
     return retried(async () => {
       // A store can confirm what it does not keep: one of two writes must find the other.
       const put = () => this.#store.putIfAbsent(object, bytes);
-      const created = (await Promise.all([put(), put()])).filter((outcome) => outcome === 'created').length;
-      if (created === 1) return record;
-      if (created === 2) throw new StoreUnavailable('the store has not kept the record that it confirmed');
+      const writes = await Promise.allSettled([put(), put()]);
+      const outcomes = writes.map((write) => (write.status === 'fulfilled' ? write.value : write.reason));
+      if (!outcomes.includes('exists')) {
+        const failure = outcomes.find((outcome) => outcome !== 'created');
+        throw failure ?? new StoreUnavailable('the store has not kept the record that it confirmed');
+      }
+      if (outcomes.includes('created')) return record;
       const found = await findRecord(this.#store, record.id);
       // A node of the store that was away for a moment can answer so.
       if (!found) throw new StoreUnavailable('the store does not find the record that it has');
