@@ -176,7 +176,11 @@ describe('what runs', () => {
     ];
     // Within a shell: what the engine starts loses its parent, and with it the tool would end.
     const shell = ['-c', '"$@" | head -c 4096', 'sh'];
-    const sandbox = (mode: string) => ['packages/media/src/sandbox', mode, ...'5 5 1073741824 1073741824 0'.split(' ')];
+    const sandbox = (mode: string) => [
+      'packages/media/src/sandbox',
+      mode,
+      ...'5 5 1073741824 1073741824 0 0'.split(' '),
+    ];
     const triedIn = (mode: string) => system.compose(...run, ...shell, ...sandbox(mode), '--', '/hijacked');
     expect(await system.compose('logs', '--no-log-prefix', service)).toContain('Media tools are confined');
     expect(await triedIn('full')).toBe('begun');
