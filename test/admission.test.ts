@@ -1,6 +1,7 @@
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { anotherUser } from '@echodrop/testkit/another-user';
 import { RawClient } from '@echodrop/testkit/raw-client';
 import { samplePhoto } from '@echodrop/testkit/sample-media';
 import { type Stack, sandbox, startStack } from '@echodrop/testkit/start-stack';
@@ -117,6 +118,23 @@ test('uploads whose secrets were refused are limited as anonymous ones are, howe
   }
   const honest = await upload(stack, { version: 2, media: photo, headers: { 'X-Forwarded-For': '192.0.2.1' } });
   expect(honest.status).toBe(200);
+}, 60_000);
+
+test('uploads of a user that are refused as too many are limited as anonymous ones are, however long they go on', async () => {
+  await using stack = await gatewayWith({
+    MAX_CONCURRENT_UPLOADS: '16',
+    MAX_CONCURRENT_UPLOADS_PER_USER: '1',
+    MAX_ANONYMOUS_UPLOADS_PER_ADDRESS: '4',
+    TRUSTED_PROXIES: '127.0.0.1',
+  });
+  await using crowd = new AsyncDisposableStack();
+  const headers = { 'X-Forwarded-For': '192.0.2.66' };
+  for (let n = 0; n < 20; n += 1) {
+    crowd.use(await begun(stack, { parts: [key, ...secretParts, message, file(photo)], headers }));
+    await sleep(50);
+  }
+  const honest = { media: photo, headers: { 'X-Forwarded-For': '192.0.2.1', ...anotherUser(stack) } };
+  expect((await upload(stack, { version: 2, ...honest })).status).toBe(200);
 }, 60_000);
 
 test('uploads that use up their slots leave lists and removals theirs', async () => {

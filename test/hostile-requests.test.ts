@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
 import { RawClient } from '@echodrop/testkit/raw-client';
 import { samplePhoto } from '@echodrop/testkit/sample-media';
 import { type Stack, sandbox, startStack } from '@echodrop/testkit/start-stack';
@@ -249,6 +251,33 @@ describe('a request that is no clean HTTP gets a 4xx in our shape, and the conne
     before.media += 1;
     before.records += 1;
     await waitUntil('the end of the connection', 5000, async () => client.closed);
+  });
+
+  test('a client that resets its connection behind a CONNECT does not end the gateway', async () => {
+    for (let n = 0; n < 20; n += 1) {
+      const socket = connect(Number(new URL(stack.gateway).port), '127.0.0.1');
+      await once(socket, 'connect');
+      socket.write('CONNECT a:1 HTTP/1.1\r\nHost: a:1\r\n\r\nmore');
+      if (n % 2) await once(socket, 'data');
+      socket.resetAndDestroy();
+    }
+    await using client = await RawClient.connect(stack.gateway);
+    client.write('GET /2/upload.json HTTP/1.1\r\nHost: gateway\r\n\r\n');
+    expect(await client.answer()).toMatchObject({ status: 405 });
+  });
+
+  test('a connection ends behind a CONNECT, whatever its client does', async () => {
+    const socket = connect({ port: Number(new URL(stack.gateway).port), host: '127.0.0.1', allowHalfOpen: true });
+    const closed = new Promise((resolve) => socket.once('close', resolve));
+    // A client that goes on is reset.
+    socket
+      .on('error', () => {})
+      .resume()
+      .write('CONNECT a:1 HTTP/1.1\r\nHost: a:1\r\n\r\nmore');
+    await once(socket, 'end');
+    const sending = setInterval(() => socket.write('more'), 100);
+    await closed;
+    clearInterval(sending);
   });
 
   test('a request behind others is refused in its own format', async () => {

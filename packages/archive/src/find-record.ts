@@ -1,6 +1,6 @@
 import { buffer } from 'node:stream/consumers';
 import { recordObject } from '@echodrop/object-store/object-keys';
-import type { ObjectStore } from '@echodrop/object-store/object-store';
+import { ChecksumMismatch, type ObjectStore } from '@echodrop/object-store/object-store';
 import { decodeStoredRecord, isMediaId, type StoredRecord, type Tombstone, UnreadableRecord } from '@echodrop/record';
 
 /**
@@ -26,6 +26,8 @@ export function findReadable(
 ): Promise<StoredRecord | Tombstone | UnreadableRecord | undefined> {
   return findRecord(store, id, signal).catch((error: unknown) => {
     if (error instanceof UnreadableRecord) return error;
+    // One damaged record must not end a sweep, or the page of a list.
+    if (error instanceof ChecksumMismatch) return new UnreadableRecord(error.message, { cause: error });
     throw error;
   });
 }

@@ -11,6 +11,7 @@ import {
   longestList,
   type ObjectReading,
   type ObjectStore,
+  type PutIfAbsentOutcome,
   type ReadOptions,
   type StoredObject,
   StoreUnavailable,
@@ -55,9 +56,13 @@ export class FilesystemObjectStore implements ObjectStore {
     return { ...described(key, facts), crc32: checksum.hex };
   }
 
-  async putIfAbsent(key: string, bytes: Buffer): Promise<'created' | 'exists'> {
-    if (await this.exists(key)) return 'exists';
+  async putIfAbsent(key: string, bytes: Buffer): Promise<PutIfAbsentOutcome> {
     const path = this.#pathOf(key);
+    if (await this.exists(key)) {
+      // Its writer may have died before the name was on the disk.
+      await fromDisk(syncNames(path, this.#root));
+      return 'exists';
+    }
     await using file = new TemporaryFile(this.#temporary);
     await fromDisk(file.append(bytes));
     await fromDisk(file.sync());

@@ -7,6 +7,7 @@ import {
   longestList,
   type ObjectReading,
   type ObjectStore,
+  type PutIfAbsentOutcome,
   type PutOptions,
   type ReadOptions,
   type StoredObject,
@@ -42,7 +43,7 @@ export class MinioObjectStore implements ObjectStore {
     return uploadToS3(this.#bucket, key, source, { memory: this.#memory, signal, contentType, isReplacement });
   }
 
-  async putIfAbsent(key: string, bytes: Buffer): Promise<'created' | 'exists'> {
+  async putIfAbsent(key: string, bytes: Buffer): Promise<PutIfAbsentOutcome> {
     assertObjectKey(key);
     return this.#bucket.data.putIfAbsent(key, bytes);
   }

@@ -138,7 +138,8 @@ export function objectStoreContract(open: () => Promise<OpenedStores>): void {
     test('writes the first and leaves it when a second comes', async () => {
       const key = recordObject(newMediaKey());
       expect(await store.putIfAbsent(key, Buffer.from('one'))).toBe('created');
-      expect(await store.putIfAbsent(key, Buffer.from('two'))).toBe('exists');
+      expect(await store.putIfAbsent(key, Buffer.from('two'))).toMatch(/exists|differs/);
+      expect(await store.putIfAbsent(key, Buffer.from('one'))).toBe('exists');
       expect(`${await bytesAt(key)}`).toBe('one');
     });
 

@@ -55,6 +55,9 @@ export interface ReadOptions {
   readonly crc32?: string | undefined;
 }
 
+/** What a conditional write has found or done. */
+export type PutIfAbsentOutcome = 'created' | 'exists' | 'differs';
+
 /** An object being read. `size` is that of the whole object; `body` gives the range's bytes and must be consumed or destroyed. */
 export interface ObjectReading extends StoredObject {
   readonly body: Readable;
@@ -64,6 +67,9 @@ export interface ObjectReading extends StoredObject {
 export class StoreUnavailable extends Error {
   override readonly name = 'StoreUnavailable';
 }
+
+/** The bytes that the store gave differ from their checksum: they are damaged there, or were on their way here. */
+export class ChecksumMismatch extends StoreUnavailable {}
 
 /** The memory for uploads was needed by faster ones; the store itself is well. */
 export class CrowdedOut extends StoreUnavailable {}
@@ -86,8 +92,9 @@ export interface ObjectStore extends AsyncDisposable {
   /**
    * Writes a small object only where none of that key exists (the commit point of a record). A rejection is ambiguous:
    * the object may have been written, or may yet be.
+   * @returns `differs` if the store names what is there by another tag than that of `bytes`, which not every store does
    */
-  putIfAbsent(key: string, bytes: Buffer): Promise<'created' | 'exists'>;
+  putIfAbsent(key: string, bytes: Buffer): Promise<PutIfAbsentOutcome>;
 
   /** Opens an object, or a range of it; undefined when there is none. A range that begins at or beyond the end gives an empty body. */
   read(key: string, options?: ReadOptions): Promise<ObjectReading | undefined>;

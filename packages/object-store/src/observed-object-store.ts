@@ -5,6 +5,7 @@ import type {
   ListedObject,
   ObjectReading,
   ObjectStore,
+  PutIfAbsentOutcome,
   PutOptions,
   ReadOptions,
   StoredObject,
@@ -47,7 +48,7 @@ export class ObservedObjectStore implements ObjectStore {
     return this.#observe({ operation: 'put', key }, () => this.#store.put(key, source, options));
   }
 
-  putIfAbsent(key: string, bytes: Buffer): Promise<'created' | 'exists'> {
+  putIfAbsent(key: string, bytes: Buffer): Promise<PutIfAbsentOutcome> {
     return this.#observe({ operation: 'put_if_absent', key }, () => this.#store.putIfAbsent(key, bytes));
   }
 

@@ -68,17 +68,20 @@ export class PartMemory {
     if (now) return now;
     return new Promise((resolve, reject) => {
       const given = (grant: Grant) => {
-        waited.removeEventListener('abort', stopped);
+        clearTimeout(timer);
+        signal.removeEventListener('abort', stopped);
         resolve(grant);
       };
       const stopped = () => {
+        clearTimeout(timer);
+        signal.removeEventListener('abort', stopped);
         this.#waiting.delete(given);
         reject(signal.aborted ? signal.reason : new CrowdedOut('there was no memory for an upload'));
       };
-      const waited = AbortSignal.any([signal, AbortSignal.timeout(waitMs)]);
+      const timer = setTimeout(stopped, waitMs);
+      signal.addEventListener('abort', stopped);
       this.#waiting.add(given);
       this.#crowdOutWhenDue();
-      waited.addEventListener('abort', stopped, { once: true });
     });
   }
 
@@ -98,10 +101,13 @@ export class PartMemory {
     this.#holders.delete(crowdOut);
   }
 
-  /** Gives back blocks, `granted` of them by grants of their own and the others from a lane, and the lane if there was one. */
-  giveBack(blocks: readonly Buffer[], granted: number, lane: boolean): void {
+  /**
+   * Gives back blocks, `granted` of them by grants of their own and the others from a lane, and the lane if there was one. Unless they are
+   * reusable, a request may still be writing them.
+   */
+  giveBack(blocks: readonly Buffer[], granted: number, lane: boolean, isReusable: boolean): void {
     this.#held -= blocks.length;
-    this.#spare.push(...blocks);
+    if (isReusable) this.#spare.push(...blocks);
     this.#freeBlocks += granted;
     if (lane) this.#freeLanes += 1;
     for (const given of this.#waiting) {

@@ -109,6 +109,13 @@ describeWithMinio('an upload to MinIO', {}, (start) => {
     expect(await direct.stat('records/changed.json')).toBeUndefined();
   });
 
+  test('MinIO tells a small object with these bytes from one with others', async () => {
+    await using store = minioStore(minio);
+    await store.putIfAbsent('records/told.json', Buffer.from('{"a":1}'));
+    expect(await store.putIfAbsent('records/told.json', Buffer.from('{"a":1}'))).toBe('exists');
+    expect(await store.putIfAbsent('records/told.json', Buffer.from('{"a":2}'))).toBe('differs');
+  });
+
   test('a replacement that fails takes nothing away', async () => {
     await using proxy = await startCountingProxy(minio.endpoint, () => 'changed');
     await using store = minioStore({ ...minio, endpoint: proxy.endpoint });

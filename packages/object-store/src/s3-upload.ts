@@ -44,7 +44,7 @@ export async function uploadToS3(
     signal?.throwIfAborted();
     return { key, size, etag, crc32: part.checksumOfAll.hex };
   } catch (error) {
-    part.empty();
+    part.empty({ hasFailed: true });
     await target.takeBack(isReplacement);
     throw error;
   }

@@ -1,10 +1,11 @@
+import { hash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable } from 'node:stream';
 import { type Answer, exchange } from '@echodrop/service/exchange';
 import { type Dispatcher, Pool } from 'undici';
 import { Checksum } from './checksum.ts';
 import { Deadline } from './deadline.ts';
-import { StoreUnavailable } from './object-store.ts';
+import { type PutIfAbsentOutcome, StoreUnavailable } from './object-store.ts';
 import { type S3Credentials, S3Signer } from './sign-s3.ts';
 import { checksumHeader, checksumIn, faultOf, sizeIn, tagIn } from './store-answer.ts';
 import { storeBody, storeFault } from './store-body.ts';
@@ -84,8 +85,10 @@ export class SignedRequests implements AsyncDisposable {
     return tagIn(answer.headers);
   }
 
-  async putIfAbsent(key: string, bytes: Buffer): Promise<'created' | 'exists'> {
-    return (await this.#putIfAbsent(key, bytes)) === 'created' ? 'created' : 'exists';
+  async putIfAbsent(key: string, bytes: Buffer): Promise<PutIfAbsentOutcome> {
+    const found = await this.#putIfAbsent(key, bytes);
+    if (found === 'created') return 'created';
+    return differ(found.etag, hash('md5', bytes)) ? 'differs' : 'exists';
   }
 
   /**

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { Checksum } from './checksum.ts';
-import { StoreUnavailable } from './object-store.ts';
+import { ChecksumMismatch, StoreUnavailable } from './object-store.ts';
 
 /**
  * `body` as a reader of the store sees it: its failures are StoreUnavailable, an abort of `signal` is the signal's reason, and
@@ -25,7 +25,7 @@ export function storeBody(body: Readable, signal: AbortSignal | undefined, expec
   });
   body.on('end', () => {
     if (expected === undefined || expected === checksum.hex) given.push(null);
-    else given.destroy(new StoreUnavailable('the bytes differ from their checksum in the store'));
+    else given.destroy(new ChecksumMismatch('the bytes differ from their checksum in the store'));
   });
   body.on('error', (error) => given.destroy(storeFault(error)));
   // Whoever reads later learns of it all the same; until somebody does, it must not end the process.

@@ -66,9 +66,10 @@ export class UploadPart implements Disposable {
     }
   }
 
-  empty(): void {
+  /** Makes it empty. After a request that failed, its memory is not reused: if the store answered early, a socket may not have all of it yet. */
+  empty({ hasFailed = false } = {}): void {
     this.#memory.end(this.#crowdOut);
-    this.#memory.giveBack(this.#blocks, this.#granted, this.#lane);
+    this.#memory.giveBack(this.#blocks, this.#granted, this.#lane, !hasFailed);
     this.#blocks = [];
     this.#granted = 0;
     this.#lane = false;

@@ -112,6 +112,17 @@ test('a connection that never asked anything does not hold up the end', async ()
   await ended;
 });
 
+test('connections that never asked anything, one after another, do not keep the process from answering', async () => {
+  await start((_, response) => setTimeout(() => response.end('a'), 2500));
+  const asked = answered();
+  await once(server, 'request');
+  for (let n = 0; n < 30; n += 1) await silentConnection();
+  stop.abort();
+  const disposed = disposeMs();
+  expect((await asked).body).toBe('a');
+  expect(await disposed).toBeLessThan(4000);
+});
+
 test('a client that is slow to ask after it has connected is answered during the stop', async () => {
   await start((_, response) => response.end('a'));
   const slow = connect(port, '127.0.0.1');

@@ -45,9 +45,8 @@ export async function listen(
     if (!isOnItsWay) server.closeIdleConnections();
     for (const [socket, { answers, heard, acceptedAt }] of connections) {
       const isQuiet = isOnItsWay && answers === 0 && socket.bytesRead === heard;
-      const silentForMs = performance.now() - acceptedAt;
-      if (socket.bytesRead > 0 ? isQuiet : silentForMs >= silentMs) socket.destroy();
-      else if (socket.bytesRead === 0) setTimeout(endIdle, silentMs - silentForMs).unref();
+      const isSilent = performance.now() - acceptedAt >= silentMs;
+      if (socket.bytesRead > 0 ? isQuiet : isSilent) socket.destroy();
     }
   };
   server.on('connection', (socket: Socket) => {
@@ -89,6 +88,8 @@ export async function listen(
         () => {
           hasLingered = true;
           endIdle();
+          // None was accepted after the listener closed, so none has been silent for less then.
+          setTimeout(endIdle, silentMs - lingerMs).unref();
         },
         Math.min(lingerMs, graceMs),
       );

@@ -77,12 +77,14 @@ export class AdmittedUpload implements Disposable {
 
   /** Its verified user, if there are not too many uploads of the same one. @throws Refusal `caller_blocked`, `too_many_requests` */
   readonly byCaller = async (caller: Caller): Promise<Caller> => {
-    this.#slot.verified();
+    this.#slot.proven();
     this.#deps.blocks.requireUser(caller);
     this.#caller = caller;
     const name = JSON.stringify([caller.provider, caller.subject]);
     if (!this.#deps.ofUsers.enter(name, this.#held)) throw new Refusal('too_many_requests', { retryAfterSeconds });
     await this.#deps.rates.countUser(caller);
+    // Last: version 1 reads on a form whose caller was refused, and it must count against the limits of its address.
+    this.#slot.verified();
     return caller;
   };
 

@@ -22,12 +22,16 @@ const reasons: Record<string, Reason> = {
 
 /** Answers requests that are no HTTP in the shape of every other refusal, where Node has a bare one of its own. */
 export function answerBrokenRequests(server: Server): void {
-  const running = new WeakMap<Duplex, Exchange[]>();
+  const running = new WeakMap<Duplex, Set<Exchange>>();
   const unanswered = (socket: Duplex) =>
-    (running.get(socket) ?? []).filter(({ response }) => !response.writableFinished);
+    [...(running.get(socket) ?? [])].filter(({ response }) => !response.writableFinished);
   for (const event of ['request', 'checkContinue', 'checkExpectation']) {
     server.prependListener(event, (request: IncomingMessage, response: ServerResponse) => {
-      running.set(request.socket, [...unanswered(request.socket), { request, response }]);
+      const exchange = { request, response };
+      const exchanges = running.get(request.socket) ?? new Set();
+      running.set(request.socket, exchanges.add(exchange));
+      // A connection that waits for its next request must not keep the last one's bytes.
+      response.once('close', () => exchanges.delete(exchange));
     });
   }
   server.on('clientError', (error: ParserError, socket) => {
@@ -39,9 +43,11 @@ export function answerBrokenRequests(server: Server): void {
     else refuse(socket, error.code, exchanges[0]?.request.url ?? requestLine(error.rawPacket));
   });
   server.on('connect', (_request, socket) => {
+    // Node takes all its listeners off such a socket: without one for errors, a reset would end the process.
+    socket.on('error', () => {}).resume();
     const last = unanswered(socket).at(-1);
-    if (last) last.response.once('close', () => socket.end());
-    else socket.end(written(new Refusal('not_found'), 'json'));
+    if (last) last.response.once('close', () => endSoon(socket));
+    else endSoon(socket, written(new Refusal('not_found'), 'json'));
   });
 }
 
@@ -62,7 +68,11 @@ function closeAfterAnswer(response: ServerResponse): void {
 }
 
 function refuse(socket: Duplex, code: string | undefined, asked: string): void {
-  socket.end(written(new Refusal(reasons[code ?? ''] ?? 'request_malformed'), askedFormat(asked)));
+  endSoon(socket, written(new Refusal(reasons[code ?? ''] ?? 'request_malformed'), askedFormat(asked)));
+}
+
+function endSoon(socket: Duplex, last = ''): void {
+  socket.end(last);
   setTimeout(() => socket.destroy(), readingMs).unref();
 }
 

@@ -8,10 +8,10 @@ const maxMs = 30_000;
  * sees a reset before its program has read the answer (TRAPS, HTTP on Node).
  */
 export function drainRest(request: IncomingMessage, done: () => void): void {
-  const over = new AbortController();
+  let isOver = false;
   const finish = () => {
-    if (over.signal.aborted) return;
-    over.abort();
+    if (isOver) return;
+    isOver = true;
     clearTimeout(timer);
     done();
   };

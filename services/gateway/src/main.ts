@@ -101,13 +101,15 @@ await runService('gateway', readConfig, async ({ config, log, metrics, health, p
   tellBacklogs(metrics, [probes, renditions]);
   tellQueueMemory(metrics, claimsRedis);
   tellSweeps(metrics, store);
-  let comparesChecksums: boolean | undefined;
-  health.needs('store', async () => {
+  let comparesChecksums = false;
+  // A store that does not is asked again: it may have been upgraded, or have lied for a moment.
+  const examineStore = async () => {
     await store.ready();
-    if (comparesChecksums !== undefined) return;
+    if (comparesChecksums) return;
     comparesChecksums = await store.comparesChecksums();
     events.storeExamined(comparesChecksums);
-  });
+  };
+  health.needs('store', examineStore);
   health.needs('blocks', () => blocks.ready());
   health.needs('queue', () => probes.ready());
   health.needs('verifier', () => verifier.ready());

@@ -10,7 +10,7 @@ import { FilesystemObjectStore } from '@echodrop/object-store/filesystem-object-
 import { mediaObject, recordObject } from '@echodrop/object-store/object-keys';
 import type { ObjectStore } from '@echodrop/object-store/object-store';
 import type { StoredRecord } from '@echodrop/record';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { listOwn, type OwnParts, removeOwn } from './own-uploads.ts';
 import { Publisher } from './publish.ts';
 import { Refusal } from './refusals.ts';
@@ -51,6 +51,13 @@ const own = {
   clientAddress: '',
   gone: new AbortController().signal,
 };
+
+test('a removal of what the store does not find for a moment is done', async () => {
+  const { id } = await publishSample(store, { provider });
+  vi.spyOn(store, 'read').mockResolvedValueOnce(undefined);
+  await removeOwn(own, id, asked());
+  expect(await findRecord(store, id)).toHaveProperty('removed');
+});
 
 /** A store whose `remove` fails: what a removal is cut short by. */
 function failing(): ObjectStore {

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { findRecord } from '@echodrop/archive/find-record';
 import { newest } from '@echodrop/archive/listing';
 import { ownerHash } from '@echodrop/archive/owner';
@@ -10,6 +11,9 @@ import { credentialsFromHeaders, requireCaller } from './credentials.ts';
 import { Refusal } from './refusals.ts';
 import type { Slot } from './slots.ts';
 import type { Upload } from './upload.ts';
+
+// Longer than such a node was seen to take (every-record.ts).
+const rereadMs = 2500;
 
 /** A request about what its user has uploaded; who that is, its headers say as in version 2. */
 export type OwnRequest = Pick<Upload, 'request' | 'clientAddress' | 'gone'>;
@@ -42,7 +46,7 @@ export async function removeOwn(own: OwnRequest, id: string, parts: OwnParts): P
   using slot = parts.admission.slot(own.clientAddress);
   const caller = await callerOf(own, parts);
   slot.verified();
-  const found = await findRecord(parts.store, id, own.gone);
+  const found = (await findRecord(parts.store, id, own.gone)) ?? (await findAgain(parts.store, id, own.gone));
   if (!found) throw new Refusal('not_found');
   const isTheirs = ownerHash(caller) === (isTombstone(found) ? found.owner : ownerHash(found));
   if (isTombstone(found)) {
@@ -52,6 +56,12 @@ export async function removeOwn(own: OwnRequest, id: string, parts: OwnParts): P
   if (!isTheirs) throw new Refusal('not_yours');
   parts.removing(found);
   await removeMedia(parts.store, found, { by: 'owner', at: new Date() });
+}
+
+// A node of MinIO that has just come back misses for a moment what was written meanwhile. A 404 would tell its owner that it is gone.
+async function findAgain(store: ObjectStore, id: string, gone: AbortSignal) {
+  await sleep(rereadMs, undefined, { signal: gone });
+  return findRecord(store, id, gone);
 }
 
 async function callerOf({ request, clientAddress, gone }: OwnRequest, parts: OwnParts): Promise<Caller> {

@@ -86,6 +86,38 @@ test('a record that the store has and does not find for a moment is the only one
   expect(records.map(({ key }) => key)).toEqual([recordObject(record.id)]);
 });
 
+test('a record that the store keeps with other bytes is not answered', async () => {
+  await using folder = await mkdtempDisposable(join(tmpdir(), 'publish-'));
+  await using store = new FaultyStore(folder.path);
+  vi.spyOn(store, 'putIfAbsent').mockImplementation(async (key, bytes) => {
+    const other = Buffer.from(bytes.toString().replace('hello', 'hallo'));
+    const outcome = await FaultyStore.prototype.putIfAbsent.call(store, key, other);
+    return outcome === 'exists' && !other.equals(bytes) ? 'differs' : outcome;
+  });
+  vi.useFakeTimers({ toFake: ['performance'] });
+  const hurry = setInterval(() => vi.advanceTimersByTime(1000), 10);
+  await expect(publish(store)).rejects.toThrow('the record may have been written');
+  clearInterval(hurry);
+  vi.useRealTimers();
+});
+
+test('entries that the store takes only once the record is there are written', async () => {
+  await using folder = await mkdtempDisposable(join(tmpdir(), 'publish-'));
+  await using store = new FaultyStore(folder.path);
+  vi.useFakeTimers({ toFake: ['performance'] });
+  store.refusals = [...Array(9).fill('by-time/')];
+  let tries = 0;
+  store.refused = async () => {
+    tries += 1;
+    // The time for the entries is over with this try.
+    if (tries === 3) vi.advanceTimersByTime(20_000);
+    if (tries > 3) store.refusals = [];
+  };
+  const { record } = await publish(store);
+  vi.useRealTimers();
+  expect((await newest(store, { limit: 9 })).records.map(({ id }) => id)).toEqual([record.id]);
+});
+
 test('renditions are enqueued for the owner of the record', async () => {
   await using folder = await mkdtempDisposable(join(tmpdir(), 'publish-'));
   await using store = new FaultyStore(folder.path);

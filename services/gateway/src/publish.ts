@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { isDeepStrictEqual } from 'node:util';
 import { findRecord } from '@echodrop/archive/find-record';
 import { enter, listedAs, strike } from '@echodrop/archive/listing';
 import { ownerHash } from '@echodrop/archive/owner';
@@ -8,7 +9,14 @@ import { type MediaType, mediaTypeOf } from '@echodrop/media/media-type';
 import type { UnsupportedReason } from '@echodrop/media/unsupported';
 import { recordObject } from '@echodrop/object-store/object-keys';
 import { type ObjectStore, StoreUnavailable } from '@echodrop/object-store/object-store';
-import { encodeStoredRecord, isTombstone, newMediaId, type StoredRecord, type Tombstone } from '@echodrop/record';
+import {
+  decodeStoredRecord,
+  encodeStoredRecord,
+  isTombstone,
+  newMediaId,
+  type StoredRecord,
+  type Tombstone,
+} from '@echodrop/record';
 import type { MediaProbe } from './media-probe.ts';
 import type { ReceivedMedia } from './received-media.ts';
 import { mediaUnsupported, Refusal } from './refusals.ts';
@@ -75,7 +83,7 @@ export class Publisher {
    * The record of `upload`, once it is in the store. A `claimedId` is the id under which earlier attempts of the same upload may have
    * published it, or may yet: whichever was first is the answer.
    * @throws Refusal `media_too_large`, `media_unsupported` (its cause a MediaFailure); a MediaFailure whose cause is QueueUnavailable; the
-   * signal's reason; once the record may have been written, OutcomeUnknown alone, its cause a MediaFailure
+   * signal's reason; once the record may have been written, OutcomeUnknown, its cause a MediaFailure, or Refusal `removed`
    */
   async publish(
     { media, message, application }: CompleteUpload,
@@ -103,27 +111,32 @@ export class Publisher {
       application,
     };
     // Beside the record, for whom an entry without one is passed over (decision 017).
-    const entered = this.#enter(record);
+    const entering = this.#enter(record);
     const published = await this.#commit(record, claimedId !== undefined).catch(async (cause) => {
-      await entered;
+      await entering;
+      if (cause instanceof Refusal) {
+        await this.#strike(record);
+        throw cause;
+      }
       throw new OutcomeUnknown('the record may have been written', { cause: new MediaFailure(media.key, { cause }) });
     });
-    await entered;
+    const entered = await entering;
     const isAsWritten = published.id === record.id && published.timestamp.getTime() === record.timestamp.getTime();
-    if (!isAsWritten) await strike(this.#store, listedAs(record)).catch(() => {});
+    if (!isAsWritten) await this.#strike(record);
     if (published.mediaKey === media.key) {
       // Nobody waits for the renditions: a queue that is down costs a later viewer some seconds, and the upload nothing.
       this.#renditions
         .enqueue({ mediaKey: media.key, type, owner: ownerHash(record) })
         .catch((error) => this.#events.renditionsUnasked(media.key, error));
-      if (!isAsWritten) await this.#enter(published);
+      // The store may have come back just in time for the record alone.
+      if (!isAsWritten || entered === 'failed') await this.#enter(published);
     } else await this.list(published);
     return published;
   }
 
   /** Writes the missing entries of a record that was found: whoever wrote the record may have died before them. Never throws. */
   async list(record: StoredRecord): Promise<void> {
-    if (await this.#enter(record)) this.#events.uploadRelisted(record.id);
+    if ((await this.#enter(record)) === 'added') this.#events.uploadRelisted(record.id);
   }
 
   /**
@@ -147,36 +160,50 @@ export class Publisher {
     return { ...probe, size, etag, crc32 };
   }
 
-  async #enter(record: StoredRecord): Promise<boolean> {
+  async #enter(record: StoredRecord): Promise<'added' | 'there' | 'failed'> {
     try {
-      return await retried(() => enter(this.#store, listedAs(record)));
+      return (await retried(() => enter(this.#store, listedAs(record)))) ? 'added' : 'there';
     } catch (error) {
       this.#events.uploadUnlisted(record.id, error);
-      return false;
+      return 'failed';
     }
+  }
+
+  // An entry that stays lists nothing.
+  async #strike(record: StoredRecord): Promise<void> {
+    await strike(this.#store, listedAs(record)).catch(() => {});
   }
 
   // A try either publishes, or leaves open whether it did: then the record is read back. The id is kept as long as it may be ours.
   async #commit(record: StoredRecord, isClaimed: boolean): Promise<StoredRecord> {
-    const object = recordObject(record.id);
     const bytes = encodeStoredRecord(record);
     return retried(async () => {
-      // A store can confirm what it does not keep: one of two writes must find the other.
-      const put = () => this.#store.putIfAbsent(object, bytes);
-      const writes = await Promise.allSettled([put(), put()]);
-      const outcomes = writes.map((write) => (write.status === 'fulfilled' ? write.value : write.reason));
-      if (!outcomes.includes('exists')) {
-        const failure = outcomes.find((outcome) => outcome !== 'created');
-        throw failure ?? new StoreUnavailable('the store has not kept the record that it confirmed');
-      }
-      if (outcomes.includes('created')) return record;
+      if (await this.#writesRecord(record.id, bytes)) return record;
       const found = await findRecord(this.#store, record.id);
       // A node of the store that was away for a moment can answer so.
       if (!found) throw new StoreUnavailable('the store does not find the record that it has');
       const earlier = recordOf(record, found);
-      if (earlier && (isClaimed || earlier.mediaKey === record.mediaKey)) return earlier;
+      const isOurs = earlier?.mediaKey === record.mediaKey;
+      if (isOurs && !isDeepStrictEqual(earlier, decodeStoredRecord(bytes)))
+        throw new StoreUnavailable('the store has kept another record than it confirmed');
+      if (earlier && (isClaimed || isOurs)) return earlier;
       return this.#commit({ ...record, id: newMediaId() }, false);
     });
+  }
+
+  /**
+   * Writes a record twice at once: a store can confirm what it does not keep, so one of the two must find the other.
+   * @returns whether both are these bytes; else another record may be there
+   * @throws StoreUnavailable
+   */
+  async #writesRecord(id: string, bytes: Buffer): Promise<boolean> {
+    const put = () => this.#store.putIfAbsent(recordObject(id), bytes);
+    const writes = await Promise.allSettled([put(), put()]);
+    const outcomes = writes.map((write) => (write.status === 'fulfilled' ? write.value : write.reason));
+    if (outcomes.includes('exists')) return outcomes.includes('created');
+    if (outcomes.includes('differs')) return false;
+    const failure = outcomes.find((outcome) => outcome !== 'created');
+    throw failure ?? new StoreUnavailable('the store has not kept the record that it confirmed');
   }
 }
 

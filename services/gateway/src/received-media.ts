@@ -38,7 +38,7 @@ export class ReceivedMedia implements AsyncDisposable {
   readonly #memory: MemoryShare | undefined;
   /** What waits for the source to be read. */
   readonly #held = new HeldBytes();
-  #head = Buffer.alloc(0);
+  readonly #head = Buffer.allocUnsafe(probeHeadBytes);
   #size = 0;
   #hasEnded = false;
   /** Whether the store reads the source. */
@@ -62,8 +62,8 @@ export class ReceivedMedia implements AsyncDisposable {
     this.#size += bytes.length;
     if (this.tooLarge) this.#drop(new Error('media is too large'));
     if (this.#isDropped) return;
-    const missing = probeHeadBytes - this.#head.length;
-    if (missing > 0) this.#head = Buffer.concat([this.#head, bytes.subarray(0, missing)]);
+    const before = this.#size - bytes.length;
+    if (before < probeHeadBytes) bytes.copy(this.#head, before);
     this.#hash?.update(bytes);
     if (isFirst) {
       this.#stored = this.#put();
@@ -93,7 +93,7 @@ export class ReceivedMedia implements AsyncDisposable {
 
   /** The first bytes, up to 16 KiB. */
   get head(): Buffer {
-    return this.#head;
+    return this.#head.subarray(0, this.#size);
   }
 
   /** The SHA-256 of all its bytes, in hexadecimal digits, once it has ended; undefined where none was to be made. */
@@ -132,7 +132,7 @@ export class ReceivedMedia implements AsyncDisposable {
       throw error;
     });
     this.#memory?.verified();
-    await begins?.(this.#head);
+    await begins?.(this.head);
     if (this.#source.errored) throw this.#source.errored;
     this.#isStoring = true;
     return store.put(mediaObject(this.key), this.#source, { signal: this.#stop.signal });

@@ -90,22 +90,29 @@ export class Slot implements Disposable {
   readonly #held: DisposableStack;
   readonly #unverified: DisposableStack;
   readonly #failed: () => void;
+  #isProven = false;
 
-  /** `unverified` is what it holds until it is verified; `failed` is called if it ends before. */
+  /** `unverified` is what it holds until it is verified; `failed` is called if it ends without a caller. */
   constructor(held: DisposableStack, unverified: DisposableStack, failed: () => void) {
     this.#held = held;
     this.#unverified = unverified;
     this.#failed = failed;
   }
 
-  /** The caller is verified: the request does not count against the limits of its address any more. */
+  /** The caller is known, and may yet be refused: the request still counts against the limits of its address, but not as a failure. */
+  proven(): void {
+    this.#isProven = true;
+  }
+
+  /** The caller is known and welcome: the request does not count against the limits of its address any more. */
   verified(): void {
+    this.#isProven = true;
     this.#unverified.dispose();
   }
 
   [Symbol.dispose](): void {
-    if (!this.#unverified.disposed) this.#failed();
-    this.verified();
+    if (!this.#isProven) this.#failed();
+    this.#unverified.dispose();
     this.#held.dispose();
   }
 }

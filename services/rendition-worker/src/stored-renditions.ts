@@ -47,7 +47,9 @@ export async function storeAll(
   }
   for (const [recipe, output] of checked) {
     const { contentType } = recipe;
-    await store.put(renditionObject(mediaKey, recipe), output.stream(), { signal, contentType });
+    // Another worker may have the same job, if this one was frozen: neither may take the other's back.
+    const options = { signal, contentType, isReplacement: true };
+    await store.put(renditionObject(mediaKey, recipe), output.stream(), options);
   }
 }
 
