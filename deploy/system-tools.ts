@@ -10,7 +10,9 @@ interface Tool {
 }
 
 const redis: Tool = { names: ['redis-server', 'valkey-server'], debianPackage: 'redis-server' };
-const film: readonly Tool[] = [
+const media: readonly Tool[] = [
+  // Starts the media tools (packages/media/src/sandbox).
+  { names: ['perl'], debianPackage: 'perl-base' },
   { names: ['ffprobe'], debianPackage: 'ffmpeg' },
   { names: ['ffmpeg'], debianPackage: 'ffmpeg' },
 ];
@@ -23,12 +25,12 @@ export class ToolsMissing extends Error {
 }
 
 /**
- * Makes sure that ffprobe and ffmpeg are in PATH, and a Redis server unless `withRedis` is false; on Debian and its kin, as
+ * Makes sure that perl, ffprobe and ffmpeg are in PATH, and a Redis server unless `withRedis` is false; on Debian and its kin, as
  * root, it installs what is missing.
  * @throws ToolsMissing
  */
 export async function requireSystemTools(withRedis: boolean, signal: AbortSignal): Promise<void> {
-  const wanted = withRedis ? [redis, ...film] : film;
+  const wanted = withRedis ? [redis, ...media] : media;
   const missing = await absent(wanted);
   if (missing.length === 0) return;
   if (process.getuid?.() !== 0 || !(await whereIs('apt-get'))) throw new ToolsMissing(advice(missing));

@@ -175,13 +175,9 @@ describe('what runs', () => {
       service,
     ];
     // Within a shell: what the engine starts loses its parent, and with it the tool would end.
-    const shell = ['-c', '"$@" | head -c 4096', 'sh'];
-    const sandbox = (mode: string) => [
-      'packages/media/src/sandbox',
-      mode,
-      ...'5 5 1073741824 1073741824 0 0'.split(' '),
-    ];
-    const triedIn = (mode: string) => system.compose(...run, ...shell, ...sandbox(mode), '--', '/hijacked');
+    const shell = (mode: string) => ['-c', `packages/media/src/sandbox ${mode} $$ "$@" | head -c 4096`, 'sh'];
+    const limits = '5 5 1073741824 1073741824 0 0'.split(' ');
+    const triedIn = (mode: string) => system.compose(...run, ...shell(mode), ...limits, '--', '/hijacked');
     expect(await system.compose('logs', '--no-log-prefix', service)).toContain('Media tools are confined');
     expect(await triedIn('full')).toBe('begun');
     expect(await triedIn('limits-only')).toContain('1 read a secret of its container');

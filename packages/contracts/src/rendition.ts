@@ -40,7 +40,7 @@ const slowLane = { name: 'rendition-slow', ownerOf };
 // After days of uploads, or of expensive ones in a slower lane, renditions are still worth making.
 const begunWithinMs = 7 * 24 * 60 * 60_000;
 // A net for a store that hangs: rendering has bounds of its own.
-const mostSeconds = 60 * 60;
+const mostSeconds = 3 * 60 * 60;
 
 const soon = 10;
 const hour = 60 * 60;

@@ -3,6 +3,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { constants } from 'node:os';
 import { basename } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { watchFolder } from './watch-folder.ts';
 
 /**
  * A tool of ours did not do its work, and the media is not known to be at fault: missing, killed, or not done by its
@@ -29,10 +30,12 @@ export interface ProcessBounds {
   readonly mostOutputBytes: number;
   /** Aborted when nobody wants the result any more. */
   readonly signal: AbortSignal;
+  /** The folder that it writes to, and what all its files there may take. */
+  readonly output?: { readonly folder: string; readonly maxBytes: number };
 }
 
 /**
- * Waits for `child`, which leads a process group of its own. When it has ended, prints too much, passes its deadline, or
+ * Waits for `child`, which leads a process group of its own. When it has ended, prints or writes too much, passes its deadline, or
  * `signal` aborts, the whole group is killed. No process of the group runs any more when this settles. The launcher stands behind this with
  * bounds of its own.
  *
@@ -41,12 +44,15 @@ export interface ProcessBounds {
 export async function boundedEnd(child: ChildProcess, bounds: ProcessBounds): Promise<ToolEnd> {
   let tooMuch = false;
   let printed = 0;
-  const count = (chunk: Buffer) => {
-    printed += chunk.length;
-    if (printed <= bounds.mostOutputBytes) return;
+  const stopTooMuch = () => {
     tooMuch = true;
     killGroup(child);
   };
+  const count = (chunk: Buffer) => {
+    printed += chunk.length;
+    if (printed > bounds.mostOutputBytes) stopTooMuch();
+  };
+  using _watch = bounds.output && watchFolder(bounds.output.folder, bounds.output.maxBytes, stopTooMuch);
   child.stdout?.on('data', count);
   child.stderr?.on('data', count);
   // The launcher writes there, the tool cannot. A process without a free descriptor leaves `stdio` undefined (Node 24).

@@ -17,9 +17,8 @@ export async function confineTools(mode: SandboxMode, { log, metrics, health }: 
   setSandboxMode(mode);
   const fault = await sandboxFault();
   if (fault) {
-    throw new Error(
-      `media tools cannot be confined on this machine: ${fault}. MEDIA_SANDBOX=limits-only runs them with limits alone`,
-    );
+    const advice = mode === 'full' ? '. MEDIA_SANDBOX=limits-only runs them with limits alone' : '';
+    throw new Error(`media tools cannot be confined on this machine: ${fault}${advice}`);
   }
   const isFull = mode === 'full';
   health.detail('mediaSandbox', mode);

@@ -9,6 +9,8 @@ export interface FfmpegLimits extends ToolLimits {
 }
 
 const mostOutputBytes = 256 * 1024;
+// The pictures of a video lie beside it.
+const besideBytes = 256 * 1024 * 1024;
 // ffmpeg handles SIGTERM and SIGXCPU (its limit of processor time) alike; the fourth ends it at once.
 const stoppedBySignal: readonly (number | null)[] = [255, 123];
 
@@ -26,14 +28,18 @@ export async function runFfmpeg(
   signal.throwIfAborted();
   const ffmpeg = ['ffmpeg', '-nostdin', '-y', '-v', 'fatal', '-abort_on', 'empty_output'] as const;
   const decoding = ['-max_pixels', String(limits.maxPixels)];
-  const files = { reads: [fileIn(input)], writes: [dirname(fileIn(output))] };
+  const folder = dirname(fileIn(output));
+  const files = { reads: [fileIn(input)], writes: [folder] };
   const child = startInSandbox([...ffmpeg, ...decoding, ...input, ...output], limits, files);
-  const end = await boundedEnd(child, { deadlineMs: limits.seconds * 1000, mostOutputBytes, signal });
+  const bounds = { deadlineMs: limits.seconds * 1000, mostOutputBytes, signal };
+  const end = await boundedEnd(child, { ...bounds, output: { folder, maxBytes: limits.fileBytes + besideBytes } });
   await requireSource(fileIn(input), 'ffmpeg');
-  await requireSpace(dirname(fileIn(output)), limits.fileBytes);
+  await requireSpace(folder, limits.fileBytes);
   return stoppedBySignal.includes(child.exitCode) ? 'timed_out' : end;
 }
 
 function fileIn(args: readonly string[]): string {
-  return args.find((each) => each.startsWith('file:'))?.slice('file:'.length) ?? '/';
+  const file = args.find((each) => each.startsWith('file:'));
+  if (!file) throw new TypeError('ffmpeg was given no file');
+  return file.slice('file:'.length);
 }

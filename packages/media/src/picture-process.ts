@@ -60,8 +60,10 @@ export async function makePictures(
   const tool = [process.execPath, ...nodeFlags, program, JSON.stringify(job)] as const;
   const child = startInSandbox([...tool], { ...limits, seconds, niceness }, files);
   const printed = collectOutput(child);
+  const [folder = dirname(job.source.path)] = writes;
+  const output = { folder, maxBytes: job.pictures.length * limits.fileBytes };
   const end = await inTime(seconds, signal, (within) =>
-    boundedEnd(child, { deadlineMs: seconds * 1000, mostOutputBytes, signal: within }),
+    boundedEnd(child, { deadlineMs: seconds * 1000, mostOutputBytes, signal: within, output }),
   );
   if (end === 'too_costly' || end === 'timed_out') return { outcome: 'unsupported', why: end };
   // libheif's wrapper prints what it does not understand: the first and the last line are ours.
@@ -75,8 +77,7 @@ export async function makePictures(
   // Crashed, out of memory, or taken over: only its input explains that.
   if (!told) return { outcome: 'unsupported', why: 'broken' };
   if (told.outcome === 'failed') {
-    const [first] = job.pictures;
-    if (first) await requireSpace(dirname(first.path), job.pictures.length * limits.fileBytes);
+    await requireSpace(output.folder, output.maxBytes);
     // A compromised process can say so too.
     throw new ToolStopped(`pictures could not be made: ${told.message}`);
   }

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { link, open, readdir, readFile, writeFile } from 'node:fs/promises';
+import { link, mkdir, mkdtempDisposable, open, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { execa } from 'execa';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
@@ -50,8 +51,10 @@ test.runIf(canHijack)('a hijacked tool reaches its input and its job folder, and
 });
 
 const launcher = join(import.meta.dirname, 'sandbox');
-const launched = (mode: string, ...tool: string[]) => [
+const launched = (mode: string, ...tool: string[]) => launchedBy(`${process.pid}`, mode, ...tool);
+const launchedBy = (parent: string, mode: string, ...tool: string[]) => [
   mode,
+  parent,
   ...'20 5 1000000000 1000000000 0 0'.split(' '),
   '--',
   ...tool,
@@ -184,13 +187,36 @@ test('a tool is killed in time if nobody else does so', async () => {
 });
 
 test.each(sandboxModes)('%s: a tool dies with the worker that started it', async (mode) => {
-  const worker = spawn('sh', ['-c', '"$@" & echo $!; wait', 'sh', launcher, ...launched(mode, 'sleep', '60')]);
+  const [, , ...rest] = launched(mode, 'sleep', '60');
+  const worker = spawn('sh', ['-c', `"$0" ${mode} $$ "$@" & echo $!; wait`, launcher, ...rest]);
   const [tool] = await once(worker.stdout, 'data');
   const nameOfTool = () => readFile(`/proc/${String(tool).trim()}/comm`, 'utf8');
   await expect.poll(nameOfTool, { timeout: 5000 }).toBe('sleep\n');
   worker.kill('SIGKILL');
   // Its output is closed once the tool has ended too.
   await once(worker, 'close', { signal: AbortSignal.timeout(5000) });
+});
+
+test('a tool does not start if the worker that started it has ended', async () => {
+  const { stderr } = await execa(launcher, launchedBy('1', 'full', 'true'), { reject: false });
+  expect(stderr).toBe('sandbox: the process that started it has ended');
+});
+
+test('a tool that writes files without end is stopped', async () => {
+  // A script starts other programs.
+  setSandboxMode('limits-only');
+  await using hijacked = await mkdtempDisposable(join(tmpdir(), 'sandbox-test-'));
+  const { path: folder } = hijacked;
+  const stoppedAt = async (script: string) => {
+    const child = startInSandbox(['sh', '-c', script], limits, { writes: [folder] });
+    return boundedEnd(child, { ...bounds, output: { folder, maxBytes: 4 * limits.fileBytes } });
+  };
+  expect(await stoppedAt(`i=0; while :; do : >${folder}/$i; i=$((i+1)); done`)).toBe('too_costly');
+  await rm(folder, { recursive: true });
+  await mkdir(folder);
+  expect(
+    await stoppedAt(`for i in 1 2 3 4 5 6 7 8; do head -c ${limits.fileBytes} /dev/zero >${folder}/$i; done; sleep 60`),
+  ).toBe('too_costly');
 });
 
 test('what this machine lacks is named', async () => {

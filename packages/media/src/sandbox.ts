@@ -50,17 +50,33 @@ export function startInSandbox(
 ): ChildProcess {
   const limits = [seconds + margin, cpuSeconds, addressBytes, dataBytes ?? unlimited, fileBytes, niceness].map(String);
   const files = [...reads.flatMap((path) => ['-r', path]), ...writes.flatMap((path) => ['-w', path])];
-  const args = [mode, ...limits, ...files, '--', ...tool];
+  const args = [mode, `${process.pid}`, ...limits, ...files, '--', ...tool];
   return spawn(launcher, args, { stdio: ['ignore', 'pipe', 'pipe', 'pipe'], detached: true });
 }
 
-const trial: ToolLimits = { seconds: 10, cpuSeconds: 5, addressBytes: 1024 ** 3, fileBytes: 0 };
+const trial: ToolLimits = { seconds: 10, cpuSeconds: 5, addressBytes: 16 * 1024 ** 3, fileBytes: 0 };
+const mostOutputBytes = 64 * 1024;
 
-/** Why a tool cannot be started in the mode that is set, by trying; undefined if it can. */
+const tools = [['true'], [process.execPath, '--version'], ['ffprobe', '-version'], ['ffmpeg', '-version']] as const;
+
+/**
+ * Why media tools cannot be started in the mode that is set, by trying; undefined if they can. A tool outside the system's folders may not find its
+ * libraries in `full`. A tool that is missing is for others to report.
+ */
 export async function sandboxFault(): Promise<string | undefined> {
-  const child = startInSandbox(['true'], trial, {});
+  for (const tool of tools) {
+    const fault = await faultOf(tool);
+    if (fault && !fault.endsWith('is not in PATH')) return fault;
+  }
+  return undefined;
+}
+
+async function faultOf(tool: readonly [string, ...string[]]): Promise<string | undefined> {
+  const child = startInSandbox(tool, trial, {});
   const printed = collectOutput(child);
-  const bounds = { deadlineMs: trial.seconds * 1000, mostOutputBytes: 4096, signal: new AbortController().signal };
+  const bounds = { deadlineMs: trial.seconds * 1000, mostOutputBytes, signal: new AbortController().signal };
   const end = await boundedEnd(child, bounds).catch((error: Error) => error.message);
-  return end === 'done' ? undefined : printed().stderr.trim() || end;
+  if (end === 'done') return undefined;
+  const [line = ''] = printed().stderr.trim().split('\n', 1);
+  return line || `${tool[0]}: ${end}`;
 }

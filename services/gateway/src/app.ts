@@ -53,10 +53,6 @@ export function gatewayApp(gateway: Gateway): Express {
     else next();
   });
   for (const base of gateway.basePaths) {
-    app.use(
-      ownUploadsRoutes(base, { parts: gateway.ownParts, events: gateway.ownEvents, publicSite: gateway.publicSite }),
-    );
-    app.use(openApiRoute(base, gateway.parts.forms.maxMediaBytes));
     for (const version of [1, 2] as const) {
       for (const format of ['xml', 'json'] as const) {
         app
@@ -65,6 +61,10 @@ export function gatewayApp(gateway: Gateway): Express {
           .all(methodNotAllowed('POST', format));
       }
     }
+    app.use(
+      ownUploadsRoutes(base, { parts: gateway.ownParts, events: gateway.ownEvents, publicSite: gateway.publicSite }),
+    );
+    app.use(openApiRoute(base, gateway.parts.forms.maxMediaBytes));
   }
   app.use((request, response) => answerRefusal(request, response, 'json', new Refusal('not_found')));
   app.use(lastResort);
@@ -72,9 +72,9 @@ export function gatewayApp(gateway: Gateway): Express {
 }
 
 // RFC 9112 sections 3.2 and 6.1, RFC 9110 section 10.1.1.
-function faultOf({ headers, headersDistinct, httpVersion }: Request): Reason | undefined {
-  const hosts = headersDistinct.host ?? [];
-  if (hosts.length > 1 || (httpVersion === '1.1' && hosts.length === 0)) return 'request_malformed';
+function faultOf({ headers, rawHeaders, httpVersion }: Request): Reason | undefined {
+  const hosts = rawHeaders.filter((name, n) => n % 2 === 0 && /^host$/i.test(name)).length;
+  if (hosts > 1 || (httpVersion === '1.1' && hosts === 0)) return 'request_malformed';
   if (!/^[^\s/?#@]*$/.test(headers.host ?? '')) return 'request_malformed';
   if (!/^(chunked)?$/i.test(headers['transfer-encoding'] ?? '')) return 'request_malformed';
   if (httpVersion !== '1.0' && headers.expect !== undefined && headers.expect.toLowerCase() !== '100-continue')

@@ -15,6 +15,7 @@ export interface LaneLimits {
 // On one machine, a slower lane takes the processor time that the quicker ones leave. So the slow lane has more time by the clock; what a job
 // may cost there is bounded by processor time.
 const niceness = { medium: 5, slow: 10 };
+const hour = 3600;
 const pictures = { seconds: 15, animationPixels: 50_000_000 };
 
 /** The slow lane has the limits of docs/media.md. */
@@ -27,19 +28,23 @@ export const laneLimits: Readonly<Record<Lane, LaneLimits>> = {
     ...{ defers: true, spareSeconds: 15 },
   },
   slow: {
-    film: { niceness: niceness.slow },
+    film: { seconds: 2 * hour, niceness: niceness.slow },
     pictures: { seconds: 10 * 60, niceness: niceness.slow },
     ...{ defers: false, spareSeconds: Number.POSITIVE_INFINITY },
   },
 };
 
 /**
- * The limits for a video that is estimated at `estimatedSeconds` of processor time. A file that lies about its length, or does not say it, must
+ * The limits for a video, and for its pictures, that is estimated at `estimatedSeconds` of processor time. A file that lies about its length, or does not say it, must
  * not hold a lane that defers.
  */
 export function limitsOfEstimate(limits: LaneLimits, estimatedSeconds: number): LaneLimits {
   const { film, spareSeconds } = limits;
   if (!limits.defers) return limits;
   const { seconds = Number.POSITIVE_INFINITY } = film;
-  return { ...limits, film: { ...film, seconds: Math.min(seconds, spareSeconds + Math.ceil(3 * estimatedSeconds)) } };
+  return {
+    ...limits,
+    film: { ...film, seconds: Math.min(seconds, spareSeconds + Math.ceil(3 * estimatedSeconds)) },
+    pictures: { ...limits.pictures, seconds: Math.min(seconds, limits.pictures.seconds ?? seconds) },
+  };
 }

@@ -140,8 +140,9 @@ async function makeMissing(
       if (part === set) answer = rendered;
       else await withdrawFromRemoved(mediaKey, store);
     } catch (error) {
-      if (signal.aborted || error instanceof MediaRemoved || error instanceof OutputRefused) throw error;
-      // A failure of the pictures fails the job, but does not cost it the film; nor does it if they are deferred.
+      const isEnd = [MediaRemoved, OutputRefused, Deferred].some((end) => error instanceof end);
+      if (signal.aborted || isEnd) throw error;
+      // A failure of the pictures fails the job, but does not cost it the film.
       failure = { error };
     }
   }
