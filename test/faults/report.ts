@@ -78,8 +78,9 @@ export class GameDayReport {
     const kept = found.filter((finding) => !isPrice(finding));
     this.findings.push(...kept);
     this.prices.push(...found.filter(isPrice));
+    const lacking = found.filter((finding) => kept.includes(finding) || finding.what === putOff);
     const wrong = (whats: (what: string) => boolean) =>
-      new Set(kept.filter(({ what }) => whats(what)).map(({ which }) => which.split(' ')[0]));
+      new Set(lacking.filter(({ what }) => whats(what)).map(({ which }) => which.split(' ')[0]));
     const unlisted = wrong((what) => what.includes('list'));
     const damaged = wrong((what) => !what.includes('list'));
     for (const { scenario, outcome, removal, id = '' } of entries) {

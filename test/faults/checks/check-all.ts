@@ -1,9 +1,11 @@
 import type { LedgerEntry } from '../ledger.ts';
 import type { RunningService, System } from '../start-system.ts';
 import { findDuplicates } from './duplicates.ts';
+import { findFaultsInStore } from './faults-in-store.ts';
 import type { Finding } from './finding.ts';
 import { findOrphans, findStuckJobs } from './left-behind.ts';
 import { findRecordsUnlisted, findUnlisted } from './listed.ts';
+import { findWronglyRefused } from './refused.ts';
 import { findNotRemoved } from './removed.ts';
 import { findLeaks, findUnready, type Held } from './services.ts';
 import { recordsIn } from './stored-records.ts';
@@ -31,14 +33,17 @@ export async function checkAll(
     removal === 'acknowledged' || (removal === 'unknown' && tombstones.has(id));
   const kept = acknowledged.filter((entry) => !isRemoved(entry));
   const removed = acknowledged.filter(isRemoved);
-  const unlisted = await findUnlisted(system, { kept, removed });
+  const unlisted = await findUnlisted(system, { kept, removed, records });
+  const notRemoved = await findNotRemoved(system, removed, tombstones);
   const sweptAt = Date.now();
   const orphans = await findOrphans(system, records);
   return [
     ...unready,
     ...unlisted,
     ...(await findDamaged(system, kept, records)),
-    ...(await findNotRemoved(system, removed, tombstones)),
+    ...notRemoved,
+    ...findWronglyRefused(entries, records),
+    ...(await findFaultsInStore(system)),
     ...findDuplicates(entries, records),
     ...(await findRecordsUnlisted(system, sweptAt)),
     ...orphans,

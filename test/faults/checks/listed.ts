@@ -1,7 +1,7 @@
 import { unfinishedMs } from '@echodrop/archive/check-record';
 import { everyRecord } from '@echodrop/archive/every-record';
 import { ListedEntries } from '@echodrop/archive/listed-entries';
-import { listedAs, listedIdIn } from '@echodrop/archive/listing';
+import { entriesOf, listedAs } from '@echodrop/archive/listing';
 import { listingOf } from '@echodrop/object-store/object-keys';
 import { isTombstone, UnreadableRecord } from '@echodrop/record';
 import { anotherUser } from '@echodrop/testkit/another-user';
@@ -9,15 +9,18 @@ import { echoHeaders } from '@echodrop/testkit/upload';
 import type { LedgerEntry } from '../ledger.ts';
 import type { System } from '../start-system.ts';
 import type { Finding } from './finding.ts';
-import { keysBelow } from './stored-records.ts';
+import { keysBelow, type RecordInStore } from './stored-records.ts';
+
+interface Acknowledged {
+  readonly kept: readonly LedgerEntry[];
+  readonly removed: readonly LedgerEntry[];
+  readonly records: ReadonlyMap<string, RecordInStore>;
+}
 
 /** Which acknowledged uploads their owners do not see in their lists, or still see after they have removed them, and which are not in the list of all. */
-export async function findUnlisted(
-  system: System,
-  { kept, removed }: { readonly kept: readonly LedgerEntry[]; readonly removed: readonly LedgerEntry[] },
-): Promise<Finding[]> {
+export async function findUnlisted(system: System, { kept, removed, records }: Acknowledged): Promise<Finding[]> {
   const own = { signing: await ownList(system, 'signing'), bearer: await ownList(system, 'bearer') };
-  const newest = new Set((await keysBelow(system.store, listingOf())).map(listedIdIn));
+  const byTime = new Set(await keysBelow(system.store, listingOf()));
   const stillListed = removed
     .filter(({ id = '', user }) => own[user].has(id))
     .map(({ id, scenario, text }) => ({
@@ -31,10 +34,18 @@ export async function findUnlisted(
     return [
       ...(own[user].has(id) ? [] : [finding("it is not in its owner's list")]),
       ...(own[another].has(id) ? [finding("it is in another's list")] : []),
-      ...(newest.has(id) ? [] : [finding('it is not in the list by time')]),
+      ...(entriesByTime(records.get(id)).some((key) => byTime.has(key))
+        ? []
+        : [finding('it is not in the list by time')]),
     ];
   });
   return [...notListed, ...stillListed];
+}
+
+// An entry with another time than the record's shows nothing.
+function entriesByTime(record: RecordInStore | undefined): string[] {
+  if (!record) return [];
+  return entriesOf({ id: record.id, timestamp: new Date(record.timestamp), owner: '' });
 }
 
 /** Which records lack a list entry although a sweep at `sweptAt` saw them, acknowledged or not. A sweep passes over records of the last minute. */

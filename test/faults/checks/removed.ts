@@ -1,16 +1,20 @@
+import { mediaObject } from '@echodrop/object-store/object-keys';
 import type { LedgerEntry } from '../ledger.ts';
 import type { System } from '../start-system.ts';
 import { type Finding, findEach } from './finding.ts';
 
-/** Which uploads are still shown, or have no tombstone, although their removal was acknowledged. */
+/** Which uploads are still shown, or have no tombstone, or whose media is there before a sweep, although their removal was acknowledged. */
 export function findNotRemoved(
-  { site }: System,
+  { site, store }: System,
   removed: readonly LedgerEntry[],
-  tombstones: ReadonlySet<string>,
+  tombstones: ReadonlyMap<string, string>,
 ): Promise<Finding[]> {
-  return findEach(removed, async ({ id = '', scenario, text }) => {
+  return findEach(removed, async ({ id = '', scenario, text, removal }) => {
     const finding = (what: string): Finding => ({ scenario, what, which: `${id} ${text}` });
-    if (!tombstones.has(id)) return [finding('its removal was acknowledged, and it has no tombstone')];
+    const mediaKey = tombstones.get(id);
+    if (mediaKey === undefined) return [finding('its removal was acknowledged, and it has no tombstone')];
+    if (removal === 'acknowledged' && (await store.stat(mediaObject(mediaKey))))
+      return [finding('its removal was acknowledged, and its media is there')];
     const page = await fetch(`${site}/${id}`);
     await page.body?.cancel();
     return page.status === 410 ? [] : [finding(`it was removed, and its page is answered with ${page.status}`)];

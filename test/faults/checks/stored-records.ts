@@ -15,19 +15,19 @@ export interface RecordInStore {
 interface Recorded {
   /** All records by their ids. */
   readonly records: ReadonlyMap<string, RecordInStore>;
-  /** The ids of uploads that were removed. */
-  readonly tombstones: ReadonlySet<string>;
+  /** The media keys of uploads that were removed, by their ids. */
+  readonly tombstones: ReadonlyMap<string, string>;
 }
 
 /** All records and tombstones, read from the store itself. */
 export async function recordsIn(store: ObjectStore): Promise<Recorded> {
   const records = new Map<string, RecordInStore>();
-  const tombstones = new Set<string>();
+  const tombstones = new Map<string, string>();
   for await (const { key } of everyObject(store, allRecords)) {
     const bytes = await bytesOf(store, key);
     if (bytes) {
       const record = JSON.parse(bytes.toString()) as RecordInStore;
-      if ('removed' in record) tombstones.add(record.id);
+      if ('removed' in record) tombstones.set(record.id, record.media_key);
       else records.set(record.id, record);
     }
   }

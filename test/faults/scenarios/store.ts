@@ -45,6 +45,14 @@ export const storeScenarios: readonly Scenario[] = [
     begin: (day) => keepOtherBytes(day, true),
   },
   {
+    name: 'the store keeps other records, and confirms the checksum',
+    breaks:
+      'the store says 200 to the first write of a record, with the tag and the checksum of what was sent, and keeps something else in its place',
+    forSeconds: 3,
+    isShort: true,
+    begin: keepOtherRecords,
+  },
+  {
     ...answering('a bit flips on the way to the store', 'gets every body with one bit of it flipped', 5, (request) =>
       request.method === 'PUT' ? 'changed' : 'passes',
     ),
@@ -117,13 +125,35 @@ async function keepOtherBytes({ system, broke }: GameDay, isConfirmed: boolean):
   const kept = new Set<string>();
   broke();
   return decided(system, (request) => {
-    const { path, query } = request;
-    if (!isMediaPut(request) || query.has('uploadId') || kept.has(path)) return 'passes';
-    kept.add(path);
-    const key = path.slice(path.indexOf('/', 1) + 1);
+    const key = keyOf(request);
+    if (!isMediaPut(request) || request.query.has('uploadId') || kept.has(key)) return 'passes';
+    kept.add(key);
     const after = system.store.put(key, Readable.from([Buffer.from('other bytes')]));
     return { status: 200, headers: { ETag: '"any"' }, body: '', after, isConfirmed };
   });
+}
+
+async function keepOtherRecords({ system, broke }: GameDay): Promise<AsyncDisposable> {
+  await using parts = new AsyncDisposableStack();
+  const kept = new Set<string>();
+  broke();
+  parts.defer(async () => {
+    for (const key of kept) await system.store.remove(key);
+  });
+  parts.use(
+    await decided(system, (request) => {
+      const key = keyOf(request);
+      if (!isRecordPut(request) || kept.has(key)) return 'passes';
+      kept.add(key);
+      const after = system.store.putIfAbsent(key, Buffer.from('{"another":"record"}'));
+      return { status: 200, headers: { ETag: '"any"' }, body: '', after, isConfirmed: true };
+    }),
+  );
+  return parts.move();
+}
+
+function keyOf({ path }: SeenRequest): string {
+  return path.slice(path.indexOf('/', 1) + 1);
 }
 
 function unreachable(state: Exclude<LinkState, 'passes'>, forSeconds: number): Scenario {

@@ -1,0 +1,22 @@
+import { verifyStore } from '@echodrop/archive/verify-store';
+import type { System } from '../start-system.ts';
+import type { Finding } from './finding.ts';
+
+const atOnce = 16;
+
+/** What `verify-store --bytes` finds after the sweep; without entries that list nothing, which dead gateways leave (docs/decisions/017). */
+export async function findFaultsInStore({ store }: System): Promise<Finding[]> {
+  const found: Finding[] = [];
+  const { signal } = new AbortController();
+  const how = { atOnce, isMoved: false, readsBytes: true, olderThanMs: 0, signal };
+  try {
+    for await (const { findings } of verifyStore(store, how)) {
+      for (const finding of findings)
+        if ('fault' in finding && finding.fault !== 'lists_nothing')
+          found.push({ scenario: 'all', what: `verify-store: ${finding.fault}`, which: finding.key });
+    }
+  } catch (error) {
+    found.push({ scenario: 'all', what: 'verify-store failed', which: String(error) });
+  }
+  return found;
+}
