@@ -86,6 +86,8 @@ export class GatewayEvents {
       'echodrop_store_compares_checksums',
       'Whether the store refuses bytes that changed on their way: 1 or 0.',
     );
+    // No series until it is known.
+    this.#comparesChecksums.remove();
     this.#found = metrics.counter('echodrop_probe_found_total', 'What media was found to be', ['found']);
   }
 

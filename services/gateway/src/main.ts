@@ -101,19 +101,22 @@ await runService('gateway', readConfig, async ({ config, log, metrics, health, p
   tellBacklogs(metrics, [probes, renditions]);
   tellQueueMemory(metrics, claimsRedis);
   tellSweeps(metrics, store);
-  let comparesChecksums = false;
+  let comparesChecksums: boolean | undefined;
   // A store that does not is asked again: it may have been upgraded, or have lied for a moment.
   const examineStore = async () => {
     await store.ready();
     if (comparesChecksums) return;
-    comparesChecksums = await store.comparesChecksums();
-    events.storeExamined(comparesChecksums);
+    const compares = await store.comparesChecksums();
+    if (compares !== comparesChecksums) events.storeExamined(compares);
+    comparesChecksums = compares;
   };
   health.needs('store', examineStore);
   health.needs('blocks', () => blocks.ready());
   health.needs('queue', () => probes.ready());
   health.needs('verifier', () => verifier.ready());
   const { HOST: host, PORT: port, SHUTDOWN_GRACE_SECONDS: graceSeconds } = config;
+  // Before the first upload, if the store answers.
+  await examineStore().catch(() => {});
   const server = gatewayServer(traceRequests(app));
   observeRequests(server, metrics);
   parts.use(await listen(server, { host, port, stopping, graceSeconds }));
