@@ -27,23 +27,25 @@ async function uploaded(partBytes: number) {
   const answers = [{ status: 200, body: JSON.stringify({ id: 'i', ...described }) }];
   const faults = (objects: readonly StoredObject[], answered = answers) =>
     faultsOf('echodrop', media, { latenciesMs: [], answers: answered }, objects);
-  return { stored, record, faults, [Symbol.asyncDispose]: () => folder[Symbol.asyncDispose]() };
+  const entries = ['by-user/o/1-i', 'by-time/1-i'].map((key): StoredObject => ({ key, parts: [] }));
+  return { stored, record, entries, faults, [Symbol.asyncDispose]: () => folder[Symbol.asyncDispose]() };
 }
 
 test.each([1_000_000, 2_500_000])('a good upload in parts of %i bytes has no faults', async (partBytes) => {
   await using upload = await uploaded(partBytes);
-  expect(upload.faults([upload.stored, upload.record])).toEqual([]);
+  expect(upload.faults([upload.stored, upload.record, ...upload.entries])).toEqual([]);
 });
 
 test('wrong bytes, wrong records and missing ones are faults', async () => {
   await using upload = await uploaded(1_000_000);
-  const { stored, record, faults } = upload;
+  const { stored, record, entries, faults } = upload;
   const [first, ...rest] = stored.parts;
   const swapped = { ...stored, parts: [...rest, ...(first ? [first] : [])] };
-  expect(faults([swapped, record])).toEqual(['wrong bytes in media/k']);
-  expect(faults([{ ...stored, parts: rest }, record])).toEqual(['wrong bytes in media/k']);
+  expect(faults([swapped, record, ...entries])).toEqual(['wrong bytes in media/k']);
+  expect(faults([{ ...stored, parts: rest }, record, ...entries])).toEqual(['wrong bytes in media/k']);
   const wrong = { ...record, text: record.text?.replace('"width":4', '"width":5') ?? '' };
-  expect(faults([stored, wrong])).toEqual([expect.stringContaining('wrong records/i.json')]);
+  expect(faults([stored, wrong, ...entries])).toEqual([expect.stringContaining('wrong records/i.json')]);
+  expect(faults([stored, record])).toEqual(['by-user/', 'by-time/'].map((list) => `0 entries in ${list} of 1 uploads`));
   expect(faults([stored])).toContain('0 records of 1 uploads');
   expect(faults([record])).toContain('0 media of 1 uploads');
   expect(faults([stored, record], [{ status: 503, body: '' }])).toContain('503 ');

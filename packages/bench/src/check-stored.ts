@@ -28,8 +28,15 @@ export function faultsOf(
       .map(({ key, text }) => `wrong ${key}: ${text}`),
   ];
   if (stored.length !== answers.length) faults.push(`${stored.length} media of ${answers.length} uploads`);
-  if (kind === 'echodrop') faults.push(...recordFaults(answers, records, stored));
+  if (kind === 'echodrop') faults.push(...recordFaults(answers, records, stored), ...entryFaults(answers, objects));
   return faults;
+}
+
+function entryFaults(answers: LoadResult['answers'], objects: readonly StoredObject[]): string[] {
+  return ['by-user/', 'by-time/'].flatMap((prefix) => {
+    const entries = objects.filter(({ key }) => key.startsWith(prefix)).length;
+    return entries === answers.length ? [] : [`${entries} entries in ${prefix} of ${answers.length} uploads`];
+  });
 }
 
 function recordFaults(

@@ -34,8 +34,11 @@ export async function putObject(request: IncomingMessage, { bucket, key, query }
     if (!parts) return refusal(404, 'NoSuchUpload');
     parts.set(part, written);
   } else {
-    const isTaken = request.headers['if-none-match'] === '*' && bucket.objects.has(key);
-    if (isTaken) return refusal(412, 'PreconditionFailed');
+    const there = request.headers['if-none-match'] === '*' ? bucket.objects.get(key) : undefined;
+    if (there) {
+      const refused = refusal(412, 'PreconditionFailed');
+      return { ...refused, headers: { ...refused.headers, ETag: `"${etagOf(there)}"` } };
+    }
     bucket.objects.set(key, [written]);
   }
   return { status: 200, headers: { ETag: `"${written.etag}"`, 'x-amz-checksum-crc32': checksum } };

@@ -56,8 +56,10 @@ export async function runBatch(
   await sleep(afterwardsMs);
   const after = cpuOf(system);
   const seconds = (performance.now() - begin) / 1000;
-  const { calls, objects } = await around.take(system.bucket);
+  const { calls, objects, unfinished } = await around.take(system.bucket);
   figures.fault(`${system.name}, ${media.name}`, faultsOf(kind, media, result, objects));
+  if (unfinished > 0)
+    figures.fault(`${system.name}, ${media.name}`, [`${unfinished} uploads in parts were not finished`]);
   await system.redis?.command('EVAL', dropRenditions, '0');
   const cpuMs = Object.entries(after).map(([name, ms]) => [name, (ms - (before[name] ?? 0)) / size.uploads] as const);
   return { result, cpuMs: Object.fromEntries(cpuMs), calls, seconds };
