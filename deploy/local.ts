@@ -28,12 +28,12 @@ async function run(env: NodeJS.ProcessEnv, stopping: AbortSignal): Promise<numbe
   }
 }
 
-async function runSystem(given: NodeJS.ProcessEnv, stopping: AbortSignal): Promise<void> {
-  const env = await withSandboxMode(given);
+async function runSystem(env: NodeJS.ProcessEnv, stopping: AbortSignal): Promise<void> {
   const dataDir = resolve(env['DATA_DIR'] || 'data');
   using _held = await holdDataDir(dataDir, stopping);
-  const plan = await planSystem(env, dataDir);
-  await requireSystemTools(plan.redis !== undefined, stopping);
+  const planned = await planSystem(env, dataDir);
+  await requireSystemTools(planned.redis !== undefined, stopping);
+  const plan = await withSandboxMode(planned, env);
   await requireFree(portsOf(plan.configs), env, stopping);
 
   // Whatever the system writes from here on, logs and media included, is readable by its user alone.
@@ -46,11 +46,14 @@ async function runSystem(given: NodeJS.ProcessEnv, stopping: AbortSignal): Promi
 }
 
 // Without the kernel's help a system to try out still runs; a worker in a container would refuse to start.
-async function withSandboxMode(env: NodeJS.ProcessEnv): Promise<NodeJS.ProcessEnv> {
+async function withSandboxMode(plan: SystemPlan, env: NodeJS.ProcessEnv): Promise<SystemPlan> {
   const fault = env['MEDIA_SANDBOX'] ? undefined : await sandboxFault();
-  if (!fault) return env;
+  if (!fault) return plan;
   say('media', `tools run with limits alone, not in a sandbox: ${fault}`);
-  return { ...env, MEDIA_SANDBOX: 'limits-only' };
+  const environments = [...plan.environments].map(
+    ([name, each]) => [name, { ...each, MEDIA_SANDBOX: 'limits-only' }] as const,
+  );
+  return { ...plan, environments: new Map(environments) };
 }
 
 /** From started to stopping: waits until all is ready, shows that it works, and says how to use it. */

@@ -19,15 +19,22 @@ export async function findRecord(
 }
 
 /** The same for those who look at many: a record that cannot be read is told, and stops nobody. @throws StoreUnavailable, or the signal's reason */
-export function findReadable(
+export async function findReadable(
   store: ObjectStore,
   id: string,
   signal?: AbortSignal,
 ): Promise<StoredRecord | Tombstone | UnreadableRecord | undefined> {
-  return findRecord(store, id, signal).catch((error: unknown) => {
+  const find = () => findRecord(store, id, signal);
+  try {
+    // A bit that flipped on its way here is another one the next time.
+    return await find().catch((error): ReturnType<typeof find> => {
+      if (error instanceof ChecksumMismatch) return find();
+      throw error;
+    });
+  } catch (error) {
     if (error instanceof UnreadableRecord) return error;
     // One damaged record must not end a sweep, or the page of a list.
     if (error instanceof ChecksumMismatch) return new UnreadableRecord(error.message, { cause: error });
     throw error;
-  });
+  }
 }

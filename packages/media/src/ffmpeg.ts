@@ -2,6 +2,7 @@ import { dirname } from 'node:path';
 import { boundedEnd, type TimedEnd } from './bounded-process.ts';
 import { startInSandbox, type ToolLimits } from './sandbox.ts';
 import { requireSource, requireSpace } from './tool-disk.ts';
+import { maxFolderBytes } from './tool-output.ts';
 
 export interface FfmpegLimits extends ToolLimits {
   /** Width x height of any frame that it decodes. */
@@ -9,8 +10,6 @@ export interface FfmpegLimits extends ToolLimits {
 }
 
 const mostOutputBytes = 256 * 1024;
-// The pictures of a video lie beside it.
-const besideBytes = 256 * 1024 * 1024;
 // ffmpeg handles SIGTERM and SIGXCPU (its limit of processor time) alike; the fourth ends it at once.
 const stoppedBySignal: readonly (number | null)[] = [255, 123];
 
@@ -32,7 +31,7 @@ export async function runFfmpeg(
   const files = { reads: [fileIn(input)], writes: [folder] };
   const child = startInSandbox([...ffmpeg, ...decoding, ...input, ...output], limits, files);
   const bounds = { deadlineMs: limits.seconds * 1000, mostOutputBytes, signal };
-  const end = await boundedEnd(child, { ...bounds, output: { folder, maxBytes: limits.fileBytes + besideBytes } });
+  const end = await boundedEnd(child, { ...bounds, output: { folder, maxBytes: maxFolderBytes } });
   await requireSource(fileIn(input), 'ffmpeg');
   await requireSpace(folder, limits.fileBytes);
   return stoppedBySignal.includes(child.exitCode) ? 'timed_out' : end;

@@ -8,7 +8,7 @@ import { inTime } from './render-time.ts';
 import { startInSandbox, type ToolLimits } from './sandbox.ts';
 import { collectOutput, parseAnswer } from './tool-answer.ts';
 import { requireSource, requireSpace } from './tool-disk.ts';
-import { maxOutputBytes } from './tool-output.ts';
+import { maxFolderBytes, maxOutputBytes } from './tool-output.ts';
 import { unsupportedReasons } from './unsupported.ts';
 
 const program = fileURLToPath(new URL('picture-program.ts', import.meta.url));
@@ -61,7 +61,7 @@ export async function makePictures(
   const child = startInSandbox([...tool], { ...limits, seconds, niceness }, files);
   const printed = collectOutput(child);
   const [folder = dirname(job.source.path)] = writes;
-  const output = { folder, maxBytes: job.pictures.length * limits.fileBytes };
+  const output = { folder, maxBytes: maxFolderBytes };
   const end = await inTime(seconds, signal, (within) =>
     boundedEnd(child, { deadlineMs: seconds * 1000, mostOutputBytes, signal: within, output }),
   );
@@ -77,7 +77,7 @@ export async function makePictures(
   // Crashed, out of memory, or taken over: only its input explains that.
   if (!told) return { outcome: 'unsupported', why: 'broken' };
   if (told.outcome === 'failed') {
-    await requireSpace(output.folder, output.maxBytes);
+    await requireSpace(folder, job.pictures.length * limits.fileBytes);
     // A compromised process can say so too.
     throw new ToolStopped(`pictures could not be made: ${told.message}`);
   }

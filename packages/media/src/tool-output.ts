@@ -9,7 +9,10 @@ import { SourceReader } from './source-reader.ts';
 const GiB = 1024 ** 3;
 
 /** The largest file that a tool may write. */
-export const maxOutputBytes = { picture: GiB / 4, video: 2 * GiB };
+export const maxOutputBytes = { picture: GiB, video: 2 * GiB };
+
+/** What all files of a job may take on the disk: a video, its pictures, and the stills that they are made of. */
+export const maxFolderBytes = 3 * GiB;
 
 export type OutputFault = 'missing' | 'not_a_file' | 'link' | 'too_large' | 'wrong_format' | 'changed';
 

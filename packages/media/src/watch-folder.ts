@@ -8,7 +8,9 @@ const sectorBytes = 512;
 const inodeBytes = 256;
 // A tool makes a dozen.
 const maxFiles = 100;
+const blockBytes = 4096;
 const watchMs = 500;
+const nothing = { blocks: 0, size: 0 };
 
 /**
  * Watches what a tool writes into `folder` until it is disposed of, and calls `exceeded` if that is more than `maxBytes`, or many files: limits of
@@ -18,10 +20,11 @@ export function watchFolder(folder: string, maxBytes: number, exceeded: () => vo
   const over = new AbortController();
   const watch = async () => {
     for await (const _ of setInterval(watchMs, undefined, { signal: over.signal, ref: false })) {
-      if (await holdsMore(folder, maxBytes)) exceeded();
+      // A folder that cannot be read for a moment is looked at again.
+      if (await holdsMore(folder, maxBytes).catch(() => false)) exceeded();
     }
   };
-  // It ends with its signal, or with the folder.
+  // It ends with its signal.
   watch().catch(() => {});
   return { [Symbol.dispose]: () => over.abort() };
 }
@@ -30,8 +33,9 @@ export function watchFolder(folder: string, maxBytes: number, exceeded: () => vo
 export async function holdsMore(folder: string, maxBytes: number): Promise<boolean> {
   let [bytes, files] = [0, 0];
   for await (const { name } of await opendir(folder)) {
-    const file = await lstat(join(folder, name)).catch(() => undefined);
-    bytes += inodeBytes + (file?.blocks ?? 0) * sectorBytes;
+    const { blocks, size } = await lstat(join(folder, name)).catch(() => nothing);
+    // Of sparse files less than their size lies on the disk. XFS counts more for a file that grows.
+    bytes += inodeBytes + Math.min(blocks * sectorBytes, size + blockBytes);
     files += 1;
     if (bytes > maxBytes || files > maxFiles) return true;
   }

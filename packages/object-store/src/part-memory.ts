@@ -78,7 +78,7 @@ export class PartMemory {
         this.#waiting.delete(given);
         reject(signal.aborted ? signal.reason : new CrowdedOut('there was no memory for an upload'));
       };
-      const timer = setTimeout(stopped, waitMs);
+      const timer = setTimeout(stopped, waitMs).unref();
       signal.addEventListener('abort', stopped);
       this.#waiting.add(given);
       this.#crowdOutWhenDue();

@@ -18,6 +18,8 @@ const keptMs = 75_000;
 const lingerMs = 1000;
 // How long one that has never asked anything is kept from when it was accepted: on a busy machine its client may not have had a turn yet.
 const silentMs = 2000;
+// Timers may end a moment early, by the clock of `performance.now`.
+const earlyMs = 50;
 
 const cutOff = new WeakSet<ServerResponse>();
 
@@ -89,7 +91,7 @@ export async function listen(
           hasLingered = true;
           endIdle();
           // None was accepted after the listener closed, so none has been silent for less then.
-          setTimeout(endIdle, silentMs - lingerMs).unref();
+          setTimeout(endIdle, silentMs - lingerMs + earlyMs).unref();
         },
         Math.min(lingerMs, graceMs),
       );

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { ProbeClient } from '@echodrop/contracts/probe';
 import { tellBacklogs } from '@echodrop/contracts/queue-metrics';
 import { RenditionClient } from '@echodrop/contracts/rendition';
@@ -17,6 +18,7 @@ import { Admission } from './admission.ts';
 import { ApiKeys } from './api-keys.ts';
 import { gatewayApp } from './app.ts';
 import { BlockList } from './block-list.ts';
+import { ChecksumCheck } from './checksum-check.ts';
 import { readConfig } from './config.ts';
 import { GatewayEvents } from './events.ts';
 import { gatewayServer } from './gateway-server.ts';
@@ -33,6 +35,8 @@ import { UploadRates } from './upload-rates.ts';
 const verificationDeadlineMs = 10_000;
 // Limits that take longer to ask for are open.
 const limitsTimeoutMs = 500;
+// How long a start waits for the store.
+const examinationMs = 2000;
 
 await runService('gateway', readConfig, async ({ config, log, metrics, health, parts, stopping }) => {
   const events = new GatewayEvents(log, metrics);
@@ -101,22 +105,15 @@ await runService('gateway', readConfig, async ({ config, log, metrics, health, p
   tellBacklogs(metrics, [probes, renditions]);
   tellQueueMemory(metrics, claimsRedis);
   tellSweeps(metrics, store);
-  let comparesChecksums: boolean | undefined;
-  // A store that does not is asked again: it may have been upgraded, or have lied for a moment.
-  const examineStore = async () => {
-    await store.ready();
-    if (comparesChecksums) return;
-    const compares = await store.comparesChecksums();
-    if (compares !== comparesChecksums) events.storeExamined(compares);
-    comparesChecksums = compares;
-  };
+  const checksums = new ChecksumCheck(store, (comparesChecksums) => events.storeExamined(comparesChecksums));
+  const examineStore = () => store.ready().then(() => checksums.run());
   health.needs('store', examineStore);
   health.needs('blocks', () => blocks.ready());
   health.needs('queue', () => probes.ready());
   health.needs('verifier', () => verifier.ready());
   const { HOST: host, PORT: port, SHUTDOWN_GRACE_SECONDS: graceSeconds } = config;
   // Before the first upload, if the store answers.
-  await examineStore().catch(() => {});
+  await Promise.race([examineStore().catch(() => {}), sleep(examinationMs, undefined, { ref: false })]);
   const server = gatewayServer(traceRequests(app));
   observeRequests(server, metrics);
   parts.use(await listen(server, { host, port, stopping, graceSeconds }));

@@ -36,7 +36,7 @@ function asked(subject = '12345', to: ObjectStore = store): OwnParts {
   const caller = { provider, subject, userId: 1n, screenName: 'ada' };
   const verifier = { knownProviders: async () => [provider], verify: async () => ({ outcome: 'verified', caller }) };
   return {
-    admission: { slot: () => ({ verified: () => {}, [Symbol.dispose]: () => {} }) },
+    admission: { slot: () => ({ proven: () => {}, verified: () => {}, [Symbol.dispose]: () => {} }) },
     verifier: verifier as unknown as OwnParts['verifier'],
     store: to,
     compatibility: 'strict',
@@ -97,6 +97,7 @@ test('each takes a slot, which hears when its caller is verified, and is refused
   const slot = () => {
     taken += 1;
     return {
+      proven: () => {},
       verified: () => {
         verified += 1;
       },

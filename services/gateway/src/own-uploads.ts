@@ -6,7 +6,7 @@ import { finishRemoval, removeMedia } from '@echodrop/archive/remove-media';
 import type { Caller } from '@echodrop/contracts/verification';
 import type { VerificationClient } from '@echodrop/contracts/verification-client';
 import type { ObjectStore } from '@echodrop/object-store/object-store';
-import { isTombstone, type RecordPage, type StoredRecord } from '@echodrop/record';
+import { isMediaId, isTombstone, type RecordPage, type StoredRecord } from '@echodrop/record';
 import { credentialsFromHeaders, requireCaller } from './credentials.ts';
 import { Refusal } from './refusals.ts';
 import type { Slot } from './slots.ts';
@@ -19,7 +19,9 @@ const rereadMs = 2500;
 export type OwnRequest = Pick<Upload, 'request' | 'clientAddress' | 'gone'>;
 
 export interface OwnParts {
-  readonly admission: { readonly slot: (clientAddress: string) => Pick<Slot, 'verified' | typeof Symbol.dispose> };
+  readonly admission: {
+    readonly slot: (clientAddress: string) => Pick<Slot, 'proven' | 'verified' | typeof Symbol.dispose>;
+  };
   readonly verifier: VerificationClient;
   readonly store: ObjectStore;
   readonly compatibility: 'strict' | 'historic';
@@ -45,9 +47,11 @@ export async function listOwn(
 export async function removeOwn(own: OwnRequest, id: string, parts: OwnParts): Promise<void> {
   using slot = parts.admission.slot(own.clientAddress);
   const caller = await callerOf(own, parts);
-  slot.verified();
+  // The look may take long: until then it counts against the limits of its address.
+  slot.proven();
   const found = (await findRecord(parts.store, id, own.gone)) ?? (await findAgain(parts.store, id, own.gone));
   if (!found) throw new Refusal('not_found');
+  slot.verified();
   const isTheirs = ownerHash(caller) === (isTombstone(found) ? found.owner : ownerHash(found));
   if (isTombstone(found)) {
     if (isTheirs) await finishRemoval(parts.store, found);
@@ -60,7 +64,9 @@ export async function removeOwn(own: OwnRequest, id: string, parts: OwnParts): P
 
 // A node of MinIO that has just come back misses for a moment what was written meanwhile. A 404 would tell its owner that it is gone.
 async function findAgain(store: ObjectStore, id: string, gone: AbortSignal) {
-  await sleep(rereadMs, undefined, { signal: gone });
+  if (!isMediaId(id)) return undefined;
+  await sleep(rereadMs, undefined, { signal: gone }).catch(() => {});
+  gone.throwIfAborted();
   return findRecord(store, id, gone);
 }
 

@@ -39,6 +39,7 @@ export class ReceivedMedia implements AsyncDisposable {
   /** What waits for the source to be read. */
   readonly #held = new HeldBytes();
   readonly #head = Buffer.allocUnsafe(probeHeadBytes);
+  #headLength = 0;
   #size = 0;
   #hasEnded = false;
   /** Whether the store reads the source. */
@@ -62,8 +63,7 @@ export class ReceivedMedia implements AsyncDisposable {
     this.#size += bytes.length;
     if (this.tooLarge) this.#drop(new Error('media is too large'));
     if (this.#isDropped) return;
-    const before = this.#size - bytes.length;
-    if (before < probeHeadBytes) bytes.copy(this.#head, before);
+    if (this.#headLength < probeHeadBytes) this.#headLength += bytes.copy(this.#head, this.#headLength);
     this.#hash?.update(bytes);
     if (isFirst) {
       this.#stored = this.#put();
@@ -93,7 +93,7 @@ export class ReceivedMedia implements AsyncDisposable {
 
   /** The first bytes, up to 16 KiB. */
   get head(): Buffer {
-    return this.#head.subarray(0, this.#size);
+    return this.#head.subarray(0, this.#headLength);
   }
 
   /** The SHA-256 of all its bytes, in hexadecimal digits, once it has ended; undefined where none was to be made. */

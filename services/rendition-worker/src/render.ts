@@ -135,7 +135,8 @@ async function makeMissing(
   // The pictures of a film come first: the film may take minutes.
   for (const [part, wanted] of Map.groupBy(renditions, ({ recipe }) => setOf(recipe))) {
     try {
-      const making = { ...rendering, limits: limitsOfEstimate(limits, estimated), scratchDir: out, signal };
+      const bounds = isFilm(media) ? limitsOfEstimate(limits, estimated) : limits;
+      const making = { ...rendering, limits: bounds, scratchDir: out, signal };
       const rendered = await makeSet({ ...question, set: part }, media, wanted, making);
       if (part === set) answer = rendered;
       else await withdrawFromRemoved(mediaKey, store);
