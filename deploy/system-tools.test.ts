@@ -26,7 +26,7 @@ const check = (withRedis: boolean) => requireSystemTools(withRedis, new AbortCon
 
 test('everything may be there, with Redis or with Valkey', async () => {
   for (const redis of ['redis-server', 'valkey-server']) {
-    await onlyInPath(redis, 'perl', 'ffprobe', 'ffmpeg');
+    await onlyInPath(redis, 'ffprobe', 'ffmpeg');
     await check(true);
     expect(await redisServer()).toBe(redis);
   }
@@ -36,13 +36,13 @@ test('what is missing and cannot be installed is told, with what to do', async (
   await onlyInPath();
   const missing = await check(true).catch((error: unknown) => error);
   expect(missing).toBeInstanceOf(ToolsMissing);
-  expect(String(missing)).toContain('not found in PATH: redis-server or valkey-server, perl, ffprobe, ffmpeg\n');
-  expect(String(missing)).toContain('apt-get install redis-server perl-base ffmpeg\n');
+  expect(String(missing)).toContain('not found in PATH: redis-server or valkey-server, ffprobe, ffmpeg\n');
+  expect(String(missing)).toContain('apt-get install redis-server ffmpeg\n');
   expect(String(missing)).toContain('REDIS_URL');
 });
 
 test('only what is missing is told, and no Redis where none is needed', async () => {
-  await onlyInPath('perl', 'ffprobe');
+  await onlyInPath('ffprobe');
   const missing = await check(false).catch((error: unknown) => error);
   expect(String(missing)).toMatch(/not found in PATH: ffmpeg\n.*apt-get install ffmpeg$/);
 });

@@ -1,9 +1,9 @@
 import { constants } from 'node:fs';
 import { access } from 'node:fs/promises';
-import { delimiter, join } from 'node:path';
+import { delimiter, resolve } from 'node:path';
 import { aptInstall } from './apt-install.ts';
 
-/** A program that has to be in PATH, under one of its names, and the Debian package that brings it. */
+/** A program that has to be in PATH, or at an absolute path, under one of its names, and the Debian package that brings it. */
 interface Tool {
   readonly names: readonly [string, ...string[]];
   readonly debianPackage: string;
@@ -12,7 +12,7 @@ interface Tool {
 const redis: Tool = { names: ['redis-server', 'valkey-server'], debianPackage: 'redis-server' };
 const media: readonly Tool[] = [
   // Starts the media tools (packages/media/src/sandbox).
-  { names: ['perl'], debianPackage: 'perl-base' },
+  { names: ['/usr/bin/perl'], debianPackage: 'perl-base' },
   { names: ['ffprobe'], debianPackage: 'ffmpeg' },
   { names: ['ffmpeg'], debianPackage: 'ffmpeg' },
 ];
@@ -59,7 +59,7 @@ function packagesOf(tools: readonly Tool[]): string[] {
 
 async function whereIs(name: string): Promise<string | undefined> {
   for (const directory of (process.env['PATH'] ?? '').split(delimiter)) {
-    const path = join(directory, name);
+    const path = resolve(directory, name);
     const usable = await access(path, constants.X_OK).then(
       () => true,
       () => false,

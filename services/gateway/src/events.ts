@@ -5,7 +5,7 @@ import type { Metrics } from '@echodrop/service/metrics';
 import { tellSpan } from '@echodrop/service/trace';
 import type { Format } from './answer.ts';
 import { type Reason, refusals } from './refusals.ts';
-import type { SlotLimit } from './slots.ts';
+import { type SlotLimit, slotLimits } from './slots.ts';
 
 export interface UploadEnd {
   readonly requestId: string;
@@ -72,6 +72,7 @@ export class GatewayEvents {
       'Uploads and own requests refused before verification, by exhausted limit.',
       ['limit'],
     );
+    for (const limit of slotLimits) this.#unadmitted.inc({ limit }, 0);
     this.#uncounted = metrics.counter('echodrop_uncounted_uploads_total', 'Limits that could not be asked for.');
     this.#unasked = metrics.counter('echodrop_unasked_renditions_total', 'Uploads whose renditions wait for a view.');
     this.#unlisted = metrics.counter(

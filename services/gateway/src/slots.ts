@@ -16,14 +16,13 @@ export interface SlotLimits {
   readonly failuresPerMinutePerAddress: number;
 }
 
+export const slotLimits = [
+  ...(['slots', 'unverified', 'anonymous'] as const),
+  ...(['address_unverified', 'address_anonymous', 'address_rate'] as const),
+] as const;
+
 /** Which limit refused a request. */
-export type SlotLimit =
-  | 'slots'
-  | 'unverified'
-  | 'anonymous'
-  | 'address_unverified'
-  | 'address_anonymous'
-  | 'address_rate';
+export type SlotLimit = (typeof slotLimits)[number];
 
 /** `anonymous`: it lasts as long as its sender likes. `unverified`: it ends within seconds unless its caller is verified. */
 export type Standing = 'anonymous' | 'unverified';
