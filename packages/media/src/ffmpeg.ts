@@ -27,18 +27,17 @@ export async function runFfmpeg(
   signal.throwIfAborted();
   const ffmpeg = ['ffmpeg', '-nostdin', '-y', '-v', 'fatal', '-abort_on', 'empty_output'] as const;
   const decoding = ['-max_pixels', String(limits.maxPixels)];
-  const folder = dirname(fileIn(output));
-  const files = { reads: [fileIn(input)], writes: [folder] };
+  const [source, target] = [fileIn(input), fileIn(output)];
+  const folder = target && dirname(target);
+  const files = { reads: source ? [source] : [], writes: folder ? [folder] : [] };
   const child = startInSandbox([...ffmpeg, ...decoding, ...input, ...output], limits, files);
   const bounds = { deadlineMs: limits.seconds * 1000, mostOutputBytes, signal };
-  const end = await boundedEnd(child, { ...bounds, output: { folder, maxBytes: maxFolderBytes } });
-  await requireSource(fileIn(input), 'ffmpeg');
-  await requireSpace(folder, limits.fileBytes);
+  const end = await boundedEnd(child, { ...bounds, ...(folder && { output: { folder, maxBytes: maxFolderBytes } }) });
+  if (source) await requireSource(source, 'ffmpeg');
+  if (folder) await requireSpace(folder, limits.fileBytes);
   return stoppedBySignal.includes(child.exitCode) ? 'timed_out' : end;
 }
 
-function fileIn(args: readonly string[]): string {
-  const file = args.find((each) => each.startsWith('file:'));
-  if (!file) throw new TypeError('ffmpeg was given no file');
-  return file.slice('file:'.length);
+function fileIn(args: readonly string[]): string | undefined {
+  return args.find((each) => each.startsWith('file:'))?.slice('file:'.length);
 }
