@@ -1,5 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import { isDeepStrictEqual } from 'node:util';
 import { findRecord } from '@echodrop/archive/find-record';
 import { enter, listedAs, strike } from '@echodrop/archive/listing';
 import { ownerHash } from '@echodrop/archive/owner';
@@ -7,24 +5,14 @@ import type { RenditionClient } from '@echodrop/contracts/rendition';
 import type { Caller } from '@echodrop/contracts/verification';
 import { type MediaType, mediaTypeOf } from '@echodrop/media/media-type';
 import type { UnsupportedReason } from '@echodrop/media/unsupported';
-import { recordObject } from '@echodrop/object-store/object-keys';
-import { type ObjectStore, StoreUnavailable } from '@echodrop/object-store/object-store';
-import {
-  decodeStoredRecord,
-  encodeStoredRecord,
-  isTombstone,
-  newMediaId,
-  type StoredRecord,
-  type Tombstone,
-} from '@echodrop/record';
+import type { ObjectStore } from '@echodrop/object-store/object-store';
+import { newMediaId, type StoredRecord } from '@echodrop/record';
+import { commitMs, commitRecord, type Owner, recordOf, retried } from './commit-record.ts';
 import type { MediaProbe } from './media-probe.ts';
 import type { ReceivedMedia } from './received-media.ts';
 import { mediaUnsupported, Refusal } from './refusals.ts';
 import { type CompleteUpload, requireSize } from './require-upload.ts';
 
-// How long the gateway retries a record, and then its list entries.
-const commitMs = 15_000;
-const commitPauseMs = 250;
 // What the last try may take in the store.
 const lastTryMs = 15_000;
 
@@ -58,9 +46,6 @@ export interface PublishEvents {
 }
 
 type Probes = Pick<MediaProbe, 'probe' | 'deadlineMs'>;
-
-/** Whose a record is. */
-type Owner = Pick<StoredRecord, 'provider' | 'subject' | 'application'>;
 
 /** Makes media public: finds out what it is, writes its record, enqueues its renditions, and lists it. */
 export class Publisher {
@@ -112,7 +97,7 @@ export class Publisher {
     };
     // Beside the record, for whom an entry without one is passed over (decision 017).
     const entering = this.#enter(record);
-    const published = await this.#commit(record, claimedId !== undefined).catch(async (cause) => {
+    const published = await commitRecord(this.#store, record, claimedId !== undefined).catch(async (cause) => {
       await entering;
       if (cause instanceof Refusal) {
         await this.#strike(record);
@@ -172,64 +157,6 @@ export class Publisher {
   // An entry that stays lists nothing.
   async #strike(record: StoredRecord): Promise<void> {
     await strike(this.#store, listedAs(record)).catch(() => {});
-  }
-
-  // A try either publishes, or leaves open whether it did: then the record is read back. The id is kept as long as it may be ours.
-  async #commit(record: StoredRecord, isClaimed: boolean): Promise<StoredRecord> {
-    const bytes = encodeStoredRecord(record);
-    return retried(async () => {
-      if (await this.#writesRecord(record.id, bytes)) return record;
-      const found = await findRecord(this.#store, record.id);
-      // A node of the store that was away for a moment can answer so.
-      if (!found) throw new StoreUnavailable('the store does not find the record that it has');
-      const earlier = recordOf(record, found);
-      const isOurs = earlier?.mediaKey === record.mediaKey;
-      if (isOurs && !isDeepStrictEqual(earlier, decodeStoredRecord(bytes)))
-        throw new StoreUnavailable('the store has kept another record than it confirmed');
-      if (earlier && (isClaimed || isOurs)) return earlier;
-      return this.#commit({ ...record, id: newMediaId() }, false);
-    });
-  }
-
-  /**
-   * Writes a record twice at once: a store can confirm what it does not keep, so one of the two must find the other.
-   * @returns whether both are these bytes; else another record may be there
-   * @throws StoreUnavailable
-   */
-  async #writesRecord(id: string, bytes: Buffer): Promise<boolean> {
-    const put = () => this.#store.putIfAbsent(recordObject(id), bytes);
-    const writes = await Promise.allSettled([put(), put()]);
-    const outcomes = writes.map((write) => (write.status === 'fulfilled' ? write.value : write.reason));
-    if (outcomes.includes('exists')) return outcomes.includes('created');
-    if (outcomes.includes('differs')) return false;
-    const failure = outcomes.find((outcome) => outcome !== 'created');
-    throw failure ?? new StoreUnavailable('the store has not kept the record that it confirmed');
-  }
-}
-
-/** @throws Refusal `removed` if it was the owner's */
-function recordOf(
-  { provider, subject, application }: Owner,
-  found: StoredRecord | Tombstone,
-): StoredRecord | undefined {
-  if (isTombstone(found)) {
-    if (found.owner === ownerHash({ provider, subject })) throw new Refusal('removed');
-    return undefined;
-  }
-  const isTheirs = found.provider === provider && found.subject === subject && found.application === application;
-  return isTheirs ? found : undefined;
-}
-
-/** Retries `work` while the store is unavailable. @throws StoreUnavailable after `commitMs` */
-async function retried<T>(work: () => Promise<T>): Promise<T> {
-  const end = performance.now() + commitMs;
-  for (;;) {
-    try {
-      return await work();
-    } catch (error) {
-      if (!(error instanceof StoreUnavailable) || performance.now() > end) throw error;
-      await sleep(commitPauseMs);
-    }
   }
 }
 
