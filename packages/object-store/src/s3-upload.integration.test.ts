@@ -109,7 +109,7 @@ describeWithMinio('an upload to MinIO', {}, (start) => {
     expect(await direct.stat('records/changed.json')).toBeUndefined();
   });
 
-  test('MinIO tells a small object with these bytes from one with others', async () => {
+  test('putIfAbsent distinguishes an object with the same bytes from one with other bytes', async () => {
     await using store = minioStore(minio);
     await store.putIfAbsent('records/told.json', Buffer.from('{"a":1}'));
     expect(await store.putIfAbsent('records/told.json', Buffer.from('{"a":1}'))).toBe('exists');

@@ -7,7 +7,7 @@ import { Checksum } from './checksum.ts';
 import { Deadline } from './deadline.ts';
 import { type PutIfAbsentOutcome, StoreUnavailable } from './object-store.ts';
 import { type S3Credentials, S3Signer } from './sign-s3.ts';
-import { checksumHeader, checksumIn, faultOf, sizeIn, tagIn } from './store-answer.ts';
+import { checksumHeader, checksumHexIn, checksumIn, faultOf, hasOtherTag, sizeIn, tagIn } from './store-answer.ts';
 import { storeBody, storeFault } from './store-body.ts';
 import type { StoreDeadlines } from './store-deadlines.ts';
 
@@ -26,8 +26,6 @@ export interface Incoming {
 }
 
 const maxSockets = 1024;
-// A tag that is made of MD5s, of one part or of several.
-const hashed = /^[0-9a-f]{32}(-\d+)?$/;
 
 /** A part of a multipart upload: its tag, and its CRC-32 in Base64. */
 export interface WrittenPart {
@@ -88,7 +86,7 @@ export class SignedRequests implements AsyncDisposable {
   async putIfAbsent(key: string, bytes: Buffer): Promise<PutIfAbsentOutcome> {
     const found = await this.#putIfAbsent(key, bytes);
     if (found === 'created') return 'created';
-    return differ(found.etag, hash('md5', bytes)) ? 'differs' : 'exists';
+    return hasOtherTag(found, hash('md5', bytes)) ? 'differs' : 'exists';
   }
 
   /**
@@ -98,7 +96,7 @@ export class SignedRequests implements AsyncDisposable {
    */
   async requireStored(key: string, etag: string): Promise<void> {
     const found = await this.#putIfAbsent(key, Buffer.alloc(0));
-    if (found === 'created' || differ(found.etag, etag))
+    if (found === 'created' || hasOtherTag(found, etag))
       throw new StoreUnavailable('the store has not kept what it confirmed');
   }
 
@@ -127,7 +125,7 @@ export class SignedRequests implements AsyncDisposable {
         bodyTimeout: this.#deadlines.idleMs,
       });
       if (statusCode === (isWhole ? 200 : 206)) {
-        const checksum = isWhole ? (crc32 ?? hexOf(checksumIn(headers))) : undefined;
+        const checksum = isWhole ? (crc32 ?? checksumHexIn(headers)) : undefined;
         return { size: sizeIn(headers), etag: tagIn(headers), body: storeBody(body, signal, checksum) };
       }
       const fault = faultOf(statusCode, await body.bytes());
@@ -226,22 +224,12 @@ export class SignedRequests implements AsyncDisposable {
   }
 }
 
-function hexOf(base64: string | undefined): string | undefined {
-  return base64 && Buffer.from(base64, 'base64').toString('hex');
-}
-
 function completion(parts: readonly WrittenPart[]): string {
   const named = parts.map(
     ({ etag, crc32 }, index) =>
       `<Part><PartNumber>${index + 1}</PartNumber><ETag>"${etag}"</ETag><ChecksumCRC32>${crc32}</ChecksumCRC32></Part>`,
   );
   return `<CompleteMultipartUpload xmlns="http://s3.amazonaws.com/doc/2006-03-01/">${named.join('')}</CompleteMultipartUpload>`;
-}
-
-// Of encrypted objects the two may be of different kinds.
-function differ(found: string | undefined, expected: string): boolean {
-  const tag = found?.replaceAll('"', '') ?? '';
-  return hashed.test(tag) && hashed.test(expected) && tag !== expected;
 }
 
 // RFC 3986, as AWS wants it: encodeURIComponent leaves more characters as they are.
