@@ -57,18 +57,19 @@ export function startInSandbox(
 const trial: ToolLimits = { seconds: 10, cpuSeconds: 5, addressBytes: 16 * 1024 ** 3, fileBytes: 0 };
 const mostOutputBytes = 64 * 1024;
 
-const tools = [['true'], [process.execPath, '--version'], ['ffprobe', '-version'], ['ffmpeg', '-version']] as const;
+const tools = [
+  [process.execPath, '--version'],
+  ['ffprobe', '-version'],
+  ['ffmpeg', '-version'],
+] as const;
 
 /**
  * Why media tools cannot be started in the mode that is set, by trying; undefined if they can. A tool outside the system's folders may not find its
  * libraries in `full`. A tool that is missing is for others to report.
  */
 export async function sandboxFault(): Promise<string | undefined> {
-  for (const tool of tools) {
-    const fault = await faultOf(tool);
-    if (fault && !fault.endsWith('is not in PATH')) return fault;
-  }
-  return undefined;
+  const faults = await Promise.all(tools.map(faultOf));
+  return faults.find((fault) => fault && !fault.endsWith('is not in PATH'));
 }
 
 async function faultOf(tool: readonly [string, ...string[]]): Promise<string | undefined> {

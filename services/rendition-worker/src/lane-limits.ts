@@ -35,8 +35,8 @@ export const laneLimits: Readonly<Record<Lane, LaneLimits>> = {
 };
 
 /**
- * The limits for a video, and for its pictures, that is estimated at `estimatedSeconds` of processor time. A file that lies about its length, or does not say it, must
- * not hold a lane that defers.
+ * The limits for a video and its pictures. A file that lies about its length, or does not say it, must not hold a lane that defers.
+ * @param estimatedSeconds the estimate for the video, in seconds of processor time
  */
 export function limitsOfEstimate(limits: LaneLimits, estimatedSeconds: number): LaneLimits {
   const { film, spareSeconds } = limits;

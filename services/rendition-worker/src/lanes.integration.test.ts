@@ -128,6 +128,11 @@ test('of an animation with too many pixels all still pictures are made, and the 
   expect(await namesOf(mediaKey)).toContain(nameOf(fullRecipe('gif')));
 });
 
+test('a photo keeps its own time, however short the time of a video is', async () => {
+  const mediaKey = await uploaded(await samplePhoto('jpg', { width: 64, height: 48 }));
+  expect(await make(mediaKey, photo, { limits: withFilm('quick', { seconds: 0.01 }) })).toEqual(made);
+});
+
 test('what was broken stays so until the tools change, though its bytes are others', async () => {
   const mediaKey = await uploaded(Buffer.from('\xff\xd8\xff but no picture', 'latin1'));
   expect(await make(mediaKey, photo)).toEqual(broken);

@@ -130,13 +130,13 @@ async function makeMissing(
   const estimated = estimatedSeconds(media);
   const { estimatedSeconds: most = Number.POSITIVE_INFINITY } = limits.film;
   if (set === 'film' && limits.defers && estimated > most) throw new Deferred();
+  const bounds = isFilm(media) ? limitsOfEstimate(limits, estimated) : limits;
+  const making = { ...rendering, limits: bounds, scratchDir: out, signal };
   let answer: Rendered = { outcome: 'made' };
   let failure: { readonly error: unknown } | undefined;
   // The pictures of a film come first: the film may take minutes.
   for (const [part, wanted] of Map.groupBy(renditions, ({ recipe }) => setOf(recipe))) {
     try {
-      const bounds = isFilm(media) ? limitsOfEstimate(limits, estimated) : limits;
-      const making = { ...rendering, limits: bounds, scratchDir: out, signal };
       const rendered = await makeSet({ ...question, set: part }, media, wanted, making);
       if (part === set) answer = rendered;
       else await withdrawFromRemoved(mediaKey, store);
