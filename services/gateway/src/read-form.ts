@@ -45,6 +45,7 @@ export class FormReader {
 
   /** Reads the next bytes of the body. @throws Refusal `form_malformed`, or what the listener throws */
   read(chunk: Buffer): void {
+    // Mostly the form begins with its first delimiter, and nothing need be copied.
     const isFirst =
       this.#tail === crlf && chunk.subarray(0, this.#delimiter.length - 2).equals(this.#delimiter.subarray(2));
     if (isFirst) this.#delimit();
@@ -77,9 +78,9 @@ export class FormReader {
     if (this.#state === 'content') this.#listener.content(bytes);
     if (this.#state !== 'headers') return;
     const known = this.#headersLength;
-    if (known > 0) this.#keepHeaders(bytes);
-    const isUnfinished = !this.#takeHeaders(known > 0 ? this.#headers.subarray(0, this.#headersLength) : bytes, known);
-    if (isUnfinished && known === 0) this.#keepHeaders(bytes);
+    const all = known > 0 ? this.#keepHeaders(bytes) : bytes;
+    const isWhole = this.#takeHeaders(all, known);
+    if (!isWhole && known === 0) this.#keepHeaders(bytes);
   }
 
   #delimit(): void {
@@ -127,7 +128,7 @@ export class FormReader {
   }
 
   // In memory that doubles: bytes that come one by one are not copied each time.
-  #keepHeaders(bytes: Buffer): void {
+  #keepHeaders(bytes: Buffer): Buffer {
     const length = this.#headersLength + bytes.length;
     if (length > this.#headers.length) {
       const larger = Buffer.allocUnsafe(2 * length);
@@ -136,6 +137,7 @@ export class FormReader {
     }
     bytes.copy(this.#headers, this.#headersLength);
     this.#headersLength = length;
+    return this.#headers.subarray(0, length);
   }
 }
 

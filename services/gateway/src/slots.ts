@@ -16,9 +16,14 @@ export interface SlotLimits {
   readonly failuresPerMinutePerAddress: number;
 }
 
+/** All limits, by the names that the metric has for them. */
 export const slotLimits = [
-  ...(['slots', 'unverified', 'anonymous'] as const),
-  ...(['address_unverified', 'address_anonymous', 'address_rate'] as const),
+  'slots',
+  'unverified',
+  'anonymous',
+  'address_unverified',
+  'address_anonymous',
+  'address_rate',
 ] as const;
 
 /** Which limit refused a request. */
