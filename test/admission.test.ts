@@ -131,6 +131,7 @@ test('uploads of a user that are refused as too many are limited as anonymous on
   const headers = { 'X-Forwarded-For': '192.0.2.66' };
   for (let n = 0; n < 20; n += 1) {
     crowd.use(await begun(stack, { parts: [key, ...secretParts, message, file(photo)], headers }));
+    // The verdict on each comes before the next begins.
     await sleep(50);
   }
   const honest = { media: photo, headers: { 'X-Forwarded-For': '192.0.2.1', ...anotherUser(stack) } };

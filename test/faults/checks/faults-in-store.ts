@@ -4,7 +4,10 @@ import type { Finding } from './finding.ts';
 
 const atOnce = 16;
 
-/** What `verify-store --bytes` finds after the sweep; without entries that list nothing, which dead gateways leave (docs/decisions/017). */
+// Dead gateways leave entries that list nothing (docs/decisions/017). Missing entries are for findRecordsUnlisted, which knows what the sweep spared.
+const othersFind = ['lists_nothing', 'not_listed'];
+
+/** What `verify-store --bytes` finds after the sweep. */
 export async function findFaultsInStore({ store }: System): Promise<Finding[]> {
   const found: Finding[] = [];
   const { signal } = new AbortController();
@@ -12,7 +15,7 @@ export async function findFaultsInStore({ store }: System): Promise<Finding[]> {
   try {
     for await (const { findings } of verifyStore(store, how)) {
       for (const finding of findings)
-        if ('fault' in finding && finding.fault !== 'lists_nothing')
+        if ('fault' in finding && !othersFind.includes(finding.fault))
           found.push({ scenario: 'all', what: `verify-store: ${finding.fault}`, which: finding.key });
     }
   } catch (error) {

@@ -3,9 +3,9 @@ import type { Finding } from './finding.ts';
 import type { RecordInStore } from './stored-records.ts';
 
 // All uploads are well-formed and have rights: only what is broken around them may keep them out.
-const isWrong = /^(200|400|404|405|411|413|415|500|504)/;
+const wrongReasons = /^(200|400|404|405|411|413|415|500|504)/;
 // The record may have been written (docs/reliability.md).
-const isOpen = /^503/;
+const openReasons = /^503/;
 
 /** Which uploads were refused for what is not wrong with them, or are published although their only attempt was refused. */
 export function findWronglyRefused(
@@ -15,8 +15,8 @@ export function findWronglyRefused(
   const published = new Set([...records.values()].map(({ text }) => text));
   return entries.flatMap(({ scenario, outcome, attempts, text, why = '' }) => {
     if (outcome !== 'refused') return [];
-    if (isWrong.test(why)) return [{ scenario, what: `it was refused with ${why}`, which: text }];
-    const isShown = attempts === 1 && !isOpen.test(why) && published.has(text);
+    if (wrongReasons.test(why)) return [{ scenario, what: `it was refused with ${why}`, which: text }];
+    const isShown = attempts === 1 && !openReasons.test(why) && published.has(text);
     return isShown ? [{ scenario, what: `it was refused with ${why}, and is published`, which: text }] : [];
   });
 }

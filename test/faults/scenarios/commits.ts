@@ -71,17 +71,19 @@ async function dieBetween(day: GameDay): Promise<AsyncDisposable> {
 /** @returns whether the record was that of the upload with a key */
 async function dieOnce({ system, load, broke }: GameDay): Promise<boolean> {
   system.takeSeen();
-  const seen: SeenRequest[] = [];
-  await using _lost = await decided(system, withoutEntries);
-  const sending = load.send({ kind: 'jpg', isKeyed: true });
-  await waitUntil('a record', 10_000, async () => {
-    seen.push(...system.takeSeen());
-    return seen.some((request) => isRecordPut(request) && request.status === 200);
-  });
-  await system.servers.gateway?.kill();
-  broke();
-  const written = seen.filter(isRecordPut).map(({ path }) => path);
-  await _lost[Symbol.asyncDispose]();
+  const written: string[] = [];
+  let sending: Promise<{ readonly id?: string }>;
+  {
+    await using _lost = await decided(system, withoutEntries);
+    sending = load.send({ kind: 'jpg', isKeyed: true });
+    await waitUntil('a record', 10_000, async () => {
+      const seen = system.takeSeen().filter((request) => isRecordPut(request) && request.status === 200);
+      written.push(...seen.map(({ path }) => path));
+      return written.length > 0;
+    });
+    await system.servers.gateway?.kill();
+    broke();
+  }
   await system.servers.gateway?.restart();
   const { id } = await sending;
   return written.some((path) => path.endsWith(`/${id}.json`));
