@@ -1,10 +1,9 @@
-import { constants } from 'node:fs';
-import { type FileHandle, mkdtempDisposable, open, rename } from 'node:fs/promises';
+import { mkdtempDisposable, rename } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { ProbeClient, probeHeadBytes } from '@echodrop/contracts/probe';
-import { connectionTo } from '@echodrop/contracts/queue.fixture';
+import { connectionTo, RedisView } from '@echodrop/contracts/queue.fixture';
 import type { MediaType } from '@echodrop/media/media-type';
 import { FilesystemObjectStore } from '@echodrop/object-store/filesystem-object-store';
 import { mediaObject, newMediaKey } from '@echodrop/object-store/object-keys';
@@ -105,17 +104,12 @@ test('a worker that dies at work leaves its job to the next one', async () => {
   const mediaKey = await store(bytes);
   const path = join(folder, 'objects', mediaObject(mediaKey));
   await rename(path, `${path}.aside`);
+  // Nobody writes into this pipe, so the worker waits for its opening.
   await execa('mkfifo', [path]);
   const answer = ask(mediaKey, bytes, 'mp4');
-  // A pipe without a reader refuses a writer; one with a silent writer lets its reader wait.
-  let writer: FileHandle | undefined;
-  const hasReader = async () => {
-    writer = await open(path, constants.O_WRONLY | constants.O_NONBLOCK).catch(() => undefined);
-    return writer !== undefined;
-  };
-  await expect.poll(hasReader, { timeout: 10_000 }).toBe(true);
+  using view = new RedisView(stack.redis.url);
+  await expect.poll(() => view.jobs('probe-films', 'active'), { timeout: 10_000 }).toHaveLength(1);
   await stack.services['probe-worker'].kill();
-  await writer?.close();
   await rename(`${path}.aside`, path);
   await stack.services['probe-worker'].restart();
   expect(await answer).toMatchObject({ outcome: 'media', type: 'mp4', width: 640, height: 360 });
