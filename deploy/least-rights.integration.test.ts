@@ -4,7 +4,7 @@ import { variableOf } from '@echodrop/client/local-system';
 import { type CountingProxy, type SeenRequest, startCountingProxy } from '@echodrop/testkit/counting-proxy';
 import { describeWithMinio } from '@echodrop/testkit/describe-with-minio';
 import { RawClient } from '@echodrop/testkit/raw-client';
-import { sampleFilm, samplePhoto } from '@echodrop/testkit/sample-media';
+import { samplePhoto, sampleVideo } from '@echodrop/testkit/sample-media';
 import type { RunningMinio } from '@echodrop/testkit/start-minio';
 import { type RunningRedis, startRedis } from '@echodrop/testkit/start-redis';
 import { type ServiceName, type Stack, sandbox, startStack } from '@echodrop/testkit/start-stack';
@@ -109,18 +109,18 @@ describeWithMinio(
 
     test('photos and videos are uploaded, shown, listed and removed by their user', async () => {
       const photo = await samplePhoto('png', { width: 640, height: 480 });
-      const film = await sampleFilm('mp4', { width: 64, height: 48 });
-      const large = Buffer.concat([film, Buffer.from('\x01\x40\x00\x00free', 'latin1'), Buffer.alloc(0x01400000 - 8)]);
+      const video = await sampleVideo('mp4', { width: 64, height: 48 });
+      const large = Buffer.concat([video, Buffer.from('\x01\x40\x00\x00free', 'latin1'), Buffer.alloc(0x01400000 - 8)]);
       const records = [
         await uploaded(await samplePhoto('jpg', { width: 640, height: 480 }), { version: 1 }),
         await uploaded(photo, { headers: { 'Idempotency-Key': '"one"' } }),
-        await uploaded(film),
+        await uploaded(video),
         await uploaded(large),
       ];
       expect(await uploaded(photo, { headers: { 'Idempotency-Key': '"one"' } })).toEqual(records[1]);
       const [jpg, png, mp4, inParts] = records.map(({ url }) => url);
       const shown = [jpg, png, mp4, inParts].flatMap((url) => [`${url}`, `${url}/large.jpg`]);
-      for (const address of [...shown, `${jpg}.jpg`, `${png}.png`, `${mp4}/film.mp4`])
+      for (const address of [...shown, `${jpg}.jpg`, `${png}.png`, `${mp4}/video.mp4`])
         await expect.poll(() => statusAt(address), { timeout: 60_000 }).toBe(200);
       const list = await fetch(`${stack.gateway}/2/media.json`, { headers: echoHeaders(stack) });
       expect(((await list.json()) as { media: unknown[] }).media).toHaveLength(records.length);
@@ -134,9 +134,9 @@ describeWithMinio(
     });
 
     test('an upload that is refused after its bytes are stored leaves none', async () => {
-      const film = await sampleFilm('mp4', { width: 64, height: 48 });
+      const video = await sampleVideo('mp4', { width: 64, height: 48 });
       const { status } = await upload(stack, {
-        media: Buffer.concat([Buffer.from('no media at all'), film]),
+        media: Buffer.concat([Buffer.from('no media at all'), video]),
         version: 1,
       });
       expect(status).toBe(415);
@@ -148,8 +148,8 @@ describeWithMinio(
     });
 
     test('an upload in parts that breaks off is taken back', async () => {
-      const film = await sampleFilm('mp4', { width: 64, height: 48 });
-      const { path, headers, body } = uploadRequest(stack, { media: Buffer.concat([film, Buffer.alloc(20 << 20)]) });
+      const video = await sampleVideo('mp4', { width: 64, height: 48 });
+      const { path, headers, body } = uploadRequest(stack, { media: Buffer.concat([video, Buffer.alloc(20 << 20)]) });
       const isAborted = async () =>
         proxy.seen.some(({ method, query, status }) => method === 'DELETE' && query.has('uploadId') && status === 204);
       {
@@ -165,7 +165,7 @@ describeWithMinio(
     });
 
     test('a rendition that takes long is ended by a removal', async () => {
-      const { id } = await uploaded(await sampleFilm('avi', { width: 1280, height: 720, seconds: 30 }));
+      const { id } = await uploaded(await sampleVideo('avi', { width: 1280, height: 720, seconds: 30 }));
       const isLook = ({ method, path }: SeenRequest) => method === 'HEAD' && path.includes('/blocks/users/');
       await waitUntil('a look at blocks', 30_000, async () => proxy.seen.some(isLook));
       await admin('admin', 'remove', id);

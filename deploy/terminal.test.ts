@@ -7,20 +7,18 @@ const logged = (level: string) =>
     time: '2026-11-21T12:00:00.000Z',
     service: 'gateway',
     reason: 'ECONNREFUSED',
-    msg: 'redis is out of reach',
+    msg: 'Redis unreachable',
   });
 
 test('warnings and errors are shown, with what they say and without what every line says', () => {
   for (const level of ['warn', 'error', 'fatal']) {
-    expect(terminalLine(logged(level), 'stdout', false)).toBe(
-      `${level}: redis is out of reach {"reason":"ECONNREFUSED"}`,
-    );
+    expect(terminalLine(logged(level), 'stdout', false)).toBe(`${level}: Redis unreachable {"reason":"ECONNREFUSED"}`);
   }
 });
 
 test('the rest stays in the log file unless all is asked for', () => {
   expect(terminalLine(logged('info'), 'stdout', false)).toBeUndefined();
-  expect(terminalLine(logged('info'), 'stdout', true)).toBe('info: redis is out of reach {"reason":"ECONNREFUSED"}');
+  expect(terminalLine(logged('info'), 'stdout', true)).toBe('info: Redis unreachable {"reason":"ECONNREFUSED"}');
 });
 
 test('what is no log line is shown when it is an error', () => {

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { METHODS, request } from 'node:http';
 import { adminOf } from '@echodrop/testkit/admin-of';
 import { describeWithOpsCheckers } from '@echodrop/testkit/describe-with-ops-checkers';
-import { sampleFilm, samplePhoto } from '@echodrop/testkit/sample-media';
+import { samplePhoto, sampleVideo } from '@echodrop/testkit/sample-media';
 import { type ServiceName, type Stack, startStack } from '@echodrop/testkit/start-stack';
 import { echoHeaders, type UploadOptions, upload } from '@echodrop/testkit/upload';
 import { waitUntil } from '@echodrop/testkit/wait-until';
@@ -22,11 +22,11 @@ beforeAll(async () => {
 });
 afterAll(() => parts.disposeAsync());
 
-// A photo and a film in both versions and both formats, and a look at each.
+// A photo and a video in both versions and both formats, and a look at each.
 async function uploadsOfAllKinds(): Promise<void> {
   const media = [
     await samplePhoto('jpg', { width: 64, height: 48 }),
-    await sampleFilm('mp4', { width: 64, height: 48 }),
+    await sampleVideo('mp4', { width: 64, height: 48 }),
   ];
   const kinds = ([1, 2] as const).flatMap((version) =>
     (['xml', 'json'] as const).map((format) => ({ version, format })),

@@ -10,7 +10,7 @@ const workerItself = 768 * MiB;
 // docs/media.md, "Limits".
 const ffprobeBytes = GiB;
 const renditionBytes = 4 * GiB;
-const filmBytes = 2 * GiB;
+const videoBytes = 2 * GiB;
 const mediaBytes = 512 * MiB;
 
 /** Containers without requests or limits, and limits below what the settings let a process take. */
@@ -35,12 +35,12 @@ function boundFaults({ resources: { requests = {}, limits = {} } = {} }: Contain
 function memoryFaults(container: Container, { name, pod }: Workload, manifests: readonly Manifest[]): string[] {
   const { config } = settingsOf(container, pod, manifests);
   const jobs = Number(config['CONCURRENCY']);
-  const films = Number(config['FILM_CONCURRENCY']);
+  const videos = Number(config['FILM_CONCURRENCY']);
   const slow = Number(config['SLOW_CONCURRENCY']);
   const needs: Record<string, number> = {
     gateway: gatewayItself + Number(config['UPLOAD_BUFFER_BYTES']) + Number(config['UNVERIFIED_BUFFER_BYTES']),
-    'probe-worker': workerItself + films * ffprobeBytes,
-    'rendition-worker': workerItself + (jobs + 2 * films + slow) * renditionBytes,
+    'probe-worker': workerItself + videos * ffprobeBytes,
+    'rendition-worker': workerItself + (jobs + 2 * videos + slow) * renditionBytes,
   };
   const needed = needs[serviceOf(container) ?? ''] ?? 2 * maxmemory(container);
   const limit = quantity(container.resources?.limits?.['memory']);
@@ -58,8 +58,8 @@ function scratchFaults(container: Container, { name, pod }: Workload, manifests:
   const mount = container.volumeMounts?.find(({ mountPath }) => mountPath === config['SCRATCH_DIR']);
   const size = quantity(pod.volumes?.find((volume) => volume.name === mount?.name)?.emptyDir?.sizeLimit);
   const largest = Math.max(mediaBytes, ...manifests.map(({ data }) => Number(data?.['MAX_MEDIA_BYTES'] ?? 0)));
-  const films = 2 * Number(config['FILM_CONCURRENCY']) + Number(config['SLOW_CONCURRENCY']);
-  const needed = 2 * largest * (Number(config['CONCURRENCY']) + films) + films * filmBytes;
+  const videos = 2 * Number(config['FILM_CONCURRENCY']) + Number(config['SLOW_CONCURRENCY']);
+  const needed = 2 * largest * (Number(config['CONCURRENCY']) + videos) + videos * videoBytes;
   const disk = quantity(container.resources?.limits?.['ephemeral-storage']);
   return size >= needed && disk >= size ? [] : [`${name}: scratch has no room for ${needed / MiB} MiB`];
 }
