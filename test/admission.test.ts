@@ -42,7 +42,7 @@ async function begun(stack: Stack, options: UploadOptions, bytes = Number.POSITI
 const running = (stack: Stack, uploads: number) =>
   waitUntil(`${uploads} uploads that run`, 10_000, async () => {
     const metrics = await (await fetch(`${stack.ops('gateway')}/metrics`)).text();
-    return metrics.includes(`echodrop_uploads_running{service="gateway"} ${uploads}\n`);
+    return metrics.includes(`echodrop_uploads_in_flight{service="gateway"} ${uploads}\n`);
   });
 
 /** Bytes of all files of the store: objects, and what is being written. */
@@ -181,7 +181,7 @@ test('version 1: media before its secrets may have UNVERIFIED_BUFFER_BYTES and n
   const larger = await upload(stack, { version: 1, parts: [...sized(MiB + 1), ...secretParts] });
   expect([larger.status, JSON.parse(larger.text).errors[0]]).toEqual([
     413,
-    { code: 413, reason: 'media_too_large', message: 'Media this large must come after the four credential fields.' },
+    { code: 413, reason: 'media_too_large', message: 'Large media must follow the four credential fields.' },
   ]);
   expect((await upload(stack, { version: 1, parts: [...secretParts, ...sized(MiB + 1)] })).status).toBe(200);
 });

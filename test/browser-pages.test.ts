@@ -1,6 +1,6 @@
 import { barriers } from '@echodrop/testkit/accessibility';
 import { describeWithBrowser } from '@echodrop/testkit/describe-with-browser';
-import { sampleFilm, samplePhoto } from '@echodrop/testkit/sample-media';
+import { samplePhoto, sampleVideo } from '@echodrop/testkit/sample-media';
 import { type Stack, startStack } from '@echodrop/testkit/start-stack';
 import { upload } from '@echodrop/testkit/upload';
 import { waitUntil } from '@echodrop/testkit/wait-until';
@@ -10,13 +10,13 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 
 const caption = `First snow on the far ridge, see https://hills.example/${'long/'.repeat(40)}\n${'w'.repeat(300)}`;
 const photoSize = { width: 1600, height: 1000 };
-const filmSeconds = 20;
+const videoSeconds = 20;
 
 /** How wide a picture is, as `srcset` has it; 0 before it is there. */
 const naturalWidth = (image: { complete: boolean; naturalWidth: number }) => (image.complete ? image.naturalWidth : 0);
 
-/** What tests read of a film in a page, and tell it to do. */
-interface Film {
+/** What tests read of a video in a page, and tell it to do. */
+interface Video {
   currentTime: number;
   muted: boolean;
   readonly readyState: number;
@@ -39,15 +39,15 @@ await describeWithBrowser('pages in a browser', (browser) => {
 
   beforeAll(async () => {
     stack = await startStack({ settings: { WEB_UPLOAD: '1', ABUSE_CONTACT: 'mailto:abuse@hills.example' } });
-    const [photo, film] = await Promise.all([
+    const [photo, video] = await Promise.all([
       uploaded(await samplePhoto('jpg', photoSize), 'large.webp'),
-      uploaded(await sampleFilm('mp4', { width: 640, height: 360, seconds: filmSeconds }), 'film.mp4'),
+      uploaded(await sampleVideo('mp4', { width: 640, height: 360, seconds: videoSeconds }), 'video.mp4'),
     ]);
     const [, user = ''] = /href="(\/by\/[^"]+)"/.exec(await (await fetch(`${stack.site}/${photo}`)).text()) ?? [];
     paths = {
       photo: `/${photo}`,
-      film: `/${film}`,
-      player: `/${film}/player`,
+      video: `/${video}`,
+      player: `/${video}/player`,
       user,
       missing: '/AAAAAAAAAA',
       home: '/',
@@ -122,44 +122,44 @@ await describeWithBrowser('pages in a browser', (browser) => {
     [640, 360],
     [320, 480],
     [500, 200],
-  ])('the player in a frame of %i x %i shows all of the film and its controls', async (width, height) => {
+  ])('the player in a frame of %i x %i shows all of the video and its controls', async (width, height) => {
     await using opened = await openTab(browser(), { viewport: { width, height } });
     const { tab } = opened;
     await open(tab, 'player');
     expect(await tab.locator('video').boundingBox()).toEqual({ x: 0, y: 0, width, height });
   });
 
-  test.each(['film', 'player'])('the %s page plays and seeks, and asks for ranges of the film only', async (page) => {
+  test.each(['video', 'player'])('the %s page plays and seeks, and asks for ranges of the video only', async (page) => {
     await using opened = await openTab(browser());
     const { tab, complaints } = opened;
     const asked: Promise<[range: string | null, status: number | undefined]>[] = [];
     tab.on('request', (request) => {
-      if (!request.url().endsWith('/film.mp4')) return;
+      if (!request.url().endsWith('/video.mp4')) return;
       const answer = request.response().then((response) => response?.status());
       asked.push(Promise.all([request.headerValue('range'), answer]));
     });
     await open(tab, page);
-    const film = tab.locator('video');
-    const time = () => film.evaluate((film: Film) => film.currentTime);
-    await film.evaluate((film: Film) => {
-      film.muted = true;
-      return film.play();
+    const video = tab.locator('video');
+    const time = () => video.evaluate((video: Video) => video.currentTime);
+    await video.evaluate((video: Video) => {
+      video.muted = true;
+      return video.play();
     });
     await expect.poll(time, { timeout: 20_000 }).toBeGreaterThan(0.3);
 
-    await film.evaluate((film: Film, to) => {
-      film.currentTime = to;
-    }, filmSeconds - 5);
-    await expect.poll(time, { timeout: 20_000 }).toBeGreaterThan(filmSeconds - 4.7);
-    expect(await film.evaluate((film: Film) => film.getVideoPlaybackQuality().totalVideoFrames)).toBeGreaterThan(3);
-    await film.evaluate((film: Film) => film.pause());
+    await video.evaluate((video: Video, to) => {
+      video.currentTime = to;
+    }, videoSeconds - 5);
+    await expect.poll(time, { timeout: 20_000 }).toBeGreaterThan(videoSeconds - 4.7);
+    expect(await video.evaluate((video: Video) => video.getVideoPlaybackQuality().totalVideoFrames)).toBeGreaterThan(3);
+    await video.evaluate((video: Video) => video.pause());
 
     expect(asked.length).toBeGreaterThan(0);
     for (const [range, status] of await Promise.all(asked)) expect([range, status]).toEqual([expect.any(String), 206]);
     expect(complaints).toEqual([]);
   });
 
-  const names = ['photo', 'film', 'player', 'user', 'missing', 'home', 'documentation', 'upload'];
+  const names = ['photo', 'video', 'player', 'user', 'missing', 'home', 'documentation', 'upload'];
 
   test.each(names)('axe finds nothing wrong with the %s page, in light or dark', async (page) => {
     await using opened = await openTab(browser());
@@ -184,8 +184,8 @@ await describeWithBrowser('pages in a browser', (browser) => {
     await tab.waitForURL('**/by/*');
     await expect.poll(() => tab.locator('.grid img').first().evaluate(naturalWidth)).toBeGreaterThan(0);
     expect(await tab.locator('.grid li').count()).toBe(2);
-    await open(tab, 'film');
-    await expect.poll(() => tab.locator('video').evaluate((film: Film) => film.readyState)).toBeGreaterThan(0);
+    await open(tab, 'video');
+    await expect.poll(() => tab.locator('video').evaluate((video: Video) => video.readyState)).toBeGreaterThan(0);
     await open(tab, 'upload');
     expect(await tab.locator('noscript').textContent()).toContain('needs JavaScript');
     expect(await tab.locator('[type=submit]').isDisabled()).toBe(true);
@@ -202,7 +202,7 @@ await describeWithBrowser('pages in a browser', (browser) => {
     });
     await open(tab, 'user');
     const entries = await tab.evaluate('history.length');
-    expect(await tab.locator('.unshown small').allTextContents()).toEqual(['Still being made']);
+    expect(await tab.locator('.unshown small').allTextContents()).toEqual(['Processing']);
     expect(await barriers(tab)).toEqual([]);
     await expect.poll(() => looks, { timeout: 20_000 }).toBeGreaterThan(2);
 

@@ -56,7 +56,7 @@ await describeWithBrowser('the upload page', (browser) => {
   }
 
   function choose(tab: Page, buffer: Buffer, name = 'photo.jpg', mimeType = 'image/jpeg'): Promise<void> {
-    return tab.getByLabel('Photo or film', { exact: true }).setInputFiles({ name, mimeType, buffer });
+    return tab.getByLabel('Photo or video', { exact: true }).setInputFiles({ name, mimeType, buffer });
   }
 
   const submit = (tab: Page) => tab.getByRole('button', { name: 'Upload', exact: true }).click();
@@ -140,18 +140,18 @@ await describeWithBrowser('the upload page', (browser) => {
       return await tab.getByRole('alert').textContent();
     };
     const enter = (label: string, text: string) => tab.getByLabel(label, { exact: true }).fill(text);
-    expect(await refusal(async () => {})).toBe('The identity provider does not accept these credentials.');
+    expect(await refusal(async () => {})).toBe('The identity provider rejected these credentials.');
     expect(await barriers(tab)).toEqual([]);
     expect(await refusal(() => enter('Identity provider', 'https://id.example/verify'))).toBe(
-      'This identity provider is not one that we ask.',
+      'Unknown identity provider.',
     );
     await fillIn(tab, { 'API key': 'unknown' });
-    expect(await refusal(async () => {})).toBe('The API key is not known.');
+    expect(await refusal(async () => {})).toBe('Unknown API key.');
     await fillIn(tab);
     expect(await refusal(() => choose(tab, Buffer.from('no photo'), 'a.txt', 'text/plain'))).toMatch(
       /^The media is no photo or video/,
     );
-    expect(await refusal(() => choose(tab, Buffer.alloc(10 * MiB)))).toBe('The media is larger than we take.');
+    expect(await refusal(() => choose(tab, Buffer.alloc(10 * MiB)))).toBe('The file exceeds the size limit.');
     await tab.route('**/2/upload.json', (route) => route.abort());
     expect(await refusal(() => choose(tab, photo))).toContain('No answer came');
     await tab.unroute('**/2/upload.json');
@@ -165,7 +165,7 @@ await describeWithBrowser('the upload page', (browser) => {
     await fillIn(tab, { 'API key': 'unknown' });
     await choose(tab, photo);
     await submit(tab);
-    const refusal = tab.getByText('The API key is not known.');
+    const refusal = tab.getByText('Unknown API key.');
     await refusal.waitFor(soon);
     const box = await refusal.boundingBox();
     expect((box?.y ?? 0) + (box?.height ?? 0)).toBeLessThanOrEqual(140);
@@ -199,13 +199,13 @@ await describeWithBrowser('the upload page', (browser) => {
     await fillIn(tab);
     const path = join(stack.folder, 'changing.jpg');
     await writeFile(path, photo);
-    await tab.getByLabel('Photo or film', { exact: true }).setInputFiles(path);
+    await tab.getByLabel('Photo or video', { exact: true }).setInputFiles(path);
     await writeFile(path, Buffer.concat([photo, photo]));
     await submit(tab);
     const changed = 'The file cannot be read: it is a folder, or was changed or moved. Please choose it again.';
     await tab.getByText(changed).waitFor(soon);
 
-    await tab.getByLabel('Photo or film', { exact: true }).setInputFiles(path);
+    await tab.getByLabel('Photo or video', { exact: true }).setInputFiles(path);
     await tab.route('**/2/upload.json', async (route) => {
       await rm(path);
       await route.abort();

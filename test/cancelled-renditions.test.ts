@@ -1,6 +1,6 @@
 import { adminOf } from '@echodrop/testkit/admin-of';
 import { type HostileFfprobe, hostileFfprobe } from '@echodrop/testkit/hostile-ffprobe';
-import { sampleFilm } from '@echodrop/testkit/sample-media';
+import { sampleVideo } from '@echodrop/testkit/sample-media';
 import { type Stack, sandbox, startStack } from '@echodrop/testkit/start-stack';
 import { echoHeaders, upload } from '@echodrop/testkit/upload';
 import { waitUntil } from '@echodrop/testkit/wait-until';
@@ -9,14 +9,14 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 const parts = new AsyncDisposableStack();
 let ffmpeg: HostileFfprobe;
 let stack: Stack;
-let film: Buffer;
-let slowFilm: Buffer;
+let video: Buffer;
+let slowVideo: Buffer;
 
 beforeAll(async () => {
-  film = await sampleFilm('avi', { width: 64, height: 48 });
+  video = await sampleVideo('avi', { width: 64, height: 48 });
   // Its few frames take hours to play.
   const options = ['-vf', 'setpts=8000*PTS', '-fps_mode', 'vfr'];
-  slowFilm = await sampleFilm('mp4', { width: 64, height: 48, sound: false, options });
+  slowVideo = await sampleVideo('mp4', { width: 64, height: 48, sound: false, options });
   ffmpeg = parts.use(await hostileFfprobe('[ "$1" = -version ] || exec sleep 600', 'ffmpeg'));
   // A script starts other programs.
   const worker = { PATH: ffmpeg.path, MEDIA_SANDBOX: 'limits-only' };
@@ -25,7 +25,7 @@ beforeAll(async () => {
 afterAll(() => parts.disposeAsync());
 
 /** Uploads a video, and waits until ffmpeg runs for it. */
-async function uploadedAndBegun(media = film): Promise<string> {
+async function uploadedAndBegun(media = video): Promise<string> {
   const before = await ffmpeg.started();
   const { status, text } = await upload(stack, { media });
   expect(status).toBe(200);
@@ -48,7 +48,7 @@ test('a user who removes a video ends the making of its renditions', async () =>
 }, 30_000);
 
 test('so does one whose video is in the slow lane', async () => {
-  const id = await uploadedAndBegun(slowFilm);
+  const id = await uploadedAndBegun(slowVideo);
   expect(await workerMetrics()).toMatch(/^echodrop_rendition_work_seconds_count\{.*outcome="deferred".*\} 1$/m);
   await removeAsUser(id);
   await ffmpeg.allEnded(5000);

@@ -1,7 +1,7 @@
 import { type SeenRequest, startCountingProxy } from '@echodrop/testkit/counting-proxy';
 import { describeWithMinio } from '@echodrop/testkit/describe-with-minio';
 import { RawClient } from '@echodrop/testkit/raw-client';
-import { sampleFilm, samplePhoto } from '@echodrop/testkit/sample-media';
+import { samplePhoto, sampleVideo } from '@echodrop/testkit/sample-media';
 import { type Stack, startStack } from '@echodrop/testkit/start-stack';
 import { upload, uploadRequest } from '@echodrop/testkit/upload';
 import { waitUntil } from '@echodrop/testkit/wait-until';
@@ -37,8 +37,8 @@ test('a hundred uploads that are aborted in the middle leave no socket, no job a
 test('a client that goes while its media is looked at takes its job back', async () => {
   await stack.services['probe-worker'].freeze();
   const before = (await stack.stored('media')).length;
-  const film = await sampleFilm('mp4', { width: 64, height: 48 });
-  const { path, headers, body } = uploadRequest(stack, { media: film });
+  const video = await sampleVideo('mp4', { width: 64, height: 48 });
+  const { path, headers, body } = uploadRequest(stack, { media: video });
   const client = await RawClient.connect(stack.gateway);
   client.head(path, headers, body.length);
   await client.flush(body);
@@ -88,7 +88,7 @@ describeWithMinio('a hundred uploads that are aborted in the middle', {}, (start
 
 async function idle({ ops }: Stack): Promise<boolean> {
   const metrics = await (await fetch(`${ops('gateway')}/metrics`)).text();
-  return Number(/^echodrop_uploads_running\{[^}]*\} (\d+)/m.exec(metrics)?.[1]) === 0;
+  return Number(/^echodrop_uploads_in_flight\{[^}]*\} (\d+)/m.exec(metrics)?.[1]) === 0;
 }
 
 async function abortedAfter(version: 1 | 2, media: Buffer, bytes: number, system = stack): Promise<void> {

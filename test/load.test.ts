@@ -1,5 +1,5 @@
 import { RawClient } from '@echodrop/testkit/raw-client';
-import { sampleFilm, samplePhoto } from '@echodrop/testkit/sample-media';
+import { samplePhoto, sampleVideo } from '@echodrop/testkit/sample-media';
 import { startRedis } from '@echodrop/testkit/start-redis';
 import { type Stack, sandbox, startStack } from '@echodrop/testkit/start-stack';
 import { upload, uploadRequest } from '@echodrop/testkit/upload';
@@ -51,7 +51,7 @@ async function answerToHead(stack: Gateway, version: 1 | 2): Promise<string> {
 const running = (stack: Stack, uploads: number) =>
   waitUntil(`${uploads} uploads that run`, 10_000, async () => {
     const metrics = await (await fetch(`${stack.ops('gateway')}/metrics`)).text();
-    return /^echodrop_uploads_running\{[^}]*\} (\d+)/m.exec(metrics)?.[1] === `${uploads}`;
+    return /^echodrop_uploads_in_flight\{[^}]*\} (\d+)/m.exec(metrics)?.[1] === `${uploads}`;
   });
 
 describe('with slots', () => {
@@ -149,11 +149,11 @@ test('each API key has a rate, which refused users do not use up, and which is o
   await limits.thaw();
 }, 60_000);
 
-test.each(['photos', 'films'] as const)(
+test.each(['photos', 'videos'] as const)(
   'while the queue of %s is too old these are refused by their first bytes, and others go on',
   async (queue) => {
     await using stack = await gatewayWith({ PROBE_TIMEOUT_MS: '10000' });
-    const media = queue === 'photos' ? photo : await sampleFilm('mp4', { width: 64, height: 48 });
+    const media = queue === 'photos' ? photo : await sampleVideo('mp4', { width: 64, height: 48 });
     const long = Buffer.concat([media, Buffer.alloc(8 * 1024 * 1024)]);
     await system.services['probe-worker'].freeze();
     const waiting = upload(stack, { media });

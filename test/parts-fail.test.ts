@@ -1,5 +1,5 @@
 import { describeWithMinio } from '@echodrop/testkit/describe-with-minio';
-import { sampleFilm, samplePhoto } from '@echodrop/testkit/sample-media';
+import { samplePhoto, sampleVideo } from '@echodrop/testkit/sample-media';
 import type { StoppableServer } from '@echodrop/testkit/server-process';
 import { sleepyFfprobe } from '@echodrop/testkit/sleepy-ffprobe';
 import type { RunningMinio } from '@echodrop/testkit/start-minio';
@@ -79,7 +79,7 @@ test('a worker that is killed in mid-job costs time, not the upload', async () =
   // It is a shell script, which starts other programs.
   const env = { PATH: ffprobe.path, MEDIA_SANDBOX: 'limits-only' };
   await using stack = await startStack({ services: uploadServices, of: { 'probe-worker': env } });
-  const answer = upload(stack, { media: await sampleFilm('mp4', { width: 64, height: 48 }) });
+  const answer = upload(stack, { media: await sampleVideo('mp4', { width: 64, height: 48 }) });
   await ffprobe.called();
   await stack.services['probe-worker'].restart();
   expect(await answer).toMatchObject({ status: 200, text: expect.stringContaining('"type":"mp4"') });

@@ -1,4 +1,4 @@
-import { sampleFilm, samplePhoto } from '@echodrop/testkit/sample-media';
+import { samplePhoto, sampleVideo } from '@echodrop/testkit/sample-media';
 import { type Stack, startStack } from '@echodrop/testkit/start-stack';
 import { upload } from '@echodrop/testkit/upload';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -25,9 +25,9 @@ async function rendered(): Promise<number> {
   return made.reduce((sum, [, count]) => sum + Number(count), 0);
 }
 
-test('pictures and film are made of what was uploaded before anybody looks', async () => {
+test('pictures and video are made of what was uploaded before anybody looks', async () => {
   await uploaded(await samplePhoto('jpg', { width: 320, height: 240 }));
-  await uploaded(await sampleFilm('avi', { width: 320, height: 240 }));
+  await uploaded(await sampleVideo('avi', { width: 320, height: 240 }));
   await expect.poll(rendered, { timeout: 20_000 }).toBe(3);
   expect(await stack.stored('renditions')).toHaveLength(2);
 });

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { RawClient } from '@echodrop/testkit/raw-client';
-import { sampleFilm, samplePhoto } from '@echodrop/testkit/sample-media';
+import { samplePhoto, sampleVideo } from '@echodrop/testkit/sample-media';
 import { startSpreadingProxy } from '@echodrop/testkit/spreading-proxy';
 import { type ServiceName, type Stack, startStack } from '@echodrop/testkit/start-stack';
 import { upload, uploadRequest } from '@echodrop/testkit/upload';
@@ -32,7 +32,7 @@ beforeAll(async () => {
   media = await Promise.all([
     samplePhoto('jpg', { width: 64, height: 48 }),
     samplePhoto('png', { width: 64, height: 48 }),
-    sampleFilm('mp4', { width: 64, height: 48 }),
+    sampleVideo('mp4', { width: 64, height: 48 }),
   ]);
 });
 afterAll(() => parts.disposeAsync());
@@ -139,7 +139,7 @@ async function halfSent(gateway: Stack) {
   await client.flush(body.subarray(0, body.length / 2));
   await waitUntil('an upload that runs', 10_000, async () => {
     const metrics = await (await fetch(`${gateway.ops('gateway')}/metrics`)).text();
-    return Number(/^echodrop_uploads_running\{[^}]*\} (\d+)/m.exec(metrics)?.[1]) > 0;
+    return Number(/^echodrop_uploads_in_flight\{[^}]*\} (\d+)/m.exec(metrics)?.[1]) > 0;
   });
   return {
     rest: () => client.flush(body.subarray(body.length / 2)),

@@ -1,6 +1,6 @@
 import { type CountingProxy, type Fate, type SeenRequest, startCountingProxy } from '@echodrop/testkit/counting-proxy';
 import { describeWithMinio } from '@echodrop/testkit/describe-with-minio';
-import { sampleFilm, samplePhoto } from '@echodrop/testkit/sample-media';
+import { samplePhoto, sampleVideo } from '@echodrop/testkit/sample-media';
 import { type Stack, startStack } from '@echodrop/testkit/start-stack';
 import { upload } from '@echodrop/testkit/upload';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
@@ -46,13 +46,13 @@ describeWithMinio('what an upload costs MinIO', {}, (startMinio) => {
     expect(proxy.seen.filter(isList)).toEqual([]);
   });
 
-  test('a film: the same, and a few ranged reads of the media; a large one comes in parts, none of it is listed', async () => {
-    const film = await sampleFilm('mp4', { width: 64, height: 48 });
-    expect((await upload(stack, { media: film })).status).toBe(200);
+  test('a video: the same, and a few ranged reads of the media; a large one comes in parts, none of it is listed', async () => {
+    const video = await sampleVideo('mp4', { width: 64, height: 48 });
+    expect((await upload(stack, { media: video })).status).toBe(200);
     const puts = proxy.seen.filter(isOfObject).filter(({ method }) => method === 'PUT');
     const written = puts.filter(({ status }) => status === 200).map(({ path }) => kindOf(path));
     expect(written.sort()).toEqual(['list', 'list', 'media', 'records']);
-    const large = Buffer.concat([film, Buffer.from('\x01\x40\x00\x00free', 'latin1'), Buffer.alloc(0x01400000 - 8)]);
+    const large = Buffer.concat([video, Buffer.from('\x01\x40\x00\x00free', 'latin1'), Buffer.alloc(0x01400000 - 8)]);
     expect((await upload(stack, { media: large })).status).toBe(200);
     expect(proxy.seen.filter(isList)).toEqual([]);
   });

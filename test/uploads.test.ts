@@ -1,5 +1,5 @@
 import { describeWithMinio } from '@echodrop/testkit/describe-with-minio';
-import { sampleFilm, samplePhoto } from '@echodrop/testkit/sample-media';
+import { samplePhoto, sampleVideo } from '@echodrop/testkit/sample-media';
 import { type Stack, sandbox, startStack } from '@echodrop/testkit/start-stack';
 import { upload } from '@echodrop/testkit/upload';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -41,8 +41,8 @@ function eightUploads(start: () => Promise<Stack>): void {
         await expectPublished(stack, record);
       });
 
-      test(`version ${version} answers a film's record as ${format}`, async () => {
-        const media = await sampleFilm('mp4', { width: 64, height: 48 });
+      test(`version ${version} answers a video's record as ${format}`, async () => {
+        const media = await sampleVideo('mp4', { width: 64, height: 48 });
         const answer = await upload(stack, { version, format, media, message });
         expect(answer).toMatchObject({ status: 200 });
         const record = read(format, answer.text);

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { compileHijackedTool } from '@echodrop/media/hijacked-tool.fixture';
 import { describeWithBrowser } from '@echodrop/testkit/describe-with-browser';
 import { RawClient } from '@echodrop/testkit/raw-client';
-import { sampleFilm, samplePhoto } from '@echodrop/testkit/sample-media';
+import { samplePhoto, sampleVideo } from '@echodrop/testkit/sample-media';
 import { upload, uploadRequest } from '@echodrop/testkit/upload';
 import { execa } from 'execa';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -36,13 +36,13 @@ const everywhere = [
 
 describe.each([1, 2] as const)('version %i', (version) => {
   test.each(['xml', 'json'] as const)(
-    'a photo and a film come through the proxy, and are shown (%s)',
+    'a photo and a video come through the proxy, and are shown (%s)',
     async (format) => {
       const photo = await samplePhoto('jpg', { width: 64, height: 48 });
-      const film = await sampleFilm('mp4', { width: 64, height: 48 });
+      const video = await sampleVideo('mp4', { width: 64, height: 48 });
       for (const [type, media] of [
         ['jpg', photo],
-        ['mp4', film],
+        ['mp4', video],
       ] as const) {
         const { status, headers, text } = await upload(system, {
           version,
@@ -178,7 +178,9 @@ describe('what runs', () => {
     const shell = (mode: string) => ['-c', `packages/media/src/sandbox ${mode} $$ "$@" | head -c 4096`, 'sh'];
     const limits = '5 5 1073741824 1073741824 0 0'.split(' ');
     const triedIn = (mode: string) => system.compose(...run, ...shell(mode), ...limits, '--', '/hijacked');
-    expect(await system.compose('logs', '--no-log-prefix', service)).toContain('Media tools are confined');
+    expect(await system.compose('logs', '--no-log-prefix', service)).toContain(
+      'Media tools run under Landlock and seccomp',
+    );
     expect(await triedIn('full')).toBe('begun');
     expect(await triedIn('limits-only')).toContain('1 read a secret of its container');
   });
@@ -234,10 +236,10 @@ describe('without a gateway', () => {
     });
     client.head(path, headers, body.length);
     client.write(body.subarray(0, body.length / 2));
-    await expect.poll(() => metric('gateway', 'echodrop_uploads_running'), { timeout: 30_000 }).toBe(1);
+    await expect.poll(() => metric('gateway', 'echodrop_uploads_in_flight'), { timeout: 30_000 }).toBe(1);
     await killInTurn(system, 'gateway');
     expect(await client.answer()).toMatchObject({ status: 502, body: expect.stringContaining('unavailable') });
-    expect(await metric('gateway', 'echodrop_uploads_running')).toBe(0);
+    expect(await metric('gateway', 'echodrop_uploads_in_flight')).toBe(0);
   });
 
   test('the proxy refuses in the format that was asked for', async () => {

@@ -38,7 +38,7 @@ const unwantedShare = 0.15;
 const wantedMs = 2000;
 const recoveryMs = 60_000;
 const recoveryPauseMs = 250;
-// What must go well again: a film and a photo that a worker looks at, by both versions.
+// What must go well again: a video and a photo that a worker looks at, by both versions.
 const recoveries = [
   { kind: 'png', version: 2, isKeyed: true },
   { kind: 'mp4', version: 1, isKeyed: false },

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
-import { sampleFilm, samplePhoto } from '@echodrop/testkit/sample-media';
+import { samplePhoto, sampleVideo } from '@echodrop/testkit/sample-media';
 import type { SeededRandom } from '@echodrop/testkit/seeded-random';
 
-/** A JPEG, which the gateway reads itself; a PNG, which a worker probes; a JPEG that goes to the store in parts; a film. */
+/** A JPEG, which the gateway reads itself; a PNG, which a worker probes; a JPEG that goes to the store in parts; a video. */
 export type MediaKind = 'jpg' | 'png' | 'large' | 'mp4';
 
 export interface Media {
@@ -32,7 +32,7 @@ export class UniqueMedia {
     const [jpg, png, mp4] = await Promise.all([
       samplePhoto('jpg', size),
       samplePhoto('png', size),
-      sampleFilm('mp4', { ...size, sound: false }),
+      sampleVideo('mp4', { ...size, sound: false }),
     ]);
     return new UniqueMedia({ jpg, png, mp4, large: jpg }, random);
   }

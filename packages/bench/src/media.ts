@@ -2,7 +2,7 @@ import { createCipheriv } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { sampleFilm } from '@echodrop/testkit/sample-media';
+import { sampleVideo } from '@echodrop/testkit/sample-media';
 import sharp from 'sharp';
 
 const MiB = 1024 * 1024;
@@ -30,7 +30,7 @@ export type Samples = Record<SizeName | RenderedName | '4 MiB' | '1 GiB', Media>
 /** Writes the samples to `folder`: photos, a short video that is padded to each size, and one of 10 s that is not. */
 export async function makeSamples(folder: string): Promise<Samples> {
   const [width, height] = [320, 240];
-  const path = await written(folder, 'short.mp4', sampleFilm('mp4', { width, height, options: atFront }));
+  const path = await written(folder, 'short.mp4', sampleVideo('mp4', { width, height, options: atFront }));
   const padded = (name: string, size: number): Media => ({ name, path, size, width, height, type: 'mp4' });
   const small = await photo(folder, '200 KB', { width: 1600, height: 1067, quality: 82, grain: 15 });
   return {
@@ -75,7 +75,7 @@ async function photo(folder: string, name: string, { width, height, quality, gra
 async function video(folder: string, name: string): Promise<Media> {
   const [width, height] = [1920, 1080];
   const options = ['-preset', 'veryfast', '-b:v', '5M', '-pix_fmt', 'yuv420p', ...atFront];
-  const bytes = await sampleFilm('mp4', { width, height, seconds: 10, options });
+  const bytes = await sampleVideo('mp4', { width, height, seconds: 10, options });
   const path = await written(folder, `${name}.mp4`, Promise.resolve(bytes));
   return { name, path, size: bytes.length, width, height, type: 'mp4' };
 }

@@ -19,7 +19,7 @@ export class AskConnection implements AsyncDisposable {
 
   /** @throws Error where Redis is out of reach now */
   requireReady(): void {
-    if (this.redis.status !== 'ready') throw new Error('redis is out of reach');
+    if (this.redis.status !== 'ready') throw new Error('Redis unreachable');
   }
 
   /** After the queues that use it. */

@@ -38,7 +38,7 @@ test('each queue tells how many jobs wait in it, and for how long the oldest has
   const { oldestMs } = await client.backlog('photos');
   expect(oldestMs).toBeGreaterThan(Date.now() - later);
   expect(oldestMs).toBeLessThanOrEqual(Date.now() - started);
-  expect(await client.backlog('films')).toEqual({ waiting: 0, oldestMs: 0, left: 0 });
+  expect(await client.backlog('videos')).toEqual({ waiting: 0, oldestMs: 0, left: 0 });
   over.abort(new Error('gone'));
   await waitUntil('an empty queue', 5000, async () => (await client.backlog('photos')).waiting === 0);
 });

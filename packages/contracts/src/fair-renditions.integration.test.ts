@@ -53,7 +53,7 @@ function worker(render: Render = async () => ({ outcome: 'made' })) {
   const slow: string[] = [];
   const ends: JobEnd[] = [];
   const serving = {
-    ...{ pictureConcurrency: 1, filmConcurrency: 1, slowConcurrency: 1, graceSeconds: 0 },
+    ...{ pictureConcurrency: 1, videoConcurrency: 1, slowConcurrency: 1, graceSeconds: 0 },
     render: async (question: RenditionQuestion, _: AbortSignal, lane: Lane) => {
       ({ quick: asked, medium, slow })[lane].push(question.mediaKey);
       return render(question, lane);
@@ -230,7 +230,7 @@ test('what has ended in the slow lane may be done again', async () => {
 // Moves the kept ends of all video jobs ten seconds into the past.
 async function forgetEnds(): Promise<void> {
   using view = new RedisView(redis.url);
-  for (const key of await view.redis.keys(view.key('rendition-films', 'film-*'))) {
+  for (const key of await view.redis.keys(view.key('rendition-films', 'video-*'))) {
     const ended = await view.redis.hget(key, 'finishedOn');
     if (ended) await view.redis.hset(key, 'finishedOn', String(Number(ended) - 10_000));
   }

@@ -64,7 +64,7 @@ function answering(queue: string, answers: unknown[]): void {
 test('probe jobs of version 2 are answered, and those of version 1 are left to their workers', async () => {
   const asked: unknown[] = [];
   const ends: JobEnd[] = [];
-  const serving = { photoConcurrency: 1, filmConcurrency: 1, graceSeconds: 0, ended: (end: JobEnd) => ends.push(end) };
+  const serving = { photoConcurrency: 1, videoConcurrency: 1, graceSeconds: 0, ended: (end: JobEnd) => ends.push(end) };
   const probe = async (question: unknown) => {
     asked.push(question);
     return { outcome: 'unsupported', why: 'too_costly' } as const;
@@ -84,7 +84,7 @@ test('probe jobs of version 2 are answered, and those of version 1 are left to t
 test('rendition jobs of version 2 are answered, and those of version 1 are left to their workers', async () => {
   const asked: unknown[] = [];
   const ends: JobEnd[] = [];
-  const serving = { pictureConcurrency: 1, filmConcurrency: 1, slowConcurrency: 1, graceSeconds: 0 };
+  const serving = { pictureConcurrency: 1, videoConcurrency: 1, slowConcurrency: 1, graceSeconds: 0 };
   const render = async (question: unknown) => {
     asked.push(question);
     return { outcome: 'made' } as const;
@@ -146,7 +146,7 @@ test('renditions that a later release wanted are made for this one too, whose as
   const data = { version: jobVersion + 1, deadline: Date.now() + 60_000, question: {} };
   await queue.add('rendition-films', data, { jobId });
 
-  const serving = { pictureConcurrency: 1, filmConcurrency: 1, slowConcurrency: 1, graceSeconds: 0, ended: () => {} };
+  const serving = { pictureConcurrency: 1, videoConcurrency: 1, slowConcurrency: 1, graceSeconds: 0, ended: () => {} };
   const render = async () => ({ outcome: 'made' }) as const;
   for (const each of serveRenditions({ ...serving, render }, connectionTo(redis.url))) parts.use(each);
   await waitUntil('that it is left', 5000, async () => (await queue.getDelayedCount()) === 1);

@@ -23,7 +23,7 @@ afterEach(() => parts.disposeAsync());
 /** A worker whose every job fails of `message`; gives the media keys that it is told of at their ends. */
 function failingWorker(message: string): (string | undefined)[] {
   const told: (string | undefined)[] = [];
-  const serving = { photoConcurrency: 1, filmConcurrency: 1, graceSeconds: 0 };
+  const serving = { photoConcurrency: 1, videoConcurrency: 1, graceSeconds: 0 };
   const probe = () => Promise.reject(new Error(message));
   const ended = (_: unknown, question?: { mediaKey: string }) => told.push(question?.mediaKey);
   for (const queue of serveProbes({ ...serving, probe, ended }, connectionTo(redis.url))) parts.use(queue);

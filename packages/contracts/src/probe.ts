@@ -19,8 +19,8 @@ export interface ProbeQuestion {
   readonly head: Buffer;
 }
 
-// Photos and films have a queue each, so that slow films never hold up photos.
-const queues = { photos: 'probe-photos', films: 'probe-films' } as const;
+// Photos and videos have a queue each, so that slow videos never hold up photos.
+const queues = { photos: 'probe-photos', videos: 'probe-films' } as const;
 const empty: Backlog = { waiting: 0, oldestMs: 0, left: 0 };
 
 /** What a queue of probes is for. */
@@ -36,14 +36,14 @@ interface ProbeJob {
 export class ProbeClient implements AsyncDisposable {
   readonly #parts = new AsyncDisposableStack();
   readonly #photos: AskQueue<ProbeJob, Probe>;
-  readonly #films: AskQueue<ProbeJob, Probe>;
+  readonly #videos: AskQueue<ProbeJob, Probe>;
   readonly #backlogs: Backlogs<(typeof queues)[ProbeKind]>;
 
   constructor(connection: QueueConnection) {
     const asking = this.#parts.use(new AskConnection(connection));
     this.#photos = this.#parts.use(new AskQueue(queues.photos, asking));
-    this.#films = this.#parts.use(new AskQueue(queues.films, asking));
-    this.#backlogs = new Backlogs({ [queues.photos]: this.#photos, [queues.films]: this.#films });
+    this.#videos = this.#parts.use(new AskQueue(queues.videos, asking));
+    this.#backlogs = new Backlogs({ [queues.photos]: this.#photos, [queues.videos]: this.#videos });
   }
 
   /**
@@ -56,7 +56,7 @@ export class ProbeClient implements AsyncDisposable {
     type: MediaType,
     waiting: { deadlineMs: number; signal: AbortSignal },
   ): Promise<Probe> {
-    const queue = isPhoto(type) ? this.#photos : this.#films;
+    const queue = isPhoto(type) ? this.#photos : this.#videos;
     try {
       return await queue.ask({ mediaKey, size, head: head.toString('base64') }, waiting);
     } catch (error) {
@@ -90,7 +90,7 @@ export class ProbeClient implements AsyncDisposable {
 
 interface ServedProbes {
   readonly photoConcurrency: number;
-  readonly filmConcurrency: number;
+  readonly videoConcurrency: number;
   readonly graceSeconds: number;
   /** What it throws (a store that is down, a tool that is missing) fails the job; what the media is not is an answer. */
   readonly probe: (question: ProbeQuestion, signal: AbortSignal) => Promise<Probe>;
@@ -99,13 +99,13 @@ interface ServedProbes {
 
 /** The probe worker's end of the probe wire: both queues. */
 export function serveProbes(
-  { photoConcurrency, filmConcurrency, graceSeconds, probe, ended }: ServedProbes,
+  { photoConcurrency, videoConcurrency, graceSeconds, probe, ended }: ServedProbes,
   connection: QueueConnection,
 ): readonly ServedQueue<ProbeJob, Probe>[] {
   const answer = ({ mediaKey, size, head }: ProbeJob, signal: AbortSignal) =>
     probe({ mediaKey, size, head: Buffer.from(head, 'base64') }, signal);
   return [
     new ServedQueue({ name: queues.photos, concurrency: photoConcurrency, graceSeconds, answer, ended }, connection),
-    new ServedQueue({ name: queues.films, concurrency: filmConcurrency, graceSeconds, answer, ended }, connection),
+    new ServedQueue({ name: queues.videos, concurrency: videoConcurrency, graceSeconds, answer, ended }, connection),
   ];
 }

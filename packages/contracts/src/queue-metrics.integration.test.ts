@@ -4,7 +4,7 @@ import { waitUntil } from '@echodrop/testkit/wait-until';
 import { expect, test } from 'vitest';
 import { ProbeClient } from './probe.ts';
 import { connectionTo } from './queue.fixture.ts';
-import { tellBacklogs } from './queue-metrics.ts';
+import { registerBacklogMetrics } from './queue-metrics.ts';
 import { RenditionClient } from './rendition.ts';
 
 test('each queue reports its backlog, attended or not, and nothing while Redis is away', async () => {
@@ -12,7 +12,7 @@ test('each queue reports its backlog, attended or not, and nothing while Redis i
   await using probes = new ProbeClient(connectionTo(redis.url));
   await using renditions = new RenditionClient(connectionTo(redis.url));
   const metrics = new Metrics('test');
-  tellBacklogs(metrics, [probes, renditions]);
+  registerBacklogMetrics(metrics, [probes, renditions]);
   const told = async (name: string) => {
     const { text } = await metrics.exposition();
     const lines = text.matchAll(new RegExp(`^echodrop_queue_${name}\\{queue="(.*)",service="test"\\} (.*)$`, 'gm'));

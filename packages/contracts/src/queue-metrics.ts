@@ -7,13 +7,13 @@ interface AskingEnd {
 }
 
 /** Tells how much waits in the queues of `clients`. Every process that does so tells the same: they are joined with `max by (queue)`. */
-export function tellBacklogs(metrics: Metrics, clients: readonly AskingEnd[]): void {
+export function registerBacklogMetrics(metrics: Metrics, clients: readonly AskingEnd[]): void {
   const helps = {
-    echodrop_queue_waiting_jobs: 'Jobs that no worker has begun.',
-    echodrop_queue_oldest_job_age_seconds: 'For how long the oldest job has waited; 0 where there is none.',
-    echodrop_queue_left_jobs: 'Jobs that are left to workers of another release.',
+    echodrop_queue_waiting_jobs: 'Jobs waiting for a worker.',
+    echodrop_queue_oldest_job_age_seconds: 'Age of the oldest waiting job; 0 if none waits.',
+    echodrop_queue_unsupported_jobs: 'Delayed jobs whose payload version no running worker supports.',
   };
-  metrics.asked(helps, 'queue', async () => {
+  metrics.gaugesOnScrape(helps, 'queue', async () => {
     const backlogs = await Promise.all(clients.map((client) => client.backlogs()));
     return backlogs
       .flatMap((each) => [...each])
@@ -21,7 +21,7 @@ export function tellBacklogs(metrics: Metrics, clients: readonly AskingEnd[]): v
         const values = {
           echodrop_queue_waiting_jobs: waiting,
           echodrop_queue_oldest_job_age_seconds: oldestMs / 1000,
-          echodrop_queue_left_jobs: left,
+          echodrop_queue_unsupported_jobs: left,
         };
         return { of, values };
       });

@@ -39,7 +39,7 @@ function worker(render: Render = async () => ({ outcome: 'made' })): string[] {
     asked.push(`${question.set} ${question.mediaKey}`);
     return render(question, signal);
   };
-  const concurrency = { pictureConcurrency: 1, filmConcurrency: 1, slowConcurrency: 1 };
+  const concurrency = { pictureConcurrency: 1, videoConcurrency: 1, slowConcurrency: 1 };
   const serving = { ...concurrency, graceSeconds: 0, render: answer, ended: () => {} };
   for (const queue of serveRenditions(serving, connectionTo(redis.url))) parts.use(queue);
   return asked;
@@ -48,12 +48,12 @@ function worker(render: Render = async () => ({ outcome: 'made' })): string[] {
 const photo = (mediaKey: string) => ({ mediaKey, type: 'jpg', set: 'pictures' }) as const;
 const waiting = { waitMs: 10_000, signal: new AbortController().signal };
 
-test('a photo is enqueued as its pictures, and a film as the film, of which pictures are made too', async () => {
+test('a photo is enqueued as its pictures, and a video as the video, of which pictures are made too', async () => {
   await client.enqueue({ mediaKey: 'a-photo', type: 'jpg' });
-  await client.enqueue({ mediaKey: 'a-film', type: 'avi' });
+  await client.enqueue({ mediaKey: 'a-video', type: 'avi' });
   const asked = worker();
   await waitUntil('all of them', 5000, async () => asked.length === 2);
-  expect(asked.sort()).toEqual(['film a-film', 'pictures a-photo']);
+  expect(asked.sort()).toEqual(['video a-video', 'pictures a-photo']);
 });
 
 test('the whole picture is a job of its own', async () => {

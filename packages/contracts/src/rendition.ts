@@ -31,9 +31,9 @@ export type Lane = 'quick' | 'medium' | 'slow';
 // The one owner of all jobs whose owner is not known.
 const unknownOwner = 'unknown';
 
-// Pictures that somebody waits for must not wait behind films, which take minutes.
-const queues = { pictures: 'rendition-pictures', film: 'rendition-films' };
-const queueOf = (set: RenditionSet) => (set === 'film' ? 'film' : 'pictures');
+// Pictures that somebody waits for must not wait behind videos, which take minutes.
+const queues = { pictures: 'rendition-pictures', video: 'rendition-films' };
+const queueOf = (set: RenditionSet) => (set === 'film' ? 'video' : 'pictures');
 const ownerOf = ({ owner = unknownOwner }: RenditionQuestion) => owner;
 const mediumLane = { name: 'rendition-medium', ownerOf };
 const slowLane = { name: 'rendition-slow', ownerOf };
@@ -68,10 +68,10 @@ export class RenditionClient implements AsyncDisposable {
       this.#parts.use(
         new AskQueue<RenditionQuestion, RenditionAnswer>(name, asking, { seconds: standing, mostSeconds: hour }),
       );
-    this.#queues = { pictures: opened(queues.pictures), film: opened(queues.film) };
+    this.#queues = { pictures: opened(queues.pictures), video: opened(queues.video) };
     this.#backlogs = new Backlogs({
       [queues.pictures]: this.#queues.pictures,
-      [queues.film]: this.#queues.film,
+      [queues.video]: this.#queues.video,
       [mediumLane.name]: opened(mediumLane.name),
       [slowLane.name]: opened(slowLane.name),
     });
@@ -124,7 +124,7 @@ function jobIdOf({ set, type, mediaKey }: RenditionQuestion): string {
 interface ServedRenditions {
   readonly pictureConcurrency: number;
   /** In each of the lanes `quick` and `medium`. */
-  readonly filmConcurrency: number;
+  readonly videoConcurrency: number;
   readonly slowConcurrency: number;
   readonly graceSeconds: number;
   /** Throws Deferred if the job costs too much for a lane other than `slow`. */
@@ -134,7 +134,7 @@ interface ServedRenditions {
 
 /** The rendition worker's end of the rendition wire: all of its queues. */
 export function serveRenditions(
-  { pictureConcurrency, filmConcurrency, slowConcurrency, graceSeconds, render: answer, ended }: ServedRenditions,
+  { pictureConcurrency, videoConcurrency, slowConcurrency, graceSeconds, render: answer, ended }: ServedRenditions,
   connection: QueueConnection,
 ): readonly ServedQueue<RenditionQuestion, RenditionAnswer>[] {
   const served = (name: string, concurrency: number, lane: Lane, ...slowerLanes: (typeof slowLane)[]) =>
@@ -148,8 +148,8 @@ export function serveRenditions(
     );
   return [
     served(queues.pictures, pictureConcurrency, 'quick', slowLane),
-    served(queues.film, filmConcurrency, 'quick', mediumLane, slowLane),
-    served(mediumLane.name, filmConcurrency, 'medium', slowLane),
+    served(queues.video, videoConcurrency, 'quick', mediumLane, slowLane),
+    served(mediumLane.name, videoConcurrency, 'medium', slowLane),
     served(slowLane.name, slowConcurrency, 'slow'),
   ];
 }

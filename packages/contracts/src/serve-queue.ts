@@ -98,7 +98,7 @@ export class ServedQueue<Q, A> implements AsyncDisposable {
       await within(givingBackMs, closed);
     });
     worker.on('error', (error) =>
-      connection.log.debug({ reason: error.message, queue: name }, 'worker lost its connection'),
+      connection.log.debug({ reason: error.message, queue: name }, 'Queue worker lost its Redis connection'),
     );
     worker.on('completed', (job, answer) => {
       this.#reply(job, answer);
@@ -131,7 +131,7 @@ export class ServedQueue<Q, A> implements AsyncDisposable {
   // What another release asks is for its own workers: this one looks away for a while, a second for a probe, and again until the job is late.
   async #leave(job: ServedJob<Q, A>, token: string, remaining: number): Promise<never> {
     const facts = { queue: job.queueName, jobId: job.id, version: job.data.version };
-    this.#log.warn(facts, 'a job of another version is left to workers of its release');
+    this.#log.warn(facts, 'Delaying job: payload version not supported by this worker');
     await job.moveToDelayed(Date.now() + Math.min(remaining / 20, leftMs), token);
     throw new DelayedError();
   }

@@ -72,7 +72,7 @@ export function verificationServer({
         inSpan(name, 'server', {}, () => answerTo(request, response)).catch((error: unknown) => {
           // Whoever asked has gone.
           if (!request.complete) return;
-          log.error({ err: error }, 'question could not be answered');
+          log.error({ err: error }, 'Verification request failed');
           answer(response, 500);
         }),
       );

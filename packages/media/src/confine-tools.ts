@@ -22,8 +22,12 @@ export async function confineTools(mode: SandboxMode, { log, metrics, health }: 
   }
   const isFull = mode === 'full';
   health.detail('mediaSandbox', mode);
-  const help = '1 if media tools run under Landlock and seccomp, 0 if they run with limits alone';
+  const help = '1 if media tools run under Landlock and seccomp, 0 if only under resource limits.';
   metrics.gauge('echodrop_media_sandbox_full', help).set(isFull ? 1 : 0);
-  if (isFull) log.info({ mode }, 'Media tools are confined');
-  else log.warn({ mode }, 'Media tools run with limits alone; a compromised decoder can reach what this worker can');
+  if (isFull) log.info({ mode }, 'Media tools run under Landlock and seccomp');
+  else
+    log.warn(
+      { mode },
+      'Media tools run under resource limits only; a compromised decoder can reach what this worker can',
+    );
 }

@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { expect, test } from 'vitest';
-import { filmGuards, isListedCodec } from './film-codecs.ts';
 import { isPhoto, type MediaType, mediaTypes } from './media-type.ts';
-import { filmRecipe, type PictureSize, picturesOf } from './recipes.ts';
+import { type PictureSize, picturesOf, videoRecipe } from './recipes.ts';
+import { isListedCodec, videoGuards } from './video-codecs.ts';
 
 const page = await readFile(resolve(import.meta.dirname, '../../../docs/media.md'), 'utf8');
 
@@ -26,7 +26,7 @@ function tableBelow(heading: string): string[][] {
 }
 
 function option(type: MediaType, name: string): readonly string[] {
-  const guards = isPhoto(type) ? [] : filmGuards(type);
+  const guards = isPhoto(type) ? [] : videoGuards(type);
   return guards[guards.indexOf(name) + 1]?.split(',') ?? [];
 }
 
@@ -52,8 +52,8 @@ test('the table of renditions in the docs has every recipe', () => {
     sizes.set(recipe.name, spelled(recipe.size));
   }
   const pictures = [...extensions].map(([name, found]) => [name, [...found].join(', '), sizes.get(name)]);
-  const film = [filmRecipe.name, filmRecipe.extension, 'of films alone'];
-  expect(tableBelow('## Renditions')).toEqual([...pictures, film]);
+  const video = [videoRecipe.name, videoRecipe.extension, 'of videos alone'];
+  expect(tableBelow('## Renditions')).toEqual([...pictures, video]);
 });
 
 function spelled(size: PictureSize): string {

@@ -23,7 +23,7 @@ test.each([
     2,
   ],
   ['spins', 'while :; do :; done', 'too_costly'],
-  ['writes more than it may', 'exec dd if=/dev/zero of="$folder/film" bs=1M count=50', 'too_costly'],
+  ['writes more than it may', 'exec dd if=/dev/zero of="$folder/video" bs=1M count=50', 'too_costly'],
   ['prints for ever', 'exec yes', 'too_costly'],
   ['forks and crashes', '(. "$count"; sleep 600) &\nsleep 0.2\nkill -SEGV $$', 'broken'],
   ['sees a secret of ours', 'test -z "$S3_SECRET_KEY"', 'done'],
@@ -51,7 +51,7 @@ test('an ffmpeg that reaches its limit of processor time, or is stopped, says so
   expect(await runFfmpeg(work, { ...limits, seconds: 20 }, signal)).toBe('timed_out');
 });
 
-test('an ffmpeg whose film nobody wants any more is killed', async () => {
+test('an ffmpeg whose video nobody wants any more is killed', async () => {
   await using ffmpeg = await hostileFfprobe('sleep 600', 'ffmpeg');
   process.env.PATH = ffmpeg.path;
   await expect(run(300)).rejects.toThrow(/timeout/);

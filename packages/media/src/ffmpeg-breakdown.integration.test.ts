@@ -1,12 +1,12 @@
 import { mkdir, mkdtempDisposable, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { sampleFilm } from '@echodrop/testkit/sample-media';
+import { sampleVideo } from '@echodrop/testkit/sample-media';
 import { execa } from 'execa';
 import { expect, test } from 'vitest';
 import { ToolFailed } from './bounded-process.ts';
-import { filmTracks } from './ffprobe.ts';
-import { renderFilm } from './render-film.ts';
+import { videoTracks } from './ffprobe.ts';
+import { renderVideo } from './render-video.ts';
 
 const options = { maxPixels: 1_000_000, signal: new AbortController().signal };
 const isRoot = process.getuid?.() === 0;
@@ -18,12 +18,12 @@ test.skipIf(!isRoot)('a full disk is no fault of the video, unless its tool has 
   const { failed } = await execa('mount', ['-t', 'tmpfs', '-o', 'size=4m', 'tmpfs', small], { reject: false });
   if (failed) return console.warn('!!! NO MOUNT: a full disk is not tried');
   await using _ = { [Symbol.asyncDispose]: async () => void (await execa('umount', [small])) };
-  const path = join(folder.path, 'film');
-  await writeFile(path, await sampleFilm('mpg', { width: 320, height: 240 }));
+  const path = join(folder.path, 'video');
+  await writeFile(path, await sampleVideo('mpg', { width: 320, height: 240 }));
   await writeFile(join(small, 'filling'), Buffer.alloc(4 * 1024 * 1024 - 8192));
   const out = join(small, 'out');
   await mkdir(out);
-  const render = () => renderFilm({ path, type: 'mpg' }, join(out, 'made.mp4'), options);
+  const render = () => renderVideo({ path, type: 'mpg' }, join(out, 'made.mp4'), options);
   await expect(render()).rejects.toThrow('no space is left on the disk');
   await rm(join(out, 'made.mp4'), { force: true });
   await rename(join(small, 'filling'), join(out, 'filling'));
@@ -35,5 +35,5 @@ test.skipIf(!isRoot)('a full disk is no fault of the video, unless its tool has 
 
 test('a video that is gone from the disk is no broken video', async () => {
   await using folder = await mkdtempDisposable(join(tmpdir(), 'ffmpeg-breakdown-'));
-  await expect(filmTracks(join(folder.path, 'film'), 'mp4', options.signal)).rejects.toThrow(ToolFailed);
+  await expect(videoTracks(join(folder.path, 'video'), 'mp4', options.signal)).rejects.toThrow(ToolFailed);
 });

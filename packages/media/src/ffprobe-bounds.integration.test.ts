@@ -2,7 +2,7 @@ import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type HostileFfprobe, hostileFfprobe } from '@echodrop/testkit/hostile-ffprobe';
 import { afterEach, describe, expect, test } from 'vitest';
-import { filmTracks } from './ffprobe.ts';
+import { videoTracks } from './ffprobe.ts';
 import { setSandboxMode } from './sandbox.ts';
 
 // A shell script starts other programs, which no tool may in the sandbox.
@@ -22,7 +22,7 @@ async function ffprobeIs(script: string): Promise<void> {
   process.env.PATH = ffprobe.path;
 }
 
-const look = (ms: number) => filmTracks('/dev/null', 'mp4', AbortSignal.timeout(ms));
+const look = (ms: number) => videoTracks('/dev/null', 'mp4', AbortSignal.timeout(ms));
 
 async function expectNobodyLeft(started: number): Promise<void> {
   expect(await ffprobe.started()).toBe(started);
@@ -108,7 +108,7 @@ describe('an ffprobe that', () => {
     expect(await look(9000)).toMatchObject([{ width: 7 }]);
   });
 
-  test('crashes says that the film is broken', async () => {
+  test('crashes says that the video is broken', async () => {
     await ffprobeIs('kill -SEGV $$');
     expect(await look(9000)).toBe('broken');
   });
@@ -120,9 +120,9 @@ describe('an ffprobe that', () => {
     ['another type in the place of a number', '{"streams":[{"index":0,"width":"7"}]}'],
     ['a width that no picture has', '{"streams":[{"index":0,"width":1e300}]}'],
     ['a negative height', '{"streams":[{"index":0,"height":-1}]}'],
-    ['more tracks than a film may have', `{"streams":[${Array(65).fill('{"index":0}')}]}`],
+    ['more tracks than a video may have', `{"streams":[${Array(65).fill('{"index":0}')}]}`],
     ['nested arrays up to its limit', '['.repeat(250_000)],
-  ])('answers with %s says that the film is broken', async (_, answer) => {
+  ])('answers with %s says that the video is broken', async (_, answer) => {
     await ffprobeIs('cat "$folder/answer"');
     await writeFile(join(ffprobe.folder, 'answer'), answer);
     expect(await look(9000)).toBe('broken');

@@ -1,21 +1,21 @@
 import { z } from 'zod';
 import { boundedEnd } from './bounded-process.ts';
-import { filmGuards, mostStreams } from './film-codecs.ts';
 import type { VideoType } from './media-type.ts';
 import { startInSandbox, type ToolLimits } from './sandbox.ts';
 import { collectOutput, parseAnswer } from './tool-answer.ts';
 import { requireSource } from './tool-disk.ts';
 import type { UnsupportedReason } from './unsupported.ts';
+import { mostStreams, videoGuards } from './video-codecs.ts';
 
-/** A track of a film, as coded: before rotation, in pixels that need not be square. */
+/** A track of a video, as coded: before rotation, in pixels that need not be square. */
 export interface Track {
-  /** Its place in the film, from 0. */
+  /** Its place in the video, from 0. */
   readonly index: number;
   readonly kind: 'video' | 'sound' | 'other';
   /** ffprobe's name of the codec. */
   readonly codec: string;
   readonly pixelFormat: string;
-  /** ffprobe's name of the transfer characteristics; empty where the film does not say. */
+  /** ffprobe's name of the transfer characteristics; empty where the video does not say. */
   readonly transfer: string;
   readonly width: number;
   readonly height: number;
@@ -25,10 +25,10 @@ export interface Track {
   readonly seconds: number;
   /** Width of a pixel by its height. */
   readonly pixelAspect: number;
-  /** Degrees, a multiple of 90 in all but odd films. */
+  /** Degrees, a multiple of 90 in all but odd videos. */
   readonly rotation: number;
   readonly isDefault: boolean;
-  /** The cover of a sound file, which ffprobe lists among the films. */
+  /** The cover of a sound file, which ffprobe lists among the videos. */
   readonly isCover: boolean;
 }
 
@@ -74,18 +74,18 @@ const answerShape = z.object({
 });
 
 /**
- * The tracks of the film at `path`, by ffprobe, which may open that file alone.
+ * The tracks of the video at `path`, by ffprobe, which may open that file alone.
  *
  * Rejects with ToolFailed where ffprobe is missing or not done in time, or the video is gone, or with the signal's reason.
  */
-export async function filmTracks(
+export async function videoTracks(
   path: string,
   type: VideoType,
   signal: AbortSignal,
 ): Promise<readonly Track[] | UnsupportedReason> {
   signal.throwIfAborted();
   const asked = ['-v', 'error', '-show_entries', entries, '-of', 'json'];
-  const ffprobe = ['ffprobe', ...asked, ...lookGuards, ...filmGuards(type), `file:${path}`] as const;
+  const ffprobe = ['ffprobe', ...asked, ...lookGuards, ...videoGuards(type), `file:${path}`] as const;
   const child = startInSandbox(ffprobe, limits, { reads: [path] });
   const printed = collectOutput(child);
   const end = await boundedEnd(child, { deadlineMs: limits.seconds * 1000, mostOutputBytes, signal });
@@ -99,10 +99,10 @@ export async function filmTracks(
   return end === 'broken' && stderr.includes('not on whitelist') ? 'codec' : end;
 }
 
-// How far a look may go unless the film's guards say otherwise: a header tells all that we ask for.
+// How far a look may go unless the video's guards say otherwise: a header tells all that we ask for.
 const lookGuards = [...['-probesize', String(1024 * 1024)], ...['-analyzeduration', '0'], ...['-threads', '1']];
 
-function trackOf(stream: z.infer<typeof answerShape>['streams'][number], filmDuration: string): Track {
+function trackOf(stream: z.infer<typeof answerShape>['streams'][number], videoDuration: string): Track {
   return {
     index: stream.index,
     kind: stream.codec_type === 'video' ? 'video' : stream.codec_type === 'audio' ? 'sound' : 'other',
@@ -112,7 +112,7 @@ function trackOf(stream: z.infer<typeof answerShape>['streams'][number], filmDur
     width: stream.width,
     height: stream.height,
     frameRate: ratio(stream.avg_frame_rate, /^(\d{1,10})\/(\d{1,10})$/) ?? 0,
-    seconds: duration(stream.duration) || duration(filmDuration),
+    seconds: duration(stream.duration) || duration(videoDuration),
     pixelAspect: ratio(stream.sample_aspect_ratio, /^(\d{1,10}):(\d{1,10})$/) ?? 1,
     rotation: rotationOf(stream.side_data_list),
     isDefault: stream.disposition.default === 1,

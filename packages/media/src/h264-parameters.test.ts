@@ -5,11 +5,11 @@ import { contentsOf } from './iso-boxes.ts';
 
 const source = ['-f', 'lavfi', '-i', 'testsrc=size=160x120:rate=25', '-frames:v', '3', '-c:v', 'libx264'];
 
-/** The `avcC` box of a film that x264 makes. */
+/** The `avcC` box of a video that x264 makes. */
 async function parameters(...options: string[]): Promise<Buffer> {
-  const film = await made([...source, ...options, '-movflags', '+faststart', '-f', 'mp4']);
-  const at = film.indexOf('avcC') - 4;
-  return contentsOf(film.subarray(at, at + film.readUInt32BE(at)), 'avcC')[0] ?? Buffer.alloc(0);
+  const video = await made([...source, ...options, '-movflags', '+faststart', '-f', 'mp4']);
+  const at = video.indexOf('avcC') - 4;
+  return contentsOf(video.subarray(at, at + video.readUInt32BE(at)), 'avcC')[0] ?? Buffer.alloc(0);
 }
 
 test.each([
@@ -19,7 +19,7 @@ test.each([
   ['high, interlaced', false, ['-flags', '+ildct+ilme']],
   ['high, whole pictures that pass for interlaced', false, ['-x264-params', 'fake-interlaced=1']],
 ])(
-  'of a film of profile %s it is known without a look at its pictures that they are whole: %s',
+  'of a video of profile %s it is known without a look at its pictures that they are whole: %s',
   async (_, isKnown, options) => {
     const avcC = await parameters('-pix_fmt', 'yuv420p', ...options);
     expect(avcC.length).toBeGreaterThan(16);

@@ -3,7 +3,7 @@ const highProfiles = [100, 110, 122, 244, 44, 83, 86, 118, 128, 138, 139, 134, 1
 const mostReferences = 255;
 
 /**
- * Whether the parameters in an `avcC` box (ISO/IEC 14496-15 section 5.3.3.1) say that a film has whole pictures alone, none of two
+ * Whether the parameters in an `avcC` box (ISO/IEC 14496-15 section 5.3.3.1) say that a video has whole pictures alone, none of two
  * fields. False where they say otherwise, or where it takes more to know.
  */
 export function hasWholePicturesAlone(avcC: Buffer): boolean {

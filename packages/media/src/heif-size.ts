@@ -32,7 +32,7 @@ export async function heicExifOrientation(reader: SourceReader): Promise<number 
   return typeof shown === 'string' ? undefined : exifOrientationOf(shown, reader);
 }
 
-/** Whether what is displayed is a track, as of a film: the directory names no primary picture. */
+/** Whether what is displayed is a track, as of a video: the directory names no primary picture. */
 export async function isPictureTrack(reader: SourceReader): Promise<boolean> {
   const shown = await shownPicture(reader);
   return typeof shown !== 'string' && shown.isTrack;

@@ -1,12 +1,12 @@
 import { boundedEnd } from './bounded-process.ts';
 import type { Track } from './ffprobe.ts';
-import { filmGuards } from './film-codecs.ts';
-import { isoTypes } from './film-edits.ts';
 import type { VideoType } from './media-type.ts';
 import { saysWholePictures } from './mp4-tracks.ts';
 import { inTime } from './render-time.ts';
 import { startInSandbox } from './sandbox.ts';
 import { collectOutput } from './tool-answer.ts';
+import { videoGuards } from './video-codecs.ts';
+import { isoTypes } from './video-edits.ts';
 
 // What bwdif takes.
 const leastSide = 4;
@@ -38,7 +38,7 @@ export async function hasInterlacedFrames(
 ): Promise<boolean> {
   if (isoTypes.includes(type) && (await saysWholePictures(path, track.index))) return false;
   signal.throwIfAborted();
-  const guards = [...filmGuards(type), '-max_pixels', String(maxPixels), '-threads', '1'];
+  const guards = [...videoGuards(type), '-max_pixels', String(maxPixels), '-threads', '1'];
   const frames = ['-select_streams', String(track.index), '-read_intervals', `%+#${framesLookedAt}`];
   const asked = ['-show_entries', 'frame=interlaced_frame', '-of', 'csv=print_section=0', '-v', 'fatal'];
   const ffprobe = ['ffprobe', ...asked, ...guards, ...frames, `file:${path}`] as const;

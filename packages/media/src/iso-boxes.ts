@@ -14,7 +14,7 @@ export interface IsoBox {
 /** Readers look at this many boxes of one level, and ignore the rest: a hostile file has millions. */
 export const mostBoxes = 4096;
 
-/** The most bytes of what says what a film holds: ten hours of film have some 20 MiB. */
+/** The most bytes of what says what a video holds: ten hours of video have some 20 MiB. */
 export const mostMoov = 64 * 1024 * 1024;
 
 // A size of 32 bits and a type, or the size in 64 bits after them.

@@ -15,7 +15,7 @@ const brandsOf: readonly (readonly [IsoType, RegExp])[] = [
   ],
 ];
 
-// Containers of the same build that are something else: Canon's raw photos, JPEG 2000 and its films.
+// Containers of the same build that are something else: Canon's raw photos, JPEG 2000 and its videos.
 const somethingElse = /^(crx |jp2 |jpx |jpm |mjp2|mj2s)$/;
 
 // "A picture or a sequence of pictures", whatever their coding: only the compatible brands tell.
@@ -24,7 +24,7 @@ const anyPicture = /^(mif1|mif2|msf1|miaf)$/;
 const oldQuickTime = ['moov', 'mdat', 'wide', 'free', 'skip', 'pnot'];
 
 /**
- * What a file built of ISO boxes is, by its brands; films of before the brands (QuickTime of the nineties) are known
+ * What a file built of ISO boxes is, by its brands; videos of before the brands (QuickTime of the nineties) are known
  * by their first box.
  */
 export function isoMediaType(head: Buffer): IsoType | undefined {

@@ -2,11 +2,11 @@ import { randomBytes } from 'node:crypto';
 import { animatedWebp, gif } from '@echodrop/testkit/sample-animation';
 import { bitmap } from '@echodrop/testkit/sample-bmp';
 import { exif, jpegWithExif, segment } from '@echodrop/testkit/sample-exif';
-import { asPictureSequence, turnedBy, withMatrix } from '@echodrop/testkit/sample-film-edits';
 import { heif } from '@echodrop/testkit/sample-heif';
 import { made, samplePhoto } from '@echodrop/testkit/sample-media';
 import { pngChunk, pngWithChunks } from '@echodrop/testkit/sample-png';
 import { tiff } from '@echodrop/testkit/sample-tiff';
+import { asPictureSequence, turnedBy, withMatrix } from '@echodrop/testkit/sample-video-edits';
 import sharp, { type Sharp } from 'sharp';
 import type { PhotoType } from './media-type.ts';
 
@@ -111,8 +111,8 @@ export const knownPhotos: readonly KnownPhoto[] = [
   ['HEIC that can be scaled, by its brand', 'heic', 300, 200, () => heif({ ...heic, brands: ['heis', 'mif1'] })],
   ['HEIC by its compatible brands', 'heic', 300, 200, () => heif({ ...heic, brands: ['mif1', 'heic'] })],
   ['HEIC sequence with a first picture', 'heic', 300, 200, () => heif({ ...heic, brands: ['hevc', 'msf1', 'mif1', 'heic'] })],
-  ['HEIC sequence, a track alone', 'heic', 64, 48, async () => asPictureSequence(await hevcFilm(), 'msf1', 'hevc')],
-  ['HEIC sequence, a track alone, turned', 'heic', 48, 64, async () => asPictureSequence(withMatrix(await hevcFilm(), turnedBy[90]), 'hevc')],
+  ['HEIC sequence, a track alone', 'heic', 64, 48, async () => asPictureSequence(await hevcVideo(), 'msf1', 'hevc')],
+  ['HEIC sequence, a track alone, turned', 'heic', 48, 64, async () => asPictureSequence(withMatrix(await hevcVideo(), turnedBy[90]), 'hevc')],
 
   ['TIFF', 'tiff', 64, 48, () => samplePhoto('tiff', wide)],
   ['TIFF, big-endian', 'tiff', 64, 48, () => tiff({ ...wide, order: 'BE' })],
@@ -236,6 +236,6 @@ async function webpAnimation(frames: number, notes?: Buffer): Promise<Buffer> {
   return animatedWebp({ canvas: canvasSize, frame, frameSize: wide, frames, ...(notes && { exif: notes }) });
 }
 
-function hevcFilm(): Promise<Buffer> {
+function hevcVideo(): Promise<Buffer> {
   return made([...moving, '-c:v', 'libx265', '-x265-params', 'log-level=none', '-tag:v', 'hvc1', '-f', 'mp4']);
 }

@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { within } from './fit.ts';
 import { contentsOf } from './iso-boxes.ts';
-import { knownFilms } from './known-films.fixture.ts';
-import { renderFilm } from './render-film.ts';
-import { pictureOfFilm } from './still-picture.ts';
+import { knownVideos } from './known-videos.fixture.ts';
+import { renderVideo } from './render-video.ts';
+import { pictureOfVideo } from './still-picture.ts';
 import { trackSize } from './track-size.ts';
 import type { Size } from './unsupported.ts';
 
@@ -20,21 +20,21 @@ const alike = [
   /^(MP4|3GP|AVI|FLV) with H\.264|^(AVI|3GP) with H\.263|^TS with (HEVC|checksums)|^(MP4|TS) with MPEG-2$|^AVI with (Cinepak|DV|Windows)/,
   /^(MP4|FLV) without sound|skeleton|WMV (of Windows Media 7|with MPEG-4)|^OGV with VP8|^MP4 with (VP9|AV1)|^MKV of two/,
 ];
-const shown = knownFilms.filter(([name]) => !alike.some((names) => names.test(name)));
+const shown = knownVideos.filter(([name]) => !alike.some((names) => names.test(name)));
 
-test.concurrent.each(shown)('%s: its film and its poster have the shape of its record', async (...row) => {
+test.concurrent.each(shown)('%s: its video and its poster have the shape of its record', async (...row) => {
   const [, type, width, height, make] = row;
-  await using folder = await mkdtempDisposable(join(tmpdir(), 'known-films-'));
-  const [path, film, poster] = ['media', 'film.mp4', 'poster.png'].map((name) => join(folder.path, name)) as [
+  await using folder = await mkdtempDisposable(join(tmpdir(), 'known-videos-'));
+  const [path, video, poster] = ['media', 'video.mp4', 'poster.png'].map((name) => join(folder.path, name)) as [
     string,
     string,
     string,
   ];
   await writeFile(path, await make());
   const options = { maxPixels: 100_000_000, signal: AbortSignal.timeout(50_000) };
-  expect(await renderFilm({ path, type }, film, options)).toEqual({ outcome: 'made' });
-  expectShape(filmSize(await readFile(film)), within({ width, height }, fullHd));
-  expect(await pictureOfFilm({ path, type }, poster, { ...options, isWhole: true })).toMatchObject({ path: poster });
+  expect(await renderVideo({ path, type }, video, options)).toEqual({ outcome: 'made' });
+  expectShape(videoSize(await readFile(video)), within({ width, height }, fullHd));
+  expect(await pictureOfVideo({ path, type }, poster, { ...options, isWhole: true })).toMatchObject({ path: poster });
   expectShape(pngSize(await readFile(poster)), { width, height });
 });
 
@@ -44,8 +44,8 @@ function expectShape(size: Size | undefined, { width, height }: Size): void {
   expect(Math.abs((size?.height ?? 0) - height), `${size?.height} high, not ${height}`).toBeLessThanOrEqual(1);
 }
 
-function filmSize(film: Buffer): Size | undefined {
-  const [moov] = contentsOf(film, 'moov');
+function videoSize(video: Buffer): Size | undefined {
+  const [moov] = contentsOf(video, 'moov');
   return moov && trackSize(moov, 'vide');
 }
 

@@ -6,17 +6,17 @@ import { CountedSource } from '@echodrop/testkit/counted-source';
 import { processesStarted } from '@echodrop/testkit/processes-started';
 import { made } from '@echodrop/testkit/sample-media';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { film, knownFilms, picture, sound } from './known-films.fixture.ts';
+import { knownVideos, picture, sound, video } from './known-videos.fixture.ts';
 import { probeMedia } from './probe.ts';
 import type { Probe } from './probe-outcome.ts';
 
 const MiB = 1024 * 1024;
-// ffmpeg shows the larger of two films and makes films of narrow pixels taller; a header alone it cannot decode.
-const unlikeFfmpeg = /of two films|narrow|half as wide|by its header/;
+// ffmpeg shows the larger of two videos and makes videos of narrow pixels taller; a header alone it cannot decode.
+const unlikeFfmpeg = /of two videos|narrow|half as wide|by its header/;
 // What stands before the pictures is stepped over, or read until there is a keyframe.
 const searched = /begun between keyframes|before its pictures|first picture has more/;
 
-test.each(knownFilms)('%s: %s, %i x %i', async (name, type, width, height, make) => {
+test.each(knownVideos)('%s: %s, %i x %i', async (name, type, width, height, make) => {
   const bytes = await make();
   const source = new CountedSource(bytes);
   expect(await seen(source)).toEqual({ outcome: 'media', kind: 'video', type, width, height });
@@ -43,8 +43,10 @@ test.each(refused)('%s is refused: %s', async (_, why, make) => {
   expect(await seen(new CountedSource(await make()))).toEqual({ outcome: 'unsupported', why });
 });
 
-test('a film that was cut off is refused without a look of ffprobe, wherever its index is', async () => {
-  const cut = [await film('mp4'), await film('mp4', '-movflags', '+faststart')].map((bytes) => bytes.subarray(0, -100));
+test('a video that was cut off is refused without a look of ffprobe, wherever its index is', async () => {
+  const cut = [await video('mp4'), await video('mp4', '-movflags', '+faststart')].map((bytes) =>
+    bytes.subarray(0, -100),
+  );
   for (const bytes of cut) {
     expect(await seen(new CountedSource(bytes), 0)).toEqual({ outcome: 'unsupported', why: 'broken' });
   }
@@ -53,8 +55,8 @@ test('a film that was cut off is refused without a look of ffprobe, wherever its
 let scratchDir: string;
 let samplesDir: string;
 beforeAll(async () => {
-  scratchDir = await mkdtemp(join(tmpdir(), 'known-films-'));
-  samplesDir = await mkdtemp(join(tmpdir(), 'known-films-'));
+  scratchDir = await mkdtemp(join(tmpdir(), 'known-videos-'));
+  samplesDir = await mkdtemp(join(tmpdir(), 'known-videos-'));
 });
 afterAll(async () => {
   expect(await readdir(scratchDir)).toEqual([]);

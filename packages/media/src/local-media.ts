@@ -6,13 +6,13 @@ import type { UnsupportedReason } from './unsupported.ts';
 export interface LocalMedia {
   readonly path: string;
   readonly type: MediaType;
-  /** Of a film, where somebody has looked already. */
+  /** Of a video, where somebody has looked already. */
   readonly tracks?: readonly Track[] | UnsupportedReason;
 }
 
-export type LocalFilm = LocalMedia & { readonly type: VideoType };
+export type LocalVideo = LocalMedia & { readonly type: VideoType };
 
-/** Whether `media` is a film, and no photo. */
-export function isFilm(media: LocalMedia): media is LocalFilm {
+/** Whether `media` is a video, and no photo. */
+export function isVideo(media: LocalMedia): media is LocalVideo {
   return !isPhoto(media.type);
 }

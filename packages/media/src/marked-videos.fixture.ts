@@ -1,6 +1,7 @@
 import { mkdtempDisposable, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { made } from '@echodrop/testkit/sample-media';
 import {
   withBoxNotes,
   withJunkNotes,
@@ -9,8 +10,7 @@ import {
   withSoundNotes,
   withUnitNotes,
   withVoidNotes,
-} from '@echodrop/testkit/sample-film-notes';
-import { made } from '@echodrop/testkit/sample-media';
+} from '@echodrop/testkit/sample-video-notes';
 import { mark } from './marked-media.fixture.ts';
 import type { VideoType } from './media-type.ts';
 
@@ -33,10 +33,10 @@ const attached = ['-attach', import.meta.filename, '-metadata:s:t', `mimetype=te
 type Tracks = 'pictures and sound of notes' | 'pictures of notes' | 'plain';
 interface Making {
   readonly tracks: Tracks;
-  /** What the format has for the words of a film. */
+  /** What the format has for the words of a video. */
   readonly subtitles?: string;
   readonly coding: readonly string[];
-  readonly withNotes?: (film: Buffer, note: string) => Buffer;
+  readonly withNotes?: (video: Buffer, note: string) => Buffer;
 }
 
 const copied = ['-c:v', 'copy', '-c:a', 'copy'];
@@ -75,11 +75,11 @@ function iso(format: string, words?: string): Making {
 }
 
 /**
- * A film of a second with the mark in all places that its type has: tags of the film, its tracks and chapters,
+ * A video of a second with the mark in all places that its type has: tags of the video, its tracks and chapters,
  * subtitles, attachments, what means nothing, and between the coded pictures and the coded sounds.
  */
-export async function markedFilm(type: VideoType): Promise<Buffer> {
-  const { tracks, subtitles: words, coding, withNotes = (film: Buffer) => film } = makings[type];
+export async function markedVideo(type: VideoType): Promise<Buffer> {
+  const { tracks, subtitles: words, coding, withNotes = (video: Buffer) => video } = makings[type];
   await using folder = await mkdtempDisposable(join(tmpdir(), 'marked-'));
   const file = async (name: string, content: string | Buffer) => {
     await writeFile(join(folder.path, name), content);
@@ -97,7 +97,7 @@ async function notedPictures(tracks: Tracks): Promise<Buffer> {
   if (tracks === 'pictures of notes') {
     return withPictureNotes(await made([...picture, '-c:v', 'mpeg2video', '-f', 'mpeg2video']), mark);
   }
-  // With parameters of the High profile: notes behind those of others make them unreadable, and the film is coded anew.
+  // With parameters of the High profile: notes behind those of others make them unreadable, and the video is coded anew.
   const coding = ['-c:v', 'libx264', '-preset', 'veryfast', '-bf', '0', '-pix_fmt', 'yuv420p', '-f', 'h264'];
   return withUnitNotes(await made([...picture, ...coding]), mark);
 }

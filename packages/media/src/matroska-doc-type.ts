@@ -4,7 +4,7 @@ const ebmlHeader = 0x1a45dfa3;
 const docType = 0x4282;
 
 /**
- * The DocType in an EBML header (RFC 8794 section 11.2.8), `webm` or `matroska` for films; undefined where there is
+ * The DocType in an EBML header (RFC 8794 section 11.2.8), `webm` or `matroska` for videos; undefined where there is
  * none.
  */
 export function matroskaDocType(head: Buffer): string | undefined {

@@ -6,7 +6,7 @@ const segment = 0x18538067;
 const cluster = 0x1f43b675;
 const needed = new Set([0x1549a966, 0x1654ae6b]);
 
-/** A part of a Matroska film, as it stands in front of the pictures: from where to where, and what it is for a look. */
+/** A part of a Matroska video, as it stands in front of the pictures: from where to where, and what it is for a look. */
 export interface MatroskaPart {
   readonly kind: 'pictures' | 'needed' | 'needless';
   readonly offset: number;
@@ -16,7 +16,7 @@ export interface MatroskaPart {
 const smallBytes = 64 * 1024;
 
 /**
- * The outermost parts of a Matroska film's segment, one after another up to the first pictures, at most `limit`. What
+ * The outermost parts of a Matroska video's segment, one after another up to the first pictures, at most `limit`. What
  * is long and not needed (fonts, covers, tags, an index) is `needless`. It ends early where what is read is no element,
  * or is one without a length or with one that goes beyond the media.
  */

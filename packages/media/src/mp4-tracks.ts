@@ -23,8 +23,8 @@ export function inside(bytes: Buffer, ...[type, ...deeper]: readonly string[]): 
  * @throws OutputRefused
  */
 export async function hasPictures(path: string): Promise<boolean> {
-  await using film = await openToolOutput(path, 'mp4');
-  const moov = await moovOf(film.reader());
+  await using video = await openToolOutput(path, 'mp4');
+  const moov = await moovOf(video.reader());
   return moov === undefined || contentsOf(moov, 'trak').some((trak) => isOfPictures(trak) && samplesIn(trak) > 0);
 }
 

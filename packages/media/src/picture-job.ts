@@ -10,7 +10,7 @@ export interface PictureToMake {
 
 /** What the process that makes pictures is told, on its command line. */
 export interface PictureJob {
-  /** A photo as it was uploaded, or a still of a film or of what sharp does not read (then `png`). */
+  /** A photo as it was uploaded, or a still of a video or of what sharp does not read (then `png`). */
   readonly source: {
     readonly path: string;
     readonly type: MediaType;

@@ -4,14 +4,14 @@ import { join } from 'node:path';
 import { CountedSource } from '@echodrop/testkit/counted-source';
 import { startCanary, type WatchedCanary } from '@echodrop/testkit/hostile-canary';
 import { hostileMedia } from '@echodrop/testkit/hostile-media';
-import { sampleFilm, samplePhoto } from '@echodrop/testkit/sample-media';
+import { samplePhoto, sampleVideo } from '@echodrop/testkit/sample-media';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { isPhoto, type MediaType } from './media-type.ts';
 import { probeMedia } from './probe.ts';
 import type { Probe } from './probe-outcome.ts';
 import { pictureRecipes } from './recipes.ts';
-import { renderFilm } from './render-film.ts';
 import { renderPictures } from './render-pictures.ts';
+import { renderVideo } from './render-video.ts';
 
 const MiB = 2 ** 20;
 const parts = new AsyncDisposableStack();
@@ -25,7 +25,7 @@ beforeAll(async () => {
 });
 afterEach(async () => {
   expect(await canary.touched()).toEqual([]);
-  expect((await readdir(directory)).filter((name) => name.startsWith('film-'))).toEqual([]);
+  expect((await readdir(directory)).filter((name) => name.startsWith('video-'))).toEqual([]);
 });
 afterAll(() => parts.disposeAsync());
 
@@ -49,9 +49,9 @@ test.each(hostileMedia)('$name: $found', async ({ make, zeros, found }) => {
 });
 
 const photoTypes = ['jpg', 'png', 'gif', 'webp', 'avif', 'tiff', 'bmp'] as const;
-const filmTypes = ['mp4', 'mov', '3gp', 'webm', 'mkv', 'avi', 'mpg', 'ts', 'ogv', 'flv', 'wmv'] as const;
+const videoTypes = ['mp4', 'mov', '3gp', 'webm', 'mkv', 'avi', 'mpg', 'ts', 'ogv', 'flv', 'wmv'] as const;
 
-test.each([...photoTypes, ...filmTypes])('%s, cut off anywhere, is refused or is what it was', async (type) => {
+test.each([...photoTypes, ...videoTypes])('%s, cut off anywhere, is refused or is what it was', async (type) => {
   const size = { width: 160, height: 120 };
   const whole = await sample(type, size);
   for (const cut of cuts(whole.length, isPhoto(type))) {
@@ -60,7 +60,7 @@ test.each([...photoTypes, ...filmTypes])('%s, cut off anywhere, is refused or is
   }
 });
 
-test.each([...photoTypes, ...filmTypes])('%s with bytes changed anywhere gets a clean answer', async (type) => {
+test.each([...photoTypes, ...videoTypes])('%s with bytes changed anywhere gets a clean answer', async (type) => {
   const whole = await sample(type, { width: 160, height: 120 });
   for (const at of cuts(Math.min(whole.length - 4, 2000), isPhoto(type))) {
     const bytes = Buffer.from(whole);
@@ -71,11 +71,11 @@ test.each([...photoTypes, ...filmTypes])('%s with bytes changed anywhere gets a 
 
 function sample(type: MediaType, size: { width: number; height: number }): Promise<Buffer> {
   const photo = photoTypes.find((each) => each === type);
-  const film = filmTypes.find((each) => each === type);
-  return film ? sampleFilm(film, size) : samplePhoto(photo ?? 'jpg', size);
+  const video = videoTypes.find((each) => each === type);
+  return video ? sampleVideo(video, size) : samplePhoto(photo ?? 'jpg', size);
 }
 
-// A film's cut costs a process.
+// A video's cut costs a process.
 function cuts(length: number, many: boolean): readonly number[] {
   const steps = many ? 60 : 6;
   const spread = Array.from({ length: steps }, (_, n) => Math.ceil(length ** ((n + 1) / steps)) - 1);
@@ -86,13 +86,13 @@ const leadingElsewhere = hostileMedia.filter(({ name }) =>
   /(playlist of a|manifest behind|concat script$|concat script behind|description$|SVG of|lie in another)/.test(name),
 );
 
-test.each(leadingElsewhere)('$name gives no film and no picture, whatever type it is taken for', async ({ make }) => {
+test.each(leadingElsewhere)('$name gives no video and no picture, whatever type it is taken for', async ({ make }) => {
   const path = join(directory, 'hostile');
   await writeFile(path, await make(canary));
   const options = { scratchDir: directory, maxPixels: 1e8, signal: AbortSignal.timeout(15_000) };
   const picture = { recipe: pictureRecipes.large, path: join(directory, 'picture') };
   expect(await renderPictures({ path, type: 'ts' }, [picture], options)).toMatchObject({ outcome: 'unsupported' });
-  expect(await renderFilm({ path, type: 'mp4' }, join(directory, 'made'), options)).toMatchObject({
+  expect(await renderVideo({ path, type: 'mp4' }, join(directory, 'made'), options)).toMatchObject({
     outcome: 'unsupported',
   });
 });
@@ -100,6 +100,6 @@ test.each(leadingElsewhere)('$name gives no film and no picture, whatever type i
 test('a title with lines of its own says nothing about the size', async () => {
   const title = 'x\nwidth=9999\nheight=9999';
   const options = ['-metadata', `title=${title}`, '-metadata:s:v', `handler_name=${title}`];
-  const film = await sampleFilm('mp4', { width: 160, height: 120, options });
-  expect(await probed(new CountedSource(film))).toMatchObject({ width: 160, height: 120 });
+  const video = await sampleVideo('mp4', { width: 160, height: 120, options });
+  expect(await probed(new CountedSource(video))).toMatchObject({ width: 160, height: 120 });
 });

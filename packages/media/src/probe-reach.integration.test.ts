@@ -5,10 +5,10 @@ import { startCanary, type WatchedCanary } from '@echodrop/testkit/hostile-canar
 import { writeHostile } from '@echodrop/testkit/hostile-files';
 import { hostileMedia } from '@echodrop/testkit/hostile-media';
 import { heif } from '@echodrop/testkit/sample-heif';
-import { sampleFilm, samplePhoto } from '@echodrop/testkit/sample-media';
+import { samplePhoto, sampleVideo } from '@echodrop/testkit/sample-media';
 import { execa } from 'execa';
 import { expect, test } from 'vitest';
-import { markedFilm } from './marked-films.fixture.ts';
+import { markedVideo } from './marked-videos.fixture.ts';
 
 const MiB = 2 ** 20;
 const traced = (await execa('strace', ['-V'], { reject: false })).exitCode === 0;
@@ -31,7 +31,7 @@ test.skipIf(!traced)(
     await expectOutOfReach(canary, calls);
     const opened = filesOpenedBy('ffprobe', calls);
     expect(opened.length).toBeGreaterThan(40);
-    expect(opened.filter((path) => !path.startsWith(join(scratch, 'film-')))).toEqual([]);
+    expect(opened.filter((path) => !path.startsWith(join(scratch, 'video-')))).toEqual([]);
   },
   120_000,
 );
@@ -75,8 +75,8 @@ const small = { width: 64, height: 48 };
 const honestMedia: readonly (() => Promise<Buffer>)[] = [
   ...(['jpg', 'avif', 'bmp'] as const).map((type) => () => samplePhoto(type, small)),
   () => heif({ coding: 'hevc', brands: ['heic', 'mif1'], ...small, orientation: 1 }),
-  () => sampleFilm('webm', { ...small, seconds: 0.3 }),
-  ...(['mp4', 'mkv'] as const).map((type) => () => markedFilm(type)),
+  () => sampleVideo('webm', { ...small, seconds: 0.3 }),
+  ...(['mp4', 'mkv'] as const).map((type) => () => markedVideo(type)),
 ];
 
 interface Folders {

@@ -1,11 +1,11 @@
-import { filmTracks, type Track } from './ffprobe.ts';
-import { isListedCodec } from './film-codecs.ts';
+import { type Track, videoTracks } from './ffprobe.ts';
 import type { VideoType } from './media-type.ts';
 import type { SourceReader } from './source-reader.ts';
 import type { Size, UnsupportedReason } from './unsupported.ts';
+import { isListedCodec } from './video-codecs.ts';
 import { layOutVideo } from './video-scratch.ts';
 
-/** The displayed size of a film: its default picture track, pixels made square, turned as its rotation says. */
+/** The displayed size of a video: its default picture track, pixels made square, turned as its rotation says. */
 export async function videoSize(
   reader: SourceReader,
   type: VideoType,
@@ -13,7 +13,7 @@ export async function videoSize(
 ): Promise<Size | UnsupportedReason> {
   await using scratch = await layOutVideo(reader, type, scratchDir);
   if (scratch.outcome !== 'laid out') return scratch.outcome;
-  const tracks = await filmTracks(scratch.path, type, reader.signal);
+  const tracks = await videoTracks(scratch.path, type, reader.signal);
   if (typeof tracks === 'string') return tracks;
   const picture = pictureTrack(tracks);
   return typeof picture === 'string' ? picture : sizeOnScreen(picture);

@@ -5,7 +5,7 @@ import { videoSize } from './probe-video.ts';
 import { type RangedSource, SourceReader } from './source-reader.ts';
 
 export interface ProbeOptions extends MediaLimits {
-  /** Where a film is laid out for ffprobe while the look lasts. */
+  /** Where a video is laid out for ffprobe while the look lasts. */
   readonly scratchDir: string;
   /** The caller's deadline. */
   readonly signal: AbortSignal;

@@ -20,7 +20,7 @@ export type PictureFormat = 'jpeg' | 'png' | 'gif' | 'webp' | 'avif';
  */
 export type PictureSize = { readonly crop: number } | { readonly longest: number } | 'whole';
 
-/** A picture, of a photo or as the poster of a film. */
+/** A picture, of a photo or as the poster of a video. */
 export interface PictureRecipe extends Recipe {
   readonly format: PictureFormat;
   readonly size: PictureSize;
@@ -47,7 +47,7 @@ export const pictureRecipes = {
   largeWebp: { name: 'large', version: 6, ...formats.webp, size: { longest: 1200 }, quality: 80 },
 } as const satisfies Record<string, PictureRecipe>;
 
-/** The whole picture in the format it came in, where browsers show it, else as JPEG; of a film its poster. */
+/** The whole picture in the format it came in, where browsers show it, else as JPEG; of a video its poster. */
 export function fullRecipe(type: MediaType): PictureRecipe {
   const own = formatOf(type);
   return { name: 'full', version: 2, ...formats[own], size: 'whole', quality: own === 'avif' ? 75 : 90 };
@@ -58,8 +58,8 @@ export function picturesOf(type: MediaType): readonly PictureRecipe[] {
   return [...Object.values(pictureRecipes), fullRecipe(type)];
 }
 
-/** The film that browsers play. */
-export const filmRecipe = {
+/** The video that browsers play. Object keys and jobs call it `film`, as earlier releases did. */
+export const videoRecipe = {
   name: 'film',
   version: 4,
   extension: 'mp4',
@@ -68,19 +68,19 @@ export const filmRecipe = {
 
 /**
  * What is made together, in one job: `pictures` what pages and other sites show, `whole` the whole picture, which is made
- * when it is first asked for, `film` the film, and before it what is missing of its pictures.
+ * on first request, `film` the video, and before it what is missing of its pictures.
  */
 export type RenditionSet = 'pictures' | 'whole' | 'film';
 
 /** Which set a recipe belongs to. */
 export function setOf(recipe: Recipe): RenditionSet {
-  if (recipe.name === filmRecipe.name) return 'film';
+  if (recipe.name === videoRecipe.name) return 'film';
   return recipe.name === 'full' && !mayMove(recipe) ? 'whole' : 'pictures';
 }
 
 /** The recipes of a set; none where media of this type has no such renditions. */
 export function recipesOf(set: RenditionSet, type: MediaType): readonly Recipe[] {
-  if (set === 'film') return isPhoto(type) ? [] : [...recipesOf('pictures', type), filmRecipe];
+  if (set === 'film') return isPhoto(type) ? [] : [...recipesOf('pictures', type), videoRecipe];
   return picturesOf(type).filter((recipe) => setOf(recipe) === set);
 }
 

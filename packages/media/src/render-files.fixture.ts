@@ -2,8 +2,8 @@ import { mkdtempDisposable, open, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isPhoto, mediaTypeOf } from './media-type.ts';
 import { picturesOf } from './recipes.ts';
-import { renderFilm } from './render-film.ts';
 import { renderPictures } from './render-pictures.ts';
+import { renderVideo } from './render-video.ts';
 
 // Makes all renditions of every file of a folder that looks like media, one after another, as a process of its own: render-files.fixture.ts <folder>
 // <scratch folder>. Prints as JSON how each ended.
@@ -19,8 +19,8 @@ for (const name of await readdir(folder)) {
   const wanted = picturesOf(type).map((recipe, n) => ({ recipe, path: join(made.path, String(n)) }));
   const options = { scratchDir, maxPixels, signal: AbortSignal.timeout(20_000) };
   const pictures = renderPictures({ path, type }, wanted, options);
-  const film = isPhoto(type) ? undefined : renderFilm({ path, type }, join(made.path, 'film'), options);
-  const results = await Promise.allSettled(film ? [pictures, film] : [pictures]);
+  const video = isPhoto(type) ? undefined : renderVideo({ path, type }, join(made.path, 'video'), options);
+  const results = await Promise.allSettled(video ? [pictures, video] : [pictures]);
   ends[name] = results.map((each) => (each.status === 'fulfilled' ? each.value.outcome : 'gave up'));
 }
 process.stdout.write(JSON.stringify(ends));

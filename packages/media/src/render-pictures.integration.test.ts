@@ -4,7 +4,7 @@ import { pngWithTexts } from '@echodrop/testkit/hostile-photo-parts';
 import { gif } from '@echodrop/testkit/sample-animation';
 import { jpegWithExif } from '@echodrop/testkit/sample-exif';
 import { heif } from '@echodrop/testkit/sample-heif';
-import { made, sampleFilm, samplePhoto } from '@echodrop/testkit/sample-media';
+import { made, samplePhoto, sampleVideo } from '@echodrop/testkit/sample-media';
 import sharp from 'sharp';
 import { expect, test } from 'vitest';
 import type { MediaType } from './media-type.ts';
@@ -47,7 +47,7 @@ test.each<[MediaType, string, string, () => Promise<Buffer>]>([
   ['tiff', 'full.jpg', 'jpeg', () => samplePhoto('tiff', wide)],
   ['bmp', 'full.jpg', 'jpeg', () => samplePhoto('bmp', wide)],
   ['heic', 'full.jpg', 'jpeg', heicSample],
-  ['mp4', 'full.jpg', 'jpeg', () => sampleFilm('mp4', wide)],
+  ['mp4', 'full.jpg', 'jpeg', () => sampleVideo('mp4', wide)],
 ])('of a %s every picture is made, and the whole one is %s', async (type, whole, format, bytes) => {
   const { end, pictures } = await renderedPictures(type, await bytes());
   expect(end).toEqual({ outcome: 'made' });
@@ -58,16 +58,16 @@ test.each<[MediaType, string, string, () => Promise<Buffer>]>([
 test.each(['mov', '3gp', 'webm', 'mkv', 'avi', 'mpg', 'ts', 'ogv', 'flv', 'wmv'] as const)(
   'of a %s there is a poster',
   async (type) => {
-    const picture = (await picturesMade(type, await sampleFilm(type, small)))('large.jpg');
+    const picture = (await picturesMade(type, await sampleVideo(type, small)))('large.jpg');
     expect(await looks(picture)).toEqual({ format: 'jpeg', ...small });
     const { channels } = await sharp(picture).stats();
     expect(Math.max(...channels.map(({ stdev }) => stdev))).toBeGreaterThan(30);
   },
 );
 
-test('the poster of a film has square pixels', async () => {
-  const film = await sampleFilm('mp4', { ...small, options: ['-vf', 'setsar=2'] });
-  expect(await looks((await picturesMade('mp4', film))('large.jpg'))).toMatchObject({ width: 320, height: 120 });
+test('the poster of a video has square pixels', async () => {
+  const video = await sampleVideo('mp4', { ...small, options: ['-vf', 'setsar=2'] });
+  expect(await looks((await picturesMade('mp4', video))('large.jpg'))).toMatchObject({ width: 320, height: 120 });
 });
 
 test.each(['jpg', 'heic'] as const)(
@@ -237,7 +237,12 @@ test.each<[string, MediaType, () => Promise<Buffer> | Buffer, string]>([
     () => Buffer.from('RIFF\x12\0\0\0WEBPVP8L\x06\0\0\0\x2f\x41\x6c\x6f\0\0', 'latin1'),
     'broken',
   ],
-  ['a film that ends with its header', 'mkv', async () => (await sampleFilm('mkv', small)).subarray(0, 700), 'broken'],
+  [
+    'a video that ends with its header',
+    'mkv',
+    async () => (await sampleVideo('mkv', small)).subarray(0, 700),
+    'broken',
+  ],
   [
     'text that is taken for a photo',
     'png',
@@ -255,7 +260,7 @@ test.each(['png', 'bmp', 'heic', 'mp4'] as const)(
     const bytes =
       type === 'heic'
         ? await heif({ coding: 'hevc', brands: ['heic', 'mif1', 'heic'], ...size })
-        : await (type === 'mp4' ? sampleFilm(type, size) : samplePhoto(type, size));
+        : await (type === 'mp4' ? sampleVideo(type, size) : samplePhoto(type, size));
     const { end } = await renderedPictures(type, bytes, { maxPixels: 19_000 });
     expect(end).toMatchObject({ outcome: 'unsupported' });
     if (type === 'png' || type === 'heic') expect(end).toMatchObject({ why: 'too_many_pixels' });

@@ -2,16 +2,16 @@ import { randomUUID } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isPlainHdr } from './heif-size.ts';
-import { isFilm, type LocalMedia } from './local-media.ts';
+import { isVideo, type LocalMedia } from './local-media.ts';
 import { lookAtFile } from './local-source.ts';
 import type { PictureJob, PictureToMake } from './picture-job.ts';
 import { makePictures, type ProcessBudget } from './picture-process.ts';
 import {
   isSequence,
   pictureOfBitmap,
-  pictureOfFilm,
   pictureOfHdr,
   pictureOfSequence,
+  pictureOfVideo,
   type Still,
 } from './still-picture.ts';
 import { openToolOutput } from './tool-output.ts';
@@ -37,7 +37,7 @@ export type Rendered =
   | { readonly outcome: 'unsupported'; readonly why: RenditionReason };
 
 /**
- * Makes pictures of a photo, or of a film's beginning, each at the path given with its recipe. Upright, sRGB, without
+ * Makes pictures of a photo, or of a video's beginning, each at the path given with its recipe. Upright, sRGB, without
  * any metadata; transparent where the format can be, else on white. Where one cannot be made the others are, and the
  * end is `unsupported`: what lies at its path is made, and whole.
  *
@@ -86,7 +86,7 @@ async function stillOf(
 ): Promise<Still | 'not needed' | RenditionReason> {
   const { path, type } = media;
   if (type === 'bmp') return pictureOfBitmap(path, still, options);
-  if (isFilm(media)) return pictureOfFilm(media, still, options);
+  if (isVideo(media)) return pictureOfVideo(media, still, options);
   if ((type === 'avif' || type === 'heic') && (await isSequence(path))) return pictureOfSequence(path, still, options);
   if (type === 'avif' && (await lookAtFile(path, isPlainHdr))) return pictureOfHdr(path, still, options);
   return 'not needed';

@@ -1,6 +1,6 @@
 import type { TimedEnd } from './bounded-process.ts';
 
-// Before the tool's own guard, which cannot tell a slow film from a slow machine.
+// Before the tool's own guard, which cannot tell a slow video from a slow machine.
 const headStartMs = 500;
 
 /**

@@ -1,10 +1,10 @@
 import sharp from 'sharp';
 import { expect, test } from 'vitest';
-import { markedFilm } from './marked-films.fixture.ts';
 import { mark, markedPhotos } from './marked-media.fixture.ts';
+import { markedVideo } from './marked-videos.fixture.ts';
 import type { VideoType } from './media-type.ts';
 import { picturesOf } from './recipes.ts';
-import { filmMade, renderedPictures } from './rendered.fixture.ts';
+import { renderedPictures, videoMade } from './rendered.fixture.ts';
 
 // What the mark's container would be recognised by, were it kept with other words; `somewhere` stands in the EXIF of a
 // sample HEIC, `x264` in what the encoder notes.
@@ -37,26 +37,26 @@ const types: readonly VideoType[] = ['mp4', 'mov', '3gp', 'mkv', 'ts', 'flv', 'm
 const copied: readonly VideoType[] = ['mp4', 'mov', '3gp', 'mkv', 'flv'];
 
 /** Bytes of the first slice that needs no other (ITU-T H.264 table 7-1: type 5). */
-function firstPicture(film: Buffer): Buffer {
-  const at = film.indexOf(Buffer.from([0x65, 0x88])) + 100;
-  return film.subarray(at, at + 100);
+function firstPicture(video: Buffer): Buffer {
+  const at = video.indexOf(Buffer.from([0x65, 0x88])) + 100;
+  return video.subarray(at, at + 100);
 }
 
-test.each(types)('neither does the film of a %s, nor any picture of it', async (type) => {
-  const original = await markedFilm(type);
+test.each(types)('neither does the video of a %s, nor any picture of it', async (type) => {
+  const original = await markedVideo(type);
   const marks = [Buffer.from(mark), utf16(mark)].map((each) => timesIn(original, each));
   expect(Math.max(...marks)).toBeGreaterThan(5);
-  const { film, tracks } = await filmMade(type, original);
+  const { video, tracks } = await videoMade(type, original);
   expect(tracks.map(({ kind }) => kind)).toEqual(['video', 'sound']);
-  if (copied.includes(type)) expect(film.includes(firstPicture(original))).toBe(true);
+  if (copied.includes(type)) expect(video.includes(firstPicture(original))).toBe(true);
   for (const trace of [...traces, 'x264 - core', 'Lavf', 'Lavc5', 'chpl', 'text', 'keys', 'loci', 'GA94']) {
-    expect({ trace, at: film.indexOf(trace) }).toEqual({ trace, at: -1 });
+    expect({ trace, at: video.indexOf(trace) }).toEqual({ trace, at: -1 });
   }
   const { pictures } = await renderedPictures(type, original);
   expect(pictures.size).toBe(picturesOf(type).length);
   for (const [name, picture] of pictures) await expectNoTrace(name, picture);
 });
 
-function timesIn(film: Buffer, mark: Buffer): number {
-  return film.toString('latin1').split(mark.toString('latin1')).length - 1;
+function timesIn(video: Buffer, mark: Buffer): number {
+  return video.toString('latin1').split(mark.toString('latin1')).length - 1;
 }

@@ -1,18 +1,18 @@
 import { type FfmpegLimits, runFfmpeg } from './ffmpeg.ts';
-import { filmTracks, type Track } from './ffprobe.ts';
-import { filmGuards } from './film-codecs.ts';
-import { hidesPictures } from './film-edits.ts';
+import { type Track, videoTracks } from './ffprobe.ts';
 import { deinterlaced, hasInterlacedFrames } from './interlaced.ts';
-import type { LocalFilm } from './local-media.ts';
+import type { LocalVideo } from './local-media.ts';
 import type { VideoType } from './media-type.ts';
 import { hasPictures } from './mp4-tracks.ts';
 import { pictureTrack, sizeOnScreen } from './probe-video.ts';
 import type { Rendered } from './render-pictures.ts';
 import { inTime } from './render-time.ts';
-import { filmSize } from './rendition-size.ts';
+import { videoSize } from './rendition-size.ts';
 import { toSdr } from './tone-mapping.ts';
 import { maxOutputBytes } from './tool-output.ts';
+import { videoGuards } from './video-codecs.ts';
 import { videoCostSeconds } from './video-cost.ts';
+import { hidesPictures } from './video-edits.ts';
 
 const GiB = 1024 ** 3;
 const mostSeconds = 45 * 60;
@@ -33,24 +33,24 @@ const withoutMetadata = [
 ];
 
 /**
- * Makes the film that browsers play, an MP4 that can be watched while it loads, without any metadata: the default
+ * Makes the video that browsers play, an MP4 that can be watched while it loads, without any metadata: the default
  * picture track, copied where it is H.264 that browsers play and all of it is shown, and else coded anew (H.264, at most 1080p, deinterlaced),
  * and the default sound, always coded anew (AAC, stereo).
  *
- * A film is `timed_out` if it takes longer than `seconds` in all, however many ways are tried. It is `too_costly` if one way takes more than 40
+ * A video is `timed_out` if it takes longer than `seconds` in all, however many ways are tried. It is `too_costly` if one way takes more than 40
  * minutes of processor time, or if it is estimated at more than `estimatedSeconds` of it.
  * Rejects where rendering broke down: ffmpeg missing or killed, `signal` aborted. Rejects with OutputRefused if ffmpeg left something else than an MP4.
  */
-export async function renderFilm(
-  film: LocalFilm,
+export async function renderVideo(
+  video: LocalVideo,
   outputPath: string,
-  { maxPixels, signal, seconds = mostSeconds, estimatedSeconds = Number.POSITIVE_INFINITY, niceness }: FilmOptions,
+  { maxPixels, signal, seconds = mostSeconds, estimatedSeconds = Number.POSITIVE_INFINITY, niceness }: VideoOptions,
 ): Promise<Rendered> {
-  const { path, type, tracks = await filmTracks(path, type, signal) } = film;
+  const { path, type, tracks = await videoTracks(path, type, signal) } = video;
   if (typeof tracks === 'string') return { outcome: 'unsupported', why: tracks };
   const picture = pictureTrack(tracks);
   if (typeof picture === 'string') return { outcome: 'unsupported', why: picture };
-  const input = ['-threads', '4', ...filmGuards(type), '-i', `file:${path}`];
+  const input = ['-threads', '4', ...videoGuards(type), '-i', `file:${path}`];
   const end = await inTime(seconds, signal, async (within) => {
     const bounds = { maxPixels, signal: within };
     const isCopied =
@@ -78,7 +78,7 @@ export function leastVideoCostSeconds(tracks: readonly Track[], type: VideoType)
   return typeof picture === 'string' ? 0 : videoCostSeconds(picture, plays(picture, type));
 }
 
-/** What a video may cost; see renderFilm. */
+/** What a video may cost; see renderVideo. */
 export interface VideoBounds {
   readonly seconds?: number;
   readonly estimatedSeconds?: number;
@@ -86,7 +86,7 @@ export interface VideoBounds {
   readonly niceness?: number;
 }
 
-interface FilmOptions extends VideoBounds {
+interface VideoOptions extends VideoBounds {
   readonly maxPixels: number;
   readonly signal: AbortSignal;
 }
@@ -120,7 +120,7 @@ function plays({ codec, pixelFormat }: Track, type: VideoType): boolean {
 const copied = ['-c:v', 'copy', ...withoutNotes];
 
 function coded(picture: Track): string[] {
-  const { width, height } = filmSize(sizeOnScreen(picture));
+  const { width, height } = videoSize(sizeOnScreen(picture));
   const filters = [...deinterlaced(picture), ...toSdr(picture), `scale=${width}:${height}`, 'setsar=1'];
   return [
     ...['-vf', filters.join(','), '-fps_mode', 'vfr'],

@@ -2,12 +2,12 @@ import { mkdtempDisposable, readFile, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { drawPictures } from './draw-pictures.ts';
-import { filmTracks, type Track } from './ffprobe.ts';
+import { type Track, videoTracks } from './ffprobe.ts';
 import { isPhoto, type MediaType } from './media-type.ts';
 import type { PictureToMake } from './picture-job.ts';
 import { type PictureRecipe, picturesOf } from './recipes.ts';
-import { renderFilm } from './render-film.ts';
 import { drawableSource, type Rendered, renderPictures } from './render-pictures.ts';
+import { renderVideo } from './render-video.ts';
 
 interface Bounds {
   readonly maxPixels?: number;
@@ -63,21 +63,21 @@ export async function picturesMade(type: MediaType, bytes: Buffer): Promise<(nam
   return (name) => pictures.get(name) ?? Buffer.alloc(0);
 }
 
-/** The film made of a film, and what ffprobe says of it. */
-export async function filmMade(
+/** The video made of a video, and what ffprobe says of it. */
+export async function videoMade(
   type: MediaType,
   bytes: Buffer,
   { maxPixels = usual, signal = AbortSignal.timeout(20_000), ...bounds }: Bounds & { readonly seconds?: number } = {},
-): Promise<{ tracks: readonly Track[]; film: Buffer }> {
-  if (isPhoto(type)) throw new Error('no film');
+): Promise<{ tracks: readonly Track[]; video: Buffer }> {
+  if (isPhoto(type)) throw new Error('no video');
   await using folder = await mkdtempDisposable(join(tmpdir(), 'rendered-'));
-  const [media, made] = [join(folder.path, 'media'), join(folder.path, 'film.mp4')];
+  const [media, made] = [join(folder.path, 'media'), join(folder.path, 'video.mp4')];
   await writeFile(media, bytes);
-  const end = await renderFilm({ path: media, type }, made, { maxPixels, signal, ...bounds });
+  const end = await renderVideo({ path: media, type }, made, { maxPixels, signal, ...bounds });
   if (end.outcome !== 'made') throw new Error(end.why);
-  const tracks = await filmTracks(made, 'mp4', signal);
+  const tracks = await videoTracks(made, 'mp4', signal);
   if (typeof tracks === 'string') throw new Error(tracks);
-  return { tracks, film: await readFile(made) };
+  return { tracks, video: await readFile(made) };
 }
 
 function nameOf({ name, extension }: PictureRecipe): string {

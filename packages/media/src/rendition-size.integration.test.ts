@@ -1,14 +1,14 @@
 import { mkdtempDisposable, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { sampleFilm } from '@echodrop/testkit/sample-media';
+import { sampleVideo } from '@echodrop/testkit/sample-media';
 import { execa } from 'execa';
 import sharp from 'sharp';
 import { expect, test } from 'vitest';
 import { fullRecipe, pictureRecipes } from './recipes.ts';
-import { renderFilm } from './render-film.ts';
 import { renderPictures } from './render-pictures.ts';
-import { filmSize, pictureSize } from './rendition-size.ts';
+import { renderVideo } from './render-video.ts';
+import { pictureSize, videoSize } from './rendition-size.ts';
 
 // Not the squares: of slivers they take long.
 const recipes = [pictureRecipes.large, fullRecipe('png')];
@@ -43,19 +43,19 @@ test.each(photos)('pictures of a photo of $width x $height are as large as is sa
 test.each([
   { width: 1080, height: 2340 },
   { width: 2000, height: 16 },
-])('a film of $width x $height coded anew, and its pictures, are as large as is said', async (size) => {
+])('a video of $width x $height coded anew, and its pictures, are as large as is said', async (size) => {
   await using folder = await mkdtempDisposable(join(tmpdir(), 'rendition-size-'));
-  const path = join(folder.path, 'film');
-  await writeFile(path, await sampleFilm('webm', { ...size, seconds: 0.2, sound: false }));
+  const path = join(folder.path, 'video');
+  await writeFile(path, await sampleVideo('webm', { ...size, seconds: 0.2, sound: false }));
   const large = { recipe: pictureRecipes.large, path: join(folder.path, 'large.jpg') };
   await renderPictures({ path, type: 'webm' }, [large], { ...options, scratchDir: folder.path });
   const { width, height } = await sharp(large.path).metadata();
   expect({ width, height }).toEqual(pictureSize(large.recipe, { ...size, type: 'webm' }));
 
-  const film = join(folder.path, 'film.mp4');
-  expect(await renderFilm({ path, type: 'webm' }, film, options)).toEqual({ outcome: 'made' });
+  const video = join(folder.path, 'video.mp4');
+  expect(await renderVideo({ path, type: 'webm' }, video, options)).toEqual({ outcome: 'made' });
   const entries = 'stream=width,height';
-  const { stdout } = await execa('ffprobe', ['-v', 'error', '-show_entries', entries, '-of', 'json', film]);
+  const { stdout } = await execa('ffprobe', ['-v', 'error', '-show_entries', entries, '-of', 'json', video]);
   const [stream] = JSON.parse(stdout).streams;
-  expect(stream).toMatchObject(filmSize(size));
+  expect(stream).toMatchObject(videoSize(size));
 });

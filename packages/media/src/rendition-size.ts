@@ -9,12 +9,12 @@ const poster = { longest: 1920, shortest: 1920 };
 /** What a format can hold; AVIF's encoder takes 35 bytes of memory for each pixel. */
 export const longestSideOf = { jpeg: 65_500, png: 1_000_000, gif: 65_535, webp: 16_383, avif: 8192 };
 
-/** How large the film is that is coded anew from one of this displayed size: at most 1080p. One that is copied keeps its own. */
-export function filmSize(displayed: Size): Size {
+/** How large the video is that is coded anew from one of this displayed size: at most 1080p. One that is copied keeps its own. */
+export function videoSize(displayed: Size): Size {
   return evenSize(within(displayed, fullHd));
 }
 
-/** How large the still is from which the pictures of a film of this displayed size are made. */
+/** How large the still is from which the pictures of a video of this displayed size are made. */
 export function posterSize(displayed: Size): Size {
   return rounded(within(displayed, poster));
 }

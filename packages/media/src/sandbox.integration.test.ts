@@ -6,14 +6,14 @@ import { join } from 'node:path';
 import { execa } from 'execa';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { boundedEnd } from './bounded-process.ts';
-import { filmTracks, type Track } from './ffprobe.ts';
+import { type Track, videoTracks } from './ffprobe.ts';
 import { canHijack, type HijackedTool, hijackedTool } from './hijacked-tool.fixture.ts';
 import { hasInterlacedFrames } from './interlaced.ts';
 import { makePictures } from './picture-process.ts';
 import { pictureRecipes } from './recipes.ts';
-import { renderFilm } from './render-film.ts';
+import { renderVideo } from './render-video.ts';
 import { sandboxFault, sandboxModes, setSandboxMode, startInSandbox } from './sandbox.ts';
-import { pictureOfBitmap, pictureOfFilm } from './still-picture.ts';
+import { pictureOfBitmap, pictureOfVideo } from './still-picture.ts';
 import { collectOutput } from './tool-answer.ts';
 
 const limits = {
@@ -85,7 +85,7 @@ const probing = { maxPixels: 1e8, signal };
 /** Every call that runs a media tool, and what it answers if the tool fails, and if it printed what it could do. */
 const places: readonly [string, (path: string, out: string) => Promise<unknown>, failed: unknown, escaped: unknown][] =
   [
-    ['ffprobe, for tracks', (path) => filmTracks(path, 'mkv', signal), 'broken', 'too_costly'],
+    ['ffprobe, for tracks', (path) => videoTracks(path, 'mkv', signal), 'broken', 'too_costly'],
     [
       'ffprobe, for interlaced frames',
       (path) => hasInterlacedFrames({ path, type: 'mkv', track }, probing),
@@ -94,14 +94,14 @@ const places: readonly [string, (path: string, out: string) => Promise<unknown>,
     ],
     [
       'ffmpeg, for a video',
-      (path, out) => renderFilm({ path, type: 'avi', tracks: [track] }, join(out, 'film.mp4'), probing),
+      (path, out) => renderVideo({ path, type: 'avi', tracks: [track] }, join(out, 'video.mp4'), probing),
       { outcome: 'unsupported', why: 'broken' },
       { outcome: 'unsupported', why: 'too_costly' },
     ],
     [
       'ffmpeg, for a poster',
       (path, out) =>
-        pictureOfFilm({ path, type: 'avi', tracks: [track] }, join(out, 's.png'), { ...probing, isWhole: true }),
+        pictureOfVideo({ path, type: 'avi', tracks: [track] }, join(out, 's.png'), { ...probing, isWhole: true }),
       'broken',
       'too_costly',
     ],

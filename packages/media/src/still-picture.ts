@@ -1,10 +1,9 @@
 import type { TimedEnd } from './bounded-process.ts';
 import { runFfmpeg } from './ffmpeg.ts';
-import { filmTracks } from './ffprobe.ts';
-import { filmGuards } from './film-codecs.ts';
+import { videoTracks } from './ffprobe.ts';
 import { isPictureTrack } from './heif-size.ts';
 import { deinterlaced } from './interlaced.ts';
-import type { LocalFilm } from './local-media.ts';
+import type { LocalVideo } from './local-media.ts';
 import { lookAtFile } from './local-source.ts';
 import type { ProcessBudget } from './picture-process.ts';
 import { decodedSize } from './picture-sizes.ts';
@@ -14,6 +13,7 @@ import { posterSize } from './rendition-size.ts';
 import { toSdr } from './tone-mapping.ts';
 import { maxOutputBytes } from './tool-output.ts';
 import type { RenditionReason, Size } from './unsupported.ts';
+import { videoGuards } from './video-codecs.ts';
 
 /** ffmpeg may take a minute of processor time, and two by the clock unless the budget says otherwise. */
 interface StillOptions extends ProcessBudget {
@@ -34,16 +34,16 @@ const limits = { seconds: 120, cpuSeconds: 60, addressBytes: 4 * GiB, fileBytes:
 // The first frame is often black: the most telling of the first second is taken.
 const firstFrames = 24;
 
-/** Writes one frame of a film's beginning to `png`, upright and with square pixels; no larger than `isWhole` requires. */
-export function pictureOfFilm(
-  film: LocalFilm,
+/** Writes one frame of a video's beginning to `png`, upright and with square pixels; no larger than `isWhole` requires. */
+export function pictureOfVideo(
+  video: LocalVideo,
   png: string,
   options: StillOptions & { readonly isWhole: boolean },
 ): Promise<Still | RenditionReason> {
-  return oneFrame(film, png, { ...options, sized: posterSize, firstFrames });
+  return oneFrame(video, png, { ...options, sized: posterSize, firstFrames });
 }
 
-/** Writes the first picture of an AVIF or HEIC sequence, which is a film by its structure, to `png`. */
+/** Writes the first picture of an AVIF or HEIC sequence, which is a video by its structure, to `png`. */
 export function pictureOfSequence(path: string, png: string, options: StillOptions): Promise<Still | RenditionReason> {
   return oneFrame({ path, type: 'mp4' }, png, { ...options, isWhole: true, sized: (size) => size, firstFrames: 1 });
 }
@@ -69,11 +69,11 @@ interface FrameOptions extends StillOptions {
 }
 
 async function oneFrame(
-  film: LocalFilm,
+  video: LocalVideo,
   png: string,
   { isWhole, sized, firstFrames, ...options }: FrameOptions,
 ): Promise<Still | RenditionReason> {
-  const { path, type, tracks = await filmTracks(path, type, options.signal) } = film;
+  const { path, type, tracks = await videoTracks(path, type, options.signal) } = video;
   if (typeof tracks === 'string') return tracks;
   const track = pictureTrack(tracks);
   if (typeof track === 'string') return track;
@@ -81,7 +81,7 @@ async function oneFrame(
   const { width, height } = isWhole ? whole : decodedSize(whole);
   const chosen = firstFrames > 1 ? [...deinterlaced(track), mostTellingOf(firstFrames)] : [];
   const filters = [...chosen, ...toSdr(track), `scale=${width}:${height}:flags=lanczos+accurate_rnd`, 'setsar=1'];
-  const input = [...filmGuards(type), '-i', `file:${path}`];
+  const input = [...videoGuards(type), '-i', `file:${path}`];
   const output = ['-filter_complex', `[0:${track.index}]${filters.join(',')}`, ...toPng(png)];
   const end = await runInTime({ input, output }, options);
   return end === 'done' ? { path: png, type: 'png', whole } : end;

@@ -4,8 +4,8 @@ import type { Track } from './ffprobe.ts';
 const highDynamicRange = ['smpte2084', 'arib-std-b67'];
 
 /**
- * The filters of ffmpeg that bring a film of high dynamic range into the range and the colours (BT.709) of common
- * screens; none for all other films. Without them such a film looks grey.
+ * The filters of ffmpeg that bring a video of high dynamic range into the range and the colours (BT.709) of common
+ * screens; none for all other videos. Without them such a video looks grey.
  */
 export function toSdr({ transfer }: Track): readonly string[] {
   if (!highDynamicRange.includes(transfer)) return [];

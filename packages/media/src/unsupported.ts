@@ -6,7 +6,7 @@ export const unsupportedReasons = [
   'type_off',
   /** They are, but what follows is cut off, contradicts itself, or cannot be read: whatever reads it fails, or runs out of memory. */
   'broken',
-  /** A film without a film: sound alone, with or without a cover. */
+  /** A video without a video: sound alone, with or without a cover. */
   'no_picture',
   /** Its pictures are coded in a way that is not on the list of codecs, or that nothing here decodes. */
   'codec',

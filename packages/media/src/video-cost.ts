@@ -1,6 +1,6 @@
 import type { Track } from './ffprobe.ts';
 import { sizeOnScreen } from './probe-video.ts';
-import { filmSize } from './rendition-size.ts';
+import { videoSize } from './rendition-size.ts';
 import { toSdr } from './tone-mapping.ts';
 
 // Pixels that one core decodes, tone-maps and encodes in a second. Rough: it is the order of magnitude that decides.
@@ -19,7 +19,7 @@ export function videoCostSeconds(picture: Track, isCopied: boolean): number {
   const { codec, pixelFormat, seconds, frameRate } = picture;
   const sound = seconds * soundSecondsPerSecond;
   if (isCopied) return sound;
-  const size = filmSize(sizeOnScreen(picture));
+  const size = videoSize(sizeOnScreen(picture));
   const pixels = picture.width * picture.height;
   const depth = isDeep(pixelFormat) ? 1.5 : 1;
   const decoding = (pixels * depth) / (decoded[codec] ?? decodedOfOthers);

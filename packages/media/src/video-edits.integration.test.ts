@@ -5,9 +5,9 @@ import { isoBox } from '@echodrop/testkit/sample-iso';
 import { made } from '@echodrop/testkit/sample-media';
 import { execa } from 'execa';
 import { expect, test } from 'vitest';
-import { hidesPictures } from './film-edits.ts';
 import { innerBoxes } from './iso-boxes.ts';
-import { filmMade } from './rendered.fixture.ts';
+import { videoMade } from './rendered.fixture.ts';
+import { hidesPictures } from './video-edits.ts';
 
 const rate = 10;
 // So that all times are milliseconds.
@@ -18,13 +18,13 @@ const whole = () => made([...picture, ...h264, '-f', 'mp4']);
 
 type Edit = readonly [shownMs: number, fromMs: number];
 
-/** The film with another edit list in its first track; its pictures stand where they stood. */
-async function edited(film: Buffer, ...edits: readonly Edit[]): Promise<Buffer> {
+/** The video with another edit list in its first track; its pictures stand where they stood. */
+async function edited(video: Buffer, ...edits: readonly Edit[]): Promise<Buffer> {
   const numbers = edits.flatMap(([shown, from]) => [shown, from, 0x10000]);
   const list = Buffer.alloc(8 + 4 * numbers.length);
   list.writeUInt32BE(edits.length, 4);
   for (const [n, number] of numbers.entries()) list.writeInt32BE(number, 8 + 4 * n);
-  return rewritten(film, ['moov', 'trak', 'edts', 'elst'], list);
+  return rewritten(video, ['moov', 'trak', 'edts', 'elst'], list);
 }
 
 function rewritten(bytes: Buffer, [type, ...deeper]: readonly string[], content: Buffer): Buffer {
@@ -38,16 +38,16 @@ function rewritten(bytes: Buffer, [type, ...deeper]: readonly string[], content:
   return Buffer.concat(boxes);
 }
 
-async function inFolder<T>(film: Buffer, use: (path: string) => Promise<T>): Promise<T> {
-  await using folder = await mkdtempDisposable(join(tmpdir(), 'film-edits-'));
-  const path = join(folder.path, 'film.mp4');
-  await writeFile(path, film);
+async function inFolder<T>(video: Buffer, use: (path: string) => Promise<T>): Promise<T> {
+  await using folder = await mkdtempDisposable(join(tmpdir(), 'video-edits-'));
+  const path = join(folder.path, 'video.mp4');
+  await writeFile(path, video);
   return await use(path);
 }
 
-/** Every picture that a film holds, shown or not. */
-function picturesIn(film: Buffer): Promise<number> {
-  return inFolder(film, async (path) => {
+/** Every picture that a video holds, shown or not. */
+function picturesIn(video: Buffer): Promise<number> {
+  return inFolder(video, async (path) => {
     const asked = ['-ignore_editlist', '1', '-select_streams', 'v', '-count_packets'];
     const answer = ['-show_entries', 'stream=nb_read_packets', '-of', 'csv=print_section=0'];
     return Number((await execa('ffprobe', ['-v', 'error', ...asked, ...answer, path])).stdout);
@@ -58,11 +58,11 @@ const withSound = () => made([...picture, '-f', 'lavfi', '-i', 'sine=duration=6'
 
 /** The last of its pictures lasts for ten times as long. */
 async function lastForLonger(): Promise<Buffer> {
-  const film = await whole();
+  const video = await whole();
   const runs = Buffer.alloc(8 + 16);
   const numbers = [2, 6 * rate - 1, 1000 / rate, 1, 10 * (1000 / rate)];
   for (const [n, number] of numbers.entries()) runs.writeUInt32BE(number, 4 + 4 * n);
-  return rewritten(film, ['moov', 'trak', 'mdia', 'minf', 'stbl', 'stts'], runs);
+  return rewritten(video, ['moov', 'trak', 'mdia', 'minf', 'stbl', 'stts'], runs);
 }
 
 /** As programs trim that copy all pictures from the last one that needs no other. */
@@ -82,10 +82,10 @@ const hiding: readonly [string, seconds: number, () => Promise<Buffer>][] = [
   ['what stood before a cut without coding', 2, () => cutWithoutCoding('-ss', '3', '-t', '2')],
 ];
 
-test.each(hiding)('a film whose edits cut away %s holds only what is shown', async (_, seconds, film) => {
-  const original = await film();
+test.each(hiding)('a video whose edits cut away %s holds only what is shown', async (_, seconds, video) => {
+  const original = await video();
   expect(await picturesIn(original)).toBeGreaterThan(seconds * rate + 5);
-  const pictures = await picturesIn((await filmMade('mp4', original)).film);
+  const pictures = await picturesIn((await videoMade('mp4', original)).video);
   expect(Math.abs(pictures - seconds * rate)).toBeLessThanOrEqual(2);
 });
 
@@ -105,31 +105,31 @@ const showingAll: readonly [string, () => Promise<Buffer>][] = [
   ['is a MOV', () => made([...picture, ...h264, '-f', 'mov'])],
 ];
 
-test.each(showingAll)('a film that %s hides nothing', async (_, film) => {
-  const bytes = await film();
+test.each(showingAll)('a video that %s hides nothing', async (_, video) => {
+  const bytes = await video();
   expect(await inFolder(bytes, (path) => hidesPictures({ path, type: 'mp4', track: { index: 0 } }))).toBe(false);
 });
 
 test('of several tracks the one that is shown is asked', async () => {
   const both = await made([...picture, ...picture, '-map', '0', '-map', '1', ...h264, '-f', 'mp4']);
-  const film = await edited(both, [2000, firstMs + 1000]);
-  const hides = (index: number) => inFolder(film, (path) => hidesPictures({ path, type: 'mp4', track: { index } }));
+  const video = await edited(both, [2000, firstMs + 1000]);
+  const hides = (index: number) => inFolder(video, (path) => hidesPictures({ path, type: 'mp4', track: { index } }));
   expect([await hides(0), await hides(1)]).toEqual([true, false]);
 });
 
 test.each<[string, Edit]>([
   ['no time', [0, firstMs]],
   ['what is behind the end', [2000, 60_000]],
-])('a film whose edits show %s has no rendition', async (_, edit) => {
-  await expect(filmMade('mp4', await edited(await withSound(), edit))).rejects.toThrow('broken');
+])('a video whose edits show %s has no rendition', async (_, edit) => {
+  await expect(videoMade('mp4', await edited(await withSound(), edit))).rejects.toThrow('broken');
 });
 
 test('edits that are cut off or make no sense are no reason to fail', async () => {
-  const film = await whole();
+  const video = await whole();
   for (const type of ['elst', 'mdhd', 'mvhd', 'stts', 'ctts']) {
-    const at = film.indexOf(type);
+    const at = video.indexOf(type);
     for (const value of [0, 1, 0xff]) {
-      const broken = Buffer.from(film).fill(value, at + 4, at + 16);
+      const broken = Buffer.from(video).fill(value, at + 4, at + 16);
       await inFolder(broken, (path) =>
         expect(hidesPictures({ path, type: 'mp4', track: { index: 0 } })).resolves.toBeTypeOf('boolean'),
       );

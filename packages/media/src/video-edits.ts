@@ -9,20 +9,20 @@ const mostSeconds = 0.1;
 
 /** Types whose tracks have edits, and a `moov` box that tells of all. */
 export const isoTypes: readonly VideoType[] = ['mp4', 'mov', '3gp'];
-// A film may say that it has millions, and more than one that shows something are as good as all.
+// A video may say that it has millions, and more than one that shows something are as good as all.
 const mostEdits = 1000;
 
-interface LyingFilm {
+interface LyingVideo {
   readonly path: string;
   readonly type: VideoType;
   readonly track: Pick<Track, 'index'>;
 }
 
 /**
- * Whether a film's track holds pictures that its edits cut away (ISO/IEC 14496-12 section 8.6.6), as programs write it that trim without
- * coding anew: a copy of the track would hold them too, or show them. Of a film in fragments it is not known: ffmpeg heeds no edits there.
+ * Whether a video's track holds pictures that its edits cut away (ISO/IEC 14496-12 section 8.6.6), as programs write it that trim without
+ * coding anew: a copy of the track would hold them too, or show them. Of a video in fragments it is not known: ffmpeg heeds no edits there.
  */
-export async function hidesPictures({ path, type, track }: LyingFilm): Promise<boolean> {
+export async function hidesPictures({ path, type, track }: LyingVideo): Promise<boolean> {
   if (!isoTypes.includes(type)) return false;
   return lookAtFile(path, async (reader) => {
     const moov = await moovOf(reader);

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { type FileHandle, open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { mostOfStream } from './film-codecs.ts';
 import { flvTags, repeatedLengthBytes } from './flv-tags.ts';
 import { type IsoBox, mostBoxes, mostMoov, outerBoxes } from './iso-boxes.ts';
 import { matroskaParts, voidHeader } from './matroska-parts.ts';
@@ -9,8 +8,9 @@ import type { VideoType } from './media-type.ts';
 import { oggPages } from './ogg-pages.ts';
 import { pictureStart } from './picture-start.ts';
 import type { SourceReader } from './source-reader.ts';
+import { mostOfStream } from './video-codecs.ts';
 
-/** A sparse file of the film's true length that holds the bytes which ffprobe needs; disposing removes it. */
+/** A sparse file of the video's true length that holds the bytes which ffprobe needs; disposing removes it. */
 export type VideoScratch = AsyncDisposable &
   ({ readonly outcome: 'laid out'; readonly path: string } | { readonly outcome: 'broken' | 'too_costly' });
 
@@ -28,9 +28,9 @@ const mostPages = 10_000;
 const blockBytes = 256 * 1024;
 const firstPicturesBytes = 512 * 1024;
 
-/** Lays out the parts of a film under `scratchDir`. Rejects where a read or the disk fails; nothing is left then. */
+/** Lays out the parts of a video under `scratchDir`. Rejects where a read or the disk fails; nothing is left then. */
 export async function layOutVideo(reader: SourceReader, type: VideoType, scratchDir: string): Promise<VideoScratch> {
-  const path = join(scratchDir, `film-${randomUUID()}`);
+  const path = join(scratchDir, `video-${randomUUID()}`);
   const remove = () => rm(path, { force: true, recursive: true });
   try {
     await using file = await open(path, 'wx', 0o600);
@@ -45,8 +45,8 @@ export async function layOutVideo(reader: SourceReader, type: VideoType, scratch
 
 /**
  * MP4 and its kin say what they hold in one box, `moov`, which may stand before the pictures or after them: step from
- * box to box, from header to header, until it is found. A fragmented film has one at its beginning too. Where it stands
- * before the pictures, the next boxes are asked whether the film was cut off.
+ * box to box, from header to header, until it is found. A fragmented video has one at its beginning too. Where it stands
+ * before the pictures, the next boxes are asked whether the video was cut off.
  */
 async function layOutMoov(reader: SourceReader, file: FileHandle): Promise<Outcome> {
   await write(file, reader.known, 0);

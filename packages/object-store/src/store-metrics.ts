@@ -1,5 +1,5 @@
 import type { Metrics } from '@echodrop/service/metrics';
-import { tellSpan } from '@echodrop/service/trace';
+import { setSpanAttributes } from '@echodrop/service/trace';
 import { CrowdedOut, StoreUnavailable } from './object-store.ts';
 import { type Observe, storeOperations } from './observed-object-store.ts';
 
@@ -15,7 +15,7 @@ const buckets = [0.001, 0.005, 0.025, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 300];
 export function storeMetrics(metrics: Metrics): Observe {
   const calls = metrics.histogram(
     'echodrop_store_call_seconds',
-    'Calls of the object store.',
+    'Object store call duration by operation and outcome.',
     ['operation', 'outcome'],
     buckets,
   );
@@ -25,7 +25,7 @@ export function storeMetrics(metrics: Metrics): Observe {
     const started = performance.now();
     const ended = (outcome: Outcome) => {
       calls.observe({ operation, outcome }, (performance.now() - started) / 1000);
-      tellSpan({ 'echodrop.outcome': outcome });
+      setSpanAttributes({ 'echodrop.outcome': outcome });
     };
     try {
       const given = await run();

@@ -9,7 +9,12 @@ const buckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
  * A histogram, so that processes can be put together and scrapers do not disturb each other.
  */
 export function watchEventLoop(metrics: Metrics): Disposable {
-  const delays = metrics.histogram('echodrop_event_loop_delay_seconds', 'How late timers are.', [], buckets);
+  const delays = metrics.histogram(
+    'echodrop_event_loop_delay_seconds',
+    'Timer delay, sampled once a second.',
+    [],
+    buckets,
+  );
   let expected = performance.now() + everyMs;
   const timer = setInterval(() => {
     const now = performance.now();

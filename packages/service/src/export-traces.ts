@@ -19,7 +19,7 @@ export async function exportTraces(
   log: Log,
 ): Promise<AsyncDisposable> {
   // Only what it says of its variables: later messages would repeat ours, and some hold what they are about.
-  const told = (reason: string) => log.warn({ reason }, 'a setting of traces is not used');
+  const told = (reason: string) => log.warn({ reason }, 'Ignored a tracing setting');
   diag.setLogger({ error: told, warn() {}, info() {}, debug() {}, verbose() {} }, DiagLogLevel.ERROR);
   const sdk = new NodeSDK({
     serviceName: service,
@@ -49,15 +49,15 @@ async function exporter(protocol: 'http/protobuf' | 'http/json'): Promise<SpanEx
   return new OTLPTraceExporter();
 }
 
-/** Tells once when traces cannot be delivered, and once when they can again; neither is the SDK's to tell then. */
+/** Tells once when Failed to export traces, and once when they can again; neither is the SDK's to tell then. */
 function tellingOfLosses(exporter: SpanExporter, log: Log): SpanExporter {
   let isLosing = false;
   return {
     export(spans, done) {
       exporter.export(spans, ({ code, error }) => {
         const isLost = code !== 0;
-        if (isLost && !isLosing) log.warn({ reason: reasonOf(error) }, 'traces cannot be delivered');
-        if (!isLost && isLosing) log.info('traces are delivered again');
+        if (isLost && !isLosing) log.warn({ reason: reasonOf(error) }, 'Failed to export traces');
+        if (!isLost && isLosing) log.info('Trace export recovered');
         isLosing = isLost;
         done({ code: 0 });
       });

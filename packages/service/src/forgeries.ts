@@ -15,7 +15,7 @@ export class Forgeries {
     this.#log = log;
     this.#found = metrics.counter(
       'echodrop_forged_entries_total',
-      'Ignored entries in Redis with a wrong seal; any means a forgery, or that secrets differ between services',
+      'Ignored Redis entries with a wrong seal; caused by a forgery or by secrets that differ between services.',
       ['kind'],
     );
     // From the start, so that the first one is an increase.

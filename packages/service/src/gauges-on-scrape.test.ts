@@ -6,7 +6,7 @@ type Ask = () => Promise<{ of: string; values: { echodrop_things: number } }[]>;
 
 function metricsThatAsk(ask: Ask): () => Promise<string[]> {
   const metrics = new Metrics('test');
-  metrics.asked({ echodrop_things: 'Things.' }, 'kind', ask);
+  metrics.gaugesOnScrape({ echodrop_things: 'Things.' }, 'kind', ask);
   return async () => (await metrics.exposition()).text.split('\n').filter((line) => line.startsWith('echodrop_things'));
 }
 

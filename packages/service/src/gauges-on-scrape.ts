@@ -14,7 +14,7 @@ const freshMs = 1000;
  * Gauges that are filled when the metrics are asked for, at most once a second however many ask. What could not be found out is not
  * told: an old value would be taken for a new one.
  */
-export class AskedGauges {
+export class GaugesOnScrape {
   readonly #refill: () => Promise<void>;
   #shared: Promise<void> | undefined;
   #freshUntil = 0;

@@ -16,7 +16,7 @@ export function observeRequests(
 ): void {
   const seconds = metrics.histogram(
     'echodrop_http_request_seconds',
-    'Requests, from the head to the end of the answer.',
+    'HTTP request duration from the head to the end of the response.',
     ['route', 'method', 'status'],
     buckets,
   );

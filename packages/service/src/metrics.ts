@@ -1,5 +1,5 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
-import { AskedGauges, type Reading } from './asked-gauges.ts';
+import { GaugesOnScrape, type Reading } from './gauges-on-scrape.ts';
 
 /**
  * The metrics of one process: what is made here is told under /metrics, with the service's name as a label of every series.
@@ -7,7 +7,7 @@ import { AskedGauges, type Reading } from './asked-gauges.ts';
  */
 export class Metrics {
   readonly #registry = new Registry();
-  readonly #asked: AskedGauges[] = [];
+  readonly #onScrape: GaugesOnScrape[] = [];
 
   constructor(service: string) {
     this.#registry.setDefaultLabels({ service });
@@ -36,14 +36,18 @@ export class Metrics {
    * Gauges of what lies outside the process, each with the help that `helps` has for its name, and one series for each value of
    * `label`. `ask` is called when the metrics are asked for; where it fails, or takes longer than two seconds, nothing is told.
    */
-  asked<N extends string>(helps: Record<N, string>, label: string, ask: () => Promise<readonly Reading<N>[]>): void {
+  gaugesOnScrape<N extends string>(
+    helps: Record<N, string>,
+    label: string,
+    ask: () => Promise<readonly Reading<N>[]>,
+  ): void {
     const gauge = (name: N) => [name, this.gauge(name, helps[name], [label])] as const;
-    this.#asked.push(new AskedGauges((Object.keys(helps) as N[]).map(gauge), label, ask));
+    this.#onScrape.push(new GaugesOnScrape((Object.keys(helps) as N[]).map(gauge), label, ask));
   }
 
   /** Everything in Prometheus' text format, and that format's content type. */
   async exposition(): Promise<{ contentType: string; text: string }> {
-    await Promise.all(this.#asked.map((each) => each.refresh()));
+    await Promise.all(this.#onScrape.map((each) => each.refresh()));
     return { contentType: this.#registry.contentType, text: await this.#registry.metrics() };
   }
 }

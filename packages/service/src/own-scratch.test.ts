@@ -21,7 +21,7 @@ async function leftBy(name: string, secondsAgo: number): Promise<string> {
 
 test('what a dead worker left is removed at the start of another, and nothing else is', async () => {
   await leftBy('some-worker-dead', 61);
-  const kept = [await leftBy('some-worker-alive', 20), await leftBy('film-of-somebody-else', 3600)];
+  const kept = [await leftBy('some-worker-alive', 20), await leftBy('video-of-somebody-else', 3600)];
   await using scratch = await ownScratch(shared, 'some-worker');
   expect((await readdir(shared)).sort()).toEqual([basename(scratch.path), ...kept].sort());
 });

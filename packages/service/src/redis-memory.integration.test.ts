@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { createLog } from './log.ts';
 import { Metrics } from './metrics.ts';
 import { connectRedis, impatient } from './redis.ts';
-import { tellQueueMemory } from './redis-memory.ts';
+import { registerQueueMemoryMetrics } from './redis-memory.ts';
 import { Secret } from './secret.ts';
 
 test('how full Redis is, is told while it answers', async () => {
@@ -12,7 +12,7 @@ test('how full Redis is, is told while it answers', async () => {
   await redis.command('CONFIG', 'SET', 'maxmemory', '12345678');
   await using connection = connectRedis(new Secret(redis.url), impatient, createLog('test', 'silent'));
   const metrics = new Metrics('test');
-  tellQueueMemory(metrics, connection);
+  registerQueueMemoryMetrics(metrics, connection);
   const told = async (name: string) => {
     const { text } = await metrics.exposition();
     return new RegExp(`^echodrop_redis_${name}_memory_bytes\\{redis="queue",service="test"\\} (\\d+)$`, 'm').exec(

@@ -5,12 +5,12 @@ import type { RedisClient } from './redis-client.ts';
  * Tells how full the Redis of the jobs is. It must not forget any (`noeviction`), so once it is full it takes no new ones. Of a cluster, the
  * memory of the master that has least room. A limit of 0 is none.
  */
-export function tellQueueMemory(metrics: Metrics, redis: RedisClient): void {
+export function registerQueueMemoryMetrics(metrics: Metrics, redis: RedisClient): void {
   const helps = {
     echodrop_redis_used_memory_bytes: 'Memory that Redis uses.',
     echodrop_redis_max_memory_bytes: 'Memory that Redis may use; 0 where there is no limit.',
   };
-  metrics.asked(helps, 'redis', async () => {
+  metrics.gaugesOnScrape(helps, 'redis', async () => {
     const infos = await Promise.all(nodesOf(redis).map((node) => node.info('memory')));
     const fullest = infos.map(memoryIn).sort((one, other) => fill(other) - fill(one))[0];
     if (fullest === undefined) return [];

@@ -94,7 +94,7 @@ test.concurrent.each([
       told += chunk;
     });
     expect((await believed).all).toBe('OK');
-    await waitUntil('a warning', 20_000, async () => told.includes('redis is out of reach'));
+    await waitUntil('a warning', 20_000, async () => told.includes('Redis unreachable'));
     strange.kill('SIGKILL');
     expect((await strange).all).not.toContain('OK');
   },

@@ -69,7 +69,7 @@ export function connectRedis(url: Secret, manner: RedisOptions, log: Log): Redis
   const redis = redisClient(readRedisAddress(url.reveal()), manner);
   const lost = new Set<string>();
   const tell = (error: Error, node = '') => {
-    if (!lost.has(node)) log.warn({ reason: error.message, ...(node && { node }) }, 'redis is out of reach');
+    if (!lost.has(node)) log.warn({ reason: error.message, ...(node && { node }) }, 'Redis unreachable');
     lost.add(node);
   };
   redis.on('ready', () => lost.delete(''));

@@ -29,7 +29,7 @@ async function start(settings: Record<string, string> = {}) {
   };
 }
 
-const stopped = ['first part closed', 'stopped'];
+const stopped = ['first part closed', 'Stopped'];
 
 describe.concurrent('a service', () => {
   test('faulty settings: all faults on standard error, status 78, nothing started', async () => {
@@ -55,7 +55,7 @@ describe.concurrent('a service', () => {
       expect(await service.status('/livez')).toBe(200);
       const answer = await fetch(service.app);
       expect([answer.headers.get('connection'), await answer.text()]).toEqual(['close', '[secret]']);
-      expect(await service.ended()).toEqual({ exitCode: 0, log: ['ready', 'stopping', ...stopped] });
+      expect(await service.ended()).toEqual({ exitCode: 0, log: ['Ready', 'Stopping', ...stopped] });
     },
   );
 
@@ -66,7 +66,7 @@ describe.concurrent('a service', () => {
     await fetch(service.app);
     for (const signal of ['SIGTERM', 'SIGINT', 'SIGTERM'] as const) service.process.kill(signal);
     expect((await answer).status).toBe(200);
-    expect(await service.ended()).toEqual({ exitCode: 0, log: ['ready', 'stopping', ...stopped] });
+    expect(await service.ended()).toEqual({ exitCode: 0, log: ['Ready', 'Stopping', ...stopped] });
   });
 
   test('a signal while it still starts ends it at once, with what was already built', async () => {
@@ -79,14 +79,14 @@ describe.concurrent('a service', () => {
 
   test('a start that fails closes what was already built: status 1', async () => {
     const service = await start({ START: 'fails' });
-    expect(await service.ended()).toEqual({ exitCode: 1, log: ['cannot go on', ...stopped] });
+    expect(await service.ended()).toEqual({ exitCode: 1, log: ['Fatal error', ...stopped] });
   });
 
   test('a port that is taken: status 1', async () => {
     const first = await start();
     await first.becomes('/readyz', 200);
     const second = await start({ PORT: new URL(first.app).port });
-    expect(await second.ended()).toEqual({ exitCode: 1, log: ['cannot go on', ...stopped] });
+    expect(await second.ended()).toEqual({ exitCode: 1, log: ['Fatal error', ...stopped] });
     first.process.kill();
     await first.ended();
   });
@@ -102,6 +102,9 @@ describe.concurrent('a service', () => {
     const service = await start({ START: 'sticks', SHUTDOWN_GRACE_SECONDS: '0' });
     await service.becomes('/readyz', 200);
     service.process.kill();
-    expect(await service.ended()).toEqual({ exitCode: 1, log: ['ready', 'stopping', 'a part did not close in time'] });
+    expect(await service.ended()).toEqual({
+      exitCode: 1,
+      log: ['Ready', 'Stopping', 'Shutdown timed out; exiting with open resources'],
+    });
   });
 });

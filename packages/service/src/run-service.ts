@@ -1,7 +1,7 @@
 import { flushCompileCache } from 'node:module';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
-import { tellBuild } from './build-info.ts';
+import { registerBuildInfo } from './build-info.ts';
 import { FaultySettings } from './env.ts';
 import { watchEventLoop } from './event-loop-delay.ts';
 import { Health } from './health.ts';
@@ -50,7 +50,7 @@ export async function runService<C extends ProcessSettings>(
   const metrics = new Metrics(name);
   const health = new Health();
   const parts = new AsyncDisposableStack();
-  tellBuild(metrics, config.BUILD_REVISION);
+  registerBuildInfo(metrics, config.BUILD_REVISION);
   parts.use(watchEventLoop(metrics));
   try {
     parts.use(await startTracing(name, config, log));
@@ -61,21 +61,21 @@ export async function runService<C extends ProcessSettings>(
     await Promise.race([build({ config, log, metrics, health, parts, stopping }), aborted(stopping)]);
     if (!stopping.aborted) {
       health.serving();
-      log.info({ opsPort: config.OPS_PORT }, 'ready');
+      log.info({ opsPort: config.OPS_PORT }, 'Ready');
       // With NODE_COMPILE_CACHE the next start is quicker, also after an end that leaves no time to write it.
       flushCompileCache();
       await aborted(stopping);
       health.stopping();
-      log.info('stopping');
+      log.info('Stopping');
       await sleep(config.SHUTDOWN_DELAY_SECONDS * 1000);
     }
   } catch (error) {
     process.exitCode = 1;
-    log.fatal({ err: error }, 'cannot go on');
+    log.fatal({ err: error }, 'Fatal error');
   }
   endIfStuck(config.SHUTDOWN_GRACE_SECONDS, log);
   await parts.disposeAsync();
-  log.info('stopped');
+  log.info('Stopped');
   // All that was promised is done: what a start that was broken off has left behind is not waited for.
   process.exit();
 }
@@ -108,7 +108,7 @@ function endIfStuck(graceSeconds: number, log: Log): void {
   const margin = 5;
   setTimeout(
     () => {
-      log.error('a part did not close in time');
+      log.error('Shutdown timed out; exiting with open resources');
       process.exit(1);
     },
     (graceSeconds + margin) * 1000,

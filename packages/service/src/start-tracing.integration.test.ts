@@ -81,7 +81,7 @@ test('who collects and hangs holds up a stop for two seconds', async () => {
 
 test('who collects and refuses is told of once', () => {
   const { log } = traced({ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9', OTEL_EXPORTER_OTLP_TIMEOUT: '100' });
-  expect(log).toEqual([expect.stringMatching(/^traces cannot be delivered: .*ECONNREFUSED/)]);
+  expect(log).toEqual([expect.stringMatching(/^Failed to export traces: .*ECONNREFUSED/)]);
 });
 
 test('a setting that only the SDK reads, and does not understand, is told', () => {
@@ -90,7 +90,7 @@ test('a setting that only the SDK reads, and does not understand, is told', () =
     OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json',
     OTEL_TRACES_SAMPLER: 'sometimes',
   });
-  expect(log[0]).toContain('a setting of traces is not used: unknown OTEL_TRACES_SAMPLER');
+  expect(log[0]).toContain('Ignored a tracing setting: unknown OTEL_TRACES_SAMPLER');
 });
 
 test('an address that is none is a fault', () => {

@@ -102,7 +102,7 @@ async function recorded<T>(
 }
 
 /** Tells more of the span that runs, if one does. */
-export function tellSpan(facts: SpanFacts): void {
+export function setSpanAttributes(facts: SpanFacts): void {
   trace.getActiveSpan()?.setAttributes({ ...facts });
 }
 

@@ -3,9 +3,9 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Canary } from './hostile-media.ts';
-import { sampleFilm } from './sample-media.ts';
+import { sampleVideo } from './sample-media.ts';
 
-/** A film and a server of this machine that tell whether somebody has come to them. */
+/** A video and a server of this machine that tell whether somebody has come to them. */
 export interface WatchedCanary extends Canary, AsyncDisposable {
   /** What has been touched since the start: nothing, one would hope. */
   readonly touched: () => Promise<readonly ('file' | 'server')[]>;
@@ -28,7 +28,7 @@ export async function startCanary(): Promise<WatchedCanary> {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as { port: number };
   const isRead = async () => (await stat(file)).atime.getTime() !== longAgo.getTime();
-  await writeFile(file, await sampleFilm('ts', { width: 246, height: 66 }));
+  await writeFile(file, await sampleVideo('ts', { width: 246, height: 66 }));
   await utimes(file, longAgo, new Date());
   await readFile(file);
   if (!(await isRead())) throw new Error(`${folder}: this file system does not note when a file is read`);

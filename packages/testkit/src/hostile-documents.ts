@@ -66,7 +66,7 @@ const latin1: Record<string, string> = {
   'a JPEG XR': 'II\xbc\x01\x20\0\0\0',
   'a Photoshop document': '8BPS\0\x01\0\0\0\0\0\0',
   'a game animation of Bink': 'BIKi\0\0\0\0',
-  'a film of RealMedia': '.RMF\0\0\0\x12\0\x01',
+  'a video of RealMedia': '.RMF\0\0\0\x12\0\x01',
   'a wave': 'RIFF\x24\0\0\0WAVEfmt ',
   'an animated cursor': 'RIFF\x24\0\0\0ACONanih',
   'an icon': '\0\0\x01\0\x01\0\x10\x10',
@@ -86,7 +86,7 @@ const disguised: Record<string, (canary: Canary) => Buffer> = {
     Buffer.from(`RIFF\0\0\0\0AVI \nffconcat version 1.0\nfile '${file}'\n`, 'latin1'),
 };
 
-/** What is no photo and no film: refused, whatever its name says, and followed nowhere. */
+/** What is no photo and no video: refused, whatever its name says, and followed nowhere. */
 export const hostileDocuments: readonly HostileMedia[] = [
   ...Object.entries(plain).map(([name, text]) => document(name, (canary) => Buffer.from(text(canary)))),
   ...Object.entries(latin1).map(([name, text]) => document(name, () => Buffer.from(text.padEnd(64, '\0'), 'latin1'))),

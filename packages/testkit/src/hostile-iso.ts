@@ -1,11 +1,11 @@
 import { ftyp, isoBox } from './sample-iso.ts';
 
-/** A track of a film that is built by hand: what its codec and size are said to be, and where its pictures lie. */
+/** A track of a video that is built by hand: what its codec and size are said to be, and where its pictures lie. */
 export interface HostileTrack {
   readonly codec?: string;
   readonly width?: number;
   readonly height?: number;
-  /** What the data reference holds; unless said, that the pictures lie in the film itself. */
+  /** What the data reference holds; unless said, that the pictures lie in the video itself. */
   readonly reference?: Buffer;
   /** Boxes in place of the sample table's `stts`. */
   readonly times?: Buffer;
@@ -19,8 +19,8 @@ export function moov(tracks: readonly HostileTrack[], ...first: readonly Buffer[
   return isoBox('moov', ...first, mvhd, ...tracks.map(track));
 }
 
-/** A film of one track, without a single picture. */
-export function film(track: HostileTrack, brand = 'isom'): Buffer {
+/** A video of one track, without a single picture. */
+export function video(track: HostileTrack, brand = 'isom'): Buffer {
   return Buffer.concat([ftyp(brand), moov([track]), isoBox('mdat', Buffer.alloc(64))]);
 }
 

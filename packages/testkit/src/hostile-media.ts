@@ -1,11 +1,11 @@
 import { hostileDocuments } from './hostile-documents.ts';
-import { hostileFilms } from './hostile-films.ts';
 import { hostilePhotos } from './hostile-photos.ts';
 import { polyglots } from './hostile-polyglots.ts';
+import { hostileVideos } from './hostile-videos.ts';
 
 /** What must never be touched, and that hostile media refers to. */
 export interface Canary {
-  /** The path of a film that is none of the media's business. */
+  /** The path of a video that is none of the media's business. */
   readonly file: string;
   /** An http address, without a slash at its end. */
   readonly address: string;
@@ -24,5 +24,5 @@ export const hostileMedia: readonly HostileMedia[] = [
   ...hostileDocuments,
   ...polyglots,
   ...hostilePhotos,
-  ...hostileFilms,
+  ...hostileVideos,
 ];

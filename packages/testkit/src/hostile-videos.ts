@@ -1,5 +1,4 @@
-import { alias, nested, reference, renamed, resized, transportStream, withScript } from './hostile-film-parts.ts';
-import { film, moov, u32 } from './hostile-iso.ts';
+import { moov, u32, video } from './hostile-iso.ts';
 import {
   attachment,
   docType,
@@ -11,38 +10,39 @@ import {
   tracks,
 } from './hostile-matroska.ts';
 import type { HostileMedia } from './hostile-media.ts';
+import { alias, nested, reference, renamed, resized, transportStream, withScript } from './hostile-video-parts.ts';
 import { ftyp, isoBox } from './sample-iso.ts';
-import { made, sampleFilm } from './sample-media.ts';
+import { made, sampleVideo } from './sample-media.ts';
 
 const size = { width: 320, height: 240 };
 const MiB = 2 ** 20;
 
-/** Films that refer elsewhere, claim what is not there, are coded in ways that are not let in, or lead in circles. */
-export const hostileFilms: readonly HostileMedia[] = [
-  // References to other files and addresses: whatever the film is taken for, they are not followed.
+/** Videos that refer elsewhere, claim what is not there, are coded in ways that are not let in, or lead in circles. */
+export const hostileVideos: readonly HostileMedia[] = [
+  // References to other files and addresses: whatever the video is taken for, they are not followed.
   {
     name: 'an MP4 whose pictures lie at an address',
     found: 'mp4 320x240',
-    make: ({ address }) => film({ reference: isoBox('url ', u32(0), Buffer.from(`${address}/dref.mp4\0`)) }),
+    make: ({ address }) => video({ reference: isoBox('url ', u32(0), Buffer.from(`${address}/dref.mp4\0`)) }),
   },
   {
     name: 'an MP4 whose pictures lie in another file',
     found: 'mp4 320x240',
-    make: ({ file }) => film({ reference: isoBox('url ', u32(0), Buffer.from(`file://${file}\0`)) }),
+    make: ({ file }) => video({ reference: isoBox('url ', u32(0), Buffer.from(`file://${file}\0`)) }),
   },
   {
-    name: 'a QuickTime film whose pictures lie in another file',
+    name: 'a QuickTime video whose pictures lie in another file',
     found: 'mov 320x240',
-    make: ({ file }) => film({ reference: alias(file) }, 'qt  '),
+    make: ({ file }) => video({ reference: alias(file) }, 'qt  '),
   },
   {
-    name: 'a QuickTime film that is a reference to an address',
+    name: 'a QuickTime video that is a reference to an address',
     found: 'refused',
     make: ({ address }) =>
       Buffer.concat([ftyp('qt  '), isoBox('moov', isoBox('rmra', isoBox('rmda', reference(`${address}/rmra.mov`))))]),
   },
   {
-    name: 'a QuickTime film with references beside its track',
+    name: 'a QuickTime video with references beside its track',
     found: 'mov 320x240',
     make: ({ address }) =>
       Buffer.concat([
@@ -52,7 +52,7 @@ export const hostileFilms: readonly HostileMedia[] = [
       ]),
   },
   {
-    name: 'a Matroska film that goes on in another file',
+    name: 'a Matroska video that goes on in another file',
     found: 'refused',
     make: ({ file }) =>
       matroska('matroska', ebml('1549a966', ebml('3e83bb', Buffer.from(file)), ebml('3eb923', Buffer.alloc(16, 7)))),
@@ -78,17 +78,17 @@ export const hostileFilms: readonly HostileMedia[] = [
   {
     name: 'a WMV with a script that opens an address',
     found: 'wmv 320x240',
-    make: async ({ address }) => withScript(await sampleFilm('wmv', size), `${address}/asf`),
+    make: async ({ address }) => withScript(await sampleVideo('wmv', size), `${address}/asf`),
   },
   {
     name: 'an AVI with another file in its name',
     found: 'avi 320x240',
-    make: async ({ file }) => sampleFilm('avi', { ...size, options: ['-metadata', `title=file:${file}`] }),
+    make: async ({ file }) => sampleVideo('avi', { ...size, options: ['-metadata', `title=file:${file}`] }),
   },
   {
     name: 'an FLV whose notes hold an address',
     found: 'flv 320x240',
-    make: ({ address }) => sampleFilm('flv', { ...size, options: ['-metadata', `purl=${address}/flv`] }),
+    make: ({ address }) => sampleVideo('flv', { ...size, options: ['-metadata', `purl=${address}/flv`] }),
   },
   {
     name: 'an Ogg of nothing but a skeleton',
@@ -114,10 +114,10 @@ export const hostileFilms: readonly HostileMedia[] = [
     found: 'codec',
     make: async () => renamed(await coded('magicyuv', 'gbrp', 'avi'), 'ZZZZ'),
   },
-  { name: 'lossless Lagarith in MP4', found: 'codec', make: () => film({ codec: 'LAGS' }) },
+  { name: 'lossless Lagarith in MP4', found: 'codec', make: () => video({ codec: 'LAGS' }) },
   { name: 'a picture of TIFF in MOV', found: 'codec', make: () => coded('targa', 'bgr24', 'mov') },
-  { name: 'EXR in MOV', found: 'codec', make: () => film({ codec: 'EXR ' }, 'qt  ') },
-  { name: 'Hap in MOV', found: 'codec', make: () => film({ codec: 'Hap1' }, 'qt  ') },
+  { name: 'EXR in MOV', found: 'codec', make: () => video({ codec: 'EXR ' }, 'qt  ') },
+  { name: 'Hap in MOV', found: 'codec', make: () => video({ codec: 'Hap1' }, 'qt  ') },
   {
     name: 'MagicYUV behind the track that is shown',
     found: 'codec',
@@ -129,20 +129,20 @@ export const hostileFilms: readonly HostileMedia[] = [
   },
 
   // Sizes.
-  { name: 'an MP4 of 16000 x 16000', found: 'too_many_pixels', make: () => film({ width: 16_000, height: 16_000 }) },
-  { name: 'an MP4 of 65535 x 65535', found: 'refused', make: () => film({ width: 65_535, height: 65_535 }) },
-  { name: 'an MP4 of no pixels', found: 'broken', make: () => film({ width: 0, height: 0 }) },
+  { name: 'an MP4 of 16000 x 16000', found: 'too_many_pixels', make: () => video({ width: 16_000, height: 16_000 }) },
+  { name: 'an MP4 of 65535 x 65535', found: 'refused', make: () => video({ width: 65_535, height: 65_535 }) },
+  { name: 'an MP4 of no pixels', found: 'broken', make: () => video({ width: 0, height: 0 }) },
   { name: 'a WebM of 2^31 x 2^31', found: 'refused', make: () => matroska('webm', tracks(1, 2 ** 31, 2 ** 31)) },
   { name: 'a WebM of no pixels', found: 'refused', make: () => matroska('webm', tracks(1, 0, 0)) },
   {
     name: 'an AVI of -2^31 x 2^31 - 1, whose pictures know better',
     found: 'avi 320x240',
-    make: async () => resized(await sampleFilm('avi', size), -(2 ** 31), 2 ** 31 - 1),
+    make: async () => resized(await sampleVideo('avi', size), -(2 ** 31), 2 ** 31 - 1),
   },
 
   // A thousand tracks.
   {
-    name: 'a film of 100 honest tracks',
+    name: 'a video of 100 honest tracks',
     found: 'refused',
     make: () =>
       made([
@@ -158,7 +158,7 @@ export const hostileFilms: readonly HostileMedia[] = [
       Buffer.concat([ftyp('isom'), moov(Array.from({ length: 1000 }, () => ({}))), isoBox('mdat', Buffer.alloc(64))]),
   },
   {
-    name: 'a Matroska film of 1000 tracks',
+    name: 'a Matroska video of 1000 tracks',
     found: 'refused',
     make: () => matroska('matroska', tracks(1000, 320, 240)),
   },
@@ -215,15 +215,15 @@ export const hostileFilms: readonly HostileMedia[] = [
   {
     name: 'an MP4 of four billion times that are not there',
     found: 'refused',
-    make: () => film({ times: isoBox('stts', u32(0, 2 ** 32 - 1)) }),
+    make: () => video({ times: isoBox('stts', u32(0, 2 ** 32 - 1)) }),
   },
   {
     name: 'an MP4 of two million times',
     found: 'mp4 320x240',
-    make: () => film({ times: isoBox('stts', u32(0, 2_000_000), Buffer.alloc(16_000_000, 1)) }),
+    make: () => video({ times: isoBox('stts', u32(0, 2_000_000), Buffer.alloc(16_000_000, 1)) }),
   },
   {
-    name: 'a Matroska film of a header of 2^56 - 2',
+    name: 'a Matroska video of a header of 2^56 - 2',
     found: 'refused',
     make: () =>
       Buffer.concat([
@@ -233,29 +233,29 @@ export const hostileFilms: readonly HostileMedia[] = [
       ]),
   },
   {
-    name: 'a Matroska film whose unknown lengths nest ten thousandfold',
+    name: 'a Matroska video whose unknown lengths nest ten thousandfold',
     found: 'refused',
     make: () => Buffer.concat([docType('matroska'), Buffer.from('18538067ff'.repeat(10_000), 'hex')]),
   },
   {
-    name: 'a Matroska film of tags in tags',
+    name: 'a Matroska video of tags in tags',
     found: 'refused',
     make: () => matroska('matroska', ebml('1254c367', ebml('7373', nestedTags(1000)))),
   },
   {
-    name: 'a Matroska film whose attachments say 2^56 - 2',
+    name: 'a Matroska video whose attachments say 2^56 - 2',
     found: 'refused',
     make: () => Buffer.concat([matroska('matroska', longElement('1941a469', 2 ** 56 - 2)), tracks(1, 320, 240)]),
     zeros: 4 * MiB,
   },
   {
-    name: 'a Matroska film whose attachments do not say how long they are',
+    name: 'a Matroska video whose attachments do not say how long they are',
     found: 'refused',
     make: () => Buffer.concat([matroska('matroska', Buffer.from('1941a469ff', 'hex')), tracks(1, 320, 240)]),
     zeros: 4 * MiB,
   },
   {
-    name: 'a Matroska film of ten thousand attachments beyond its first MiB',
+    name: 'a Matroska video of ten thousand attachments beyond its first MiB',
     found: 'refused',
     make: () =>
       matroska(
@@ -266,20 +266,20 @@ export const hostileFilms: readonly HostileMedia[] = [
       ),
   },
   {
-    name: 'a Matroska film of a hundred thousand empty elements',
+    name: 'a Matroska video of a hundred thousand empty elements',
     found: 'refused',
     make: () =>
       matroska('matroska', ebml('ec', Buffer.alloc(2 * MiB)), Buffer.alloc(200_000, Buffer.from('ec80', 'hex'))),
   },
   {
-    name: 'a Matroska film whose tracks are 60 MiB of nothing',
+    name: 'a Matroska video whose tracks are 60 MiB of nothing',
     found: 'too_costly',
     make: () =>
       Buffer.concat([docType('matroska'), Buffer.from('18538067ff', 'hex'), longElement('1654ae6b', 60 * MiB)]),
     zeros: 60 * MiB,
   },
   {
-    name: 'a Matroska film of 60 attachments in attachments',
+    name: 'a Matroska video of 60 attachments in attachments',
     found: 'refused',
     make: () => matroska('matroska', nestedAttachments(60), tracks(1, 320, 240)),
   },
@@ -297,7 +297,7 @@ export const hostileFilms: readonly HostileMedia[] = [
   {
     name: 'a WMV whose header says 2^64 - 1',
     found: 'wmv 320x240',
-    make: async () => (await sampleFilm('wmv', size)).fill(0xff, 16, 24),
+    make: async () => (await sampleVideo('wmv', size)).fill(0xff, 16, 24),
   },
   {
     name: 'an FLV that begins 4 GiB later',
@@ -321,13 +321,13 @@ export const hostileFilms: readonly HostileMedia[] = [
     make: () => Buffer.alloc(MiB, Buffer.from([0, 0, 1, 0xba])),
   },
   {
-    name: 'a film of 100 MiB of zeros behind a beginning',
+    name: 'a video of 100 MiB of zeros behind a beginning',
     found: 'refused',
     make: () => Buffer.from('OggS'),
     zeros: 100 * MiB,
   },
 
-  // Sound and covers are no film.
+  // Sound and covers are no video.
   { name: 'a sound in MP4', found: 'no_picture', make: () => made([...tone, '-c:a', 'aac', '-f', 'mp4']) },
 ];
 

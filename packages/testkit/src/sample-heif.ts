@@ -84,7 +84,7 @@ export async function heif(sample: HeifSample): Promise<Buffer> {
   );
 }
 
-// A film of one frame holds all that a picture needs: the decoder's setup, and the frame.
+// A video of one frame holds all that a picture needs: the decoder's setup, and the frame.
 async function codedFrame(
   coding: HeifSample['coding'],
   { width, height }: { width: number; height: number },
@@ -95,12 +95,12 @@ async function codedFrame(
   const input = ['-f', 'lavfi', '-i', picture, '-frames:v', '1', '-pix_fmt', 'yuv420p'];
   const hevc = ['-c:v', 'libx265', '-preset', 'ultrafast', '-x265-params', 'log-level=none', '-tag:v', 'hvc1'];
   const coder = coding === 'hevc' ? hevc : ['-c:v', 'libaom-av1', '-cpu-used', '8'];
-  const film = await made([...input, ...coder, '-f', 'mp4']);
-  const frameAt = film.indexOf('mdat') + 4;
-  const setupAt = film.indexOf(coding === 'hevc' ? 'hvcC' : 'av1C') - 4;
+  const video = await made([...input, ...coder, '-f', 'mp4']);
+  const frameAt = video.indexOf('mdat') + 4;
+  const setupAt = video.indexOf(coding === 'hevc' ? 'hvcC' : 'av1C') - 4;
   return {
-    setup: film.subarray(setupAt, setupAt + film.readUInt32BE(setupAt)),
-    frame: film.subarray(frameAt, frameAt - 8 + film.readUInt32BE(frameAt - 8)),
+    setup: video.subarray(setupAt, setupAt + video.readUInt32BE(setupAt)),
+    frame: video.subarray(frameAt, frameAt - 8 + video.readUInt32BE(frameAt - 8)),
   };
 }
 

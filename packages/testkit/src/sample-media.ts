@@ -12,7 +12,7 @@ export interface Sample {
   readonly options?: readonly string[];
 }
 
-export interface FilmSample extends Sample {
+export interface VideoSample extends Sample {
   readonly seconds?: number;
   readonly sound?: boolean;
 }
@@ -30,8 +30,8 @@ const photoCoding = {
 
 const h264 = ['-c:v', 'libx264', '-preset', 'ultrafast', '-pix_fmt', 'yuv420p'];
 
-/** How ffmpeg codes a film of each type. */
-const filmCoding = {
+/** How ffmpeg codes a video of each type. */
+const videoCoding = {
   mp4: [...h264, '-c:a', 'aac', '-f', 'mp4'],
   mov: [...h264, '-c:a', 'aac', '-f', 'mov'],
   '3gp': ['-c:v', 'mpeg4', '-c:a', 'aac', '-f', '3gp'],
@@ -50,22 +50,22 @@ export function samplePhoto(type: keyof typeof photoCoding, { width, height, opt
   return made([...picture(width, height, 1), '-frames:v', '1', ...photoCoding[type], ...options]);
 }
 
-/** A film of a second, with sound unless told otherwise, made by the system's ffmpeg. */
-export function sampleFilm(
-  type: keyof typeof filmCoding,
-  { width, height, seconds = 1, sound = true, options = [] }: FilmSample,
+/** A video of a second, with sound unless told otherwise, made by the system's ffmpeg. */
+export function sampleVideo(
+  type: keyof typeof videoCoding,
+  { width, height, seconds = 1, sound = true, options = [] }: VideoSample,
 ): Promise<Buffer> {
   const tone = sound ? ['-f', 'lavfi', '-i', `sine=duration=${seconds}`] : [];
-  return made([...picture(width, height, seconds), ...tone, ...filmCoding[type], ...options]);
+  return made([...picture(width, height, seconds), ...tone, ...videoCoding[type], ...options]);
 }
 
 const bars = "lum='if(gt(mod(X+N*8,40),20),235,16)':cb=128:cr=128";
 
 /**
- * A film of upright bars that move, woven of two half pictures each: lines that are neighbours differ, as they do in no
+ * A video of upright bars that move, woven of two half pictures each: lines that are neighbours differ, as they do in no
  * whole picture of it. Whether its frames say that they are interlaced, and what it is coded as, is told by `options`.
  */
-export function wovenFilm(...options: readonly string[]): Promise<Buffer> {
+export function wovenVideo(...options: readonly string[]): Promise<Buffer> {
   const woven = `nullsrc=size=160x120:rate=50:duration=1,geq=${bars.replaceAll(',', '\\,')},interlace=scan=tff:lowpass=off`;
   return made(['-f', 'lavfi', '-i', woven, '-pix_fmt', 'yuv420p', ...options]);
 }

@@ -1,12 +1,12 @@
 import { deflateSync } from 'node:zlib';
 import { ftyp, isoBox } from './sample-iso.ts';
 
-/** A film with a matrix [a, b, c, d] in the header of its first track: what players do to its pictures. */
-export function withMatrix(film: Buffer, [a, b, c, d]: readonly [number, number, number, number]): Buffer {
+/** A video with a matrix [a, b, c, d] in the header of its first track: what players do to its pictures. */
+export function withMatrix(video: Buffer, [a, b, c, d]: readonly [number, number, number, number]): Buffer {
   // The header ends with the matrix and the size.
-  const header = film.indexOf('tkhd') - 4;
-  const matrixAt = header + film.readUInt32BE(header) - 44;
-  const edited = Buffer.from(film);
+  const header = video.indexOf('tkhd') - 4;
+  const matrixAt = header + video.readUInt32BE(header) - 44;
+  const edited = Buffer.from(video);
   [a, b, 0, c, d, 0].forEach((value, n) => {
     edited.writeInt32BE(value * 0x10000, matrixAt + n * 4);
   });
@@ -16,31 +16,31 @@ export function withMatrix(film: Buffer, [a, b, c, d]: readonly [number, number,
 /** How a camera says that it was turned clockwise by so many degrees. */
 export const turnedBy = { 90: [0, 1, -1, 0], 180: [-1, 0, 0, -1], 270: [0, -1, 1, 0] } as const;
 
-/** A film that is of another brand, by the same bytes otherwise. */
-export function withBrands(film: Buffer, major: string, ...compatible: readonly string[]): Buffer {
+/** A video that is of another brand, by the same bytes otherwise. */
+export function withBrands(video: Buffer, major: string, ...compatible: readonly string[]): Buffer {
   const mine = ftyp(major, ...compatible);
-  const room = film.readUInt32BE(0) - mine.length;
-  if (room < 8) throw new RangeError('too many brands for this film');
-  return Buffer.concat([mine, isoBox('free', Buffer.alloc(room - 8)), film.subarray(mine.length + room)]);
+  const room = video.readUInt32BE(0) - mine.length;
+  if (room < 8) throw new RangeError('too many brands for this video');
+  return Buffer.concat([mine, isoBox('free', Buffer.alloc(room - 8)), video.subarray(mine.length + room)]);
 }
 
-/** A film of before the brands: its first box means nothing. */
-export function withoutBrands(film: Buffer): Buffer {
-  const edited = Buffer.from(film);
+/** A video of before the brands: its first box means nothing. */
+export function withoutBrands(video: Buffer): Buffer {
+  const edited = Buffer.from(video);
   edited.write('free', 4, 'latin1');
   return edited;
 }
 
-/** A sequence of pictures without a directory of pictures: a film whose track says that it shows pictures. */
-export function asPictureSequence(film: Buffer, major: string, ...compatible: readonly string[]): Buffer {
-  const edited = withBrands(film, major, ...compatible);
+/** A sequence of pictures without a directory of pictures: a video whose track says that it shows pictures. */
+export function asPictureSequence(video: Buffer, major: string, ...compatible: readonly string[]): Buffer {
+  const edited = withBrands(video, major, ...compatible);
   edited.write('pict', edited.indexOf('vide', edited.indexOf('hdlr')), 'latin1');
   return edited;
 }
 
-/** A film whose pictures lie in a box with a size of 64 bits; ffmpeg leaves the room for it. */
-export function withLongMdat(film: Buffer): Buffer {
-  const edited = Buffer.from(film);
+/** A video whose pictures lie in a box with a size of 64 bits; ffmpeg leaves the room for it. */
+export function withLongMdat(video: Buffer): Buffer {
+  const edited = Buffer.from(video);
   const at = edited.indexOf('mdat') - 4;
   const size = edited.readUInt32BE(at);
   if (edited.toString('latin1', at - 4, at) !== 'free') throw new Error('no room before the pictures');
@@ -50,14 +50,14 @@ export function withLongMdat(film: Buffer): Buffer {
   return edited;
 }
 
-/** A film whose index, at its end, is compressed as QuickTime 3 did. */
-export function withCompressedIndex(film: Buffer): Buffer {
-  const at = film.lastIndexOf('moov') - 4;
-  const moov = film.subarray(at);
+/** A video whose index, at its end, is compressed as QuickTime 3 did. */
+export function withCompressedIndex(video: Buffer): Buffer {
+  const at = video.lastIndexOf('moov') - 4;
+  const moov = video.subarray(at);
   const size = Buffer.alloc(4);
   size.writeUInt32BE(moov.length);
   const compressed = isoBox('cmov', isoBox('dcom', Buffer.from('zlib')), isoBox('cmvd', size, deflateSync(moov)));
-  return Buffer.concat([film.subarray(0, at), isoBox('moov', compressed)]);
+  return Buffer.concat([video.subarray(0, at), isoBox('moov', compressed)]);
 }
 
 /** A transport stream with 16 bytes of checksum after each packet. */
@@ -97,14 +97,14 @@ function oggChecksum(page: Buffer): number {
   return crc >>> 0;
 }
 
-/** A film that says that its pictures are coded in another way, for which nothing here has an encoder. */
-export function withCodecTag(film: Buffer, tag: string, other: string): Buffer {
-  return Buffer.from(film.toString('latin1').replaceAll(tag, other), 'latin1');
+/** A video that says that its pictures are coded in another way, for which nothing here has an encoder. */
+export function withCodecTag(video: Buffer, tag: string, other: string): Buffer {
+  return Buffer.from(video.toString('latin1').replaceAll(tag, other), 'latin1');
 }
 
-/** A film of Windows Media 8 that says that it is one of Windows Media 9, whose sequence header is 4 bytes long. */
-export function asWindowsMedia9(film: Buffer): Buffer {
-  const edited = withCodecTag(film, 'WMV2', 'WMV3');
+/** A video of Windows Media 8 that says that it is one of Windows Media 9, whose sequence header is 4 bytes long. */
+export function asWindowsMedia9(video: Buffer): Buffer {
+  const edited = withCodecTag(video, 'WMV2', 'WMV3');
   // BITMAPINFOHEADER: its size with what follows it, 44, and the tag 16 bytes on.
   const at = edited.indexOf(Buffer.from([44, 0, 0, 0]));
   if (edited.toString('latin1', at + 16, at + 20) !== 'WMV3') throw new Error('no such header');

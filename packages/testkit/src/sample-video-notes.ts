@@ -65,17 +65,17 @@ function behindUnits(stream: Buffer, isMeant: (firstByte: number) => boolean, ad
 
 const startCode = Buffer.from([0, 0, 1]);
 
-/** A film whose index, at its end, holds notes too, and which has some behind it: in boxes of all kinds. */
-export function withBoxNotes(film: Buffer, note: string): Buffer {
+/** A video whose index, at its end, holds notes too, and which has some behind it: in boxes of all kinds. */
+export function withBoxNotes(video: Buffer, note: string): Buffer {
   const text = Buffer.from(note);
   const counted = Buffer.concat([Buffer.from([0, text.length, 0x15, 0xc7]), text]);
   const own = isoBox('uuid', Buffer.alloc(16, 7), text);
   const user = isoBox('udta', isoBox('\xa9xyz', counted), isoBox('\xa9cmt', counted), isoBox('XMP_', text));
   const about = isoBox('meta', Buffer.alloc(4), isoBox('xml ', Buffer.alloc(4), text));
-  const at = film.lastIndexOf('moov') - 4;
-  const moov = isoBox('moov', film.subarray(at + 8), user, about, own, isoBox('free', text));
+  const at = video.lastIndexOf('moov') - 4;
+  const moov = isoBox('moov', video.subarray(at + 8), user, about, own, isoBox('free', text));
   const behind = [own, about, user, isoBox('free', text), isoBox('skip', text), isoBox('wide', text)];
-  return Buffer.concat([film.subarray(0, at), moov, ...behind]);
+  return Buffer.concat([video.subarray(0, at), moov, ...behind]);
 }
 
 /** An AVI with a note in a chunk that says that it means nothing. */
@@ -83,9 +83,9 @@ export function withJunkNotes(avi: Buffer, note: string): Buffer {
   const text = Buffer.from(note.padEnd(note.length + (note.length % 2)));
   const chunk = Buffer.concat([Buffer.from('JUNK'), Buffer.alloc(4), text]);
   chunk.writeUInt32LE(text.length, 4);
-  const film = Buffer.concat([avi, chunk]);
-  film.writeUInt32LE(film.length - 8, 4);
-  return film;
+  const video = Buffer.concat([avi, chunk]);
+  video.writeUInt32LE(video.length - 8, 4);
+  return video;
 }
 
 /** A program stream that ends with notes in packets of padding and of private data (ISO/IEC 13818-1 table 2-22). */
@@ -95,7 +95,7 @@ export function withPacketNotes(stream: Buffer, note: string): Buffer {
   return Buffer.concat([stream, packet(0xbe), packet(0xbf)]);
 }
 
-/** A Matroska film with a note behind its end, in an element that means nothing (RFC 8794 section 11.3.2). */
-export function withVoidNotes(film: Buffer, note: string): Buffer {
-  return Buffer.concat([film, Buffer.from([0xec, 0x80 | note.length]), Buffer.from(note, 'latin1')]);
+/** A Matroska video with a note behind its end, in an element that means nothing (RFC 8794 section 11.3.2). */
+export function withVoidNotes(video: Buffer, note: string): Buffer {
+  return Buffer.concat([video, Buffer.from([0xec, 0x80 | note.length]), Buffer.from(note, 'latin1')]);
 }

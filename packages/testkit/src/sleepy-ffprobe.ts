@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { waitUntil } from './wait-until.ts';
 
-/** An ffprobe that hangs the first time it is called to look at a film, and is the system's own from then on. */
+/** An ffprobe that hangs the first time it is called to look at a video, and is the system's own from then on. */
 export interface SleepyFfprobe extends AsyncDisposable {
   /** A PATH in which it comes first. */
   readonly path: string;

@@ -2,17 +2,17 @@ import type { Provider } from '@echodrop/identity-provider/provider';
 import type { Metrics } from '@echodrop/service/metrics';
 
 interface Asker {
-  isLeftAlone(provider: Provider): boolean;
+  isCircuitOpen(provider: Provider): boolean;
 }
 
 /** Tells which of `known` are left alone when the metrics are asked for: of one that nobody asks about, no answer says that its time is over. */
-export function tellLeftAlone(metrics: Metrics, known: Iterable<Provider>, asker: Asker): void {
+export function registerCircuitMetrics(metrics: Metrics, known: Iterable<Provider>, asker: Asker): void {
   const helps = {
-    echodrop_provider_left_alone: 'Whether an identity provider is left alone now because it kept failing.',
+    echodrop_provider_circuit_open: 'Whether an identity provider is left alone now because it kept failing.',
   };
-  metrics.asked(helps, 'provider', async () =>
+  metrics.gaugesOnScrape(helps, 'provider', async () =>
     [...known].map((provider) => {
-      const values = { echodrop_provider_left_alone: asker.isLeftAlone(provider) ? 1 : 0 };
+      const values = { echodrop_provider_circuit_open: asker.isCircuitOpen(provider) ? 1 : 0 };
       return { of: provider.advertised, values };
     }),
   );

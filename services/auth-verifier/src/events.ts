@@ -2,10 +2,10 @@ import type { ProviderUser, Verdict } from '@echodrop/contracts/verification';
 import type { Provider } from '@echodrop/identity-provider/provider';
 import type { Log } from '@echodrop/service/log';
 import type { Metrics } from '@echodrop/service/metrics';
-import { tellSpan } from '@echodrop/service/trace';
+import { setSpanAttributes } from '@echodrop/service/trace';
 
 /** Where a verdict came from: the provider or the cache; or from us, since the scheme is not spoken, the proof is a replay, or the provider is left alone. */
-export type VerdictSource = 'provider' | 'cache' | 'scheme' | 'replay' | 'left_alone';
+export type VerdictSource = 'provider' | 'cache' | 'scheme' | 'replay' | 'circuit_open';
 
 /** What happens in the auth-verifier, as log lines and metrics. */
 export class VerifierEvents {
@@ -15,14 +15,14 @@ export class VerifierEvents {
 
   constructor(log: Log, metrics: Metrics) {
     this.#log = log;
-    this.#verifications = metrics.counter(
-      'echodrop_verifications_total',
-      'Verdicts, by what they were and where they came from.',
-      ['provider', 'outcome', 'source'],
-    );
+    this.#verifications = metrics.counter('echodrop_verifications_total', 'Verdicts by provider, outcome and source.', [
+      'provider',
+      'outcome',
+      'source',
+    ]);
     this.#seconds = metrics.histogram(
       'echodrop_provider_seconds',
-      'From the question to the answer of an identity provider.',
+      'Duration of requests to identity providers.',
       ['provider', 'outcome'],
       [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
     );
@@ -31,25 +31,28 @@ export class VerifierEvents {
   /** `seconds` where the provider was asked. */
   answered({ advertised: provider }: Provider, { outcome }: Verdict, source: VerdictSource, seconds?: number): void {
     this.#verifications.inc({ provider, outcome, source });
-    tellSpan({ 'echodrop.provider': provider, 'echodrop.outcome': outcome, 'echodrop.source': source });
+    setSpanAttributes({ 'echodrop.provider': provider, 'echodrop.outcome': outcome, 'echodrop.source': source });
     if (seconds !== undefined) this.#seconds.observe({ provider, outcome }, seconds);
-    this.#log[outcome === 'verified' ? 'debug' : 'info']({ provider, outcome, source, seconds }, 'answered');
+    this.#log[outcome === 'verified' ? 'debug' : 'info']({ provider, outcome, source, seconds }, 'Verdict given');
   }
 
   forgotten({ provider, subject }: ProviderUser): void {
-    this.#log.info({ provider, subject }, 'user forgotten');
+    this.#log.info({ provider, subject }, 'Discarded the cached verdicts of a user');
   }
 
   /** `error` is told by its message alone: what it carries may hold a header that was sent. */
   providerFailed({ advertised: provider }: Provider, error: unknown): void {
-    this.#log.warn({ provider, reason: error instanceof Error ? error.message : 'unknown' }, 'provider failed');
+    this.#log.warn(
+      { provider, reason: error instanceof Error ? error.message : 'unknown' },
+      'Identity provider request failed',
+    );
   }
 
-  providerLeftAlone({ advertised: provider }: Provider, ms: number): void {
-    this.#log.warn({ provider, seconds: ms / 1000 }, 'provider keeps failing and is left alone');
+  circuitOpened({ advertised: provider }: Provider, ms: number): void {
+    this.#log.warn({ provider, seconds: ms / 1000 }, 'Identity provider circuit opened');
   }
 
-  providerAskedAgain({ advertised: provider }: Provider): void {
-    this.#log.info({ provider }, 'provider answers again');
+  circuitClosed({ advertised: provider }: Provider): void {
+    this.#log.info({ provider }, 'Identity provider circuit closed');
   }
 }

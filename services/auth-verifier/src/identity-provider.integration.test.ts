@@ -9,8 +9,8 @@ import { Metrics } from '@echodrop/service/metrics';
 import { Secret } from '@echodrop/service/secret';
 import { waitUntil } from '@echodrop/testkit/wait-until';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { registerCircuitMetrics } from './circuit-metrics.ts';
 import { IdentityProviders } from './identity-provider.ts';
-import { tellLeftAlone } from './tell-left-alone.ts';
 
 const timeoutMs = 400;
 const authorization = 'OAuth oauth_token="hunter2"';
@@ -28,8 +28,8 @@ beforeEach(async () => {
   news = [];
   const told = {
     providerFailed: (_: unknown, error: unknown) => failures.push((error as Error).message),
-    providerLeftAlone: (_: unknown, ms: number) => news.push(`left alone for ${ms} ms`),
-    providerAskedAgain: () => news.push('asked again'),
+    circuitOpened: (_: unknown, ms: number) => news.push(`left alone for ${ms} ms`),
+    circuitClosed: () => news.push('asked again'),
   };
   providers = new IdentityProviders({ timeoutMs, userIdSecret: new Secret('a secret of this test'), told });
 });
@@ -168,10 +168,10 @@ test('where one sender alone asks, one that is back is found within twenty secon
   expect((await ask()).outcome).toBe('verified');
 });
 
-async function toldLeftAlone(): Promise<string | undefined> {
+async function circuitGauge(): Promise<string | undefined> {
   const metrics = new Metrics('auth-verifier');
-  tellLeftAlone(metrics, [standIn.provider], providers);
-  return /^echodrop_provider_left_alone\{.*\} (\d)$/m.exec((await metrics.exposition()).text)?.[1];
+  registerCircuitMetrics(metrics, [standIn.provider], providers);
+  return /^echodrop_provider_circuit_open\{.*\} (\d)$/m.exec((await metrics.exposition()).text)?.[1];
 }
 
 test('one that has answered again, if without a verdict, is left alone only after ten new senders', async () => {
@@ -189,14 +189,14 @@ test('one that has answered again, if without a verdict, is left alone only afte
 
 test('that it is left alone is told for as long as it is, also where nobody asks any more', async () => {
   vi.useFakeTimers({ toFake: ['Date'] });
-  expect(await toldLeftAlone()).toBe('0');
+  expect(await circuitGauge()).toBe('0');
   standIn.behaviour = says(500);
   await asked(10);
-  expect(await toldLeftAlone()).toBe('1');
+  expect(await circuitGauge()).toBe('1');
   vi.setSystemTime(Date.now() + 9999);
-  expect(await toldLeftAlone()).toBe('1');
+  expect(await circuitGauge()).toBe('1');
   vi.setSystemTime(Date.now() + 1);
-  expect(await toldLeftAlone()).toBe('0');
+  expect(await circuitGauge()).toBe('0');
 });
 
 test('failures for nine senders in a row do not matter', async () => {
@@ -233,7 +233,7 @@ test('that too many ask at once is no failure of the provider', async () => {
   await using patient = new IdentityProviders({
     timeoutMs: 10_000,
     userIdSecret: new Secret('of this test'),
-    told: { providerFailed: () => {}, providerLeftAlone: () => {}, providerAskedAgain: () => {} },
+    told: { providerFailed: () => {}, circuitOpened: () => {}, circuitClosed: () => {} },
   });
   const all = Array.from({ length: 300 }, (_, index) =>
     patient.ask(standIn.provider, `OAuth oauth_token="${index}"`, '192.0.2.1'),
@@ -262,7 +262,7 @@ test('while one question finds out whether a provider is back, others are answer
   const probe = ask();
   await waitUntil('the question', 5000, async () => standIn.questions.length === 11);
   expect(await ask()).toEqual({ outcome: 'provider_unavailable', retryAfterSeconds: 1 });
-  expect(await toldLeftAlone()).toBe('1');
+  expect(await circuitGauge()).toBe('1');
   answer();
   expect(await probe).toMatchObject({ outcome: 'verified' });
   expect(await ask()).toMatchObject({ outcome: expect.any(String) });

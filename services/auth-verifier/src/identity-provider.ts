@@ -28,8 +28,8 @@ interface ProviderNews {
   /** Why a provider could not say. */
   providerFailed(provider: Provider, error: unknown): void;
   /** Nobody is sent to a provider for so many milliseconds. */
-  providerLeftAlone(provider: Provider, ms: number): void;
-  providerAskedAgain(provider: Provider): void;
+  circuitOpened(provider: Provider, ms: number): void;
+  circuitClosed(provider: Provider): void;
 }
 
 /** What became of a question. */
@@ -85,7 +85,7 @@ export class IdentityProviders implements AsyncDisposable {
   }
 
   /** Whether questions to `provider` are kept away now because it failed. */
-  isLeftAlone(provider: Provider): boolean {
+  isCircuitOpen(provider: Provider): boolean {
     return this.#gates.get(provider)?.isShut ?? false;
   }
 
@@ -125,8 +125,8 @@ export class IdentityProviders implements AsyncDisposable {
     if (known) return known;
     const { told } = this.#asking;
     const gate = new ProviderGate({
-      opened: (ms) => told.providerLeftAlone(provider, ms),
-      closed: () => told.providerAskedAgain(provider),
+      opened: (ms) => told.circuitOpened(provider, ms),
+      closed: () => told.circuitClosed(provider),
     });
     this.#gates.set(provider, gate);
     return gate;

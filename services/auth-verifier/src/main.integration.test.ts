@@ -65,7 +65,7 @@ test('the whole process: verifies over its wire, serves without its cache, tells
   expect((await ops('/readyz')).status).toBe(200);
   expect(await (await ops('/metrics')).text()).toContain('echodrop_provider_seconds_bucket');
 
-  await waitUntil('a line on Redis', 2000, async () => log.includes('redis is out of reach'));
+  await waitUntil('a line on Redis', 2000, async () => log.includes('Redis unreachable'));
   service.kill();
   const { exitCode, stderr } = await service;
   expect([exitCode, stderr]).toEqual([0, '']);

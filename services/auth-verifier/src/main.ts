@@ -6,13 +6,13 @@ import { listen } from '@echodrop/service/http-server';
 import { cacheRedisUrl, connectRedis, impatient } from '@echodrop/service/redis';
 import { runService } from '@echodrop/service/run-service';
 import { CacheKeys } from './cache-keys.ts';
+import { registerCircuitMetrics } from './circuit-metrics.ts';
 import { Claims } from './claims.ts';
 import { readConfig } from './config.ts';
 import { VerifierEvents } from './events.ts';
 import { IdentityProviders } from './identity-provider.ts';
 import { KeptVerdicts } from './kept-verdict.ts';
 import { KnownProviders } from './known-providers.ts';
-import { tellLeftAlone } from './tell-left-alone.ts';
 import { VerdictCache } from './verdict-cache.ts';
 import { Verifier } from './verify.ts';
 
@@ -40,7 +40,7 @@ await runService('auth-verifier', readConfig, async ({ config, log, metrics, par
       told: events,
     }),
   );
-  tellLeftAlone(metrics, known, providers);
+  registerCircuitMetrics(metrics, known, providers);
   const claims = new Claims(keys, config.VERDICT_REUSE);
   const verifier = parts.use(new Verifier({ known, claims, cache, providers, events }));
   const server = verificationServer({
@@ -53,5 +53,5 @@ await runService('auth-verifier', readConfig, async ({ config, log, metrics, par
   observeRequests(server, metrics, ({ url }) => verificationRoute(url));
   const { HOST: host, PORT: port, SHUTDOWN_GRACE_SECONDS: graceSeconds } = config;
   parts.use(await listen(server, { host, port, stopping, graceSeconds }));
-  log.info({ host, port }, 'listening');
+  log.info({ host, port }, 'Listening');
 });

@@ -35,8 +35,8 @@ test.each(plays)('%s: %s', async (profile, _text, row) => {
     userIdSecret: new Secret('a secret of this test'),
     told: {
       providerFailed: (_, error) => failures.push((error as Error).message),
-      providerLeftAlone: () => {},
-      providerAskedAgain: () => {},
+      circuitOpened: () => {},
+      circuitClosed: () => {},
     },
   });
   // Another token each time: one that was told 429 would not be asked about again. Another address: the breaker counts it once.

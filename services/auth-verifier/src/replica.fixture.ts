@@ -10,12 +10,12 @@ import type { RedisClient } from '@echodrop/service/redis-client';
 import { Secret } from '@echodrop/service/secret';
 import { CacheKeys } from './cache-keys.ts';
 import { lookUp } from './cache-scripts.ts';
+import { registerCircuitMetrics } from './circuit-metrics.ts';
 import { Claims, type Reuse } from './claims.ts';
 import { VerifierEvents } from './events.ts';
 import { IdentityProviders } from './identity-provider.ts';
 import { KeptVerdicts } from './kept-verdict.ts';
 import { KnownProviders } from './known-providers.ts';
-import { tellLeftAlone } from './tell-left-alone.ts';
 import { VerdictCache } from './verdict-cache.ts';
 import { Verifier } from './verify.ts';
 
@@ -59,7 +59,7 @@ export class Replica implements AsyncDisposable {
     const asker = this.#parts.use(
       new IdentityProviders({ timeoutMs, userIdSecret: new Secret('a secret of this test'), told: events }),
     );
-    tellLeftAlone(this.metrics, known, asker);
+    registerCircuitMetrics(this.metrics, known, asker);
     const times = { verifiedSeconds, refusedSeconds: 10, leaseMs: timeoutMs + 500 };
     const redis = settings.slowMs ? slowed(this.redis, settings.slowMs) : this.redis;
     const cache = new VerdictCache(redis, keys, kept, reuse, times);

@@ -4,7 +4,7 @@ import { Secret } from '@echodrop/service/secret';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { IdentityProviders } from './identity-provider.ts';
 
-const told = { providerFailed: () => {}, providerLeftAlone: () => {}, providerAskedAgain: () => {} };
+const told = { providerFailed: () => {}, circuitOpened: () => {}, circuitClosed: () => {} };
 
 let standIn: StandInProvider;
 let providers: IdentityProviders;

@@ -275,10 +275,10 @@ test('what was not asked is told as such, with its provider', async () => {
   for (const [labels, count] of [
     ['outcome="refused",source="scheme"', 1],
     ['outcome="provider_unavailable",source="provider"', 10],
-    ['outcome="provider_unavailable",source="left_alone"', 2],
+    ['outcome="provider_unavailable",source="circuit_open"', 2],
   ] as const)
     expect(text).toContain(`echodrop_verifications_total{${provider},${labels},service="auth-verifier"} ${count}\n`);
-  expect(text).toContain(`echodrop_provider_left_alone{${provider},service="auth-verifier"} 1\n`);
+  expect(text).toContain(`echodrop_provider_circuit_open{${provider},service="auth-verifier"} 1\n`);
   expect(text).toContain(
     `echodrop_provider_seconds_count{service="auth-verifier",${provider},outcome="provider_unavailable"} 10\n`,
   );

@@ -125,7 +125,7 @@ export class Verifier implements AsyncDisposable {
     const authorization =
       credentials.version === 2 ? credentials.authorization : signed(provider.advertised, credentials);
     const asked = await this.#parts.providers.ask(provider, authorization, clientAddress);
-    const source = asked.seconds === undefined ? 'left_alone' : 'provider';
+    const source = asked.seconds === undefined ? 'circuit_open' : 'provider';
     this.#parts.events.answered(provider, asked.verdict, source, asked.seconds);
     return asked;
   }

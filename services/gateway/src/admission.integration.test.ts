@@ -2,7 +2,7 @@ import type { ProbeKind } from '@echodrop/contracts/probe';
 import { createLog } from '@echodrop/service/log';
 import { connectRedis, impatient } from '@echodrop/service/redis';
 import { Secret } from '@echodrop/service/secret';
-import { sampleFilm, samplePhoto } from '@echodrop/testkit/sample-media';
+import { samplePhoto, sampleVideo } from '@echodrop/testkit/sample-media';
 import { type RunningRedis, startRedis } from '@echodrop/testkit/start-redis';
 import { waitUntil } from '@echodrop/testkit/wait-until';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
@@ -27,7 +27,7 @@ beforeAll(async () => {
 afterAll(() => parts.disposeAsync());
 beforeEach(async () => {
   await redis.command('FLUSHALL');
-  backlogs = { photos: { waiting: 0, oldestMs: 0 }, films: { waiting: 0, oldestMs: 0 } };
+  backlogs = { photos: { waiting: 0, oldestMs: 0 }, videos: { waiting: 0, oldestMs: 0 } };
   uncounted = [];
 });
 
@@ -94,18 +94,18 @@ test.each([
 
 test('where both queues are too old, what needs neither is let in: a JPEG, and no media at all', async () => {
   const old = { waiting: 3, oldestMs: 5001 };
-  backlogs = { photos: old, films: old };
+  backlogs = { photos: old, videos: old };
   using admitted = (await admission()).admit();
   await admitted.withMedia(await samplePhoto('jpg', { width: 8, height: 8 }));
   await admitted.withMedia(Buffer.from('no media at all'));
 });
 
-test('where the queue of films is too old, a film is refused by its first bytes, and a photo is not', async () => {
-  backlogs = { ...backlogs, films: { waiting: 3, oldestMs: 5001 } };
+test('where the queue of videos is too old, a video is refused by its first bytes, and a photo is not', async () => {
+  backlogs = { ...backlogs, videos: { waiting: 3, oldestMs: 5001 } };
   using admitted = (await admission()).admit();
   await admitted.withMedia(await samplePhoto('png', { width: 8, height: 8 }));
-  const film = await sampleFilm('mp4', { width: 64, height: 48 });
-  expect(await refusalOf(admitted.withMedia(film))).toMatchObject({ reason: 'overloaded' });
+  const video = await sampleVideo('mp4', { width: 64, height: 48 });
+  expect(await refusalOf(admitted.withMedia(video))).toMatchObject({ reason: 'overloaded' });
 });
 
 test('a user may have so many uploads at once, by provider and subject', async () => {

@@ -106,7 +106,7 @@ export class AdmittedUpload implements Disposable {
   readonly withMedia = async (first: Buffer): Promise<void> => {
     const type = mediaTypeOf(first);
     if (type === undefined || type === 'jpg') return;
-    await this.#deps.queues.requireRoom(isPhoto(type) ? 'photos' : 'films');
+    await this.#deps.queues.requireRoom(isPhoto(type) ? 'photos' : 'videos');
   };
 
   [Symbol.dispose](): void {

@@ -2,7 +2,7 @@ import type { Probe } from '@echodrop/media/probe-outcome';
 import type { UnsupportedReason } from '@echodrop/media/unsupported';
 import type { Log } from '@echodrop/service/log';
 import type { Metrics } from '@echodrop/service/metrics';
-import { tellSpan } from '@echodrop/service/trace';
+import { setSpanAttributes } from '@echodrop/service/trace';
 import type { Format } from './answer.ts';
 import { type Reason, refusals } from './refusals.ts';
 import { type SlotLimit, slotLimits } from './slots.ts';
@@ -45,8 +45,12 @@ export class GatewayEvents {
   constructor(log: Log, metrics: Metrics) {
     this.#log = log;
     const labels = ['version', 'format', 'outcome'] as const;
-    this.#uploads = metrics.counter('echodrop_uploads_total', 'Uploads that ended, by how.', labels);
-    this.#running = metrics.gauge('echodrop_uploads_running', 'Uploads that run now.');
+    this.#uploads = metrics.counter(
+      'echodrop_uploads_total',
+      'Finished uploads by version, format and outcome.',
+      labels,
+    );
+    this.#running = metrics.gauge('echodrop_uploads_in_flight', 'Uploads in flight.');
     // So that the first failure is seen as an increase.
     for (const version of [1, 2]) {
       for (const format of ['xml', 'json']) {
@@ -55,41 +59,54 @@ export class GatewayEvents {
     }
     this.#seconds = metrics.histogram(
       'echodrop_upload_seconds',
-      'From the first header to the answer.',
+      'Upload duration from the request line to the response.',
       ['version', 'outcome'],
       uploadSeconds,
     );
     this.#answerSeconds = metrics.histogram(
       'echodrop_upload_answer_seconds',
-      'Of published uploads, from the last byte of the form to the answer.',
+      'Published uploads: time from the last request byte to the response.',
       ['version'],
       answerSeconds,
     );
     this.#bytes = metrics.counter('echodrop_published_bytes_total', 'Bytes of published media.');
-    this.#orphans = metrics.counter('echodrop_orphaned_media_total', 'Media left to the sweeper.');
+    this.#orphans = metrics.counter(
+      'echodrop_orphaned_media_total',
+      'Media that could not be discarded; the sweep removes it.',
+    );
     this.#unadmitted = metrics.counter(
       'echodrop_admission_refused_total',
       'Uploads and own requests refused before verification, by exhausted limit.',
       ['limit'],
     );
     for (const limit of slotLimits) this.#unadmitted.inc({ limit }, 0);
-    this.#uncounted = metrics.counter('echodrop_uncounted_uploads_total', 'Limits that could not be asked for.');
-    this.#unasked = metrics.counter('echodrop_unasked_renditions_total', 'Uploads whose renditions wait for a view.');
+    this.#uncounted = metrics.counter(
+      'echodrop_rate_limit_bypassed_total',
+      'Uploads admitted without rate limiting because Redis was unavailable.',
+    );
+    this.#unasked = metrics.counter(
+      'echodrop_rendition_enqueue_failures_total',
+      'Uploads whose renditions could not be enqueued; the first view enqueues them.',
+    );
     this.#unlisted = metrics.counter(
       'echodrop_unlisted_uploads_total',
-      'Uploads that no list shows until a repeat or the sweep adds them.',
+      'Published uploads whose list entries could not be written.',
     );
     this.#relisted = metrics.counter(
       'echodrop_relisted_uploads_total',
-      'Published uploads without list entries that a repeat added.',
+      'Published uploads whose missing list entries a repeated upload added.',
     );
     this.#comparesChecksums = metrics.gauge(
-      'echodrop_store_compares_checksums',
-      'Whether the store refuses bytes that changed on their way: 1 or 0.',
+      'echodrop_store_verifies_checksums',
+      '1 if the object store verifies checksums of writes, 0 if not.',
     );
     // No series until it is known.
     this.#comparesChecksums.remove();
-    this.#found = metrics.counter('echodrop_probe_found_total', 'What media was found to be', ['found']);
+    this.#found = metrics.counter(
+      'echodrop_probe_results_total',
+      'Probed media by type, or by the reason it is unsupported.',
+      ['result'],
+    );
   }
 
   uploadBegan(): void {
@@ -99,19 +116,23 @@ export class GatewayEvents {
   uploadEnded({ seconds, error, ...end }: UploadEnd): void {
     const { version, format, outcome, bytes } = end;
     this.#running.dec();
-    tellSpan({ 'echodrop.outcome': outcome, 'echodrop.media.id': end.mediaId, 'echodrop.media.key': end.mediaKey });
+    setSpanAttributes({
+      'echodrop.outcome': outcome,
+      'echodrop.media.id': end.mediaId,
+      'echodrop.media.key': end.mediaKey,
+    });
     this.#uploads.inc({ version, format, outcome });
     this.#seconds.observe({ version, outcome }, seconds);
     if (outcome === 'published' && end.answerSeconds !== undefined)
       this.#answerSeconds.observe({ version }, end.answerSeconds);
     if (bytes !== undefined) this.#bytes.inc(bytes);
-    if (outcome === 'unavailable') this.#log.error({ ...end, seconds, err: error }, 'upload failed');
-    else this.#log.info({ ...end, seconds }, 'upload ended');
+    if (outcome === 'unavailable') this.#log.error({ ...end, seconds, err: error }, 'Upload failed');
+    else this.#log.info({ ...end, seconds }, 'Upload finished');
   }
 
   /** Media was probed here, without a probe-worker. */
   mediaProbed(probe: Probe): void {
-    this.#found.inc({ found: probe.outcome === 'media' ? probe.type : probe.why });
+    this.#found.inc({ result: probe.outcome === 'media' ? probe.type : probe.why });
   }
 
   /** A request was refused before anything of it was read. */
@@ -122,42 +143,42 @@ export class GatewayEvents {
   /** An upload was let in without being counted: the limits' Redis gave no answer. */
   uploadUncounted(error: unknown): void {
     this.#uncounted.inc();
-    this.#log.warn({ err: error }, 'upload was not counted');
+    this.#log.warn({ err: error }, 'Upload admitted without rate limiting; Redis unavailable');
   }
 
   /** Renditions could not be asked for; they are made when somebody looks. */
   renditionsUnasked(mediaKey: string, error: unknown): void {
     this.#unasked.inc();
-    this.#log.warn({ mediaKey, err: error }, 'renditions were not asked for');
+    this.#log.warn({ mediaKey, err: error }, 'Failed to enqueue renditions');
   }
 
   /** An upload is published, and listed neither for its user nor among the newest. */
   uploadUnlisted(mediaId: string, error: unknown): void {
     this.#unlisted.inc();
-    this.#log.warn({ mediaId, err: error }, 'upload is not listed; a repeat or the sweep adds it');
+    this.#log.warn({ mediaId, err: error }, 'Failed to list upload; a repeat or the next sweep adds it');
   }
 
   /** An upload was published earlier, and not listed until now. */
   uploadRelisted(mediaId: string): void {
     this.#relisted.inc();
-    this.#log.warn({ mediaId }, 'list entries of an earlier upload were missing, added');
+    this.#log.warn({ mediaId }, 'Added missing list entries of an earlier upload');
   }
 
   /** Whether the store compares what it is sent with its checksum is known. */
   storeExamined(comparesChecksums: boolean): void {
     this.#comparesChecksums.set(comparesChecksums ? 1 : 0);
     if (!comparesChecksums)
-      this.#log.warn('store does not compare checksums: bytes that change on their way to it are not noticed');
+      this.#log.warn('Object store does not verify checksums; corruption in transit goes undetected');
   }
 
   /** Who may not upload could not be looked up. */
   blocksUnknown(error: unknown): void {
-    this.#log.warn({ err: error }, 'the blocks were not looked up');
+    this.#log.warn({ err: error }, 'Failed to refresh block list');
   }
 
   mediaOrphaned(mediaKey: string): void {
     this.#orphans.inc();
-    this.#log.warn({ mediaKey }, 'media could not be discarded and is left to the sweeper');
+    this.#log.warn({ mediaKey }, 'Failed to discard media; the next sweep removes it');
   }
 }
 

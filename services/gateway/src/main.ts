@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ProbeClient } from '@echodrop/contracts/probe';
-import { tellBacklogs } from '@echodrop/contracts/queue-metrics';
+import { registerBacklogMetrics } from '@echodrop/contracts/queue-metrics';
 import { RenditionClient } from '@echodrop/contracts/rendition';
 import { VerificationClient } from '@echodrop/contracts/verification-client';
 import { objectStoreFromSettings } from '@echodrop/object-store/object-store-from-settings';
@@ -11,7 +11,7 @@ import { Forgeries } from '@echodrop/service/forgeries';
 import { observeRequests } from '@echodrop/service/http-metrics';
 import { listen } from '@echodrop/service/http-server';
 import { cacheRedisUrl, connectRedis, impatient, queueRedisUrl } from '@echodrop/service/redis';
-import { tellQueueMemory } from '@echodrop/service/redis-memory';
+import { registerQueueMemoryMetrics } from '@echodrop/service/redis-memory';
 import { runService } from '@echodrop/service/run-service';
 import { traceRequests } from '@echodrop/service/trace';
 import { Admission } from './admission.ts';
@@ -28,7 +28,7 @@ import { MediaProbe } from './media-probe.ts';
 import { OwnUploadEvents } from './own-upload-events.ts';
 import { ProbeQueues } from './probe-queues.ts';
 import { Publisher } from './publish.ts';
-import { tellSweeps } from './tell-sweeps.ts';
+import { registerSweepMetrics } from './sweep-metrics.ts';
 import { UploadRates } from './upload-rates.ts';
 
 // Longer than the verifier lets a provider take.
@@ -102,9 +102,9 @@ await runService('gateway', readConfig, async ({ config, log, metrics, health, p
     corsOrigins: config.CORS_ORIGINS,
     trustedProxies: config.TRUSTED_PROXIES,
   });
-  tellBacklogs(metrics, [probes, renditions]);
-  tellQueueMemory(metrics, claimsRedis);
-  tellSweeps(metrics, store);
+  registerBacklogMetrics(metrics, [probes, renditions]);
+  registerQueueMemoryMetrics(metrics, claimsRedis);
+  registerSweepMetrics(metrics, store);
   const checksums = new ChecksumCheck(store, (comparesChecksums) => events.storeExamined(comparesChecksums));
   const examineStore = () => store.ready().then(() => checksums.run());
   health.needs('store', examineStore);
@@ -117,5 +117,5 @@ await runService('gateway', readConfig, async ({ config, log, metrics, health, p
   const server = gatewayServer(traceRequests(app));
   observeRequests(server, metrics);
   parts.use(await listen(server, { host, port, stopping, graceSeconds }));
-  log.info({ host, port }, 'listening');
+  log.info({ host, port }, 'Listening');
 });

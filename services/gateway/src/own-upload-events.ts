@@ -22,7 +22,7 @@ export class OwnUploadEvents {
     this.#audit = log.child({ audit: true }, { level: 'info' });
     this.#requests = metrics.counter(
       'echodrop_own_requests_total',
-      'Lists and removals of own uploads, by how they ended.',
+      'Requests for own uploads (lists and removals) by outcome.',
       ['outcome'],
     );
   }
@@ -30,17 +30,17 @@ export class OwnUploadEvents {
   /** A user got the list of their uploads. */
   listed(requestId: string, records: number): void {
     this.#requests.inc({ outcome: 'listed' });
-    this.#log.info({ requestId, records }, 'own uploads listed');
+    this.#log.info({ requestId, records }, 'Listed own uploads');
   }
 
   /** A list lacks an upload whose record cannot be read. */
   recordUnreadable(requestId: string, mediaId: string): void {
-    this.#log.error({ requestId, mediaId }, 'a record cannot be read');
+    this.#log.error({ requestId, mediaId }, 'Record unreadable');
   }
 
   /** A user removes an upload. The audit's line comes first, so that it is there even if the removal breaks off. */
   removing(removal: Removal): void {
-    this.#audit.info({ act: 'remove', ...removal }, 'an upload is removed by its owner');
+    this.#audit.info({ act: 'remove', ...removal }, 'Owner removed an upload');
   }
 
   /** A user has removed an upload. */
@@ -51,7 +51,7 @@ export class OwnUploadEvents {
   /** A list or a removal was refused. */
   refused(requestId: string, { reason, cause }: Refusal): void {
     this.#requests.inc({ outcome: reason });
-    if (reason === 'unavailable') this.#log.error({ requestId, outcome: reason, err: cause }, 'own request failed');
-    else this.#log.info({ requestId, outcome: reason }, 'own request refused');
+    if (reason === 'unavailable') this.#log.error({ requestId, outcome: reason, err: cause }, 'List or removal failed');
+    else this.#log.info({ requestId, outcome: reason }, 'List or removal refused');
   }
 }

@@ -4,7 +4,7 @@ import { Refusal } from './refusals.ts';
 const retryAfterSeconds = 5;
 
 // What one probe worker answers in a second: half of what was measured on two cores.
-const answeredPerSecond: Record<ProbeKind, number> = { photos: 500, films: 12 };
+const answeredPerSecond: Record<ProbeKind, number> = { photos: 500, videos: 12 };
 
 /**
  * Whether a probe that is asked for now would be answered in time. Half of the probe's time may be spent waiting: what is left

@@ -2,73 +2,70 @@ import type { MediaType } from '@echodrop/media/media-type';
 import type { UnsupportedReason } from '@echodrop/media/unsupported';
 import { CrowdedOut } from '@echodrop/object-store/object-store';
 
-/** What is wrong with media that is not taken; `{type}` stands for the type that its bytes say. */
+/** Why media is refused; `{type}` stands for the detected type. */
 export const unsupportedSentences = {
-  unknown_type: 'The media is no photo or video of a type that we take.',
-  type_off: 'This server does not take {type} files.',
-  broken: 'The photo or video is damaged or incomplete.',
-  no_picture: 'The video shows no picture; sound alone is not taken.',
-  codec: 'The photo or video uses a coding that we do not read; of videos, H.264 with AAC sound is one that we do.',
-  too_many_pixels: 'The photo or video has more pixels than we take.',
-  too_costly: 'The photo or video takes too much work to read; saving it anew with another program may help.',
+  unknown_type: 'Unsupported file type.',
+  type_off: 'This server does not accept {type} files.',
+  broken: 'The file is damaged or incomplete.',
+  no_picture: 'The file has no video track. Audio files are not supported.',
+  codec: 'This codec is not supported. For video, use H.264 with AAC audio.',
+  too_many_pixels: 'The image dimensions exceed the limit.',
+  too_costly: 'The file is too complex to process. Re-encode it with another program.',
 } as const satisfies Record<UnsupportedReason, string>;
 
-/** Media that came before its credentials, and is larger than what is held without them. */
-export const secretsFirst = 'Media this large must come after the four credential fields.';
+/** Media that precedes its credentials and exceeds what the gateway buffers without them. */
+export const secretsFirst = 'Large media must follow the four credential fields.';
 
-/** Every answer that is not 200: its status and the sentence that a client reads. A sentence never echoes input. */
+/** Every error response: its status and message. Messages never echo input. */
 export const refusals = {
   parameter_missing: [400, 'key, message and media are all required, and media must not be empty.'],
-  query_malformed: [400, 'count must be a number from 1 to 100, and after what a page before this one gave as next.'],
+  query_malformed: [400, "`count` must be 1 to 100; `after` must be a previous page's `next` cursor."],
   idempotency_key_malformed: [400, 'Idempotency-Key must be a quoted string of 1 to 255 printable ASCII characters.'],
   request_malformed: [400, 'The request is not well-formed HTTP.'],
-  form_malformed: [
-    400,
-    'The body is not a whole, well-formed multipart form, or has a parameter twice, or one that is too long.',
-  ],
-  credentials_missing: [401, 'The credentials of the user are missing.'],
-  credentials_refused: [401, 'The identity provider does not accept these credentials.'],
-  provider_unknown: [401, 'This identity provider is not one that we ask.'],
-  provider_unavailable: [401, 'The identity provider cannot be asked at the moment.'],
-  api_key_unknown: [401, 'The API key is not known.'],
-  not_yours: [403, 'This upload is of another user.'],
-  caller_blocked: [403, 'Uploads of this user are not taken.'],
-  application_blocked: [403, 'Uploads of this application are not taken.'],
-  not_found: [404, 'There is nothing here.'],
-  method_not_allowed: [405, 'This address does not take that method.'],
-  idempotency_key_in_use: [409, 'An upload with this Idempotency-Key may still be running.'],
-  too_slow: [408, 'The upload came too slowly.'],
-  removed: [410, 'This upload was published, and has been removed.'],
-  media_too_large: [413, 'The media is larger than we take.'],
+  form_malformed: [400, 'Malformed multipart form: incomplete, duplicate parameter, or parameter too long.'],
+  credentials_missing: [401, 'Missing user credentials.'],
+  credentials_refused: [401, 'The identity provider rejected these credentials.'],
+  provider_unknown: [401, 'Unknown identity provider.'],
+  provider_unavailable: [401, 'The identity provider is unavailable. Try again later.'],
+  api_key_unknown: [401, 'Unknown API key.'],
+  not_yours: [403, 'This upload belongs to another user.'],
+  caller_blocked: [403, 'This user is blocked from uploading.'],
+  application_blocked: [403, 'This application is blocked from uploading.'],
+  not_found: [404, 'Not found.'],
+  method_not_allowed: [405, 'Method not allowed.'],
+  idempotency_key_in_use: [409, 'An upload with this Idempotency-Key may still be in progress.'],
+  too_slow: [408, 'The upload was too slow.'],
+  removed: [410, 'This upload was removed.'],
+  media_too_large: [413, 'The file exceeds the size limit.'],
   media_unsupported: [415, unsupportedSentences.unknown_type],
-  expectation_failed: [417, 'The only expectation that we know is 100-continue.'],
+  expectation_failed: [417, 'Unsupported Expect header; only 100-continue is supported.'],
   idempotency_key_reused: [422, 'This Idempotency-Key was used for another upload.'],
   too_many_requests: [429, 'Upload rate or concurrency limit exceeded.'],
   headers_too_large: [431, 'The headers of the request are too large.'],
-  overloaded: [503, 'There is more to do than we can; please try again soon.'],
-  unavailable: [503, 'A part of the service is down; please try again soon.'],
+  overloaded: [503, 'The server is overloaded. Try again later.'],
+  unavailable: [503, 'The service is temporarily unavailable. Try again later.'],
 } as const satisfies Record<string, readonly [status: number, sentence: string]>;
 
 export type Reason = keyof typeof refusals;
 
-/** All sentences that a reason may be told in. */
+/** All messages of a reason. */
 export function sentencesOf(reason: Reason): readonly string[] {
   if (reason === 'media_unsupported') return Object.values(unsupportedSentences);
   return [refusals[reason][1], ...(reason === 'media_too_large' ? [secretsFirst] : [])];
 }
 
 interface RefusalOptions {
-  /** Where a reason has several. */
+  /** For a reason with several messages. */
   readonly sentence?: string;
   readonly retryAfterSeconds?: number;
   readonly cause?: unknown;
 }
 
-/** An upload ends with this answer. */
+/** An error response to the client. */
 export class Refusal extends Error {
   override readonly name = 'Refusal';
   readonly reason: Reason;
-  /** Told as `Retry-After`, where trying again may help. */
+  /** Sent as `Retry-After` if a retry may help. */
   readonly retryAfterSeconds: number | undefined;
   readonly sentence: string;
 
@@ -84,18 +81,18 @@ export class Refusal extends Error {
   }
 }
 
-/** 415 with what is wrong with the media. `type` is what its bytes say; media of an unknown type has none. */
+/** 415 with the reason. `type` is the detected type, undefined if unknown. */
 export function mediaUnsupported(why: UnsupportedReason, type: MediaType | undefined, cause: unknown): Refusal {
   const sentence = unsupportedSentences[why].replace('{type}', type ?? 'such');
   return new Refusal('media_unsupported', { sentence, cause });
 }
 
-/** The client went away; there is nobody to answer. */
+/** The client disconnected; no response is possible. */
 export class ClientGone extends Error {
   override readonly name = 'ClientGone';
 }
 
-/** What a client is told of any error: a refusal as it is, whatever else as `overloaded` or `unavailable`. */
+/** Maps any error to a response: a Refusal as it is, anything else to `overloaded` or `unavailable`. */
 export function asRefusal(error: unknown): Refusal {
   if (error instanceof Refusal) return error;
   const reason = error instanceof CrowdedOut ? 'overloaded' : 'unavailable';

@@ -8,11 +8,11 @@ import { sweepReportObject } from '@echodrop/object-store/object-keys';
 import { Metrics } from '@echodrop/service/metrics';
 import { waitUntil } from '@echodrop/testkit/wait-until';
 import { expect, test } from 'vitest';
-import { tellSweeps } from './tell-sweeps.ts';
+import { registerSweepMetrics } from './sweep-metrics.ts';
 
 async function told(store: FilesystemObjectStore): Promise<string[]> {
   const metrics = new Metrics('gateway');
-  tellSweeps(metrics, store);
+  registerSweepMetrics(metrics, store);
   return linesOf(metrics);
 }
 
@@ -56,7 +56,7 @@ test('what was told is told no more where the store cannot be asked', async () =
   const store = new FilesystemObjectStore(folder.path);
   await store.ready();
   const metrics = new Metrics('gateway');
-  tellSweeps(metrics, store);
+  registerSweepMetrics(metrics, store);
   expect(await linesOf(metrics)).toHaveLength(1);
   await store.put(sweepReportObject, Readable.from([Buffer.from('no report')]));
   await waitUntil('the loss', 5000, async () => (await linesOf(metrics)).length === 0);

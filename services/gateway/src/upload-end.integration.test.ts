@@ -1,6 +1,6 @@
 import { type UnsupportedReason, unsupportedReasons } from '@echodrop/media/unsupported';
 import { readXml } from '@echodrop/testkit/read-xml';
-import { made, sampleFilm, samplePhoto } from '@echodrop/testkit/sample-media';
+import { made, samplePhoto, sampleVideo } from '@echodrop/testkit/sample-media';
 import { type Stack, startStack } from '@echodrop/testkit/start-stack';
 import { upload } from '@echodrop/testkit/upload';
 import { waitUntil } from '@echodrop/testkit/wait-until';
@@ -29,9 +29,9 @@ async function line(service: 'gateway' | 'probe-worker', ...words: readonly stri
 
 test("the line of an upload's end leads to the probe-worker's", async () => {
   const { headers } = await upload(stack, { media: await samplePhoto('png', size) });
-  const end = await line('gateway', 'upload ended', headers.get('x-request-id') ?? 'none');
+  const end = await line('gateway', 'Upload finished', headers.get('x-request-id') ?? 'none');
   expect(end).toMatchObject({ outcome: 'published' });
-  expect(await line('probe-worker', 'looked at media', end.mediaKey)).toMatchObject({ outcome: 'media', type: 'png' });
+  expect(await line('probe-worker', 'Media probed', end.mediaKey)).toMatchObject({ outcome: 'media', type: 'png' });
 });
 
 // How each reason is come by.
@@ -40,7 +40,7 @@ const unsupported: Readonly<Record<UnsupportedReason, () => Promise<Buffer>>> = 
   type_off: () => samplePhoto('bmp', size),
   broken: async () => (await samplePhoto('png', size)).subarray(0, 20),
   no_picture: () => made(['-f', 'lavfi', '-i', 'sine=duration=1', '-c:a', 'aac', '-f', 'mp4']),
-  codec: () => sampleFilm('mkv', { ...size, sound: false, options: ['-c:v', 'ffvhuff'] }),
+  codec: () => sampleVideo('mkv', { ...size, sound: false, options: ['-c:v', 'ffvhuff'] }),
   too_many_pixels: () => samplePhoto('png', { width: 102, height: 100 }),
   too_costly: async () => Buffer.concat([Buffer.from([0xff, 0xd8]), ...Array(150).fill(longestComment)]),
 };
@@ -66,7 +66,7 @@ describe.each(unsupportedReasons)('media that is not taken: %s', (why) => {
         reason: 'media_unsupported',
         message: unsupportedSentences[why].replace('{type}', 'bmp'),
       });
-      const end = await line('gateway', 'upload ended', answer.headers.get('x-request-id') ?? 'none');
+      const end = await line('gateway', 'Upload finished', answer.headers.get('x-request-id') ?? 'none');
       expect(end).toMatchObject({
         outcome: 'media_unsupported',
         why,

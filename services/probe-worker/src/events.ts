@@ -4,7 +4,7 @@ import type { Probe } from '@echodrop/media/probe-outcome';
 import type { ToolConcern } from '@echodrop/media/tool-concerns';
 import type { Log } from '@echodrop/service/log';
 import type { Metrics } from '@echodrop/service/metrics';
-import { tellSpan } from '@echodrop/service/trace';
+import { setSpanAttributes } from '@echodrop/service/trace';
 
 export interface ProbeEvents {
   /** At start: what is to be known about ffprobe and its kin on this machine. */
@@ -22,20 +22,24 @@ const bytesBuckets = [0, 16 * KiB, 64 * KiB, 256 * KiB, 1024 * KiB, 4096 * KiB, 
 export function probeEvents(log: Log, metrics: Metrics): ProbeEvents {
   const bytesRead = metrics.histogram(
     'echodrop_probe_read_bytes',
-    'What was read of media beside the head that the job carries',
+    'Bytes read from the object store per probe, beyond the head in the job.',
     ['outcome'],
     bytesBuckets,
   );
-  const found = metrics.counter('echodrop_probe_found_total', 'What media was found to be', ['found']);
+  const found = metrics.counter(
+    'echodrop_probe_results_total',
+    'Probed media by type, or by the reason it is unsupported.',
+    ['result'],
+  );
   const jobs = metrics.histogram(
     'echodrop_probe_job_seconds',
-    "Jobs, from their adding to the queue to the worker's answer",
+    'Job duration from enqueue to completion.',
     ['queue', 'outcome'],
     secondsBuckets,
   );
   const work = metrics.histogram(
     'echodrop_probe_work_seconds',
-    "Jobs, from their taking by a worker to the worker's answer",
+    'Job duration from worker start to completion.',
     ['queue', 'outcome'],
     secondsBuckets,
   );
@@ -46,16 +50,16 @@ export function probeEvents(log: Log, metrics: Metrics): ProbeEvents {
     looked({ mediaKey, size }, answer, costs) {
       bytesRead.observe({ outcome: answer.outcome }, costs.bytesRead);
       const what = answer.outcome === 'media' ? answer.type : answer.why;
-      found.inc({ found: what });
-      tellSpan({ 'echodrop.media.key': mediaKey, 'echodrop.outcome': what });
-      log.info({ mediaKey, size, ...answer, ...costs }, 'looked at media');
+      found.inc({ result: what });
+      setSpanAttributes({ 'echodrop.media.key': mediaKey, 'echodrop.outcome': what });
+      log.info({ mediaKey, size, ...answer, ...costs }, 'Media probed');
     },
     jobEnded({ queue, jobId, outcome, seconds, workSeconds, error }, question) {
       const mediaKey = question?.mediaKey;
       jobs.observe({ queue, outcome }, seconds);
       work.observe({ queue, outcome }, workSeconds);
-      if (error) log.error({ queue, jobId, mediaKey, outcome, seconds, err: error }, 'job failed');
-      else log.debug({ queue, jobId, mediaKey, outcome, seconds }, 'job answered');
+      if (error) log.error({ queue, jobId, mediaKey, outcome, seconds, err: error }, 'Job failed');
+      else log.debug({ queue, jobId, mediaKey, outcome, seconds }, 'Job completed');
     },
   };
 }

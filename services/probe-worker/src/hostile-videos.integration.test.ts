@@ -7,12 +7,12 @@ import type { MediaType } from '@echodrop/media/media-type';
 import { FilesystemObjectStore } from '@echodrop/object-store/filesystem-object-store';
 import { mediaObject, newMediaKey } from '@echodrop/object-store/object-keys';
 import { type HostileFfprobe, hostileFfprobe } from '@echodrop/testkit/hostile-ffprobe';
-import { sampleFilm, samplePhoto } from '@echodrop/testkit/sample-media';
+import { samplePhoto, sampleVideo } from '@echodrop/testkit/sample-media';
 import { queueSecrets, type Stack, startStack } from '@echodrop/testkit/start-stack';
 import { waitUntil } from '@echodrop/testkit/wait-until';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 
-// What an ffprobe does to films of these sizes in bytes; at all others it looks as the system's own does.
+// What an ffprobe does to videos of these sizes in bytes; at all others it looks as the system's own does.
 const behaviours = {
   70001: 'sleep 600',
   70002: 'exec yes "[STREAM]"',
@@ -22,8 +22,8 @@ const behaviours = {
 };
 const scripted = `
 [ "$1" = -version ] && echo "ffprobe version 5.1.9-0+test Copyright" && exit 0
-for film; do :; done
-size=$(stat -c %s "\${film#file:}" 2> /dev/null)
+for video; do :; done
+size=$(stat -c %s "\${video#file:}" 2> /dev/null)
 case $size in
 ${Object.entries(behaviours)
   .map(([size, script]) => `${size}) mkdir "$folder/look-at-${size}-$(date +%s%N)"; ${script} ;;`)
@@ -60,10 +60,10 @@ async function ask(bytes: Buffer, type: MediaType, deadlineMs = 25_000) {
   return client.probe(question, type, { deadlineMs, signal: AbortSignal.timeout(deadlineMs) });
 }
 
-/** An FLV of so many bytes: a format in which anything may follow the film. */
-async function filmOf(bytes: number): Promise<Buffer> {
-  const film = await sampleFilm('flv', { width: 64, height: 48, sound: false });
-  return Buffer.concat([film, Buffer.alloc(bytes - film.length)]);
+/** An FLV of so many bytes: a format in which anything may follow the video. */
+async function videoOf(bytes: number): Promise<Buffer> {
+  const video = await sampleVideo('flv', { width: 64, height: 48, sound: false });
+  return Buffer.concat([video, Buffer.alloc(bytes - video.length)]);
 }
 
 /** The folders of probe-workers, dead or alive, and what lies in them. */
@@ -78,25 +78,25 @@ const looksAt = async (size: number) =>
 
 const honest = { outcome: 'media', type: 'flv', width: 64, height: 48 };
 
-test('a film that kills its worker twice fails for good, and the others are not held up', async () => {
+test('a video that kills its worker twice fails for good, and the others are not held up', async () => {
   const worker = stack.services['probe-worker'];
-  const deadly = ask(await filmOf(70_001), 'flv', 60_000);
+  const deadly = ask(await videoOf(70_001), 'flv', 60_000);
   for (const times of [1, 2]) {
     await waitUntil(`look number ${times}`, 15_000, async () => (await looksAt(70_001)) === times);
     await worker.kill();
-    for (const [folder, films] of await scratchFolders()) {
-      expect(films).toEqual([expect.stringMatching(/^film-/)]);
+    for (const [folder, videos] of await scratchFolders()) {
+      expect(videos).toEqual([expect.stringMatching(/^video-/)]);
       await utimes(folder, 0, 0);
     }
     await ffprobe.allEnded(2000);
     await worker.restart();
     const before = performance.now();
-    expect(await ask(await filmOf(60_000), 'flv')).toMatchObject(honest);
+    expect(await ask(await videoOf(60_000), 'flv')).toMatchObject(honest);
     expect(await ask(await samplePhoto('png', { width: 30, height: 20 }), 'png')).toMatchObject({ width: 30 });
     expect(performance.now() - before).toBeLessThan(5000);
   }
   expect(await deadly).toEqual({ outcome: 'unsupported', why: 'too_costly' });
-  expect(await ask(await filmOf(60_000), 'flv')).toMatchObject(honest);
+  expect(await ask(await videoOf(60_000), 'flv')).toMatchObject(honest);
   expect(await looksAt(70_001)).toBe(2);
   expect([...(await scratchFolders()).values()]).toEqual([[]]);
   const told = worker.output.split('\n').filter((line) => line.includes('more than allowable limit'));
@@ -104,13 +104,13 @@ test('a film that kills its worker twice fails for good, and the others are not 
 }, 60_000);
 
 test('after whatever an ffprobe does, the worker answers the next question', async () => {
-  const hanging = ask(await filmOf(70_001), 'flv').catch((error: Error) => error.name);
-  expect(await ask(await filmOf(70_002), 'flv')).toEqual({ outcome: 'unsupported', why: 'too_costly' });
+  const hanging = ask(await videoOf(70_001), 'flv').catch((error: Error) => error.name);
+  expect(await ask(await videoOf(70_002), 'flv')).toEqual({ outcome: 'unsupported', why: 'too_costly' });
   for (const size of [70_003, 70_004, 70_005]) {
-    expect(await ask(await filmOf(size), 'flv')).toEqual({ outcome: 'unsupported', why: 'broken' });
+    expect(await ask(await videoOf(size), 'flv')).toEqual({ outcome: 'unsupported', why: 'broken' });
   }
   expect(await hanging).not.toMatchObject({ outcome: 'media' });
-  expect(await ask(await filmOf(60_000), 'flv')).toMatchObject(honest);
+  expect(await ask(await videoOf(60_000), 'flv')).toMatchObject(honest);
   await ffprobe.allEnded(2000);
   expect([...(await scratchFolders()).values()]).toEqual([[]]);
 }, 40_000);

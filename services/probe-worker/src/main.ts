@@ -26,7 +26,7 @@ await runService('probe-worker', readConfig, async ({ config, log, metrics, heal
   const queues = serveProbes(
     {
       photoConcurrency: config.CONCURRENCY,
-      filmConcurrency: config.FILM_CONCURRENCY,
+      videoConcurrency: config.FILM_CONCURRENCY,
       graceSeconds: config.SHUTDOWN_GRACE_SECONDS,
       probe: (question, signal) => probe(question, signal, looking),
       ended: events.jobEnded,

@@ -7,7 +7,7 @@ import { connectionTo, RedisView } from '@echodrop/contracts/queue.fixture';
 import type { MediaType } from '@echodrop/media/media-type';
 import { FilesystemObjectStore } from '@echodrop/object-store/filesystem-object-store';
 import { mediaObject, newMediaKey } from '@echodrop/object-store/object-keys';
-import { sampleFilm, samplePhoto } from '@echodrop/testkit/sample-media';
+import { samplePhoto, sampleVideo } from '@echodrop/testkit/sample-media';
 import { queueSecrets, type Stack, startStack } from '@echodrop/testkit/start-stack';
 import { execa } from 'execa';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -48,8 +48,8 @@ test('a photo is known from the head that its job carries', async () => {
   });
 });
 
-test('of a film, what the head lacks is read from the store in ranges', async () => {
-  const bytes = await sampleFilm('mp4', { width: 640, height: 360, seconds: 5 });
+test('of a video, what the head lacks is read from the store in ranges', async () => {
+  const bytes = await sampleVideo('mp4', { width: 640, height: 360, seconds: 5 });
   expect(bytes.length).toBeGreaterThan(200_000);
   expect(await ask(await store(bytes), bytes, 'mp4')).toMatchObject({
     outcome: 'media',
@@ -100,7 +100,7 @@ test('a worker that starts while Redis is down works as soon as it is there', as
 });
 
 test('a worker that dies at work leaves its job to the next one', async () => {
-  const bytes = await sampleFilm('mp4', { width: 640, height: 360 });
+  const bytes = await sampleVideo('mp4', { width: 640, height: 360 });
   const mediaKey = await store(bytes);
   const path = join(folder, 'objects', mediaObject(mediaKey));
   await rename(path, `${path}.aside`);

@@ -14,10 +14,10 @@ const settings = {
   ...toolSettings,
   /** Where media and what is made of it lie while a job runs: room for the largest media twice, for each job. */
   SCRATCH_DIR: text(tmpdir()),
-  /** Pictures made at once, and films. */
+  /** Pictures made at once, and videos. */
   CONCURRENCY: wholeNumber({ default: 2, min: 1, max: 64 }),
   FILM_CONCURRENCY: wholeNumber({ default: 1, min: 1, max: 64 }),
-  /** Expensive pictures and films made at once, beside the others. */
+  /** Expensive pictures and videos made at once, beside the others. */
   SLOW_CONCURRENCY: wholeNumber({ default: 1, min: 1, max: 64 }),
 };
 

@@ -6,7 +6,7 @@ import { RenditionClient } from '@echodrop/contracts/rendition';
 import { FilesystemObjectStore } from '@echodrop/object-store/filesystem-object-store';
 import { mediaObject, newMediaKey } from '@echodrop/object-store/object-keys';
 import { hostileFfprobe } from '@echodrop/testkit/hostile-ffprobe';
-import { sampleFilm } from '@echodrop/testkit/sample-media';
+import { sampleVideo } from '@echodrop/testkit/sample-media';
 import { queueSecrets, startStack } from '@echodrop/testkit/start-stack';
 import { waitUntil } from '@echodrop/testkit/wait-until';
 import { expect, test } from 'vitest';
@@ -19,7 +19,7 @@ test('media that kills two workers is noted in the store', async () => {
   const worker = stack.services['rendition-worker'];
   await using store = new FilesystemObjectStore(join(stack.folder, 'store'));
   const mediaKey = newMediaKey();
-  await store.put(mediaObject(mediaKey), Readable.from([await sampleFilm('avi', { width: 64, height: 48 })]));
+  await store.put(mediaObject(mediaKey), Readable.from([await sampleVideo('avi', { width: 64, height: 48 })]));
   await using client = new RenditionClient(connectionTo(stack.redis.url, queueSecrets.RENDITION_QUEUE_SECRET));
   await waitUntil('a job', 5000, () => client.enqueue({ mediaKey, type: 'avi' }).then(() => true));
   for (let deaths = 1; deaths <= 2; deaths += 1) {
@@ -27,7 +27,7 @@ test('media that kills two workers is noted in the store', async () => {
     await worker.restart();
   }
   const noted = () => readdir(join(stack.folder, 'store/objects/renditions', mediaKey)).catch(() => []);
-  await expect.poll(noted, { timeout: 30_000 }).toContainEqual(expect.stringMatching(/^film-.*\.killed_workers-/));
+  await expect.poll(noted, { timeout: 30_000 }).toContainEqual(expect.stringMatching(/^video-.*\.killed_workers-/));
   expect(await answers(stack.ops('rendition-worker'))).toBe(true);
 }, 120_000);
 

@@ -4,7 +4,7 @@ import type { ToolConcern } from '@echodrop/media/tool-concerns';
 import type { OutputRefused } from '@echodrop/media/tool-output';
 import type { Log } from '@echodrop/service/log';
 import type { Metrics } from '@echodrop/service/metrics';
-import { tellSpan } from '@echodrop/service/trace';
+import { setSpanAttributes } from '@echodrop/service/trace';
 import { MediaRemoved } from './while-wanted.ts';
 
 export interface RenditionEvents {
@@ -23,25 +23,25 @@ export interface RenditionEvents {
 const secondsBuckets = [0.1, 0.25, 0.5, 1, 2.5, 5, 15, 60, 300, 1800];
 
 export function renditionEvents(log: Log, metrics: Metrics): RenditionEvents {
-  const renditions = metrics.counter('echodrop_renditions_total', 'Sets of renditions that were made, or cannot be', [
+  const renditions = metrics.counter('echodrop_renditions_total', 'Rendition sets by outcome.', [
     'set',
     'type',
     'outcome',
   ]);
   const refusals = metrics.counter(
     'echodrop_tool_output_refused_total',
-    'Refused output files of media tools; any may mean a compromised decoder',
+    'Refused output files of media tools; any may indicate a compromised decoder.',
     ['fault'],
   );
   const jobs = metrics.histogram(
     'echodrop_rendition_job_seconds',
-    "Jobs, from their adding to the queue to the worker's answer",
+    'Job duration from enqueue to completion.',
     ['queue', 'outcome'],
     secondsBuckets,
   );
   const work = metrics.histogram(
     'echodrop_rendition_work_seconds',
-    "Jobs, from their taking by a worker to the worker's answer",
+    'Job duration from worker start to completion.',
     ['queue', 'outcome'],
     secondsBuckets,
   );
@@ -51,8 +51,11 @@ export function renditionEvents(log: Log, metrics: Metrics): RenditionEvents {
     },
     rendered({ mediaKey, type, set }, rendered) {
       renditions.inc({ set, type, outcome: rendered.outcome });
-      tellSpan({ 'echodrop.media.key': mediaKey, 'echodrop.outcome': rendered.outcome });
-      log.info({ mediaKey, type, set, ...rendered }, rendered.outcome === 'made' ? 'rendered' : 'none could be made');
+      setSpanAttributes({ 'echodrop.media.key': mediaKey, 'echodrop.outcome': rendered.outcome });
+      log.info(
+        { mediaKey, type, set, ...rendered },
+        rendered.outcome === 'made' ? 'Renditions made' : 'No renditions possible',
+      );
     },
     outputRefused({ mediaKey, type, set }, { file, fault }) {
       refusals.inc({ fault });
@@ -67,10 +70,10 @@ export function renditionEvents(log: Log, metrics: Metrics): RenditionEvents {
       jobs.observe({ queue, outcome }, seconds);
       work.observe({ queue, outcome }, workSeconds);
       const about = { queue, jobId, mediaKey, outcome, seconds };
-      if (outcome === 'removed') log.info(about, 'media was removed before its renditions were made');
+      if (outcome === 'removed') log.info(about, 'Media removed before rendering');
       else if (outcome === 'deferred') log.info(about, 'Job deferred to a slower lane');
-      else if (error) log.error({ ...about, err: error }, 'job failed');
-      else log.debug(about, 'job answered');
+      else if (error) log.error({ ...about, err: error }, 'Job failed');
+      else log.debug(about, 'Job completed');
     },
   };
 }

@@ -1,10 +1,10 @@
 import type { Lane } from '@echodrop/contracts/rendition';
-import type { VideoBounds } from '@echodrop/media/render-film';
 import type { PictureBounds } from '@echodrop/media/render-pictures';
+import type { VideoBounds } from '@echodrop/media/render-video';
 
 /** What a job may cost in a lane. */
 export interface LaneLimits {
-  readonly film: VideoBounds;
+  readonly video: VideoBounds;
   readonly pictures: PictureBounds;
   /** Whether what costs more is deferred to a slower lane; else it is `too_costly` for good. */
   readonly defers: boolean;
@@ -21,14 +21,14 @@ const pictures = { seconds: 15, animationPixels: 50_000_000 };
 /** The slow lane has the limits of docs/media.md. */
 export const laneLimits: Readonly<Record<Lane, LaneLimits>> = {
   // The longest that another owner's short video waits for the one that runs.
-  quick: { film: { seconds: 8, estimatedSeconds: 2 }, pictures, defers: true, spareSeconds: 2 },
+  quick: { video: { seconds: 8, estimatedSeconds: 2 }, pictures, defers: true, spareSeconds: 2 },
   medium: {
-    film: { seconds: 60, estimatedSeconds: 20, niceness: niceness.medium },
+    video: { seconds: 60, estimatedSeconds: 20, niceness: niceness.medium },
     pictures: { ...pictures, niceness: niceness.medium },
     ...{ defers: true, spareSeconds: 15 },
   },
   slow: {
-    film: { seconds: 2 * hour, niceness: niceness.slow },
+    video: { seconds: 2 * hour, niceness: niceness.slow },
     pictures: { seconds: 10 * 60, niceness: niceness.slow },
     ...{ defers: false, spareSeconds: Number.POSITIVE_INFINITY },
   },
@@ -39,12 +39,12 @@ export const laneLimits: Readonly<Record<Lane, LaneLimits>> = {
  * @param estimatedSeconds the estimate for the video, in seconds of processor time
  */
 export function limitsOfEstimate(limits: LaneLimits, estimatedSeconds: number): LaneLimits {
-  const { film, spareSeconds } = limits;
+  const { video, spareSeconds } = limits;
   if (!limits.defers) return limits;
-  const { seconds = Number.POSITIVE_INFINITY } = film;
+  const { seconds = Number.POSITIVE_INFINITY } = video;
   return {
     ...limits,
-    film: { ...film, seconds: Math.min(seconds, spareSeconds + Math.ceil(3 * estimatedSeconds)) },
+    video: { ...video, seconds: Math.min(seconds, spareSeconds + Math.ceil(3 * estimatedSeconds)) },
     pictures: { ...limits.pictures, seconds: Math.min(seconds, limits.pictures.seconds ?? seconds) },
   };
 }

@@ -6,7 +6,7 @@ import type { Lane, RenditionAnswer } from '@echodrop/contracts/rendition';
 import { Deferred } from '@echodrop/contracts/slower-lane';
 import { ToolStopped } from '@echodrop/media/bounded-process';
 import type { MediaType } from '@echodrop/media/media-type';
-import { filmRecipe, fullRecipe, pictureRecipes, type RenditionSet } from '@echodrop/media/recipes';
+import { fullRecipe, pictureRecipes, type RenditionSet, videoRecipe } from '@echodrop/media/recipes';
 import { setSandboxMode } from '@echodrop/media/sandbox';
 import { FilesystemObjectStore } from '@echodrop/object-store/filesystem-object-store';
 import {
@@ -18,7 +18,7 @@ import {
 } from '@echodrop/object-store/object-keys';
 import { type HostileFfprobe, hostileFfprobe } from '@echodrop/testkit/hostile-ffprobe';
 import { gif } from '@echodrop/testkit/sample-animation';
-import { sampleFilm, samplePhoto } from '@echodrop/testkit/sample-media';
+import { samplePhoto, sampleVideo } from '@echodrop/testkit/sample-media';
 import { waitUntil } from '@echodrop/testkit/wait-until';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { type LaneLimits, laneLimits, limitsOfEstimate } from './lane-limits.ts';
@@ -32,14 +32,14 @@ const { execPath } = process;
 let store: FilesystemObjectStore;
 let storeFolder: string;
 let scratchDir: string;
-let film: Buffer;
+let video: Buffer;
 
 beforeAll(async () => {
   const newFolder = async () => parts.use(await mkdtempDisposable(join(tmpdir(), 'lanes-test-'))).path;
   storeFolder = await newFolder();
   store = parts.use(new FilesystemObjectStore(storeFolder));
   scratchDir = await newFolder();
-  film = await sampleFilm('avi', { width: 64, height: 48 });
+  video = await sampleVideo('avi', { width: 64, height: 48 });
 });
 afterEach(() => {
   Object.assign(process.env, { PATH });
@@ -79,41 +79,41 @@ const nameOf = (recipe: Parameters<typeof renditionObject>[1]) => renditionObjec
 const made = { outcome: 'made' };
 const broken = { outcome: 'unsupported', why: 'broken' };
 const tooCostly = { outcome: 'unsupported', why: 'too_costly' };
-const video: Job = { type: 'avi', set: 'film' };
+const videoJob: Job = { type: 'avi', set: 'film' };
 const frame = { width: 40, height: 30 };
 
-/** The limits of a lane, with others for films. */
-function withFilm(lane: Lane, others: LaneLimits['film']): LaneLimits {
-  return { ...laneLimits[lane], film: { ...laneLimits[lane].film, ...others } };
+/** The limits of a lane, with others for videos. */
+function withVideo(lane: Lane, others: LaneLimits['video']): LaneLimits {
+  return { ...laneLimits[lane], video: { ...laneLimits[lane].video, ...others } };
 }
 
 test('a video that is estimated at too long is deferred at once, and made in the slow lane', async () => {
-  const mediaKey = await uploaded(film);
-  const limits = withFilm('quick', { estimatedSeconds: 0 });
-  await expect(make(mediaKey, video, { limits })).rejects.toThrow(Deferred);
+  const mediaKey = await uploaded(video);
+  const limits = withVideo('quick', { estimatedSeconds: 0 });
+  await expect(make(mediaKey, videoJob, { limits })).rejects.toThrow(Deferred);
   expect(await namesOf(mediaKey)).toEqual([]);
-  expect(await make(mediaKey, video, { limits: laneLimits.slow })).toEqual(made);
-  expect(await namesOf(mediaKey)).toContain(nameOf(filmRecipe));
+  expect(await make(mediaKey, videoJob, { limits: laneLimits.slow })).toEqual(made);
+  expect(await namesOf(mediaKey)).toContain(nameOf(videoRecipe));
 });
 
 test('its pictures are made when a page asks for them', async () => {
-  const mediaKey = await uploaded(film);
-  const limits = withFilm('quick', { estimatedSeconds: 0 });
-  expect(await make(mediaKey, { ...video, set: 'pictures' }, { limits })).toEqual(made);
+  const mediaKey = await uploaded(video);
+  const limits = withVideo('quick', { estimatedSeconds: 0 });
+  expect(await make(mediaKey, { ...videoJob, set: 'pictures' }, { limits })).toEqual(made);
   expect(await namesOf(mediaKey)).toContain(nameOf(pictureRecipes.large));
 });
 
 test('so is one whose pictures take too long, before it holds its lane any longer', async () => {
-  const mediaKey = await uploaded(film);
+  const mediaKey = await uploaded(video);
   await using ffmpeg = await sleepyFfmpeg();
   // Long enough for a busy machine to start the script.
-  const limits = { ...withFilm('quick', { seconds: 2.5 }), pictures: { seconds: 2.5 } };
-  await expect(make(mediaKey, video, { limits })).rejects.toThrow(Deferred);
+  const limits = { ...withVideo('quick', { seconds: 2.5 }), pictures: { seconds: 2.5 } };
+  await expect(make(mediaKey, videoJob, { limits })).rejects.toThrow(Deferred);
   expect(await ffmpeg.started()).toBe(1);
   await ffmpeg.allEnded(0);
   expect(await namesOf(mediaKey)).toEqual([]);
   ffmpeg.wake();
-  expect(await make(mediaKey, video, { limits: laneLimits.slow })).toEqual(made);
+  expect(await make(mediaKey, videoJob, { limits: laneLimits.slow })).toEqual(made);
   // The limits of the slow lane would be minutes.
 }, 30_000);
 
@@ -130,7 +130,7 @@ test('of an animation with too many pixels all still pictures are made, and the 
 
 test('a photo keeps its own time, however short the time of a video is', async () => {
   const mediaKey = await uploaded(await samplePhoto('jpg', { width: 64, height: 48 }));
-  expect(await make(mediaKey, photo, { limits: withFilm('quick', { seconds: 0.01 }) })).toEqual(made);
+  expect(await make(mediaKey, photo, { limits: withVideo('quick', { seconds: 0.01 }) })).toEqual(made);
 });
 
 test('what was broken stays so until the tools change, though its bytes are others', async () => {
@@ -142,21 +142,21 @@ test('what was broken stays so until the tools change, though its bytes are othe
 });
 
 test('what was too costly in the slow lane is not begun again in any', async () => {
-  const mediaKey = await uploaded(film);
-  const short = withFilm('slow', { estimatedSeconds: 0 });
-  expect(await make(mediaKey, video, { limits: short })).toEqual(tooCostly);
-  for (const limits of Object.values(laneLimits)) expect(await make(mediaKey, video, { limits })).toEqual(tooCostly);
-  expect(await make(mediaKey, video, { tools: 'later ones' })).toEqual(made);
+  const mediaKey = await uploaded(video);
+  const short = withVideo('slow', { estimatedSeconds: 0 });
+  expect(await make(mediaKey, videoJob, { limits: short })).toEqual(tooCostly);
+  for (const limits of Object.values(laneLimits)) expect(await make(mediaKey, videoJob, { limits })).toEqual(tooCostly);
+  expect(await make(mediaKey, videoJob, { tools: 'later ones' })).toEqual(made);
 });
 
 test('what took too long in the slow lane too is not begun a third time', async () => {
-  const mediaKey = await uploaded(film);
+  const mediaKey = await uploaded(video);
   await using ffmpeg = await sleepyFfmpeg();
-  const limits = { ...withFilm('slow', { seconds: 0.6 }), pictures: { seconds: 0.6 } };
-  expect(await make(mediaKey, video, { limits })).toEqual({ outcome: 'unsupported', why: 'timed_out' });
-  expect(await make(mediaKey, video, { limits })).toEqual({ outcome: 'unsupported', why: 'timed_out' });
+  const limits = { ...withVideo('slow', { seconds: 0.6 }), pictures: { seconds: 0.6 } };
+  expect(await make(mediaKey, videoJob, { limits })).toEqual({ outcome: 'unsupported', why: 'timed_out' });
+  expect(await make(mediaKey, videoJob, { limits })).toEqual({ outcome: 'unsupported', why: 'timed_out' });
   const before = await ffmpeg.started();
-  for (const limits of Object.values(laneLimits)) expect(await make(mediaKey, video, { limits })).toEqual(tooCostly);
+  for (const limits of Object.values(laneLimits)) expect(await make(mediaKey, videoJob, { limits })).toEqual(tooCostly);
   expect(await ffmpeg.started()).toBe(before);
 }, 30_000);
 
@@ -164,11 +164,11 @@ test.each([
   ...['exit 137', 'exit 124', 'exit 125', 'exit 126', 'exit 127'],
   ...['KILL', 'TERM', 'INT', 'HUP', 'ALRM'].map((name) => `kill -${name} $$`),
 ])('what ends its tool as if by "%s" is not begun a third time', async (end) => {
-  const mediaKey = await uploaded(film);
+  const mediaKey = await uploaded(video);
   await using ffmpeg = await falseTool(end);
-  for (let time = 1; time <= 2; time += 1) await expect(make(mediaKey, video)).rejects.toThrow(ToolStopped);
+  for (let time = 1; time <= 2; time += 1) await expect(make(mediaKey, videoJob)).rejects.toThrow(ToolStopped);
   const before = await ffmpeg.started();
-  expect(await make(mediaKey, video)).toEqual(tooCostly);
+  expect(await make(mediaKey, videoJob)).toEqual(tooCostly);
   expect(await ffmpeg.started()).toBe(before);
 });
 
@@ -180,10 +180,10 @@ describe.each([
   ['quick', getPriority()],
 ] as const)('in the %s lane', (lane, niceness) => {
   test.each([
-    ['ffmpeg', 'a video and its poster', video],
+    ['ffmpeg', 'a video and its poster', videoJob],
     ['node', 'pictures', photo],
   ] as const)(`%s makes %s at nice ${niceness}`, async (program, _, job) => {
-    const mediaKey = await uploaded(film);
+    const mediaKey = await uploaded(video);
     await using tool = await falseTool('mkdir -p "$folder/nice-$(nice)"; exit 1', program);
     await make(mediaKey, job, { limits: laneLimits[lane] }).catch(() => {});
     expect((await readdir(tool.folder)).filter((name) => name.startsWith('nice-'))).toEqual([`nice-${niceness}`]);
@@ -191,7 +191,7 @@ describe.each([
 });
 
 test('pictures that take too long in the slow lane are ended', async () => {
-  const mediaKey = await uploaded(film);
+  const mediaKey = await uploaded(video);
   await using node = await falseTool('exec sleep 600', 'node');
   const limits = { ...laneLimits.slow, pictures: { ...laneLimits.slow.pictures, seconds: 0.6 } };
   expect(await make(mediaKey, photo, { limits })).toEqual({ outcome: 'unsupported', why: 'timed_out' });
@@ -208,34 +208,34 @@ test.each([
   ['medium', 0, 15],
   ['medium', 20, 60],
 ] as const)('in the %s lane a video that is estimated at %i s gets %i s', (lane, estimated, seconds) => {
-  expect(limitsOfEstimate(laneLimits[lane], estimated).film.seconds).toBe(seconds);
+  expect(limitsOfEstimate(laneLimits[lane], estimated).video.seconds).toBe(seconds);
 });
 
 test('what killed its workers is too costly once it has done so again', async () => {
-  const [once, twice] = [await uploaded(film), await uploaded(film)];
-  for (const mediaKey of [once, twice, twice]) await noteDeadly({ mediaKey, ...video }, { store, tools: 'these' });
-  expect(await make(once, video)).toEqual(made);
-  expect(await make(twice, video)).toEqual(tooCostly);
+  const [once, twice] = [await uploaded(video), await uploaded(video)];
+  for (const mediaKey of [once, twice, twice]) await noteDeadly({ mediaKey, ...videoJob }, { store, tools: 'these' });
+  expect(await make(once, videoJob)).toEqual(made);
+  expect(await make(twice, videoJob)).toEqual(tooCostly);
   const removed = newMediaKey();
-  await noteDeadly({ mediaKey: removed, ...video }, { store, tools: 'these' });
+  await noteDeadly({ mediaKey: removed, ...videoJob }, { store, tools: 'these' });
   expect(await namesOf(removed)).toEqual([]);
 });
 
 test('deaths of workers more than a week apart do not make media too costly', async () => {
-  const mediaKey = await uploaded(film);
+  const mediaKey = await uploaded(video);
   const longAgo = new Date(Date.now() - 8 * 24 * 60 * 60_000);
   for (let deaths = 0; deaths < 2; deaths += 1) {
-    await noteDeadly({ mediaKey, ...video }, { store, tools: 'these' });
+    await noteDeadly({ mediaKey, ...videoJob }, { store, tools: 'these' });
     for (const name of await namesOf(mediaKey))
       await utimes(join(storeFolder, 'objects', renditionsOf(mediaKey), name), longAgo, longAgo);
   }
-  expect(await make(mediaKey, video)).toEqual(made);
+  expect(await make(mediaKey, videoJob)).toEqual(made);
 });
 
 test('media that is removed ends its running job, and the tool with it', async () => {
-  const mediaKey = await uploaded(film);
+  const mediaKey = await uploaded(video);
   await using ffmpeg = await sleepyFfmpeg();
-  const making = make(mediaKey, video);
+  const making = make(mediaKey, videoJob);
   making.catch(() => {});
   await ffmpeg.called();
   await store.remove(mediaObject(mediaKey));
@@ -246,9 +246,9 @@ test('media that is removed ends its running job, and the tool with it', async (
 });
 
 test('an owner who is blocked has their running job ended; once unblocked it is made', async () => {
-  const mediaKey = await uploaded(film);
+  const mediaKey = await uploaded(video);
   const owner = 'a'.repeat(32);
-  const job = { ...video, owner };
+  const job = { ...videoJob, owner };
   const ffmpeg = await sleepyFfmpeg();
   const making = make(mediaKey, job);
   await ffmpeg.called();

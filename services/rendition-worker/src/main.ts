@@ -30,7 +30,7 @@ await runService('rendition-worker', readConfig, async ({ config, log, metrics, 
   const queues = serveRenditions(
     {
       pictureConcurrency: config.CONCURRENCY,
-      filmConcurrency: config.FILM_CONCURRENCY,
+      videoConcurrency: config.FILM_CONCURRENCY,
       slowConcurrency: config.SLOW_CONCURRENCY,
       graceSeconds: config.SHUTDOWN_GRACE_SECONDS,
       render: (question, signal, lane) => render(question, signal, { ...rendering, limits: laneLimits[lane] }),

@@ -1,8 +1,8 @@
 import { lstat } from 'node:fs/promises';
-import { isFilm, type LocalMedia } from '@echodrop/media/local-media';
+import { isVideo, type LocalMedia } from '@echodrop/media/local-media';
 import { picturesOf, type Recipe, type RenditionSet } from '@echodrop/media/recipes';
-import { renderFilm } from '@echodrop/media/render-film';
 import { type Rendered, type RenderOptions, renderPictures } from '@echodrop/media/render-pictures';
+import { renderVideo } from '@echodrop/media/render-video';
 import type { LaneLimits } from './lane-limits.ts';
 
 /** A rendition that is wanted, and the file that it is to be in. */
@@ -33,10 +33,10 @@ export async function makeRenditions(
     const rendered = await renderPictures(media, pictures, { ...options, ...limits.pictures });
     return { rendered, made: rendered.outcome === 'made' ? pictures : await thoseThere(pictures) };
   }
-  const [film] = renditions;
-  if (!film || !isFilm(media)) return { rendered: { outcome: 'unsupported', why: 'no_picture' }, made: [] };
-  const rendered = await renderFilm(media, film.path, { ...options, ...limits.film });
-  return { rendered, made: rendered.outcome === 'made' ? [film] : [] };
+  const [video] = renditions;
+  if (!video || !isVideo(media)) return { rendered: { outcome: 'unsupported', why: 'no_picture' }, made: [] };
+  const rendered = await renderVideo(media, video.path, { ...options, ...limits.video });
+  return { rendered, made: rendered.outcome === 'made' ? [video] : [] };
 }
 
 async function thoseThere(pictures: readonly RenditionToMake[]): Promise<RenditionToMake[]> {

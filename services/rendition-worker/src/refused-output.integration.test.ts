@@ -9,7 +9,7 @@ import { mediaObject, newMediaKey, renditionObject, renditionsOf } from '@echodr
 import { createLog } from '@echodrop/service/log';
 import { Metrics } from '@echodrop/service/metrics';
 import { hostileFfprobe } from '@echodrop/testkit/hostile-ffprobe';
-import { sampleFilm, samplePhoto } from '@echodrop/testkit/sample-media';
+import { samplePhoto, sampleVideo } from '@echodrop/testkit/sample-media';
 import { afterEach, expect, test } from 'vitest';
 import { renditionEvents } from './events.ts';
 import { laneLimits } from './lane-limits.ts';
@@ -25,13 +25,13 @@ afterEach(() => {
 
 const broken = { outcome: 'unsupported', why: 'broken' };
 
-/** Renders the film of which `present` are stored already, with `script` in the place of ffmpeg; `$out` is the file that it is to write. */
+/** Renders the video of which `present` are stored already, with `script` in the place of ffmpeg; `$out` is the file that it is to write. */
 async function renderWith(script: string, present: readonly Recipe[]) {
   await using parts = new AsyncDisposableStack();
   const newFolder = async () => parts.use(await mkdtempDisposable(join(tmpdir(), 'refused-output-'))).path;
   const store = parts.use(new FilesystemObjectStore(await newFolder()));
   const mediaKey = newMediaKey();
-  await store.put(mediaObject(mediaKey), Readable.from([await sampleFilm('mp4', { width: 320, height: 240 })]));
+  await store.put(mediaObject(mediaKey), Readable.from([await sampleVideo('mp4', { width: 320, height: 240 })]));
   for (const recipe of present) await store.put(renditionObject(mediaKey, recipe), Readable.from(['before']));
 
   const ffmpeg = parts.use(await hostileFfprobe(`for out; do :; done\nout=\${out#file:}\n${script}`, 'ffmpeg'));
@@ -66,7 +66,7 @@ const leftovers = [
 ] as const;
 
 test.each(leftovers)(
-  'an ffmpeg that leaves %s in the place of a film: broken, nothing is stored',
+  'an ffmpeg that leaves %s in the place of a video: broken, nothing is stored',
   async (_, script, fault) => {
     expect(await renderWith(script, pictures)).toEqual({ answer: broken, stored: [], refused: fault });
   },

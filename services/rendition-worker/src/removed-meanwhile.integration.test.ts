@@ -7,7 +7,7 @@ import { fullRecipe, pictureRecipes, picturesOf, type RenditionSet, setOf } from
 import { FilesystemObjectStore } from '@echodrop/object-store/filesystem-object-store';
 import { mediaObject, newMediaKey, renditionObject, renditionsOf } from '@echodrop/object-store/object-keys';
 import { type ObjectStore, StoreUnavailable } from '@echodrop/object-store/object-store';
-import { sampleFilm, samplePhoto } from '@echodrop/testkit/sample-media';
+import { samplePhoto, sampleVideo } from '@echodrop/testkit/sample-media';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { laneLimits } from './lane-limits.ts';
 import { render } from './render.ts';
@@ -146,9 +146,9 @@ test('a failure takes no rendition of media that is there', async () => {
   expect(await keysOf(mediaKey)).not.toEqual([]);
 });
 
-test('pictures of a film that is removed while they are stored are withdrawn before the film is made', async () => {
+test('pictures of a video that is removed while they are stored are withdrawn before the video is made', async () => {
   const mediaKey = newMediaKey();
-  await store.put(mediaObject(mediaKey), Readable.from([await sampleFilm('mp4', { width: 64, height: 48 })]));
+  await store.put(mediaObject(mediaKey), Readable.from([await sampleVideo('mp4', { width: 64, height: 48 })]));
   const rendered: unknown[] = [];
   const told = { ...events, rendered: ({ set }: { set: RenditionSet }) => rendered.push(set) };
   const watched = storeThatPutsAfter(() => takeDown(mediaKey));
@@ -166,9 +166,9 @@ test('pictures of a film that is removed while they are stored are withdrawn bef
   expect(await keysOf(mediaKey)).toEqual([]);
 });
 
-test('a film of which no picture can be made is made all the same, and both are told', async () => {
+test('a video of which no picture can be made is made all the same, and both are told', async () => {
   const mediaKey = newMediaKey();
-  await store.put(mediaObject(mediaKey), Readable.from([await sampleFilm('mp4', { width: 64, height: 48 })]));
+  await store.put(mediaObject(mediaKey), Readable.from([await sampleVideo('mp4', { width: 64, height: 48 })]));
   const rendered: unknown[] = [];
   const told = {
     ...events,
@@ -181,14 +181,14 @@ test('a film of which no picture can be made is made all the same, and both are 
     ['pictures', 'unsupported'],
     ['film', 'made'],
   ]);
-  // The film is there already, and what was broken is not tried again.
+  // The video is there already, and what was broken is not tried again.
   expect(await render(question, new AbortController().signal, rendering)).toEqual({ outcome: 'made' });
   expect(rendered).toEqual([]);
 });
 
-test('a film whose poster cannot be stored is made all the same, and the job fails', async () => {
+test('a video whose poster cannot be stored is made all the same, and the job fails', async () => {
   const mediaKey = newMediaKey();
-  await store.put(mediaObject(mediaKey), Readable.from([await sampleFilm('mp4', { width: 64, height: 48 })]));
+  await store.put(mediaObject(mediaKey), Readable.from([await sampleVideo('mp4', { width: 64, height: 48 })]));
   const refusing = storeThatPutsAfter(async (key) => {
     if (!key.endsWith('.mp4')) throw new StoreUnavailable('full');
   });

@@ -5,12 +5,12 @@ import { pipeline } from 'node:stream/promises';
 import type { RenditionAnswer, RenditionQuestion } from '@echodrop/contracts/rendition';
 import { Deferred } from '@echodrop/contracts/slower-lane';
 import { ToolStopped } from '@echodrop/media/bounded-process';
-import { filmTracks } from '@echodrop/media/ffprobe';
-import { isFilm, type LocalMedia } from '@echodrop/media/local-media';
+import { videoTracks } from '@echodrop/media/ffprobe';
+import { isVideo, type LocalMedia } from '@echodrop/media/local-media';
 import { isPhoto, type MediaType } from '@echodrop/media/media-type';
 import { type Recipe, type RenditionSet, recipesOf, setOf } from '@echodrop/media/recipes';
-import { leastVideoCostSeconds } from '@echodrop/media/render-film';
 import type { Rendered } from '@echodrop/media/render-pictures';
+import { leastVideoCostSeconds } from '@echodrop/media/render-video';
 import { OutputRefused } from '@echodrop/media/tool-output';
 import { mediaObject } from '@echodrop/object-store/object-keys';
 import type { ObjectStore } from '@echodrop/object-store/object-store';
@@ -125,16 +125,16 @@ async function makeMissing(
   const renditions = missing.map((recipe) => ({ recipe, path: join(out, fileNameOf(recipe)) }));
 
   await fetchMedia(store, mediaKey, path, signal);
-  const media = isPhoto(type) ? { path, type } : { path, type, tracks: await filmTracks(path, type, signal) };
+  const media = isPhoto(type) ? { path, type } : { path, type, tracks: await videoTracks(path, type, signal) };
   // Its pictures wait too, unless a page asks for them: a hundred posters would hold up the next owner's video.
   const estimated = estimatedSeconds(media);
-  const { estimatedSeconds: most = Number.POSITIVE_INFINITY } = limits.film;
+  const { estimatedSeconds: most = Number.POSITIVE_INFINITY } = limits.video;
   if (set === 'film' && limits.defers && estimated > most) throw new Deferred();
-  const bounds = isFilm(media) ? limitsOfEstimate(limits, estimated) : limits;
+  const bounds = isVideo(media) ? limitsOfEstimate(limits, estimated) : limits;
   const making = { ...rendering, limits: bounds, scratchDir: out, signal };
   let answer: Rendered = { outcome: 'made' };
   let failure: { readonly error: unknown } | undefined;
-  // The pictures of a film come first: the film may take minutes.
+  // The pictures of a video come first: the video may take minutes.
   for (const [part, wanted] of Map.groupBy(renditions, ({ recipe }) => setOf(recipe))) {
     try {
       const rendered = await makeSet({ ...question, set: part }, media, wanted, making);
@@ -143,7 +143,7 @@ async function makeMissing(
     } catch (error) {
       const isEnd = [MediaRemoved, OutputRefused, Deferred].some((end) => error instanceof end);
       if (signal.aborted || isEnd) throw error;
-      // A failure of the pictures fails the job, but does not cost it the film.
+      // A failure of the pictures fails the job, but does not cost it the video.
       failure = { error };
     }
   }
@@ -152,7 +152,7 @@ async function makeMissing(
 }
 
 function estimatedSeconds(media: LocalMedia): number {
-  return isFilm(media) && typeof media.tracks === 'object' ? leastVideoCostSeconds(media.tracks, media.type) : 0;
+  return isVideo(media) && typeof media.tracks === 'object' ? leastVideoCostSeconds(media.tracks, media.type) : 0;
 }
 
 /** @throws Deferred, once what could be made is stored */

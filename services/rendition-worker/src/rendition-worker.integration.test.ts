@@ -8,16 +8,16 @@ import { connectionTo } from '@echodrop/contracts/queue.fixture';
 import { RenditionClient } from '@echodrop/contracts/rendition';
 import { type MediaType, mediaTypeOf } from '@echodrop/media/media-type';
 import {
-  filmRecipe,
   pictureRecipes,
   picturesOf,
   type Recipe,
   type RenditionSet,
   recipesOf,
+  videoRecipe,
 } from '@echodrop/media/recipes';
 import { FilesystemObjectStore } from '@echodrop/object-store/filesystem-object-store';
 import { mediaObject, newMediaKey, renditionObject } from '@echodrop/object-store/object-keys';
-import { sampleFilm, samplePhoto } from '@echodrop/testkit/sample-media';
+import { samplePhoto, sampleVideo } from '@echodrop/testkit/sample-media';
 import { queueSecrets, type Stack, startStack } from '@echodrop/testkit/start-stack';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
@@ -88,11 +88,11 @@ test('what may move is made whole with the others: the page shows it', async () 
   expect(await typesOf(mediaKey, picturesOf('gif'))).toEqual([...pictureTypes, 'gif']);
 });
 
-test('a film becomes one that browsers play, and has pictures', async () => {
-  const mediaKey = await upload(await sampleFilm('avi', { width: 320, height: 240 }));
+test('a video becomes one that browsers play, and has pictures', async () => {
+  const mediaKey = await upload(await sampleVideo('avi', { width: 320, height: 240 }));
   const made = (['film', 'whole'] as const).map((set) => make(mediaKey, 'avi', set));
   expect(await Promise.all(made)).toEqual(made.map(() => ({ outcome: 'made' })));
-  expect(await typesOf(mediaKey, [filmRecipe])).toEqual(['mp4']);
+  expect(await typesOf(mediaKey, [videoRecipe])).toEqual(['mp4']);
   expect(await typesOf(mediaKey, picturesOf('avi'))).toEqual([...pictureTypes, 'jpg']);
 });
 
@@ -104,8 +104,8 @@ test('what lies in the store already is not made again', async () => {
 });
 
 test('any rendition can be deleted: it comes back when it is asked for, and the others stay', async () => {
-  const film = await sampleFilm('avi', { width: 320, height: 240 });
-  const mediaKey = await upload(film);
+  const video = await sampleVideo('avi', { width: 320, height: 240 });
+  const mediaKey = await upload(video);
   for (const set of ['pictures', 'whole', 'film'] as const) {
     expect(await make(mediaKey, 'avi', set)).toEqual({ outcome: 'made' });
     const keys = recipesOf(set, 'avi').map((recipe) => renditionObject(mediaKey, recipe));
@@ -147,7 +147,7 @@ test('of a type that is turned off no rendition is made, and its bytes are not r
       .split('\n')
       .filter((line) => line.endsWith('}'))
       .map((line) => JSON.parse(line));
-  const about = { why: 'type_off', msg: 'none could be made' };
+  const about = { why: 'type_off', msg: 'No renditions possible' };
   await expect
     .poll(() => said().filter((line) => line.type === 'tiff'), { timeout: 5000 })
     .toMatchObject([
@@ -181,17 +181,15 @@ test('that media was taken down before its job was done is told, and is no failu
       .map((line) => JSON.parse(line));
   await expect
     .poll(said, { timeout: 5000 })
-    .toMatchObject([
-      { level: 'info', mediaKey, outcome: 'removed', msg: 'media was removed before its renditions were made' },
-    ]);
+    .toMatchObject([{ level: 'info', mediaKey, outcome: 'removed', msg: 'Media removed before rendering' }]);
   const metrics = await (await fetch(`${stack.ops('rendition-worker')}/metrics`)).text();
   expect(metrics).toMatch(/^echodrop_rendition_job_seconds_count\{.*outcome="removed".*\} [1-9]/m);
 });
 
 test('nothing is left in the scratch folder', async () => {
-  const film = await upload(await sampleFilm('mp4', { width: 320, height: 240 }));
+  const video = await upload(await sampleVideo('mp4', { width: 320, height: 240 }));
   const broken = await upload(notAPhoto);
-  await Promise.all([make(film, 'mp4', 'film'), make(broken, 'jpg', 'pictures')]);
+  await Promise.all([make(video, 'mp4', 'film'), make(broken, 'jpg', 'pictures')]);
   const [own = '', ...others] = await readdir(scratch);
   expect(others).toEqual([]);
   await expect.poll(() => readdir(join(scratch, own))).toEqual([]);

@@ -22,35 +22,35 @@ export class SandboxEvents {
   constructor(log: Log, metrics: Metrics) {
     this.#log = log;
     this.#questions = metrics.counter(
-      'echodrop_sandbox_questions_total',
-      'Questions who a user is, by kind of provider, by what their proof was, and by how the sandbox behaved.',
+      'echodrop_sandbox_requests_total',
+      'Identity requests by provider profile, proof outcome and sandbox behaviour.',
       ['profile', 'outcome', 'behaviour'],
     );
-    this.#switched = metrics.counter('echodrop_sandbox_switched_total', 'Changes of behaviour.', ['behaviour']);
+    this.#switched = metrics.counter('echodrop_sandbox_behaviour_changes_total', 'Behaviour changes.', ['behaviour']);
     this.#keptOut = metrics.counter(
-      'echodrop_sandbox_kept_out_total',
-      'Changes of behaviour that a page elsewhere on the web asked for.',
+      'echodrop_sandbox_cross_origin_refused_total',
+      'Refused cross-origin changes of behaviour.',
     );
-    this.#failures = metrics.counter('echodrop_sandbox_failures_total', 'Requests that failed.');
+    this.#failures = metrics.counter('echodrop_sandbox_failures_total', 'Failed requests.');
   }
 
   asked({ profile, outcome, behaviour }: Question): void {
     this.#questions.inc({ profile, outcome, behaviour });
-    this.#log.info({ profile, outcome, behaviour }, 'asked');
+    this.#log.info({ profile, outcome, behaviour }, 'Identity request answered');
   }
 
   switched(behaviour: BehaviourName, slowSeconds: number): void {
     this.#switched.inc({ behaviour });
-    this.#log.info({ behaviour, slowSeconds }, 'behaviour changed');
+    this.#log.info({ behaviour, slowSeconds }, 'Sandbox behaviour changed');
   }
 
   keptOut(): void {
     this.#keptOut.inc();
-    this.#log.warn('a page elsewhere on the web asked for another behaviour');
+    this.#log.warn('Refused a cross-origin change of behaviour');
   }
 
   failed(error: unknown): void {
     this.#failures.inc();
-    this.#log.error({ err: error }, 'a request failed');
+    this.#log.error({ err: error }, 'Request failed');
   }
 }

@@ -59,7 +59,7 @@ test('the process knows the users of the file, and no credential is in its log o
     }
     await send(`${origin}/behaviour`, { ...form, origin: 'null', body: 'behaviour=marked-behaviour' });
     const metrics = await (await fetch(`http://127.0.0.1:${ops}/metrics`)).text();
-    expect(metrics).toContain('echodrop_sandbox_questions_total');
+    expect(metrics).toContain('echodrop_sandbox_requests_total');
     expect(metrics).not.toContain('marked');
   } finally {
     sandbox.kill('SIGTERM');

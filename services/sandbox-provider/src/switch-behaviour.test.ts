@@ -106,6 +106,6 @@ test('changes, and those that were kept out, are counted', async () => {
   await ask({});
   await ask({ origin: 'null' });
   const { text } = await counted.metrics.exposition();
-  expect(text).toContain('echodrop_sandbox_switched_total{behaviour="html",service="sandbox-provider"} 1');
-  expect(text).toContain('echodrop_sandbox_kept_out_total{service="sandbox-provider"} 1');
+  expect(text).toContain('echodrop_sandbox_behaviour_changes_total{behaviour="html",service="sandbox-provider"} 1');
+  expect(text).toContain('echodrop_sandbox_cross_origin_refused_total{service="sandbox-provider"} 1');
 });

@@ -17,11 +17,11 @@ const executablePath = (await findBrowser()) ?? '';
 const quality = 76;
 const uploads = 31;
 
-// Four seconds into the film, and then until its sign of loading has faded.
-const seekFilms = `Promise.all([...document.querySelectorAll('video')].map((film) => new Promise((seeked, failed) => {
+// Four seconds into the video, and then until its sign of loading has faded.
+const seekVideos = `Promise.all([...document.querySelectorAll('video')].map((video) => new Promise((seeked, failed) => {
   setTimeout(failed, 10_000);
-  film.onseeked = seeked;
-  film.currentTime = 4;
+  video.onseeked = seeked;
+  video.currentTime = 4;
 })))`;
 const fadeMs = 1500;
 
@@ -55,7 +55,7 @@ for (let seed = 7; seed < 7 + uploads; seed += 1) {
     timestamp,
   });
 }
-const film = await publish(await pan(await landscape(5, { width: 1920, height: 1200 })), {
+const video = await publish(await pan(await landscape(5, { width: 1920, height: 1200 })), {
   ...{ type: 'mp4', width: 1280, height: 720 },
   text: 'Ten seconds of not much happening. That was the idea.',
   timestamp: new Date('2026-11-20T15:48:00Z'),
@@ -68,8 +68,8 @@ const photo = await publish(picture, {
 const record = await findRecord(store, photo);
 if (!record || isTombstone(record)) throw new Error('the photo has no record');
 
-await shown(`${film}.mp4`);
-const pages = { photo, film, user: `by/${ownerHash(record)}`, 404: 'nothing', upload: 'upload' };
+await shown(`${video}.mp4`);
+const pages = { photo, video, user: `by/${ownerHash(record)}`, 404: 'nothing', upload: 'upload' };
 for (const [name, path] of Object.entries(pages)) await take(name, `${stack.site}/${path}`);
 
 async function take(page: string, address: string): Promise<void> {
@@ -79,15 +79,15 @@ async function take(page: string, address: string): Promise<void> {
       const tab = await context.newPage();
       await tab.goto(address, { waitUntil: 'networkidle' });
       if (page === 'upload') await fillIn(tab);
-      await tab.evaluate(seekFilms);
-      if (page === 'film') await tab.waitForTimeout(fadeMs);
+      await tab.evaluate(seekVideos);
+      if (page === 'video') await tab.waitForTimeout(fadeMs);
       await tab.screenshot({ path: join(target, `${page}-${name}-${colorScheme}.jpg`), type: 'jpeg', quality });
     }
   }
 }
 
 async function fillIn(tab: Page): Promise<void> {
-  await tab.getByLabel('Photo or film', { exact: true }).setInputFiles({
+  await tab.getByLabel('Photo or video', { exact: true }).setInputFiles({
     name: 'mountains.jpg',
     mimeType: 'image/jpeg',
     buffer: picture,
@@ -118,7 +118,7 @@ async function landscape(seed: number, viewport: { width: number; height: number
   return await tab.screenshot({ type: 'jpeg', quality: 92 });
 }
 
-/** A film of ten seconds that looks along a picture of 1920 x 1200. */
+/** A video of ten seconds that looks along a picture of 1920 x 1200. */
 async function pan(picture: Buffer): Promise<Buffer> {
   const path = join(stack.folder, 'picture.jpg');
   await writeFile(path, picture);

@@ -1,4 +1,4 @@
-import { filmRecipe, pictureRecipes } from '@echodrop/media/recipes';
+import { pictureRecipes, videoRecipe } from '@echodrop/media/recipes';
 import compression from 'compression';
 import express, { type Express, type RequestHandler } from 'express';
 import { answerFailure } from './answer-failure.ts';
@@ -25,15 +25,17 @@ export function siteApp(site: Site): Express {
   const app = express().disable('x-powered-by').enable('case sensitive routing').enable('strict routing');
   app.use(followRequest(site.events), safeHeaders, onlyOneHost(site), onlyReading(site));
 
-  for (const recipe of [...Object.values(pictureRecipes), filmRecipe]) {
+  for (const recipe of Object.values(pictureRecipes)) {
     app.get(`/:id/${recipe.name}.${recipe.extension}`, showRendition(recipe, site));
   }
-  // Posts elsewhere name it as their picture.
+  app.get('/:id/video.mp4', showRendition(videoRecipe, site));
+  // Names of earlier releases: posts elsewhere link to them.
+  app.get('/:id/film.mp4', showRendition(videoRecipe, site));
   app.get('/:id/card.jpg', showRendition(pictureRecipes.large, site));
   app.get('/show/:size/:name', showHistoric(site));
   app.get('/:id.:extension', showDirect(site));
 
-  // Texts alone: pictures and films, and ranges of them, go as they are.
+  // Texts alone: pictures and videos, and ranges of them, go as they are.
   app.use(compression());
   app.get('/', (_request, response) => sendPage(response, 200, homePage(site), site));
   app.get('/documentation', (_request, response) => sendPage(response, 200, documentationPage(site), site));

@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream';
-import { filmRecipe, fullRecipe, pictureRecipes } from '@echodrop/media/recipes';
+import { fullRecipe, pictureRecipes, videoRecipe } from '@echodrop/media/recipes';
 import { minioStore } from '@echodrop/object-store/minio-store.fixture';
 import { newMediaKey, renditionObject } from '@echodrop/object-store/object-keys';
 import { type CountingProxy, startCountingProxy } from '@echodrop/testkit/counting-proxy';
@@ -12,7 +12,7 @@ const MiB = 1024 * 1024;
 const size = 96 * MiB;
 
 // Every MiB of it begins with its own number.
-function* film(): Iterable<Buffer> {
+function* video(): Iterable<Buffer> {
   for (let n = 0; n < size / MiB; n += 1) {
     const part = Buffer.alloc(MiB);
     part.writeUInt32BE(n);
@@ -20,7 +20,7 @@ function* film(): Iterable<Buffer> {
   }
 }
 
-describeWithMinio('a film of 96 MiB', {}, (startMinio) => {
+describeWithMinio('a video of 96 MiB', {}, (startMinio) => {
   const parts = new AsyncDisposableStack();
   let proxy: CountingProxy;
   let stack: Stack;
@@ -31,8 +31,8 @@ describeWithMinio('a film of 96 MiB', {}, (startMinio) => {
     const store = parts.use(minioStore(minio));
     await store.ready();
     const mediaKey = newMediaKey();
-    const id = await publishSample(store, Buffer.from('the film as it came'), { mediaKey, type: 'mov' });
-    await store.put(renditionObject(mediaKey, filmRecipe), Readable.from(film()));
+    const id = await publishSample(store, Buffer.from('the video as it came'), { mediaKey, type: 'mov' });
+    await store.put(renditionObject(mediaKey, videoRecipe), Readable.from(video()));
     for (const recipe of [pictureRecipes.large, fullRecipe('mov')])
       await store.put(renditionObject(mediaKey, recipe), Readable.from([Buffer.from('a poster')]));
     path = `/${id}.mp4`;
@@ -42,7 +42,7 @@ describeWithMinio('a film of 96 MiB', {}, (startMinio) => {
   });
   afterAll(() => parts.disposeAsync());
 
-  /** What the site reads of films while `use` runs. */
+  /** What the site reads of videos while `use` runs. */
   async function readDuring(use: () => Promise<void>): Promise<{ range: string | undefined; answeredBytes: number }[]> {
     proxy.seen.length = 0;
     await use();

@@ -6,7 +6,7 @@ import { buffer } from 'node:stream/consumers';
 import { findRecord } from '@echodrop/archive/find-record';
 import { removeMedia } from '@echodrop/archive/remove-media';
 import type { MediaType } from '@echodrop/media/media-type';
-import { filmRecipe, fullRecipe, pictureRecipes, type Recipe } from '@echodrop/media/recipes';
+import { fullRecipe, pictureRecipes, type Recipe, videoRecipe } from '@echodrop/media/recipes';
 import { FilesystemObjectStore } from '@echodrop/object-store/filesystem-object-store';
 import { minioStore } from '@echodrop/object-store/minio-store.fixture';
 import { mediaObject, newMediaKey, renditionObject } from '@echodrop/object-store/object-keys';
@@ -63,7 +63,8 @@ function publicBytes(open: () => Promise<Opened>): void {
   /** Published media whose renditions have been made: the bytes of each are its recipe's name and extension. */
   async function published(type: MediaType): Promise<{ id: string; mediaKey: string }> {
     const mediaKey = newMediaKey();
-    for (const recipe of [...Object.values(pictureRecipes), fullRecipe(type), filmRecipe]) await made(mediaKey, recipe);
+    for (const recipe of [...Object.values(pictureRecipes), fullRecipe(type), videoRecipe])
+      await made(mediaKey, recipe);
     return { id: await publishSample(store, original, { mediaKey, type }), mediaKey };
   }
 
@@ -95,7 +96,7 @@ function publicBytes(open: () => Promise<Opened>): void {
 
   test('every rendition has an address, and a type of our own list', async () => {
     const { id } = await published('mov');
-    for (const { name, extension, contentType } of [...Object.values(pictureRecipes), filmRecipe])
+    for (const { name, extension, contentType } of [...Object.values(pictureRecipes), videoRecipe])
       await expectBytes(`/${id}/${name}.${extension}`, contentType, bytesOf({ name, extension }));
     await expectBytes(`/${id}/card.jpg`, 'image/jpeg', bytesOf(pictureRecipes.large));
   });
@@ -122,9 +123,9 @@ function publicBytes(open: () => Promise<Opened>): void {
     await expectLeadsTo(`/${id}.${type}`, `/${id}.jpg`);
   });
 
-  test.each(['mp4', 'mov', 'wmv'] as const)('a %s is a film as MP4, and its poster a JPEG', async (type) => {
+  test.each(['mp4', 'mov', 'wmv'] as const)('a %s is a video as MP4, and its poster a JPEG', async (type) => {
     const { id } = await published(type);
-    const answer = await expectBytes(`/${id}.mp4`, 'video/mp4', bytesOf(filmRecipe));
+    const answer = await expectBytes(`/${id}.mp4`, 'video/mp4', bytesOf(videoRecipe));
     expect(answer.headers.get('content-disposition')).toBe(`inline; filename="${id}.mp4"`);
     await expectBytes(`/${id}.jpg`, 'image/jpeg', bytesOf({ name: 'full', extension: 'jpg' }));
     for (const other of ['mov', 'm4v', 'MP4', 'webm']) await expectLeadsTo(`/${id}.${other}`, `/${id}.mp4`);
@@ -144,9 +145,9 @@ function publicBytes(open: () => Promise<Opened>): void {
   test('the original has no address', async () => {
     for (const type of ['jpg', 'png', 'heic', 'mp4', 'avi'] as const) {
       const { id, mediaKey } = await published(type);
-      const guesses = ['original', 'media', 'full.jpg', 'full.png', 'film.mov', `original.${type}`, mediaKey];
+      const guesses = ['original', 'media', 'full.jpg', 'full.png', 'video.mov', `original.${type}`, mediaKey];
       const paths = [
-        ...[...renditionAddresses, 'film.mp4', ...guesses].map((name) => `/${id}/${name}`),
+        ...[...renditionAddresses, 'video.mp4', ...guesses].map((name) => `/${id}/${name}`),
         ...['jpg', 'png', 'heic', 'mp4', 'avi'].map((extension) => `/${id}.${extension}`),
         ...[...historicAddresses(id), `/show/original/${id}`],
         ...[`/media/${mediaKey}`, `/${mediaKey}`, `/renditions/${mediaKey}/large-2.jpg`, `/records/${id}.json`],
@@ -166,9 +167,9 @@ function publicBytes(open: () => Promise<Opened>): void {
     if (!record || isTombstone(record)) expect.fail('no record');
     await removeMedia(store, record, { by: 'owner', at: new Date() });
     await made(mediaKey, pictureRecipes.large);
-    await made(mediaKey, filmRecipe);
+    await made(mediaKey, videoRecipe);
 
-    const addresses = [...renditionAddresses, 'film.mp4'].map((name) => `/${id}/${name}`);
+    const addresses = [...renditionAddresses, 'video.mp4'].map((name) => `/${id}/${name}`);
     for (const path of [`/${id}`, `/${id}.jpg`, `/${id}.mov`, `/${id}.mp4`, ...addresses, ...historicAddresses(id)]) {
       const asked: Record<string, string>[] = [{}, { 'if-none-match': etag }, { range: 'bytes=0-1', 'if-range': etag }];
       for (const headers of asked) {
@@ -219,9 +220,9 @@ function publicBytes(open: () => Promise<Opened>): void {
     expect(answer.headers.get('cross-origin-resource-policy')).toBe('same-origin');
   });
 
-  test('a film may be fetched anew by the document that a browser makes to play it', async () => {
+  test('a video may be fetched anew by the document that a browser makes to play it', async () => {
     const { id } = await published('mp4');
-    for (const path of [`/${id}.mp4`, `/${id}/film.mp4`]) {
+    for (const path of [`/${id}.mp4`, `/${id}/video.mp4`]) {
       const { headers } = await get(path);
       expect(headers.get('content-security-policy'), path).toBe("default-src 'none'; sandbox; media-src 'self'");
       expect(headers.get('access-control-allow-origin'), path).toBe('*');
@@ -233,13 +234,13 @@ function publicBytes(open: () => Promise<Opened>): void {
 
   test('what was moved here from another store is shown, in ranges too: nobody asks for the tag in the record', async () => {
     const mediaKey = newMediaKey();
-    await made(mediaKey, filmRecipe);
+    await made(mediaKey, videoRecipe);
     const id = await publishSample(store, original, { mediaKey, type: 'mov', etag: 'of-the-store-before' });
-    const path = `/${id}/${filmRecipe.name}.${filmRecipe.extension}`;
-    const tag = (await expectBytes(path, filmRecipe.contentType, bytesOf(filmRecipe))).headers.get('etag') ?? '';
+    const path = `/${id}/${videoRecipe.name}.${videoRecipe.extension}`;
+    const tag = (await expectBytes(path, videoRecipe.contentType, bytesOf(videoRecipe))).headers.get('etag') ?? '';
     expect(tag).not.toContain('of-the-store-before');
     const range = await get(path, { Range: 'bytes=0-3', 'If-Range': tag });
-    expect([range.status, await range.text()]).toEqual([206, bytesOf(filmRecipe).slice(0, 4)]);
+    expect([range.status, await range.text()]).toEqual([206, bytesOf(videoRecipe).slice(0, 4)]);
     expect((await get(`/${id}`)).status).toBe(200);
   });
 

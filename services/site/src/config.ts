@@ -26,7 +26,7 @@ const settings = {
   SITE_NAME: text('Echodrop'),
   /** A link on every page: an address that begins with https: or mailto:. */
   ABUSE_CONTACT: text().refine(isContact, 'must be an address that begins with https: or mailto:').optional(),
-  /** Whether search engines may list pages of media, and pictures and films. */
+  /** Whether search engines may list pages of media, and pictures and videos. */
   ROBOTS: choice(['noindex', 'index'], 'noindex'),
   /** Whether pages name their oEmbed address, after which Mastodon reads nothing else of them. */
   OEMBED_DISCOVERY: choice(['0', '1'], '0'),

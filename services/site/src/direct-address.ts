@@ -1,16 +1,16 @@
 import { isPhoto, type MediaType, mediaTypes } from '@echodrop/media/media-type';
-import { filmRecipe, fullRecipe, type Recipe } from '@echodrop/media/recipes';
+import { fullRecipe, type Recipe, videoRecipe } from '@echodrop/media/recipes';
 import type { PublishedMedia } from './find-media.ts';
 
 /**
  * What `/<id>.<type>` answers with: of a photo the whole picture in its own format, or as JPEG where browsers do not show that; of a
- * film the film, or its poster where a type of photo is asked for.
+ * video the video, or its poster where a type of photo is asked for.
  */
 export function directRecipe(type: MediaType, asked: MediaType = type): Recipe {
-  return isPhoto(type) || isPhoto(asked) ? fullRecipe(type) : filmRecipe;
+  return isPhoto(type) || isPhoto(asked) ? fullRecipe(type) : videoRecipe;
 }
 
-/** The one address, below the site's own, at which the picture or film itself is. */
+/** The one address, below the site's own, at which the picture or video itself is. */
 export function directPath({ id, type }: Pick<PublishedMedia, 'id' | 'type'>, asked?: MediaType): string {
   return `/${id}.${directRecipe(type, asked).extension}`;
 }

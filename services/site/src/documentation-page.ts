@@ -9,7 +9,7 @@ export function documentationPage({ name, publicSite, upload }: Pick<Site, 'name
     title: `For developers · ${name}`,
     body: html`<div class="text">
 <h1>For developers</h1>
-<p class="lead">Upload a photo or a film with a message, and get a record of it as XML or JSON.</p>
+<p class="lead">Upload a photo or a video with a message, and get a record of it as XML or JSON.</p>
 <p>The people who run this site tell you where to upload (here <code>${gateway}</code>), the API key of your application, and the identity providers that they know.</p>
 
 <h2>Upload</h2>
@@ -32,7 +32,7 @@ export function documentationPage({ name, publicSite, upload }: Pick<Site, 'name
   "timestamp": "Sat, 21 Nov 2026 11:36:34 +0000",
   "user": { "id": 12345, "screen_name": "ada" }
 }</code></pre>
-<p>Any other status is a refusal, and says why: 400 for a form that lacks something, 401 for credentials or a key that cannot be verified, 403 for whom uploads are not taken, 413 for a file that is too large, 415 for one that is no photo or film; 429 and 503 come with <code>Retry-After</code>.</p>
+<p>Any other status is a refusal, and says why: 400 for a form that lacks something, 401 for credentials or a key that cannot be verified, 403 for whom uploads are not taken, 413 for a file that is too large, 415 for one that is no photo or video; 429 and 503 come with <code>Retry-After</code>.</p>
 
 <h2>List and remove</h2>
 <p>With the same two headers users list their own uploads, newest first, and remove one. The list has <code>media</code> and, where there are older ones, <code>next</code>, to be sent as <code>after</code>; <code>count</code> is how many you want, up to 100. Status 204 means that the upload is gone.</p>
@@ -55,9 +55,9 @@ curl -X DELETE ${gateway}/2/media/Ab3dE6gH9j \\
 <h2>Public addresses</h2>
 <dl>
 <dt><code>${publicSite}/&lt;id&gt;</code></dt>
-<dd>The page of a photo or film, as <code>url</code> in its record has it.</dd>
+<dd>The page of a photo or video, as <code>url</code> in its record has it.</dd>
 <dt><code>/&lt;id&gt;.jpg</code>, <code>.png</code>, <code>.gif</code>, <code>.webp</code>, <code>.avif</code>, <code>.mp4</code></dt>
-<dd>The picture or film itself. What has another type leads to the right one; every film is an MP4, and its <code>.jpg</code> is its poster.</dd>
+<dd>The picture or video itself. What has another type leads to the right one; every video is an MP4, and its <code>.jpg</code> is its poster.</dd>
 <dt><code>/&lt;id&gt;/large.jpg</code>, <code>/&lt;id&gt;/large.webp</code></dt>
 <dd>At most 1200 pixels on its longer side.</dd>
 <dt><code>/&lt;id&gt;/medium.jpg</code>, <code>/&lt;id&gt;/medium.webp</code></dt>
@@ -69,12 +69,12 @@ curl -X DELETE ${gateway}/2/media/Ab3dE6gH9j \\
 <dt><code>/show/&lt;thumb, mini, large or full&gt;/&lt;id&gt;</code></dt>
 <dd>The same, as old applications spell it.</dd>
 <dt><code>/&lt;id&gt;/player</code></dt>
-<dd>A film alone: the one page that may be framed.</dd>
+<dd>A video alone: the one page that may be framed.</dd>
 </dl>
-<p>All of them answer 410 once something was taken down. A picture or film that is still being made answers 503 with <code>Retry-After</code>.</p>
+<p>All of them answer 410 once something was taken down. A picture or video that is still being processed answers 503 with <code>Retry-After</code>.</p>
 
 <h2>oEmbed</h2>
-<p>For sites that show what others link to. Photos, and films with an <code>iframe</code>; <code>format=xml</code> gives XML.</p>
+<p>For sites that show what others link to. Photos, and videos with an <code>iframe</code>; <code>format=xml</code> gives XML.</p>
 <pre><code>curl '${publicSite}/oembed?url=${encodeURIComponent(`${publicSite}/`)}Ab3dE6gH9j&amp;format=json'</code></pre>
 </div>`,
   };

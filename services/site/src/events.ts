@@ -41,41 +41,41 @@ const waitBuckets = [0.1, 0.25, 0.5, 1, 2, 4];
 export function siteEvents(log: Log, metrics: Metrics): SiteEvents {
   const waits = metrics.histogram(
     'echodrop_site_rendition_wait_seconds',
-    'Waits for a rendition that was missing',
+    'Time that requests waited for a missing rendition.',
     ['recipe', 'outcome'],
     waitBuckets,
   );
-  const failures = metrics.counter('echodrop_site_failures_total', 'Requests that failed', ['kind']);
+  const failures = metrics.counter('echodrop_site_request_failures_total', 'Failed requests by kind.', ['kind']);
   const missing = metrics.counter(
     'echodrop_site_media_missing_total',
-    'Looks at a record whose media is not in the store: alarm on any',
+    'Requests for a record whose media is missing from the object store; alert on any.',
   );
   const unreadable = metrics.counter(
     'echodrop_site_records_unreadable_total',
-    'Looks at a record that cannot be read: alarm on any',
+    'Requests for an unreadable record; alert on any.',
   );
   return {
     publicSiteUnencrypted(publicSite) {
-      log.warn({ publicSite }, 'PUBLIC_SITE_URL is not https');
+      log.warn({ publicSite }, 'PUBLIC_SITE_URL is not HTTPS');
     },
     answered(answer) {
-      log.info(answer, 'answered');
+      log.info(answer, 'Request completed');
     },
     renditionAwaited({ seconds, error, ...wait }) {
       waits.observe({ recipe: wait.recipe, outcome: wait.outcome }, seconds);
-      log.info({ ...wait, seconds, ...(error === undefined ? {} : { err: error }) }, 'rendition awaited');
+      log.info({ ...wait, seconds, ...(error === undefined ? {} : { err: error }) }, 'Waited for a missing rendition');
     },
     mediaMissing(mediaId, mediaKey) {
       missing.inc();
-      log.error({ mediaId, mediaKey }, 'media of a record is missing');
+      log.error({ mediaId, mediaKey }, 'Media missing from the object store');
     },
     recordUnreadable(mediaId) {
       unreadable.inc();
-      log.error({ mediaId }, 'record cannot be read');
+      log.error({ mediaId }, 'Record unreadable');
     },
     requestFailed(requestId, kind, error) {
       failures.inc({ kind });
-      log[kind === 'store' ? 'warn' : 'error']({ requestId, kind, err: error }, 'request failed');
+      log[kind === 'store' ? 'warn' : 'error']({ requestId, kind, err: error }, 'Request failed');
     },
   };
 }

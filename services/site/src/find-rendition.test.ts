@@ -5,7 +5,7 @@ import { Readable } from 'node:stream';
 import { ownerHash } from '@echodrop/archive/owner';
 import { QueueUnavailable } from '@echodrop/contracts/ask-queue';
 import type { RenditionAnswer } from '@echodrop/contracts/rendition';
-import { filmRecipe, pictureRecipes } from '@echodrop/media/recipes';
+import { pictureRecipes, videoRecipe } from '@echodrop/media/recipes';
 import { FilesystemObjectStore } from '@echodrop/object-store/filesystem-object-store';
 import { renditionObject } from '@echodrop/object-store/object-keys';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -78,9 +78,9 @@ test('what is made and gone again, and what nobody can be asked for, is not read
   await expect(look([], new Error('something else'))).rejects.toThrow('something else');
 });
 
-test('a photo has no film, and nobody is asked for one', async () => {
+test('a photo has no video, and nobody is asked for one', async () => {
   const make = () => expect.fail('asked');
-  expect(await findRendition(record, filmRecipe, { store, renditions: { make }, events }, signal)).toEqual({
+  expect(await findRendition(record, videoRecipe, { store, renditions: { make }, events }, signal)).toEqual({
     state: 'unsupported',
   });
 });

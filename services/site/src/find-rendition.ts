@@ -2,7 +2,7 @@ import { ownerHash } from '@echodrop/archive/owner';
 import { QueueUnavailable } from '@echodrop/contracts/ask-queue';
 import type { RenditionClient } from '@echodrop/contracts/rendition';
 import { isPhoto } from '@echodrop/media/media-type';
-import { filmRecipe, type Recipe, setOf } from '@echodrop/media/recipes';
+import { type Recipe, setOf, videoRecipe } from '@echodrop/media/recipes';
 import { renditionObject } from '@echodrop/object-store/object-keys';
 import type { StoredObject } from '@echodrop/object-store/object-store';
 import type { SiteEvents, Wait } from './events.ts';
@@ -21,7 +21,7 @@ export interface RenditionSources extends MediaSources {
   readonly renditions: Pick<RenditionClient, 'make'>;
 }
 
-// A film takes minutes: who asks early may as well be told so at once.
+// A video takes minutes: who asks early may as well be told so at once.
 const patienceMs = { pictures: 4000, whole: 4000, film: 1000 };
 
 /**
@@ -58,7 +58,7 @@ export async function makeRendition(
   signal: AbortSignal,
   waitMs = patienceMs[setOf(recipe)],
 ): Promise<FoundRendition> {
-  if (recipe === filmRecipe && isPhoto(record.type)) return { state: 'unsupported' };
+  if (recipe === videoRecipe && isPhoto(record.type)) return { state: 'unsupported' };
   const outcome = await asked(record, recipe, sources, { waitMs, signal });
   if (outcome === 'not_ready') return { state: 'not_ready' };
   // Where one of a set cannot be made, others are.

@@ -8,11 +8,11 @@ export function homePage({ name, upload }: Pick<Site, 'name' | 'upload'>): Page 
     title: name,
     body: html`<div class="text home">
 <h1>${name}</h1>
-<p class="lead">Photos and films, shared by people who post elsewhere.</p>
-<p>An application uploads a file and a message for its user, and gets the address of a page to put into a post.</p>
-<p>Who the user is, their own identity provider says: there is no account here, and no password.</p>
-<p>What is shown is made anew from each upload, without its place, its camera or anything else beside the picture.</p>
-<p>Whoever uploads can take it down again, and then it is gone.</p>
+<p class="lead">Photos and videos, shared by people who post elsewhere.</p>
+<p>Applications upload a file and a message for a user, and get a page address to put into a post.</p>
+<p>Users prove their identity with their own identity provider. There are no accounts or passwords here.</p>
+<p>Published copies carry no location, camera or other metadata.</p>
+<p>Users can remove their uploads at any time.</p>
 <p class="ways">${upload && html`<a class="button" href="/upload">Upload</a> `}<a class="button" href="/documentation">For developers</a></p>
 </div>`,
   };

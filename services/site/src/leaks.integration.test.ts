@@ -1,8 +1,8 @@
 import { mkdtempDisposable } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { markedFilm } from '@echodrop/media/marked-films.fixture';
 import { mark, markedPhotos } from '@echodrop/media/marked-media.fixture';
+import { markedVideo } from '@echodrop/media/marked-videos.fixture';
 import { type MediaType, mediaTypes } from '@echodrop/media/media-type';
 import { FilesystemObjectStore } from '@echodrop/object-store/filesystem-object-store';
 import { newMediaKey } from '@echodrop/object-store/object-keys';
@@ -17,10 +17,10 @@ const secrets = {
   application: 'Secret-Application-4711',
 };
 
-const films = ['mp4', 'mov', 'mkv', 'avi'] as const;
+const videos = ['mp4', 'mov', 'mkv', 'avi'] as const;
 const media: readonly (readonly [string, MediaType, () => Promise<Buffer>])[] = [
   ...markedPhotos,
-  ...films.map((type) => [`a film as ${type}`, type, () => markedFilm(type)] as const),
+  ...videos.map((type) => [`a video as ${type}`, type, () => markedVideo(type)] as const),
 ];
 
 const parts = new AsyncDisposableStack();
@@ -71,7 +71,7 @@ async function everyAnswer(id: string): Promise<Shown[]> {
     'large.jpg',
     'large.webp',
   ];
-  const names = [...pictures, 'film.mp4', 'player', 'original'];
+  const names = [...pictures, 'video.mp4', 'player', 'original'];
   const extensions = [...mediaTypes, 'jpeg', 'm4v', 'json', 'xml', 'txt'];
   const sizes = ['mini', 'thumb', 'large', 'full'];
   const page = encodeURIComponent(`${stack.site}/${id}`);
@@ -94,7 +94,7 @@ async function everyAnswer(id: string): Promise<Shown[]> {
 async function answered(address: string): Promise<Shown> {
   const get = () => fetch(`${stack.site}${address}`, { redirect: 'manual' });
   let answer = await get();
-  // What is still being made is waited for.
+  // What is still being processed is waited for.
   await expect
     .poll(
       async () => {

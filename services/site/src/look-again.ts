@@ -1,13 +1,13 @@
 import type { Request, Response } from 'express';
 
-// A tab that was forgotten asks no longer: a film that is not there by then may be hours away.
+// A tab that was forgotten asks no longer: a video that is not there by then may be hours away.
 const longestSeconds = 30 * 60;
 const pause = { shortest: 2, longest: 30 };
 
 interface Look {
   /** Where the browser looks, below the site's own address. */
   readonly path: string;
-  /** When that was uploaded which is still being made. */
+  /** When that was uploaded which is still being processed. */
   readonly published: Date;
   /** Since when it has been looking, where its address says so. */
   readonly since: number | undefined;

@@ -18,7 +18,7 @@ const photo: PublishedMedia = {
   subject: '12345',
   application: 'test',
 };
-const film: PublishedMedia = { ...photo, type: 'mp4' };
+const video: PublishedMedia = { ...photo, type: 'mp4' };
 
 const site = {
   publicSite: 'https://pictures.example',
@@ -68,15 +68,15 @@ test('browsers learn how wide the picture will be, before they have the style', 
 
 test('media without a caption is described by its kind and user', () => {
   expect(bodyOf({ ...photo, text: ' \n' }, { picture: 'ready' })).toContain('alt="Photo by ada"');
-  expect(mediaPage({ ...film, text: '' }, { picture: 'ready', film: 'ready' }, site).title).toBe('Film by ada');
+  expect(mediaPage({ ...video, text: '' }, { picture: 'ready', video: 'ready' }, site).title).toBe('Video by ada');
   expect(bodyOf({ ...photo, text: '' }, { picture: 'ready' })).not.toContain('class="caption"');
 });
 
-test('a film plays in the page, with its poster once that is there', () => {
-  const body = bodyOf(film, { picture: 'ready', film: 'ready' });
+test('a video plays in the page, with its poster once that is there', () => {
+  const body = bodyOf(video, { picture: 'ready', video: 'ready' });
   expect(body).toMatch(/<video controls playsinline [^>]*poster="\/Ab3dE6gH9j\/large\.jpg">/);
-  expect(body).toContain('<source src="/Ab3dE6gH9j/film.mp4" type="video/mp4">');
-  expect(bodyOf(film, { picture: 'not_ready', film: 'ready' })).not.toContain('poster=');
+  expect(body).toContain('<source src="/Ab3dE6gH9j/video.mp4" type="video/mp4">');
+  expect(bodyOf(video, { picture: 'not_ready', video: 'ready' })).not.toContain('poster=');
 });
 
 test('a picture that moves is shown whole, but to people who want things to stand still', () => {
@@ -91,12 +91,12 @@ test('a page that does not look again by itself leads to one that does', () => {
 });
 
 test('what looking again would close stands open', () => {
-  const pending = { picture: 'ready', film: 'not_ready' } as const;
-  expect(bodyOf(film, { ...pending, looksAgain: true })).toContain('<details open>');
-  expect(bodyOf(film, pending)).toContain('<details>');
+  const pending = { picture: 'ready', video: 'not_ready' } as const;
+  expect(bodyOf(video, { ...pending, looksAgain: true })).toContain('<details open>');
+  expect(bodyOf(video, pending)).toContain('<details>');
 });
 
-test('what is offered to copy and to download leads to the page, the picture and the film', () => {
+test('what is offered to copy and to download leads to the page, the picture and the video', () => {
   const valuesIn = (body: string) =>
     [...body.matchAll(/<label for="([\w-]+)">([^<]+)<\/label><input id="\1" readonly value="([^"]*)">/g)].map(
       ([, , label, value]) => [label, value],
@@ -115,21 +115,21 @@ test('what is offered to copy and to download leads to the page, the picture and
   ]);
   expect(body).toContain('<a class="button" href="/Ab3dE6gH9j.jpg" download>Download</a>');
 
-  const ofFilm = bodyOf({ ...film, type: 'mov' }, { picture: 'ready', film: 'ready' });
-  expect(valuesIn(ofFilm)).toContainEqual(['Direct link', `${page}.mp4`]);
-  expect(ofFilm).toContain(`&lt;iframe src=&quot;${page}/player&quot;`);
-  expect(ofFilm).toContain('<a class="button" href="/Ab3dE6gH9j.mp4" download>Download</a>');
-  expect(bodyOf(film, { picture: 'ready', film: 'not_ready' })).not.toContain(' download>');
+  const ofVideo = bodyOf({ ...video, type: 'mov' }, { picture: 'ready', video: 'ready' });
+  expect(valuesIn(ofVideo)).toContainEqual(['Direct link', `${page}.mp4`]);
+  expect(ofVideo).toContain(`&lt;iframe src=&quot;${page}/player&quot;`);
+  expect(ofVideo).toContain('<a class="button" href="/Ab3dE6gH9j.mp4" download>Download</a>');
+  expect(bodyOf(video, { picture: 'ready', video: 'not_ready' })).not.toContain(' download>');
 });
 
 test('what is not ready and what cannot be shown is said', () => {
-  expect(bodyOf(photo, { picture: 'not_ready' })).toContain('This picture is still being made.');
+  expect(bodyOf(photo, { picture: 'not_ready' })).toContain('This picture is still being processed.');
   const broken = bodyOf(photo, { picture: 'unsupported' });
   expect(broken).toContain('This picture cannot be shown.');
   expect(broken).not.toMatch(/embed codes|large\.jpg|download/);
-  expect(bodyOf(film, { picture: 'unsupported', film: 'unsupported' })).toContain('This film cannot be shown.');
-  const pending = bodyOf(film, { picture: 'ready', film: 'not_ready' });
-  expect(pending).toContain('This film is still being made.');
+  expect(bodyOf(video, { picture: 'unsupported', video: 'unsupported' })).toContain('This video cannot be shown.');
+  const pending = bodyOf(video, { picture: 'ready', video: 'not_ready' });
+  expect(pending).toContain('This video is still being processed.');
   expect(pending).toContain('<img ');
   expect(pending).not.toContain('<video');
 });

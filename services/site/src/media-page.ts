@@ -1,7 +1,7 @@
 import { ownerHash } from '@echodrop/archive/owner';
 import { isPhoto } from '@echodrop/media/media-type';
 import { fullRecipe, pictureRecipes } from '@echodrop/media/recipes';
-import { filmSize, pictureSize } from '@echodrop/media/rendition-size';
+import { pictureSize, videoSize } from '@echodrop/media/rendition-size';
 import type { Size } from '@echodrop/media/unsupported';
 import { directPath } from './direct-address.ts';
 import type { PublishedMedia } from './find-media.ts';
@@ -18,8 +18,8 @@ import type { Site } from './site.ts';
 export interface Shown {
   /** Of the picture that the page shows. */
   readonly picture: RenditionState;
-  /** For films alone. */
-  readonly film?: RenditionState;
+  /** For videos alone. */
+  readonly video?: RenditionState;
   /** Whether the medium picture is there too, for photos alone. */
   readonly hasMedium?: boolean;
   /** Whether the picture moves, which only the whole one does. */
@@ -32,21 +32,21 @@ type Named = Pick<Site, 'publicSite' | 'name' | 'robots' | 'hasOembedDiscovery'>
 
 const longestAlt = 420;
 
-/** The page behind a record's `url`: the picture or film, the caption, who and when, and how to share it. */
+/** The page behind a record's `url`: the picture or video, the caption, who and when, and how to share it. */
 export function mediaPage(record: PublishedMedia, shown: Shown, site: Named): Page {
   const { type, text, timestamp } = record;
   const { isAnimated = false, looksAgain = false } = shown;
-  const state = shown.film ?? shown.picture;
+  const state = shown.video ?? shown.picture;
   return {
     title: titleOf(record),
     head: metaTags(record, shown, site),
     robots: site.robots,
     body: html`<div class="stage">
-${isPhoto(type) ? photo(record, shown) : film(record, shown)}
+${isPhoto(type) ? photo(record, shown) : video(record, shown)}
 </div>
 <div class="about">
 <div class="words">
-<h1>${isPhoto(type) ? 'Photo' : 'Film'} by <a href="/by/${ownerHash(record)}" rel="author"><bdi>${nameOf(record)}</bdi></a></h1>
+<h1>${isPhoto(type) ? 'Photo' : 'Video'} by <a href="/by/${ownerHash(record)}" rel="author"><bdi>${nameOf(record)}</bdi></a></h1>
 ${captionOf(record, longestAlt) ? html`<p class="caption" dir="auto">${linkedText(text.trim())}</p>\n` : undefined}<p class="when">${time(timestamp)}</p>
 </div>
 ${share(record, { publicSite: site.publicSite, isAnimated, state, looksAgain })}
@@ -59,16 +59,16 @@ function photo(record: PublishedMedia, shown: Shown): Html {
   return html`<a class="whole" href="${directPath(record)}">${picture(record, shown)}</a>`;
 }
 
-function film(record: PublishedMedia, shown: Shown): Html {
-  const { film: state = 'not_ready' } = shown;
+function video(record: PublishedMedia, shown: Shown): Html {
+  const { video: state = 'not_ready' } = shown;
   const isPosterReady = shown.picture === 'ready';
   if (state !== 'ready') {
-    return html`${isPosterReady ? picture(record, shown) : undefined}${notice(state, 'film', record, shown)}`;
+    return html`${isPosterReady ? picture(record, shown) : undefined}${notice(state, 'video', record, shown)}`;
   }
-  const { width, height } = filmSize(record);
+  const { width, height } = videoSize(record);
   const poster = isPosterReady ? html` poster="/${record.id}/large.jpg"` : undefined;
   return html`<video controls playsinline preload="metadata" width="${width}" height="${height}" aria-label="${altOf(record)}"${poster}>
-<source src="/${record.id}/film.mp4" type="video/mp4">
+<source src="/${record.id}/video.mp4" type="video/mp4">
 </video>`;
 }
 
@@ -113,12 +113,12 @@ function altOf(record: PublishedMedia): string {
 
 function notice(
   state: 'not_ready' | 'unsupported',
-  what: 'picture' | 'film',
+  what: 'picture' | 'video',
   { id }: PublishedMedia,
   { looksAgain = false }: Shown,
 ): Html {
   if (state === 'unsupported') return html`<p class="notice">This ${what} cannot be shown.</p>`;
-  return html`<p class="notice pending" role="status">This ${what} is still being made. ${
+  return html`<p class="notice pending" role="status">This ${what} is still being processed. ${
     looksAgain ? 'It will show up here by itself.' : html`Please <a href="/${id}">look again</a> later.`
   }</p>`;
 }

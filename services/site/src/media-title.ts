@@ -16,7 +16,7 @@ export function captionOf({ text }: PublishedMedia, most: number): string | unde
 
 /** "Photo by ada". */
 export function bylineOf(record: PublishedMedia): string {
-  return `${isPhoto(record.type) ? 'Photo' : 'Film'} by ${nameOf(record)}`;
+  return `${isPhoto(record.type) ? 'Photo' : 'Video'} by ${nameOf(record)}`;
 }
 
 /** The user's name in one line. */

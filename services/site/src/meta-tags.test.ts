@@ -10,7 +10,7 @@ const photo: PublishedMedia = {
   ...{ text: 'Lunch', timestamp: new Date('2026-11-21T11:36:34Z'), user: { id: 1n, screenName: 'ada' } },
   ...{ provider: 'https://id.example/verify', subject: '1', application: 'test' },
 };
-const film: PublishedMedia = { ...photo, type: 'webm', width: 3840, height: 2160 };
+const video: PublishedMedia = { ...photo, type: 'webm', width: 3840, height: 2160 };
 const site = { publicSite: 'https://pics.example', name: 'Pictures', hasOembedDiscovery: false };
 const page = 'https://pics.example/Ab3dE6gH9j';
 
@@ -53,12 +53,12 @@ test('a photo has these tags and no others', () => {
   expect(tagsOf(photo, { picture: 'not_ready' })).toEqual(expected);
 });
 
-test('a film has these tags and no others', () => {
-  expect(tagsOf(film, { picture: 'ready', film: 'not_ready' })).toEqual({
-    ...{ ...ofEveryPage, description: 'Film by ada, 21 November 2026', 'og:type': 'video.other' },
-    ...{ ...ofPictures, 'og:description': 'Film by ada, 21 November 2026', 'og:image:height': '675' },
-    'og:video': `${page}/film.mp4`,
-    'og:video:secure_url': `${page}/film.mp4`,
+test('a video has these tags and no others', () => {
+  expect(tagsOf(video, { picture: 'ready', video: 'not_ready' })).toEqual({
+    ...{ ...ofEveryPage, description: 'Video by ada, 21 November 2026', 'og:type': 'video.other' },
+    ...{ ...ofPictures, 'og:description': 'Video by ada, 21 November 2026', 'og:image:height': '675' },
+    'og:video': `${page}/video.mp4`,
+    'og:video:secure_url': `${page}/video.mp4`,
     'og:video:type': 'video/mp4',
     'og:video:width': '1920',
     'og:video:height': '1080',
@@ -66,21 +66,21 @@ test('a film has these tags and no others', () => {
     'twitter:player': `${page}/player`,
     'twitter:player:width': '1920',
     'twitter:player:height': '1080',
-    'twitter:player:stream': `${page}/film.mp4`,
+    'twitter:player:stream': `${page}/video.mp4`,
     'twitter:player:stream:content_type': 'video/mp4',
   });
 });
 
 test('an address that is not secure is not said to be', () => {
-  const tags = tagsOf(film, { picture: 'ready', film: 'ready' }, { publicSite: 'http://pics.example' });
-  expect(tags['og:video']).toBe('http://pics.example/Ab3dE6gH9j/film.mp4');
+  const tags = tagsOf(video, { picture: 'ready', video: 'ready' }, { publicSite: 'http://pics.example' });
+  expect(tags['og:video']).toBe('http://pics.example/Ab3dE6gH9j/video.mp4');
   expect(tags).not.toHaveProperty(['og:video:secure_url']);
 });
 
 test('what cannot be made is not named', () => {
   const nothing = tagsOf(photo, { picture: 'unsupported' });
   expect(nothing).toEqual({ ...ofEveryPage, 'twitter:card': 'summary' });
-  const posterAlone = tagsOf(film, { picture: 'ready', film: 'unsupported' });
+  const posterAlone = tagsOf(video, { picture: 'ready', video: 'unsupported' });
   expect(posterAlone).toMatchObject({ 'og:type': 'website', 'twitter:card': 'summary_large_image' });
   expect(Object.keys(posterAlone).filter((name) => /video|player/.test(name))).toEqual([]);
 });

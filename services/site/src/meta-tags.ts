@@ -1,6 +1,6 @@
 import { isPhoto } from '@echodrop/media/media-type';
-import { filmRecipe, pictureRecipes } from '@echodrop/media/recipes';
-import { filmSize, pictureSize } from '@echodrop/media/rendition-size';
+import { pictureRecipes, videoRecipe } from '@echodrop/media/recipes';
+import { pictureSize, videoSize } from '@echodrop/media/rendition-size';
 import type { PublishedMedia } from './find-media.ts';
 import { type Html, html } from './html.ts';
 import type { Shown } from './media-page.ts';
@@ -8,7 +8,7 @@ import { bylineOf, captionOf, oneLine, titleOf } from './media-title.ts';
 import type { Site } from './site.ts';
 
 /** How far the renditions are: what cannot be made is not named. */
-type Made = Pick<Shown, 'picture' | 'film'>;
+type Made = Pick<Shown, 'picture' | 'video'>;
 type Named = Pick<Site, 'publicSite' | 'name' | 'hasOembedDiscovery'>;
 
 const { large } = pictureRecipes;
@@ -26,15 +26,15 @@ export function metaTags(record: PublishedMedia, shown: Made, site: Named): Html
   const page = `${site.publicSite}/${record.id}`;
   const description = descriptionOf(record);
   const hasPicture = shown.picture !== 'unsupported';
-  const hasFilm = !isPhoto(record.type) && shown.film !== 'unsupported';
+  const hasVideo = !isPhoto(record.type) && shown.video !== 'unsupported';
   return html`<link rel="canonical" href="${page}">
 <meta name="description" content="${description}">
-<meta property="og:type" content="${hasFilm ? 'video.other' : 'website'}">
+<meta property="og:type" content="${hasVideo ? 'video.other' : 'website'}">
 <meta property="og:site_name" content="${oneLine(site.name, longestSiteName)}">
 <meta property="og:url" content="${page}">
 <meta property="og:title" content="${titleOf(record)}">
 <meta property="og:description" content="${description}">
-${hasPicture ? imageTags(record, page) : undefined}${hasFilm ? filmTags(record, page) : undefined}<meta name="twitter:card" content="${cardOf(hasPicture, hasFilm)}">
+${hasPicture ? imageTags(record, page) : undefined}${hasVideo ? videoTags(record, page) : undefined}<meta name="twitter:card" content="${cardOf(hasPicture, hasVideo)}">
 <meta name="theme-color" media="(prefers-color-scheme: light)" content="#fbfaf8">
 <meta name="theme-color" media="(prefers-color-scheme: dark)" content="#151517">
 ${site.hasOembedDiscovery ? oembedLinks(record, page, site) : undefined}`;
@@ -49,8 +49,8 @@ function descriptionOf(record: PublishedMedia): string {
 
 const spelled = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeZone: 'UTC' });
 
-function cardOf(hasPicture: boolean, hasFilm: boolean): string {
-  if (hasFilm) return 'player';
+function cardOf(hasPicture: boolean, hasVideo: boolean): string {
+  if (hasVideo) return 'player';
   return hasPicture ? 'summary_large_image' : 'summary';
 }
 
@@ -64,18 +64,18 @@ function imageTags(record: PublishedMedia, page: string): Html {
 `;
 }
 
-function filmTags(record: PublishedMedia, page: string): Html {
-  const { width, height } = filmSize(record);
-  const film = `${page}/film.mp4`;
-  return html`<meta property="og:video" content="${film}">
-${film.startsWith('https:') ? html`<meta property="og:video:secure_url" content="${film}">\n` : undefined}<meta property="og:video:type" content="${filmRecipe.contentType}">
+function videoTags(record: PublishedMedia, page: string): Html {
+  const { width, height } = videoSize(record);
+  const video = `${page}/video.mp4`;
+  return html`<meta property="og:video" content="${video}">
+${video.startsWith('https:') ? html`<meta property="og:video:secure_url" content="${video}">\n` : undefined}<meta property="og:video:type" content="${videoRecipe.contentType}">
 <meta property="og:video:width" content="${width}">
 <meta property="og:video:height" content="${height}">
 <meta name="twitter:player" content="${page}/player">
 <meta name="twitter:player:width" content="${width}">
 <meta name="twitter:player:height" content="${height}">
-<meta name="twitter:player:stream" content="${film}">
-<meta name="twitter:player:stream:content_type" content="${filmRecipe.contentType}">
+<meta name="twitter:player:stream" content="${video}">
+<meta name="twitter:player:stream:content_type" content="${videoRecipe.contentType}">
 `;
 }
 

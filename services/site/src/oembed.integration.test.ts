@@ -6,7 +6,7 @@ import { removeMedia } from '@echodrop/archive/remove-media';
 import { FilesystemObjectStore } from '@echodrop/object-store/filesystem-object-store';
 import { isTombstone } from '@echodrop/record';
 import { readXml } from '@echodrop/testkit/read-xml';
-import { sampleFilm, samplePhoto } from '@echodrop/testkit/sample-media';
+import { samplePhoto, sampleVideo } from '@echodrop/testkit/sample-media';
 import { type Stack, startStack } from '@echodrop/testkit/start-stack';
 import sharp from 'sharp';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -17,17 +17,17 @@ const parts = new AsyncDisposableStack();
 let store: FilesystemObjectStore;
 let stack: Stack;
 let photo: string;
-let film: string;
+let video: string;
 
 beforeAll(async () => {
   const { path } = parts.use(await mkdtempDisposable(join(tmpdir(), 'oembed-test-')));
   store = parts.use(new FilesystemObjectStore(path));
-  const settings = { OBJECT_STORE_DIR: path, OEMBED_DISCOVERY: '1', SITE_NAME: 'Pictures & films' };
+  const settings = { OBJECT_STORE_DIR: path, OEMBED_DISCOVERY: '1', SITE_NAME: 'Pictures & videos' };
   stack = parts.use(await startStack({ services: ['site', 'rendition-worker'], settings }));
   const large = { width: 1600, height: 1202 };
   photo = await publishSample(store, await samplePhoto('jpg', large), { ...large, text: 'Fish & </oembed> <chips>' });
   const wide = { width: 640, height: 360 };
-  film = await publishSample(store, await sampleFilm('mp4', wide), { ...wide, type: 'mp4', text: 'Surf' });
+  video = await publishSample(store, await sampleVideo('mp4', wide), { ...wide, type: 'mp4', text: 'Surf' });
 });
 afterAll(() => parts.disposeAsync());
 
@@ -81,16 +81,16 @@ test.each([
   },
 );
 
-test('a film is a frame with the player', async () => {
-  const said = await oembed(film, { maxwidth: '320' });
+test('a video is a frame with the player', async () => {
+  const said = await oembed(video, { maxwidth: '320' });
   expect(said).toMatchObject({ type: 'video', width: 320, height: 180, title: 'Surf' });
   const [, address = ''] = /<iframe src="([^"]+)"/.exec(said.html) ?? [];
-  expect(address).toBe(`${stack.site}/${film}/player`);
+  expect(address).toBe(`${stack.site}/${video}/player`);
   expect((await fetch(address)).status).toBe(200);
 });
 
 test('XML says the same as JSON, and both are of their types and open to every site', async () => {
-  for (const id of [photo, film]) {
+  for (const id of [photo, video]) {
     const json = await ask(`${stack.site}/${id}`, { format: 'json' });
     const xml = await ask(`${stack.site}/${id}`, { format: 'xml' });
     expect(json.headers.get('content-type')).toBe('application/json; charset=utf-8');
@@ -105,11 +105,11 @@ test('XML says the same as JSON, and both are of their types and open to every s
   }
 });
 
-test('while a film is being made nobody keeps the answer for long', async () => {
+test('while a video is being made nobody keeps the answer for long', async () => {
   await stack.services['rendition-worker'].freeze();
   try {
     const size = { width: 320, height: 180 };
-    const id = await publishSample(store, await sampleFilm('mp4', size), { ...size, type: 'mp4' });
+    const id = await publishSample(store, await sampleVideo('mp4', size), { ...size, type: 'mp4' });
     expect((await ask(`${stack.site}/${id}`)).headers.get('cache-control')).toBe('public, max-age=60');
   } finally {
     await stack.services['rendition-worker'].thaw();
@@ -120,7 +120,7 @@ test('no text in the JSON is markup where a page holds it', async () => {
   const answer = await ask(`${stack.site}/${photo}`);
   const text = await answer.text();
   expect(text).not.toMatch(/[<>&]/);
-  expect(JSON.parse(text)).toMatchObject({ title: 'Fish & </oembed> <chips>', provider_name: 'Pictures & films' });
+  expect(JSON.parse(text)).toMatchObject({ title: 'Fish & </oembed> <chips>', provider_name: 'Pictures & videos' });
 });
 
 test('every spelling of an address of ours is known, and none of another site', async () => {
@@ -159,7 +159,7 @@ test('a question that names two addresses is malformed', async () => {
 });
 
 test('what was taken down is gone, also for its player', async () => {
-  const id = await publishSample(store, await sampleFilm('mp4', { width: 320, height: 240 }), { type: 'mp4' });
+  const id = await publishSample(store, await sampleVideo('mp4', { width: 320, height: 240 }), { type: 'mp4' });
   const record = await findRecord(store, id);
   if (!record || isTombstone(record)) throw new Error('no record');
   await removeMedia(store, record, { by: 'owner', at: new Date() });
@@ -175,7 +175,7 @@ test('media of which nothing can be made is a link without pictures', async () =
 });
 
 test('no page but the player lets scripts of other sites read it', async () => {
-  for (const path of [`/${photo}`, `/${film}`, `/${film}/player`, '/']) {
+  for (const path of [`/${photo}`, `/${video}`, `/${video}/player`, '/']) {
     expect((await fetch(stack.site + path)).headers.get('access-control-allow-origin')).toBeNull();
   }
 });
@@ -187,9 +187,9 @@ test('where pages name their oEmbed, readers that ask it first show the same', a
     const { image } = ofPhoto;
     if (!image) throw new Error('no picture is shown');
     expect(await sizeOf(image.address)).toEqual([image.width, image.height]);
-    const ofFilm = await reader.preview(await readAs(reader, `${stack.site}/${film}`));
-    expect(ofFilm.frame).toEqual({ address: `${stack.site}/${film}/player`, width: 640, height: 360 });
-    expect((await fetchNamed(reader, ofFilm.frame ?? { address: '' })).status).toBe(200);
+    const ofVideo = await reader.preview(await readAs(reader, `${stack.site}/${video}`));
+    expect(ofVideo.frame).toEqual({ address: `${stack.site}/${video}/player`, width: 640, height: 360 });
+    expect((await fetchNamed(reader, ofVideo.frame ?? { address: '' })).status).toBe(200);
   }
 });
 
@@ -198,6 +198,6 @@ test('an address of oEmbed that was found once serves for other media, as Mastod
   const found = oembedLinkOf(page, 'application/json+oembed') ?? '';
   const kept = found.replace(/(=(https?(%3A|:)(\/\/|%2F%2F)))([^&]*)/i, '={url}');
   expect(kept).toContain('url={url}&');
-  const answer = await fetch(kept.replace('{url}', encodeURIComponent(`${stack.site}/${film}`)));
+  const answer = await fetch(kept.replace('{url}', encodeURIComponent(`${stack.site}/${video}`)));
   expect(await answer.json()).toMatchObject({ type: 'video' });
 });

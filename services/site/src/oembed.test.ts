@@ -7,10 +7,10 @@ const photo: PublishedMedia = {
   ...{ text: 'Lunch', timestamp: new Date('2026-11-21T11:36:34Z'), user: { id: 1n, screenName: 'ada' } },
   ...{ provider: 'https://id.example/verify', subject: '1', application: 'test' },
 };
-const film: PublishedMedia = { ...photo, type: 'mov', width: 1080, height: 1920 };
+const video: PublishedMedia = { ...photo, type: 'mov', width: 1080, height: 1920 };
 const site = { publicSite: 'https://pics.example', name: 'Pictures' };
 const page = 'https://pics.example/Ab3dE6gH9j';
-const ready = { picture: 'ready', film: 'ready' } as const;
+const ready = { picture: 'ready', video: 'ready' } as const;
 
 test('a photo is told of with all that oEmbed has for it', () => {
   expect(oembedOf(photo, { picture: 'ready' }, {}, site)).toEqual({
@@ -37,16 +37,16 @@ test.each([
 });
 
 test('the picture beside it fits too', () => {
-  expect(oembedOf(film, ready, { width: 640 }, site)).toMatchObject({
+  expect(oembedOf(video, ready, { width: 640 }, site)).toMatchObject({
     ...{ thumbnail_url: `${page}/medium.jpg`, thumbnail_width: 360, thumbnail_height: 640 },
   });
 });
 
-test('what is said while something is still being made is soon asked for anew', () => {
+test('what is said while something is still being processed is soon asked for anew', () => {
   const ages = [
     oembedOf(photo, { picture: 'not_ready' }, {}, site),
-    oembedOf(film, { picture: 'ready', film: 'not_ready' }, {}, site),
-    oembedOf(film, ready, {}, site),
+    oembedOf(video, { picture: 'ready', video: 'not_ready' }, {}, site),
+    oembedOf(video, ready, {}, site),
   ].map((oembed) => oembed['cache_age']);
   expect(ages).toEqual([60, 60, 86_400]);
 });
@@ -59,7 +59,7 @@ test('where nothing fits, or nothing can be made, it is a link', () => {
     expect(oembed).toMatchObject({ type: 'link', title: 'Lunch' });
     expect(names(oembed)).toEqual(['author_url', 'provider_url']);
   }
-  expect(oembedOf(film, { picture: 'ready', film: 'unsupported' }, {}, site)).toMatchObject({
+  expect(oembedOf(video, { picture: 'ready', video: 'unsupported' }, {}, site)).toMatchObject({
     type: 'link',
     thumbnail_url: `${page}/large.jpg`,
   });
@@ -84,15 +84,15 @@ test.each([
   [{ width: 540 }, 540, 960],
   [{ width: 10_000, height: 480 }, 270, 480],
   [{ width: 1, height: 1 }, 1, 1],
-])('in a room of %j a film has a frame of its own shape that fits', (room, width, height) => {
-  const oembed = oembedOf(film, ready, room, site);
+])('in a room of %j a video has a frame of its own shape that fits', (room, width, height) => {
+  const oembed = oembedOf(video, ready, room, site);
   expect(oembed).toMatchObject({ type: 'video', width, height });
   expect(oembed['html']).toMatch(`<iframe src="${page}/player" width="${width}" height="${height}" title="Lunch"`);
   expect(oembed).not.toHaveProperty('url');
 });
 
 test('a caption stays text within the frame', () => {
-  const { html } = oembedOf({ ...film, text: `"><script>alert('x')</script>` }, ready, {}, site);
+  const { html } = oembedOf({ ...video, text: `"><script>alert('x')</script>` }, ready, {}, site);
   expect(html).not.toContain('<script>');
   expect(html).toContain('title="&quot;&gt;&lt;script&gt;alert(&#39;x&#39;)&lt;/script&gt;"');
 });

@@ -1,7 +1,7 @@
 import { ownerHash } from '@echodrop/archive/owner';
 import { isPhoto } from '@echodrop/media/media-type';
 import { fullRecipe, type PictureRecipe, pictureRecipes } from '@echodrop/media/recipes';
-import { filmSize, pictureSize } from '@echodrop/media/rendition-size';
+import { pictureSize, videoSize } from '@echodrop/media/rendition-size';
 import { directPath } from './direct-address.ts';
 import type { PublishedMedia } from './find-media.ts';
 import type { Shown } from './media-page.ts';
@@ -35,7 +35,7 @@ export function oembedOf(
   site: Pick<Site, 'publicSite' | 'name'>,
 ): Oembed {
   const { publicSite } = site;
-  const isPending = shown.picture === 'not_ready' || shown.film === 'not_ready';
+  const isPending = shown.picture === 'not_ready' || shown.video === 'not_ready';
   const thumbnail =
     shown.picture === 'unsupported' ? undefined : fitting([large, medium, small, thumb, mini], record, room);
   return {
@@ -52,7 +52,7 @@ export function oembedOf(
 }
 
 function embedded(record: PublishedMedia, shown: Shown, room: Room, publicSite: string): Oembed | undefined {
-  if (!isPhoto(record.type)) return shown.film === 'unsupported' ? undefined : video(record, room, publicSite);
+  if (!isPhoto(record.type)) return shown.video === 'unsupported' ? undefined : video(record, room, publicSite);
   return shown.picture === 'unsupported' ? undefined : photo(record, shown, room, publicSite);
 }
 
@@ -72,10 +72,10 @@ function photo(
 
 // The player fills whatever frame it is given.
 function video(record: PublishedMedia, room: Room, publicSite: string): Oembed {
-  const film = filmSize(record);
-  const scale = Math.min(1, (room.width ?? film.width) / film.width, (room.height ?? film.height) / film.height);
+  const video = videoSize(record);
+  const scale = Math.min(1, (room.width ?? video.width) / video.width, (room.height ?? video.height) / video.height);
   const scaled = (side: number) => Math.max(1, Math.floor(side * scale));
-  const size = { width: scaled(film.width), height: scaled(film.height) };
+  const size = { width: scaled(video.width), height: scaled(video.height) };
   return { type: 'video', html: playerFrame(record, size, publicSite).toString(), ...size };
 }
 

@@ -1,4 +1,4 @@
-/** What a page may do beside showing our own pictures, films and style sheets. */
+/** What a page may do beside showing our own pictures, videos and style sheets. */
 interface Leave {
   readonly framedBy: "'none'" | '*';
   /** It runs our own scripts, which may ask this origin, and shows the file that was chosen. */

@@ -9,7 +9,7 @@ import { pictureRecipes } from '@echodrop/media/recipes';
 import { FilesystemObjectStore } from '@echodrop/object-store/filesystem-object-store';
 import { newMediaKey, renditionObject } from '@echodrop/object-store/object-keys';
 import { isTombstone, type StoredRecord } from '@echodrop/record';
-import { made, sampleFilm, samplePhoto } from '@echodrop/testkit/sample-media';
+import { made, samplePhoto, sampleVideo } from '@echodrop/testkit/sample-media';
 import { type Stack, startStack } from '@echodrop/testkit/start-stack';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { publishSample } from './publish-sample.fixture.ts';
@@ -133,7 +133,7 @@ test('of uploads without a small picture their user has words, and the page look
   const broken = await publishSample(store, Buffer.from('x'), { ...owner, text: 'A <b>roken</b> one' });
   await shown(await publishPhoto('jpg', owner));
   await expect.poll(async () => (await get(`/${broken}/thumb.jpg`)).status, soon).toBe(404);
-  const unshown = `<li><a href="/${broken}"><span class="unshown"><bdi>A &lt;b&gt;roken&lt;/b&gt; one</bdi> <small>Cannot be shown here</small></span></a></li>`;
+  const unshown = `<li><a href="/${broken}"><span class="unshown"><bdi>A &lt;b&gt;roken&lt;/b&gt; one</bdi> <small>Cannot be displayed</small></span></a></li>`;
   const settled = await get(path);
   expect(settled.headers.has('refresh')).toBe(false);
   expect(await settled.text()).toContain(unshown);
@@ -148,7 +148,7 @@ test('of uploads without a small picture their user has words, and the page look
   // Else the browser would keep the header with the page.
   expect(pending.headers.get('cache-control')).toBe('no-store');
   const body = await pending.text();
-  expect(body).toContain('<bdi>Photo by ada</bdi> <small>Still being made</small>');
+  expect(body).toContain('<bdi>Photo by ada</bdi> <small>Processing</small>');
   expect(body).toContain(unshown);
   expect(body.match(/thumb\.jpg/g)).toHaveLength(1);
 
@@ -167,7 +167,7 @@ test('a record of a type that nobody knows is passed over, and the operator lear
   const said = () => stack.services.site.output.split('\n').filter((line) => line.includes(unknown));
   await expect
     .poll(() => said().map((line) => JSON.parse(line)), { timeout: 5000 })
-    .toMatchObject([{ level: 'error', mediaId: unknown, msg: 'record cannot be read' }]);
+    .toMatchObject([{ level: 'error', mediaId: unknown, msg: 'Record unreadable' }]);
   const metrics = await (await fetch(`${stack.ops('site')}/metrics`)).text();
   expect(metrics).toMatch(/^echodrop_site_records_unreadable_total\b.* 1$/m);
 });
@@ -181,7 +181,7 @@ test('what was taken down is on no page of its user', async () => {
   expect(shownOn(await bodyOf(`/by/${ownerHash(owner)}`))).toEqual([kept]);
   const gone = await get(`/${removed}`);
   expect(gone.status).toBe(410);
-  expect(await gone.text()).toContain('<h1>No longer here</h1>');
+  expect(await gone.text()).toContain('<h1>Removed</h1>');
 });
 
 test.each([
@@ -205,7 +205,7 @@ test('while a picture is being made its page looks again by itself, for a while,
   const pending = await get(`/${id}`);
   const [, next = ''] = /^2; url=(.+)$/.exec(pending.headers.get('refresh') ?? '') ?? [];
   expect(next).toMatch(new RegExp(`^/${id}\\?since=\\d+$`));
-  expect(await pending.text()).toContain('This picture is still being made. It will show up here by itself.');
+  expect(await pending.text()).toContain('This picture is still being processed. It will show up here by itself.');
   expect((await get(next)).headers.get('refresh')).toContain(`url=${next}`);
 
   const forgotten = await get(`/${id}?since=1700000000`);
@@ -240,12 +240,12 @@ test('of an upload from before there were medium pictures the large one is shown
   await expect.poll(widths, soon).toBe(both);
 }, 60_000);
 
-test('a film that can be played is not stopped by a look for its poster', async () => {
+test('a video that can be played is not stopped by a look for its poster', async () => {
   const mediaKey = newMediaKey();
-  const film = await sampleFilm('mp4', size);
-  const id = await publishSample(store, film, { type: 'mp4', ...size, mediaKey });
+  const video = await sampleVideo('mp4', size);
+  const id = await publishSample(store, video, { type: 'mp4', ...size, mediaKey });
   await shown(id);
-  await expect.poll(async () => (await get(`/${id}/film.mp4`)).status, soon).toBe(200);
+  await expect.poll(async () => (await get(`/${id}/video.mp4`)).status, soon).toBe(200);
   await stack.services['rendition-worker'].kill();
   await store.remove(renditionObject(mediaKey, pictureRecipes.large));
   const page = await get(`/${id}`);
@@ -349,7 +349,7 @@ test('the documentation tells how to upload, with the addresses of this site', a
 });
 
 test('an operator is told once that addresses are not encrypted, where they leave the machine', () => {
-  const warning = 'PUBLIC_SITE_URL is not https';
+  const warning = 'PUBLIC_SITE_URL is not HTTPS';
   expect(otherSite.services.site.output.split(warning)).toHaveLength(2);
   expect(stack.services.site.output).not.toContain(warning);
 });

@@ -4,7 +4,7 @@ import type { Shown } from './media-page.ts';
 import { titleOf } from './media-title.ts';
 import type { Site } from './site.ts';
 
-/** The page that other sites may frame: a film that fills it, and the way to the operator, in a tab of its own: links would open within the frame. */
+/** The page that other sites may frame: a video that fills it, and the way to the operator, in a tab of its own: links would open within the frame. */
 export function playerPage(
   record: PublishedMedia,
   shown: Shown,
@@ -25,21 +25,21 @@ export function playerPage(
 <body>
 <main>
 <h1>${title}</h1>
-${shown.film === 'ready' ? film(record, shown, title) : notice(shown)}
+${shown.video === 'ready' ? video(record, shown, title) : notice(shown)}
 ${abuseContact === undefined ? undefined : html`<a class="report" href="${abuseContact}" target="_blank" rel="noopener">Report abuse</a>\n`}</main>
 </body>
 </html>
 `;
 }
 
-function film({ id }: PublishedMedia, { picture }: Shown, title: string): Html {
+function video({ id }: PublishedMedia, { picture }: Shown, title: string): Html {
   const poster = picture === 'ready' ? html` poster="/${id}/large.jpg"` : undefined;
   return html`<video controls playsinline preload="metadata" aria-label="${title}"${poster}>
-<source src="/${id}/film.mp4" type="video/mp4">
+<source src="/${id}/video.mp4" type="video/mp4">
 </video>`;
 }
 
-function notice({ film, looksAgain = false }: Shown): Html {
-  if (film === 'unsupported') return html`<p>This film cannot be shown.</p>`;
-  return html`<p role="status">This film is still being made. ${looksAgain ? 'It will show up here by itself.' : 'Please look again later.'}</p>`;
+function notice({ video, looksAgain = false }: Shown): Html {
+  if (video === 'unsupported') return html`<p>This video cannot be shown.</p>`;
+  return html`<p role="status">This video is still being processed. ${looksAgain ? 'It will show up here by itself.' : 'Please look again later.'}</p>`;
 }

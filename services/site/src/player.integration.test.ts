@@ -2,7 +2,7 @@ import { mkdtempDisposable } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { FilesystemObjectStore } from '@echodrop/object-store/filesystem-object-store';
-import { sampleFilm, samplePhoto } from '@echodrop/testkit/sample-media';
+import { samplePhoto, sampleVideo } from '@echodrop/testkit/sample-media';
 import { type Stack, startStack } from '@echodrop/testkit/start-stack';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { publishSample } from './publish-sample.fixture.ts';
@@ -22,14 +22,14 @@ afterAll(() => parts.disposeAsync());
 
 const get = (path: string) => fetch(stack.site + path);
 
-async function film(): Promise<string> {
+async function publishVideo(): Promise<string> {
   const size = { width: 320, height: 180 };
-  return publishSample(store, await sampleFilm('mp4', size), { ...size, type: 'mp4', text: '"Surf" <b>' });
+  return publishSample(store, await sampleVideo('mp4', size), { ...size, type: 'mp4', text: '"Surf" <b>' });
 }
 
-test('the player may be framed by every site, and holds nothing but the film and the way to the operator', async () => {
-  const id = await film();
-  for (const name of ['film.mp4', 'large.jpg'])
+test('the player may be framed by every site, and holds nothing but the video and the way to the operator', async () => {
+  const id = await publishVideo();
+  for (const name of ['video.mp4', 'large.jpg'])
     await expect.poll(async () => (await get(`/${id}/${name}`)).status, { timeout: 20_000 }).toBe(200);
   const answer = await get(`/${id}/player`);
   expect(answer.status).toBe(200);
@@ -46,7 +46,7 @@ test('the player may be framed by every site, and holds nothing but the film and
   });
   expect(elements.filter(({ name }) => /^(script|style|b|img)$/.test(name))).toEqual([]);
 
-  // Within a frame a link that opens in it would take the film's place.
+  // Within a frame a link that opens in it would take the video's place.
   expect(elements.filter(({ name }) => name === 'a').map(({ attributes }) => attributes)).toEqual([
     { class: 'report', href: 'mailto:abuse@pictures.example', target: '_blank', rel: 'noopener' },
   ]);
@@ -54,7 +54,7 @@ test('the player may be framed by every site, and holds nothing but the film and
   const named = elements.flatMap(({ name, attributes: { src, href, poster } }) =>
     [src, poster, name === 'link' ? href : undefined].filter((path) => path?.startsWith('/')),
   );
-  expect(named).toEqual(['/player.css', '/favicon.svg', `/${id}/large.jpg`, `/${id}/film.mp4`]);
+  expect(named).toEqual(['/player.css', '/favicon.svg', `/${id}/large.jpg`, `/${id}/video.mp4`]);
   for (const path of named) {
     const file = await get(path ?? '');
     expect({ path, status: file.status }).toEqual({ path, status: 200 });
@@ -65,7 +65,7 @@ test('the player may be framed by every site, and holds nothing but the film and
 });
 
 test('every other page may not be framed', async () => {
-  const id = await film();
+  const id = await publishVideo();
   for (const path of [`/${id}`, '/', `/AAAAAAAAAA/player`]) {
     const { headers } = await get(path);
     expect(headers.get('x-frame-options')).toBe('DENY');
@@ -73,24 +73,24 @@ test('every other page may not be framed', async () => {
   }
 });
 
-test('a film that is still being made is said to be so, and the frame looks again by itself', async () => {
+test('a video that is still being processed is said to be so, and the frame looks again by itself', async () => {
   await stack.services['rendition-worker'].freeze();
   try {
-    const id = await film();
+    const id = await publishVideo();
     const answer = await get(`/${id}/player`);
     expect(answer.status).toBe(200);
     // Its samples are of an older day.
     expect(answer.headers.get('refresh')).toMatch(new RegExp(`^\\d+; url=/${id}/player\\?since=\\d+$`));
     expect(await answer.text()).toContain(
-      '<p role="status">This film is still being made. It will show up here by itself.</p>',
+      '<p role="status">This video is still being processed. It will show up here by itself.</p>',
     );
   } finally {
     await stack.services['rendition-worker'].thaw();
   }
 });
 
-test('a film that cannot be shown is said to be so', async () => {
-  const id = await publishSample(store, Buffer.from('\x1a\x45\xdf\xa3 but no film', 'latin1'), { type: 'webm' });
+test('a video that cannot be shown is said to be so', async () => {
+  const id = await publishSample(store, Buffer.from('\x1a\x45\xdf\xa3 but no video', 'latin1'), { type: 'webm' });
   const page = async () => {
     const answer = await get(`/${id}/player`);
     return { status: answer.status, refresh: answer.headers.get('refresh'), text: await answer.text() };
@@ -98,7 +98,7 @@ test('a film that cannot be shown is said to be so', async () => {
   await expect.poll(page, { timeout: 20_000 }).toEqual({
     status: 200,
     refresh: null,
-    text: expect.stringContaining('<p>This film cannot be shown.</p>'),
+    text: expect.stringContaining('<p>This video cannot be shown.</p>'),
   });
 });
 

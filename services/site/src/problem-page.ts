@@ -2,27 +2,27 @@ import type { Response } from 'express';
 import { html } from './html.ts';
 import { type Owner, sendPage } from './page.ts';
 
-/** Every answer that is neither a page of media nor its bytes. */
+/** Error pages. */
 const problems = {
-  malformed: { status: 400, title: 'Malformed request', sentence: 'A request has exactly one Host header.' },
-  not_found: { status: 404, title: 'Nothing here', sentence: 'There is no photo and no film at this address.' },
-  gone: { status: 410, title: 'No longer here', sentence: 'What was shown at this address has been removed.' },
-  unsupported: { status: 404, title: 'Cannot be shown', sentence: 'What was uploaded here cannot be shown.' },
+  malformed: { status: 400, title: 'Malformed request', sentence: 'A request needs exactly one Host header.' },
+  not_found: { status: 404, title: 'Not found', sentence: 'No photo or video at this address.' },
+  gone: { status: 410, title: 'Removed', sentence: 'This photo or video has been removed.' },
+  unsupported: { status: 404, title: 'Cannot be displayed', sentence: 'This file cannot be displayed.' },
   method_not_allowed: {
     status: 405,
-    title: 'Only to look at',
-    sentence: 'This address can be read, and nothing else.',
+    title: 'Method not allowed',
+    sentence: 'This address is read-only.',
   },
-  failed: { status: 500, title: 'Our fault', sentence: 'Something went wrong here. We have made a note of it.' },
+  failed: { status: 500, title: 'Server error', sentence: 'An internal error occurred and was logged.' },
   not_ready: {
     status: 503,
-    title: 'Not ready yet',
-    sentence: 'It is still being made. Please look again in a moment.',
+    title: 'Still processing',
+    sentence: 'This file is still being processed. Try again in a moment.',
   },
   unavailable: {
     status: 503,
-    title: 'Not just now',
-    sentence: 'We cannot get at it now. Please look again in a moment.',
+    title: 'Temporarily unavailable',
+    sentence: 'This page cannot be loaded right now. Try again in a moment.',
   },
 };
 
@@ -30,7 +30,7 @@ export type Problem = keyof typeof problems;
 
 const retrySeconds = 5;
 
-/** Answers with a problem's page, whatever was prepared for this answer before. */
+/** Sends an error page and discards headers prepared for another response. */
 export function sendProblem(response: Response, problem: Problem, owner: Owner): void {
   const { status, title, sentence } = problems[problem];
   response.removeHeader('ETag');

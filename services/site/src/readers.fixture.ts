@@ -30,7 +30,7 @@ export interface Preview {
   readonly title: string;
   readonly description?: string | undefined;
   readonly image?: Named | undefined;
-  readonly film?: Named | undefined;
+  readonly video?: Named | undefined;
   readonly frame?: Named | undefined;
 }
 
@@ -168,17 +168,17 @@ function facebook(page: ReadPage): Preview {
   return { title: title ?? '', description: metaOf(page, 'og:description'), ...openGraphMedia(page) };
 }
 
-// No documentation; what people have found: no embed for a long name of a site, six digits of a colour, films that are MP4 by
+// No documentation; what people have found: no embed for a long name of a site, six digits of a colour, videos that are MP4 by
 // their address and have a picture, and are told by a large picture not to play.
 function discord(page: ReadPage): Preview {
   if (Buffer.byteLength(metaOf(page, 'og:site_name') ?? '') > 253) throw new Error('og:site_name is too long');
   if (!/^#[0-9a-f]{6}$/i.test(required(page, 'theme-color'))) throw new Error('theme-color has not six digits');
-  const { image, film } = openGraphMedia(page);
+  const { image, video } = openGraphMedia(page);
   const isLarge = metaOf(page, 'twitter:card') === 'summary_large_image';
-  const plays = film?.type === 'video/mp4' && film.address.endsWith('.mp4') && !isLarge;
-  if (film && !plays) throw new Error('the film does not play');
-  if (!film && !isLarge) throw new Error('the picture is small');
-  return { title: required(page, 'og:title'), description: metaOf(page, 'og:description'), image, film };
+  const plays = video?.type === 'video/mp4' && video.address.endsWith('.mp4') && !isLarge;
+  if (video && !plays) throw new Error('the video does not play');
+  if (!video && !isLarge) throw new Error('the picture is small');
+  return { title: required(page, 'og:title'), description: metaOf(page, 'og:description'), image, video };
 }
 
 // developer.x.com/en/docs/twitter-for-websites/cards: its own names first, then those of Open Graph.
@@ -193,7 +193,7 @@ function xCard(page: ReadPage): Preview {
   assertAbsolute(frame.address);
   if (!frame.width || !frame.height) throw new Error('a player without a size');
   const stream = { address: required(page, 'twitter:player:stream') };
-  return { ...shown, frame, film: { ...stream, type: required(page, 'twitter:player:stream:content_type') } };
+  return { ...shown, frame, video: { ...stream, type: required(page, 'twitter:player:stream:content_type') } };
 }
 
 // api.slack.com/robots: oEmbed, then tags, as far as they are in the first 32 KB.
@@ -202,14 +202,14 @@ async function slack(page: ReadPage): Promise<Preview> {
   return (await mastodonOembed(begun)) ?? { title: required(begun, 'og:title'), ...openGraphMedia(begun) };
 }
 
-function openGraphMedia(page: ReadPage): Pick<Preview, 'image' | 'film'> {
+function openGraphMedia(page: ReadPage): Pick<Preview, 'image' | 'video'> {
   const named = (kind: string) => {
     const address = metaOf(page, kind);
     if (address === undefined) return undefined;
     assertAbsolute(address);
     return { address, type: metaOf(page, `${kind}:type`), ...sizeOf(page, kind) };
   };
-  return { image: named('og:image'), film: named('og:video') };
+  return { image: named('og:image'), video: named('og:video') };
 }
 
 function sizeOf(page: ReadPage, name: string): Pick<Named, 'width' | 'height'> {

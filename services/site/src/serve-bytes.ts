@@ -24,9 +24,9 @@ const kept = { 'Cache-Control': 'public, max-age=86400' };
 const publicHeaders = { 'Accept-Ranges': 'bytes', 'Cross-Origin-Resource-Policy': 'cross-origin' };
 
 const pictureHeaders = { ...publicHeaders, 'Content-Security-Policy': "default-src 'none'; sandbox" };
-// A film that is opened by itself plays in a document of the browser's making: being in the sandbox that is another site, and it
-// fetches the film anew.
-const filmHeaders = {
+// A video that is opened by itself plays in a document of the browser's making: being in the sandbox that is another site, and it
+// fetches the video anew.
+const videoHeaders = {
   ...publicHeaders,
   'Content-Security-Policy': "default-src 'none'; sandbox; media-src 'self'",
   'Access-Control-Allow-Origin': '*',
@@ -46,7 +46,7 @@ export async function serveBytes(request: Request, response: Response, bytes: By
   const body = hasBody ? await opened(bytes, range) : undefined;
   if (hasBody && !body) return false;
 
-  response.set('ETag', etag).set(bytes.contentType.startsWith('video/') ? filmHeaders : pictureHeaders);
+  response.set('ETag', etag).set(bytes.contentType.startsWith('video/') ? videoHeaders : pictureHeaders);
   if (bytes.robots === 'noindex') response.set('X-Robots-Tag', 'noindex');
   if (isUnchanged) {
     response.status(304).set(kept).end();

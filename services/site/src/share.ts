@@ -1,6 +1,6 @@
 import { isPhoto } from '@echodrop/media/media-type';
 import { pictureRecipes } from '@echodrop/media/recipes';
-import { filmSize, pictureSize } from '@echodrop/media/rendition-size';
+import { pictureSize, videoSize } from '@echodrop/media/rendition-size';
 import { directPath } from './direct-address.ts';
 import type { PublishedMedia } from './find-media.ts';
 import type { RenditionState } from './find-rendition.ts';
@@ -45,7 +45,7 @@ function spellings(record: PublishedMedia, publicSite: string, isAnimated: boole
   const { width, height } = pictureSize(pictureRecipes.large, record);
   const inHtml = isPhoto(record.type)
     ? html`<a href="${page}"><img src="${picture}" width="${width}" height="${height}" alt="${title}"></a>`
-    : playerFrame(record, filmSize(record), publicSite);
+    : playerFrame(record, videoSize(record), publicSite);
   return [
     ['Link', page],
     ['Direct link', direct],

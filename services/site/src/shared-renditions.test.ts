@@ -23,10 +23,10 @@ function quietWire() {
 
 test('many who wait for the same ask once, and each for another asks', async () => {
   const { asked, renditions } = quietWire();
-  const film = { ...question, type: 'mp4', set: 'film' } as const;
-  const questions = [question, question, film, { ...question, mediaKey: 'b' }, question];
+  const video = { ...question, type: 'mp4', set: 'film' } as const;
+  const questions = [question, question, video, { ...question, mediaKey: 'b' }, question];
   const answers = questions.map((each) => renditions.make(each, { waitMs, signal }));
-  expect(asked.map((each) => each.question)).toEqual([question, film, { ...question, mediaKey: 'b' }]);
+  expect(asked.map((each) => each.question)).toEqual([question, video, { ...question, mediaKey: 'b' }]);
   for (const { answer } of asked) answer.resolve(made);
   expect(await Promise.all(answers)).toEqual(questions.map(() => made));
 });

@@ -7,7 +7,7 @@ import { redirect } from './redirect.ts';
 import { sendRendition } from './send-rendition.ts';
 import type { Site } from './site.ts';
 
-/** `GET /<id>.<type>`: the picture or film itself under its true extension; every other that we know leads there. What has another is none of it. */
+/** `GET /<id>.<type>`: the picture or video itself under its true extension; every other that we know leads there. What has another is none of it. */
 export function showDirect(site: Site): RequestHandler<{ id: string; extension: string }> {
   return async (request, response, next) => {
     const { id, extension } = request.params;

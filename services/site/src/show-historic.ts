@@ -13,7 +13,7 @@ const sizes = new Map([mini, thumb, large].map((recipe) => [recipe.name as strin
 
 /**
  * `GET /show/<mini|thumb|large|full>/<id>`, as clients of old build it, with an extension or without, which says nothing: they put it
- * where a picture stands, and so `full` of a film leads to its poster, unless the extension is a film's.
+ * where a picture stands, and so `full` of a video leads to its poster, unless the extension is a video's.
  */
 export function showHistoric(site: Site): RequestHandler<{ size: string; name: string }> {
   return async (request, response) => {

@@ -43,7 +43,7 @@ function pixelsIn(side: Query[string]): number | undefined {
 }
 
 function refuseAbsent(response: Response, media: NoMedia): void {
-  if (media === 'not_found') refuse(response, 404, 'url: there is no photo and no film at this address.');
+  if (media === 'not_found') refuse(response, 404, 'url: there is no photo and no video at this address.');
   else refuse(response, 410, 'url: what was there has been taken down.');
 }
 

@@ -1,5 +1,5 @@
 import { isPhoto } from '@echodrop/media/media-type';
-import { filmRecipe, fullRecipe, pictureRecipes, type Recipe } from '@echodrop/media/recipes';
+import { fullRecipe, pictureRecipes, type Recipe, videoRecipe } from '@echodrop/media/recipes';
 import type { RequestHandler } from 'express';
 import { findMedia, type NoMedia, type PublishedMedia } from './find-media.ts';
 import { findRendition, makeRendition, storedRendition } from './find-rendition.ts';
@@ -21,8 +21,8 @@ export function showPage(site: Site): RequestHandler<{ id: string }> {
     const shown = await findShown(record, site, signal);
     if (typeof shown === 'string') return sendProblem(response, shown, site);
     const since = lookingSince(request);
-    // A film that can be played is not stopped by a look for its poster.
-    const isPending = shown.film !== 'ready' && hasPending(shown);
+    // A video that can be played is not stopped by a look for its poster.
+    const isPending = shown.video !== 'ready' && hasPending(shown);
     // What people copy from their browser is the address that the record has.
     if (since !== undefined && !isPending) return response.redirect(302, `/${record.id}`);
     const looksAgain = isPending && lookAgain(response, { path: `/${record.id}`, published: record.timestamp, since });
@@ -41,8 +41,8 @@ export async function findShown(record: PublishedMedia, site: Site, signal: Abor
   return typeof found === 'string' ? found : shown;
 }
 
-function hasPending({ picture, film }: Shown): boolean {
-  return picture === 'not_ready' || film === 'not_ready';
+function hasPending({ picture, video }: Shown): boolean {
+  return picture === 'not_ready' || video === 'not_ready';
 }
 
 async function renditionsShown(record: PublishedMedia, site: Site, signal: AbortSignal): Promise<Shown> {
@@ -57,6 +57,6 @@ async function renditionsShown(record: PublishedMedia, site: Site, signal: Abort
     if (!medium) makeRendition(record, mediumWebp, site, signal).catch(() => {});
     return { picture, hasMedium: medium !== undefined, isAnimated: moves };
   }
-  const [picture, film] = await Promise.all([stateOf(pictureRecipes.large), stateOf(filmRecipe)]);
-  return { picture, film };
+  const [picture, video] = await Promise.all([stateOf(pictureRecipes.large), stateOf(videoRecipe)]);
+  return { picture, video };
 }

@@ -9,7 +9,7 @@ import { sendProblem } from './problem-page.ts';
 import { findShown } from './show-page.ts';
 import type { Site } from './site.ts';
 
-/** `GET /<id>/player`: a film for other sites' frames; while it is being made, the frame looks again by itself. */
+/** `GET /<id>/player`: a video for other sites' frames; while it is being made, the frame looks again by itself. */
 export function showPlayer(site: Site): RequestHandler<{ id: string }> {
   return async (request, response) => {
     const signal = untilGone(response);
@@ -19,7 +19,7 @@ export function showPlayer(site: Site): RequestHandler<{ id: string }> {
 
     const shown = await findShown(record, site, signal);
     if (typeof shown === 'string') return sendProblem(response, shown, site);
-    const isPending = shown.film === 'not_ready';
+    const isPending = shown.video === 'not_ready';
     const look = { path: `/${record.id}/player`, published: record.timestamp, since: lookingSince(request) };
     const looksAgain = isPending && lookAgain(response, look);
     response.removeHeader('X-Frame-Options');

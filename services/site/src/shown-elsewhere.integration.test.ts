@@ -1,4 +1,4 @@
-import { sampleFilm, samplePhoto } from '@echodrop/testkit/sample-media';
+import { samplePhoto, sampleVideo } from '@echodrop/testkit/sample-media';
 import { type Stack, startStack } from '@echodrop/testkit/start-stack';
 import { upload } from '@echodrop/testkit/upload';
 import { execa } from 'execa';
@@ -40,37 +40,37 @@ test('every reader shows a photo that was uploaded just now, with its caption', 
   for (const [name, reader] of Object.entries(readers)) {
     const preview = await reader.preview(await readAs(reader, address));
     expect({ name, title: preview.title }).toEqual({ name, title: 'Lunch by the sea' });
-    expect(preview).not.toHaveProperty('film.address');
+    expect(preview).not.toHaveProperty('video.address');
     await expectShown(reader, preview);
   }
 });
 
-test('every reader shows a film: its poster at once, and itself or its player when it is made', async () => {
-  const address = await uploaded(await sampleFilm('webm', { width: 640, height: 360 }));
+test('every reader shows a video: its poster at once, and itself or its player when it is made', async () => {
+  const address = await uploaded(await sampleVideo('webm', { width: 640, height: 360 }));
   const previews = new Map<Reader, Preview>();
   for (const reader of Object.values(readers)) {
     const preview = await reader.preview(await readAs(reader, address));
     await expectShown(reader, preview);
     previews.set(reader, preview);
   }
-  for (const [reader, { film, frame }] of previews) {
-    if (film) await expectFilm(reader, film);
+  for (const [reader, { video, frame }] of previews) {
+    if (video) await expectVideo(reader, video);
     if (frame) await expectFrame(reader, frame);
-    expect(film ?? frame).toBeDefined();
+    expect(video ?? frame).toBeDefined();
   }
 });
 
-async function expectFilm(reader: Reader, film: NonNullable<Preview['film']>): Promise<void> {
+async function expectVideo(reader: Reader, video: NonNullable<Preview['video']>): Promise<void> {
   const answer = await expect
-    .poll(() => fetchNamed(reader, film), { timeout: 20_000 })
+    .poll(() => fetchNamed(reader, video), { timeout: 20_000 })
     .toMatchObject({ status: 200 })
-    .then(() => fetchNamed(reader, film));
-  expect(answer.headers.get('content-type')).toBe(film.type);
+    .then(() => fetchNamed(reader, video));
+  expect(answer.headers.get('content-type')).toBe(video.type);
   await answer.body?.cancel();
-  if (film.width === undefined) return;
+  if (video.width === undefined) return;
   const entries = ['-show_entries', 'stream=width,height', '-of', 'json'];
-  const { stdout } = await execa('ffprobe', ['-v', 'error', '-select_streams', 'v', ...entries, film.address]);
-  expect(JSON.parse(stdout).streams).toEqual([{ width: film.width, height: film.height }]);
+  const { stdout } = await execa('ffprobe', ['-v', 'error', '-select_streams', 'v', ...entries, video.address]);
+  expect(JSON.parse(stdout).streams).toEqual([{ width: video.width, height: video.height }]);
 }
 
 async function expectFrame(reader: Reader, frame: NonNullable<Preview['frame']>): Promise<void> {

@@ -56,7 +56,7 @@ describe('the worker or Redis is away', () => {
     await expectUnavailable(`${stack.site}/${id}/large.jpg`, waitBound);
     const { answer, ms } = await timed(`${stack.site}/${id}`);
     expect(answer.status).toBe(200);
-    expect(await answer.text()).toContain('This picture is still being made.');
+    expect(await answer.text()).toContain('This picture is still being processed.');
     expect(ms).toBeLessThan(waitBound);
 
     await stack.services['rendition-worker'].restart();

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { FilesystemObjectStore } from '@echodrop/object-store/filesystem-object-store';
 import type { StoredRecord } from '@echodrop/record';
-import { sampleFilm, samplePhoto } from '@echodrop/testkit/sample-media';
+import { samplePhoto, sampleVideo } from '@echodrop/testkit/sample-media';
 import { type Stack, startStack } from '@echodrop/testkit/start-stack';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { publishSample } from './publish-sample.fixture.ts';
@@ -81,23 +81,26 @@ test.each(['POST', 'PUT', 'DELETE', 'OPTIONS'])('%s is not allowed', async (meth
   expect(answer.headers.get('allow')).toBe('GET, HEAD');
 });
 
-test('a film plays in its page, in ranges, without its place', async () => {
+test('a video plays in its page, in ranges, without its place', async () => {
   const options = ['-metadata', `location=${mark}`, '-metadata', `title=${mark}`, '-movflags', 'use_metadata_tags'];
-  const film = await sampleFilm('mp4', { width: 320, height: 240, options });
-  expect(film.includes(mark)).toBe(true);
-  const id = await publish(film, { type: 'mp4' });
+  const video = await sampleVideo('mp4', { width: 320, height: 240, options });
+  expect(video.includes(mark)).toBe(true);
+  const id = await publish(video, { type: 'mp4' });
   const answer = await expect
-    .poll(() => get(`/${id}/film.mp4`), { timeout: 15_000 })
+    .poll(() => get(`/${id}/video.mp4`), { timeout: 15_000 })
     .toMatchObject({ status: 200 })
-    .then(() => get(`/${id}/film.mp4`));
+    .then(() => get(`/${id}/video.mp4`));
   expect(answer.headers.get('content-type')).toBe('video/mp4');
   const bytes = Buffer.from(await answer.arrayBuffer());
   expect(bytes.includes(mark)).toBe(false);
-  const part = await get(`/${id}/film.mp4`, { range: 'bytes=100-199' });
+  const part = await get(`/${id}/video.mp4`, { range: 'bytes=100-199' });
   expect(Buffer.from(await part.arrayBuffer())).toEqual(bytes.subarray(100, 200));
+  // Earlier releases named it so.
+  const sameVideo = await get(`/${id}/film.mp4`);
+  expect(Buffer.from(await sameVideo.arrayBuffer())).toEqual(bytes);
 
   const page = await (await get(`/${id}`)).text();
-  expect(page).toContain(`<source src="/${id}/film.mp4" type="video/mp4">`);
+  expect(page).toContain(`<source src="/${id}/video.mp4" type="video/mp4">`);
   expect(page).toContain(`poster="/${id}/large.jpg"`);
   expect((await get(`/${id}/large.jpg`)).headers.get('content-type')).toBe('image/jpeg');
 });
@@ -110,7 +113,7 @@ test('media of which no picture can be made is said to be so', async () => {
   expect(await page.text()).toContain('This picture cannot be shown.');
 });
 
-test('a photo has no film', async () => {
+test('a photo has no video', async () => {
   const id = await publish(await photo());
-  expect((await get(`/${id}/film.mp4`)).status).toBe(404);
+  expect((await get(`/${id}/video.mp4`)).status).toBe(404);
 });

@@ -49,7 +49,7 @@ export function olderPath(owner: string, after: string): string {
 }
 
 const longestAlt = 80;
-const withoutPicture = { not_ready: 'Still being made', unsupported: 'Cannot be shown here' };
+const withoutPicture = { not_ready: 'Processing', unsupported: 'Cannot be displayed' };
 
 function item({ record, thumb }: UserUpload): Html {
   const title = captionOf(record, longestAlt) ?? bylineOf(record);
@@ -61,6 +61,6 @@ function item({ record, thumb }: UserUpload): Html {
 }
 
 function picture({ id, type }: PublishedMedia, alt: string): Html {
-  const kind = isPhoto(type) ? undefined : html`<span class="kind">Film</span>`;
+  const kind = isPhoto(type) ? undefined : html`<span class="kind">Video</span>`;
   return html`<img src="/${id}/thumb.jpg" width="150" height="150" alt="${alt}" loading="lazy">${kind}`;
 }

@@ -42,7 +42,7 @@ async function notShown(system: System, { id, text, kind }: LedgerEntry, record:
   const page = await fetch(`${system.site}/${id}`);
   const shown = await page.text();
   if (page.status !== 200 || !shown.includes(text)) return `the page is not shown (${page.status})`;
-  const rendition = kind === 'mp4' ? 'film.mp4' : 'large.jpg';
+  const rendition = kind === 'mp4' ? 'video.mp4' : 'large.jpg';
   let status = 0;
   const isMade = await waitUntil('a rendition', renditionMs, async () => {
     const answer = await fetch(`${system.site}/${id}/${rendition}`);

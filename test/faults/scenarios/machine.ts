@@ -117,7 +117,7 @@ async function faketime(): Promise<string | undefined> {
 function deadlyMedia(worker: 'probe-worker' | 'rendition-worker', tool: 'ffprobe' | 'ffmpeg'): Scenario {
   return {
     name: `media that kills its ${worker}`,
-    breaks: `one ${worker} more, which dies of the first film that it gets, ${deaths.count} times`,
+    breaks: `one ${worker} more, which dies of the first video that it gets, ${deaths.count} times`,
     forSeconds: 0,
     begin: async ({ system, load, broke }: GameDay) => {
       // Where a tool is not confined it can kill the worker that has started it.

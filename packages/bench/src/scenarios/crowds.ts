@@ -2,7 +2,7 @@ import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { anotherUser } from '@echodrop/testkit/another-user';
 import { multipartForm } from '@echodrop/testkit/multipart-form';
-import { made, sampleFilm } from '@echodrop/testkit/sample-media';
+import { made, sampleVideo } from '@echodrop/testkit/sample-media';
 import { type Stack, sandbox, startStack } from '@echodrop/testkit/start-stack';
 import { upload } from '@echodrop/testkit/upload';
 import { waitUntil } from '@echodrop/testkit/wait-until';
@@ -110,7 +110,7 @@ async function measureExpensiveVideos(
   await using quiet = await startStack();
   await using crowded = await startStack();
   const photo = await readFile(samples['3 MB'].path);
-  const short = await sampleFilm('avi', { width: 640, height: 360, seconds: 6 });
+  const short = await sampleVideo('avi', { width: 640, height: 360, seconds: 6 });
   const expensive = await expensiveVideo(crowded.folder, tensOfSeconds);
   for (let n = 0; n < expensiveVideos; n += 1) {
     const { status, text } = await upload(crowded, { media: expensive });
@@ -124,7 +124,7 @@ async function measureExpensiveVideos(
   const system = 'echodrop';
   for (const [what, media, rendition] of [
     ['photo', photo, 'large-'],
-    ['short video', short, 'film-'],
+    ['short video', short, 'video-'],
   ] as const) {
     const of = `${what}, ${lane} lane`;
     const [alone, beside]: [number[], number[]] = [[], []];

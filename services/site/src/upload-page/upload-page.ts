@@ -25,13 +25,13 @@ export function uploadPage({ address, fill }: WebUpload, siteName: string): Page
 `,
     body: html`<div class="text upload">
 <h1>Upload</h1>
-<p class="lead">A photo or a film, and a caption that everyone can read.</p>
+<p class="lead">A photo or a video, and a caption that everyone can read.</p>
 <noscript><p class="refusal">Uploading from this page needs JavaScript. <a href="/documentation">Without it</a> a command line will do.</p></noscript>
 <form id="upload" autocomplete="off" data-address="${address}/2/upload.json">
 <fieldset id="fields" disabled>
 <div class="drop" id="drop">
 <div class="preview" id="preview" hidden></div>
-<label for="media">Photo or film</label>
+<label for="media">Photo or video</label>
 <input id="media" name="media" type="file" accept="image/*,video/*,.heic,.mkv,.ts,.flv" required aria-describedby="media-hint">
 <p class="hint" id="media-hint">Choose a file, or drop one anywhere on this page.</p>
 </div>

@@ -77,7 +77,7 @@ function viewOf(file) {
   if (view instanceof HTMLVideoElement) {
     view.muted = true;
     view.controls = true;
-    view.setAttribute('aria-label', 'The film that you chose');
+    view.setAttribute('aria-label', 'The video that you chose');
   } else {
     view.alt = 'The photo that you chose';
   }
