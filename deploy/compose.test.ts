@@ -4,8 +4,8 @@ import { variableOf } from '@echodrop/client/local-system';
 import { expect, test } from 'vitest';
 import { readForgetConfig, readProviderTestConfig, readStoreConfig } from '../services/admin/src/config.ts';
 import { type ComposeService, composeFile, composeText, ownServices, root } from './compose-file.fixture.ts';
+import { configReaders, type ServiceName } from './local/services.ts';
 import { makeSecrets } from './made-secrets.fixture.ts';
-import { configReaders, type ServiceName } from './services.ts';
 
 const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
 const example = readFileSync(join(root, '.env.example'), 'utf8');

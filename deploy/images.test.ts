@@ -1,10 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { entryOf } from '@echodrop/build/entry-of';
 import { localPorts } from '@echodrop/client/local-system';
 import { describeWithOpsCheckers } from '@echodrop/testkit/describe-with-ops-checkers';
 import { execa } from 'execa';
 import { expect, test } from 'vitest';
-import { configReaders, type ServiceName, serviceNames } from './services.ts';
+import { configReaders, type ServiceName, serviceNames } from './local/services.ts';
 
 const root = join(import.meta.dirname, '..');
 const text = (path: string) => readFileSync(join(root, path), 'utf8');
@@ -22,7 +23,7 @@ await describeWithOpsCheckers('Dockerfiles', ['hadolint'], () => {
 test.each([...serviceNames, 'admin'])('the image of %s says what it is, starts it, and tells its ports', (name) => {
   const stage = new RegExp(`^FROM (\\w+) AS for-${name}\\n(.*?)\\n\\n`, 'ms').exec(dockerfile)?.[2];
   expect(stage).toContain(`ENTRYPOINT ["tini", "--", "node", "built/${name}/main.js"]`);
-  const { description } = JSON.parse(text(`services/${name}/package.json`));
+  const { description } = JSON.parse(readFileSync(join(entryOf(name), '../../package.json'), 'utf8'));
   expect(stage).toContain(`LABEL org.opencontainers.image.description="${description}"`);
   const ports = name === 'admin' ? [] : portsOf(name as ServiceName);
   expect(/^EXPOSE (.*)$/m.exec(stage ?? '')?.[1]?.split(' ') ?? []).toEqual(ports.map(String));

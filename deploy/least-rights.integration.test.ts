@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { variableOf } from '@echodrop/client/local-system';
-import { type CountingProxy, type SeenRequest, startCountingProxy } from '@echodrop/testkit/counting-proxy';
-import { describeWithMinio } from '@echodrop/testkit/describe-with-minio';
 import { RawClient } from '@echodrop/testkit/raw-client';
-import { samplePhoto, sampleVideo } from '@echodrop/testkit/sample-media';
-import type { RunningMinio } from '@echodrop/testkit/start-minio';
-import { type RunningRedis, startRedis } from '@echodrop/testkit/start-redis';
+import { samplePhoto, sampleVideo } from '@echodrop/testkit/samples/sample-media';
+import { type CountingProxy, type SeenRequest, startCountingProxy } from '@echodrop/testkit/servers/counting-proxy';
+import { describeWithMinio } from '@echodrop/testkit/servers/describe-with-minio';
+import type { RunningMinio } from '@echodrop/testkit/servers/start-minio';
+import { type RunningRedis, startRedis } from '@echodrop/testkit/servers/start-redis';
 import { type ServiceName, type Stack, sandbox, startStack } from '@echodrop/testkit/start-stack';
 import { echoHeaders, upload, uploadRequest } from '@echodrop/testkit/upload';
 import { waitUntil } from '@echodrop/testkit/wait-until';
@@ -165,6 +165,7 @@ describeWithMinio(
     });
 
     test('a rendition that takes long is ended by a removal', async () => {
+      proxy.seen.length = 0;
       const { id } = await uploaded(await sampleVideo('avi', { width: 1280, height: 720, seconds: 30 }));
       const isLook = ({ method, path }: SeenRequest) => method === 'HEAD' && path.includes('/blocks/users/');
       await waitUntil('a look at blocks', 30_000, async () => proxy.seen.some(isLook));

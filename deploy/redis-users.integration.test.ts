@@ -1,9 +1,9 @@
 import { rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createLog } from '@echodrop/service/log';
-import { connectRedis, impatient } from '@echodrop/service/redis';
+import { connectRedis, impatient } from '@echodrop/service/redis/redis';
 import { Secret } from '@echodrop/service/secret';
-import { type RunningRedis, startRedis } from '@echodrop/testkit/start-redis';
+import { type RunningRedis, startRedis } from '@echodrop/testkit/servers/start-redis';
 import { waitUntil } from '@echodrop/testkit/wait-until';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type MadeSecrets, makeSecrets } from './made-secrets.fixture.ts';

@@ -3,7 +3,7 @@ import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { barriers } from '@echodrop/testkit/accessibility';
 import { describeWithBrowser } from '@echodrop/testkit/describe-with-browser';
-import { samplePhoto } from '@echodrop/testkit/sample-media';
+import { samplePhoto } from '@echodrop/testkit/samples/sample-media';
 import { type Stack, sandbox, startStack } from '@echodrop/testkit/start-stack';
 import { openTab, type WatchedTab } from '@echodrop/testkit/watched-tab';
 import type { BrowserContextOptions, Page } from 'playwright-core';
@@ -149,7 +149,7 @@ await describeWithBrowser('the upload page', (browser) => {
     expect(await refusal(async () => {})).toBe('Unknown API key.');
     await fillIn(tab);
     expect(await refusal(() => choose(tab, Buffer.from('no photo'), 'a.txt', 'text/plain'))).toMatch(
-      /^The media is no photo or video/,
+      /^Unsupported file type/,
     );
     expect(await refusal(() => choose(tab, Buffer.alloc(10 * MiB)))).toBe('The file exceeds the size limit.');
     await tab.route('**/2/upload.json', (route) => route.abort());

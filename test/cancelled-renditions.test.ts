@@ -1,6 +1,6 @@
 import { adminOf } from '@echodrop/testkit/admin-of';
-import { type HostileFfprobe, hostileFfprobe } from '@echodrop/testkit/hostile-ffprobe';
-import { sampleVideo } from '@echodrop/testkit/sample-media';
+import { type HostileFfprobe, hostileFfprobe } from '@echodrop/testkit/hostile/hostile-ffprobe';
+import { sampleVideo } from '@echodrop/testkit/samples/sample-media';
 import { type Stack, sandbox, startStack } from '@echodrop/testkit/start-stack';
 import { echoHeaders, upload } from '@echodrop/testkit/upload';
 import { waitUntil } from '@echodrop/testkit/wait-until';

@@ -1,7 +1,7 @@
-import { type SeenRequest, startCountingProxy } from '@echodrop/testkit/counting-proxy';
-import { describeWithMinio } from '@echodrop/testkit/describe-with-minio';
 import { RawClient } from '@echodrop/testkit/raw-client';
-import { samplePhoto, sampleVideo } from '@echodrop/testkit/sample-media';
+import { samplePhoto, sampleVideo } from '@echodrop/testkit/samples/sample-media';
+import { type SeenRequest, startCountingProxy } from '@echodrop/testkit/servers/counting-proxy';
+import { describeWithMinio } from '@echodrop/testkit/servers/describe-with-minio';
 import { type Stack, startStack } from '@echodrop/testkit/start-stack';
 import { upload, uploadRequest } from '@echodrop/testkit/upload';
 import { waitUntil } from '@echodrop/testkit/wait-until';

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { providerAnswers, type Software } from '@echodrop/testkit/provider-answers';
-import { samplePhoto } from '@echodrop/testkit/sample-media';
+import { samplePhoto } from '@echodrop/testkit/samples/sample-media';
 import {
   type DocumentedProvider,
   documentedSecretParts,

@@ -1,6 +1,6 @@
 import { RawClient } from '@echodrop/testkit/raw-client';
-import { samplePhoto, sampleVideo } from '@echodrop/testkit/sample-media';
-import { startRedis } from '@echodrop/testkit/start-redis';
+import { samplePhoto, sampleVideo } from '@echodrop/testkit/samples/sample-media';
+import { startRedis } from '@echodrop/testkit/servers/start-redis';
 import { type Stack, sandbox, startStack } from '@echodrop/testkit/start-stack';
 import { upload, uploadRequest } from '@echodrop/testkit/upload';
 import { waitUntil } from '@echodrop/testkit/wait-until';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { adminOf } from '@echodrop/testkit/admin-of';
 import { anotherUser } from '@echodrop/testkit/another-user';
-import { samplePhoto } from '@echodrop/testkit/sample-media';
+import { samplePhoto } from '@echodrop/testkit/samples/sample-media';
 import { type Stack, sandbox, startStack } from '@echodrop/testkit/start-stack';
 import { echoHeaders, upload } from '@echodrop/testkit/upload';
 import { afterAll, beforeAll, expect, test } from 'vitest';

@@ -1,8 +1,8 @@
-import { describeWithMinio } from '@echodrop/testkit/describe-with-minio';
-import { samplePhoto, sampleVideo } from '@echodrop/testkit/sample-media';
-import type { StoppableServer } from '@echodrop/testkit/server-process';
-import { sleepyFfprobe } from '@echodrop/testkit/sleepy-ffprobe';
-import type { RunningMinio } from '@echodrop/testkit/start-minio';
+import { sleepyFfprobe } from '@echodrop/testkit/hostile/sleepy-ffprobe';
+import { samplePhoto, sampleVideo } from '@echodrop/testkit/samples/sample-media';
+import { describeWithMinio } from '@echodrop/testkit/servers/describe-with-minio';
+import type { StoppableServer } from '@echodrop/testkit/servers/server-process';
+import type { RunningMinio } from '@echodrop/testkit/servers/start-minio';
 import { type Stack, startStack } from '@echodrop/testkit/start-stack';
 import { upload } from '@echodrop/testkit/upload';
 import { waitUntil } from '@echodrop/testkit/wait-until';

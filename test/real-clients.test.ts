@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { samplePhoto } from '@echodrop/testkit/sample-media';
+import { samplePhoto } from '@echodrop/testkit/samples/sample-media';
 import { signEcho } from '@echodrop/testkit/sign-echo';
 import { type Stack, sandbox, startStack } from '@echodrop/testkit/start-stack';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { samplePhoto } from '@echodrop/testkit/sample-media';
-import { startClusterSet, startSentinelSet } from '@echodrop/testkit/start-redis-set';
+import { samplePhoto } from '@echodrop/testkit/samples/sample-media';
+import { startClusterSet, startSentinelSet } from '@echodrop/testkit/servers/start-redis-set';
 import { type Stack, startStack } from '@echodrop/testkit/start-stack';
 import { upload, uploadRequest } from '@echodrop/testkit/upload';
 import { waitUntil } from '@echodrop/testkit/wait-until';

@@ -1,4 +1,4 @@
-import { samplePhoto } from '@echodrop/testkit/sample-media';
+import { samplePhoto } from '@echodrop/testkit/samples/sample-media';
 import { type Stack, sandbox, startStack } from '@echodrop/testkit/start-stack';
 import { echoHeaders, secretParts, type UploadOptions, upload } from '@echodrop/testkit/upload';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';

@@ -1,4 +1,4 @@
-import { samplePhoto, sampleVideo } from '@echodrop/testkit/sample-media';
+import { samplePhoto, sampleVideo } from '@echodrop/testkit/samples/sample-media';
 import { type Stack, startStack } from '@echodrop/testkit/start-stack';
 import { upload } from '@echodrop/testkit/upload';
 import { afterAll, beforeAll, expect, test } from 'vitest';

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { RawClient } from '@echodrop/testkit/raw-client';
-import { samplePhoto, sampleVideo } from '@echodrop/testkit/sample-media';
-import { startSpreadingProxy } from '@echodrop/testkit/spreading-proxy';
+import { samplePhoto, sampleVideo } from '@echodrop/testkit/samples/sample-media';
+import { startSpreadingProxy } from '@echodrop/testkit/servers/spreading-proxy';
 import { type ServiceName, type Stack, startStack } from '@echodrop/testkit/start-stack';
 import { upload, uploadRequest } from '@echodrop/testkit/upload';
 import { waitUntil } from '@echodrop/testkit/wait-until';

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { FormPart } from '@echodrop/testkit/multipart-form';
 import { RawClient } from '@echodrop/testkit/raw-client';
-import { samplePhoto } from '@echodrop/testkit/sample-media';
+import { samplePhoto } from '@echodrop/testkit/samples/sample-media';
 import { providerFailures, setBehaviour } from '@echodrop/testkit/sandbox-behaviour';
 import { signEcho } from '@echodrop/testkit/sign-echo';
 import { type ServiceName, type Stack, startStack } from '@echodrop/testkit/start-stack';

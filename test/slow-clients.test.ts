@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { describeWithMinio } from '@echodrop/testkit/describe-with-minio';
 import { RawClient } from '@echodrop/testkit/raw-client';
-import { samplePhoto } from '@echodrop/testkit/sample-media';
+import { samplePhoto } from '@echodrop/testkit/samples/sample-media';
+import { describeWithMinio } from '@echodrop/testkit/servers/describe-with-minio';
 import { type Stack, startStack } from '@echodrop/testkit/start-stack';
 import { upload, uploadRequest } from '@echodrop/testkit/upload';
 import { afterAll, beforeAll, expect, test } from 'vitest';

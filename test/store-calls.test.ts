@@ -1,6 +1,11 @@
-import { type CountingProxy, type Fate, type SeenRequest, startCountingProxy } from '@echodrop/testkit/counting-proxy';
-import { describeWithMinio } from '@echodrop/testkit/describe-with-minio';
-import { samplePhoto, sampleVideo } from '@echodrop/testkit/sample-media';
+import { samplePhoto, sampleVideo } from '@echodrop/testkit/samples/sample-media';
+import {
+  type CountingProxy,
+  type Fate,
+  type SeenRequest,
+  startCountingProxy,
+} from '@echodrop/testkit/servers/counting-proxy';
+import { describeWithMinio } from '@echodrop/testkit/servers/describe-with-minio';
 import { type Stack, startStack } from '@echodrop/testkit/start-stack';
 import { upload } from '@echodrop/testkit/upload';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';

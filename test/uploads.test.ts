@@ -1,5 +1,5 @@
-import { describeWithMinio } from '@echodrop/testkit/describe-with-minio';
-import { samplePhoto, sampleVideo } from '@echodrop/testkit/sample-media';
+import { samplePhoto, sampleVideo } from '@echodrop/testkit/samples/sample-media';
+import { describeWithMinio } from '@echodrop/testkit/servers/describe-with-minio';
 import { type Stack, sandbox, startStack } from '@echodrop/testkit/start-stack';
 import { upload } from '@echodrop/testkit/upload';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';

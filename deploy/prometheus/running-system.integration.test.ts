@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { METHODS, request } from 'node:http';
 import { adminOf } from '@echodrop/testkit/admin-of';
 import { describeWithOpsCheckers } from '@echodrop/testkit/describe-with-ops-checkers';
-import { samplePhoto, sampleVideo } from '@echodrop/testkit/sample-media';
+import { samplePhoto, sampleVideo } from '@echodrop/testkit/samples/sample-media';
 import { type ServiceName, type Stack, startStack } from '@echodrop/testkit/start-stack';
 import { echoHeaders, type UploadOptions, upload } from '@echodrop/testkit/upload';
 import { waitUntil } from '@echodrop/testkit/wait-until';

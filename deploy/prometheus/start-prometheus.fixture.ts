@@ -2,7 +2,7 @@ import { mkdtempDisposable, readFile, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePort } from '@echodrop/testkit/free-ports';
-import { ServerProcess } from '@echodrop/testkit/server-process';
+import { ServerProcess } from '@echodrop/testkit/servers/server-process';
 import { parse, stringify } from 'yaml';
 
 interface Answer {

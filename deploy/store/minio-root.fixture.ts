@@ -1,7 +1,7 @@
 import { createCipheriv, pbkdf2Sync, randomBytes } from 'node:crypto';
-import { S3Signer } from '@echodrop/object-store/sign-s3';
+import { S3Signer } from '@echodrop/object-store/s3/sign-s3';
 import { Secret } from '@echodrop/service/secret';
-import type { RunningMinio } from '@echodrop/testkit/start-minio';
+import type { RunningMinio } from '@echodrop/testkit/servers/start-minio';
 
 /** An access key and its secret. */
 export interface S3Keys {

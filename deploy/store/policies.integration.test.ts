@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { newMediaKey } from '@echodrop/object-store/object-keys';
-import { describeWithMinio } from '@echodrop/testkit/describe-with-minio';
-import type { RunningMinio } from '@echodrop/testkit/start-minio';
+import { describeWithMinio } from '@echodrop/testkit/servers/describe-with-minio';
+import type { RunningMinio } from '@echodrop/testkit/servers/start-minio';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { addUser, encrypted, type S3Keys, statusOf } from './minio-root.fixture.ts';
 

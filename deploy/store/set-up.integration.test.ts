@@ -1,8 +1,8 @@
 import { mkdir, mkdtempDisposable, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describeWithMinio } from '@echodrop/testkit/describe-with-minio';
-import type { RunningMinio } from '@echodrop/testkit/start-minio';
+import { describeWithMinio } from '@echodrop/testkit/servers/describe-with-minio';
+import type { RunningMinio } from '@echodrop/testkit/servers/start-minio';
 import { execa } from 'execa';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type MadeSecrets, makeSecrets } from '../made-secrets.fixture.ts';

@@ -1,10 +1,10 @@
 import { chmod, mkdtempDisposable, readdir, readFile, rename, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { compileHijackedTool } from '@echodrop/media/hijacked-tool.fixture';
+import { compileHijackedTool } from '@echodrop/media/sandbox/hijacked-tool.fixture';
 import { describeWithBrowser } from '@echodrop/testkit/describe-with-browser';
 import { RawClient } from '@echodrop/testkit/raw-client';
-import { samplePhoto, sampleVideo } from '@echodrop/testkit/sample-media';
+import { samplePhoto, sampleVideo } from '@echodrop/testkit/samples/sample-media';
 import { upload, uploadRequest } from '@echodrop/testkit/upload';
 import { execa } from 'execa';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -175,7 +175,7 @@ describe('what runs', () => {
       service,
     ];
     // Within a shell: what the engine starts loses its parent, and with it the tool would end.
-    const shell = (mode: string) => ['-c', `packages/media/src/sandbox ${mode} $$ "$@" | head -c 4096`, 'sh'];
+    const shell = (mode: string) => ['-c', `packages/media/src/sandbox/sandbox ${mode} $$ "$@" | head -c 4096`, 'sh'];
     const limits = '5 5 1073741824 1073741824 0 0'.split(' ');
     const triedIn = (mode: string) => system.compose(...run, ...shell(mode), ...limits, '--', '/hijacked');
     expect(await system.compose('logs', '--no-log-prefix', service)).toContain(

@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { samplePhoto } from '@echodrop/testkit/sample-media';
+import { samplePhoto } from '@echodrop/testkit/samples/sample-media';
 import { uploadRequest } from '@echodrop/testkit/upload';
 import { waitUntil } from '@echodrop/testkit/wait-until';
 import type { ComposeSystem } from './compose-system.ts';

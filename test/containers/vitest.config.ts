@@ -28,7 +28,7 @@ export default defineConfig({
             'packages/object-store/src/{minio,s3}*.integration.test.ts',
             'packages/contracts/src/{ask-and-serve,queue-faults}.integration.test.ts',
           ],
-          globalSetup: ['packages/testkit/src/minio-global-setup.ts'],
+          globalSetup: ['packages/testkit/src/servers/minio-global-setup.ts'],
           env: { REQUIRE_CONTAINERS: '1', REQUIRE_MINIO: '1' },
         },
       },

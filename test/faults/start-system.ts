@@ -1,13 +1,13 @@
 import type { ObjectStore } from '@echodrop/object-store/object-store';
 import { objectStoreFromSettings, storeSettings } from '@echodrop/object-store/object-store-from-settings';
 import { readSettings } from '@echodrop/service/env';
-import { type Fate, type SeenRequest, startCountingProxy } from '@echodrop/testkit/counting-proxy';
-import { findMinio } from '@echodrop/testkit/minio-source';
-import type { ServerProcess, StoppableServer } from '@echodrop/testkit/server-process';
-import { type SpreadingProxy, startSpreadingProxy } from '@echodrop/testkit/spreading-proxy';
-import { startMinio, startMinioSet } from '@echodrop/testkit/start-minio';
-import { type RunningRedis, startRedis } from '@echodrop/testkit/start-redis';
-import { type RedisSet, startSentinelSet } from '@echodrop/testkit/start-redis-set';
+import { type Fate, type SeenRequest, startCountingProxy } from '@echodrop/testkit/servers/counting-proxy';
+import { findMinio } from '@echodrop/testkit/servers/minio-source';
+import type { ServerProcess, StoppableServer } from '@echodrop/testkit/servers/server-process';
+import { type SpreadingProxy, startSpreadingProxy } from '@echodrop/testkit/servers/spreading-proxy';
+import { startMinio, startMinioSet } from '@echodrop/testkit/servers/start-minio';
+import { type RunningRedis, startRedis } from '@echodrop/testkit/servers/start-redis';
+import { type RedisSet, startSentinelSet } from '@echodrop/testkit/servers/start-redis-set';
 import { type ServiceName, type Stack, startStack } from '@echodrop/testkit/start-stack';
 import { missingForDisks, mountSmallDisk } from './small-disk.ts';
 

@@ -1,4 +1,4 @@
-import type { Fate, SeenRequest } from '@echodrop/testkit/counting-proxy';
+import type { Fate, SeenRequest } from '@echodrop/testkit/servers/counting-proxy';
 import { undoneBy } from './scenario.ts';
 import type { System } from './start-system.ts';
 

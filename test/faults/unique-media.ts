@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { samplePhoto, sampleVideo } from '@echodrop/testkit/sample-media';
+import { samplePhoto, sampleVideo } from '@echodrop/testkit/samples/sample-media';
 import type { SeededRandom } from '@echodrop/testkit/seeded-random';
 
 /** A JPEG, which the gateway reads itself; a PNG, which a worker probes; a JPEG that goes to the store in parts; a video. */

@@ -8,7 +8,7 @@ export default defineConfig({
   test: {
     root,
     include: ['test/faults/*.faults.ts'],
-    globalSetup: ['packages/testkit/src/samples-global-setup.ts'],
+    globalSetup: ['packages/testkit/src/samples/samples-global-setup.ts'],
     disableConsoleIntercept: true,
   },
 });

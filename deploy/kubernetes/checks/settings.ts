@@ -1,7 +1,7 @@
 import { FaultySettings } from '@echodrop/service/env';
 import type { ProcessSettings } from '@echodrop/service/process-settings';
 import { readStoreConfig, readSweepConfig } from '../../../services/admin/src/config.ts';
-import { configReaders, type ServiceName } from '../../services.ts';
+import { configReaders, type ServiceName } from '../../local/services.ts';
 import {
   type Container,
   type EnvVariable,

@@ -2,7 +2,7 @@ import { mkdir, mkdtempDisposable, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
-import { FilesystemObjectStore } from '@echodrop/object-store/filesystem-object-store';
+import { FilesystemObjectStore } from '@echodrop/object-store/filesystem/filesystem-object-store';
 import { listingOf, mediaObject, recordObject } from '@echodrop/object-store/object-keys';
 import { encodeStoredRecord, type StoredRecord, UnreadableRecord } from '@echodrop/record';
 import { afterEach, beforeEach, expect, test } from 'vitest';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { everyObject } from '@echodrop/object-store/every-object';
-import { FilesystemObjectStore } from '@echodrop/object-store/filesystem-object-store';
+import { FilesystemObjectStore } from '@echodrop/object-store/filesystem/filesystem-object-store';
 import { recordObject } from '@echodrop/object-store/object-keys';
 import { ChecksumMismatch } from '@echodrop/object-store/object-store';
 import { type StoredRecord, UnreadableRecord } from '@echodrop/record';

@@ -2,7 +2,7 @@ import { mkdtempDisposable, utimes } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
-import { FilesystemObjectStore } from '@echodrop/object-store/filesystem-object-store';
+import { FilesystemObjectStore } from '@echodrop/object-store/filesystem/filesystem-object-store';
 import { mediaObject, newMediaKey, recordObject } from '@echodrop/object-store/object-keys';
 import { StoreUnavailable, type UnfinishedWrite } from '@echodrop/object-store/object-store';
 import { expect, test } from 'vitest';

@@ -5,7 +5,7 @@ import { crc32 } from 'node:zlib';
 import { expect, test } from 'vitest';
 import { faultsOf } from './check-stored.ts';
 import { bytesOf, type Media } from './media.ts';
-import type { StoredObject } from './stored-objects.ts';
+import type { StoredObject } from './stand-ins/stored-objects.ts';
 
 const described = { width: 4, height: 3, size: 2_500_000, type: 'jpg' };
 

@@ -1,7 +1,7 @@
 import { crc32 } from 'node:zlib';
 import type { LoadResult } from './load.ts';
 import { bytesOf, type Media } from './media.ts';
-import { type StoredObject, sizeOf } from './stored-objects.ts';
+import { type StoredObject, sizeOf } from './stand-ins/stored-objects.ts';
 import { formOf, type SystemKind } from './upload-request.ts';
 
 /**

@@ -5,8 +5,8 @@
  *     node packages/bench/src/cost-of-traces.ts
  */
 import { readFile } from 'node:fs/promises';
-import { samplePhoto } from '@echodrop/testkit/sample-media';
-import { startCollector } from '@echodrop/testkit/start-collector';
+import { samplePhoto } from '@echodrop/testkit/samples/sample-media';
+import { startCollector } from '@echodrop/testkit/servers/start-collector';
 import { type ServiceName, type Stack, startStack } from '@echodrop/testkit/start-stack';
 import { upload } from '@echodrop/testkit/upload';
 import { waitUntil } from '@echodrop/testkit/wait-until';

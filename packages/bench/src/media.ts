@@ -2,7 +2,7 @@ import { createCipheriv } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { sampleVideo } from '@echodrop/testkit/sample-media';
+import { sampleVideo } from '@echodrop/testkit/samples/sample-media';
 import sharp from 'sharp';
 
 const MiB = 1024 * 1024;
@@ -61,7 +61,7 @@ async function photo(folder: string, name: string, { width, height, quality, gra
   const input = await sharp({ create: { width, height, channels: 3, background: '#808080', noise } })
     .png()
     .toBuffer();
-  const sized = sharp(join(import.meta.dirname, '../../../deploy/sample.jpg'))
+  const sized = sharp(join(import.meta.dirname, '../../../deploy/local/sample.jpg'))
     .autoOrient()
     .resize(width, height);
   const bytes = await sized

@@ -1,4 +1,4 @@
-import { startRedis } from '@echodrop/testkit/start-redis';
+import { startRedis } from '@echodrop/testkit/servers/start-redis';
 import { expect, test } from 'vitest';
 import { RedisMonitor } from './redis-monitor.ts';
 

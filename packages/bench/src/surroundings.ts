@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { freePort } from '@echodrop/testkit/free-ports';
-import { ServerProcess } from '@echodrop/testkit/server-process';
-import type { Bucket } from './stored-objects.ts';
+import { ServerProcess } from '@echodrop/testkit/servers/server-process';
+import type { Bucket } from './stand-ins/stored-objects.ts';
 
 /** What all systems share and nobody measures: the store and the identity provider, each a process of its own. */
 export interface Surroundings extends AsyncDisposable {
@@ -26,12 +26,12 @@ export async function startSurroundings(folder: string): Promise<Surroundings> {
   const endpoint = `http://127.0.0.1:${port}`;
   parts.use(
     await ServerProcess.start({
-      command: [process.execPath, join(import.meta.dirname, 'null-s3.ts')],
+      command: [process.execPath, join(import.meta.dirname, 'stand-ins/null-s3.ts')],
       env: { PORT: `${port}` },
       answers: () => accepts(port),
     }),
   );
-  const provider = fork(join(import.meta.dirname, 'identity-stub.ts'));
+  const provider = fork(join(import.meta.dirname, 'stand-ins/identity-stub.ts'));
   parts.defer(() => void provider.kill('SIGKILL'));
   const [identityProviders] = await once(provider, 'message');
   let buckets = 0;

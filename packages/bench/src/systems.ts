@@ -2,8 +2,8 @@ import { existsSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { freePort } from '@echodrop/testkit/free-ports';
-import { ServerProcess } from '@echodrop/testkit/server-process';
-import { type RunningRedis, startRedis } from '@echodrop/testkit/start-redis';
+import { ServerProcess } from '@echodrop/testkit/servers/server-process';
+import { type RunningRedis, startRedis } from '@echodrop/testkit/servers/start-redis';
 import { sandbox } from '@echodrop/testkit/start-stack';
 import { accepts, type Surroundings } from './surroundings.ts';
 import type { SystemKind } from './upload-request.ts';
@@ -39,7 +39,7 @@ export interface EchodropOptions {
 export async function startEchodrop(around: Surroundings, options: EchodropOptions): Promise<System> {
   const { root, name = 'echodrop', gateways = 1, services = uploadServices, settings = {}, profiles } = options;
   await using parts = new AsyncDisposableStack();
-  // As deployments run it (deploy/own-redis.ts).
+  // As deployments run it (deploy/local/own-redis.ts).
   const redis = parts.use(await startRedis({ more: { hz: '2' } }));
   const bucket = around.newBucket(name);
   const verifierPort = await freePort();

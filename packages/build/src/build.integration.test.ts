@@ -2,13 +2,12 @@ import { mkdir, mkdtempDisposable, readFile, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePorts } from '@echodrop/testkit/free-ports';
-import { ServerProcess } from '@echodrop/testkit/server-process';
+import { ServerProcess } from '@echodrop/testkit/servers/server-process';
 import { execa } from 'execa';
 import { expect, test } from 'vitest';
 import { build } from './build.ts';
+import { entryOf } from './entry-of.ts';
 
-const services = join(import.meta.dirname, '../../../services');
-const entryOf = (service: string) => join(services, service, 'src/main.ts');
 const scratch = () => mkdtempDisposable(join(tmpdir(), 'build-'));
 
 test('a built service starts and finds its assets', async () => {

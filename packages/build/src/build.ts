@@ -1,6 +1,7 @@
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { rolldown } from 'rolldown';
+import { entryOf } from './entry-of.ts';
 import { keepAddresses } from './keep-addresses.ts';
 import { keepExternal } from './keep-external.ts';
 import { packageFolders } from './package-folders.ts';
@@ -38,6 +39,6 @@ export async function build(entry: string, folder: string): Promise<void> {
 
 if (import.meta.main) {
   for (const service of process.argv.slice(2)) {
-    await build(join(root, 'services', service, 'src/main.ts'), join(root, 'built', service));
+    await build(entryOf(service), join(root, 'built', service));
   }
 }

@@ -1,8 +1,8 @@
-import { type RunningRedis, startRedis } from '@echodrop/testkit/start-redis';
+import { connectionTo } from '@echodrop/queue/queue.fixture';
+import { type RunningRedis, startRedis } from '@echodrop/testkit/servers/start-redis';
 import { waitUntil } from '@echodrop/testkit/wait-until';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ProbeClient } from './probe.ts';
-import { connectionTo } from './queue.fixture.ts';
 
 const question = { mediaKey: '0'.repeat(32), size: 3, head: Buffer.from('abc') };
 

@@ -1,8 +1,9 @@
-import { type RunningRedis, startRedis } from '@echodrop/testkit/start-redis';
+import type { JobEnd } from '@echodrop/queue/job-outcome';
+import { connectionTo, RedisView } from '@echodrop/queue/queue.fixture';
+import { Deferred } from '@echodrop/queue/slower-lane';
+import { type RunningRedis, startRedis } from '@echodrop/testkit/servers/start-redis';
 import { waitUntil } from '@echodrop/testkit/wait-until';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
-import type { JobEnd } from './job-end.ts';
-import { connectionTo, RedisView } from './queue.fixture.ts';
 import {
   type Lane,
   type RenditionAnswer,
@@ -10,7 +11,6 @@ import {
   type RenditionQuestion,
   serveRenditions,
 } from './rendition.ts';
-import { Deferred } from './slower-lane.ts';
 
 let redis: RunningRedis;
 let parts: AsyncDisposableStack;
@@ -230,7 +230,7 @@ test('what has ended in the slow lane may be done again', async () => {
 // Moves the kept ends of all video jobs ten seconds into the past.
 async function forgetEnds(): Promise<void> {
   using view = new RedisView(redis.url);
-  for (const key of await view.redis.keys(view.key('rendition-films', 'video-*'))) {
+  for (const key of await view.redis.keys(view.key('rendition-films', 'film-*'))) {
     const ended = await view.redis.hget(key, 'finishedOn');
     if (ended) await view.redis.hset(key, 'finishedOn', String(Number(ended) - 10_000));
   }

@@ -1,15 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type RunningRedis, startRedis } from '@echodrop/testkit/start-redis';
+import type { JobEnd } from '@echodrop/queue/job-outcome';
+import { connectionTo, testQueue } from '@echodrop/queue/queue.fixture';
+import { jobVersion, queuePrefix } from '@echodrop/queue/queue-connection';
+import { type RunningRedis, startRedis } from '@echodrop/testkit/servers/start-redis';
 import { waitUntil } from '@echodrop/testkit/wait-until';
 import { Queue, Worker } from 'bullmq';
 import { Redis } from 'ioredis';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
-import type { JobEnd } from './job-end.ts';
 import { serveProbes } from './probe.ts';
-import { connectionTo, testQueue } from './queue.fixture.ts';
-import { jobVersion, queuePrefix } from './queue-connection.ts';
 import { RenditionClient, serveRenditions } from './rendition.ts';
 
 // What was recorded in `kept` lies in queues while processes of two releases run beside each other: those files stay as they are.

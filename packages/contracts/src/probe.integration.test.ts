@@ -1,9 +1,9 @@
-import { type RunningRedis, startRedis } from '@echodrop/testkit/start-redis';
+import { connectionTo } from '@echodrop/queue/queue.fixture';
+import { QueueUnavailable } from '@echodrop/queue/queue-client';
+import { type RunningRedis, startRedis } from '@echodrop/testkit/servers/start-redis';
 import { waitUntil } from '@echodrop/testkit/wait-until';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
-import { QueueUnavailable } from './ask-queue.ts';
 import { ProbeClient, serveProbes } from './probe.ts';
-import { connectionTo } from './queue.fixture.ts';
 
 let redis: RunningRedis;
 let parts: AsyncDisposableStack;

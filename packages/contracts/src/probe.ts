@@ -1,13 +1,13 @@
 import type { MediaType } from '@echodrop/media/media-type';
 import { isPhoto } from '@echodrop/media/media-type';
 import type { Probe } from '@echodrop/media/probe-outcome';
-import { AskConnection } from './ask-connection.ts';
-import { AskQueue } from './ask-queue.ts';
-import { type Backlog, Backlogs } from './backlogs.ts';
-import { killedItsWorkers } from './died-with-it.ts';
-import type { JobEnd } from './job-end.ts';
-import type { QueueConnection } from './queue-connection.ts';
-import { ServedQueue } from './serve-queue.ts';
+import { type Backlog, Backlogs } from '@echodrop/queue/backlog';
+import { AskConnection } from '@echodrop/queue/client-connection';
+import type { JobEnd } from '@echodrop/queue/job-outcome';
+import { AskQueue } from '@echodrop/queue/queue-client';
+import type { QueueConnection } from '@echodrop/queue/queue-connection';
+import { ServedQueue } from '@echodrop/queue/queue-worker';
+import { killedItsWorkers } from '@echodrop/queue/worker-crash';
 
 /** How many of the media's first bytes a job carries at most: enough for most photos. */
 export const probeHeadBytes = 16 * 1024;

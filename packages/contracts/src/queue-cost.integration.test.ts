@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { startRedis } from '@echodrop/testkit/start-redis';
+import { connectionTo } from '@echodrop/queue/queue.fixture';
+import { startRedis } from '@echodrop/testkit/servers/start-redis';
 import { waitUntil } from '@echodrop/testkit/wait-until';
 import { expect, test } from 'vitest';
 import { ProbeClient, serveProbes } from './probe.ts';
-import { connectionTo } from './queue.fixture.ts';
 import { RenditionClient } from './rendition.ts';
 
 const uploads = 40;

@@ -1,10 +1,10 @@
-import { Metrics } from '@echodrop/service/metrics';
-import { startRedis } from '@echodrop/testkit/start-redis';
+import { connectionTo } from '@echodrop/queue/queue.fixture';
+import { registerBacklogMetrics } from '@echodrop/queue/queue-metrics';
+import { Metrics } from '@echodrop/service/metrics/metrics';
+import { startRedis } from '@echodrop/testkit/servers/start-redis';
 import { waitUntil } from '@echodrop/testkit/wait-until';
 import { expect, test } from 'vitest';
 import { ProbeClient } from './probe.ts';
-import { connectionTo } from './queue.fixture.ts';
-import { registerBacklogMetrics } from './queue-metrics.ts';
 import { RenditionClient } from './rendition.ts';
 
 test('each queue reports its backlog, attended or not, and nothing while Redis is away', async () => {

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type RunningRedis, startRedis } from '@echodrop/testkit/start-redis';
+import { JobSeals } from '@echodrop/queue/job-seals';
+import { connectionTo, RedisView } from '@echodrop/queue/queue.fixture';
+import { type RunningRedis, startRedis } from '@echodrop/testkit/servers/start-redis';
 import { waitUntil } from '@echodrop/testkit/wait-until';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
-import { JobSeals } from './job-seals.ts';
-import { connectionTo, RedisView } from './queue.fixture.ts';
 import { type RenditionAnswer, RenditionClient, type RenditionQuestion, serveRenditions } from './rendition.ts';
 
 let redis: RunningRedis;
@@ -53,7 +53,7 @@ test('a photo is enqueued as its pictures, and a video as the video, of which pi
   await client.enqueue({ mediaKey: 'a-video', type: 'avi' });
   const asked = worker();
   await waitUntil('all of them', 5000, async () => asked.length === 2);
-  expect(asked.sort()).toEqual(['video a-video', 'pictures a-photo']);
+  expect(asked.sort()).toEqual(['film a-video', 'pictures a-photo']);
 });
 
 test('the whole picture is a job of its own', async () => {

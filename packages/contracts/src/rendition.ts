@@ -1,14 +1,14 @@
 import { isPhoto, type MediaType } from '@echodrop/media/media-type';
 import { type RenditionSet, recipesOf } from '@echodrop/media/recipes';
-import type { Rendered } from '@echodrop/media/render-pictures';
-import { AskConnection } from './ask-connection.ts';
-import { AskQueue } from './ask-queue.ts';
-import { type Backlog, Backlogs } from './backlogs.ts';
-import { diedWithIt, killedItsWorkers } from './died-with-it.ts';
-import type { JobEnd } from './job-end.ts';
-import { jobVersion, type QueueConnection } from './queue-connection.ts';
-import type { End } from './replies.ts';
-import { ServedQueue } from './serve-queue.ts';
+import type { Rendered } from '@echodrop/media/render-picture/render-pictures';
+import { type Backlog, Backlogs } from '@echodrop/queue/backlog';
+import { AskConnection } from '@echodrop/queue/client-connection';
+import type { JobEnd } from '@echodrop/queue/job-outcome';
+import { AskQueue } from '@echodrop/queue/queue-client';
+import { jobVersion, type QueueConnection } from '@echodrop/queue/queue-connection';
+import { ServedQueue } from '@echodrop/queue/queue-worker';
+import type { End } from '@echodrop/queue/replies';
+import { diedWithIt, killedItsWorkers } from '@echodrop/queue/worker-crash';
 
 /** Renditions that are wanted: of which media, and which set of them. */
 export interface RenditionQuestion {

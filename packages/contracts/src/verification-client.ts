@@ -1,6 +1,6 @@
 import type { RotatedSecret } from '@echodrop/service/env';
 import { exchange } from '@echodrop/service/exchange';
-import { inSpan, traceparent } from '@echodrop/service/trace';
+import { inSpan, traceparent } from '@echodrop/service/tracing/trace';
 import { Pool } from 'undici';
 import { z } from 'zod';
 import {

@@ -2,7 +2,7 @@ import { hash, timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { RotatedSecret } from '@echodrop/service/env';
 import type { Log } from '@echodrop/service/log';
-import { continued, inSpan } from '@echodrop/service/trace';
+import { continued, inSpan } from '@echodrop/service/tracing/trace';
 import type { z } from 'zod';
 import {
   forgetPath,

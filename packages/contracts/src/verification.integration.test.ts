@@ -7,7 +7,7 @@ import type { RotatedSecret } from '@echodrop/service/env';
 import { createLog } from '@echodrop/service/log';
 import { Secret } from '@echodrop/service/secret';
 import { freePorts } from '@echodrop/testkit/free-ports';
-import { ServerProcess } from '@echodrop/testkit/server-process';
+import { ServerProcess } from '@echodrop/testkit/servers/server-process';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import {
   type Credentials,

@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { expect, test } from 'vitest';
 import { isPhoto, type MediaType, mediaTypes } from './media-type.ts';
 import { type PictureSize, picturesOf, videoRecipe } from './recipes.ts';
-import { isListedCodec, videoGuards } from './video-codecs.ts';
+import { isListedCodec, videoGuards } from './video-layout/video-codecs.ts';
 
 const page = await readFile(resolve(import.meta.dirname, '../../../docs/media.md'), 'utf8');
 
@@ -52,7 +52,7 @@ test('the table of renditions in the docs has every recipe', () => {
     sizes.set(recipe.name, spelled(recipe.size));
   }
   const pictures = [...extensions].map(([name, found]) => [name, [...found].join(', '), sizes.get(name)]);
-  const video = [videoRecipe.name, videoRecipe.extension, 'of videos alone'];
+  const video = ['video', videoRecipe.extension, 'of videos only'];
   expect(tableBelow('## Renditions')).toEqual([...pictures, video]);
 });
 

@@ -1,4 +1,4 @@
-import { elementAt } from './ebml-elements.ts';
+import { elementAt } from './input/ebml-elements.ts';
 
 const ebmlHeader = 0x1a45dfa3;
 const docType = 0x4282;

@@ -1,6 +1,6 @@
 import { choice, someOf, wholeNumber } from '@echodrop/service/env';
 import { mediaTypes } from './media-type.ts';
-import { sandboxModes } from './sandbox.ts';
+import { sandboxModes } from './sandbox/sandbox.ts';
 
 /** Settings of every service that reads media. */
 export const mediaSettings = {

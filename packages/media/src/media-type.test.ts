@@ -1,5 +1,5 @@
-import { exif } from '@echodrop/testkit/sample-exif';
-import { ftyp, isoBox } from '@echodrop/testkit/sample-iso';
+import { exif } from '@echodrop/testkit/samples/sample-exif';
+import { ftyp, isoBox } from '@echodrop/testkit/samples/sample-iso';
 import { describe, expect, test } from 'vitest';
 import { contentTypeOf, isPhoto, mediaTypeOf, mediaTypes } from './media-type.ts';
 

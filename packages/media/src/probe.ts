@@ -1,8 +1,8 @@
+import { type RangedSource, SourceReader } from './input/source-reader.ts';
 import { isPhoto, mediaTypeOf } from './media-type.ts';
+import { photoSize } from './photo-size/probe-photo.ts';
 import { type MediaLimits, type Probe, probeOfSize, unsupported } from './probe-outcome.ts';
-import { photoSize } from './probe-photo.ts';
-import { videoSize } from './probe-video.ts';
-import { type RangedSource, SourceReader } from './source-reader.ts';
+import { videoSize } from './video-layout/probe-video.ts';
 
 export interface ProbeOptions extends MediaLimits {
   /** Where a video is laid out for ffprobe while the look lasts. */

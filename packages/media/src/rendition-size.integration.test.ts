@@ -1,13 +1,13 @@
 import { mkdtempDisposable, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { sampleVideo } from '@echodrop/testkit/sample-media';
+import { sampleVideo } from '@echodrop/testkit/samples/sample-media';
 import { execa } from 'execa';
 import sharp from 'sharp';
 import { expect, test } from 'vitest';
 import { fullRecipe, pictureRecipes } from './recipes.ts';
-import { renderPictures } from './render-pictures.ts';
-import { renderVideo } from './render-video.ts';
+import { renderPictures } from './render-picture/render-pictures.ts';
+import { renderVideo } from './render-video/render-video.ts';
 import { pictureSize, videoSize } from './rendition-size.ts';
 
 // Not the squares: of slivers they take long.

@@ -1,5 +1,5 @@
-import { evenSize, within } from './fit.ts';
 import { isPhoto, type MediaType } from './media-type.ts';
+import { evenSize, within } from './photo-size/fit.ts';
 import type { PictureRecipe } from './recipes.ts';
 import type { Size } from './unsupported.ts';
 

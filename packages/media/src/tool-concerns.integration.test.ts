@@ -6,7 +6,7 @@ import sharp from 'sharp';
 import { afterAll, afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { holesOf } from './known-holes.ts';
 import type { MediaType } from './media-type.ts';
-import { setSandboxMode } from './sandbox.ts';
+import { setSandboxMode } from './sandbox/sandbox.ts';
 import { toolConcerns } from './tool-concerns.ts';
 import { toolVersions } from './tool-versions.ts';
 

@@ -1,9 +1,9 @@
 import { createRequire } from 'node:module';
 import sharp from 'sharp';
-import { boundedEnd } from './bounded-process.ts';
 import type { Tool } from './known-holes.ts';
-import { startInSandbox, type ToolLimits } from './sandbox.ts';
-import { collectOutput } from './tool-answer.ts';
+import { boundedEnd } from './sandbox/bounded-process.ts';
+import { startInSandbox, type ToolLimits } from './sandbox/sandbox.ts';
+import { collectOutput } from './sandbox/tool-answer.ts';
 
 const limits: ToolLimits = { seconds: 5, cpuSeconds: 3, addressBytes: 1024 ** 3, fileBytes: 0 };
 

@@ -1,4 +1,4 @@
-import { randomHex } from '@echodrop/service/random-hex';
+import { randomHex } from '@echodrop/service/tracing/random-hex';
 
 /** A new media key: 128 random bits as 32 hexadecimal digits. Every attempt of an upload gets its own. */
 export function newMediaKey(): string {

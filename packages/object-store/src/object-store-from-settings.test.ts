@@ -1,8 +1,8 @@
 import { FaultySettings, readSettings } from '@echodrop/service/env';
 import { expect, test } from 'vitest';
-import { FilesystemObjectStore } from './filesystem-object-store.ts';
-import { MinioObjectStore } from './minio-object-store.ts';
+import { FilesystemObjectStore } from './filesystem/filesystem-object-store.ts';
 import { objectStoreFromSettings, storeSettings } from './object-store-from-settings.ts';
+import { MinioObjectStore } from './s3/minio-object-store.ts';
 
 const minio = {
   S3_ENDPOINT: 'https://store.example:9000',

@@ -1,5 +1,5 @@
 import { choice, httpAddress, requiredWhen, type Settings, secret, text } from '@echodrop/service/env';
-import { FilesystemObjectStore } from './filesystem-object-store.ts';
+import { FilesystemObjectStore } from './filesystem/filesystem-object-store.ts';
 import type { ObjectStore } from './object-store.ts';
 import type { PartMemory } from './part-memory.ts';
 
@@ -35,7 +35,7 @@ export async function objectStoreFromSettings(settings: StoreSettings, memory?: 
     accessKey: given(settings.S3_ACCESS_KEY),
     secretKey: given(settings.S3_SECRET_KEY),
   };
-  const { MinioObjectStore } = await import('./minio-object-store.ts');
+  const { MinioObjectStore } = await import('./s3/minio-object-store.ts');
   return new MinioObjectStore(address, { memory });
 }
 

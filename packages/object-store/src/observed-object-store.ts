@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 import { finished } from 'node:stream/promises';
-import { inSpan, type SpanFacts } from '@echodrop/service/trace';
+import { inSpan, type SpanFacts } from '@echodrop/service/tracing/trace';
 import type {
   ListedObject,
   ObjectReading,

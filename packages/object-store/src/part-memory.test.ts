@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { blockBytes, PartMemory, partBytes } from './part-memory.ts';
-import { UploadPart } from './upload-part.ts';
+import { UploadPart } from './s3/upload-part.ts';
 
 const signal = new AbortController().signal;
 

@@ -1,5 +1,5 @@
-import type { Metrics } from '@echodrop/service/metrics';
-import { setSpanAttributes } from '@echodrop/service/trace';
+import type { Metrics } from '@echodrop/service/metrics/metrics';
+import { setSpanAttributes } from '@echodrop/service/tracing/trace';
 import { CrowdedOut, StoreUnavailable } from './object-store.ts';
 import { type Observe, storeOperations } from './observed-object-store.ts';
 

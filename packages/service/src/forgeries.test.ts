@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { Forgeries } from './forgeries.ts';
 import { createLog } from './log.ts';
-import { Metrics } from './metrics.ts';
+import { Metrics } from './metrics/metrics.ts';
 
 test('forged entries are counted by their kind, each from 0 on', async () => {
   const metrics = new Metrics('test');

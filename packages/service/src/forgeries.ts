@@ -1,5 +1,5 @@
 import type { Log } from './log.ts';
-import type { Metrics } from './metrics.ts';
+import type { Metrics } from './metrics/metrics.ts';
 
 const kinds = ['job', 'answer', 'verdict', 'claim'] as const;
 

@@ -1,5 +1,5 @@
 import { pino } from 'pino';
-import { traceOfLine } from './trace.ts';
+import { traceOfLine } from './tracing/trace.ts';
 
 export type Log = pino.Logger;
 

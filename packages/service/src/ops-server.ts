@@ -1,6 +1,6 @@
 import { createServer, type ServerResponse } from 'node:http';
 import type { Health } from './health.ts';
-import type { Metrics } from './metrics.ts';
+import type { Metrics } from './metrics/metrics.ts';
 
 /** The server behind OPS_PORT: `/livez` (the process runs), `/readyz` (it may be sent work), `/metrics` (Prometheus). */
 export function opsServer(health: Health, metrics: Metrics) {

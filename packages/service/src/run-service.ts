@@ -1,16 +1,16 @@
 import { flushCompileCache } from 'node:module';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
-import { registerBuildInfo } from './build-info.ts';
 import { FaultySettings } from './env.ts';
-import { watchEventLoop } from './event-loop-delay.ts';
 import { Health } from './health.ts';
 import { listen } from './http-server.ts';
 import { createLog, type Log } from './log.ts';
-import { Metrics } from './metrics.ts';
+import { registerBuildInfo } from './metrics/build-info.ts';
+import { watchEventLoop } from './metrics/event-loop-delay.ts';
+import { Metrics } from './metrics/metrics.ts';
 import { opsServer } from './ops-server.ts';
 import type { ProcessSettings } from './process-settings.ts';
-import { startTracing } from './start-tracing.ts';
+import { startTracing } from './tracing/start-tracing.ts';
 
 /** The exit status of a process whose settings are faulty (EX_CONFIG of sysexits.h): starting it again cannot help. */
 export const faultySettingsStatus = 78;

@@ -12,7 +12,7 @@ const owners = {
   '@opentelemetry/exporter-trace-otlp-proto': 'packages/service',
   '@opentelemetry/resources': 'packages/service',
   '@opentelemetry/sdk-node': 'packages/service',
-  bullmq: 'packages/contracts',
+  bullmq: 'packages/queue',
   cockatiel: 'services/auth-verifier',
   commander: 'services/admin',
   ioredis: 'packages/service',
@@ -31,7 +31,7 @@ const owners = {
 
 test.each(Object.entries(owners))('%s is imported by %s only', async (name, owner) => {
   const importers = new Set<string>();
-  for await (const file of glob('{packages,services,deploy,test}/**/*.ts', {
+  for await (const file of glob('{packages,services,tools,deploy,test}/**/*.ts', {
     cwd: root,
     exclude: ['**/node_modules'],
   })) {

@@ -1,12 +1,11 @@
 import { mkdtempDisposable, readdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
+import { entryOf } from '@echodrop/build/entry-of';
 import { freePort, freePorts } from './free-ports.ts';
-import { ServerProcess } from './server-process.ts';
-import { startSpreadingProxy } from './spreading-proxy.ts';
-import { type RunningRedis, startRedis } from './start-redis.ts';
-
-const servicesFolder = resolve(import.meta.dirname, '../../../services');
+import { ServerProcess } from './servers/server-process.ts';
+import { startSpreadingProxy } from './servers/spreading-proxy.ts';
+import { type RunningRedis, startRedis } from './servers/start-redis.ts';
 
 const serving = ['sandbox-provider', 'auth-verifier', 'gateway', 'site'] as const;
 const working = ['probe-worker', 'rendition-worker'] as const;
@@ -114,7 +113,7 @@ export async function startStack({
   };
   const start = async (name: ServiceName, port?: number, opsPort = opsPorts[name]) => {
     const env = { ...common, ...(port ? { PORT: String(port) } : {}), OPS_PORT: String(opsPort), ...of[name] };
-    const command = [process.execPath, join(servicesFolder, name, 'src/main.ts')] as const;
+    const command = [process.execPath, entryOf(name)] as const;
     return parts.use(await ServerProcess.start({ command: [...command], env, answers: () => isReady(at(opsPort)) }));
   };
   const started = await Promise.all(

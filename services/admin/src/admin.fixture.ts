@@ -1,7 +1,7 @@
 import { mkdtempDisposable } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { FilesystemObjectStore } from '@echodrop/object-store/filesystem-object-store';
+import { FilesystemObjectStore } from '@echodrop/object-store/filesystem/filesystem-object-store';
 import { execa } from 'execa';
 import { runAdmin } from './run-admin.ts';
 

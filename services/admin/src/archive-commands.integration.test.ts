@@ -4,7 +4,7 @@ import { Readable } from 'node:stream';
 import { findRecord } from '@echodrop/archive/find-record';
 import { newest } from '@echodrop/archive/listing';
 import { publishSample } from '@echodrop/archive/publish-sample.fixture';
-import type { FilesystemObjectStore } from '@echodrop/object-store/filesystem-object-store';
+import type { FilesystemObjectStore } from '@echodrop/object-store/filesystem/filesystem-object-store';
 import { listingOf, mediaObject, recordObject } from '@echodrop/object-store/object-keys';
 import { decodeStoredRecord } from '@echodrop/record';
 import { afterEach, beforeEach, expect, test } from 'vitest';

@@ -6,11 +6,11 @@ import { VerificationClient } from '@echodrop/contracts/verification-client';
 import { type StandInProvider, says, startStandIn } from '@echodrop/identity-provider/stand-in-provider.fixture';
 import { Secret } from '@echodrop/service/secret';
 import { freePorts } from '@echodrop/testkit/free-ports';
-import { ServerProcess } from '@echodrop/testkit/server-process';
-import { type RunningRedis, startRedis } from '@echodrop/testkit/start-redis';
+import { ServerProcess } from '@echodrop/testkit/servers/server-process';
+import { type RunningRedis, startRedis } from '@echodrop/testkit/servers/start-redis';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { localEnvironments } from '../../../deploy/local-environment.ts';
-import { makeOwnSecrets } from '../../../deploy/own-secrets.ts';
+import { localEnvironments } from '../../../deploy/local/local-environment.ts';
+import { makeOwnSecrets } from '../../../deploy/local/own-secrets.ts';
 import { admin, adminHere } from './admin.fixture.ts';
 
 const subject = '1059182745930317825';

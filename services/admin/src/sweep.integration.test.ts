@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { publishSample } from '@echodrop/archive/publish-sample.fixture';
 import { readSweepReport } from '@echodrop/archive/sweep-report';
-import type { FilesystemObjectStore } from '@echodrop/object-store/filesystem-object-store';
+import type { FilesystemObjectStore } from '@echodrop/object-store/filesystem/filesystem-object-store';
 import { mediaObject, newMediaKey, recordObject, sweepReportObject } from '@echodrop/object-store/object-keys';
 import { waitUntil } from '@echodrop/testkit/wait-until';
 import { execa } from 'execa';

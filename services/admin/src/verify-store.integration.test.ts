@@ -4,7 +4,7 @@ import { Readable } from 'node:stream';
 import { entriesOf, listedAs } from '@echodrop/archive/listing';
 import { publishSample } from '@echodrop/archive/publish-sample.fixture';
 import { removeMedia } from '@echodrop/archive/remove-media';
-import type { FilesystemObjectStore } from '@echodrop/object-store/filesystem-object-store';
+import type { FilesystemObjectStore } from '@echodrop/object-store/filesystem/filesystem-object-store';
 import { mediaObject, newMediaKey, recordObject } from '@echodrop/object-store/object-keys';
 import { encodeStoredRecord, encodeTombstone, newMediaId, type StoredRecord } from '@echodrop/record';
 import { afterEach, beforeEach, expect, test } from 'vitest';

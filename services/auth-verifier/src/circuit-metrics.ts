@@ -1,5 +1,5 @@
 import type { Provider } from '@echodrop/identity-provider/provider';
-import type { Metrics } from '@echodrop/service/metrics';
+import type { Metrics } from '@echodrop/service/metrics/metrics';
 
 interface Asker {
   isCircuitOpen(provider: Provider): boolean;

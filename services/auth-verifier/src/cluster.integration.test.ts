@@ -1,6 +1,6 @@
 import { says, startStandIn } from '@echodrop/identity-provider/stand-in-provider.fixture';
 import { Secret } from '@echodrop/service/secret';
-import { startClusterSet } from '@echodrop/testkit/start-redis-set';
+import { startClusterSet } from '@echodrop/testkit/servers/start-redis-set';
 import { waitUntil } from '@echodrop/testkit/wait-until';
 import { expect, test } from 'vitest';
 import { echo, Replica } from './replica.fixture.ts';

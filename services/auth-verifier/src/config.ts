@@ -1,7 +1,7 @@
 import { identityProviders } from '@echodrop/identity-provider/provider-setting';
 import { choice, port, readSettings, rotatedSecret, type Settings, secret, wholeNumber } from '@echodrop/service/env';
 import { processSettings } from '@echodrop/service/process-settings';
-import { cacheRedisSettings } from '@echodrop/service/redis';
+import { cacheRedisSettings } from '@echodrop/service/redis/redis';
 
 // Below the ten seconds that the gateway waits for the verifier, together with four questions to a cache that hangs.
 const maxProviderMs = 7000;

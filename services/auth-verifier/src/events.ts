@@ -1,8 +1,8 @@
 import type { ProviderUser, Verdict } from '@echodrop/contracts/verification';
 import type { Provider } from '@echodrop/identity-provider/provider';
 import type { Log } from '@echodrop/service/log';
-import type { Metrics } from '@echodrop/service/metrics';
-import { setSpanAttributes } from '@echodrop/service/trace';
+import type { Metrics } from '@echodrop/service/metrics/metrics';
+import { setSpanAttributes } from '@echodrop/service/tracing/trace';
 
 /** Where a verdict came from: the provider or the cache; or from us, since the scheme is not spoken, the proof is a replay, or the provider is left alone. */
 export type VerdictSource = 'provider' | 'cache' | 'scheme' | 'replay' | 'circuit_open';

@@ -3,7 +3,7 @@ import { VerificationClient } from '@echodrop/contracts/verification-client';
 import { says, startStandIn } from '@echodrop/identity-provider/stand-in-provider.fixture';
 import { Secret } from '@echodrop/service/secret';
 import { freePorts } from '@echodrop/testkit/free-ports';
-import { startRedis } from '@echodrop/testkit/start-redis';
+import { startRedis } from '@echodrop/testkit/servers/start-redis';
 import { waitUntil } from '@echodrop/testkit/wait-until';
 import { execa } from 'execa';
 import { expect, test } from 'vitest';

@@ -1,19 +1,19 @@
 import { verificationRoute } from '@echodrop/contracts/verification';
 import { verificationServer } from '@echodrop/contracts/verification-server';
 import { Forgeries } from '@echodrop/service/forgeries';
-import { observeRequests } from '@echodrop/service/http-metrics';
 import { listen } from '@echodrop/service/http-server';
-import { cacheRedisUrl, connectRedis, impatient } from '@echodrop/service/redis';
+import { observeRequests } from '@echodrop/service/metrics/http-metrics';
+import { cacheRedisUrl, connectRedis, impatient } from '@echodrop/service/redis/redis';
 import { runService } from '@echodrop/service/run-service';
-import { CacheKeys } from './cache-keys.ts';
 import { registerCircuitMetrics } from './circuit-metrics.ts';
-import { Claims } from './claims.ts';
 import { readConfig } from './config.ts';
 import { VerifierEvents } from './events.ts';
-import { IdentityProviders } from './identity-provider.ts';
-import { KeptVerdicts } from './kept-verdict.ts';
-import { KnownProviders } from './known-providers.ts';
-import { VerdictCache } from './verdict-cache.ts';
+import { IdentityProviders } from './provider/identity-provider.ts';
+import { KnownProviders } from './provider/known-providers.ts';
+import { CacheKeys } from './verdicts/cache-keys.ts';
+import { Claims } from './verdicts/claims.ts';
+import { KeptVerdicts } from './verdicts/kept-verdict.ts';
+import { VerdictCache } from './verdicts/verdict-cache.ts';
 import { Verifier } from './verify.ts';
 
 const refusedSeconds = 10;

@@ -2,11 +2,11 @@ import type { Question, Verdict } from '@echodrop/contracts/verification';
 import { providerProfiles } from '@echodrop/identity-provider/provider-profiles';
 import { type StandInProvider, says, startStandIn } from '@echodrop/identity-provider/stand-in-provider.fixture';
 import { Secret } from '@echodrop/service/secret';
-import { type RunningRedis, startRedis } from '@echodrop/testkit/start-redis';
+import { type RunningRedis, startRedis } from '@echodrop/testkit/servers/start-redis';
 import { waitUntil } from '@echodrop/testkit/wait-until';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
-import type { Reuse } from './claims.ts';
 import { echo, fourSecrets, Replica } from './replica.fixture.ts';
+import type { Reuse } from './verdicts/claims.ts';
 
 const [home, elsewhere] = ['192.0.2.1', '198.51.100.7'];
 

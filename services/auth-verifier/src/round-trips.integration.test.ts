@@ -1,10 +1,10 @@
 import { mia, type StandInProvider, startStandIn } from '@echodrop/identity-provider/stand-in-provider.fixture';
-import { type RunningRedis, startRedis } from '@echodrop/testkit/start-redis';
+import { type RunningRedis, startRedis } from '@echodrop/testkit/servers/start-redis';
 import { waitUntil } from '@echodrop/testkit/wait-until';
 import { Redis } from 'ioredis';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
-import type { Reuse } from './claims.ts';
 import { echo, Replica } from './replica.fixture.ts';
+import type { Reuse } from './verdicts/claims.ts';
 
 let redis: RunningRedis;
 let parts: AsyncDisposableStack;

@@ -2,7 +2,7 @@ import type { Verdict } from '@echodrop/contracts/verification';
 import { mia, type StandInProvider, says, startStandIn } from '@echodrop/identity-provider/stand-in-provider.fixture';
 import { Secret } from '@echodrop/service/secret';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { IdentityProviders } from './identity-provider.ts';
+import { IdentityProviders } from './provider/identity-provider.ts';
 
 const told = { providerFailed: () => {}, circuitOpened: () => {}, circuitClosed: () => {} };
 

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { VerificationClient } from '@echodrop/contracts/verification-client';
 import { Secret } from '@echodrop/service/secret';
 import { freePorts } from '@echodrop/testkit/free-ports';
-import { ServerProcess } from '@echodrop/testkit/server-process';
+import { ServerProcess } from '@echodrop/testkit/servers/server-process';
 
 /** A verifier as operators run it, and the gateway's end of its wire. */
 export interface VerifierProcess extends AsyncDisposable {

@@ -1,5 +1,5 @@
 import { mia, type StandInProvider, says, startStandIn } from '@echodrop/identity-provider/stand-in-provider.fixture';
-import { type RunningRedis, startRedis } from '@echodrop/testkit/start-redis';
+import { type RunningRedis, startRedis } from '@echodrop/testkit/servers/start-redis';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { echo } from './replica.fixture.ts';
 import { startVerifier, type VerifierProcess } from './verifier-process.fixture.ts';

@@ -3,7 +3,7 @@ import type { Credentials, Question, Verdict } from '@echodrop/contracts/verific
 import { mia, type StandInProvider, says, startStandIn } from '@echodrop/identity-provider/stand-in-provider.fixture';
 import type { RotatedSecret } from '@echodrop/service/env';
 import { Secret } from '@echodrop/service/secret';
-import { type RunningRedis, startRedis } from '@echodrop/testkit/start-redis';
+import { type RunningRedis, startRedis } from '@echodrop/testkit/servers/start-redis';
 import { waitUntil } from '@echodrop/testkit/wait-until';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { echo as echoAt, fourSecrets, Replica } from './replica.fixture.ts';

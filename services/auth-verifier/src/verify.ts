@@ -1,13 +1,13 @@
 import type { Credentials, ProviderUser, Question, Verdict } from '@echodrop/contracts/verification';
 import type { Provider } from '@echodrop/identity-provider/provider';
 import { signedGet } from '@echodrop/oauth/signed-get';
-import type { Claim, Claims } from './claims.ts';
 import type { VerifierEvents } from './events.ts';
-import { type Asked, type IdentityProviders, unavailable } from './identity-provider.ts';
-import type { Decided } from './kept-verdict.ts';
-import type { KnownProviders } from './known-providers.ts';
 import { isGoodOnce, isSpoken } from './proof.ts';
-import type { Use, UseEnd, VerdictCache } from './verdict-cache.ts';
+import { type Asked, type IdentityProviders, unavailable } from './provider/identity-provider.ts';
+import type { KnownProviders } from './provider/known-providers.ts';
+import type { Claim, Claims } from './verdicts/claims.ts';
+import type { Decided } from './verdicts/kept-verdict.ts';
+import type { Use, UseEnd, VerdictCache } from './verdicts/verdict-cache.ts';
 
 export interface VerifierParts {
   readonly known: KnownProviders;

@@ -8,17 +8,17 @@ import express, {
   type RequestHandler,
   type Response,
 } from 'express';
-import { answerRecord, answerRefusal, type Format } from './answer.ts';
-import { askedFormat } from './asked-format.ts';
+import { answerRecord, answerRefusal, type Format } from './answer/answer.ts';
+import { askedFormat } from './answer/asked-format.ts';
+import { fromPages } from './answer/from-pages.ts';
+import { methodNotAllowed } from './answer/method-not-allowed.ts';
+import { asRefusal, ClientGone, type Reason, Refusal } from './answer/refusals.ts';
+import { untilGone } from './answer/until-gone.ts';
 import type { GatewayEvents, UploadEnd } from './events.ts';
-import { fromPages } from './from-pages.ts';
-import { methodNotAllowed } from './method-not-allowed.ts';
-import { openApiRoute } from './openapi-route.ts';
-import type { OwnUploadEvents } from './own-upload-events.ts';
-import { ownUploadsRoutes } from './own-uploads-routes.ts';
-import { MediaFailure } from './publish.ts';
-import { asRefusal, ClientGone, type Reason, Refusal } from './refusals.ts';
-import { untilGone } from './until-gone.ts';
+import { openApiRoute } from './openapi/openapi-route.ts';
+import type { OwnUploadEvents } from './own-uploads/own-upload-events.ts';
+import { ownUploadsRoutes } from './own-uploads/own-uploads-routes.ts';
+import { MediaFailure } from './publish/publish.ts';
 import { type Upload, type UploadParts, uploadV1, uploadV2 } from './upload.ts';
 
 interface Gateway {

@@ -14,7 +14,7 @@ import {
   wholeNumber,
 } from '@echodrop/service/env';
 import { processSettings } from '@echodrop/service/process-settings';
-import { cacheRedisSettings, queueRedisSettings } from '@echodrop/service/redis';
+import { cacheRedisSettings, queueRedisSettings } from '@echodrop/service/redis/redis';
 
 const MiB = 1024 * 1024;
 

@@ -1,8 +1,8 @@
 import { createLog } from '@echodrop/service/log';
-import { Metrics } from '@echodrop/service/metrics';
+import { Metrics } from '@echodrop/service/metrics/metrics';
 import { expect, test } from 'vitest';
+import { refusals } from './answer/refusals.ts';
 import { GatewayEvents, type UploadEnd } from './events.ts';
-import { refusals } from './refusals.ts';
 
 const metrics = new Metrics('test');
 const events = new GatewayEvents(createLog('gateway', 'silent'), metrics);

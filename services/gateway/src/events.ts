@@ -1,11 +1,11 @@
 import type { Probe } from '@echodrop/media/probe-outcome';
 import type { UnsupportedReason } from '@echodrop/media/unsupported';
 import type { Log } from '@echodrop/service/log';
-import type { Metrics } from '@echodrop/service/metrics';
-import { setSpanAttributes } from '@echodrop/service/trace';
-import type { Format } from './answer.ts';
-import { type Reason, refusals } from './refusals.ts';
-import { type SlotLimit, slotLimits } from './slots.ts';
+import type { Metrics } from '@echodrop/service/metrics/metrics';
+import { setSpanAttributes } from '@echodrop/service/tracing/trace';
+import { type SlotLimit, slotLimits } from './admit/slots.ts';
+import type { Format } from './answer/answer.ts';
+import { type Reason, refusals } from './answer/refusals.ts';
 
 export interface UploadEnd {
   readonly requestId: string;

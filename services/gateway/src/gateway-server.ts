@@ -1,5 +1,5 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
-import { answerBrokenRequests } from './broken-requests.ts';
+import { answerBrokenRequests } from './answer/broken-requests.ts';
 
 /**
  * The HTTP server around the routes, which see every request: an expectation is left to the upload, which answers it once the

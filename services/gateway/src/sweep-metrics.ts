@@ -1,6 +1,6 @@
 import { readSweepReport, sweptKinds } from '@echodrop/archive/sweep-report';
 import type { ObjectStore } from '@echodrop/object-store/object-store';
-import type { Metrics } from '@echodrop/service/metrics';
+import type { Metrics } from '@echodrop/service/metrics/metrics';
 
 const helps = {
   echodrop_sweep_found_objects:

@@ -1,11 +1,11 @@
 import { type UnsupportedReason, unsupportedReasons } from '@echodrop/media/unsupported';
 import { readXml } from '@echodrop/testkit/read-xml';
-import { made, samplePhoto, sampleVideo } from '@echodrop/testkit/sample-media';
+import { made, samplePhoto, sampleVideo } from '@echodrop/testkit/samples/sample-media';
 import { type Stack, startStack } from '@echodrop/testkit/start-stack';
 import { upload } from '@echodrop/testkit/upload';
 import { waitUntil } from '@echodrop/testkit/wait-until';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { unsupportedSentences } from './refusals.ts';
+import { unsupportedSentences } from './answer/refusals.ts';
 
 const size = { width: 30, height: 20 };
 

@@ -1,13 +1,13 @@
 import type { IncomingMessage } from 'node:http';
 import type { VerificationClient } from '@echodrop/contracts/verification-client';
-import type { Admission } from './admission.ts';
-import type { ApiKeys } from './api-keys.ts';
-import { credentialsFromHeaders, requireCaller } from './credentials.ts';
-import { EarlyCaller } from './early-caller.ts';
-import type { OncePublisher, Published } from './idempotency.ts';
-import { idempotencyKeyOf } from './idempotency-key.ts';
-import { type FormSettings, receiveForm, requireFittingBody } from './receive-form.ts';
-import { requireParameters } from './require-upload.ts';
+import type { Admission } from './admit/admission.ts';
+import type { ApiKeys } from './admit/api-keys.ts';
+import { credentialsFromHeaders, requireCaller } from './admit/credentials.ts';
+import { EarlyCaller } from './admit/early-caller.ts';
+import type { OncePublisher, Published } from './idempotency/idempotency.ts';
+import { idempotencyKeyOf } from './idempotency/idempotency-key.ts';
+import { type FormSettings, receiveForm, requireFittingBody } from './receive/receive-form.ts';
+import { requireParameters } from './receive/require-upload.ts';
 
 /** One upload: its request, how to tell a waiting client to send its body, and when the client has gone. */
 export interface Upload {

@@ -3,7 +3,7 @@ import { mediaSettings, toolSettings } from '@echodrop/media/media-settings';
 import { storeSettings } from '@echodrop/object-store/object-store-from-settings';
 import { readSettings, rotatedSecret, type Settings, text, wholeNumber } from '@echodrop/service/env';
 import { processSettings } from '@echodrop/service/process-settings';
-import { queueRedisSettings } from '@echodrop/service/redis';
+import { queueRedisSettings } from '@echodrop/service/redis/redis';
 
 const settings = {
   ...processSettings(9083),

@@ -1,10 +1,10 @@
-import type { JobEnd } from '@echodrop/contracts/job-end';
 import type { ProbeQuestion } from '@echodrop/contracts/probe';
 import type { Probe } from '@echodrop/media/probe-outcome';
 import type { ToolConcern } from '@echodrop/media/tool-concerns';
+import type { JobEnd } from '@echodrop/queue/job-outcome';
 import type { Log } from '@echodrop/service/log';
-import type { Metrics } from '@echodrop/service/metrics';
-import { setSpanAttributes } from '@echodrop/service/trace';
+import type { Metrics } from '@echodrop/service/metrics/metrics';
+import { setSpanAttributes } from '@echodrop/service/tracing/trace';
 
 export interface ProbeEvents {
   /** At start: what is to be known about ffprobe and its kin on this machine. */

@@ -1,5 +1,5 @@
 import { serveProbes } from '@echodrop/contracts/probe';
-import { confineTools } from '@echodrop/media/confine-tools';
+import { confineTools } from '@echodrop/media/sandbox/confine-tools';
 import { toolConcerns } from '@echodrop/media/tool-concerns';
 import { toolVersions } from '@echodrop/media/tool-versions';
 import { objectStoreFromSettings } from '@echodrop/object-store/object-store-from-settings';
@@ -7,7 +7,7 @@ import { ObservedObjectStore } from '@echodrop/object-store/observed-object-stor
 import { storeMetrics } from '@echodrop/object-store/store-metrics';
 import { Forgeries } from '@echodrop/service/forgeries';
 import { ownScratch } from '@echodrop/service/own-scratch';
-import { queueRedisUrl } from '@echodrop/service/redis';
+import { queueRedisUrl } from '@echodrop/service/redis/redis';
 import { runService } from '@echodrop/service/run-service';
 import { readConfig } from './config.ts';
 import { probeEvents } from './events.ts';

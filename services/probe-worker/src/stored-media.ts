@@ -1,5 +1,5 @@
 import { buffer } from 'node:stream/consumers';
-import type { RangedSource } from '@echodrop/media/source-reader';
+import type { RangedSource } from '@echodrop/media/input/source-reader';
 import { mediaObject } from '@echodrop/object-store/object-keys';
 import type { ObjectStore } from '@echodrop/object-store/object-store';
 

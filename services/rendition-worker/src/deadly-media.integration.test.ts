@@ -1,12 +1,12 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
-import { connectionTo } from '@echodrop/contracts/queue.fixture';
 import { RenditionClient } from '@echodrop/contracts/rendition';
-import { FilesystemObjectStore } from '@echodrop/object-store/filesystem-object-store';
+import { FilesystemObjectStore } from '@echodrop/object-store/filesystem/filesystem-object-store';
 import { mediaObject, newMediaKey } from '@echodrop/object-store/object-keys';
-import { hostileFfprobe } from '@echodrop/testkit/hostile-ffprobe';
-import { sampleVideo } from '@echodrop/testkit/sample-media';
+import { connectionTo } from '@echodrop/queue/queue.fixture';
+import { hostileFfprobe } from '@echodrop/testkit/hostile/hostile-ffprobe';
+import { sampleVideo } from '@echodrop/testkit/samples/sample-media';
 import { queueSecrets, startStack } from '@echodrop/testkit/start-stack';
 import { waitUntil } from '@echodrop/testkit/wait-until';
 import { expect, test } from 'vitest';
@@ -27,7 +27,7 @@ test('media that kills two workers is noted in the store', async () => {
     await worker.restart();
   }
   const noted = () => readdir(join(stack.folder, 'store/objects/renditions', mediaKey)).catch(() => []);
-  await expect.poll(noted, { timeout: 30_000 }).toContainEqual(expect.stringMatching(/^video-.*\.killed_workers-/));
+  await expect.poll(noted, { timeout: 30_000 }).toContainEqual(expect.stringMatching(/^film-.*\.killed_workers-/));
   expect(await answers(stack.ops('rendition-worker'))).toBe(true);
 }, 120_000);
 

@@ -1,10 +1,10 @@
-import type { JobEnd } from '@echodrop/contracts/job-end';
 import type { RenditionAnswer, RenditionQuestion } from '@echodrop/contracts/rendition';
+import type { OutputRefused } from '@echodrop/media/sandbox/tool-output';
 import type { ToolConcern } from '@echodrop/media/tool-concerns';
-import type { OutputRefused } from '@echodrop/media/tool-output';
+import type { JobEnd } from '@echodrop/queue/job-outcome';
 import type { Log } from '@echodrop/service/log';
-import type { Metrics } from '@echodrop/service/metrics';
-import { setSpanAttributes } from '@echodrop/service/trace';
+import type { Metrics } from '@echodrop/service/metrics/metrics';
+import { setSpanAttributes } from '@echodrop/service/tracing/trace';
 import { MediaRemoved } from './while-wanted.ts';
 
 export interface RenditionEvents {

@@ -1,6 +1,6 @@
 import type { Lane } from '@echodrop/contracts/rendition';
-import type { PictureBounds } from '@echodrop/media/render-pictures';
-import type { VideoBounds } from '@echodrop/media/render-video';
+import type { PictureBounds } from '@echodrop/media/render-picture/render-pictures';
+import type { VideoBounds } from '@echodrop/media/render-video/render-video';
 
 /** What a job may cost in a lane. */
 export interface LaneLimits {

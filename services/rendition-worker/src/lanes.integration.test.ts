@@ -3,12 +3,11 @@ import { getPriority, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import type { Lane, RenditionAnswer } from '@echodrop/contracts/rendition';
-import { Deferred } from '@echodrop/contracts/slower-lane';
-import { ToolStopped } from '@echodrop/media/bounded-process';
 import type { MediaType } from '@echodrop/media/media-type';
 import { fullRecipe, pictureRecipes, type RenditionSet, videoRecipe } from '@echodrop/media/recipes';
-import { setSandboxMode } from '@echodrop/media/sandbox';
-import { FilesystemObjectStore } from '@echodrop/object-store/filesystem-object-store';
+import { ToolStopped } from '@echodrop/media/sandbox/bounded-process';
+import { setSandboxMode } from '@echodrop/media/sandbox/sandbox';
+import { FilesystemObjectStore } from '@echodrop/object-store/filesystem/filesystem-object-store';
 import {
   mediaObject,
   newMediaKey,
@@ -16,9 +15,10 @@ import {
   renditionsOf,
   userBlockObject,
 } from '@echodrop/object-store/object-keys';
-import { type HostileFfprobe, hostileFfprobe } from '@echodrop/testkit/hostile-ffprobe';
-import { gif } from '@echodrop/testkit/sample-animation';
-import { samplePhoto, sampleVideo } from '@echodrop/testkit/sample-media';
+import { Deferred } from '@echodrop/queue/slower-lane';
+import { type HostileFfprobe, hostileFfprobe } from '@echodrop/testkit/hostile/hostile-ffprobe';
+import { gif } from '@echodrop/testkit/samples/sample-animation';
+import { samplePhoto, sampleVideo } from '@echodrop/testkit/samples/sample-media';
 import { waitUntil } from '@echodrop/testkit/wait-until';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { type LaneLimits, laneLimits, limitsOfEstimate } from './lane-limits.ts';

@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { connectionTo } from '@echodrop/contracts/queue.fixture';
 import { RenditionClient } from '@echodrop/contracts/rendition';
 import { type MediaType, mediaTypeOf } from '@echodrop/media/media-type';
 import {
@@ -15,9 +14,10 @@ import {
   recipesOf,
   videoRecipe,
 } from '@echodrop/media/recipes';
-import { FilesystemObjectStore } from '@echodrop/object-store/filesystem-object-store';
+import { FilesystemObjectStore } from '@echodrop/object-store/filesystem/filesystem-object-store';
 import { mediaObject, newMediaKey, renditionObject } from '@echodrop/object-store/object-keys';
-import { samplePhoto, sampleVideo } from '@echodrop/testkit/sample-media';
+import { connectionTo } from '@echodrop/queue/queue.fixture';
+import { samplePhoto, sampleVideo } from '@echodrop/testkit/samples/sample-media';
 import { queueSecrets, type Stack, startStack } from '@echodrop/testkit/start-stack';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 

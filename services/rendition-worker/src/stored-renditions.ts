@@ -1,5 +1,5 @@
 import type { Recipe } from '@echodrop/media/recipes';
-import { openToolOutput, type ToolOutput } from '@echodrop/media/tool-output';
+import { openToolOutput, type ToolOutput } from '@echodrop/media/sandbox/tool-output';
 import type { UnsupportedReason } from '@echodrop/media/unsupported';
 import { everyObject, removeBelow } from '@echodrop/object-store/every-object';
 import { mediaObject, renditionObject, renditionsOf } from '@echodrop/object-store/object-keys';

@@ -1,9 +1,9 @@
 import { Readable } from 'node:stream';
 import { fullRecipe, pictureRecipes, videoRecipe } from '@echodrop/media/recipes';
-import { minioStore } from '@echodrop/object-store/minio-store.fixture';
 import { newMediaKey, renditionObject } from '@echodrop/object-store/object-keys';
-import { type CountingProxy, startCountingProxy } from '@echodrop/testkit/counting-proxy';
-import { describeWithMinio } from '@echodrop/testkit/describe-with-minio';
+import { minioStore } from '@echodrop/object-store/s3/minio-store.fixture';
+import { type CountingProxy, startCountingProxy } from '@echodrop/testkit/servers/counting-proxy';
+import { describeWithMinio } from '@echodrop/testkit/servers/describe-with-minio';
 import { type Stack, startStack } from '@echodrop/testkit/start-stack';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { publishSample } from './publish-sample.fixture.ts';

@@ -11,7 +11,7 @@ import {
   text,
 } from '@echodrop/service/env';
 import { processSettings } from '@echodrop/service/process-settings';
-import { queueRedisSettings } from '@echodrop/service/redis';
+import { queueRedisSettings } from '@echodrop/service/redis/redis';
 import { fieldLabels, readFill } from './upload-page/fill.ts';
 
 const settings = {

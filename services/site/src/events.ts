@@ -1,5 +1,5 @@
 import type { Log } from '@echodrop/service/log';
-import type { Metrics } from '@echodrop/service/metrics';
+import type { Metrics } from '@echodrop/service/metrics/metrics';
 
 export interface Answer {
   readonly requestId: string;

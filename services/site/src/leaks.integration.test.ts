@@ -1,10 +1,10 @@
 import { mkdtempDisposable } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { mark, markedPhotos } from '@echodrop/media/marked-media.fixture';
-import { markedVideo } from '@echodrop/media/marked-videos.fixture';
 import { type MediaType, mediaTypes } from '@echodrop/media/media-type';
-import { FilesystemObjectStore } from '@echodrop/object-store/filesystem-object-store';
+import { mark, markedPhotos } from '@echodrop/media/render-video/marked-media.fixture';
+import { markedVideo } from '@echodrop/media/render-video/marked-videos.fixture';
+import { FilesystemObjectStore } from '@echodrop/object-store/filesystem/filesystem-object-store';
 import { newMediaKey } from '@echodrop/object-store/object-keys';
 import { type Stack, startStack } from '@echodrop/testkit/start-stack';
 import { afterAll, beforeAll, expect, test } from 'vitest';

@@ -4,15 +4,15 @@ import { objectStoreFromSettings } from '@echodrop/object-store/object-store-fro
 import { ObservedObjectStore } from '@echodrop/object-store/observed-object-store';
 import { storeMetrics } from '@echodrop/object-store/store-metrics';
 import { Forgeries } from '@echodrop/service/forgeries';
-import { observeRequests } from '@echodrop/service/http-metrics';
 import { listen } from '@echodrop/service/http-server';
-import { queueRedisUrl } from '@echodrop/service/redis';
+import { observeRequests } from '@echodrop/service/metrics/http-metrics';
+import { queueRedisUrl } from '@echodrop/service/redis/redis';
 import { runService } from '@echodrop/service/run-service';
-import { traceRequests } from '@echodrop/service/trace';
+import { traceRequests } from '@echodrop/service/tracing/trace';
 import { siteApp } from './app.ts';
 import { readConfig, type SiteConfig } from './config.ts';
 import { siteEvents } from './events.ts';
-import { SharedRenditions } from './shared-renditions.ts';
+import { SharedRenditions } from './find/shared-renditions.ts';
 import type { WebUpload } from './upload-page/upload-page.ts';
 
 // How long a connection may stand still, a reader's player that was paused included.

@@ -1,8 +1,8 @@
 import { mkdtempDisposable, readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { FilesystemObjectStore } from '@echodrop/object-store/filesystem-object-store';
-import { samplePhoto } from '@echodrop/testkit/sample-media';
+import { FilesystemObjectStore } from '@echodrop/object-store/filesystem/filesystem-object-store';
+import { samplePhoto } from '@echodrop/testkit/samples/sample-media';
 import { startStack } from '@echodrop/testkit/start-stack';
 import { expect, test } from 'vitest';
 import { publishSample } from './publish-sample.fixture.ts';

@@ -1,10 +1,10 @@
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { ownerHash } from '@echodrop/archive/owner';
-import { FilesystemObjectStore } from '@echodrop/object-store/filesystem-object-store';
+import { FilesystemObjectStore } from '@echodrop/object-store/filesystem/filesystem-object-store';
 import { newMediaKey } from '@echodrop/object-store/object-keys';
 import { describeWithBrowser } from '@echodrop/testkit/describe-with-browser';
-import { samplePhoto } from '@echodrop/testkit/sample-media';
+import { samplePhoto } from '@echodrop/testkit/samples/sample-media';
 import { type Stack, startStack } from '@echodrop/testkit/start-stack';
 import { waitUntil } from '@echodrop/testkit/wait-until';
 import { openTab } from '@echodrop/testkit/watched-tab';

@@ -1,11 +1,11 @@
 import { mkdtempDisposable } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { FilesystemObjectStore } from '@echodrop/object-store/filesystem-object-store';
-import { MinioObjectStore } from '@echodrop/object-store/minio-object-store';
+import { FilesystemObjectStore } from '@echodrop/object-store/filesystem/filesystem-object-store';
+import { MinioObjectStore } from '@echodrop/object-store/s3/minio-object-store';
 import { Secret } from '@echodrop/service/secret';
-import { describeWithMinio } from '@echodrop/testkit/describe-with-minio';
-import { samplePhoto } from '@echodrop/testkit/sample-media';
+import { samplePhoto } from '@echodrop/testkit/samples/sample-media';
+import { describeWithMinio } from '@echodrop/testkit/servers/describe-with-minio';
 import { type Stack, startStack } from '@echodrop/testkit/start-stack';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { publishSample } from './publish-sample.fixture.ts';

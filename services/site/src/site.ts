@@ -1,4 +1,4 @@
-import type { RenditionSources } from './find-rendition.ts';
+import type { RenditionSources } from './find/find-rendition.ts';
 import type { WebUpload } from './upload-page/upload-page.ts';
 
 /** What the site's pages and routes go by. */

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { RawClient } from '@echodrop/testkit/raw-client';
-import { samplePhoto } from '@echodrop/testkit/sample-media';
+import { samplePhoto } from '@echodrop/testkit/samples/sample-media';
 import { uploadRequest } from '@echodrop/testkit/upload';
 import { type GameDay, meanwhile, type Scenario, undoneBy } from '../scenario.ts';
 

@@ -1,4 +1,4 @@
-import type { Fate, SeenRequest } from '@echodrop/testkit/counting-proxy';
+import type { Fate, SeenRequest } from '@echodrop/testkit/servers/counting-proxy';
 import { waitUntil } from '@echodrop/testkit/wait-until';
 import { type GameDay, type Scenario, undoneBy } from '../scenario.ts';
 import { decided, isEntryPut, isRecordPut } from '../store-requests.ts';

@@ -2,8 +2,8 @@ import { access, mkdtempDisposable, readdir, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { hostileFfprobe } from '@echodrop/testkit/hostile-ffprobe';
-import { samplePhoto } from '@echodrop/testkit/sample-media';
+import { hostileFfprobe } from '@echodrop/testkit/hostile/hostile-ffprobe';
+import { samplePhoto } from '@echodrop/testkit/samples/sample-media';
 import { upload } from '@echodrop/testkit/upload';
 import { waitUntil } from '@echodrop/testkit/wait-until';
 import { execa } from 'execa';

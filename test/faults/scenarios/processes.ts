@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { StoppableServer } from '@echodrop/testkit/server-process';
+import type { StoppableServer } from '@echodrop/testkit/servers/server-process';
 import { type GameDay, meanwhile, type Scenario, undoneBy } from '../scenario.ts';
 
 /** Every part that others rely on. */

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { freePort } from '@echodrop/testkit/free-ports';
-import type { LinkState } from '@echodrop/testkit/spreading-proxy';
-import type { RunningRedis } from '@echodrop/testkit/start-redis';
+import type { LinkState } from '@echodrop/testkit/servers/spreading-proxy';
+import type { RunningRedis } from '@echodrop/testkit/servers/start-redis';
 import { type GameDay, meanwhile, type Scenario, undoneBy } from '../scenario.ts';
 
 const both = ['queue-redis', 'cache-redis'] as const;

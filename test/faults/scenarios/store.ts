@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
-import type { Fate, SeenRequest } from '@echodrop/testkit/counting-proxy';
-import type { LinkState } from '@echodrop/testkit/spreading-proxy';
+import type { Fate, SeenRequest } from '@echodrop/testkit/servers/counting-proxy';
+import type { LinkState } from '@echodrop/testkit/servers/spreading-proxy';
 import { type GameDay, type Scenario, undoneBy } from '../scenario.ts';
 import { decided, isMediaPut, isRecordPut } from '../store-requests.ts';
 

@@ -2,7 +2,7 @@ import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { anotherUser } from '@echodrop/testkit/another-user';
 import { multipartForm } from '@echodrop/testkit/multipart-form';
-import { made, sampleVideo } from '@echodrop/testkit/sample-media';
+import { made, sampleVideo } from '@echodrop/testkit/samples/sample-media';
 import { type Stack, sandbox, startStack } from '@echodrop/testkit/start-stack';
 import { upload } from '@echodrop/testkit/upload';
 import { waitUntil } from '@echodrop/testkit/wait-until';
@@ -124,7 +124,7 @@ async function measureExpensiveVideos(
   const system = 'echodrop';
   for (const [what, media, rendition] of [
     ['photo', photo, 'large-'],
-    ['short video', short, 'video-'],
+    ['short video', short, 'film-'],
   ] as const) {
     const of = `${what}, ${lane} lane`;
     const [alone, beside]: [number[], number[]] = [[], []];
@@ -202,7 +202,7 @@ const longestRead = 16 * 1024;
 /** The worst of several shapes: as one value, and as values of the length that is still read. */
 async function measureHeaderParameters({ figures, options }: Bench): Promise<void> {
   for (const [n, root] of options.roots.entries()) {
-    const { parametersOf } = await import(resolve(root, 'services/gateway/src/header-parameters.ts'));
+    const { parametersOf } = await import(resolve(root, 'services/gateway/src/receive/header-parameters.ts'));
     const system = n === 0 ? 'echodrop' : `echodrop-${n + 1}`;
     for (const [of, bytes] of [
       ['one value', MiB],

@@ -25,7 +25,7 @@ return sum`;
 export async function measureRenditions(bench: Bench): Promise<void> {
   await using systems = new AsyncDisposableStack();
   const echodrops = await startRoots(bench, systems, { services: [...uploadServices, 'rendition-worker'] });
-  const plain = fork(join(import.meta.dirname, '../plain-sharp.ts'), {
+  const plain = fork(join(import.meta.dirname, '../stand-ins/plain-sharp.ts'), {
     env: { ...process.env, NODE_ENV: 'production' },
   });
   systems.defer(() => void plain.kill('SIGKILL'));

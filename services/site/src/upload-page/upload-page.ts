@@ -1,6 +1,6 @@
-import { type Html, html } from '../html.ts';
-import type { Page } from '../page.ts';
-import { pagePolicy } from '../page-policy.ts';
+import { type Html, html } from '../pages/html.ts';
+import type { Page } from '../pages/page.ts';
+import { pagePolicy } from '../pages/page-policy.ts';
 import { type FieldName, type Fill, fieldLabels } from './fill.ts';
 
 /** What the upload page goes by. */

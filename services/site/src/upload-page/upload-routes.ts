@@ -1,7 +1,7 @@
 import { browserScripts } from '@echodrop/oauth/browser-scripts';
 import { Router } from 'express';
-import { fixedFile } from '../fixed-file.ts';
-import { sendPage } from '../page.ts';
+import { sendPage } from '../pages/page.ts';
+import { fixedFile } from '../serve/fixed-file.ts';
 import type { Site } from '../site.ts';
 import { uploadPage } from './upload-page.ts';
 

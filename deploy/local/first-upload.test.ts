@@ -1,0 +1,37 @@
+import { expect, test } from 'vitest';
+import { sampleAsCurl, sampleTarget } from './first-upload.ts';
+
+test('the command signs anew each time it is run', () => {
+  const sample = sampleTarget({});
+  expect(sample && sampleAsCurl(sample)).toBe(
+    'curl -H "X-Verify-Credentials-Authorization: $(npm run --silent sign)" ' +
+      "-H 'X-Auth-Service-Provider: http://127.0.0.1:8085/1/account/verify_credentials.json' " +
+      "-F key=sandbox-key -F 'message=Hello from Echodrop' -F media=@deploy/local/sample.jpg http://127.0.0.1:8080/2/upload.json",
+  );
+});
+
+test('with other ports it signs for the address that follows from them', () => {
+  const sample = sampleTarget({ SANDBOX_PROVIDER_PORT: '1', PORT: '2' });
+  const command = sample && sampleAsCurl(sample);
+  expect(command).toContain(
+    '$(npm run --silent sign -- --provider http://127.0.0.1:1/1/account/verify_credentials.json)',
+  );
+  expect(command).toContain(' http://127.0.0.1:2/2/upload.json');
+});
+
+test("it takes the first key and the first base path, and keeps the shell's hands off them", () => {
+  const sample = sampleTarget({ API_KEYS: 'app=first, second', BASE_PATHS: '/api/,/' });
+  expect(sample).toMatchObject({ apiKey: 'first', service: 'http://127.0.0.1:8080/api' });
+  const quoted = sampleTarget({ API_KEYS: "it's $HOME" });
+  expect(quoted && sampleAsCurl(quoted)).toContain("-F 'key=it'\\''s $HOME'");
+});
+
+test("where another provider is named, nobody's credentials are known", () => {
+  expect(sampleTarget({ IDENTITY_PROVIDERS: 'https://id.example' })).toBeUndefined();
+});
+
+test('where the sandbox has users of its own, or was told to misbehave, no sample is sent', () => {
+  expect(sampleTarget({ SANDBOX_USERS_FILE: 'users.json' })).toBeUndefined();
+  expect(sampleTarget({ SANDBOX_BEHAVIOUR: 'down' })).toBeUndefined();
+  expect(sampleTarget({ SANDBOX_BEHAVIOUR: 'normal' })).toBeDefined();
+});

@@ -1,0 +1,10 @@
+/** A process with an identity provider that checks signatures and remembers nothing. It tells its parent the value of IDENTITY_PROVIDERS. */
+
+import { startStandInProvider } from '@echodrop/testkit/stand-in-provider';
+import { sandbox } from '@echodrop/testkit/start-stack';
+import { providerAddress } from '../upload-request.ts';
+
+process.on('disconnect', () => process.exit());
+const answer = { id: sandbox.userId, id_str: `${sandbox.userId}`, screen_name: sandbox.screenName };
+const { setting } = await startStandInProvider({ ...sandbox, advertised: [providerAddress], answer });
+process.send?.(setting);

@@ -1,0 +1,10 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+
+const root = join(import.meta.dirname, '../../..');
+
+/** Path of the module that starts `name`: a service, or a development tool that runs like one. */
+export function entryOf(name: string): string {
+  const [service = '', tool = ''] = ['services', 'tools'].map((folder) => join(root, folder, name, 'src/main.ts'));
+  return existsSync(service) ? service : tool;
+}

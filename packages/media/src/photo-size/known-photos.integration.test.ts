@@ -1,0 +1,41 @@
+import { tmpdir } from 'node:os';
+import { CountedSource } from '@echodrop/testkit/counted-source';
+import { processesStarted } from '@echodrop/testkit/processes-started';
+import sharp from 'sharp';
+import { expect, test } from 'vitest';
+import { probeMedia } from '../probe.ts';
+import type { Probe } from '../probe-outcome.ts';
+import { knownPhotos, turnedPhotos } from './known-photos.fixture.ts';
+
+const MiB = 1024 * 1024;
+
+// libheif does not ask the EXIF of a HEIC, nor libpng what stands behind the pixels; libnsgif does not believe in
+// screens of some sizes, and lets every frame enlarge one; sharp reads no BMP and no sequence.
+const unlikeSharp =
+  /^BMP|^GIF with a small frame|^GIF.* as a monitor|^GIF, animated, its second frame beyond|^HEIC .*turned by its EXIF alone|^(AVIF|HEIC) sequence|^PNG with EXIF behind pixels/;
+
+test.each(knownPhotos)('%s: %s, %i x %i', async (name, type, width, height, make) => {
+  const bytes = await make();
+  const source = new CountedSource(bytes);
+  expect(await seen(source)).toEqual({ outcome: 'media', kind: 'photo', type, width, height });
+  expect(source.bytesRead).toBeLessThanOrEqual(8 * MiB);
+  if (!unlikeSharp.test(name)) expect(await sizeBySharp(bytes)).toEqual({ width, height });
+});
+
+test.each(turnedPhotos)('%s: %s, %i x %i', async (_name, type, width, height, make) => {
+  expect(await seen(new CountedSource(await make()))).toMatchObject({ type, width, height });
+});
+
+/** What the probe says; no process is started for it. */
+async function seen(source: CountedSource): Promise<Probe> {
+  const options = { scratchDir: tmpdir(), maxPixels: 100_000_000, signal: AbortSignal.timeout(10_000) };
+  const answer: Probe[] = [];
+  const processes = await processesStarted(async () => answer.push(await probeMedia(source, options)));
+  expect(processes).toEqual([]);
+  return answer[0] as Probe;
+}
+
+async function sizeBySharp(bytes: Buffer): Promise<{ width: number; height: number }> {
+  const { autoOrient } = await sharp(bytes, { limitInputPixels: false }).metadata();
+  return { width: autoOrient.width, height: autoOrient.height };
+}

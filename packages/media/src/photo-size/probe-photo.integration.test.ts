@@ -1,0 +1,240 @@
+import { tmpdir } from 'node:os';
+import { CountedSource } from '@echodrop/testkit/counted-source';
+import { animatedWebp } from '@echodrop/testkit/samples/sample-animation';
+import { bitmap } from '@echodrop/testkit/samples/sample-bmp';
+import { exif, jpegWithExif, segment } from '@echodrop/testkit/samples/sample-exif';
+import { heif } from '@echodrop/testkit/samples/sample-heif';
+import { ftyp, heifHeader, isoBox } from '@echodrop/testkit/samples/sample-iso';
+import { samplePhoto } from '@echodrop/testkit/samples/sample-media';
+import { pngChunk, pngWithChunks } from '@echodrop/testkit/samples/sample-png';
+import { tiff } from '@echodrop/testkit/samples/sample-tiff';
+import sharp from 'sharp';
+import { describe, expect, test } from 'vitest';
+import { probeMedia } from '../probe.ts';
+
+const look = (source: CountedSource, maxPixels = 100_000_000) =>
+  probeMedia(source, { scratchDir: tmpdir(), maxPixels, signal: AbortSignal.timeout(10_000) });
+const probe = (bytes: Buffer) => look(new CountedSource(bytes));
+const photo = (type: string, width: number, height: number) => ({
+  outcome: 'media',
+  kind: 'photo',
+  type,
+  width,
+  height,
+});
+
+const noise = { type: 'gaussian', mean: 128, sigma: 60 } as const;
+const canvas = (width: number, height: number) =>
+  sharp({ create: { width, height, channels: 3, background: '#000', noise } });
+const turned = (width: number, height: number, orientation: number) =>
+  canvas(width, height).withMetadata({ orientation });
+
+const large = { width: 1200, height: 900 };
+const heic = { coding: 'hevc', brands: ['heic', 'mif1'], width: 900, height: 600, noise: true } as const;
+const tinyAnimation = {
+  canvas: { width: 60, height: 40 },
+  frameSize: { width: 6, height: 4 },
+  frames: 2,
+  exif: exif({}),
+};
+
+async function webpAnimation(frames: number): Promise<Buffer> {
+  const frameSize = { width: 90, height: 60 };
+  const frame = await canvas(90, 60).webp().toBuffer();
+  return animatedWebp({ canvas: large, frame, frameSize, frames, exif: exif({ orientation: 6 }) });
+}
+
+describe('reads are few', () => {
+  test.each([
+    ['a JPEG', 0, () => canvas(2000, 1500).jpeg().toBuffer()],
+    [
+      'a JPEG with 60 KiB of EXIF',
+      1,
+      async () => jpegWithExif(await canvas(2000, 1500).jpeg().toBuffer(), { padding: 60 * 1024 }),
+    ],
+    ['a PNG, for EXIF may follow its pixels', 1, () => canvas(900, 600).png().toBuffer()],
+    ['a PNG with EXIF before its pixels', 0, () => turned(900, 600, 6).png().toBuffer()],
+    ['a GIF', 0, () => canvas(500, 400).gif({ effort: 1 }).toBuffer()],
+    ['a WebP', 0, () => canvas(900, 600).webp().toBuffer()],
+    ['a WebP with EXIF behind its pixels', 1, () => turned(2000, 1500, 6).webp().toBuffer()],
+    ['an animated WebP with EXIF behind two hundred frames', 1, () => webpAnimation(200)],
+    ['a HEIC with EXIF behind its pixels', 1, () => heif({ ...heic, orientation: 6 })],
+    ['a HEIC whose directory is at its end', 1, () => heif({ ...heic, directoryLast: true })],
+    ['a HEIC whose directory and EXIF are at its end', 2, () => heif({ ...heic, directoryLast: true, orientation: 6 })],
+    ['an AVIF', 0, () => canvas(900, 600).avif({ effort: 0 }).toBuffer()],
+    ['a TIFF whose directory is at its end', 1, () => canvas(900, 600).tiff().toBuffer()],
+    ['a TIFF whose directory is at its beginning', 0, () => tiff({ ...large, order: 'LE', directory: 'first' })],
+    ['a TIFF whose first page of three is in its middle', 1, () => tiff({ ...large, order: 'BE', pages: 3 })],
+    ['a BMP', 0, () => bitmap({ ...large, header: 40 })],
+  ])('%s takes %i, of at most 64 KiB', async (_, reads, bytes) => {
+    const source = new CountedSource(await bytes());
+    expect(source.size).toBeGreaterThan(100 * 1024);
+    expect(await look(source)).toMatchObject({ outcome: 'media' });
+    expect(source.reads).toBe(reads);
+    expect(source.longestRead).toBeLessThanOrEqual(64 * 1024);
+  });
+
+  test('the end of a small PNG is read without what its head holds already', async () => {
+    const source = new CountedSource(await canvas(120, 90).png().toBuffer());
+    expect(source.size).toBeGreaterThan(20 * 1024);
+    expect(await look(source)).toEqual(photo('png', 120, 90));
+    expect([source.reads, source.bytesRead]).toEqual([1, source.size - source.head.length]);
+  });
+
+  test('a megabyte of notes before the frame header is read in doubling steps', async () => {
+    const jpeg = await canvas(900, 600).jpeg().toBuffer();
+    const notes = Array.from({ length: 16 }, () => segment(0xe5, Buffer.alloc(65_000)));
+    const source = new CountedSource(Buffer.concat([jpeg.subarray(0, 2), ...notes, jpeg.subarray(2)]));
+    expect(await look(source)).toEqual(photo('jpg', 900, 600));
+    expect(source.reads).toBeLessThanOrEqual(6);
+  });
+
+  test('of a TIFF of 1 GiB whose directory is at its end', async () => {
+    const gibi = 1024 ** 3;
+    const whole = tiff({ width: 1200, height: 900, order: 'LE', orientation: 6 });
+    const directoryAt = whole.readUInt32LE(4);
+    const head = Buffer.from(whole.subarray(0, directoryAt));
+    head.writeUInt32LE(directoryAt + gibi, 4);
+    const source = new CountedSource(head, { zeros: gibi, tail: whole.subarray(directoryAt) });
+    expect(await look(source)).toEqual(photo('tiff', 900, 1200));
+    expect([source.reads, source.bytesRead]).toEqual([1, whole.length - directoryAt]);
+  });
+
+  test('notes of seven megabytes are read, and no more than eight', async () => {
+    const jpeg = await canvas(900, 600).jpeg().toBuffer();
+    const notes = Array.from({ length: 113 }, () => segment(0xe5, Buffer.alloc(65_000)));
+    const source = new CountedSource(Buffer.concat([jpeg.subarray(0, 2), ...notes, jpeg.subarray(2)]));
+    expect(await look(source)).toEqual(photo('jpg', 900, 600));
+    expect(source.reads).toBeLessThanOrEqual(8);
+    expect(source.bytesRead).toBeLessThanOrEqual(8 * 1024 * 1024);
+  });
+
+  test('notes without end are given up', async () => {
+    const jpeg = await canvas(900, 600).jpeg().toBuffer();
+    const notes = Array.from({ length: 200 }, () => segment(0xe5, Buffer.alloc(65_000)));
+    const source = new CountedSource(Buffer.concat([jpeg.subarray(0, 2), ...notes, jpeg.subarray(2)]));
+    expect(await look(source)).toEqual({ outcome: 'unsupported', why: 'too_costly' });
+    expect(source.bytesRead).toBeLessThan(8 * 1024 * 1024);
+  });
+});
+
+describe('what is no photo of ours', () => {
+  test('a canvas larger than MAX_PIXELS', async () => {
+    const png = await samplePhoto('png', { width: 200, height: 100 });
+    expect(await look(new CountedSource(png), 20_000)).toMatchObject({ outcome: 'media' });
+    expect(await look(new CountedSource(png), 19_999)).toEqual({ outcome: 'unsupported', why: 'too_many_pixels' });
+  });
+
+  test.each<[string, string, () => Promise<Buffer> | Buffer]>([
+    ['a JPEG of three bytes', 'broken', () => Buffer.from([0xff, 0xd8, 0xff])],
+    ['a JPEG without a frame', 'broken', () => Buffer.from('\xff\xd8\xff\xfe\0\x10nothing that is\xff\xd9', 'latin1')],
+    ['a GIF of six bytes', 'broken', () => Buffer.from('GIF89a')],
+    [
+      'a bitmap of two bits a pixel, which hardly a program shows',
+      'codec',
+      () => {
+        const bytes = bitmap({ width: 65, height: 46, header: 40 });
+        bytes.writeUInt16LE(2, 28);
+        return bytes;
+      },
+    ],
+    ['a GIF without width', 'broken', () => Buffer.from('GIF89a\0\0\x01\0\0\0\0;', 'latin1')],
+    ['a WebP that was cut off', 'broken', async () => (await canvas(900, 600).webp().toBuffer()).subarray(0, 30_000)],
+    [
+      'a BMP that was cut off',
+      'broken',
+      async () => (await samplePhoto('bmp', { width: 64, height: 48 })).subarray(0, 5000),
+    ],
+    ['a TIFF that was cut off', 'broken', async () => (await canvas(900, 600).tiff().toBuffer()).subarray(0, 100_000)],
+    ['an AVIF of a few bytes', 'broken', () => heifHeader('avif', { width: 9, height: 9 }).subarray(0, 60)],
+    [
+      'a BMP with a size below zero',
+      'broken',
+      () => Buffer.from('BM\0\0\0\0\0\0\0\0\0\0\0\0\x28\0\0\0\xff\xff\xff\xff\x01\0\0\0\x01\0\x18\0\0\0\0\0', 'latin1'),
+    ],
+    ['a DNG', 'unknown_type', () => tiffWith([50706, 1, 4, 0x0401])],
+    ['a raw photo below a preview', 'unknown_type', () => tiffWith([254, 4, 1, 1], [330, 4, 1, 0])],
+  ])('%s', async (_, why, bytes) => {
+    expect(await probe(await bytes())).toEqual({ outcome: 'unsupported', why });
+  });
+
+  test('any photo that is cut anywhere, or says nonsense anywhere in its header, has a clean answer', async () => {
+    const photos = [
+      await turned(64, 48, 6).jpeg().toBuffer(),
+      pngWithChunks(await canvas(6, 4).png().toBuffer(), 'last', pngChunk('eXIf', exif({ orientation: 6 }))),
+      animatedWebp({ ...tinyAnimation, frame: await canvas(6, 4).webp().toBuffer() }),
+      tiff({ width: 6, height: 4, order: 'BE', big: true }),
+      await heif({ ...heic, width: 60, height: 40, orientation: 6, tiles: { columns: 2, rows: 1 } }),
+      await turned(64, 48, 6).webp().toBuffer(),
+      await turned(64, 48, 6).tiff().toBuffer(),
+      await turned(64, 48, 6).avif({ effort: 0 }).toBuffer(),
+      heifHeader('heic', { width: 64, height: 48 }),
+      await samplePhoto('bmp', { width: 6, height: 4 }),
+    ];
+    for (const bytes of photos) {
+      for (let at = 0; at < Math.min(bytes.length, 600); at++) {
+        await probe(bytes.subarray(0, at));
+        await probe(Buffer.concat([bytes.subarray(0, at), Buffer.from([0xff]), bytes.subarray(at + 1)]));
+      }
+    }
+  });
+});
+
+test('a directory that promises more than it holds costs no time', async () => {
+  const count = Buffer.alloc(4, 0xff);
+  const zeros = Buffer.alloc(900 * 1024);
+  // Items with 65,535 extents each, of which each takes no byte.
+  const extents = Buffer.alloc(900 * 1024, Buffer.from([0, 7, 0, 0, 0xff, 0xff]));
+  const places = isoBox('iloc', Buffer.from([0, 0, 0, 0, 0, 0]), count.subarray(2), extents);
+  const notes = [
+    isoBox(
+      'iinf',
+      Buffer.from([0, 0, 0, 0, 0, 1]),
+      isoBox('infe', Buffer.from([2, 0, 0, 0, 0, 9, 0, 0]), Buffer.from('Exif\0')),
+    ),
+    isoBox('iref', Buffer.alloc(4), isoBox('cdsc', Buffer.from([0, 9, 0, 1, 0, 2]))),
+  ];
+  const [primary, extent] = [Buffer.from([0, 0, 0, 0, 0, 2]), Buffer.from([0, 0, 0, 0, 0, 0, 0, 9, 0, 0, 0, 9])];
+  const associations = Buffer.from([0, 0, 0, 0, 0, 0, 0, 1, 0, 2, 1, 1]);
+  const properties = isoBox('iprp', isoBox('ipco', isoBox('ispe', extent)), isoBox('ipma', associations));
+  const hostile = [
+    [isoBox('pitm', primary), properties, ...notes, places],
+    [isoBox('pitm', primary), isoBox('iprp', isoBox('ipco', zeros), isoBox('ipma', Buffer.alloc(4), count, zeros))],
+    [isoBox('pitm', primary), properties, isoBox('iref', Buffer.alloc(4), isoBox('cdsc', zeros))],
+  ];
+  for (const boxes of hostile) {
+    const started = performance.now();
+    await probe(Buffer.concat([ftyp('heic'), isoBox('meta', Buffer.alloc(4), ...boxes)]));
+    expect(performance.now() - started).toBeLessThan(1000);
+  }
+});
+
+test('types that are turned off are refused before anything of them is read', async () => {
+  const source = new CountedSource(await canvas(900, 600).tiff().toBuffer());
+  const options = { scratchDir: tmpdir(), maxPixels: 1e8, signal: AbortSignal.timeout(10_000) };
+  const off = { outcome: 'unsupported', why: 'type_off' };
+  expect(await probeMedia(source, { ...options, typesOff: new Set(['heic', 'tiff']) })).toEqual(off);
+  expect(source.reads).toBe(0);
+  expect(await probeMedia(source, { ...options, typesOff: new Set(['heic']) })).toMatchObject({ type: 'tiff' });
+});
+
+test('a read that fails is a breakdown, not an answer', async () => {
+  const source = new CountedSource(await canvas(900, 600).tiff().toBuffer());
+  source.read = () => Promise.reject(new Error('the store is down'));
+  await expect(look(source)).rejects.toThrow('the store is down');
+});
+
+// A directory with a size of 64 x 48 and these entries: tag, type, count, value.
+function tiffWith(...entries: readonly (readonly [number, number, number, number])[]): Buffer {
+  const all = [[256, 4, 1, 64] as const, [257, 4, 1, 48] as const, ...entries];
+  const bytes = Buffer.alloc(8 + 2 + all.length * 12 + 4);
+  bytes.write('II*\0\x08', 0, 'latin1');
+  bytes.writeUInt16LE(all.length, 8);
+  all.forEach(([tag, type, count, value], n) => {
+    bytes.writeUInt16LE(tag, 10 + n * 12);
+    bytes.writeUInt16LE(type, 12 + n * 12);
+    bytes.writeUInt32LE(count, 14 + n * 12);
+    bytes.writeUInt32LE(value, 18 + n * 12);
+  });
+  return bytes;
+}

@@ -1,0 +1,42 @@
+import type { SourceReader } from '../input/source-reader.ts';
+import { firstDirectory, type TiffDirectory } from '../input/tiff-directory.ts';
+import type { Size, UnsupportedReason } from '../unsupported.ts';
+import { oriented } from './orientation.ts';
+
+const tags = {
+  subfileType: 254,
+  width: 256,
+  height: 257,
+  compression: 259,
+  photometric: 262,
+  orientation: 274,
+  subDirectories: 330,
+  dngVersion: 50706,
+} as const;
+
+// What libtiff reads as it comes with sharp: none, CCITT, LZW, JPEG, Deflate, NeXT, PackBits, ThunderScan, PixarLog, LogLuv, WebP; no JPEG
+// of the time before 1995, ZSTD, LZMA, JPEG 2000 or JPEG XL. What it cannot read is black.
+const readCompressions = [1, 2, 3, 4, 5, 7, 8, 32766, 32771, 32773, 32809, 32909, 32946, 34676, 34677, 50001];
+
+const colourFilterArray = 32803;
+
+/**
+ * The first page of a TIFF, orientation applied. Camera raw in TIFF's clothes (DNG, NEF, ARW) is no type that is let
+ * in.
+ */
+export async function tiffSize(reader: SourceReader): Promise<Size | UnsupportedReason> {
+  const directory = await firstDirectory((offset, length) => reader.at(offset, length));
+  const width = directory?.get(tags.width);
+  const height = directory?.get(tags.height);
+  if (!directory || width === undefined || height === undefined) return 'broken';
+  if (isCameraRaw(directory)) return 'unknown_type';
+  const compression = directory.get(tags.compression);
+  if (compression !== undefined && !readCompressions.includes(compression)) return 'codec';
+  return oriented({ width, height }, directory.get(tags.orientation));
+}
+
+// Raw files put a small preview first (subfile type 1) and hang the real picture below it.
+function isCameraRaw(directory: TiffDirectory): boolean {
+  const previewFirst = directory.get(tags.subfileType) === 1 && directory.has(tags.subDirectories);
+  return directory.has(tags.dngVersion) || directory.get(tags.photometric) === colourFilterArray || previewFirst;
+}

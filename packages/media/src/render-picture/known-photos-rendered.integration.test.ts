@@ -1,0 +1,63 @@
+import { samplePhoto } from '@echodrop/testkit/samples/sample-media';
+import sharp from 'sharp';
+import { expect, test } from 'vitest';
+import { knownPhotos, turnedPhotos } from '../photo-size/known-photos.fixture.ts';
+import { fullRecipe, picturesOf } from '../recipes.ts';
+import { drawnPictures } from '../render-video/rendered.fixture.ts';
+import { pictureSize } from '../rendition-size.ts';
+
+async function sizeOf(picture: Buffer): Promise<{ width: number; height: number }> {
+  const { width, height } = await sharp(picture, { limitInputPixels: false }).metadata();
+  return { width, height };
+}
+
+// No browser shows the one, nor does ffmpeg the other.
+const undrawn = /^JPEG without loss$|^BMP of OS\/2 2, its header cut short$/;
+const drawn = knownPhotos.filter(([name]) => !undrawn.test(name));
+
+test.each(drawn)('every picture of %s (%s, %i x %i) is as large as its record says', async (...photo) => {
+  const [, type, width, height, make] = photo;
+  const { end, pictures } = await drawnPictures(type, await make());
+  expect(end).toEqual({ outcome: 'made' });
+  for (const recipe of picturesOf(type)) {
+    const picture = `${recipe.name}.${recipe.extension}`;
+    const size = await sizeOf(pictures.get(picture) ?? Buffer.alloc(0));
+    expect({ picture, ...size }).toEqual({ picture, ...pictureSize(recipe, { type, width, height }) });
+  }
+});
+
+test.each(knownPhotos.filter(([name]) => undrawn.test(name)))(
+  'none is made of %s',
+  async (_, type, _width, _height, make) => {
+    expect((await drawnPictures(type, await make())).end).toEqual({ outcome: 'unsupported', why: 'broken' });
+  },
+);
+
+test.each(turnedPhotos)('the whole picture of a %s (%s, %i x %i) stands upright', async (...photo) => {
+  const [, type, width, height, make] = photo;
+  const { end, pictures } = await drawnPictures(type, await make(), [fullRecipe(type)]);
+  expect(end).toEqual({ outcome: 'made' });
+  for (const picture of pictures.values()) expect(await sizeOf(picture)).toEqual({ width, height });
+});
+
+const ofTheTestPicture = knownPhotos.filter(([name]) =>
+  /^(JPEG|PNG|WebP|AVIF|HEIC|TIFF|(PNG|TIFF) of 16 bits|AVIF of ten bits)$/.test(name),
+);
+
+test.each(ofTheTestPicture)('the colours of %s (%s, %i x %i) are those it was made of', async (...photo) => {
+  const [, type, width, height, make] = photo;
+  const { pictures } = await drawnPictures(type, await make(), [fullRecipe(type)]);
+  const [original, ...whole] = await Promise.all(
+    [await samplePhoto('png', { width, height }), ...pictures.values()].map(coarse),
+  );
+  expect(whole.length).toBe(1);
+  for (const each of whole) {
+    const farthest = each.map((value, n) => Math.abs(value - (original?.[n] ?? Number.NaN)));
+    expect(Math.max(...farthest)).toBeLessThan(40);
+  }
+});
+
+/** A picture in twelve pixels. */
+async function coarse(picture: Buffer): Promise<number[]> {
+  return [...(await sharp(picture).removeAlpha().resize(4, 3, { fit: 'fill' }).raw().toBuffer())];
+}

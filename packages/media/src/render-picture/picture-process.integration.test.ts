@@ -1,0 +1,110 @@
+import { mkdtempDisposable, readdir, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { hostileFfprobe } from '@echodrop/testkit/hostile/hostile-ffprobe';
+import { processesStarted } from '@echodrop/testkit/processes-started';
+import { samplePhoto } from '@echodrop/testkit/samples/sample-media';
+import { execa } from 'execa';
+import sharp from 'sharp';
+import { afterEach, expect, test } from 'vitest';
+import { pictureRecipes, picturesOf } from '../recipes.ts';
+import { ToolFailed, ToolStopped } from '../sandbox/bounded-process.ts';
+import { setSandboxMode } from '../sandbox/sandbox.ts';
+import { begun, type PictureJob } from './picture-job.ts';
+import { makePictures } from './picture-process.ts';
+
+const { execPath } = process;
+afterEach(() => {
+  process.execPath = execPath;
+  setSandboxMode('full');
+});
+
+const signal = () => AbortSignal.timeout(20_000);
+
+async function jobOf(folder: string, bytes: Buffer): Promise<PictureJob> {
+  const path = join(folder, 'media');
+  await writeFile(path, bytes);
+  const pictures = picturesOf('jpg').map((recipe) => ({
+    recipe,
+    path: join(folder, `${recipe.name}.${recipe.extension}`),
+  }));
+  return { source: { path, type: 'jpg' }, pictures, maxPixels: 1_000_000 };
+}
+
+const grey = { channels: 3, background: '#808080' } as const;
+const photo = () => samplePhoto('jpg', { width: 320, height: 240 });
+
+test('all pictures of a photo are made in one process, and none of them in ours', async () => {
+  await using folder = await mkdtempDisposable(join(tmpdir(), 'pictures-'));
+  const job = await jobOf(folder.path, await photo());
+  const started = await processesStarted(() => makePictures(job, signal()));
+  expect(started.map((path) => path.split('/').at(-1))).toEqual(['sandbox']);
+});
+
+test('a disk without room is a breakdown: the media is not at fault', async () => {
+  await using folder = await mkdtempDisposable(join(tmpdir(), 'pictures-'));
+  const job = await jobOf(folder.path, await photo());
+  for (const { path } of job.pictures) await symlink('/dev/full', `${path}.part`);
+  await expect(makePictures(job, signal())).rejects.toThrow(ToolFailed);
+});
+
+test('media that is gone from the disk is a breakdown: it is not broken', async () => {
+  await using folder = await mkdtempDisposable(join(tmpdir(), 'pictures-'));
+  const job = await jobOf(folder.path, await photo());
+  await rm(job.source.path);
+  await expect(makePictures(job, signal())).rejects.toThrow(ToolFailed);
+  setSandboxMode('limits-only');
+  await expect(makePictures(job, signal())).rejects.toThrow(ToolFailed);
+});
+
+test('a picture that cannot be made keeps no other from being made', async () => {
+  await using folder = await mkdtempDisposable(join(tmpdir(), 'pictures-'));
+  const job = await jobOf(
+    folder.path,
+    await sharp({ create: { width: 20_000, height: 2, ...grey } })
+      .jpeg()
+      .toBuffer(),
+  );
+  // Wider than a WebP can be.
+  const tooWide = { ...pictureRecipes.largeWebp, name: 'wide', size: { longest: 20_000 } };
+  const impossible = { recipe: tooWide, path: join(folder.path, 'wide.webp') };
+  const pictures = [impossible, ...job.pictures];
+  expect(await makePictures({ ...job, pictures }, signal())).toEqual({ outcome: 'unsupported', why: 'broken' });
+  const made = job.pictures.map(({ recipe }) => `${recipe.name}.${recipe.extension}`);
+  expect((await readdir(folder.path)).sort()).toEqual(['media', ...made].sort());
+});
+
+test('without enough memory the process ends, and no picture is said to be made', async () => {
+  await using folder = await mkdtempDisposable(join(tmpdir(), 'pictures-'));
+  const job = await jobOf(folder.path, await samplePhoto('jpg', { width: 6000, height: 4000 }));
+  const program = join(import.meta.dirname, 'picture-program.ts');
+  const large = JSON.stringify({ ...job, maxPixels: 100_000_000 });
+  const limited = ['--data=700000000', process.execPath, '--disable-wasm-trap-handler', program, large];
+  const { stdout, exitCode } = await execa('prlimit', limited, { reject: false, timeout: 20_000 });
+  expect(stdout.split('\n')[0]).toBe(begun);
+  expect(exitCode === 0 ? stdout : 'crashed').not.toContain('"made"');
+});
+
+test.each([
+  ['none', ''],
+  ['no JSON', 'made'],
+  ['an outcome that does not exist', '{"outcome":"stored"}'],
+  ['a reason that does not exist', '{"outcome":"unsupported","why":"tired"}'],
+  ['an array', '[]'],
+])('%s in the place of an answer: the media is broken', async (_, answer) => {
+  await using folder = await mkdtempDisposable(join(tmpdir(), 'pictures-'));
+  const job = await jobOf(folder.path, await photo());
+  await using node = await hostileFfprobe(`printf '%s\\n' ${begun} '${answer}'`, 'node');
+  process.execPath = join(node.folder, 'node');
+  setSandboxMode('limits-only');
+  expect(await makePictures(job, signal())).toEqual({ outcome: 'unsupported', why: 'broken' });
+});
+
+test('a process that says without reason that it could not make them may be compromised', async () => {
+  await using folder = await mkdtempDisposable(join(tmpdir(), 'pictures-'));
+  const job = await jobOf(folder.path, await photo());
+  await using node = await hostileFfprobe(`printf '%s\\n' ${begun} '{"outcome":"failed","message":""}'`, 'node');
+  process.execPath = join(node.folder, 'node');
+  setSandboxMode('limits-only');
+  await expect(makePictures(job, signal())).rejects.toThrow(ToolStopped);
+});

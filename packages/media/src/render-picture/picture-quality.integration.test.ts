@@ -1,0 +1,101 @@
+import { readFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { samplePhoto } from '@echodrop/testkit/samples/sample-media';
+import sharp from 'sharp';
+import { expect, test } from 'vitest';
+import type { PhotoType } from '../media-type.ts';
+import { type PictureRecipe, pictureRecipes } from '../recipes.ts';
+import { drawnPictures } from '../render-video/rendered.fixture.ts';
+
+const photo = resolve(import.meta.dirname, 'photo.fixture.jpg');
+
+/** The real photo laid out beside its mirror images: 12 million pixels of true detail, which are decoded at a smaller size. */
+function large() {
+  return sharp(photo).extend({ right: 2400, bottom: 1933, extendWith: 'mirror' });
+}
+
+// Of SSIM, which is 1 for the same picture. A crop of the smallest kind may begin a pixel elsewhere.
+const mostLost = { mini: 0.025, others: 0.012 };
+
+test.each<[string, PhotoType, () => Promise<Buffer>]>([
+  ['a real JPEG of 1600 x 1067', 'jpg', () => readFile(photo)],
+  ['a real JPEG of 12 megapixels', 'jpg', () => large().jpeg({ quality: 92 }).toBuffer()],
+  ['a real JPEG on its side', 'jpg', () => sharp(photo).withMetadata({ orientation: 6 }).jpeg().toBuffer()],
+  ['a real WebP of 12 megapixels', 'webp', () => large().webp({ quality: 92, effort: 0 }).toBuffer()],
+  ['a test picture as PNG', 'png', () => samplePhoto('png', { width: 2560, height: 1920 })],
+])(
+  'the pictures of %s are as good as those that sharp makes one by one from all of its pixels',
+  async (_, type, make) => {
+    const bytes = await make();
+    // sharp decodes a JPEG at a smaller size where it can, but not this.
+    const bitmap = await sharp(bytes)
+      .autoOrient()
+      .flatten({ background: '#ffffff' })
+      .png({ compressionLevel: 1 })
+      .toBuffer();
+    const recipes = Object.values(pictureRecipes);
+    const { pictures } = await drawnPictures(type, bytes, recipes);
+    for (const recipe of recipes) {
+      const { name, extension, format, quality } = recipe;
+      const ideal = await direct(bitmap, recipe);
+      const picture = pictures.get(`${name}.${extension}`) ?? Buffer.alloc(0);
+      const peer = await sharp(ideal).toFormat(format, { quality }).toBuffer();
+      const lost = (await likeness(peer, ideal)) - (await likeness(picture, ideal));
+      expect(lost, `${name}.${extension}`).toBeLessThan(name === 'mini' ? mostLost.mini : mostLost.others);
+    }
+  },
+);
+
+function direct(bitmap: Buffer, { size }: PictureRecipe): Promise<Buffer> {
+  const whole = sharp(bitmap);
+  if (size === 'whole') return whole.png().toBuffer();
+  if ('crop' in size)
+    return whole.resize(size.crop, size.crop, { fit: 'cover', position: 'attention' }).png().toBuffer();
+  return whole.resize(size.longest, size.longest, { fit: 'inside', withoutEnlargement: true }).png().toBuffer();
+}
+
+// Wang, Bovik, Sheikh and Simoncelli 2004: in windows of 8 x 8 that overlap by half, of luminance alone.
+const [side, step] = [8, 4];
+const [steadyMean, steadySpread] = [(0.01 * 255) ** 2, (0.03 * 255) ** 2];
+
+/** The structural similarity (SSIM) of two pictures of the same size: 1 where they are the same. */
+async function likeness(one: Buffer, other: Buffer): Promise<number> {
+  const [a, b] = await Promise.all([one, other].map(greyOf));
+  expect([a?.width, a?.height]).toEqual([b?.width, b?.height]);
+  let [sum, windows] = [0, 0];
+  for (let top = 0; a && b && top + side <= a.height; top += step) {
+    for (let left = 0; left + side <= a.width; left += step, windows += 1) sum += windowLikeness(a, b, left, top);
+  }
+  return sum / windows;
+}
+
+interface Grey {
+  readonly data: Buffer;
+  readonly width: number;
+  readonly height: number;
+}
+
+async function greyOf(picture: Buffer): Promise<Grey> {
+  const { data, info } = await sharp(picture).greyscale().raw().toBuffer({ resolveWithObject: true });
+  return { data, width: info.width, height: info.height };
+}
+
+function windowLikeness(a: Grey, b: Grey, left: number, top: number): number {
+  let [sumA, sumB, squaresA, squaresB, products] = [0, 0, 0, 0, 0];
+  for (let y = top; y < top + side; y += 1) {
+    for (let x = left; x < left + side; x += 1) {
+      const [p, q] = [a.data[y * a.width + x] ?? 0, b.data[y * b.width + x] ?? 0];
+      sumA += p;
+      sumB += q;
+      squaresA += p * p;
+      squaresB += q * q;
+      products += p * q;
+    }
+  }
+  const count = side * side;
+  const [meanA, meanB] = [sumA / count, sumB / count];
+  const [spreadA, spreadB] = [squaresA / count - meanA ** 2, squaresB / count - meanB ** 2];
+  const common = products / count - meanA * meanB;
+  const means = (2 * meanA * meanB + steadyMean) / (meanA ** 2 + meanB ** 2 + steadyMean);
+  return (means * (2 * common + steadySpread)) / (spreadA + spreadB + steadySpread);
+}

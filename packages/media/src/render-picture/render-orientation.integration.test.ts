@@ -1,0 +1,106 @@
+import { tmpdir } from 'node:os';
+import { CountedSource } from '@echodrop/testkit/counted-source';
+import { exif } from '@echodrop/testkit/samples/sample-exif';
+import { type HeifSample, heif } from '@echodrop/testkit/samples/sample-heif';
+import { pngChunk, pngWithChunks } from '@echodrop/testkit/samples/sample-png';
+import sharp from 'sharp';
+import { expect, test } from 'vitest';
+import type { PhotoType } from '../media-type.ts';
+import { probeMedia } from '../probe.ts';
+import { picturesMade } from '../render-video/rendered.fixture.ts';
+
+const orientations = [1, 2, 3, 4, 5, 6, 7, 8] as const;
+const wide = { width: 96, height: 64 };
+
+/** The displayed size that the record tells, and the whole picture that is made of the same bytes. */
+async function recordAndPicture(type: PhotoType, bytes: Buffer) {
+  const options = { scratchDir: tmpdir(), maxPixels: 1e6, signal: AbortSignal.timeout(10_000) };
+  const record = await probeMedia(new CountedSource(bytes), options);
+  const picture = (await picturesMade(type, bytes))(type === 'png' ? 'full.png' : 'full.jpg');
+  const { width, height } = await sharp(picture).metadata();
+  expect(record).toMatchObject({ outcome: 'media', type, width, height });
+  return picture;
+}
+
+/** The colours in the middle of a picture's four quarters, from the upper left one, clockwise. */
+async function corners(picture: Buffer): Promise<number[][]> {
+  const { data, info } = await sharp(picture).removeAlpha().raw().toBuffer({ resolveWithObject: true });
+  const [left, right] = [1, 3].map((n) => Math.floor((info.width * n) / 4));
+  const [top, bottom] = [1, 3].map((n) => Math.floor((info.height * n) / 4));
+  const at = (x = 0, y = 0) => [...data.subarray((y * info.width + x) * 3, (y * info.width + x) * 3 + 3)];
+  return [at(left, top), at(right, top), at(right, bottom), at(left, bottom)];
+}
+
+async function fourColours(): Promise<Buffer> {
+  const tile = { width: wide.width / 2, height: wide.height / 2, channels: 3 as const };
+  const black = sharp({ create: { ...tile, ...wide, background: '#000000' } });
+  const tiles = ['#c00000', '#00c000', '#0000c0'].map((background, n) => ({
+    input: { create: { ...tile, background } },
+    left: n % 2 === 0 ? 0 : tile.width,
+    top: n < 2 ? 0 : tile.height,
+  }));
+  // Larger than the head that a look begins with.
+  return black.composite(tiles).png({ compressionLevel: 0 }).toBuffer();
+}
+
+test.each(orientations)('a PNG with EXIF orientation %i behind its pixels is drawn as it is recorded', async (n) => {
+  const png = await fourColours();
+  const behind = pngWithChunks(png, 'last', pngChunk('eXIf', exif({ orientation: n })));
+  const found = await corners(await recordAndPicture('png', behind));
+  const expected = sharp(await sharp(png).withMetadata({ orientation: n }).toBuffer()).autoOrient();
+  expect(found).toEqual(await corners(await expected.png().toBuffer()));
+});
+
+const heic = { coding: 'hevc', brands: ['heic', 'mif1', 'heic'], ...wide } satisfies HeifSample;
+
+async function expectAlike(found: Buffer, expected: Buffer): Promise<void> {
+  const expectedCorners = await corners(expected);
+  (await corners(found)).forEach((corner, n) => {
+    corner.forEach((value, channel) => {
+      expect(Math.abs(value - (expectedCorners[n]?.[channel] ?? 0))).toBeLessThan(40);
+    });
+  });
+}
+
+test.each([3, 5, 8])('a HEIC with EXIF orientation %i and no transformation is drawn as it is recorded', async (n) => {
+  const [plain, turned] = await Promise.all([heif(heic), heif({ ...heic, orientation: n })]);
+  const upright = await sharp((await picturesMade('heic', plain))('full.jpg'))
+    .png()
+    .toBuffer();
+  const expected = sharp(await sharp(upright).withMetadata({ orientation: n }).toBuffer()).autoOrient();
+  await expectAlike(await recordAndPicture('heic', turned), await expected.png().toBuffer());
+});
+
+test('a HEIC that is turned by a transformation and by EXIF is turned once', async () => {
+  const [once, both] = [
+    await heif({ ...heic, quarterTurns: 3 }),
+    await heif({ ...heic, quarterTurns: 3, orientation: 6 }),
+  ];
+  const expected = (await picturesMade('heic', once))('full.jpg');
+  await expectAlike(await recordAndPicture('heic', both), expected);
+});
+
+test.each([
+  [0, false],
+  [1, false],
+  [2, false],
+  [3, true],
+  [0, true],
+] as const)(
+  'a HEIC cropped to a little, turned by %i quarters, mirrored: %s, shows that part',
+  async (quarterTurns, mirrored) => {
+    const crop = { width: 24, height: 16, right: 20, down: 10 };
+    const cropped = await heif({ ...heic, crop, quarterTurns, mirrored });
+    const whole = (await picturesMade('heic', await heif(heic)))('full.jpg');
+    const part = await sharp(whole)
+      .extract({ left: 36 + crop.right, top: 24 + crop.down, width: crop.width, height: crop.height })
+      .png()
+      .toBuffer();
+    const turned = await sharp(part)
+      .rotate(-90 * quarterTurns)
+      .png()
+      .toBuffer();
+    const expected = mirrored ? sharp(turned).flip() : sharp(turned);
+    await expectAlike(await recordAndPicture('heic', cropped), await expected.png().toBuffer());
+  },
+);

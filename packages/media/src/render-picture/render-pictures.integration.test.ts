@@ -1,0 +1,308 @@
+import { readdir } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { pngWithTexts } from '@echodrop/testkit/hostile/hostile-photo-parts';
+import { gif } from '@echodrop/testkit/samples/sample-animation';
+import { jpegWithExif } from '@echodrop/testkit/samples/sample-exif';
+import { heif } from '@echodrop/testkit/samples/sample-heif';
+import { made, samplePhoto, sampleVideo } from '@echodrop/testkit/samples/sample-media';
+import sharp from 'sharp';
+import { expect, test } from 'vitest';
+import type { MediaType } from '../media-type.ts';
+import { picturesOf } from '../recipes.ts';
+import { picturesMade, renderedPictures } from '../render-video/rendered.fixture.ts';
+
+const wide = { width: 1600, height: 800 };
+const small = { width: 160, height: 120 };
+
+async function looks(picture: Buffer) {
+  const { format, width, height } = await sharp(picture).metadata();
+  return { format, width, height };
+}
+
+async function means(picture: Buffer): Promise<number[]> {
+  const { channels } = await sharp(picture).stats();
+  return channels.map(({ mean }) => Math.round(mean));
+}
+
+async function heicSample() {
+  return heif({ coding: 'hevc', brands: ['heic', 'mif1', 'heic'], ...wide, tiles: { columns: 2, rows: 2 } });
+}
+
+const common = {
+  'mini.jpg': { format: 'jpeg', width: 75, height: 75 },
+  'thumb.jpg': { format: 'jpeg', width: 150, height: 150 },
+  'small.jpg': { format: 'jpeg', width: 320, height: 160 },
+  'medium.jpg': { format: 'jpeg', width: 640, height: 320 },
+  'medium.webp': { format: 'webp', width: 640, height: 320 },
+  'large.jpg': { format: 'jpeg', width: 1200, height: 600 },
+  'large.webp': { format: 'webp', width: 1200, height: 600 },
+};
+
+test.each<[MediaType, string, string, () => Promise<Buffer>]>([
+  ['jpg', 'full.jpg', 'jpeg', () => samplePhoto('jpg', wide)],
+  ['png', 'full.png', 'png', () => samplePhoto('png', wide)],
+  ['gif', 'full.gif', 'gif', () => samplePhoto('gif', wide)],
+  ['webp', 'full.webp', 'webp', () => samplePhoto('webp', wide)],
+  ['avif', 'full.avif', 'heif', () => samplePhoto('avif', wide)],
+  ['tiff', 'full.jpg', 'jpeg', () => samplePhoto('tiff', wide)],
+  ['bmp', 'full.jpg', 'jpeg', () => samplePhoto('bmp', wide)],
+  ['heic', 'full.jpg', 'jpeg', heicSample],
+  ['mp4', 'full.jpg', 'jpeg', () => sampleVideo('mp4', wide)],
+])('of a %s every picture is made, and the whole one is %s', async (type, whole, format, bytes) => {
+  const { end, pictures } = await renderedPictures(type, await bytes());
+  expect(end).toEqual({ outcome: 'made' });
+  const found = await Promise.all([...pictures].map(async ([name, picture]) => [name, await looks(picture)] as const));
+  expect(Object.fromEntries(found)).toEqual({ ...common, [whole]: { format, ...wide } });
+});
+
+test.each(['mov', '3gp', 'webm', 'mkv', 'avi', 'mpg', 'ts', 'ogv', 'flv', 'wmv'] as const)(
+  'of a %s there is a poster',
+  async (type) => {
+    const picture = (await picturesMade(type, await sampleVideo(type, small)))('large.jpg');
+    expect(await looks(picture)).toEqual({ format: 'jpeg', ...small });
+    const { channels } = await sharp(picture).stats();
+    expect(Math.max(...channels.map(({ stdev }) => stdev))).toBeGreaterThan(30);
+  },
+);
+
+test('the poster of a video has square pixels', async () => {
+  const video = await sampleVideo('mp4', { ...small, options: ['-vf', 'setsar=2'] });
+  expect(await looks((await picturesMade('mp4', video))('large.jpg'))).toMatchObject({ width: 320, height: 120 });
+});
+
+test.each(['jpg', 'heic'] as const)(
+  'a %s stands upright in every size, and is cropped but never enlarged',
+  async (type) => {
+    const turned = { ...small, quarterTurns: 3 };
+    const photo =
+      type === 'jpg'
+        ? jpegWithExif(await samplePhoto('jpg', small), { orientation: 6 })
+        : await heif({ coding: 'hevc', brands: ['heic', 'mif1', 'heic'], ...turned });
+    const picture = await picturesMade(type, photo);
+    for (const name of ['medium.jpg', 'medium.webp', 'large.jpg', 'large.webp', 'full.jpg']) {
+      expect(await looks(picture(name))).toMatchObject({ width: 120, height: 160 });
+    }
+    expect(await looks(picture('mini.jpg'))).toMatchObject({ width: 75, height: 75 });
+    expect(await looks(picture('thumb.jpg'))).toMatchObject({ width: 150, height: 150 });
+  },
+);
+
+test('a photo smaller than a crop still fills it', async () => {
+  const picture = await picturesMade('png', await samplePhoto('png', { width: 20, height: 40 }));
+  expect(await looks(picture('thumb.jpg'))).toMatchObject({ width: 150, height: 150 });
+  expect(await looks(picture('full.png'))).toMatchObject({ width: 20, height: 40 });
+});
+
+test('a crop keeps what draws the eye, not the middle', async () => {
+  const eye = await sharp({ create: { width: 100, height: 100, channels: 3, background: '#e08060' } })
+    .png()
+    .toBuffer();
+  const grey = sharp({ create: { width: 200, height: 1000, channels: 3, background: '#808080' } });
+  const tall = await grey
+    .composite([{ input: eye, left: 50, top: 20 }])
+    .png()
+    .toBuffer();
+  const [red = 0, , blue = 0] = await means((await picturesMade('png', tall))('thumb.jpg'));
+  expect(red - blue).toBeGreaterThan(10);
+});
+
+test('what is transparent is white, and stays transparent in the whole picture where it can', async () => {
+  const clear = await sharp({ create: { width: 20, height: 20, channels: 4, background: '#00000000' } })
+    .png()
+    .toBuffer();
+  const ofPng = await picturesMade('png', clear);
+  const ofWebp = await picturesMade('webp', await sharp(clear).webp({ lossless: true }).toBuffer());
+  const ofGif = await picturesMade('gif', await sharp(clear).gif().toBuffer());
+  for (const name of ['mini.jpg', 'thumb.jpg', 'large.jpg', 'medium.webp', 'large.webp']) {
+    for (const of of [ofPng, ofWebp, ofGif]) expect(await means(of(name))).toEqual([255, 255, 255]);
+  }
+  for (const picture of [ofPng('full.png'), ofWebp('full.webp'), ofGif('full.gif')]) {
+    expect((await means(picture))[3]).toBe(0);
+  }
+});
+
+const red = { create: { width: 64, height: 64, channels: 3 as const, background: '#c00000' } };
+
+test.each<[string, MediaType, () => Promise<Buffer>]>([
+  ['Display P3', 'png', () => sharp(red).withIccProfile('p3').png().toBuffer()],
+  [
+    'Display P3 in a JPEG',
+    'jpg',
+    () => sharp(red).withIccProfile('p3').jpeg({ chromaSubsampling: '4:4:4' }).toBuffer(),
+  ],
+  ['CMYK', 'jpg', () => sharp(red).toColourspace('cmyk').withIccProfile('cmyk').jpeg({ quality: 95 }).toBuffer()],
+  ['16 bits', 'png', () => sharp(red).toColourspace('rgb16').png().toBuffer()],
+  ['16 bits and P3', 'tiff', () => sharp(red).toColourspace('rgb16').withIccProfile('p3').tiff().toBuffer()],
+])('a red of %s is that red in sRGB, and no profile is left', async (_, type, photo) => {
+  const { pictures } = await renderedPictures(type, await photo());
+  expect(pictures.size).toBe(picturesOf('jpg').length);
+  for (const picture of pictures.values()) {
+    const [r = 0, g = 0, b = 0] = await means(picture);
+    expect(Math.abs(r - 192)).toBeLessThan(16);
+    expect(Math.max(g, b)).toBeLessThan(40);
+    expect((await sharp(picture).metadata()).icc).toBeUndefined();
+  }
+});
+
+test('greys stay grey, also with 16 bits', async () => {
+  const grey = sharp({ create: { width: 64, height: 64, channels: 3, background: '#606060' } });
+  for (const space of ['b-w', 'grey16']) {
+    const picture = await picturesMade('png', await grey.clone().toColourspace(space).png().toBuffer());
+    for (const mean of (await means(picture('full.png'))).slice(0, 3)) expect(Math.abs(mean - 0x60)).toBeLessThan(4);
+  }
+});
+
+test('an animation plays in the whole picture, and the others are its first frame', async () => {
+  const ofGif = await picturesMade('gif', await animation('-f', 'gif'));
+  const ofWebp = await picturesMade('webp', await animation('-c:v', 'libwebp_anim', '-loop', '0', '-f', 'webp'));
+  const whole = await sharp(ofGif('full.gif')).metadata();
+  expect(whole).toMatchObject({ format: 'gif', pages: 5, ...small, delay: [100, 100, 100, 100, 100], loop: 0 });
+  expect(await sharp(ofWebp('full.webp')).metadata()).toMatchObject({ format: 'webp', pages: 5, loop: 0 });
+  for (const of of [ofGif, ofWebp]) expect((await sharp(of('large.webp')).metadata()).pages).toBeUndefined();
+});
+
+function animation(...coding: readonly string[]): Promise<Buffer> {
+  return made(['-f', 'lavfi', '-i', 'testsrc2=size=160x120:rate=10:duration=0.5', ...coding]);
+}
+
+test('of an animation of more pixels than we decode, the whole picture is the first frame', async () => {
+  const { pictures } = await renderedPictures('gif', await animation('-f', 'gif'), { maxPixels: 160 * 120 * 2 });
+  expect((await sharp(pictures.get('full.gif')).metadata()).pages).toBe(1);
+});
+
+test('a WebP without loss stays without', async () => {
+  const png = await samplePhoto('png', small);
+  const webp = await sharp(png).webp({ lossless: true }).toBuffer();
+  const whole = (await picturesMade('webp', webp))('full.webp');
+  expect(await sharp(whole).removeAlpha().raw().toBuffer()).toEqual(await sharp(png).removeAlpha().raw().toBuffer());
+});
+
+test('of an AVIF sequence the first picture is shown', async () => {
+  const avis = await animation('-c:v', 'libaom-av1', '-cpu-used', '8', '-f', 'avif');
+  expect(avis.toString('latin1', 4, 12)).toBe('ftypavis');
+  const picture = await picturesMade('avif', avis);
+  expect(await looks(picture('full.avif'))).toEqual({ format: 'heif', ...small });
+});
+
+test.each(['smpte2084', 'arib-std-b67'])(
+  'an AVIF of high dynamic range (%s) has the colours of common screens',
+  async (transfer) => {
+    const hdr = `zscale=tin=bt709:pin=bt709:min=bt709:t=${transfer}:p=bt2020:m=bt2020nc:npl=203,format=yuv420p10le`;
+    const tags = ['-color_primaries', 'bt2020', '-color_trc', transfer, '-colorspace', 'bt2020nc'];
+    const lightGrey = ['-f', 'lavfi', '-i', 'color=0xd0d0d0:size=160x120', '-frames:v', '1', '-vf', hdr];
+    const avif = await made([...lightGrey, ...tags, '-c:v', 'libaom-av1', '-cpu-used', '8', '-f', 'avif']);
+    const picture = await picturesMade('avif', avif);
+    expect(await looks(picture('full.avif'))).toEqual({ format: 'heif', ...small });
+    for (const mean of await means(picture('full.avif'))) expect(Math.abs(mean - 208)).toBeLessThan(25);
+  },
+);
+
+test('the colours of a HEIC are right', async () => {
+  const original = await samplePhoto('png', small);
+  const heic = await heif({ coding: 'hevc', brands: ['heic', 'mif1', 'heic'], ...small });
+  const expected = await means(original);
+  const found = await means((await picturesMade('heic', heic))('full.jpg'));
+  expect(found.length).toBe(3);
+  found.forEach((mean, n) => {
+    expect(Math.abs(mean - (expected[n] ?? 0))).toBeLessThan(8);
+  });
+});
+
+test('the wide colours of a HEIC are taken for what its profile says', async () => {
+  const { icc } = await sharp(await sharp(red).withIccProfile('p3').png().toBuffer()).metadata();
+  const plain = { coding: 'hevc', brands: ['heic', 'mif1', 'heic'], ...small } as const;
+  const saturation = async (heic: Buffer) => {
+    const { channels } = await sharp((await picturesMade('heic', heic))('full.jpg')).stats();
+    return Math.max(...channels.map(({ stdev }) => stdev));
+  };
+  const wide = await heif({ ...plain, ...(icc ? { profile: icc } : {}) });
+  expect(await saturation(wide)).toBeGreaterThan((await saturation(await heif(plain))) + 1);
+});
+
+test('a HEIC that claims more pixels than are allowed is not decoded at all', async () => {
+  const heic = await heif({ coding: 'hevc', brands: ['heic', 'mif1', 'heic'], ...small });
+  for (let at = heic.indexOf('ispe'); at >= 0; at = heic.indexOf('ispe', at + 1)) {
+    heic.writeUInt32BE(30_000, at + 8);
+    heic.writeUInt32BE(30_000, at + 12);
+  }
+  expect((await renderedPictures('heic', heic)).end).toEqual({ outcome: 'unsupported', why: 'too_many_pixels' });
+});
+
+test.each<[string, MediaType, () => Promise<Buffer> | Buffer, string]>([
+  ['a HEIC that is cut off', 'heic', async () => (await heicSample()).subarray(0, 3000), 'broken'],
+  ['a photo that ends with its header', 'jpg', async () => (await samplePhoto('jpg', wide)).subarray(0, 200), 'broken'],
+  [
+    'a WebP that promises more than it holds',
+    'webp',
+    () => Buffer.from('RIFF\x12\0\0\0WEBPVP8L\x06\0\0\0\x2f\x41\x6c\x6f\0\0', 'latin1'),
+    'broken',
+  ],
+  [
+    'a video that ends with its header',
+    'mkv',
+    async () => (await sampleVideo('mkv', small)).subarray(0, 700),
+    'broken',
+  ],
+  [
+    'text that is taken for a photo',
+    'png',
+    () => Buffer.from('<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"/>'),
+    'broken',
+  ],
+])('no picture is made of %s', async (_, type, bytes, why) => {
+  expect((await renderedPictures(type, await bytes())).end).toEqual({ outcome: 'unsupported', why });
+});
+
+test.each(['png', 'bmp', 'heic', 'mp4'] as const)(
+  'no picture is made of a %s with more pixels than are allowed',
+  async (type) => {
+    const size = { width: 200, height: 100 };
+    const bytes =
+      type === 'heic'
+        ? await heif({ coding: 'hevc', brands: ['heic', 'mif1', 'heic'], ...size })
+        : await (type === 'mp4' ? sampleVideo(type, size) : samplePhoto(type, size));
+    const { end } = await renderedPictures(type, bytes, { maxPixels: 19_000 });
+    expect(end).toMatchObject({ outcome: 'unsupported' });
+    if (type === 'png' || type === 'heic') expect(end).toMatchObject({ why: 'too_many_pixels' });
+  },
+);
+
+test('of a PNG with a hundred texts of 50 MB every picture is made', async () => {
+  const { end, pictures } = await renderedPictures('png', await pngWithTexts(100, 50_000_000));
+  expect(end).toEqual({ outcome: 'made' });
+  expect(await looks(pictures.get('full.png') ?? Buffer.alloc(0))).toEqual({ format: 'png', width: 32, height: 24 });
+});
+
+test('a GIF is drawn upon the whole of its screen, which is clear around its frames', async () => {
+  const red = { left: 9, top: 17, width: 64, height: 48, colour: 'red' } as const;
+  const blue = { left: 600, top: 400, width: 64, height: 96, colour: 'blue' } as const;
+  const whole = (await picturesMade('gif', gif({ width: 640, height: 480 }, red, blue)))('full.gif');
+  const { pages, delay } = await sharp(whole).metadata();
+  expect([pages, delay]).toEqual([2, [100, 100]]);
+  const pixels = async (page: number, ...places: readonly (readonly [left: number, top: number])[]) => {
+    const { data, info } = await sharp(whole, { page }).ensureAlpha().raw().toBuffer({ resolveWithObject: true });
+    expect([info.width, info.height]).toEqual([640, 480]);
+    return places.map(([left, top]) =>
+      data.subarray((top * 640 + left) * 4, (top * 640 + left) * 4 + 4).toString('hex'),
+    );
+  };
+  const [clear, ofRed, ofBlue] = ['00000000', 'ff0000ff', '0000ffff'];
+  const places = [
+    [8, 16],
+    [9, 17],
+    [72, 64],
+    [73, 65],
+    [639, 479],
+  ] as const;
+  expect(await pixels(0, ...places)).toEqual([clear, ofRed, ofRed, clear, clear]);
+  expect(await pixels(1, ...places)).toEqual([clear, ofRed, ofRed, clear, ofBlue]);
+});
+
+test('rendering is given up when nobody waits any more', async () => {
+  const stop = new AbortController();
+  const noise = await samplePhoto('png', { width: 6000, height: 4000 });
+  const rendering = renderedPictures('png', noise, { signal: stop.signal });
+  setTimeout(() => stop.abort(new Error('enough')), 300);
+  await expect(rendering).rejects.toThrow('enough');
+  expect((await readdir(tmpdir())).filter((name) => name.startsWith('still-'))).toEqual([]);
+});

@@ -1,0 +1,54 @@
+import { mkdtempDisposable, readFile, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { contentsOf } from '../input/iso-boxes.ts';
+import { within } from '../photo-size/fit.ts';
+import { trackSize } from '../photo-size/track-size.ts';
+import { pictureOfVideo } from '../render-picture/still-picture.ts';
+import type { Size } from '../unsupported.ts';
+import { knownVideos } from '../video-layout/known-videos.fixture.ts';
+import { renderVideo } from './render-video.ts';
+
+const fullHd = { longest: 1920, shortest: 1080 };
+// A header alone shows nothing. Others differ from a neighbour only in what the probe reads: a rendition that is right for
+// one is right for the other, and each costs half a second of processor time.
+const alike = [
+  /by its header|first picture has more|boxes before|index first|DASH|Smooth|64 bits|edit list|sound first|phones tag|PNG for its cover|first the default/,
+  /^(M4V|F4V|3G2)$|PlayStation|own brand|before the brands|time code|nineties|font|before its pictures|sizes, as browsers/,
+  /mirrored$|other way|upside down|pixels, turned by 180|^(MOV|3GP) turned|^(WebM|AVI|TS|OGV) with wide|Super Video|M2TS/,
+  /^(MP4|3GP|AVI|FLV) with H\.264|^(AVI|3GP) with H\.263|^TS with (HEVC|checksums)|^(MP4|TS) with MPEG-2$|^AVI with (Cinepak|DV|Windows)/,
+  /^(MP4|FLV) without sound|skeleton|WMV (of Windows Media 7|with MPEG-4)|^OGV with VP8|^MP4 with (VP9|AV1)|^MKV of two/,
+];
+const shown = knownVideos.filter(([name]) => !alike.some((names) => names.test(name)));
+
+test.concurrent.each(shown)('%s: its video and its poster have the shape of its record', async (...row) => {
+  const [, type, width, height, make] = row;
+  await using folder = await mkdtempDisposable(join(tmpdir(), 'known-videos-'));
+  const [path, video, poster] = ['media', 'video.mp4', 'poster.png'].map((name) => join(folder.path, name)) as [
+    string,
+    string,
+    string,
+  ];
+  await writeFile(path, await make());
+  const options = { maxPixels: 100_000_000, signal: AbortSignal.timeout(50_000) };
+  expect(await renderVideo({ path, type }, video, options)).toEqual({ outcome: 'made' });
+  expectShape(videoSize(await readFile(video)), within({ width, height }, fullHd));
+  expect(await pictureOfVideo({ path, type }, poster, { ...options, isWhole: true })).toMatchObject({ path: poster });
+  expectShape(pngSize(await readFile(poster)), { width, height });
+});
+
+// H.264 has even sides.
+function expectShape(size: Size | undefined, { width, height }: Size): void {
+  expect(Math.abs((size?.width ?? 0) - width), `${size?.width} wide, not ${width}`).toBeLessThanOrEqual(1);
+  expect(Math.abs((size?.height ?? 0) - height), `${size?.height} high, not ${height}`).toBeLessThanOrEqual(1);
+}
+
+function videoSize(video: Buffer): Size | undefined {
+  const [moov] = contentsOf(video, 'moov');
+  return moov && trackSize(moov, 'vide');
+}
+
+function pngSize(png: Buffer): Size {
+  return { width: png.readUInt32BE(16), height: png.readUInt32BE(20) };
+}

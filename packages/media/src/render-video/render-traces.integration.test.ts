@@ -1,0 +1,62 @@
+import sharp from 'sharp';
+import { expect, test } from 'vitest';
+import type { VideoType } from '../media-type.ts';
+import { picturesOf } from '../recipes.ts';
+import { mark, markedPhotos } from './marked-media.fixture.ts';
+import { markedVideo } from './marked-videos.fixture.ts';
+import { renderedPictures, videoMade } from './rendered.fixture.ts';
+
+// What the mark's container would be recognised by, were it kept with other words; `somewhere` stands in the EXIF of a
+// sample HEIC, `x264` in what the encoder notes.
+const traces = [mark, utf16(mark), 'Exif', 'adobe', 'xmpmeta', 'Photoshop', 'ICC_PROFILE', 'acsp', 'somewhere'];
+
+function utf16(text: string): Buffer {
+  return Buffer.from(text, 'utf16le');
+}
+
+async function expectNoTrace(name: string, picture: Buffer): Promise<void> {
+  for (const trace of traces) expect({ name, trace, at: picture.indexOf(trace) }).toEqual({ name, trace, at: -1 });
+  const metadata = await sharp(picture).metadata();
+  for (const kind of ['exif', 'icc', 'iptc', 'xmp', 'comments', 'orientation', 'tifftagPhotoshop'] as const) {
+    expect({ name, kind, found: metadata[kind] }).toEqual({ name, kind, found: undefined });
+  }
+}
+
+test.each(markedPhotos)('no picture of %s says anything of who took it, where or with what', async (_, type, photo) => {
+  const original = await photo();
+  expect(original.includes(mark)).toBe(true);
+  const { end, pictures } = await renderedPictures(type, original);
+  expect(end).toEqual({ outcome: 'made' });
+  expect(pictures.size).toBe(picturesOf(type).length);
+  for (const [name, picture] of pictures) await expectNoTrace(name, picture);
+});
+
+const types: readonly VideoType[] = ['mp4', 'mov', '3gp', 'mkv', 'ts', 'flv', 'mpg', 'webm', 'avi', 'ogv', 'wmv'];
+
+// Their pictures are, without being coded anew; those of a transport stream are too, but lie there in pieces.
+const copied: readonly VideoType[] = ['mp4', 'mov', '3gp', 'mkv', 'flv'];
+
+/** Bytes of the first slice that needs no other (ITU-T H.264 table 7-1: type 5). */
+function firstPicture(video: Buffer): Buffer {
+  const at = video.indexOf(Buffer.from([0x65, 0x88])) + 100;
+  return video.subarray(at, at + 100);
+}
+
+test.each(types)('neither does the video of a %s, nor any picture of it', async (type) => {
+  const original = await markedVideo(type);
+  const marks = [Buffer.from(mark), utf16(mark)].map((each) => timesIn(original, each));
+  expect(Math.max(...marks)).toBeGreaterThan(5);
+  const { video, tracks } = await videoMade(type, original);
+  expect(tracks.map(({ kind }) => kind)).toEqual(['video', 'sound']);
+  if (copied.includes(type)) expect(video.includes(firstPicture(original))).toBe(true);
+  for (const trace of [...traces, 'x264 - core', 'Lavf', 'Lavc5', 'chpl', 'text', 'keys', 'loci', 'GA94']) {
+    expect({ trace, at: video.indexOf(trace) }).toEqual({ trace, at: -1 });
+  }
+  const { pictures } = await renderedPictures(type, original);
+  expect(pictures.size).toBe(picturesOf(type).length);
+  for (const [name, picture] of pictures) await expectNoTrace(name, picture);
+});
+
+function timesIn(video: Buffer, mark: Buffer): number {
+  return video.toString('latin1').split(mark.toString('latin1')).length - 1;
+}

@@ -1,0 +1,150 @@
+import { made, sampleVideo } from '@echodrop/testkit/samples/sample-media';
+import sharp from 'sharp';
+import { expect, test } from 'vitest';
+import { sizeOnScreen } from '../video-layout/probe-video.ts';
+import { picturesMade, videoMade } from './rendered.fixture.ts';
+
+const small = { width: 160, height: 120 };
+const h264 = { codec: 'h264', pixelFormat: 'yuv420p' };
+const picture = ['-f', 'lavfi', '-i', 'testsrc2=size=160x120:rate=10:duration=1'];
+const tone = ['-f', 'lavfi', '-i', 'sine=duration=1'];
+const x264 = ['-c:v', 'libx264', '-preset', 'ultrafast', '-pix_fmt', 'yuv420p'];
+
+/** The bytes of the first slice of pictures, which only copying keeps. */
+function slices(video: Buffer): Buffer {
+  const at = video.lastIndexOf('mdat') + 2000;
+  return video.subarray(at, at + 200);
+}
+
+test.each(['mov', 'mp4', '3gp'] as const)(
+  'of a %s with H.264 and AAC has their bytes, and begins at once',
+  async (type) => {
+    const original = await made([...picture, ...tone, ...x264, '-c:a', 'aac', '-f', type]);
+    const { tracks, video } = await videoMade(type, original);
+    expect(tracks).toMatchObject([{ ...h264, ...small }, { codec: 'aac' }]);
+    expect(video.includes(slices(original))).toBe(true);
+    expect(video.indexOf('moov')).toBeLessThan(video.indexOf('mdat'));
+  },
+);
+
+test.each(['webm', 'mkv', 'avi', 'mpg', 'ts', 'ogv', 'flv', 'wmv'] as const)(
+  'of a %s is H.264 and AAC',
+  async (type) => {
+    const { tracks } = await videoMade(type, await sampleVideo(type, small));
+    expect(tracks).toMatchObject([
+      { ...h264, ...small },
+      { codec: 'aac', kind: 'sound' },
+    ]);
+  },
+);
+
+test('is coded anew at most as large as full HD', async () => {
+  const wide = await sampleVideo('avi', { width: 2560, height: 1440, seconds: 0.3 });
+  expect((await videoMade('avi', wide)).tracks).toMatchObject([{ width: 1920, height: 1080 }, {}]);
+  const tall = await sampleVideo('avi', { width: 1440, height: 2560, seconds: 0.3 });
+  expect((await videoMade('avi', tall)).tracks).toMatchObject([{ width: 1080, height: 1920 }, {}]);
+});
+
+test('has even sides', async () => {
+  const odd = await made([...picture, '-vf', 'scale=161:121', '-c:v', 'libvpx', '-pix_fmt', 'yuv420p', '-f', 'webm']);
+  expect((await videoMade('webm', odd)).tracks).toMatchObject([{ width: 162, height: 122 }]);
+});
+
+test.each([
+  ['copied', x264],
+  ['coded anew', ['-c:v', 'mpeg4']],
+])('that lies on its side is shown upright, %s', async (_, coding) => {
+  const lying = await made([...picture, ...coding, '-f', 'mp4']);
+  const { tracks } = await videoMade('mp4', turnedMp4(lying));
+  const [track] = tracks;
+  expect(track && sizeOnScreen(track)).toEqual({ width: 120, height: 160 });
+});
+
+// The matrix of the only track's header, a quarter turn (ISO/IEC 14496-12 section 8.3).
+function turnedMp4(video: Buffer): Buffer {
+  const turned = Buffer.from(video);
+  const matrixAt = turned.indexOf('tkhd') + 4 + 40;
+  [0, 0x10000, 0, -0x10000, 0, 0, 120 * 0x10000, 0, 0x40000000].forEach((number, n) => {
+    turned.writeInt32BE(number, matrixAt + n * 4);
+  });
+  return turned;
+}
+
+test.each([
+  ['10 bits', ['-c:v', 'libx264', '-preset', 'ultrafast', '-pix_fmt', 'yuv420p10le']],
+  ['4:4:4', ['-c:v', 'libx264', '-preset', 'ultrafast', '-pix_fmt', 'yuv444p']],
+  ['HEVC', ['-c:v', 'libx265', '-preset', 'ultrafast', '-x265-params', 'log-level=none']],
+])('of %s becomes 8 bits of 4:2:0', async (_, coding) => {
+  const { tracks } = await videoMade('mp4', await made([...picture, ...coding, '-f', 'mp4']));
+  expect(tracks).toMatchObject([h264]);
+});
+
+test('of high dynamic range has the colours of common screens, and so has its poster', async () => {
+  const pq = 'zscale=tin=bt709:pin=bt709:min=bt709:t=smpte2084:p=bt2020:m=bt2020nc:npl=203,format=yuv420p10le';
+  const x265 = 'log-level=none:colorprim=bt2020:transfer=smpte2084:colormatrix=bt2020nc';
+  const tags = ['-color_primaries', 'bt2020', '-color_trc', 'smpte2084', '-colorspace', 'bt2020nc'];
+  const grey = ['-f', 'lavfi', '-i', 'color=0x808080:size=160x120:rate=10:duration=1'];
+  const hdr = await made([...grey, '-vf', pq, '-c:v', 'libx265', '-x265-params', x265, ...tags, '-f', 'mp4']);
+  expect((await videoMade('mp4', hdr)).tracks).toMatchObject([{ ...h264, transfer: 'bt709' }]);
+  const { channels } = await sharp((await picturesMade('mp4', hdr))('large.jpg')).stats();
+  for (const { mean } of channels) expect(Math.abs(mean - 128)).toBeLessThan(25);
+});
+
+test('has no sound where there is none', async () => {
+  const { tracks } = await videoMade('webm', await sampleVideo('webm', { ...small, sound: false }));
+  expect(tracks).toMatchObject([{ codec: 'h264' }]);
+});
+
+test.each([
+  ['MP3 in mp4', 'mp4', ['-c:a', 'libmp3lame', '-f', 'mp4']],
+  ['PCM in mov', 'mov', ['-c:a', 'pcm_s16le', '-f', 'mov']],
+] as const)('with %s gets AAC, and keeps its pictures', async (_, type, coding) => {
+  const original = await made([...picture, ...tone, ...x264, ...coding]);
+  const { tracks, video } = await videoMade(type, original);
+  expect(tracks).toMatchObject([{ codec: 'h264' }, { codec: 'aac' }]);
+  expect(video.length).toBeGreaterThan(1000);
+});
+
+test('of several tracks has the default ones', async () => {
+  const other = ['-f', 'lavfi', '-i', 'testsrc2=size=320x240:rate=10:duration=1'];
+  const maps = ['-map', '0:v', '-map', '1:v', '-map', '2:a', '-map', '2:a'];
+  const chosen = ['-disposition:v:0', '0', '-disposition:v:1', 'default', '-disposition:a:0', '0'];
+  const video = await made([
+    ...[...picture, ...other, ...tone, ...maps, ...x264, '-c:a', 'aac'],
+    ...[...chosen, '-disposition:a:1', 'default', '-f', 'matroska'],
+  ]);
+  const { tracks } = await videoMade('mkv', video);
+  expect(tracks).toMatchObject([{ codec: 'h264', width: 320, height: 240 }, { codec: 'aac' }]);
+});
+
+test.each([
+  ['coded anew', ['-c:v', 'libvpx']],
+  ['copied', x264],
+])('whose sound nobody can decode is silent, %s', async (way, coding) => {
+  const video = await made([...picture, ...tone, ...coding, '-c:a', 'libopus', '-f', 'matroska']);
+  const odd = Buffer.from(video.toString('latin1').replaceAll('A_OPUS', 'A_OPXS'), 'latin1');
+  const { tracks, video: silent } = await videoMade('mkv', odd);
+  expect(tracks).toMatchObject([{ codec: 'h264' }]);
+  const someBytes = odd.subarray(-1600, -1500);
+  expect(silent.includes(someBytes)).toBe(way === 'copied');
+});
+
+test('cannot be made of a video that ends with its header', async () => {
+  const video = (await sampleVideo('mkv', small)).subarray(0, 700);
+  await expect(videoMade('mkv', video)).rejects.toThrow('broken');
+});
+
+test('that takes longer than it may is too costly: no breakdown, which would be tried again', async () => {
+  const video = await sampleVideo('avi', { width: 1280, height: 720, seconds: 8 });
+  const began = performance.now();
+  await expect(videoMade('avi', video, { seconds: 0.7 })).rejects.toThrow('timed_out');
+  expect(performance.now() - began).toBeLessThan(4000);
+});
+
+test('is given up when nobody waits any more', async () => {
+  const video = await sampleVideo('avi', { width: 1280, height: 720, seconds: 8 });
+  const stop = new AbortController();
+  const rendering = videoMade('avi', video, { signal: stop.signal });
+  setTimeout(() => stop.abort(new Error('enough')), 400);
+  await expect(rendering).rejects.toThrow('enough');
+});

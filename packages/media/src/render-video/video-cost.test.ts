@@ -1,0 +1,37 @@
+import { expect, test } from 'vitest';
+import type { Track } from '../video-layout/ffprobe.ts';
+import { videoCostSeconds } from './video-cost.ts';
+
+const phone: Track = {
+  ...{ index: 0, kind: 'video', isDefault: true, isCover: false, pixelAspect: 1, rotation: 0, transfer: 'bt709' },
+  ...{ codec: 'hevc', pixelFormat: 'yuv420p', width: 1920, height: 1080, frameRate: 30, seconds: 20 },
+};
+const cost = (differences: Partial<Track>) => videoCostSeconds({ ...phone, ...differences }, false);
+
+test('a short video of a phone costs less than two minutes, one of hours more', () => {
+  expect(cost({})).toBeLessThan(60);
+  expect(cost({ seconds: 2 * 60 * 60, width: 640, height: 360, pixelFormat: 'yuv420p10le' })).toBeGreaterThan(600);
+});
+
+test.each<[string, Partial<Track>]>([
+  ['plays longer', { seconds: 21 }],
+  ['has more frames', { frameRate: 60 }],
+  ['has larger frames', { width: 3840, height: 2160 }],
+  ['has samples of ten bits', { pixelFormat: 'yuv420p10le' }],
+  ['has a codec that costs more', { codec: 'av1' }],
+  ['has a high dynamic range', { transfer: 'smpte2084' }],
+])('a video that %s costs more', (_, differences) => {
+  expect(cost(differences)).toBeGreaterThan(cost({}));
+});
+
+test('what is copied costs little, however large it is', () => {
+  expect(videoCostSeconds({ ...phone, codec: 'h264', width: 3840, height: 2160, seconds: 600 }, true)).toBeLessThan(20);
+});
+
+test('without a frame rate the usual one is taken', () => {
+  expect(cost({ frameRate: 0 })).toBe(cost({}));
+});
+
+test('what does not say how long it plays has no estimate', () => {
+  expect(cost({ seconds: 0 })).toBe(0);
+});

@@ -1,0 +1,67 @@
+import { hostileFfprobe } from '@echodrop/testkit/hostile/hostile-ffprobe';
+import { afterEach, expect, test } from 'vitest';
+import { runFfmpeg } from './ffmpeg.ts';
+import { setSandboxMode } from './sandbox.ts';
+
+// A shell script starts other programs, which no tool may in the sandbox.
+setSandboxMode('limits-only');
+
+const path = process.env.PATH;
+afterEach(() => {
+  process.env.PATH = path;
+});
+
+const limits = { cpuSeconds: 1, addressBytes: 2 ** 30, fileBytes: 2 ** 20, maxPixels: 1e8 };
+const run = (ms: number, seconds = 20) =>
+  runFfmpeg({ input: [], output: [] }, { ...limits, seconds }, AbortSignal.timeout(ms));
+
+test.each([
+  [
+    'hangs',
+    'trap "" TERM\nwhile :; do sleep 600; done',
+    { name: 'ToolStopped', message: expect.stringMatching(/2000 ms/) },
+    2,
+  ],
+  ['spins', 'while :; do :; done', 'too_costly'],
+  ['writes more than it may', 'exec dd if=/dev/zero of="$folder/video" bs=1M count=50', 'too_costly'],
+  ['prints for ever', 'exec yes', 'too_costly'],
+  ['forks and crashes', '(. "$count"; sleep 600) &\nsleep 0.2\nkill -SEGV $$', 'broken'],
+  ['sees a secret of ours', 'test -z "$S3_SECRET_KEY"', 'done'],
+])(
+  'an ffmpeg that %s ends within its limits, and nothing of it is left',
+  async (_, script, expected, seconds?: number) => {
+    await using ffmpeg = await hostileFfprobe(script, 'ffmpeg');
+    process.env.PATH = ffmpeg.path;
+    process.env.S3_SECRET_KEY = 'a secret';
+    expect(await run(30_000, seconds).catch((error: Error) => error)).toEqual(
+      typeof expected === 'string' ? expected : expect.objectContaining(expected),
+    );
+    delete process.env.S3_SECRET_KEY;
+    expect(await ffmpeg.started()).toBeGreaterThan(0);
+    await ffmpeg.allEnded(2000);
+  },
+);
+
+test('an ffmpeg that reaches its limit of processor time, or is stopped, says so', async () => {
+  const work = { input: ['-f', 'lavfi', '-i', 'testsrc2=size=hd1080'], output: ['-f', 'null', '-'] };
+  const signal = AbortSignal.timeout(30_000);
+  expect(await runFfmpeg(work, { ...limits, seconds: 20 }, signal)).toBe('timed_out');
+  await using ffmpeg = await hostileFfprobe('exit 255', 'ffmpeg');
+  process.env.PATH = ffmpeg.path;
+  expect(await runFfmpeg(work, { ...limits, seconds: 20 }, signal)).toBe('timed_out');
+});
+
+test('an ffmpeg whose video nobody wants any more is killed', async () => {
+  await using ffmpeg = await hostileFfprobe('sleep 600', 'ffmpeg');
+  process.env.PATH = ffmpeg.path;
+  await expect(run(300)).rejects.toThrow(/timeout/);
+  await ffmpeg.allEnded(2000);
+});
+
+test('once an ffmpeg is killed, none of its group runs any more', async () => {
+  const child = '(. "$count"; exec dd if=/dev/zero of=/dev/null bs=64M) > /dev/null 2>&1 &';
+  await using ffmpeg = await hostileFfprobe(`${child}\n${child}\n${child}\n${child}\nwait`, 'ffmpeg');
+  process.env.PATH = ffmpeg.path;
+  await expect(run(500)).rejects.toThrow(/timeout/);
+  await ffmpeg.allEnded(0);
+});

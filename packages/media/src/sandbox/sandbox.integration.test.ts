@@ -1,0 +1,226 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { link, mkdir, mkdtempDisposable, open, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { execa } from 'execa';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { pictureRecipes } from '../recipes.ts';
+import { makePictures } from '../render-picture/picture-process.ts';
+import { pictureOfBitmap, pictureOfVideo } from '../render-picture/still-picture.ts';
+import { renderVideo } from '../render-video/render-video.ts';
+import { type Track, videoTracks } from '../video-layout/ffprobe.ts';
+import { hasInterlacedFrames } from '../video-layout/interlaced.ts';
+import { boundedEnd } from './bounded-process.ts';
+import { canHijack, type HijackedTool, hijackedTool } from './hijacked-tool.fixture.ts';
+import { sandboxFault, sandboxModes, setSandboxMode, startInSandbox } from './sandbox.ts';
+import { collectOutput } from './tool-answer.ts';
+
+const limits = {
+  seconds: 10,
+  cpuSeconds: 5,
+  addressBytes: 1024 ** 3,
+  dataBytes: 512 * 1024 ** 2,
+  fileBytes: 512 * 1024,
+};
+const bounds = { deadlineMs: 10_000, mostOutputBytes: 64 * 1024, signal: new AbortController().signal };
+
+afterEach(() => setSandboxMode('full'));
+
+async function run(tool: readonly [string, ...string[]], files = {}) {
+  const child = startInSandbox(tool, limits, files);
+  const printed = collectOutput(child);
+  const end = await boundedEnd(child, bounds);
+  return { end, ...printed() };
+}
+
+const wanted = ['1 read its input', '1 write into its job folder'];
+
+test.runIf(canHijack)('a hijacked tool reaches its input and its job folder, and nothing else', async () => {
+  await using hijacked = await hijackedTool();
+  const { program, folder } = hijacked;
+  const files = { reads: [join(folder, 'in')], writes: [join(folder, 'job')] };
+  const { end, stdout, stderr } = await run([program], files);
+  expect({ end, stderr, done: stdout.trim().split('\n') }).toEqual({
+    end: 'broken',
+    stderr: '',
+    done: ['begun', ...wanted],
+  });
+  expect(await readFile(join(folder, 'secret'), 'utf8')).toBe('secret');
+  expect(await readdir(join(folder, 'job'))).toEqual(['made']);
+});
+
+const launcher = join(import.meta.dirname, 'sandbox');
+const launched = (mode: string, ...tool: string[]) => launchedBy(`${process.pid}`, mode, ...tool);
+const launchedBy = (parent: string, mode: string, ...tool: string[]) => [
+  mode,
+  parent,
+  ...'20 5 1000000000 1000000000 0 0'.split(' '),
+  '--',
+  ...tool,
+];
+
+test.runIf(canHijack)('a hijacked tool gets no file that its worker has open', async () => {
+  await using hijacked = await hijackedTool();
+  await using secret = await open(join(hijacked.folder, 'secret'));
+  const startedIn = async (mode: string) => {
+    const child = spawn(launcher, launched(mode, hijacked.program, '-'), {
+      stdio: ['ignore', 'pipe', 2, 'ignore', secret.fd],
+    });
+    const printed = collectOutput(child);
+    await once(child, 'close');
+    return printed().stdout;
+  };
+  expect(await startedIn('full')).toBe('begun\n');
+  expect(await startedIn('limits-only')).toContain('1 use a file that its worker has open');
+});
+
+const signal = AbortSignal.timeout(60_000);
+const track: Track = {
+  ...{ index: 0, kind: 'video', codec: 'h264', pixelFormat: 'yuv420p', transfer: '', rotation: 0 },
+  ...{ width: 64, height: 48, pixelAspect: 1, isDefault: true, isCover: false, frameRate: 25, seconds: 1 },
+};
+const probing = { maxPixels: 1e8, signal };
+
+/** Every call that runs a media tool, and what it answers if the tool fails, and if it printed what it could do. */
+const places: readonly [string, (path: string, out: string) => Promise<unknown>, failed: unknown, escaped: unknown][] =
+  [
+    ['ffprobe, for tracks', (path) => videoTracks(path, 'mkv', signal), 'broken', 'too_costly'],
+    [
+      'ffprobe, for interlaced frames',
+      (path) => hasInterlacedFrames({ path, type: 'mkv', track }, probing),
+      false,
+      true,
+    ],
+    [
+      'ffmpeg, for a video',
+      (path, out) => renderVideo({ path, type: 'avi', tracks: [track] }, join(out, 'video.mp4'), probing),
+      { outcome: 'unsupported', why: 'broken' },
+      { outcome: 'unsupported', why: 'too_costly' },
+    ],
+    [
+      'ffmpeg, for a poster',
+      (path, out) =>
+        pictureOfVideo({ path, type: 'avi', tracks: [track] }, join(out, 's.png'), { ...probing, isWhole: true }),
+      'broken',
+      'too_costly',
+    ],
+    ['ffmpeg, for a BMP', (path, out) => pictureOfBitmap(path, join(out, 's.png'), probing), 'broken', 'too_costly'],
+    [
+      'sharp and libheif, for pictures',
+      (path, out) => {
+        const pictures = [{ recipe: pictureRecipes.mini, path: join(out, 'mini.jpg') }];
+        return makePictures({ source: { path, type: 'heic' }, pictures, maxPixels: 1e8 }, signal);
+      },
+      { outcome: 'unsupported', why: 'broken' },
+      { outcome: 'unsupported', why: 'too_costly' },
+    ],
+  ];
+
+describe.runIf(canHijack)('a hijacked tool in place of', () => {
+  let hijacked: HijackedTool;
+  const { PATH } = process.env;
+  const { execPath } = process;
+
+  beforeAll(async () => {
+    hijacked = await hijackedTool();
+    await writeFile(join(hijacked.folder, 'in/other'), 'media');
+    for (const name of ['ffprobe', 'ffmpeg']) await link(hijacked.program, join(hijacked.folder, name));
+    process.env.PATH = `${hijacked.folder}:${PATH}`;
+    process.execPath = hijacked.program;
+  });
+
+  afterAll(async () => {
+    Object.assign(process.env, { PATH });
+    process.execPath = execPath;
+    await hijacked[Symbol.asyncDispose]();
+  });
+
+  test.each(places)('%s gets nothing', async (_name, use, failed) => {
+    expect(await use(join(hijacked.folder, 'in/other'), join(hijacked.folder, 'job'))).toEqual(failed);
+  });
+
+  // So that the test above can fail.
+  test.each(places)('%s would show if it got anything', async (_name, use, _failed, escaped) => {
+    setSandboxMode('limits-only');
+    expect(await use(join(hijacked.folder, 'in/other'), join(hijacked.folder, 'job'))).toEqual(escaped);
+  });
+});
+
+test('a tool has the limits that were given, no environment and no new privileges', async () => {
+  process.env.S3_SECRET_KEY = 'a secret';
+  setSandboxMode('limits-only');
+  const said =
+    'ulimit -t; ulimit -Ht; ulimit -v; ulimit -d; ulimit -n; ulimit -c; ulimit -f; grep NoNewPrivs /proc/self/status; env';
+  const { stdout } = await run(['sh', '-c', said]);
+  delete process.env.S3_SECRET_KEY;
+  const [seconds, ...others] = stdout.split(/\s+/);
+  expect([seconds, ...others.slice(0, 8)]).toEqual([
+    '5',
+    '10',
+    '1048576',
+    '524288',
+    '64',
+    '0',
+    '1024',
+    'NoNewPrivs:',
+    '1',
+  ]);
+  expect(stdout).not.toContain('a secret');
+});
+
+test.runIf(canHijack && process.arch === 'x64')('a tool that makes a 32-bit system call is killed', async () => {
+  await using hijacked = await hijackedTool();
+  const { program } = hijacked;
+  const killedIn = async (mode: string) => {
+    const child = spawn(launcher, launched(mode, program, 'call32'), { stdio: 'ignore' });
+    return (await once(child, 'exit')) as [number | null, string | null];
+  };
+  expect(await killedIn('full')).toEqual([null, 'SIGSYS']);
+  expect(await killedIn('limits-only')).toEqual([0, null]);
+});
+
+test('a tool is killed in time if nobody else does so', async () => {
+  setSandboxMode('limits-only');
+  const child = startInSandbox(['sleep', '60'], { ...limits, seconds: -1 }, {});
+  expect(await once(child, 'exit')).toEqual([null, 'SIGALRM']);
+});
+
+test.each(sandboxModes)('%s: a tool dies with the worker that started it', async (mode) => {
+  const [, , ...rest] = launched(mode, 'sleep', '60');
+  const worker = spawn('sh', ['-c', `"$0" ${mode} $$ "$@" & echo $!; wait`, launcher, ...rest]);
+  const [tool] = await once(worker.stdout, 'data');
+  const nameOfTool = () => readFile(`/proc/${String(tool).trim()}/comm`, 'utf8');
+  await expect.poll(nameOfTool, { timeout: 5000 }).toBe('sleep\n');
+  worker.kill('SIGKILL');
+  // Its output is closed once the tool has ended too.
+  await once(worker, 'close', { signal: AbortSignal.timeout(5000) });
+});
+
+test('a tool does not start if the worker that started it has ended', async () => {
+  const { stderr } = await execa(launcher, launchedBy('1', 'full', 'true'), { reject: false });
+  expect(stderr).toBe('sandbox: the process that started it has ended');
+});
+
+test('a tool that writes files without end is stopped', async () => {
+  // A script starts other programs.
+  setSandboxMode('limits-only');
+  await using hijacked = await mkdtempDisposable(join(tmpdir(), 'sandbox-test-'));
+  const { path: folder } = hijacked;
+  const stoppedAt = async (script: string) => {
+    const child = startInSandbox(['sh', '-c', script], limits, { writes: [folder] });
+    return boundedEnd(child, { ...bounds, output: { folder, maxBytes: 4 * limits.fileBytes } });
+  };
+  expect(await stoppedAt(`i=0; while :; do : >${folder}/$i; i=$((i+1)); done`)).toBe('too_costly');
+  await rm(folder, { recursive: true });
+  await mkdir(folder);
+  expect(
+    await stoppedAt(`for i in 1 2 3 4 5 6 7 8; do head -c ${limits.fileBytes} /dev/zero >${folder}/$i; done; sleep 60`),
+  ).toBe('too_costly');
+});
+
+test('what this machine lacks is named', async () => {
+  expect(await sandboxFault()).toBeUndefined();
+  const { stderr, exitCode } = await execa(launcher, launched('full', 'no-such-tool'), { reject: false });
+  expect({ stderr, exitCode }).toEqual({ stderr: 'sandbox: no-such-tool is not in PATH', exitCode: 125 });
+});

@@ -1,0 +1,107 @@
+import {
+  appendFile,
+  link,
+  mkdir,
+  mkdtempDisposable,
+  open,
+  rename,
+  rm,
+  symlink,
+  truncate,
+  writeFile,
+} from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { buffer } from 'node:stream/consumers';
+import { samplePhoto } from '@echodrop/testkit/samples/sample-media';
+import { execa } from 'execa';
+import { beforeAll, expect, test } from 'vitest';
+import { ToolFailed } from './bounded-process.ts';
+import { maxOutputBytes, openToolOutput } from './tool-output.ts';
+
+let jpeg: Buffer;
+let png: Buffer;
+beforeAll(async () => {
+  jpeg = await samplePhoto('jpg', { width: 800, height: 600 });
+  png = await samplePhoto('png', { width: 32, height: 24 });
+});
+
+async function openOutput(leave: (path: string, folder: string) => Promise<unknown>) {
+  await using root = await mkdtempDisposable(join(tmpdir(), 'tool-output-'));
+  const folder = join(root.path, 'job');
+  await mkdir(folder);
+  await leave(join(folder, 'large.jpg'), folder);
+  await using output = await openToolOutput(join(folder, 'large.jpg'), 'jpg');
+  return await buffer(output.stream());
+}
+
+const sparse = (bytes: number) => async (path: string) => {
+  await writeFile(path, jpeg);
+  await truncate(path, bytes);
+};
+
+test.each<[string, string, (path: string, folder: string) => Promise<unknown>]>([
+  ['nothing', 'missing', async () => undefined],
+  ['a symbolic link to a secret', 'link', (path) => symlink('/proc/self/environ', path)],
+  [
+    'a symbolic link to a picture beside it',
+    'link',
+    async (path, folder) => {
+      await writeFile(join(folder, 'other.jpg'), jpeg);
+      await symlink('other.jpg', path);
+    },
+  ],
+  [
+    'a hard link',
+    'link',
+    async (path, folder) => {
+      await writeFile(join(folder, 'other.jpg'), jpeg);
+      await link(join(folder, 'other.jpg'), path);
+    },
+  ],
+  [
+    'a link in the place of the job folder',
+    'link',
+    async (path, folder) => {
+      await writeFile(path, jpeg);
+      await rename(folder, `${folder}-moved`);
+      await symlink(`${folder}-moved`, folder);
+    },
+  ],
+  ['a FIFO', 'not_a_file', (path) => execa('mkfifo', [path])],
+  ['a folder', 'not_a_file', (path) => mkdir(path)],
+  ['a sparse file of 1 TiB', 'too_large', sparse(1024 ** 4)],
+  ['one byte more than a picture may have', 'too_large', sparse(maxOutputBytes.picture + 1)],
+  ['another format', 'wrong_format', (path) => writeFile(path, png)],
+  ['an empty file', 'wrong_format', (path) => writeFile(path, '')],
+])('%s is refused in the place of a JPEG', async (_, fault, leave) => {
+  await expect(openOutput(leave)).rejects.toMatchObject({ name: 'OutputRefused', file: 'large.jpg', fault });
+});
+
+test('a job folder that is gone is a failure of ours', async () => {
+  await expect(openOutput((_, folder) => rm(folder, { recursive: true }))).rejects.toThrow(ToolFailed);
+});
+
+test('a JPEG is read as it is', async () => {
+  expect(jpeg.length).toBeGreaterThan(16 * 1024);
+  expect(await openOutput((path) => writeFile(path, jpeg))).toEqual(jpeg);
+});
+
+test.each<[string, (path: string) => Promise<void>]>([
+  ['grown', (path) => appendFile(path, 'more')],
+  ['been cut', (path) => truncate(path, 20_000)],
+  [
+    'been overwritten',
+    async (path) => {
+      await using file = await open(path, 'r+');
+      await file.write(Buffer.alloc(100), 0, 100, 20_000);
+    },
+  ],
+])('a file that has %s after it was checked fails before its end', async (_, change) => {
+  await using folder = await mkdtempDisposable(join(tmpdir(), 'tool-output-'));
+  const path = join(folder.path, 'large.jpg');
+  await writeFile(path, jpeg);
+  await using output = await openToolOutput(path, 'jpg');
+  await change(path);
+  await expect(buffer(output.stream())).rejects.toMatchObject({ name: 'OutputRefused', fault: 'changed' });
+});

@@ -1,0 +1,133 @@
+import { constants } from 'node:fs';
+import { type FileHandle, open } from 'node:fs/promises';
+import { basename, dirname } from 'node:path';
+import { Readable } from 'node:stream';
+import { SourceReader } from '../input/source-reader.ts';
+import { isPhoto, type MediaType, mediaTypeOf } from '../media-type.ts';
+import { ToolFailed } from './bounded-process.ts';
+
+const GiB = 1024 ** 3;
+
+/** The largest file that a tool may write. */
+export const maxOutputBytes = { picture: GiB, video: 2 * GiB };
+
+/** What all files of a job may take on the disk: a video, its pictures, and the stills that they are made of. */
+export const maxFolderBytes = 3 * GiB;
+
+export type OutputFault = 'missing' | 'not_a_file' | 'link' | 'too_large' | 'wrong_format' | 'changed';
+
+/** A tool that reported success left something else than the file that it was to write: it may be compromised. */
+export class OutputRefused extends Error {
+  override readonly name = 'OutputRefused';
+  /** The file's name in the job folder. */
+  readonly file: string;
+  readonly fault: OutputFault;
+
+  constructor(path: string, fault: OutputFault) {
+    super(`output of a media tool refused: ${basename(path)}: ${fault}`);
+    this.file = basename(path);
+    this.fault = fault;
+  }
+}
+
+const headBytes = 16 * 1024;
+const chunkBytes = 256 * 1024;
+
+/** A checked file that a tool wrote. All reads use the handle that was checked. */
+export class ToolOutput implements AsyncDisposable {
+  readonly size: number;
+  readonly #path: string;
+  readonly #file: FileHandle;
+  readonly #head: Buffer;
+  readonly #changedAt: bigint;
+
+  constructor(path: string, file: FileHandle, checked: { size: number; head: Buffer; changedAt: bigint }) {
+    this.#path = path;
+    this.#file = file;
+    this.size = checked.size;
+    this.#head = checked.head;
+    this.#changedAt = checked.changedAt;
+  }
+
+  /** Streams the checked number of bytes, starting with the ones that were checked. Fails with OutputRefused if the file has changed since. */
+  stream(): Readable {
+    return Readable.from(this.#bytes(), { objectMode: false });
+  }
+
+  /** Reads parts of the file. */
+  reader(): SourceReader {
+    const read = (offset: number, length: number) => readAt(this.#file, offset, length);
+    return new SourceReader({ size: this.size, head: this.#head, read }, new AbortController().signal);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#file.close();
+  }
+
+  async *#bytes(): AsyncGenerator<Buffer> {
+    yield this.#head;
+    for (let at = this.#head.length; at < this.size; ) {
+      const bytes = await readAt(this.#file, at, Math.min(chunkBytes, this.size - at));
+      if (bytes.length === 0) throw new OutputRefused(this.#path, 'changed');
+      at += bytes.length;
+      yield bytes;
+    }
+    const { ctimeNs } = await this.#file.stat({ bigint: true });
+    if (ctimeNs !== this.#changedAt) throw new OutputRefused(this.#path, 'changed');
+  }
+}
+
+/**
+ * Opens the file of this type that a tool wrote at `path`, directly in its job folder. Call it after the tool has ended.
+ * @throws OutputRefused if it is missing, no regular file, a symbolic or hard link, too large or of another format; ToolFailed if the folder is gone
+ */
+export async function openToolOutput(path: string, type: MediaType): Promise<ToolOutput> {
+  const refuse = (fault: OutputFault): never => {
+    throw new OutputRefused(path, fault);
+  };
+  const file = await openWithoutLinks(path).catch((error: NodeJS.ErrnoException) => refuse(faultOf(error)));
+  try {
+    const stats = await file.stat({ bigint: true });
+    if (!stats.isFile()) refuse('not_a_file');
+    if (stats.nlink !== 1n) refuse('link');
+    if (stats.size > maxOutputBytes[isPhoto(type) ? 'picture' : 'video']) refuse('too_large');
+    const size = Number(stats.size);
+    const head = await readAt(file, 0, Math.min(size, headBytes));
+    if (mediaTypeOf(head) !== type) refuse('wrong_format');
+    return new ToolOutput(path, file, { size, head, changedAt: stats.ctimeNs });
+  } catch (error) {
+    await file.close();
+    throw error;
+  }
+}
+
+const { O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK, O_RDONLY } = constants;
+
+// By way of the folder's handle: Node has no openat, and a tool may have replaced the folder by a link.
+async function openWithoutLinks(path: string): Promise<FileHandle> {
+  await using folder = await open(dirname(path), O_RDONLY | O_DIRECTORY | O_NOFOLLOW).catch((cause) => {
+    throw cause.code === 'ENOENT' ? new ToolFailed('the job folder is gone', { cause }) : cause;
+  });
+  return await open(`/proc/self/fd/${folder.fd}/${basename(path)}`, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+}
+
+function faultOf(error: NodeJS.ErrnoException): OutputFault {
+  switch (error.code) {
+    case 'ENOENT':
+      return 'missing';
+    case 'ELOOP':
+    case 'ENOTDIR':
+      return 'link';
+    // A socket; a file that its tool has made unreadable.
+    case 'ENXIO':
+    case 'EACCES':
+      return 'not_a_file';
+    default:
+      throw error;
+  }
+}
+
+async function readAt(file: FileHandle, offset: number, length: number): Promise<Buffer> {
+  const { buffer, bytesRead } = await file.read(Buffer.alloc(length), 0, length, offset);
+  return buffer.subarray(0, bytesRead);
+}

@@ -1,0 +1,142 @@
+import { readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type HostileFfprobe, hostileFfprobe } from '@echodrop/testkit/hostile/hostile-ffprobe';
+import { afterEach, describe, expect, test } from 'vitest';
+import { setSandboxMode } from '../sandbox/sandbox.ts';
+import { videoTracks } from './ffprobe.ts';
+
+// A shell script starts other programs, which no tool may in the sandbox.
+setSandboxMode('limits-only');
+
+const path = process.env.PATH;
+let ffprobe: HostileFfprobe;
+
+afterEach(async () => {
+  process.env.PATH = path;
+  await ffprobe[Symbol.asyncDispose]();
+});
+
+async function ffprobeIs(script: string): Promise<void> {
+  ffprobe = await hostileFfprobe(script);
+  await writeFile(join(ffprobe.folder, 'answer'), '{"streams":[{"index":0,"width":7}]}');
+  process.env.PATH = ffprobe.path;
+}
+
+const look = (ms: number) => videoTracks('/dev/null', 'mp4', AbortSignal.timeout(ms));
+
+async function expectNobodyLeft(started: number): Promise<void> {
+  expect(await ffprobe.started()).toBe(started);
+  await ffprobe.allEnded(2000);
+}
+
+describe('an ffprobe that', () => {
+  test('hangs is killed when nobody waits any more', async () => {
+    await ffprobeIs('sleep 600');
+    await expect(look(500)).rejects.toThrow(/timeout/);
+    await expectNobodyLeft(1);
+  });
+
+  test('hangs and does not listen is killed after ten seconds', async () => {
+    await ffprobeIs('trap "" TERM HUP INT QUIT XCPU\nwhile :; do sleep 600; done');
+    const before = performance.now();
+    await expect(look(60_000)).rejects.toThrow('was not done after 10000 ms');
+    expect(performance.now() - before).toBeLessThan(11_500);
+    await expectNobodyLeft(1);
+  });
+
+  test('forks, and forks again, leaves nobody', async () => {
+    await ffprobeIs(
+      '(. "$count"; trap "" TERM HUP INT; sleep 600) &\n(. "$count"; (. "$count"; sleep 600) & sleep 600) &\nwait',
+    );
+    await expect(look(500)).rejects.toThrow(/timeout/);
+    await expectNobodyLeft(4);
+  });
+
+  test('forks on and on is bounded in time, and leaves nobody', async () => {
+    await ffprobeIs(
+      'for n in 1 2 3 4; do for m in 1 2 3 4 5 6 7 8; do (. "$count"; while :; do :; done) & done; done\nwait',
+    );
+    await expect(look(2000)).rejects.toThrow(/timeout/);
+    await ffprobe.allEnded(2000);
+  });
+
+  test('ends well and leaves a child behind is done, and the child with it', async () => {
+    await ffprobeIs('(. "$count"; sleep 600) &\nsleep 0.3\ncat "$folder/answer"');
+    expect(await look(5000)).toMatchObject([{ width: 7 }]);
+    await expectNobodyLeft(2);
+  });
+
+  test('prints for ever is stopped at once', async () => {
+    await ffprobeIs('exec yes "[STREAM]"');
+    expect(await look(9000)).toBe('too_costly');
+    await expectNobodyLeft(1);
+  });
+
+  test('complains for ever is stopped at once', async () => {
+    await ffprobeIs('exec yes >&2');
+    expect(await look(9000)).toBe('too_costly');
+    await expectNobodyLeft(1);
+  });
+
+  test('spins is stopped after three seconds of processor time', async () => {
+    await ffprobeIs('while :; do :; done');
+    expect(await look(30_000)).toBe('too_costly');
+    await expectNobodyLeft(1);
+  });
+
+  test('eats memory fails', async () => {
+    await ffprobeIs('exec tail /dev/zero');
+    expect(await look(9000)).toBe('broken');
+    await expectNobodyLeft(1);
+  });
+
+  test('writes a file cannot', async () => {
+    await ffprobeIs('dd if=/dev/zero of="$folder/file" bs=1M count=100');
+    await look(9000).catch(() => undefined);
+    expect(await readFile(join(ffprobe.folder, 'file'), 'latin1')).toBe('');
+  });
+
+  test('looks into its environment finds nothing of ours', async () => {
+    process.env.S3_SECRET_KEY = 'a secret';
+    await ffprobeIs('test -z "$S3_SECRET_KEY" && cat "$folder/answer"');
+    expect(await look(9000)).toMatchObject([{ width: 7 }]);
+    delete process.env.S3_SECRET_KEY;
+  });
+
+  test('wants more privileges gets none', async () => {
+    await ffprobeIs('grep -q "NoNewPrivs:.1" /proc/self/status && cat "$folder/answer"');
+    expect(await look(9000)).toMatchObject([{ width: 7 }]);
+  });
+
+  test('crashes says that the video is broken', async () => {
+    await ffprobeIs('kill -SEGV $$');
+    expect(await look(9000)).toBe('broken');
+  });
+
+  test.each([
+    ['nothing', ''],
+    ['no JSON', '[STREAM]'],
+    ['JSON without tracks', 'null'],
+    ['another type in the place of a number', '{"streams":[{"index":0,"width":"7"}]}'],
+    ['a width that no picture has', '{"streams":[{"index":0,"width":1e300}]}'],
+    ['a negative height', '{"streams":[{"index":0,"height":-1}]}'],
+    ['more tracks than a video may have', `{"streams":[${Array(65).fill('{"index":0}')}]}`],
+    ['nested arrays up to its limit', '['.repeat(250_000)],
+  ])('answers with %s says that the video is broken', async (_, answer) => {
+    await ffprobeIs('cat "$folder/answer"');
+    await writeFile(join(ffprobe.folder, 'answer'), answer);
+    expect(await look(9000)).toBe('broken');
+  });
+
+  test('is killed by somebody is a breakdown', async () => {
+    await ffprobeIs('kill -KILL $$');
+    await expect(look(9000)).rejects.toMatchObject({ name: 'ToolStopped' });
+  });
+
+  test('is missing is a breakdown', async () => {
+    await ffprobeIs('');
+    await rm(join(ffprobe.folder, 'ffprobe'));
+    process.env.PATH = ffprobe.folder;
+    await expect(look(9000)).rejects.toMatchObject({ name: 'ToolFailed' });
+  });
+});

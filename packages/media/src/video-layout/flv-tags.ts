@@ -1,0 +1,36 @@
+import type { SourceReader } from '../input/source-reader.ts';
+
+/** A tag of Flash Video: from where to where, with the number that repeats its length behind it. */
+export interface FlvTag {
+  readonly offset: number;
+  readonly end: number;
+  /** Whether it holds a picture that needs no other. */
+  readonly isKeyframe: boolean;
+}
+
+const headerBytes = 11;
+export const repeatedLengthBytes = 4;
+const [sound, video, script] = [8, 9, 18];
+// Of H.264 some hold parameters and no picture.
+const [h264, pictures] = [7, 1];
+
+/**
+ * The tags of Flash Video, one after another, at most `limit` (Adobe's Video File Format Specification 10.1, annex E). It
+ * ends early where what is read is no tag.
+ */
+export async function* flvTags(reader: SourceReader, limit: number): AsyncGenerator<FlvTag> {
+  const header = await reader.at(0, 9);
+  if (header.length < 9) return;
+  let offset = header.readUInt32BE(5) + repeatedLengthBytes;
+  for (let n = 0; n < limit && offset < reader.size; n++) {
+    const tag = await reader.at(offset, headerBytes + 2);
+    if (tag.length < headerBytes + 2) return;
+    const type = tag.readUInt8(0);
+    if (type !== sound && type !== video && type !== script) return;
+    const [frame, kind] = [tag.readUInt8(headerBytes), tag.readUInt8(headerBytes + 1)];
+    const isPicture = type === video && ((frame & 0x0f) !== h264 || kind === pictures);
+    const end = offset + headerBytes + tag.readUIntBE(1, 3) + repeatedLengthBytes;
+    yield { offset, end, isKeyframe: isPicture && frame >> 4 === 1 };
+    offset = end;
+  }
+}

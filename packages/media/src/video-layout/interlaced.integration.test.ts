@@ -1,0 +1,57 @@
+import { mkdtempDisposable, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { made, sampleVideo, wovenVideo } from '@echodrop/testkit/samples/sample-media';
+import sharp from 'sharp';
+import { expect, test } from 'vitest';
+import type { VideoType } from '../media-type.ts';
+import { picturesMade, videoMade } from '../render-video/rendered.fixture.ts';
+
+const size = { width: 160, height: 120 };
+const said = ['-flags', '+ildct+ilme'];
+const x264 = ['-c:v', 'libx264', '-preset', 'ultrafast'];
+// What coding alone does to neighbouring lines, with room.
+const little = 3;
+const much = 25;
+
+test.each<[string, VideoType, readonly string[]]>([
+  ['H.264 in mp4', 'mp4', [...x264, '-f', 'mp4']],
+  ['H.264 in a transport stream', 'ts', [...x264, '-f', 'mpegts']],
+  ['H.264 in a Matroska file that says it is progressive', 'mkv', [...x264, '-f', 'matroska']],
+  ['MPEG-2', 'mpg', ['-c:v', 'mpeg2video', '-q:v', '2', '-f', 'vob']],
+  ['MPEG-4 in avi', 'avi', ['-c:v', 'mpeg4', '-q:v', '2', '-f', 'avi']],
+])('an interlaced video of %s is shown without combs, and so is its poster', async (_, type, coding) => {
+  const woven = await wovenVideo(...coding, ...said);
+  expect(await combs(woven)).toBeGreaterThan(much);
+  const { video, tracks } = await videoMade(type, woven);
+  expect(tracks).toMatchObject([{ codec: 'h264', ...size }]);
+  expect(await combs(video)).toBeLessThan(little);
+  const poster = (await picturesMade(type, woven))('large.jpg');
+  const { data, info } = await sharp(poster).greyscale().raw().toBuffer({ resolveWithObject: true });
+  expect(lineDifference(data, info.width)).toBeLessThan(little);
+});
+
+test('a picture that does not say that it is interlaced stays as it is', async () => {
+  const woven = await wovenVideo('-c:v', 'mpeg4', '-q:v', '2', '-f', 'avi');
+  expect(await combs((await videoMade('avi', woven)).video)).toBeGreaterThan(much);
+});
+
+test('a video of two lines has none to weave', async () => {
+  const flat = await sampleVideo('mkv', { width: 16, height: 2, seconds: 0.3, options: ['-c:v', 'ffv1'] });
+  expect((await videoMade('mkv', flat)).tracks).toMatchObject([{ width: 16, height: 2 }, {}]);
+});
+
+/** How much neighbouring lines differ in a frame from the middle of a video, of 255. */
+async function combs(video: Buffer): Promise<number> {
+  await using folder = await mkdtempDisposable(join(tmpdir(), 'combs-'));
+  const path = join(folder.path, 'video');
+  await writeFile(path, video);
+  const frame = ['-vf', 'select=eq(n\\,10)', '-frames:v', '1', '-pix_fmt', 'gray', '-f', 'rawvideo'];
+  return lineDifference(await made(['-i', path, ...frame]), size.width);
+}
+
+function lineDifference(grey: Buffer, width: number): number {
+  let sum = 0;
+  for (let at = width; at < grey.length; at++) sum += Math.abs((grey[at] ?? 0) - (grey[at - width] ?? 0));
+  return sum / (grey.length - width);
+}

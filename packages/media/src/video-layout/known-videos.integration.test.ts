@@ -1,0 +1,88 @@
+import { randomUUID } from 'node:crypto';
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { CountedSource } from '@echodrop/testkit/counted-source';
+import { processesStarted } from '@echodrop/testkit/processes-started';
+import { made } from '@echodrop/testkit/samples/sample-media';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { probeMedia } from '../probe.ts';
+import type { Probe } from '../probe-outcome.ts';
+import { knownVideos, picture, sound, video } from './known-videos.fixture.ts';
+
+const MiB = 1024 * 1024;
+// ffmpeg shows the larger of two videos and makes videos of narrow pixels taller; a header alone it cannot decode.
+const unlikeFfmpeg = /of two videos|narrow|half as wide|by its header/;
+// What stands before the pictures is stepped over, or read until there is a keyframe.
+const searched = /begun between keyframes|before its pictures|first picture has more/;
+
+test.each(knownVideos)('%s: %s, %i x %i', async (name, type, width, height, make) => {
+  const bytes = await make();
+  const source = new CountedSource(bytes);
+  expect(await seen(source)).toEqual({ outcome: 'media', kind: 'video', type, width, height });
+  expect(source.bytesRead).toBeLessThanOrEqual((searched.test(name) ? 3 : 1) * MiB + 64 * 1024);
+  if (!unlikeFfmpeg.test(name)) expect(await sizeDecoded(bytes)).toEqual({ width, height });
+});
+
+// biome-ignore format: a table, a row a line
+const refused: readonly (readonly [name: string, why: string, make: () => Promise<Buffer>])[] = [
+  ['sound alone in an MP4', 'no_picture', () => made([...sound(), '-c:a', 'aac', '-f', 'ipod'])],
+  ['sound alone in a MOV', 'no_picture', () => made([...sound(), '-c:a', 'alac', '-f', 'mov'])],
+  ['sound alone in a 3GP', 'no_picture', () => made([...sound(), '-c:a', 'aac', '-f', '3gp'])],
+  ['sound alone in a Matroska file', 'no_picture', () => made([...sound(), '-c:a', 'flac', '-f', 'matroska'])],
+  ['sound alone in a WebM', 'no_picture', () => made([...sound(), '-c:a', 'libopus', '-f', 'webm'])],
+  ['sound alone in an Ogg', 'no_picture', () => made([...sound(), '-c:a', 'libvorbis', '-f', 'ogg'])],
+  ['sound alone in a Windows Media file', 'no_picture', () => made([...sound(), '-c:a', 'wmav2', '-f', 'asf'])],
+  ['sound alone in an AVI', 'no_picture', () => made([...sound(), '-c:a', 'libmp3lame', '-f', 'avi'])],
+  ['sound alone in an FLV', 'no_picture', () => made([...sound(), '-c:a', 'libmp3lame', '-ar', '44100', '-f', 'flv'])],
+  ['sound alone in a transport stream', 'no_picture', () => made([...sound(), '-c:a', 'aac', '-f', 'mpegts'])],
+  ['sound with a cover', 'no_picture', () => soundWithCover('mjpeg', 'yuvj420p')],
+];
+
+test.each(refused)('%s is refused: %s', async (_, why, make) => {
+  expect(await seen(new CountedSource(await make()))).toEqual({ outcome: 'unsupported', why });
+});
+
+test('a video that was cut off is refused without a look of ffprobe, wherever its index is', async () => {
+  const cut = [await video('mp4'), await video('mp4', '-movflags', '+faststart')].map((bytes) =>
+    bytes.subarray(0, -100),
+  );
+  for (const bytes of cut) {
+    expect(await seen(new CountedSource(bytes), 0)).toEqual({ outcome: 'unsupported', why: 'broken' });
+  }
+});
+
+let scratchDir: string;
+let samplesDir: string;
+beforeAll(async () => {
+  scratchDir = await mkdtemp(join(tmpdir(), 'known-videos-'));
+  samplesDir = await mkdtemp(join(tmpdir(), 'known-videos-'));
+});
+afterAll(async () => {
+  expect(await readdir(scratchDir)).toEqual([]);
+  await Promise.all([scratchDir, samplesDir].map((directory) => rm(directory, { recursive: true })));
+});
+
+/** What the probe says, with so many looks of ffprobe. */
+async function seen(source: CountedSource, looks = 1): Promise<Probe> {
+  const options = { scratchDir, maxPixels: 100_000_000, signal: AbortSignal.timeout(15_000) };
+  const answer: Probe[] = [];
+  const processes = await processesStarted(async () => answer.push(await probeMedia(source, options)));
+  expect(processes.filter((program) => program.endsWith('/sandbox'))).toHaveLength(looks);
+  return answer[0] as Probe;
+}
+
+/** The size of the first frame that ffmpeg shows of the whole file: turned, and its pixels made square. */
+async function sizeDecoded(bytes: Buffer): Promise<{ width: number; height: number }> {
+  const path = join(samplesDir, randomUUID());
+  await writeFile(path, bytes);
+  const square = "scale=w='round(if(gt(sar,1),iw*sar,iw))':h='round(if(between(sar,0.001,0.999),ih/sar,ih))'";
+  const png = await made(['-i', path, '-map', '0:V:0', '-frames:v', '1', '-vf', square, '-c:v', 'png', '-f', 'image2']);
+  await rm(path);
+  return { width: png.readUInt32BE(16), height: png.readUInt32BE(20) };
+}
+
+function soundWithCover(codec: string, pixelFormat: string): Promise<Buffer> {
+  const coding = ['-frames:v', '1', '-c:a', 'aac', '-c:v', codec, '-pix_fmt', pixelFormat];
+  return made([...sound(), ...picture(160, 120), ...coding, '-disposition:v', 'attached_pic', '-f', 'mp4']);
+}

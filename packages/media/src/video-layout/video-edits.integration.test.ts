@@ -1,0 +1,138 @@
+import { mkdtempDisposable, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { isoBox } from '@echodrop/testkit/samples/sample-iso';
+import { made } from '@echodrop/testkit/samples/sample-media';
+import { execa } from 'execa';
+import { expect, test } from 'vitest';
+import { innerBoxes } from '../input/iso-boxes.ts';
+import { videoMade } from '../render-video/rendered.fixture.ts';
+import { hidesPictures } from './video-edits.ts';
+
+const rate = 10;
+// So that all times are milliseconds.
+const inMilliseconds = ['-video_track_timescale', '1000'];
+const picture = ['-f', 'lavfi', '-i', `testsrc2=size=160x120:rate=${rate}:duration=6`];
+const h264 = ['-c:v', 'libx264', '-g', '20', '-bf', '2', '-pix_fmt', 'yuv420p', ...inMilliseconds];
+const whole = () => made([...picture, ...h264, '-f', 'mp4']);
+
+type Edit = readonly [shownMs: number, fromMs: number];
+
+/** The video with another edit list in its first track; its pictures stand where they stood. */
+async function edited(video: Buffer, ...edits: readonly Edit[]): Promise<Buffer> {
+  const numbers = edits.flatMap(([shown, from]) => [shown, from, 0x10000]);
+  const list = Buffer.alloc(8 + 4 * numbers.length);
+  list.writeUInt32BE(edits.length, 4);
+  for (const [n, number] of numbers.entries()) list.writeInt32BE(number, 8 + 4 * n);
+  return rewritten(video, ['moov', 'trak', 'edts', 'elst'], list);
+}
+
+function rewritten(bytes: Buffer, [type, ...deeper]: readonly string[], content: Buffer): Buffer {
+  const all = [...innerBoxes(bytes, 0)];
+  const first = all.find((box) => box.type === type);
+  const boxes = all.map((box) => {
+    if (type === undefined || box !== first) return bytes.subarray(box.offset, box.end);
+    const inner = bytes.subarray(box.content, box.end);
+    return isoBox(type, deeper.length > 0 ? rewritten(inner, deeper, content) : content);
+  });
+  return Buffer.concat(boxes);
+}
+
+async function inFolder<T>(video: Buffer, use: (path: string) => Promise<T>): Promise<T> {
+  await using folder = await mkdtempDisposable(join(tmpdir(), 'video-edits-'));
+  const path = join(folder.path, 'video.mp4');
+  await writeFile(path, video);
+  return await use(path);
+}
+
+/** Every picture that a video holds, shown or not. */
+function picturesIn(video: Buffer): Promise<number> {
+  return inFolder(video, async (path) => {
+    const asked = ['-ignore_editlist', '1', '-select_streams', 'v', '-count_packets'];
+    const answer = ['-show_entries', 'stream=nb_read_packets', '-of', 'csv=print_section=0'];
+    return Number((await execa('ffprobe', ['-v', 'error', ...asked, ...answer, path])).stdout);
+  });
+}
+
+const withSound = () => made([...picture, '-f', 'lavfi', '-i', 'sine=duration=6', ...h264, '-f', 'mp4']);
+
+/** The last of its pictures lasts for ten times as long. */
+async function lastForLonger(): Promise<Buffer> {
+  const video = await whole();
+  const runs = Buffer.alloc(8 + 16);
+  const numbers = [2, 6 * rate - 1, 1000 / rate, 1, 10 * (1000 / rate)];
+  for (const [n, number] of numbers.entries()) runs.writeUInt32BE(number, 4 + 4 * n);
+  return rewritten(video, ['moov', 'trak', 'mdia', 'minf', 'stbl', 'stts'], runs);
+}
+
+/** As programs trim that copy all pictures from the last one that needs no other. */
+async function cutWithoutCoding(...cut: readonly string[]): Promise<Buffer> {
+  return inFolder(await whole(), (path) => made([...cut, '-i', path, '-c', 'copy', ...inMilliseconds, '-f', 'mp4']));
+}
+
+// With two pictures that may wait for later ones the first one is shown after two pictures' time.
+const firstMs = 2 * (1000 / rate);
+const pauses = (count: number) => Array.from({ length: count }, (): Edit => [10, -1]);
+const hiding: readonly [string, seconds: number, () => Promise<Buffer>][] = [
+  ['its beginning', 3, async () => edited(await whole(), [3000, firstMs + 3000])],
+  ['its end', 2, async () => edited(await whole(), [2000, firstMs])],
+  ['its end, after many a pause,', 2, async () => edited(await whole(), ...pauses(20), [2000, firstMs])],
+  ['both ends', 2, async () => edited(await whole(), [2000, firstMs + 1000])],
+  ['its middle', 2, async () => edited(await whole(), [1000, firstMs], [1000, firstMs + 4000])],
+  ['what stood before a cut without coding', 2, () => cutWithoutCoding('-ss', '3', '-t', '2')],
+];
+
+test.each(hiding)('a video whose edits cut away %s holds only what is shown', async (_, seconds, video) => {
+  const original = await video();
+  expect(await picturesIn(original)).toBeGreaterThan(seconds * rate + 5);
+  const pictures = await picturesIn((await videoMade('mp4', original)).video);
+  expect(Math.abs(pictures - seconds * rate)).toBeLessThanOrEqual(2);
+});
+
+const showingAll: readonly [string, () => Promise<Buffer>][] = [
+  ['has pictures that wait for later ones', whole],
+  ['has none', () => made([...picture, ...h264, '-bf', '0', '-f', 'mp4'])],
+  ['begins later than its sound', async () => edited(await whole(), [700, -1], [6000, firstMs])],
+  ['has edits that do not know of the wait', async () => edited(await whole(), [6000, 0])],
+  ['shows its last picture for longer', async () => edited(await lastForLonger(), [6000, firstMs])],
+  ['has edits that are a little short', async () => edited(await whole(), [5950, firstMs + 20])],
+  ['was cut at a picture that needs no other', () => cutWithoutCoding('-ss', '2')],
+  ['is in fragments', () => made([...picture, ...h264, '-movflags', 'frag_keyframe', '-f', 'mp4'])],
+  [
+    'is in fragments, told first',
+    () => made([...picture, ...h264, '-movflags', 'frag_keyframe+empty_moov', '-f', 'mp4']),
+  ],
+  ['is a MOV', () => made([...picture, ...h264, '-f', 'mov'])],
+];
+
+test.each(showingAll)('a video that %s hides nothing', async (_, video) => {
+  const bytes = await video();
+  expect(await inFolder(bytes, (path) => hidesPictures({ path, type: 'mp4', track: { index: 0 } }))).toBe(false);
+});
+
+test('of several tracks the one that is shown is asked', async () => {
+  const both = await made([...picture, ...picture, '-map', '0', '-map', '1', ...h264, '-f', 'mp4']);
+  const video = await edited(both, [2000, firstMs + 1000]);
+  const hides = (index: number) => inFolder(video, (path) => hidesPictures({ path, type: 'mp4', track: { index } }));
+  expect([await hides(0), await hides(1)]).toEqual([true, false]);
+});
+
+test.each<[string, Edit]>([
+  ['no time', [0, firstMs]],
+  ['what is behind the end', [2000, 60_000]],
+])('a video whose edits show %s has no rendition', async (_, edit) => {
+  await expect(videoMade('mp4', await edited(await withSound(), edit))).rejects.toThrow('broken');
+});
+
+test('edits that are cut off or make no sense are no reason to fail', async () => {
+  const video = await whole();
+  for (const type of ['elst', 'mdhd', 'mvhd', 'stts', 'ctts']) {
+    const at = video.indexOf(type);
+    for (const value of [0, 1, 0xff]) {
+      const broken = Buffer.from(video).fill(value, at + 4, at + 16);
+      await inFolder(broken, (path) =>
+        expect(hidesPictures({ path, type: 'mp4', track: { index: 0 } })).resolves.toBeTypeOf('boolean'),
+      );
+    }
+  }
+});

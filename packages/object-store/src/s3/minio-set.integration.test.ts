@@ -1,0 +1,49 @@
+import { randomBytes } from 'node:crypto';
+import { Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
+import { describeWithMinioSet } from '@echodrop/testkit/servers/describe-with-minio';
+import { waitUntil } from '@echodrop/testkit/wait-until';
+import { expect, test } from 'vitest';
+import { everyObject } from '../every-object.ts';
+import { partBytes } from '../part-memory.ts';
+import type { MinioObjectStore } from './minio-object-store.ts';
+import { minioStore } from './minio-store.fixture.ts';
+
+describeWithMinioSet('a MinIO of four nodes', (start) => {
+  test('of which one dies takes, gives, lists and claims by the others, and by that one too when it is back', async () => {
+    await using set = await start();
+    await using parts = new AsyncDisposableStack();
+    const [first, second, , last] = set.nodes.map((node) => parts.use(minioStore(node))) as [
+      MinioObjectStore,
+      MinioObjectStore,
+      MinioObjectStore,
+      MinioObjectStore,
+    ];
+    const bytes = randomBytes(2 * partBytes + 1);
+    // Nodes that have just come up, or missed one, may refuse writes for a moment (503 SlowDownWrite).
+    await waitUntil('the bucket', 30_000, () => first.ready().then(() => true));
+    const put = (store: MinioObjectStore, name: string) =>
+      store.put(`media/${name}`, Readable.from([bytes])).then(() => true);
+    await waitUntil('a first write', 30_000, () => put(first, 'before'));
+    await set.nodes[3]?.server.kill();
+    for (const store of [first, second]) await waitUntil('a write', 30_000, () => put(store, 'meanwhile'));
+    const claims = await Promise.all([first, second].map((store) => store.putIfAbsent('records/a', Buffer.from('{}'))));
+    expect(claims.sort()).toEqual(['created', 'exists']);
+    for (const key of ['media/before', 'media/meanwhile'])
+      expect((await bytesAt(second, key))?.equals(bytes)).toBe(true);
+    expect(await keysIn(second)).toEqual(['media/before', 'media/meanwhile']);
+    await set.nodes[3]?.server.restart();
+    // For a second or two it does not find what it already lists.
+    await waitUntil('its bytes', 30_000, async () => (await bytesAt(last, 'media/meanwhile'))?.equals(bytes) === true);
+    expect(await keysIn(last)).toEqual(['media/before', 'media/meanwhile']);
+  }, 90_000);
+});
+
+async function bytesAt(store: MinioObjectStore, key: string): Promise<Buffer | undefined> {
+  const reading = await store.read(key);
+  return reading && buffer(reading.body);
+}
+
+function keysIn(store: MinioObjectStore): Promise<string[]> {
+  return Array.fromAsync(everyObject(store, 'media/'), ({ key }) => key);
+}

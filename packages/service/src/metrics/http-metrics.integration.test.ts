@@ -1,0 +1,71 @@
+import { createServer, type RequestListener, request } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { waitUntil } from '@echodrop/testkit/wait-until';
+import { expect, test } from 'vitest';
+import { listen } from '../http-server.ts';
+import { observeRequests } from './http-metrics.ts';
+import { Metrics } from './metrics.ts';
+
+async function observed(answer: RequestListener, routeOf?: Parameters<typeof observeRequests>[2]) {
+  const metrics = new Metrics('test');
+  const server = createServer(answer);
+  observeRequests(server, metrics, routeOf);
+  const stopping = new AbortController().signal;
+  const listening = await listen(server, { host: '127.0.0.1', port: 0, stopping, graceSeconds: 0 });
+  return {
+    address: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    async counts(): Promise<Record<string, number>> {
+      const { text } = await metrics.exposition();
+      const lines = text.matchAll(/^echodrop_http_request_seconds_count\{service="test",(.*)\} (\d+)$/gm);
+      return Object.fromEntries([...lines].map(([, labels = '', count]) => [labels, Number(count)]));
+    },
+    [Symbol.asyncDispose]: () => listening[Symbol.asyncDispose](),
+  };
+}
+
+test('requests are told by route, method and status, and nothing of them that is not known', async () => {
+  await using server = await observed(
+    (_request, response) => response.writeHead(404).end(),
+    ({ url }) => ['/known'].find((path) => path === url),
+  );
+  for (const path of ['/known', '/known?a', '/unknown']) await fetch(`${server.address}${path}`);
+  await new Promise((resolve) => request(server.address, { method: 'PURGE' }, resolve).end());
+  await waitUntil('all four', 2000, async () => Object.values(await server.counts()).reduce((a, b) => a + b, 0) === 4);
+  expect(await server.counts()).toEqual({
+    'route="/known",method="GET",status="404"': 1,
+    'route="none",method="GET",status="404"': 2,
+    'route="none",method="other",status="404"': 1,
+  });
+});
+
+test("an Express route is its pattern, and a client that leaves before its answer is 'gone'", async () => {
+  const leaving = new AbortController();
+  await using server = await observed((request, response) => {
+    Object.assign(request, { route: { path: '/:id' } });
+    if (request.url === '/stays') response.end();
+    else leaving.abort();
+  });
+  await fetch(`${server.address}/stays`);
+  await expect(fetch(`${server.address}/goes`, { signal: leaving.signal })).rejects.toThrow();
+  await waitUntil('both', 2000, async () => Object.keys(await server.counts()).length === 2);
+  expect(await server.counts()).toEqual({
+    'route="/:id",method="GET",status="200"': 1,
+    'route="/:id",method="GET",status="gone"': 1,
+  });
+});
+
+test('an upload that waits for 100 Continue is one request', async () => {
+  const metrics = new Metrics('test');
+  const server = createServer();
+  const answer: RequestListener = (_request, response) => void response.writeHead(401).end();
+  server.on('request', answer).on('checkContinue', answer);
+  observeRequests(server, metrics, () => '/upload');
+  const stopping = new AbortController().signal;
+  await using _listening = await listen(server, { host: '127.0.0.1', port: 0, stopping, graceSeconds: 0 });
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => {
+    request({ port, method: 'POST', headers: { Expect: '100-continue' } }, resolve).flushHeaders();
+  });
+  const told = '{service="test",route="/upload",method="POST",status="401"} 1\n';
+  await waitUntil('its end', 2000, async () => (await metrics.exposition()).text.includes(told));
+});

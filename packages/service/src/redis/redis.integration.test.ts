@@ -1,0 +1,89 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { startRedis } from '@echodrop/testkit/servers/start-redis';
+import { waitUntil } from '@echodrop/testkit/wait-until';
+import { expect, test } from 'vitest';
+import { readSettings } from '../env.ts';
+import type { Log } from '../log.ts';
+import { Secret } from '../secret.ts';
+import {
+  cacheRedisSettings,
+  cacheRedisUrl,
+  connectRedis,
+  impatient,
+  patient,
+  queueRedisSettings,
+  queueRedisUrl,
+} from './redis.ts';
+
+/** A log that keeps its warnings. */
+function keptWarnings() {
+  const warnings: unknown[] = [];
+  return { warnings, log: { warn: (fields: unknown) => warnings.push(fields) } as unknown as Log };
+}
+
+async function msUntilRefused(asked: Promise<unknown>): Promise<number> {
+  const begin = performance.now();
+  await expect(asked).rejects.toThrow();
+  return performance.now() - begin;
+}
+
+test('an impatient connection refuses at once while Redis is down and in time while it hangs, and comes back by itself', async () => {
+  await using redis = await startRedis();
+  const { log, warnings } = keptWarnings();
+  await using connection = connectRedis(new Secret(redis.url), impatient, log);
+  const pongs = () => waitUntil('a pong', 5000, async () => (await connection.ping()) === 'PONG');
+  await pongs();
+  await redis.freeze();
+  expect(await msUntilRefused(connection.ping())).toBeLessThan(3000);
+  await redis.thaw();
+  await pongs();
+  expect(warnings).toEqual([]);
+  for (const outage of [1, 2]) {
+    await redis.kill();
+    await waitUntil('a warning', 2000, async () => warnings.length === outage);
+    expect(await msUntilRefused(connection.ping())).toBeLessThan(200);
+    // Some attempts later it has still been told once.
+    await sleep(500);
+    expect(warnings).toHaveLength(outage);
+    await redis.restart();
+    await pongs();
+  }
+});
+
+test('a patient connection waits for Redis and answers when it is there', async () => {
+  await using redis = await startRedis();
+  await redis.kill();
+  const { log } = keptWarnings();
+  await using connection = connectRedis(new Secret(redis.url), patient, log);
+  const answer = connection.ping();
+  await sleep(300);
+  await redis.restart();
+  expect(await answer).toBe('PONG');
+});
+
+test('what is waited for ends when the connection is disposed of', async () => {
+  await using redis = await startRedis();
+  await redis.kill();
+  const connection = connectRedis(new Secret(redis.url), patient, keptWarnings().log);
+  const answer = connection.ping();
+  await connection[Symbol.asyncDispose]();
+  await expect(answer).rejects.toThrow('Connection is closed');
+});
+
+test.each([
+  [{ REDIS_URL: 'redis://a' }, 'redis://a', 'redis://a'],
+  [{ QUEUE_REDIS_URL: 'redis://b', CACHE_REDIS_URL: 'rediss://c' }, 'redis://b', 'rediss://c'],
+  [{ REDIS_URL: 'redis://a', CACHE_REDIS_URL: 'redis://c' }, 'redis://a', 'redis://c'],
+])('%j: jobs and cache have their places', (env, queue, cache) => {
+  expect(queueRedisUrl(readSettings(queueRedisSettings, env)).reveal()).toBe(queue);
+  expect(cacheRedisUrl(readSettings(cacheRedisSettings, env)).reveal()).toBe(cache);
+});
+
+test.each([
+  [{}, 'is required where REDIS_URL is absent'],
+  [{ REDIS_URL: 'http://a' }, 'REDIS_URL must be a redis:// or rediss:// address'],
+  [{ REDIS_URL: 'redis+sentinel://a:1' }, "REDIS_URL must end with the master's name"],
+])('%j: a fault', (env, fault) => {
+  expect(() => readSettings(queueRedisSettings, env)).toThrow(fault);
+  expect(() => readSettings(cacheRedisSettings, env)).toThrow(fault);
+});

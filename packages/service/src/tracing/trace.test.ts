@@ -1,0 +1,89 @@
+import { EventEmitter, once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { trace } from '@opentelemetry/api';
+import { beforeAll, expect, test, vi } from 'vitest';
+import { readSettings } from '../env.ts';
+import { createLog } from '../log.ts';
+import { processSettings } from '../process-settings.ts';
+import { startTracing } from './start-tracing.ts';
+import { continued, inSpan, keepingTrace, traceOfLine, traceparent, traceRequests } from './trace.ts';
+
+const traceId = '0af7651916cd43dd8448eb211c80319c';
+const given = `00-${traceId}-b7ad6b7169203331-00`;
+
+beforeAll(async () => {
+  await startTracing('sample', readSettings(processSettings(0), {}), createLog('sample', 'silent'));
+});
+
+test('where nobody collects, a trace goes on all the same', async () => {
+  const seen = await continued(given, () =>
+    inSpan('ask', 'client', {}, async () => {
+      await new Promise((resolve) => setTimeout(resolve, 1));
+      return [traceparent(), traceOfLine()];
+    }),
+  );
+  expect(seen).toEqual([given, { trace_id: traceId }]);
+  expect([traceparent(), traceOfLine()]).toEqual([undefined, {}]);
+});
+
+test('where nobody collects, no span is made', async () => {
+  const begun = vi.spyOn(trace, 'getTracer');
+  expect(await continued(given, () => inSpan('ask', 'client', {}, async () => 'answer'))).toBe('answer');
+  expect(begun).not.toHaveBeenCalled();
+  begun.mockRestore();
+});
+
+test.each([
+  undefined,
+  '',
+  'undefined',
+  `${given}-more`,
+  given.replace('00-', '01-'),
+  given.replace(traceId, '0'.repeat(32)),
+  given.replace('b7ad6b7169203331', '0'.repeat(16)),
+  given.toUpperCase(),
+])('%s names no trace', (named) => {
+  continued(given, () => continued(named, () => expect(traceparent()).toBeUndefined()));
+});
+
+test('every request has a trace of its own, whatever it brings', async () => {
+  const traces: (string | undefined)[] = [];
+  const server = createServer(
+    traceRequests(async (_, response) => {
+      await new Promise((resolve) => setTimeout(resolve, 1));
+      traces.push(traceparent());
+      response.end();
+    }),
+  );
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  for (let n = 0; n < 2; n++) await fetch(`http://127.0.0.1:${port}/`, { headers: { traceparent: given } });
+  server.close();
+  for (const each of traces) expect(each).toMatch(/^00-[\da-f]{32}-[\da-f]{16}-00$/);
+  expect(new Set([...traces, given]).size).toBe(3);
+});
+
+test('a listener may keep the trace in which it was set', () => {
+  const events = new EventEmitter();
+  const heard: unknown[] = [];
+  continued(given, () => {
+    events.once('end', () => heard.push(traceOfLine()));
+    events.once(
+      'end',
+      keepingTrace(() => heard.push(traceOfLine())),
+    );
+  });
+  events.emit('end');
+  expect(heard).toEqual([{}, { trace_id: traceId }]);
+});
+
+test('what fails in a span fails as it would without', async () => {
+  const fault = new Error('no store');
+  const failing = async () => {
+    throw fault;
+  };
+  await expect(inSpan('ask', 'client', {}, failing)).rejects.toBe(fault);
+  await expect(continued(given, () => inSpan('ask', 'client', {}, failing))).rejects.toBe(fault);
+});

@@ -1,0 +1,133 @@
+import { crc32, deflateSync } from 'node:zlib';
+import { segment } from '../samples/sample-exif.ts';
+import { samplePhoto } from '../samples/sample-media.ts';
+
+export const soi = Buffer.from([0xff, 0xd8]);
+export const pngMagic = Buffer.from('\x89PNG\r\n\x1a\n', 'latin1');
+
+export function png(...chunks: readonly Buffer[]): Buffer {
+  return Buffer.concat([pngMagic, ...chunks, chunk('IEND', Buffer.alloc(0))]);
+}
+
+export function chunk(type: string, data: Buffer): Buffer {
+  const body = Buffer.concat([Buffer.from(type, 'latin1'), data]);
+  return Buffer.concat([u32be(data.length), body, u32be(crc32(body))]);
+}
+
+export function header(width: number, height: number): Buffer {
+  return chunk('IHDR', Buffer.concat([u32be(width), u32be(height), Buffer.from([8, 0, 0, 0, 0])]));
+}
+
+/** A chunk of `bytes` letters, compressed a thousandfold. Not of zeros: with the first one a text ends for libpng. */
+function text(type: string, keyword: string, bytes: number): Buffer {
+  return chunk(type, Buffer.concat([Buffer.from(keyword, 'latin1'), deflateSync(Buffer.alloc(bytes, 'a'))]));
+}
+
+export async function bomb(type: string, keyword: string): Promise<Buffer> {
+  return intoPng(await samplePhoto('png', { width: 32, height: 24 }), text(type, keyword, 2 ** 27));
+}
+
+/** A PNG of 32 x 24 with so many texts of so many bytes, all compressed. */
+export async function pngWithTexts(texts: number, bytes: number): Promise<Buffer> {
+  const one = text('zTXt', 'Comment\0\0', bytes);
+  return intoPng(await samplePhoto('png', { width: 32, height: 24 }), ...new Array<Buffer>(texts).fill(one));
+}
+
+export function intoPng(sample: Buffer, ...chunks: readonly Buffer[]): Buffer {
+  const behindHeader = 33;
+  return Buffer.concat([sample.subarray(0, behindHeader), ...chunks, sample.subarray(behindHeader)]);
+}
+
+export function intoJpeg(sample: Buffer, exif: Buffer): Buffer {
+  return Buffer.concat([soi, segment(0xe1, exif), sample.subarray(2)]);
+}
+
+export function jpeg(width: number, height: number, frame = 0xc0): Buffer {
+  const component = [1, 0x11, 0];
+  return Buffer.concat([
+    soi,
+    segment(frame, Buffer.from([8, height >> 8, height & 255, width >> 8, width & 255, 1, ...component])),
+    segment(0xda, Buffer.from([1, 1, 0, 0, 63, 0])),
+  ]);
+}
+
+export function gif(width: number, height: number, frames = 0): Buffer {
+  const screen = Buffer.from('GIF89a\0\0\0\0\0\0\0', 'latin1');
+  screen.writeUInt16LE(width, 6);
+  screen.writeUInt16LE(height, 8);
+  const frame = Buffer.from([0x2c, 0, 0, 0, 0, 1, 0, 1, 0, 0x80, 0, 0, 0, 255, 255, 255, 2, 2, 0x44, 1, 0]);
+  return Buffer.concat([screen, ...Array.from({ length: frames }, () => frame), Buffer.from([0x3b])]);
+}
+
+export function riffWebp(type: string, data: Buffer, says = data.length + 12): Buffer {
+  const head = Buffer.from(`RIFF\0\0\0\0WEBP${type}\0\0\0\0`, 'latin1');
+  head.writeUInt32LE(says, 4);
+  head.writeUInt32LE(data.length, 16);
+  return Buffer.concat([head, data]);
+}
+
+export function vp8l(width: number, height: number): Buffer {
+  const data = Buffer.alloc(16);
+  data.writeUInt8(0x2f);
+  data.writeUInt32LE(((width - 1) | ((height - 1) << 14)) >>> 0, 1);
+  return data;
+}
+
+export function vp8x(width: number, height: number): Buffer {
+  const data = Buffer.alloc(10);
+  data.writeUIntLE(width - 1, 4, 3);
+  data.writeUIntLE(height - 1, 7, 3);
+  return data;
+}
+
+export function bmp(width: number, height: number, coding = 0): Buffer {
+  const head = Buffer.alloc(54);
+  head.write('BM', 'latin1');
+  head.writeUInt32LE(54, 10);
+  head.writeUInt32LE(40, 14);
+  head.writeInt32LE(width, 18);
+  head.writeInt32LE(height, 22);
+  head.writeUInt16LE(24, 28);
+  head.writeUInt32LE(coding, 30);
+  return head;
+}
+
+export type Entry = readonly [tag: number, type: number, count: number, value: number];
+
+export function tiff(...entries: readonly Entry[]): Buffer {
+  return tiffWith(entries, 0);
+}
+
+/** A photo of that size, whose first directory says where the next one lies. */
+export function tiffOf(width: number, height: number, next: number): Buffer {
+  return tiffWith(
+    [
+      [256, 4, 1, width],
+      [257, 4, 1, height],
+    ],
+    next,
+  );
+}
+
+export function tiffWith(entries: readonly Entry[], next: number): Buffer {
+  const directory = Buffer.alloc(2 + entries.length * 12 + 4);
+  directory.writeUInt16LE(entries.length, 0);
+  entries.forEach(([tag, type, count, value], n) => {
+    directory.writeUInt16LE(tag, 2 + n * 12);
+    directory.writeUInt16LE(type, 4 + n * 12);
+    directory.writeUInt32LE(count, 6 + n * 12);
+    directory.writeUInt32LE(value, 10 + n * 12);
+  });
+  directory.writeUInt32LE(next, directory.length - 4);
+  return Buffer.concat([Buffer.from('II*\0\x08\0\0\0', 'latin1'), directory]);
+}
+
+export function boxHeader(type: string, size: number): Buffer {
+  return Buffer.concat([u32be(size), Buffer.from(type, 'latin1')]);
+}
+
+export function u32be(number: number): Buffer {
+  const bytes = Buffer.alloc(4);
+  bytes.writeUInt32BE(number);
+  return bytes;
+}

@@ -1,0 +1,43 @@
+import { segment } from '../samples/sample-exif.ts';
+import { samplePhoto } from '../samples/sample-media.ts';
+import type { Canary, HostileMedia } from './hostile-media.ts';
+
+const size = { width: 32, height: 24 };
+const script = ({ address }: Canary) => Buffer.from(`<html><script src="${address}/polyglot.js"></script></html>`);
+// The end of a zip's directory, with no entry: what unzip looks for from the end.
+const zipEnd = Buffer.concat([Buffer.from('PK\x05\x06', 'latin1'), Buffer.alloc(18)]);
+
+/** Photos that are something else as well: they are what they begin as, and what else they hold goes nowhere. */
+export const polyglots: readonly HostileMedia[] = [
+  {
+    name: 'a JPEG that is also a page',
+    found: 'jpg 32x24',
+    make: async (canary) => {
+      const jpeg = await samplePhoto('jpg', size);
+      return Buffer.concat([jpeg.subarray(0, 2), segment(0xfe, script(canary)), jpeg.subarray(2), script(canary)]);
+    },
+  },
+  { name: 'a JPEG that is also a zip', found: 'jpg 32x24', make: withTail('jpg', () => zipEnd) },
+  { name: 'a JPEG with a PDF behind it', found: 'jpg 32x24', make: withTail('jpg', () => Buffer.from('%PDF-1.7\n')) },
+  { name: 'a PNG that is also a page', found: 'png 32x24', make: withTail('png', script) },
+  {
+    name: 'a PNG with an HLS playlist behind it',
+    found: 'png 32x24',
+    make: withTail('png', ({ file }) => Buffer.from(`\n#EXTM3U\n${file}`)),
+  },
+  { name: 'a GIF that is also a zip', found: 'gif 32x24', make: withTail('gif', () => zipEnd) },
+  {
+    name: 'a GIF whose comment is a script of PHP',
+    found: 'gif 32x24',
+    make: async () => {
+      const gif = await samplePhoto('gif', size);
+      const php = Buffer.from('<?php system("id"); ?>');
+      return Buffer.concat([gif.subarray(0, -1), Buffer.from([0x21, 0xfe, php.length]), php, Buffer.from([0, 0x3b])]);
+    },
+  },
+  { name: 'a TIFF with a page behind it', found: 'tiff 32x24', make: withTail('tiff', script) },
+];
+
+function withTail(type: Parameters<typeof samplePhoto>[0], tail: (canary: Canary) => Buffer): HostileMedia['make'] {
+  return async (canary) => Buffer.concat([await samplePhoto(type, size), tail(canary)]);
+}

@@ -1,0 +1,115 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { execa } from 'execa';
+import { waitUntil } from '../wait-until.ts';
+
+/** A server that a test may hang, kill and bring back under the same address. */
+export interface StoppableServer {
+  /** Stops it where it stands (SIGSTOP): its sockets stay open and nobody answers. */
+  freeze(): Promise<void>;
+  thaw(): Promise<void>;
+  /** Ends it without warning (SIGKILL). */
+  kill(): Promise<void>;
+  /** Brings it back after `kill`, or kills it first; resolves when it answers again. */
+  restart(): Promise<void>;
+}
+
+interface Start {
+  readonly command: readonly [string, ...string[]];
+  readonly env?: NodeJS.ProcessEnv;
+  readonly answers: () => Promise<boolean>;
+}
+
+const startMs = 20_000;
+
+/** A server as a child process, which ends with the process that started it, however that ends. */
+export class ServerProcess implements StoppableServer, AsyncDisposable {
+  readonly #start: Start;
+  #child: ReturnType<typeof spawn> | undefined;
+  #output = '';
+
+  private constructor(start: Start) {
+    this.#start = start;
+  }
+
+  /** @throws Error with what the server said, where it does not answer in time */
+  static async start(start: Start): Promise<ServerProcess> {
+    const server = new ServerProcess(start);
+    await server.restart();
+    return server;
+  }
+
+  get pid(): number | undefined {
+    return this.#child?.pid;
+  }
+
+  /** What it has written to its standard output and error so far, restarts included. */
+  get output(): string {
+    return this.#output;
+  }
+
+  async freeze(): Promise<void> {
+    this.#child?.kill('SIGSTOP');
+    const pid = this.pid;
+    if (process.platform !== 'linux' || pid === undefined) return;
+    // Its threads stop one by one, and until then some still answer.
+    await waitUntil('the stop of all threads', 2000, () => isStopped(pid));
+  }
+
+  async thaw(): Promise<void> {
+    this.#child?.kill('SIGCONT');
+  }
+
+  async kill(): Promise<void> {
+    this.#child?.kill('SIGKILL');
+    await this.#child;
+    this.#child = undefined;
+  }
+
+  /** Asks it to end by itself (SIGTERM) and waits until it has. */
+  async stop(): Promise<void> {
+    this.#child?.kill('SIGTERM');
+    await this.#child;
+    this.#child = undefined;
+  }
+
+  async restart(): Promise<void> {
+    await this.kill();
+    const { command, answers } = this.#start;
+    const child = spawn(this.#start);
+    this.#child = child;
+    child.all?.on('data', (chunk) => {
+      this.#output += chunk;
+    });
+    let over = false;
+    const ended = child.then(({ exitCode }) => {
+      over = true;
+      throw new Error(`ended with ${exitCode}`);
+    });
+    // Where it ended, its port may soon be another's, who is not to be asked.
+    const answered = waitUntil('an answer', startMs, async () => over || answers());
+    await Promise.race([answered, ended]).catch(async (cause) => {
+      await this.kill();
+      throw new Error(`${command.join(' ')} did not start:\n${this.#output}`, { cause });
+    });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.kill();
+  }
+}
+
+async function isStopped(pid: number): Promise<boolean> {
+  const threads = await readdir(`/proc/${pid}/task`);
+  const states = await Promise.all(threads.map((thread) => readFile(`/proc/${pid}/task/${thread}/stat`, 'utf8')));
+  return states.every((state) => /\) T /.test(state));
+}
+
+function spawn({ command, env = {} }: Start) {
+  const [file, ...args] = endingWithUs(command);
+  return execa(file, args, { reject: false, all: true, stdin: 'ignore', env });
+}
+
+// execa ends its children when this process exits; only the kernel also does so when it is killed.
+function endingWithUs(command: Start['command']): Start['command'] {
+  return process.platform === 'linux' ? ['setpriv', '--pdeathsig', 'KILL', '--', ...command] : command;
+}

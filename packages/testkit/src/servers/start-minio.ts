@@ -1,0 +1,137 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtempDisposable } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { freePort, freePorts } from '../free-ports.ts';
+import { waitUntil } from '../wait-until.ts';
+import { findMinio, type MinioSource } from './minio-source.ts';
+import { ServerProcess, type StoppableServer } from './server-process.ts';
+
+/** A MinIO for a test, with a bucket name that nobody else has; the bucket itself is still to be made. */
+export interface RunningMinio extends AsyncDisposable {
+  readonly endpoint: string;
+  readonly region: string;
+  readonly bucket: string;
+  readonly accessKey: string;
+  readonly secretKey: string;
+  /** For hanging and killing it; undefined where the MinIO is not ours to stop (S3_ENDPOINT is given). */
+  readonly server: StoppableServer | undefined;
+  /** All of it as the settings that services read. */
+  readonly settings: Record<string, string>;
+}
+
+const login = { accessKey: 'echodrop-test', secretKey: 'echodrop-test-secret' };
+
+/**
+ * Starts a MinIO of its own for the caller, or takes the one that is given. Disposing ends what was started.
+ * @throws Error where there is none to be had
+ */
+export async function startMinio(source?: MinioSource): Promise<RunningMinio> {
+  const found = source ?? (await findMinio());
+  switch (found?.kind) {
+    case 'given':
+      return described(found, undefined);
+    case 'container': {
+      const { startMinioContainer } = await import('./minio-container.ts');
+      const { endpoint, server } = await startMinioContainer(login, serves);
+      return {
+        ...described({ endpoint, ...login }, server),
+        [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
+      };
+    }
+    case 'program': {
+      await using parts = new AsyncDisposableStack();
+      const { path: drive } = parts.use(await mkdtempDisposable(join(tmpdir(), 'echodrop-minio-')));
+      const { endpoint, server } = await startProgram(found.path, await freePort(), [drive]);
+      parts.use(server);
+      const held = parts.move();
+      return { ...described({ endpoint, ...login }, server), [Symbol.asyncDispose]: () => held.disposeAsync() };
+    }
+    default:
+      throw new Error('this test needs MinIO: give S3_ENDPOINT, a Docker engine, MINIO_BIN, or minio in PATH');
+  }
+}
+
+/** Nodes of one store, each with a drive: each serves all of it, and three of the four are needed to write. */
+export interface MinioSet extends AsyncDisposable {
+  readonly nodes: readonly (RunningMinio & { readonly server: StoppableServer })[];
+}
+
+/** Starts four nodes of the MinIO whose program lies at `path`, their drives below `disk`. */
+export async function startMinioSet(path: string, disk = tmpdir()): Promise<MinioSet> {
+  await using parts = new AsyncDisposableStack();
+  const folder = parts.use(await mkdtempDisposable(join(disk, 'echodrop-minio-'))).path;
+  const ports = Object.values(await freePorts(['1', '2', '3', '4']));
+  const drives = ports.map((port) => `http://127.0.0.1:${port}${folder}/drive-${port}`);
+  const started = await Promise.all(
+    ports.map(async (port) => {
+      const { endpoint, server } = await startProgram(path, port, drives);
+      parts.use(server);
+      await waitUntil('a quorum', 20_000, () => hasQuorum(endpoint));
+      return { endpoint, server };
+    }),
+  );
+  const bucket = newBucket();
+  const held = parts.move();
+  const nodes = started.map(({ endpoint, server }) => ({
+    ...described({ endpoint, ...login }, server, bucket),
+    server,
+  }));
+  return { nodes, [Symbol.asyncDispose]: () => held.disposeAsync() };
+}
+
+async function startProgram(path: string, port: number, drives: readonly string[]) {
+  const address = `127.0.0.1:${port}`;
+  const endpoint = `http://${address}`;
+  const server = await ServerProcess.start({
+    command: [path, 'server', ...drives, '--address', address, '--quiet'],
+    env: {
+      MINIO_ROOT_USER: login.accessKey,
+      MINIO_ROOT_PASSWORD: login.secretKey,
+      MINIO_BROWSER: 'off',
+      // Drives of one set may then lie on one disk.
+      MINIO_CI_CD: '1',
+      // In a container it would wait until its own address leads elsewhere than to this machine.
+      _MINIO_SERVER_LOCAL: address,
+    },
+    answers: () => serves(endpoint),
+  });
+  return { endpoint, server };
+}
+
+// MinIO is alive before it serves: until then it answers 503 to everybody, and afterwards 403 to whoever has not signed.
+async function serves(endpoint: string): Promise<boolean> {
+  const answer = await fetch(endpoint, { signal: AbortSignal.timeout(1000) });
+  await answer.body?.cancel();
+  return answer.status === 403;
+}
+
+async function hasQuorum(endpoint: string): Promise<boolean> {
+  const answer = await fetch(`${endpoint}/minio/health/cluster`, { signal: AbortSignal.timeout(1000) });
+  await answer.body?.cancel();
+  return answer.ok;
+}
+
+function newBucket(): string {
+  return `echodrop-test-${randomBytes(6).toString('hex')}`;
+}
+
+function described(
+  { endpoint, accessKey, secretKey }: Pick<RunningMinio, 'endpoint' | 'accessKey' | 'secretKey'>,
+  server: StoppableServer | undefined,
+  bucket = newBucket(),
+): RunningMinio {
+  const region = 'us-east-1';
+  return {
+    ...{ endpoint, region, bucket, accessKey, secretKey, server },
+    settings: {
+      OBJECT_STORE: 'minio',
+      S3_ENDPOINT: endpoint,
+      S3_REGION: region,
+      S3_BUCKET: bucket,
+      S3_ACCESS_KEY: accessKey,
+      S3_SECRET_KEY: secretKey,
+    },
+    async [Symbol.asyncDispose]() {},
+  };
+}

@@ -1,0 +1,114 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { execa } from 'execa';
+import { freePort } from '../free-ports.ts';
+import { ServerProcess, type StoppableServer } from './server-process.ts';
+
+/** A Redis of a test's own. */
+export interface RunningRedis extends StoppableServer, AsyncDisposable {
+  readonly url: string;
+  readonly port: number;
+  readonly pid: number | undefined;
+  /** Asks it to end by itself; `restart` brings it back. */
+  stop(): Promise<void>;
+  /** What redis-cli prints for a command. */
+  command(...words: string[]): Promise<string>;
+}
+
+// The one of docker-compose.yml.
+const image = 'redis:8-bookworm';
+
+/**
+ * Starts the redis-server or valkey-server that is in PATH, on a free port of 127.0.0.1; with REQUIRE_CONTAINERS=1 one in a container.
+ * With `persistent` it writes an append-only file, so that a restart finds what was there; else a restart is empty. `more` are settings of
+ * redis.conf. Disposing ends it and removes its files.
+ * @throws Error where there is neither program, or no Docker engine
+ */
+export async function startRedis({
+  persistent = false,
+  more = {},
+}: {
+  readonly persistent?: boolean;
+  readonly more?: Record<string, string>;
+} = {}): Promise<RunningRedis> {
+  const own = settingsOf(persistent, more);
+  if (process.env.REQUIRE_CONTAINERS === '1') return startRedisContainer(own);
+  const program = await redisProgram();
+  const directory = await mkdtemp(join(tmpdir(), 'echodrop-redis-'));
+  const port = await freePort();
+  const settings = {
+    port: `${port}`,
+    bind: '127.0.0.1',
+    dir: directory,
+    ...own,
+  };
+  const server = await ServerProcess.start({
+    command: [program, ...asArguments(settings)],
+    answers: () => pongs(port),
+  });
+  return {
+    url: `redis://127.0.0.1:${port}`,
+    port,
+    get pid() {
+      return server.pid;
+    },
+    freeze: () => server.freeze(),
+    thaw: () => server.thaw(),
+    kill: () => server.kill(),
+    stop: () => server.stop(),
+    restart: () => server.restart(),
+    command: async (...words) => (await execa('redis-cli', ['-p', `${port}`, ...words])).stdout,
+    async [Symbol.asyncDispose]() {
+      await server.kill();
+      await rm(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+async function startRedisContainer(settings: Record<string, string>): Promise<RunningRedis> {
+  const { startContainer } = await import('./stoppable-container.ts');
+  const command = ['redis-server', ...asArguments(settings)];
+  const server = await startContainer({ image, command, port: 6379, answers: (host, port) => pongs(port, host) });
+  return {
+    ...server,
+    url: `redis://${server.host}:${server.port}`,
+    pid: undefined,
+    command: (...words) => server.run(['redis-cli', ...words]),
+  };
+}
+
+function settingsOf(persistent: boolean, more: Record<string, string>): Record<string, string> {
+  return { save: '', appendonly: persistent ? 'yes' : 'no', loglevel: 'warning', ...more };
+}
+
+function asArguments(settings: Record<string, string>): string[] {
+  return Object.entries(settings).flatMap(([name, value]) => [`--${name}`, value]);
+}
+
+/**
+ * The redis-server or valkey-server in PATH.
+ * @throws Error where there is neither
+ */
+export async function redisProgram(): Promise<string> {
+  for (const program of ['redis-server', 'valkey-server']) {
+    const { failed } = await execa(program, ['--version'], { reject: false });
+    if (!failed) return program;
+  }
+  throw new Error('tests need redis-server or valkey-server in PATH (Debian: apt-get install redis-server)');
+}
+
+/** Whether a Redis, or a sentinel, answers at a port of this machine, be it that it wants a password. */
+export function pongs(port: number, host = '127.0.0.1'): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(port, host, () => socket.write('PING\r\n'));
+    socket.setTimeout(1000, () => socket.destroy());
+    socket.once('data', (answer) => {
+      resolve(/^(\+PONG|-NOAUTH)/.test(answer.toString()));
+      socket.destroy();
+    });
+    socket.once('error', () => {});
+    socket.once('close', () => resolve(false));
+  });
+}

@@ -1,0 +1,64 @@
+import { mkdtempDisposable, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { execa } from 'execa';
+import { freePort } from '../free-ports.ts';
+import { waitUntil } from '../wait-until.ts';
+import { ServerProcess } from './server-process.ts';
+import { pongs, redisProgram } from './start-redis.ts';
+
+interface Watch {
+  /** What they call the master, and where it is. */
+  readonly name: string;
+  readonly masterPort: number;
+  readonly replicas: number;
+  /** After how many milliseconds of silence a server is gone. */
+  readonly goneMs: number;
+}
+
+interface Sentinels extends AsyncDisposable {
+  readonly ports: readonly number[];
+  /** The port of the master, as they say now. */
+  masterPort(): Promise<number>;
+}
+
+const count = 3;
+const quorum = 2;
+
+/** Three sentinels that know each other and the replicas of a master, and replace it when two of them miss it. */
+export async function startSentinels({ name, masterPort, replicas, goneMs }: Watch): Promise<Sentinels> {
+  await using parts = new AsyncDisposableStack();
+  const folder = parts.use(await mkdtempDisposable(join(tmpdir(), 'echodrop-sentinels-'))).path;
+  const program = await redisProgram();
+  const start = async () => {
+    const port = await freePort();
+    const file = join(folder, `${port}.conf`);
+    const lines = [
+      `port ${port}`,
+      'bind 127.0.0.1',
+      `dir ${folder}`,
+      `sentinel monitor ${name} 127.0.0.1 ${masterPort} ${quorum}`,
+      `sentinel down-after-milliseconds ${name} ${goneMs}`,
+      `sentinel failover-timeout ${name} 5000`,
+    ];
+    await writeFile(file, `${lines.join('\n')}\n`);
+    parts.use(await ServerProcess.start({ command: [program, file, '--sentinel'], answers: () => pongs(port) }));
+    return port;
+  };
+  const ports = await Promise.all(Array.from({ length: count }, start));
+  const ask = async (port: number | undefined, ...words: string[]) =>
+    (await execa('redis-cli', ['-p', `${port}`, 'SENTINEL', ...words])).stdout.split('\n');
+  await waitUntil('sentinels that know each other', 20_000, async () => {
+    const told = await Promise.all(ports.map((port) => ask(port, 'MASTER', name)));
+    const says = (lines: string[], what: string) => Number(lines[lines.indexOf(what) + 1]);
+    return told.every(
+      (lines) => says(lines, 'num-slaves') === replicas && says(lines, 'num-other-sentinels') === count - 1,
+    );
+  });
+  const held = parts.move();
+  return {
+    ports,
+    masterPort: async () => Number((await ask(ports[0], 'GET-MASTER-ADDR-BY-NAME', name))[1]),
+    [Symbol.asyncDispose]: () => held.disposeAsync(),
+  };
+}

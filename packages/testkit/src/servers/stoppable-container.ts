@@ -1,0 +1,67 @@
+import { GenericContainer, getContainerRuntimeClient } from 'testcontainers';
+import { freePort } from '../free-ports.ts';
+import { waitUntil } from '../wait-until.ts';
+import type { StoppableServer } from './server-process.ts';
+
+const startMs = 120_000;
+const restartMs = 20_000;
+
+interface Wanted {
+  readonly image: string;
+  readonly command: readonly string[];
+  readonly env?: Record<string, string>;
+  /** Where the server listens in the container. */
+  readonly port: number;
+  /** Whether the server at `host:port` does its work. */
+  readonly answers: (host: string, port: number) => Promise<boolean>;
+}
+
+/** A server in a container of its own, reached at `host:port`. */
+export interface StoppableContainer extends StoppableServer, AsyncDisposable {
+  readonly host: string;
+  readonly port: number;
+  /** Asks the server to end by itself. */
+  stop(): Promise<void>;
+  /** What a command within the container prints. */
+  run(command: readonly string[]): Promise<string>;
+}
+
+/** Starts a server by Testcontainers and waits until it answers. Disposing removes the container. */
+export async function startContainer({ image, command, env = {}, port, answers }: Wanted): Promise<StoppableContainer> {
+  // A port of the host's that is named stays the same over a restart.
+  const hostPort = await freePort();
+  const started = await new GenericContainer(image)
+    .withEnvironment(env)
+    .withCommand([...command])
+    .withExposedPorts({ container: port, host: hostPort })
+    .withStartupTimeout(startMs)
+    .start();
+  const { container: containers } = await getContainerRuntimeClient();
+  const container = containers.getById(started.getId());
+  const host = started.getHost();
+  const serves = () => waitUntil(`an answer of ${image}`, restartMs, () => answers(host, hostPort));
+  const state = async () => (await container.inspect()).State;
+  const kill = async () => {
+    if ((await state()).Running) await container.kill();
+  };
+  await serves();
+  return {
+    host,
+    port: hostPort,
+    freeze: () => container.pause(),
+    async thaw() {
+      if ((await state()).Paused) await container.unpause();
+    },
+    kill,
+    stop: () => container.stop(),
+    async restart() {
+      await kill();
+      await container.start();
+      await serves();
+    },
+    run: async (words) => (await started.exec([...words])).stdout.trimEnd(),
+    async [Symbol.asyncDispose]() {
+      await started.stop();
+    },
+  };
+}

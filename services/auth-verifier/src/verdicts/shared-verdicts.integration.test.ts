@@ -1,0 +1,421 @@
+import type { Verdict } from '@echodrop/contracts/verification';
+import { providerProfiles } from '@echodrop/identity-provider/provider-profiles';
+import { mia, type StandInProvider, says, startStandIn } from '@echodrop/identity-provider/stand-in-provider.fixture';
+import { Secret } from '@echodrop/service/secret';
+import { type RunningRedis, startRedis } from '@echodrop/testkit/servers/start-redis';
+import { waitUntil } from '@echodrop/testkit/wait-until';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
+import { echo, fourSecrets, Replica } from '../replica.fixture.ts';
+
+const proof = 'OAuth oauth_token="hunter2"';
+const [older, newer] = [new Secret('an older secret!'), new Secret('a newer secret!!')];
+
+// So many in one process keep each other waiting.
+const unhurried = { timeoutMs: 8000, cacheTimeoutMs: 8000 };
+
+let redis: RunningRedis;
+let parts: AsyncDisposableStack;
+let standIn: StandInProvider;
+
+beforeAll(async () => {
+  redis = await startRedis();
+});
+
+beforeEach(async () => {
+  parts = new AsyncDisposableStack();
+  standIn = parts.use(await startStandIn());
+  await redis.command('flushall');
+});
+
+afterEach(async () => {
+  vi.useRealTimers();
+  await parts.disposeAsync();
+});
+
+afterAll(() => redis[Symbol.asyncDispose]());
+
+type Settings = Partial<ConstructorParameters<typeof Replica>[0]>;
+
+async function replica(settings: Settings = {}): Promise<Replica> {
+  const one = parts.use(new Replica({ redisUrl: redis.url, providers: [standIn.provider], ...settings }));
+  await waitUntil('its cache', 5000, async () => one.redis.status === 'ready');
+  return one;
+}
+
+function replicas(count: number, settings: Settings = {}): Promise<Replica[]> {
+  return Promise.all(Array.from({ length: count }, () => replica(settings)));
+}
+
+function ask({ verifier }: Replica, authorization = proof): Promise<Verdict> {
+  return verifier.verify(echo(standIn.provider, authorization));
+}
+
+function outcomes(verdicts: readonly Verdict[]): string[] {
+  return [...new Set(verdicts.map(({ outcome }) => outcome))];
+}
+
+// A provider that accepts a nonce once, and takes its time.
+function onceOnly(afterMs: number): void {
+  const seen = new Set<string>();
+  standIn.behaviour = (socket) => {
+    const nonce = standIn.questions.at(-1)?.match(/^authorization: .*$/m)?.[0] ?? '';
+    const answer = seen.has(nonce) ? says(401) : mia;
+    seen.add(nonce);
+    setTimeout(() => answer(socket), afterMs);
+  };
+}
+
+test('ten verifiers that are asked about one proof two hundred times ask the provider once', async () => {
+  onceOnly(200);
+  const ten = await replicas(10, unhurried);
+  const verdicts = await Promise.all(Array.from({ length: 200 }, (_, index) => ask(ten[index % 10] as Replica)));
+  expect(outcomes(verdicts)).toEqual(['verified']);
+  expect(standIn.questions).toHaveLength(1);
+});
+
+test.each(['verdict', 'question', 'unanswered'])(
+  'who reads slowly (%s) while another asks is told its verdict, and asks not',
+  async (kind) => {
+    standIn.behaviour = mia;
+    const quick = await replica();
+    for (const [slowMs, providerMs] of [
+      [10, 30],
+      [30, 30],
+      [60, 30],
+      [60, 150],
+      [90, 160],
+    ] as const) {
+      const slow = await replica({ slowMs: (name) => (name.includes(`:${kind}:`) ? slowMs : 0) });
+      onceOnly(providerMs);
+      standIn.questions.length = 0;
+      const fresh = `OAuth ${crypto.randomUUID()}`;
+      expect(outcomes(await Promise.all([ask(slow, fresh), ask(quick, fresh)]))).toEqual(['verified']);
+      expect(standIn.questions).toHaveLength(1);
+    }
+    expect(await quick.redis.keys('{echodrop:2}:question:*')).toEqual([]);
+  },
+);
+
+test('two hundred users at ten verifiers are two hundred questions, each asked once', async () => {
+  onceOnly(50);
+  const ten = await replicas(10, unhurried);
+  const proofs = Array.from({ length: 400 }, (_, index) => `OAuth oauth_token="${index >> 1}"`);
+  const verdicts = await Promise.all(proofs.map((each, index) => ask(ten[index % 10] as Replica, each)));
+  expect(outcomes(verdicts)).toEqual(['verified']);
+  expect(standIn.questions).toHaveLength(200);
+});
+
+test('the four secrets of version 1 are asked about once too', async () => {
+  standIn.behaviour = (socket) => setTimeout(() => mia(socket), 100);
+  const two = await replicas(2);
+  const question = { credentials: fourSecrets, clientAddress: '' };
+  expect(outcomes(await Promise.all(two.map(({ verifier }) => verifier.verify(question))))).toEqual(['verified']);
+  expect(standIn.questions).toHaveLength(1);
+});
+
+test('who waits for another verifier that is told no verdict asks not again: the nonce may be used up', async () => {
+  standIn.behaviour = (socket) => setTimeout(() => says(500)(socket), 200);
+  const five = await replicas(5);
+  expect(outcomes(await Promise.all(five.map((each) => ask(each))))).toEqual(['provider_unavailable']);
+  expect(standIn.questions).toHaveLength(1);
+  // Whoever comes later does.
+  standIn.behaviour = mia;
+  expect(await ask(five[4] as Replica)).toMatchObject({ outcome: 'verified' });
+});
+
+test('a verifier that is gone while it asks is waited for no longer than a provider may take', async () => {
+  let isGone = false;
+  standIn.behaviour = () => {
+    isGone = true;
+  };
+  const gone = new Replica({ redisUrl: redis.url, providers: [standIn.provider], timeoutMs: 500 });
+  await waitUntil('its cache', 5000, async () => gone.redis.status === 'ready');
+  const lost = ask(gone);
+  await waitUntil('its question', 5000, async () => isGone);
+  gone.redis.disconnect();
+  const begin = performance.now();
+  expect(await ask(await replica({ timeoutMs: 500 }))).toMatchObject({ outcome: 'provider_unavailable' });
+  expect(performance.now() - begin).toBeLessThan(1500);
+  expect(standIn.questions).toHaveLength(1);
+  await lost;
+  await gone[Symbol.asyncDispose]();
+});
+
+test('a proof that may have been seen, and is refused when it is asked about again, is unclear and not refused', async () => {
+  const [first, second] = (await replicas(2)) as [Replica, Replica];
+  standIn.behaviour = says(500);
+  expect(await ask(first)).toMatchObject({ outcome: 'provider_unavailable' });
+  standIn.behaviour = says(401);
+  expect(await ask(second)).toMatchObject({ outcome: 'provider_unavailable' });
+  expect(await ask(second, 'OAuth another')).toEqual({ outcome: 'refused' });
+  standIn.behaviour = mia;
+  expect(await ask(second)).toMatchObject({ outcome: 'verified' });
+});
+
+test('a try that was not sent does not make one forgotten that was', async () => {
+  const nobody = { ...standIn.provider, upstream: 'http://127.0.0.1:1/' };
+  const [first, cut] = [await replica(), await replica({ providers: [nobody] })] as const;
+  standIn.behaviour = says(500);
+  expect(await ask(first)).toMatchObject({ outcome: 'provider_unavailable' });
+  expect(await ask(cut)).toMatchObject({ outcome: 'provider_unavailable' });
+  standIn.behaviour = says(401);
+  expect(await ask(first)).toMatchObject({ outcome: 'provider_unavailable' });
+});
+
+test('one that was certainly not seen is refused when it is', async () => {
+  const nobody = { ...standIn.provider, upstream: 'http://127.0.0.1:1/' };
+  expect(await ask(await replica({ providers: [nobody] }))).toMatchObject({ outcome: 'provider_unavailable' });
+  standIn.behaviour = says(401);
+  expect(await ask(await replica())).toEqual({ outcome: 'refused' });
+});
+
+test('a bearer token is refused whatever was before', async () => {
+  const provider = { ...standIn.provider, profile: providerProfiles.mastodon };
+  const one = await replica({ providers: [provider] });
+  standIn.behaviour = says(500);
+  expect(await ask(one, 'Bearer a')).toMatchObject({ outcome: 'provider_unavailable' });
+  standIn.behaviour = says(401);
+  expect(await ask(one, 'Bearer a')).toEqual({ outcome: 'refused' });
+});
+
+test('a late refusal does not take the place of a verdict', async () => {
+  const [first, second] = (await replicas(2)) as [Replica, Replica];
+  onceOnly(300);
+  const asked = ask(first);
+  await waitUntil('the question', 5000, async () => standIn.questions.length === 1);
+  // As if the lease had been evicted.
+  for (const key of await first.redis.keys('{echodrop:2}:*')) await first.redis.del(key);
+  const late = ask(second);
+  expect(await asked).toMatchObject({ outcome: 'verified' });
+  await late;
+  expect(await ask(second)).toMatchObject({ outcome: 'verified' });
+});
+
+test('who waits when the cache goes down knows that another asks', async () => {
+  const two = (await replicas(2)) as [Replica, Replica];
+  onceOnly(600);
+  const asked = ask(two[0]);
+  await waitUntil('the question', 5000, async () => standIn.questions.length === 1);
+  const waiting = ask(two[1]);
+  await waitUntil(
+    'a look',
+    5000,
+    async () => Number(/cmdstat_get:calls=(\d+)/.exec(await redis.command('info', 'commandstats'))?.[1]) > 8,
+  );
+  await redis.kill();
+  expect(await waiting).toMatchObject({ outcome: 'provider_unavailable' });
+  expect(await asked).toMatchObject({ outcome: 'verified' });
+  expect(standIn.questions).toHaveLength(1);
+  await redis.restart();
+});
+
+test('without the cache each verifier asks for itself, and once', async () => {
+  const two = await replicas(2);
+  await redis.kill();
+  standIn.behaviour = (socket) => setTimeout(() => mia(socket), 100);
+  const verdicts = await Promise.all([...two, ...two].map((each) => ask(each)));
+  expect(outcomes(verdicts)).toEqual(['verified']);
+  expect(standIn.questions).toHaveLength(2);
+  await redis.restart();
+});
+
+test('where verdicts live for 0 seconds nobody waits for another', async () => {
+  standIn.behaviour = (socket) => setTimeout(() => mia(socket), 100);
+  const two = await replicas(2, { verifiedSeconds: 0 });
+  expect(outcomes(await Promise.all(two.map((each) => ask(each))))).toEqual(['verified']);
+  expect(standIn.questions).toHaveLength(2);
+});
+
+test.each([
+  ['one has begun the exchange', [older], [newer, older]],
+  ['one has begun it gently', [older], [older, newer]],
+  ['one is a step ahead', [older, newer], [newer, older]],
+  ['one has ended it', [newer, older], [newer]],
+] as const)('while the key is exchanged two verifiers know the same: %s', async (_, first, second) => {
+  onceOnly(100);
+  const two = [await replica({ keySecret: first }), await replica({ keySecret: second })] as const;
+  expect(outcomes(await Promise.all(two.map((each) => ask(each))))).toEqual(['verified']);
+  expect(standIn.questions).toHaveLength(1);
+  for (const [asked, other] of [two, two.toReversed()] as [Replica, Replica][]) {
+    const fresh = `OAuth ${crypto.randomUUID()}`;
+    await ask(asked, fresh);
+    expect(await ask(other, fresh)).toMatchObject({ outcome: 'verified' });
+  }
+  expect(standIn.questions).toHaveLength(3);
+});
+
+test('when the exchange is over, nothing is found under the older key', async () => {
+  await ask(await replica({ keySecret: [older] }));
+  await ask(await replica({ keySecret: [newer] }));
+  expect(standIn.questions).toHaveLength(2);
+});
+
+test.each(['', '{', '{}', '{"until":9e15,"since":0,"verdict":{"outcome":"maybe"}}'])(
+  'a value %j, which no release of ours has written, is as good as none',
+  async (value) => {
+    const one = await replica();
+    await ask(one);
+    const [key = ''] = await one.redis.keys('{echodrop:2}:verdict:*');
+    await one.redis.set(key, value);
+    expect(await ask(one)).toMatchObject({ outcome: 'verified' });
+    expect(standIn.questions).toHaveLength(2);
+    // It was replaced by one of ours.
+    await ask(one);
+    expect(standIn.questions).toHaveLength(2);
+  },
+);
+
+/** How many verdicts a verifier has found forged. */
+async function forgedAt({ metrics }: Replica): Promise<number> {
+  const { text } = await metrics.exposition();
+  return Number(/^echodrop_forged_entries_total\{.*kind="verdict".*\} (\d+)$/m.exec(text)?.[1]);
+}
+
+test.each<[string, (verdict: string) => string]>([
+  ['with the name of another user', (verdict) => verdict.replace('"mia"', '"noa"')],
+  ['with a later time', (verdict) => verdict.replace(/"at":1/, '"at":2')],
+  ['without its seal', (verdict) => verdict.slice(verdict.indexOf(' ') + 1)],
+])('a verdict that is rewritten in Redis %s is ignored and counted', async (_, rewritten) => {
+  const one = await replica();
+  expect(await ask(one)).toMatchObject({ caller: { screenName: 'mia' } });
+  const [key = ''] = await one.redis.keys('{echodrop:2}:verdict:*');
+  const verdict = (await one.redis.get(key)) ?? '';
+  expect(rewritten(verdict)).not.toBe(verdict);
+  await one.redis.set(key, rewritten(verdict));
+  expect(await forgedAt(one)).toBe(0);
+  expect(await ask(one)).toMatchObject({ caller: { screenName: 'mia' } });
+  expect(standIn.questions).toHaveLength(2);
+  expect(await forgedAt(one)).toBe(1);
+});
+
+test('the verdict on one proof, with its seal, is none on another', async () => {
+  const one = await replica();
+  await ask(one, 'OAuth of mia');
+  const [verified = ''] = await one.redis.keys('{echodrop:2}:verdict:*');
+  standIn.behaviour = says(401);
+  expect(await ask(one, 'OAuth of an attacker')).toEqual({ outcome: 'refused' });
+  const keys = await one.redis.keys('{echodrop:2}:verdict:*');
+  const refused = keys.find((key) => key !== verified) ?? '';
+  await one.redis.set(refused, (await one.redis.get(verified)) ?? '');
+  expect(await ask(one, 'OAuth of an attacker')).toEqual({ outcome: 'refused' });
+  expect(await forgedAt(one)).toBe(1);
+});
+
+test('a user who was forgotten at one verifier is asked about anew at every one', async () => {
+  const two = await replicas(2);
+  const [first, second] = two as [Replica, Replica];
+  const other = says(200, '{"id":7,"screen_name":"noa"}');
+  await Promise.all(['OAuth a', 'OAuth b'].map((each) => ask(first, each)));
+  standIn.behaviour = other;
+  await ask(first, 'OAuth of somebody else');
+  expect(standIn.questions).toHaveLength(3);
+
+  await first.verifier.forget({ provider: standIn.provider.advertised, subject: '1059182745930317825' });
+  standIn.behaviour = says(403);
+  for (const each of two) expect(await ask(each, 'OAuth a')).toEqual({ outcome: 'refused' });
+  expect(await ask(second, 'OAuth b')).toEqual({ outcome: 'refused' });
+  expect(await ask(second, 'OAuth of somebody else')).toMatchObject({ caller: { screenName: 'noa' } });
+});
+
+test('a verdict that was on its way when its user was forgotten is not believed later', async () => {
+  const one = await replica();
+  let answer = () => {};
+  standIn.behaviour = (socket) => {
+    answer = () => mia(socket);
+  };
+  const asked = ask(one);
+  await waitUntil('the question', 5000, async () => standIn.questions.length === 1);
+  await one.verifier.forget({ provider: standIn.provider.advertised, subject: '1059182745930317825' });
+  answer();
+  await asked;
+  standIn.behaviour = says(403);
+  expect(await ask(one)).toEqual({ outcome: 'refused' });
+});
+
+test('who was forgotten is remembered again from the next question on', async () => {
+  const two = await replicas(2);
+  const [first, second] = two as [Replica, Replica];
+  await first.verifier.forget({ provider: standIn.provider.advertised, subject: '1059182745930317825' });
+  onceOnly(100);
+  expect(outcomes(await Promise.all([...two, ...two].map((each) => ask(each))))).toEqual(['verified']);
+  expect(await ask(second)).toMatchObject({ outcome: 'verified' });
+  expect(standIn.questions).toHaveLength(1);
+});
+
+test('who comes when a user was forgotten is not told what was asked for before', async () => {
+  const one = await replica();
+  const answers: (() => void)[] = [];
+  standIn.behaviour = (socket) => answers.push(() => (answers.length === 1 ? mia : says(403))(socket));
+  const before = ask(one);
+  await waitUntil('the question', 5000, async () => answers.length === 1);
+  await one.verifier.forget({ provider: standIn.provider.advertised, subject: '1059182745930317825' });
+  const after = ask(one);
+  answers[0]?.();
+  expect(await before).toMatchObject({ outcome: 'verified' });
+  await waitUntil('another question', 5000, async () => answers.length === 2);
+  answers[1]?.();
+  expect(await after).toEqual({ outcome: 'refused' });
+});
+
+test('a user is forgotten until the longest verdict has ended', async () => {
+  const one = await replica({ verifiedSeconds: 1 });
+  await one.verifier.forget({ provider: standIn.provider.advertised, subject: '1059182745930317825' });
+  const [key = ''] = await one.redis.keys('{echodrop:2}:forgotten:*');
+  expect(await one.redis.ttl(key)).toBeGreaterThan(3600);
+});
+
+test('a verdict that was kept for longer lives as long as the setting says here', async () => {
+  vi.useFakeTimers({ toFake: ['Date'] });
+  const [long, short] = [await replica({ verifiedSeconds: 3600 }), await replica({ verifiedSeconds: 1 })] as const;
+  await ask(long);
+  vi.setSystemTime(Date.now() + 10_000);
+  await ask(long);
+  expect(standIn.questions).toHaveLength(1);
+  await ask(short);
+  expect(standIn.questions).toHaveLength(2);
+});
+
+test('that the count of forgettings is evicted brings no verdict back', async () => {
+  const one = await replica();
+  const subjects = Array.from({ length: 300 }, (_, index) => `${index}`);
+  await Promise.all(subjects.map((subject) => one.verifier.forget({ provider: 'https://a.example/', subject })));
+  await ask(one);
+  await one.redis.del('{echodrop:2}:forgets');
+  await one.verifier.forget({ provider: standIn.provider.advertised, subject: '1059182745930317825' });
+  standIn.behaviour = says(403);
+  expect(await ask(one)).toEqual({ outcome: 'refused' });
+});
+
+test('a verdict that was asked for without the cache, and kept when it was back, can be forgotten', async () => {
+  const one = await replica();
+  let answer = () => {};
+  standIn.behaviour = (socket) => {
+    answer = () => mia(socket);
+  };
+  await redis.kill();
+  const asked = ask(one);
+  await waitUntil('the question', 5000, async () => standIn.questions.length === 1);
+  await redis.restart();
+  await waitUntil('the cache', 5000, async () => one.redis.status === 'ready');
+  await one.verifier.forget({ provider: standIn.provider.advertised, subject: '1059182745930317825' });
+  answer();
+  await asked;
+  standIn.behaviour = says(403);
+  expect(await ask(one)).toEqual({ outcome: 'refused' });
+});
+
+test('who is forgotten while the key is exchanged is forgotten by those with either', async () => {
+  const both = await replica({ keySecret: [newer, older] });
+  const ends = [await replica({ keySecret: [older] }), await replica({ keySecret: [newer] })];
+  for (const each of ends) await ask(each);
+  await both.verifier.forget({ provider: standIn.provider.advertised, subject: '1059182745930317825' });
+  standIn.behaviour = says(403);
+  for (const each of ends) expect(await ask(each)).toEqual({ outcome: 'refused' });
+});
+
+test('that a user could not be forgotten is told', async () => {
+  const one = await replica();
+  await redis.kill();
+  await expect(one.verifier.forget({ provider: standIn.provider.advertised, subject: '1' })).rejects.toThrow();
+  await redis.restart();
+});

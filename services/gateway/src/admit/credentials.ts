@@ -1,0 +1,54 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Caller, Credentials, Verdict } from '@echodrop/contracts/verification';
+import type { VerificationClient } from '@echodrop/contracts/verification-client';
+import { Refusal } from '../answer/refusals.ts';
+import type { FieldName } from '../receive/part-headers.ts';
+
+/**
+ * The credentials of version 2 (INTERFACE section 5.2). The OAuth value is handed on byte for byte; of the provider's address
+ * one pair of quotes is taken off. Historic clients that name no provider mean the first one.
+ * @throws Refusal `credentials_missing`, `provider_unknown`; VerifierUnavailable
+ */
+export async function credentialsFromHeaders(
+  headers: IncomingHttpHeaders,
+  verifier: Pick<VerificationClient, 'knownProviders'>,
+  compatibility: 'strict' | 'historic',
+): Promise<Credentials> {
+  const authorization = header(headers, 'x-verify-credentials-authorization');
+  const named = header(headers, 'x-auth-service-provider')?.replace(/^"(.*)"$/, '$1');
+  const isForgiven = compatibility === 'historic' && headers['x-auth-service-provider'] === undefined;
+  if (!authorization || (!named && !isForgiven)) throw new Refusal('credentials_missing');
+  const known = await verifier.knownProviders();
+  const provider = named || known[0];
+  if (provider === undefined || !known.includes(provider)) throw new Refusal('provider_unknown');
+  return { version: 2, provider, authorization };
+}
+
+/** The credentials of version 1 (INTERFACE section 5.4), or undefined as long as one of the four secrets is missing. */
+export function credentialsFromFields(fields: ReadonlyMap<FieldName, string>): Credentials | undefined {
+  const consumerToken = fields.get('consumer_token');
+  const consumerSecret = fields.get('consumer_secret');
+  const oauthToken = fields.get('oauth_token');
+  const oauthSecret = fields.get('oauth_secret');
+  if (!consumerToken || !consumerSecret || !oauthToken || !oauthSecret) return undefined;
+  return { version: 1, consumerToken, consumerSecret, oauthToken, oauthSecret };
+}
+
+/** The verified user. @throws Refusal for every other verdict */
+export function requireCaller(verdict: Verdict): Caller {
+  switch (verdict.outcome) {
+    case 'verified':
+      return verdict.caller;
+    case 'refused':
+      throw new Refusal('credentials_refused');
+    case 'provider_unknown':
+      throw new Refusal('provider_unknown');
+    case 'provider_unavailable':
+      throw new Refusal('provider_unavailable', { retryAfterSeconds: verdict.retryAfterSeconds });
+  }
+}
+
+// A header that was sent twice is joined by Node with a comma; it then names no provider and verifies nothing.
+function header(headers: IncomingHttpHeaders, name: string): string | undefined {
+  return headers[name]?.toString().trim() || undefined;
+}

@@ -1,0 +1,363 @@
+import { randomUUID } from 'node:crypto';
+import { mkdtempDisposable, readdir } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { allEntries, entriesOf, listedAs, listedIdIn, strike } from '@echodrop/archive/listing';
+import { ProbeClient, serveProbes } from '@echodrop/contracts/probe';
+import { everyObject } from '@echodrop/object-store/every-object';
+import { FilesystemObjectStore } from '@echodrop/object-store/filesystem/filesystem-object-store';
+import { recordObject } from '@echodrop/object-store/object-keys';
+import { StoreUnavailable } from '@echodrop/object-store/object-store';
+import { connectionTo } from '@echodrop/queue/queue.fixture';
+import { encodeStoredRecord, type StoredRecord } from '@echodrop/record';
+import { createLog } from '@echodrop/service/log';
+import { connectRedis, impatient } from '@echodrop/service/redis/redis';
+import { Secret } from '@echodrop/service/secret';
+import { samplePhoto } from '@echodrop/testkit/samples/sample-media';
+import { type RunningRedis, startRedis } from '@echodrop/testkit/servers/start-redis';
+import { waitUntil } from '@echodrop/testkit/wait-until';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { Refusal } from '../answer/refusals.ts';
+import { OutcomeUnknown, Publisher } from '../publish/publish.ts';
+import { MediaProbe } from '../receive/media-probe.ts';
+import { ReceivedMedia } from '../receive/received-media.ts';
+import { OncePublisher, type Published } from './idempotency.ts';
+import { IdempotencyClaims } from './idempotency-claims.ts';
+
+const log = createLog('test', 'silent');
+const caller = { provider: 'https://example.org/', subject: '12345', userId: 12345n, screenName: 'someone' };
+const probeTimeoutMs = 5000;
+const dayMs = 24 * 60 * 60 * 1000;
+
+const parts = new AsyncDisposableStack();
+let redis: RunningRedis;
+let folder: string;
+let store: FilesystemObjectStore;
+let probes: ProbeClient;
+let photo: Buffer;
+/** What the probe worker does before it answers. */
+let looking: () => Promise<void>;
+
+beforeAll(async () => {
+  redis = parts.use(await startRedis());
+  folder = parts.use(await mkdtempDisposable(join(tmpdir(), 'idempotency-'))).path;
+  store = parts.use(new FilesystemObjectStore(folder));
+  photo = await samplePhoto('png', { width: 8, height: 6 });
+  const connection = connectionTo(redis.url);
+  probes = parts.use(new ProbeClient(connection));
+  const serving = { photoConcurrency: 8, videoConcurrency: 1, graceSeconds: 0, ended: () => {} };
+  const probe = async () => {
+    await looking();
+    return { outcome: 'media', kind: 'photo', type: 'png', width: 8, height: 6 } as const;
+  };
+  for (const served of serveProbes({ ...serving, probe }, connection)) parts.use(served);
+  await waitUntil('the queue', 5000, async () => probes.ready().then(() => true));
+});
+afterAll(() => parts.disposeAsync());
+beforeEach(() => {
+  looking = async () => {};
+});
+
+/** Which claims gateways found forged. */
+const forged: string[] = [];
+
+function claimsIn(connection: ReturnType<typeof connectRedis>, heldMs: number): IdempotencyClaims {
+  const secret = [new Secret('a secret of all gateways')] as const;
+  return new IdempotencyClaims(connection, heldMs, secret, { found: (_, { name = '' }) => forged.push(name) });
+}
+
+/** How often entries of an earlier upload were missing. */
+let relisted = 0;
+
+/** The publishing end of a gateway with connections of its own. */
+async function gateway(to = store): Promise<OncePublisher> {
+  const connection = parts.use(connectRedis(new Secret(redis.url), impatient, log));
+  await waitUntil('a connection', 5000, async () => (await connection.ping()) === 'PONG');
+  const publisher = new Publisher(
+    to,
+    new MediaProbe(probes, { maxPixels: 100 }, probeTimeoutMs, () => {}),
+    { enqueue: async () => {} },
+    {
+      uploadUnlisted: () => {},
+      uploadRelisted: () => {
+        relisted += 1;
+      },
+      renditionsUnasked: () => {},
+    },
+  );
+  return new OncePublisher(publisher, claimsIn(connection, publisher.longestMs));
+}
+
+interface Sent {
+  readonly key?: string;
+  readonly message?: string;
+  readonly media?: Buffer;
+  readonly application?: string;
+  readonly subject?: string;
+  readonly gone?: AbortSignal;
+}
+
+/** Uploads as the gateway does: into the store, published or not, and disposed of. */
+async function send(to: OncePublisher, sent: Sent): Promise<Published> {
+  const { key, message = 'hello', media = photo, application = 'app', subject = caller.subject } = sent;
+  await using received = new ReceivedMedia({
+    store,
+    orphaned: () => expect.unreachable(),
+    hashed: key !== undefined,
+    maxBytes: media.length,
+    body: { pause: () => {}, resume: () => {}, stop: () => {} },
+  });
+  for (const bytes of [media.subarray(0, 100), media.subarray(100)]) received.write(bytes);
+  received.end();
+  const { gone = new AbortController().signal } = sent;
+  return await to.publish({ message, application, media: received }, { ...caller, subject }, key, gone);
+}
+
+const stored = (kind: 'media' | 'records') => readdir(join(folder, 'objects', kind)).catch(() => []);
+
+/** How many records and media a test has added. */
+async function counting(): Promise<() => Promise<{ records: number; media: number }>> {
+  const count = async () => ({ records: (await stored('records')).length, media: (await stored('media')).length });
+  const before = await count();
+  return async () => {
+    const { records, media } = await count();
+    return { records: records - before.records, media: media - before.media };
+  };
+}
+
+/** Expects lists to have the record once. */
+async function expectListed(record: StoredRecord): Promise<void> {
+  const entries = (await Promise.all(allEntries.map((prefix) => Array.fromAsync(everyObject(store, prefix))))).flat();
+  const keys = entries.map(({ key }) => key).filter((key) => listedIdIn(key) === record.id);
+  expect(keys.sort()).toEqual(entriesOf(listedAs(record)).sort());
+}
+
+/** Lets all claims be so much older. */
+async function age(ms: number): Promise<void> {
+  for (const name of (await redis.command('KEYS', 'echodrop:idempotency:*')).split('\n')) {
+    await redis.command('PEXPIRE', name, `${dayMs - ms}`);
+  }
+}
+
+test('a repeat is given the same record, by any gateway, and its media is discarded', async () => {
+  const added = await counting();
+  const key = randomUUID();
+  const first = await send(await gateway(), { key });
+  const second = await send(await gateway(), { key });
+  expect(first.repeated).toBe(false);
+  expect(second).toEqual({ record: first.record, repeated: true });
+  expect(await added()).toEqual({ records: 1, media: 1 });
+});
+
+test('a repeat lists the upload of a gateway that died before it could', async () => {
+  const key = randomUUID();
+  const { record } = await send(await gateway(), { key });
+  await strike(store, listedAs(record));
+  const before = relisted;
+  await send(await gateway(), { key });
+  await send(await gateway(), { key });
+  await expectListed(record);
+  expect(relisted - before).toBe(1);
+});
+
+test('without a key each upload is published', async () => {
+  const added = await counting();
+  const one = await gateway();
+  const records = [await send(one, {}), await send(one, {})].map(({ record }) => record.id);
+  expect(new Set(records).size).toBe(2);
+  expect(await added()).toEqual({ records: 2, media: 2 });
+});
+
+test.each([
+  ['another message', { message: 'bye' }],
+  ['other media', { media: Buffer.from('\xff\xd8\xff other media of some length', 'latin1') }],
+])('a key that comes back with %s is refused', async (_what, change) => {
+  const one = await gateway();
+  const key = randomUUID();
+  await send(one, { key });
+  const added = await counting();
+  await expect(send(one, { key, ...change })).rejects.toThrow('idempotency_key_reused');
+  expect(await added()).toEqual({ records: 0, media: 0 });
+});
+
+test('the same key of another user, or of another application, is another key', async () => {
+  const one = await gateway();
+  const key = randomUUID();
+  const all = [{}, { subject: '6789' }, { application: 'other' }].map((change) => send(one, { key, ...change }));
+  expect(new Set((await Promise.all(all)).map(({ record }) => record.id)).size).toBe(3);
+});
+
+test('of many at once exactly one is published; the others are given its record, or told to come back', async () => {
+  const gateways = [await gateway(), await gateway()];
+  const added = await counting();
+  const key = randomUUID();
+  const all = await Promise.allSettled(
+    Array.from({ length: 20 }, (_, i) => send(gateways[i % 2] as OncePublisher, { key })),
+  );
+  const ids = all.flatMap((one) => (one.status === 'fulfilled' ? [one.value.record.id] : []));
+  const refusals = all.flatMap((one) => (one.status === 'rejected' ? [one.reason] : []));
+  expect(new Set(ids).size).toBe(1);
+  for (const refusal of refusals) {
+    expect(refusal).toMatchObject({ reason: 'idempotency_key_in_use', retryAfterSeconds: 2 });
+  }
+  expect(await added()).toEqual({ records: 1, media: 1 });
+});
+
+test('a claim whose gateway died is in use until nobody can be at work on it, then one repeat takes it over', async () => {
+  const one = await gateway();
+  const key = randomUUID();
+  const { record } = await send(one, { key });
+  // As if it had died before the record was written.
+  await store.remove(recordObject(record.id));
+  const added = await counting();
+  await age(34_000);
+  await expect(send(one, { key })).rejects.toThrow('idempotency_key_in_use');
+  await age(36_000);
+  const release = Promise.withResolvers<void>();
+  looking = () => release.promise;
+  const both = [send(one, { key }), send(await gateway(), { key })];
+  await expect(Promise.race(both)).rejects.toThrow('idempotency_key_in_use');
+  release.resolve();
+  const published = (await Promise.allSettled(both)).flatMap((each) => (each.status === 'fulfilled' ? each.value : []));
+  expect(published).toMatchObject([{ record: { id: record.id }, repeated: false }]);
+  expect(await added()).toEqual({ records: 1, media: 1 });
+});
+
+test('an attempt that wakes up after its claim was taken over gives the record of the other', async () => {
+  const added = await counting();
+  const key = randomUUID();
+  const asleep = Promise.withResolvers<void>();
+  const called = Promise.withResolvers<void>();
+  looking = () => {
+    looking = async () => {};
+    called.resolve();
+    return asleep.promise;
+  };
+  const first = send(await gateway(), { key });
+  await called.promise;
+  await age(dayMs / 2);
+  const second = await send(await gateway(), { key });
+  await strike(store, listedAs(second.record));
+  asleep.resolve();
+  expect(await first).toEqual({ record: second.record, repeated: true });
+  await expectListed(second.record);
+  expect((await added()).records).toBe(1);
+});
+
+test('an upload that failed for sure gives its key free, for another payload too', async () => {
+  const one = await gateway();
+  const key = randomUUID();
+  await expect(send(one, { key, media: Buffer.from('no photo') })).rejects.toThrow('media_unsupported');
+  expect((await send(one, { key })).repeated).toBe(false);
+});
+
+test('where it is open whether a record was written, a repeat gives the record, or makes it under the same id', async () => {
+  for (const isWritten of [true, false]) {
+    const key = randomUUID();
+    let written = '';
+    class BrokenStore extends FilesystemObjectStore {
+      override async putIfAbsent(object: string, bytes: Buffer): Promise<never> {
+        if (!object.startsWith('records/')) throw new StoreUnavailable('away for a moment');
+        written = object;
+        if (isWritten) await store.putIfAbsent(object, bytes);
+        throw new Error('the connection was lost');
+      }
+    }
+    await using broken = new BrokenStore(folder);
+    await expect(send(await gateway(broken), { key })).rejects.toThrow(OutcomeUnknown);
+    // A second attempt that fails for sure changes nothing about the first.
+    const gone = AbortSignal.abort(new Error('the client went away'));
+    if (!isWritten) await expect(send(await gateway(), { key, gone })).rejects.toThrow('the client went away');
+    const { record, repeated } = await send(await gateway(), { key });
+    expect({ object: recordObject(record.id), repeated }).toEqual({ object: written, repeated: isWritten });
+    await expectListed(record);
+  }
+});
+
+test("a stranger's record under the claimed id is never given away", async () => {
+  const one = await gateway();
+  const key = randomUUID();
+  const { record } = await send(one, { key });
+  await store.remove(recordObject(record.id));
+  await store.putIfAbsent(recordObject(record.id), encodeStoredRecord({ ...record, subject: '6789' }));
+  await expect(send(one, { key })).rejects.toThrow(Refusal);
+  await age(dayMs / 2);
+  const taken = await send(one, { key });
+  expect(taken.record).toMatchObject({ subject: caller.subject });
+  expect(taken.record.id).not.toBe(record.id);
+});
+
+test('a claim is taken over, and given free, only by whoever knows it as it is now', async () => {
+  const connection = parts.use(connectRedis(new Secret(redis.url), impatient, log));
+  await waitUntil('a connection', 5000, async () => (await connection.ping()) === 'PONG');
+  const claims = claimsIn(connection, 1000);
+  const scope = { provider: 'p', subject: 's', application: 'a', key: randomUUID() };
+  const { claim: first } = await claims.claim(scope, 'fingerprint');
+  await age(2000);
+  const second = await claims.takeOver(scope, first);
+  expect(second).toMatchObject({ fingerprint: 'fingerprint', mediaId: first.mediaId });
+  await age(2000);
+  expect(await claims.takeOver(scope, first)).toBeUndefined();
+  await claims.release(scope, first);
+  expect(await claims.claim(scope, 'another')).toEqual({ isNew: false, claim: second });
+});
+
+/** The claim of `key` in Redis: its name and what is there. */
+async function claimOf(to: OncePublisher, key: string): Promise<{ name: string; text: string; id: string }> {
+  const names = async () => (await redis.command('KEYS', 'echodrop:idempotency:*')).split('\n');
+  const before = await names();
+  const { record } = await send(to, { key });
+  const [name = ''] = (await names()).filter((each) => !before.includes(each));
+  return { name, text: await redis.command('GET', name), id: record.id };
+}
+
+test.each<[string, (claim: string, other: string) => string]>([
+  ['with the id of another record', (claim, other) => claim.replace(/"mediaId":"\w+"/, `"mediaId":"${other}"`)],
+  ['with an id that leads elsewhere', (claim) => claim.replace(/"mediaId":"\w+"/, '"mediaId":"../blocks/x"')],
+  ['without its seal', (claim) => claim.slice(claim.indexOf(' ') + 1)],
+])('a claim that is rewritten in Redis %s is ignored and counted', async (_what, rewritten) => {
+  const one = await gateway();
+  const { record: other } = await send(one, {});
+  const key = randomUUID();
+  const { name, text, id } = await claimOf(one, key);
+  expect(text).toContain(id);
+  await redis.command('SET', name, rewritten(text, other.id));
+  forged.length = 0;
+  const { record, repeated } = await send(one, { key });
+  expect({ repeated, forged }).toEqual({ repeated: false, forged: [name] });
+  expect([other.id, id, '../blocks/x']).not.toContain(record.id);
+  // It was replaced by one of ours, which ends.
+  expect(await send(one, { key })).toEqual({ record, repeated: true });
+  expect(Number(await redis.command('PTTL', name))).toBeGreaterThan(dayMs - 60_000);
+});
+
+test('the claim on one key, with its seal, is none on another', async () => {
+  const one = await gateway();
+  const first = await claimOf(one, randomUUID());
+  const key = randomUUID();
+  const second = await claimOf(one, key);
+  await redis.command('SET', second.name, first.text);
+  const { record, repeated } = await send(one, { key });
+  expect(repeated).toBe(false);
+  expect(record.id).not.toBe(first.id);
+});
+
+test('no key names a user, and claims are kept for a day', async () => {
+  await redis.command('FLUSHALL');
+  await send(await gateway(), { key: 'my-key' });
+  const names = (await redis.command('KEYS', 'echodrop:idempotency:*')).split('\n');
+  expect(names).toEqual([expect.stringMatching(/^echodrop:idempotency:2:[\da-f]{64}$/)]);
+  expect(Number(await redis.command('PTTL', names[0] ?? ''))).toBeGreaterThan(dayMs - 60_000);
+});
+
+test('where Redis is down an upload with a key fails, and nothing of it stays', async () => {
+  const one = await gateway();
+  const added = await counting();
+  await redis.kill();
+  try {
+    await expect(send(one, { key: randomUUID() })).rejects.not.toBeInstanceOf(Refusal);
+    expect(await added()).toEqual({ records: 0, media: 0 });
+  } finally {
+    await redis.restart();
+  }
+});

@@ -1,0 +1,79 @@
+import { type Format, spelledRefusal } from '../answer/answer.ts';
+import { type Reason, Refusal, refusals, sentencesOf } from '../answer/refusals.ts';
+import { requestIdHeader } from './openapi-record.ts';
+
+const byStatus = Map.groupBy(Object.keys(refusals) as Reason[], (reason) => refusals[reason][0]);
+
+/** An OpenAPI response for each status in the table of refusals, by its name. */
+export const refusalResponses = Object.fromEntries(
+  byStatus.entries().map(([status, reasons]) => [`Refused${status}`, responseOf(status, reasons)]),
+);
+
+/** What an upload of either version may be refused with, by status: everything but that its method is another. */
+export const uploadRefusals = refusedBy((status) => status !== refusals.method_not_allowed[0]);
+
+const ofOwnRequests = [
+  ...(['query_malformed', 'credentials_refused', 'not_yours', 'not_found'] as const),
+  ...(['expectation_failed', 'too_many_requests', 'headers_too_large', 'unavailable'] as const),
+].map((reason): number => refusals[reason][0]);
+
+/** What a request about own uploads may be refused with, by status. */
+export const ownRefusals = refusedBy((status) => ofOwnRequests.includes(status));
+
+function refusedBy(isMeant: (status: number) => boolean) {
+  const statuses = byStatus.keys().filter(isMeant);
+  return Object.fromEntries(statuses.map((status) => [status, { $ref: `#/components/responses/Refused${status}` }]));
+}
+
+function responseOf(status: number, reasons: readonly Reason[]) {
+  const error = {
+    type: 'object',
+    required: ['code', 'reason', 'message'],
+    properties: {
+      code: { type: 'integer', const: status },
+      reason: { type: 'string', enum: reasons },
+      message: { type: 'string', description: 'For people; it may change.' },
+    },
+  };
+  const errors = { type: 'array', minItems: 1, maxItems: 1, items: error };
+  const examples = (format: Format) =>
+    Object.fromEntries(reasons.map((reason) => [reason, { value: example(reason, format) }]));
+  return {
+    description: reasons.map((reason) => `\`${reason}\`: ${sentencesOf(reason).join(' Or: ')}`).join('\n\n'),
+    headers: { ...requestIdHeader, ...headersOf(status) },
+    content: {
+      'application/json': {
+        schema: { type: 'object', required: ['errors'], properties: { errors } },
+        examples: examples('json'),
+      },
+      'application/xml': {
+        schema: { type: 'object', xml: { name: 'errors' }, required: ['error'], properties: { error } },
+        examples: examples('xml'),
+      },
+    },
+  };
+}
+
+function headersOf(status: number): Record<string, object> {
+  const seconds = { type: 'integer', minimum: 1 };
+  switch (status) {
+    case 401:
+      return {
+        'WWW-Authenticate': { required: true, schema: { type: 'string', const: 'OAuth' } },
+        'Retry-After': { description: 'With `provider_unavailable`: when to try again, in seconds.', schema: seconds },
+      };
+    case 405:
+      return { Allow: { required: true, description: 'The methods of this address.', schema: { type: 'string' } } };
+    case 409:
+    case 429:
+    case 503:
+      return { 'Retry-After': { required: true, description: 'When to try again, in seconds.', schema: seconds } };
+    default:
+      return {};
+  }
+}
+
+function example(reason: Reason, format: Format): unknown {
+  const { body } = spelledRefusal(new Refusal(reason), format);
+  return format === 'json' ? JSON.parse(body) : body;
+}

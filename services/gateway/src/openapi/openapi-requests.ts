@@ -1,0 +1,106 @@
+import { maxFieldBytes } from '../receive/form-content.ts';
+import type { FieldName } from '../receive/part-headers.ts';
+
+/** What an upload is asked with beside its form (INTERFACE section 4.1), as OpenAPI parameters. */
+export const uploadParameters = {
+  format: {
+    name: 'format',
+    in: 'path',
+    required: true,
+    description: 'The format of the answer.',
+    schema: { type: 'string', enum: ['xml', 'json'] },
+  },
+  verifyCredentials: {
+    name: 'X-Verify-Credentials-Authorization',
+    in: 'header',
+    required: true,
+    description:
+      "The OAuth 1.0a Authorization header that the user would send with a GET to the identity provider's credential check. Sign it anew for each attempt.",
+    schema: { type: 'string', minLength: 1 },
+    example:
+      'OAuth realm="https://provider.example/", oauth_consumer_key="...", oauth_signature_method="HMAC-SHA1", ' +
+      'oauth_token="...", oauth_timestamp="1290350000", oauth_nonce="...", oauth_version="1.0", oauth_signature="..."',
+  },
+  authServiceProvider: {
+    name: 'X-Auth-Service-Provider',
+    in: 'header',
+    required: true,
+    description: "The address of that credential check, byte for byte one of the operator's list.",
+    schema: { type: 'string', minLength: 1 },
+    example: 'https://provider.example/1/account/verify_credentials.json',
+  },
+  idempotencyKey: {
+    name: 'Idempotency-Key',
+    in: 'header',
+    required: false,
+    description:
+      'Names this upload for a day (draft-ietf-httpapi-idempotency-key-header): a repeat of the same user and API key with the same ' +
+      'Idempotency-Key, message and media gets the same record and makes no second one, whichever version and format it asks for. A refused upload ' +
+      'frees its key. A string in quotes; they may be left out where it holds neither spaces nor quotes.',
+    schema: { type: 'string', pattern: String.raw`^("([ !#-\[\]-~]|\\["\\]){1,255}"|[!#-\[\]-~]{1,255})$` },
+    example: '"8e03978e-40d5-43dd-bc93-6894a57f9324"',
+  },
+} as const;
+
+/** What a request about own uploads is asked with. */
+export const ownParameters = {
+  id: {
+    name: 'id',
+    in: 'path',
+    required: true,
+    description: 'The id of the record.',
+    schema: { type: 'string', pattern: '^[0-9A-Za-z]{10}$' },
+  },
+  count: {
+    name: 'count',
+    in: 'query',
+    required: false,
+    description: 'How many records a page has at most.',
+    schema: { type: 'integer', minimum: 1, maximum: 100, default: 20 },
+  },
+  after: {
+    name: 'after',
+    in: 'query',
+    required: false,
+    description: '`next` of the page before.',
+    schema: { type: 'string', pattern: String.raw`^\d{13}-[0-9A-Za-z]{10}$` },
+  },
+} as const;
+
+const fields = {
+  key: {
+    type: 'string',
+    minLength: 1,
+    maxLength: maxFieldBytes,
+    description: 'The API key of the calling application.',
+  },
+  message: {
+    type: 'string',
+    maxLength: maxFieldBytes,
+    description: 'The public caption, UTF-8, at most 64 KiB of it; may be empty, but must be there.',
+  },
+  media: {
+    type: 'string',
+    minLength: 1,
+    contentMediaType: 'application/octet-stream',
+    description: 'The photo or video. Its bytes say what it is; its name and type are not believed.',
+  },
+  consumer_token: {
+    type: 'string',
+    minLength: 1,
+    description: "The application's consumer key at the identity provider.",
+  },
+  consumer_secret: { type: 'string', minLength: 1, format: 'password', description: "The consumer key's secret." },
+  oauth_token: { type: 'string', minLength: 1, description: "The user's token at the identity provider." },
+  oauth_secret: { type: 'string', minLength: 1, format: 'password', description: "The token's secret." },
+} as const satisfies Record<FieldName | 'media', object>;
+
+/** A form with these fields, all of them required, and media of up to `maxMediaBytes`, as an OpenAPI request body. */
+export function formOf(maxMediaBytes: number, ...names: readonly (keyof typeof fields)[]) {
+  const properties = Object.fromEntries(names.map((name) => [name, fields[name]]));
+  return {
+    required: true,
+    description: `The fields in any order; others are ignored. A field may not be there twice. Media has at most ${maxMediaBytes} bytes.`,
+    content: { 'multipart/form-data': { schema: { type: 'object', required: names, properties } } },
+  };
+}

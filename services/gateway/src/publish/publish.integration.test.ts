@@ -1,0 +1,147 @@
+import { mkdtempDisposable } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { strikeDeadEntries } from '@echodrop/archive/check-entry';
+import { newest } from '@echodrop/archive/listing';
+import { ownerHash } from '@echodrop/archive/owner';
+import type { Caller } from '@echodrop/contracts/verification';
+import { FilesystemObjectStore } from '@echodrop/object-store/filesystem/filesystem-object-store';
+import { recordObject } from '@echodrop/object-store/object-keys';
+import { StoreUnavailable } from '@echodrop/object-store/object-store';
+import { expect, test, vi } from 'vitest';
+import { ReceivedMedia } from '../receive/received-media.ts';
+import { Publisher } from './publish.ts';
+
+const caller: Caller = { provider: 'https://provider.example', subject: '1', userId: 1n, screenName: 'one' };
+const photo = Buffer.from([0xff, 0xd8, 0xff, 0xe0, 0, 4, 0, 0]);
+const probe = { outcome: 'media', kind: 'photo', type: 'jpg', width: 1, height: 1 } as const;
+
+/** A store that refuses the first writes of some keys. */
+class FaultyStore extends FilesystemObjectStore {
+  refusals: string[] = [];
+  refused = async () => {};
+
+  override async putIfAbsent(key: string, bytes: Buffer) {
+    const at = this.refusals.findIndex((prefix) => key.startsWith(prefix));
+    if (at < 0) return super.putIfAbsent(key, bytes);
+    this.refusals.splice(at, 1);
+    await this.refused();
+    throw new StoreUnavailable('away for a moment');
+  }
+}
+
+/** A store whose answers to the first write of a record are lost, and which then does not find it once. */
+class ForgetfulStore extends FaultyStore {
+  #lost = 2;
+  #notFound = 1;
+
+  override async putIfAbsent(key: string, bytes: Buffer) {
+    const answer = await super.putIfAbsent(key, bytes);
+    if (key.startsWith('records/') && this.#lost-- > 0) throw new StoreUnavailable('the answer is lost');
+    return answer;
+  }
+
+  override async read(key: string, options?: Parameters<FilesystemObjectStore['read']>[1]) {
+    return key.startsWith('records/') && this.#notFound-- > 0 ? undefined : super.read(key, options);
+  }
+}
+
+async function publish(store: FaultyStore, enqueue: (media: unknown) => Promise<void> = async () => {}) {
+  let unlisted = 0;
+  const unasked: string[] = [];
+  const events = {
+    uploadUnlisted: () => {
+      unlisted += 1;
+    },
+    uploadRelisted: () => expect.unreachable(),
+    renditionsUnasked: (mediaKey: string) => unasked.push(mediaKey),
+  };
+  const publisher = new Publisher(store, { probe: async () => probe, deadlineMs: 1000 }, { enqueue }, events);
+  const receiving = { maxBytes: photo.length, body: { pause: () => {}, resume: () => {}, stop: () => {} } };
+  await using media = new ReceivedMedia({ store, orphaned: () => expect.unreachable(), ...receiving });
+  media.write(photo);
+  media.end();
+  const upload = { media, message: 'hello', application: 'app' };
+  const record = await publisher.publish(upload, caller, new AbortController().signal);
+  return { record, unlisted, unasked };
+}
+
+test.each([
+  ['record and entries', ['records/', 'by-user/', 'by-time/']],
+  ['an entry', ['by-time/']],
+])('a store that refuses %s at first: the upload is published, and listed', async (_what, refusals) => {
+  await using folder = await mkdtempDisposable(join(tmpdir(), 'publish-'));
+  await using store = new FaultyStore(folder.path);
+  store.refusals = [...refusals];
+  const { record, unlisted } = await publish(store);
+  expect((await newest(store, { limit: 9 })).records.map(({ id }) => id)).toEqual([record.id]);
+  expect(unlisted).toBe(0);
+});
+
+test('a record that the store has and does not find for a moment is the only one', async () => {
+  await using folder = await mkdtempDisposable(join(tmpdir(), 'publish-'));
+  await using store = new ForgetfulStore(folder.path);
+  const { record } = await publish(store);
+  const records = await store.list('records/', { limit: 9 });
+  expect(records.map(({ key }) => key)).toEqual([recordObject(record.id)]);
+});
+
+test('a record that the store keeps with other bytes is not answered', async () => {
+  await using folder = await mkdtempDisposable(join(tmpdir(), 'publish-'));
+  await using store = new FaultyStore(folder.path);
+  vi.spyOn(store, 'putIfAbsent').mockImplementation(async (key, bytes) => {
+    const other = Buffer.from(bytes.toString().replace('hello', 'hallo'));
+    const outcome = await FaultyStore.prototype.putIfAbsent.call(store, key, other);
+    return outcome === 'exists' && !other.equals(bytes) ? 'differs' : outcome;
+  });
+  vi.useFakeTimers({ toFake: ['performance'] });
+  const hurry = setInterval(() => vi.advanceTimersByTime(1000), 10);
+  await expect(publish(store)).rejects.toThrow('the record may have been written');
+  clearInterval(hurry);
+  vi.useRealTimers();
+});
+
+test('entries that the store takes only once the record is there are written', async () => {
+  await using folder = await mkdtempDisposable(join(tmpdir(), 'publish-'));
+  await using store = new FaultyStore(folder.path);
+  vi.useFakeTimers({ toFake: ['performance'] });
+  store.refusals = [...Array(9).fill('by-time/')];
+  let tries = 0;
+  store.refused = async () => {
+    tries += 1;
+    // The time for the entries is over with this try.
+    if (tries === 3) vi.advanceTimersByTime(20_000);
+    if (tries > 3) store.refusals = [];
+  };
+  const { record } = await publish(store);
+  vi.useRealTimers();
+  expect((await newest(store, { limit: 9 })).records.map(({ id }) => id)).toEqual([record.id]);
+});
+
+test('renditions are enqueued for the owner of the record', async () => {
+  await using folder = await mkdtempDisposable(join(tmpdir(), 'publish-'));
+  await using store = new FaultyStore(folder.path);
+  const enqueue = vi.fn(async () => {});
+  const { record } = await publish(store, enqueue);
+  expect(enqueue.mock.calls).toEqual([[{ mediaKey: record.mediaKey, type: 'jpg', owner: ownerHash(caller) }]]);
+});
+
+test('an upload is published while the queue of its renditions hangs or is down', async () => {
+  await using folder = await mkdtempDisposable(join(tmpdir(), 'publish-'));
+  await using store = new FaultyStore(folder.path);
+  expect((await publish(store, () => new Promise(() => {}))).unasked).toEqual([]);
+  const { record, unasked } = await publish(store, () => Promise.reject(new Error('the queue is down')));
+  expect(unasked).toEqual([record.mediaKey]);
+});
+
+test('entries that are there before their record stay where dead entries are removed', async () => {
+  await using folder = await mkdtempDisposable(join(tmpdir(), 'publish-'));
+  await using store = new FaultyStore(folder.path);
+  store.refusals = ['records/'];
+  store.refused = async () => {
+    await expect.poll(async () => (await store.list('by-time/', { limit: 9 })).length).toBe(1);
+    expect(await Array.fromAsync(strikeDeadEntries(store))).toEqual([]);
+  };
+  const { record } = await publish(store);
+  expect((await newest(store, { limit: 9 })).records.map(({ id }) => id)).toEqual([record.id]);
+});

@@ -1,0 +1,87 @@
+import { Refusal } from '../answer/refusals.ts';
+import { type FieldName, isFieldName, type PartKind } from './part-headers.ts';
+import type { FormListener } from './read-form.ts';
+import type { ReceivedMedia } from './received-media.ts';
+
+/** The longest text of a field, in bytes. */
+export const maxFieldBytes = 64 * 1024;
+const maxParts = 100;
+
+/** What a form holds, as far as it has come: decoded text fields, and the media. Every other part is dropped. Disposing disposes of the media. */
+export class FormContent implements FormListener, AsyncDisposable {
+  readonly fields = new Map<FieldName, string>();
+  /** The parameters that came as files, and so did not come. */
+  readonly files = new Set<FieldName>();
+  media: ReceivedMedia | undefined;
+  readonly #receiveMedia: () => ReceivedMedia;
+  readonly #fieldRead: ((fields: ReadonlyMap<FieldName, string>) => void) | undefined;
+  readonly #seen = new Set<string>();
+  #parts = 0;
+  #part: PartKind = { name: '', content: 'file' };
+  // Each character is a byte: chunks of one byte each would take a hundred times as much memory as Buffers.
+  #text = '';
+  #pieces = 0;
+
+  /** `receiveMedia` makes what takes the media's bytes; `fieldRead` is called with each field that was read. */
+  constructor(receiveMedia: () => ReceivedMedia, fieldRead?: (fields: ReadonlyMap<FieldName, string>) => void) {
+    this.#receiveMedia = receiveMedia;
+    this.#fieldRead = fieldRead;
+  }
+
+  /** @throws Refusal `form_malformed` at a parameter's second part, and at one part too many */
+  begin(part: PartKind): void {
+    const { name, content } = part;
+    const isFile = content === 'file';
+    const isParameter = isFieldName(name) ? !isFile : name === 'media';
+    this.#part = part;
+    this.#parts += 1;
+    this.#text = '';
+    if (this.#parts > maxParts || (isParameter && this.#seen.has(name))) throw new Refusal('form_malformed');
+    if (isParameter) this.#seen.add(name);
+    if (isFile && isFieldName(name)) this.files.add(name);
+  }
+
+  /** @throws Refusal `form_malformed` for a text that is too long */
+  content(bytes: Buffer): void {
+    if (this.#part.content !== 'file') this.#addText(bytes);
+    else if (this.#part.name === 'media') {
+      this.media ??= this.#receiveMedia();
+      this.media.write(bytes);
+    }
+    if (this.#text.length > maxFieldBytes) throw new Refusal('form_malformed');
+  }
+
+  /** @throws Refusal `form_malformed` for a text that cannot be read */
+  end(): void {
+    const { name, content } = this.#part;
+    if (content === 'file') {
+      if (name === 'media') this.media?.end();
+    } else if (isFieldName(name)) {
+      this.fields.set(name, decode(this.#text, content));
+      this.#fieldRead?.(this.fields);
+    }
+  }
+
+  // V8 keeps a sum of strings as a tree of 32 bytes for each, until it is copied.
+  #addText(bytes: Buffer): void {
+    this.#text += bytes.toString('latin1');
+    this.#pieces += 1;
+    if (this.#pieces % 1024 === 0) this.#text = Buffer.from(this.#text, 'latin1').toString('latin1');
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.media?.[Symbol.asyncDispose]();
+  }
+}
+
+// Of another charset than UTF-8 only what is the same in both is read.
+function decode(latin1: string, charset: 'utf-8' | 'ascii'): string {
+  try {
+    if (charset === 'ascii' && /[\x80-\xff]/.test(latin1)) throw new TypeError('not ASCII');
+    return utf8.decode(Buffer.from(latin1, 'latin1'));
+  } catch (cause) {
+    throw new Refusal('form_malformed', { cause });
+  }
+}
+
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });

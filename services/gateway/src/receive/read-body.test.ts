@@ -1,0 +1,135 @@
+import { PassThrough } from 'node:stream';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { ClientGone, Refusal } from '../answer/refusals.ts';
+import { readBody } from './read-body.ts';
+
+const KiB = 1024;
+const limits = { maxBytes: 10 * KiB * KiB, minBytesPerSecond: KiB, maxSeconds: 3600 };
+
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+/** Reads `request`, and counts what was taken of it. */
+function readAll(request: PassThrough, some: Partial<typeof limits> = {}, verdict?: Promise<unknown>) {
+  const taken = { bytes: 0, isOver: false };
+  const take = (chunk: Buffer) => {
+    taken.bytes += chunk.length;
+  };
+  const body = readBody(request, { ...limits, ...some }, take, verdict);
+  body.ended
+    .finally(() => {
+      taken.isOver = true;
+    })
+    .catch(() => {});
+  return { body, taken };
+}
+
+test('what is sent comes out, to its end', async () => {
+  const request = new PassThrough();
+  request.write('one ');
+  request.end('two');
+  const { body, taken } = readAll(request);
+  await body.ended;
+  expect(taken.bytes).toBe('one two'.length);
+});
+
+test('beyond 256 KiB nothing comes before the verdict', async () => {
+  const verdict = Promise.withResolvers<void>();
+  const request = new PassThrough();
+  const { body, taken } = readAll(request, {}, verdict.promise);
+  request.write(Buffer.alloc(256 * KiB));
+  await vi.waitFor(() => expect(taken.bytes).toBe(256 * KiB));
+  request.write(Buffer.alloc(1));
+  await vi.waitFor(() => expect(request.isPaused()).toBe(true));
+  await vi.advanceTimersByTimeAsync(1_800_000);
+  expect(taken).toEqual({ bytes: 256 * KiB, isOver: false });
+  verdict.resolve();
+  await vi.waitFor(() => expect(taken.bytes).toBe(256 * KiB + 1));
+  request.end();
+  await body.ended;
+});
+
+test('a body longer than the limit is refused at the first byte too many', async () => {
+  const request = new PassThrough();
+  const { body, taken } = readAll(request, { maxBytes: 10 });
+  request.write(Buffer.alloc(10));
+  await vi.waitFor(() => expect(taken.bytes).toBe(10));
+  request.write('x');
+  await expect(body.ended).rejects.toEqual(new Refusal('media_too_large'));
+  expect(taken.bytes).toBe(10);
+});
+
+test('nothing for 30 seconds is too slow', async () => {
+  const { body, taken } = readAll(new PassThrough());
+  const refused = expect(body.ended).rejects.toEqual(new Refusal('too_slow'));
+  await vi.advanceTimersByTimeAsync(29_999);
+  expect(taken.isOver).toBe(false);
+  await vi.advanceTimersByTimeAsync(1);
+  await refused;
+});
+
+test.each([
+  ['slower than 1 KiB/s is too slow', 1000, true],
+  ['1 KiB/s is fast enough', 1024, false],
+])('%s', async (_what, bytesPerSecond, refused) => {
+  const request = new PassThrough();
+  const { body, taken } = readAll(request);
+  for (let second = 0; second < 65 && !taken.isOver; second++) {
+    request.write(Buffer.alloc(bytesPerSecond));
+    await vi.advanceTimersByTimeAsync(1000);
+  }
+  expect(taken.isOver).toBe(refused);
+  if (refused) await expect(body.ended).rejects.toEqual(new Refusal('too_slow'));
+});
+
+test("time in which nobody reads is not the sender's slowness", async () => {
+  const request = new PassThrough();
+  const { body, taken } = readAll(request);
+  for (let i = 1; i <= 10; i++) {
+    body.resume();
+    request.write(Buffer.alloc(10));
+    await vi.waitFor(() => expect(taken.bytes).toBe(10 * i));
+    body.pause();
+    await vi.advanceTimersByTimeAsync(600_000 / 10 - 1);
+  }
+  expect(taken.isOver).toBe(false);
+});
+
+test('an upload that takes longer than allowed is too slow, however fast it comes', async () => {
+  const request = new PassThrough();
+  const { body, taken } = readAll(request, { maxSeconds: 10 });
+  for (let second = 0; second < 9; second++) {
+    request.write(Buffer.alloc(100_000));
+    await vi.advanceTimersByTimeAsync(1000);
+  }
+  expect(taken).toEqual({ bytes: 900_000, isOver: false });
+  await vi.advanceTimersByTimeAsync(1_001);
+  await expect(body.ended).rejects.toEqual(new Refusal('too_slow'));
+});
+
+test('a client that goes away, and a stop, end the reading; the request stays open for the answer', async () => {
+  const gone = new PassThrough();
+  const { body } = readAll(gone);
+  gone.destroy(new Error('aborted'));
+  await expect(body.ended).rejects.toBeInstanceOf(ClientGone);
+
+  const request = new PassThrough();
+  const stopped = readAll(request).body;
+  stopped.stop(new Refusal('credentials_refused'));
+  await expect(stopped.ended).rejects.toEqual(new Refusal('credentials_refused'));
+  expect(request.destroyed).toBe(false);
+});
+
+test('a consumer that throws ends the reading', async () => {
+  const request = new PassThrough();
+  const take = () => {
+    throw new Refusal('form_malformed');
+  };
+  const { ended } = readBody(request, limits, take);
+  request.write('x');
+  await expect(ended).rejects.toEqual(new Refusal('form_malformed'));
+});

@@ -1,0 +1,112 @@
+import type { IncomingMessage } from 'node:http';
+import type { Readable } from 'node:stream';
+import { ClientGone, Refusal } from '../answer/refusals.ts';
+
+const paceSeconds = 30;
+const maxUnverifiedBytes = 256 * 1024;
+
+interface BodyLimits {
+  /** The longest body that is read. */
+  readonly maxBytes: number;
+  readonly minBytesPerSecond: number;
+  readonly maxSeconds: number;
+}
+
+/** A body that is being read. While it is paused, the sender's time does not count. */
+export interface BodyReading {
+  /** Resolves at the end of the body. Rejects with Refusal `media_too_large` or `too_slow`, ClientGone, or what `stop` was given. */
+  readonly ended: Promise<void>;
+  /** Stops reading the connection. What was read from it already, 64 KiB at most, is still taken: in the request, each chunk would take 400 bytes. */
+  readonly pause: () => void;
+  readonly resume: () => void;
+  readonly stop: (reason: unknown) => void;
+}
+
+/**
+ * Pushes the body of a request to `take`; what that throws ends the reading. The request stays open, whatever happens: an
+ * answer is still to be sent on its connection.
+ * @param verdict until it resolves, reading pauses at 256 KiB; what it rejects with ends the reading
+ */
+export function readBody(
+  request: Readable & Partial<Pick<IncomingMessage, 'complete' | 'socket'>>,
+  limits: BodyLimits,
+  take: (chunk: Buffer) => void,
+  verdict?: Promise<unknown>,
+): BodyReading {
+  const { promise: ended, resolve, reject } = Promise.withResolvers<void>();
+  const isTooSlow = slownessOf(limits);
+  let [isOver, isPaused, read, maxRead] = [false, false, 0, verdict ? maxUnverifiedBytes : Number.POSITIVE_INFINITY];
+  const { socket } = request;
+  const pauseSocket = () => socket?.pause();
+  const end = (settle: () => void) => {
+    if (isOver) return;
+    isOver = true;
+    clearInterval(seconds);
+    socket?.off('resume', pauseSocket);
+    // After a complete body the connection belongs to the next request.
+    if (isPaused && request.complete) socket?.resume();
+    request.off('data', takeNext).pause();
+    settle();
+  };
+  const stop = (reason: unknown) => end(() => reject(reason));
+  const pause = () => {
+    if (isOver || isPaused) return;
+    isPaused = true;
+    // Node resumes the socket of a request whose buffer is empty.
+    if (socket && !request.complete) socket.on('resume', pauseSocket).pause();
+    else request.pause();
+  };
+  const resume = () => {
+    if (isOver || !isPaused) return;
+    isPaused = false;
+    socket?.off('resume', pauseSocket).resume();
+    request.resume();
+  };
+  const takeNext = (chunk: Buffer) => {
+    read += chunk.length;
+    if (read > limits.maxBytes) return stop(new Refusal('media_too_large'));
+    try {
+      take(chunk);
+    } catch (error) {
+      stop(error);
+    }
+    if (read >= maxRead) pause();
+  };
+  const seconds = setInterval(() => {
+    if (isTooSlow(read, isPaused)) stop(new Refusal('too_slow'));
+  }, 1000);
+  verdict?.then(() => {
+    maxRead = Number.POSITIVE_INFINITY;
+    resume();
+  }, stop);
+  const gone = (cause?: unknown) => isOver || stop(new ClientGone('the client went away', { cause }));
+  // These stay: what becomes of the connection later is for the answer to find out.
+  request
+    .once('end', () => end(resolve))
+    .on('error', gone)
+    .once('close', gone);
+  if (request.destroyed) gone(request.errored);
+  else request.on('data', takeNext);
+  return { ended, pause, resume, stop };
+}
+
+/**
+ * Judges a sender once a second, by the bytes that have come so far. Only the seconds in which we wait for it count: while we
+ * do not read, nobody is slow.
+ */
+function slownessOf({ minBytesPerSecond, maxSeconds }: BodyLimits): (read: number, isPaused: boolean) => boolean {
+  let [seconds, waited, silent, lastRead, windowStart] = [0, 0, 0, 0, 0];
+  return (read, isPaused) => {
+    seconds += 1;
+    if (seconds >= maxSeconds) return true;
+    if (isPaused) return false;
+    waited += 1;
+    silent = read > lastRead ? 0 : silent + 1;
+    lastRead = read;
+    if (silent === paceSeconds) return true;
+    if (waited < paceSeconds) return false;
+    const isTooSlow = read - windowStart < paceSeconds * minBytesPerSecond;
+    [waited, windowStart] = [0, read];
+    return isTooSlow;
+  };
+}

@@ -1,0 +1,322 @@
+import { multipartForm } from '@echodrop/testkit/multipart-form';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { Refusal } from '../answer/refusals.ts';
+import { boundaryOf } from './boundary.ts';
+import { FormContent } from './form-content.ts';
+import { FormReader } from './read-form.ts';
+import type { ReceivedMedia } from './received-media.ts';
+
+type Compatibility = 'strict' | 'historic';
+
+async function read(
+  body: Buffer,
+  boundary: string,
+  cuts: readonly number[] = [],
+  compatibility: Compatibility = 'strict',
+) {
+  const media: Buffer[] = [];
+  let isWhole = false;
+  const received = {
+    write: (bytes: Buffer) => media.push(bytes),
+    end: () => {
+      isWhole = true;
+    },
+  };
+  const content = new FormContent(() => received as unknown as ReceivedMedia);
+  const form = new FormReader(boundary, compatibility, content);
+  for (const piece of pieces(body, cuts)) form.read(piece);
+  form.end();
+  return { fields: Object.fromEntries(content.fields), media: isWhole ? Buffer.concat(media) : undefined };
+}
+
+function* pieces(body: Buffer, cuts: readonly number[]): Generator<Buffer> {
+  const at = [0, ...cuts.map((cut) => cut % (body.length + 1)).sort((a, b) => a - b), body.length];
+  for (let i = 1; i < at.length; i++) yield body.subarray(at[i - 1], at[i]);
+}
+
+const boundaryChars = fc.constantFrom(..."0123456789abcXYZ'()+_,-./:=? ");
+const boundaries = fc
+  .string({ unit: boundaryChars, minLength: 1, maxLength: 70 })
+  .map((boundary) => boundary.replace(/ $/, '_'));
+
+test('a valid form comes out as it was sent, whatever its order, its boundary and its pieces', async () => {
+  const parameters = fc.record({
+    key: fc.string(),
+    message: fc.string({ unit: 'binary' }).map((text) => text.toWellFormed()),
+    media: fc.uint8Array({ minLength: 1, maxLength: 400 }).map((bytes) => Buffer.from(bytes)),
+  });
+  await fc.assert(
+    fc.asyncProperty(
+      parameters,
+      boundaries,
+      fc.array(fc.nat(), { maxLength: 30 }),
+      fc.nat(5),
+      async (sent, boundary, cuts, turn) => {
+        const parts = [
+          { name: 'key', content: sent.key },
+          { name: 'message', content: sent.message },
+          { name: 'media', filename: 'a;"\\.jpg', content: sent.media },
+        ];
+        const turned = [...parts.slice(turn % 3), ...parts.slice(0, turn % 3)];
+        const { body } = multipartForm(turn > 2 ? turned.reverse() : turned, boundary);
+        fc.pre(body.toString('latin1').split(`\r\n--${boundary}`).length === 4);
+        const { fields, media } = await read(body, boundary, cuts);
+        expect(fields).toEqual({ key: sent.key, message: sent.message });
+        expect(media).toEqual(sent.media);
+      },
+    ),
+    { numRuns: 300 },
+  );
+});
+
+// The first piece tells the type of the media, and so whether its queue is full.
+test('content that is sent apart from its headers comes out in one piece', () => {
+  const pieces: string[] = [];
+  const form = new FormReader('bound', 'strict', {
+    begin: () => {},
+    content: (bytes) => pieces.push(`${bytes}`),
+    end: () => {},
+  });
+  form.read(Buffer.from('--bound\r\nContent-Disposition: form-data; name="media"; filename="a"\r\n\r\n'));
+  form.read(Buffer.from('the first bytes of a photo'));
+  expect(pieces).toEqual(['the first bytes of a photo']);
+});
+
+// Each of these breaks a form of three parts with the boundary `bound` for certain.
+const breakings: Record<string, (body: Buffer, at: number) => Buffer> = {
+  'cut before its end': (body, at) => body.subarray(0, at % (body.length - '--\r\n'.length)),
+  'a part twice': (body) =>
+    Buffer.concat([body.subarray(0, body.indexOf('\r\n--bound', 1)), Buffer.from('\r\n'), body]),
+  'junk behind a delimiter': (body) => replaced(body, '--bound\r\n', '--boundjunk\r\n'),
+  'a delimiter without its dashes at the end': (body) => replaced(body, '--bound--', '--bound'),
+  'a NUL among the headers': (body) => replaced(body, 'form-data', 'form-\0data'),
+  'text that is no UTF-8': (body) => replaced(body, 'text of the caption', 'text \xff\xfe caption'),
+  'an attachment': (body) => replaced(body, 'form-data', 'attachment'),
+  'no blank line before the content': (body) => replaced(body, '\r\n\r\n', '\r\n'),
+};
+
+function replaced(body: Buffer, from: string, to: string): Buffer {
+  return Buffer.from(
+    body.toString('latin1').replace(from, () => to),
+    'latin1',
+  );
+}
+
+test('a form that was broken in any way is refused, in whatever pieces it comes', async () => {
+  const { body } = multipartForm(
+    [
+      { name: 'key', content: 'the key' },
+      { name: 'message', content: 'text of the caption' },
+      { name: 'media', filename: 'a.jpg', content: Buffer.from([0xff, 0xd8, 0xff, 0x00, 0x0d, 0x0a, 0x2d, 0x2d]) },
+    ],
+    'bound',
+  );
+  const cases = fc.record({
+    how: fc.constantFrom(...Object.keys(breakings)),
+    at: fc.nat(),
+    cuts: fc.array(fc.nat(), { maxLength: 20 }),
+  });
+  await fc.assert(
+    fc.asyncProperty(cases, async ({ how, at, cuts }) => {
+      const broken = breakings[how]?.(body, at) ?? body;
+      await expect(read(broken, 'bound', cuts)).rejects.toEqual(new Refusal('form_malformed'));
+    }),
+    { numRuns: 500 },
+  );
+});
+
+const part = (headers: string, content = 'x') =>
+  Buffer.from(`--b\r\n${headers}\r\n\r\n${content}\r\n--b--\r\n`, 'latin1');
+
+describe('what clients have written is understood', () => {
+  test.each([
+    [
+      'typed text',
+      part('Content-Disposition: form-data; name="key"\r\nContent-Type: text/plain; charset=UTF-8'),
+      { key: 'x' },
+    ],
+    ['names without quotes', part('content-disposition:form-data;name=key'), { key: 'x' }],
+    [
+      'names in other order and case',
+      part('Content-Type: text/plain\r\nCONTENT-DISPOSITION: Form-Data; size=1; NAME="key"'),
+      { key: 'x' },
+    ],
+    ['folded headers', part('Content-Disposition: form-data;\r\n name="key"'), { key: 'x' }],
+    [
+      "a part's own length and encoding",
+      part('Content-Disposition: form-data; name="key"\r\nContent-Length: 1\r\nContent-Transfer-Encoding: 8bit'),
+      { key: 'x' },
+    ],
+    [
+      'padding after the delimiter',
+      Buffer.from('--b \t\r\nContent-Disposition: form-data; name="key"\r\n\r\nx\r\n--b--'),
+      { key: 'x' },
+    ],
+    [
+      'a preamble and an epilogue',
+      Buffer.concat([
+        Buffer.from('hello\r\n'),
+        part('Content-Disposition: form-data; name="key"'),
+        Buffer.from('bye\r\n--b\r\n'),
+      ]),
+      { key: 'x' },
+    ],
+    ['no line end at the end', part('Content-Disposition: form-data; name="key"').subarray(0, -2), { key: 'x' }],
+    ['the comma of RFC 1867', part('Content-Disposition: form-data, name="key"'), { key: 'x' }],
+    [
+      'ASCII that says it is of another charset',
+      part('Content-Disposition: form-data; name="key"\r\nContent-Type: text/plain; charset=ISO-8859-1'),
+      { key: 'x' },
+    ],
+    [
+      'other parts, however they are written',
+      part(
+        'Content-Disposition: form-data; name="x"\r\nContent-Type: text/plain; charset=utf-16\r\nContent-Transfer-Encoding: base64',
+      ),
+      {},
+    ],
+    ['names of the language', part('Content-Disposition: form-data; name="__proto__"'), {}],
+  ])('%s', async (_what, body, fields) => {
+    expect((await read(body, 'b')).fields).toEqual(fields);
+  });
+
+  test.each([
+    ['a path', 'filename="C:\\photos\\a.jpg"'],
+    ['broken quotes', 'filename="a"b.jpg"'],
+    ['an encoded name', "filename*=UTF-8''%0d%0aa.jpg"],
+    ['an empty name', 'filename=""'],
+    ['bytes of another charset', 'filename="\xe4\xf6.jpg"'],
+  ])('a file name that is %s', async (_what, filename) => {
+    const body = part(`Content-Disposition: form-data; name="media"; ${filename}\r\nContent-Type: image/jpeg`, 'bytes');
+    expect((await read(body, 'b')).media?.toString()).toBe('bytes');
+  });
+
+  test('a file without a name, when its type is not text', async () => {
+    const body = part('Content-Disposition: form-data; name="media"\r\nContent-Type: image/jpeg', 'bytes');
+    expect((await read(body, 'b')).media?.toString()).toBe('bytes');
+  });
+});
+
+describe('what is broken is refused', () => {
+  test.each([
+    [
+      'a delimiter that goes on',
+      Buffer.from('--b\r\nContent-Disposition: form-data; name="key"\r\n\r\nx\r\n--bad\r\ny\r\n--b--\r\n'),
+    ],
+    [
+      'a delimiter that goes on after its dashes',
+      Buffer.from('--b\r\nContent-Disposition: form-data; name="key"\r\n\r\nx\r\n--b--y\r\nz\r\n--b--\r\n'),
+    ],
+    [
+      'a delimiter among the headers of a part',
+      Buffer.from('--b\r\nContent-Disposition: form-data; name="key"\r\n--b\r\n\r\nx\r\n--b--\r\n'),
+    ],
+    [
+      'an encoding that is hidden by a space',
+      part('Content-Disposition: form-data; name="key"\r\nContent-Transfer-Encoding : base64', 'eA=='),
+    ],
+    [
+      'two encodings',
+      part(
+        'Content-Disposition: form-data; name="key"\r\nContent-Transfer-Encoding: 7bit\r\nContent-Transfer-Encoding: base64',
+      ),
+    ],
+    [
+      'two charsets',
+      part('Content-Disposition: form-data; name="key"\r\nContent-Type: text/plain; charset=utf-8; charset=utf-16'),
+    ],
+    ['text in base64', part('Content-Disposition: form-data; name="key"\r\nContent-Transfer-Encoding: base64', 'eA==')],
+    [
+      'text in quoted-printable',
+      part('Content-Disposition: form-data; name="key"\r\nContent-Transfer-Encoding: Quoted-Printable', '=78'),
+    ],
+    [
+      'text in UTF-16',
+      part('Content-Disposition: form-data; name="key"\r\nContent-Type: text/plain; charset=utf-16', '\0x'),
+    ],
+    ['a part without headers', Buffer.from('--b\r\n\r\nx\r\n--b--\r\n')],
+    ['a part without a disposition', part('Content-Type: text/plain')],
+    ['a part without a name', part('Content-Disposition: form-data')],
+    ['another disposition', part('Content-Disposition: file; name="media"; filename="a"')],
+    ['headers that never end', Buffer.from(`--b\r\nX: ${'x'.repeat(20_000)}`)],
+    ['headers of more than 16 KiB', part(`Content-Disposition: form-data; name="key"\r\nX: ${'x'.repeat(17_000)}`)],
+    ['a NUL in a header', part('Content-Disposition: form-data; name="k\0y"')],
+    ['a bare CR in a header', part('Content-Disposition: form-data; name="k\ry"')],
+    ['a bare LF in a header', part('Content-Disposition: form-data; name="k\ny"')],
+    ['lines that end in LF', Buffer.from('--b\nContent-Disposition: form-data; name="key"\n\nx\n--b--\n')],
+    [
+      'text in another charset',
+      part('Content-Disposition: form-data; name="key"\r\nContent-Type: text/plain; charset=ISO-8859-1', '\xe4'),
+    ],
+    ['text that is no UTF-8', part('Content-Disposition: form-data; name="key"', '\xe4\xf6')],
+    ['a single dash at the end', part('Content-Disposition: form-data; name="key"').subarray(0, -3)],
+    ['nothing', Buffer.alloc(0)],
+    ['no part at all', Buffer.from('--b\r\n')],
+  ])('%s', async (_what, body) => {
+    await expect(read(body, 'b')).rejects.toEqual(new Refusal('form_malformed'));
+  });
+});
+
+describe('historic', () => {
+  const historic = (body: Buffer) => read(body, 'b', [], 'historic');
+
+  test.each(['--b', '--b\r\n'])('a last delimiter without its dashes ends the form: %j', async (end) => {
+    const body = Buffer.from(`--b\r\nContent-Disposition: form-data; name="key"\r\n\r\nx\r\n${end}`);
+    expect((await historic(body)).fields).toEqual({ key: 'x' });
+    await expect(read(body, 'b')).rejects.toEqual(new Refusal('form_malformed'));
+  });
+
+  test("a disposition that says file is a form's", async () => {
+    const body = part('Content-Disposition: file; name="media"; filename="a.png"', 'bytes');
+    expect((await historic(body)).media?.toString()).toBe('bytes');
+    const bare = part('Content-Disposition: file; name="media"', 'bytes');
+    expect((await historic(bare)).media?.toString()).toBe('bytes');
+    const text = part('Content-Disposition: file; name="key"');
+    await expect(historic(text)).rejects.toEqual(new Refusal('form_malformed'));
+  });
+
+  test('a form that is cut anywhere else is refused all the same', async () => {
+    const { body } = multipartForm(
+      [
+        { name: 'key', content: 'k' },
+        { name: 'media', filename: 'f', content: 'bytes' },
+      ],
+      'b',
+    );
+    const whole = body.length - '--\r\n'.length;
+    for (let cut = 0; cut < whole; cut++) {
+      const endsInDelimiter = /\r\n--b(\r\n)?$/.test(body.toString('latin1', 0, cut));
+      if (!endsInDelimiter)
+        await expect(historic(body.subarray(0, cut)), `cut at ${cut}`).rejects.toEqual(new Refusal('form_malformed'));
+    }
+  });
+});
+
+test.each([
+  ['multipart/form-data; boundary=abc', 'abc'],
+  ['Multipart/Form-Data; charset=utf-8; BOUNDARY="a b\\"c"', 'a b"c'],
+  ['multipart/form-data; boundary=----=_Part_1_2.3', '----=_Part_1_2.3'],
+  ['multipart/form-data;boundary=x; charset=utf-8', 'x'],
+  ['multipart/form-data, boundary=AaB03x', 'AaB03x'],
+  ['multipart/form-data; boundary=a,b', 'a,b'],
+  ['multipart/form-data; x="; boundary=C"; boundary=B', 'B'],
+  [`multipart/form-data; boundary=${'x'.repeat(70)}`, 'x'.repeat(70)],
+])('%s has a boundary', (contentType, boundary) => {
+  expect(boundaryOf(contentType)).toBe(boundary);
+});
+
+test.each([
+  [undefined],
+  ['text/plain; boundary=abc'],
+  ['multipart/mixed; boundary=abc'],
+  ['application/x-www-form-urlencoded'],
+  ['multipart/form-data'],
+  ['multipart/form-data; boundary='],
+  ['multipart/form-data; boundary=""'],
+  [`multipart/form-data; boundary=${'x'.repeat(71)}`],
+  ['multipart/form-data; boundary="a\u0001b"'],
+  ['multipart/form-data; boundary=B; boundary=C'],
+])('%s has none', (contentType) => {
+  expect(() => boundaryOf(contentType)).toThrow(new Refusal('form_malformed'));
+});

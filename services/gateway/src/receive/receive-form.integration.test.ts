@@ -1,0 +1,289 @@
+import { once } from 'node:events';
+import { mkdtempDisposable, readdir, readFile } from 'node:fs/promises';
+import { createServer, type IncomingMessage } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { FilesystemObjectStore } from '@echodrop/object-store/filesystem/filesystem-object-store';
+import { type MultipartForm, multipartForm } from '@echodrop/testkit/multipart-form';
+import { RawClient } from '@echodrop/testkit/raw-client';
+import { waitUntil } from '@echodrop/testkit/wait-until';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { Refusal } from '../answer/refusals.ts';
+import type { FormContent } from './form-content.ts';
+import { type FormSettings, receiveForm } from './receive-form.ts';
+import { type MemoryShare, UnverifiedMemory } from './unverified-memory.ts';
+
+const limits = {
+  maxMediaBytes: 100_000,
+  minBytesPerSecond: 1024,
+  maxUploadSeconds: 60,
+  compatibility: 'strict',
+} as const;
+const media = Buffer.from(Array.from({ length: 300 }, (_, i) => i % 256));
+
+const parts = new AsyncDisposableStack();
+let address: string;
+let folder: string;
+let forms: FormSettings;
+let received: (form: FormContent) => unknown = () => {};
+let after: Promise<unknown> | undefined;
+let mediaWaits: Parameters<typeof receiveForm>[2] = {};
+let latest: IncomingMessage;
+
+beforeAll(async () => {
+  folder = parts.use(await mkdtempDisposable(join(tmpdir(), 'receive-form-'))).path;
+  forms = { ...limits, store: new FilesystemObjectStore(folder), orphaned: () => expect.unreachable() };
+  const server = createServer(async (request, response) => {
+    latest = request;
+    const end = (outcome: string) => response.setHeader('Content-Length', outcome.length).end(outcome);
+    try {
+      await using form = await receiveForm(request, forms, after ? { after } : mediaWaits);
+      await received(form);
+      end('received');
+    } catch (error) {
+      end(error instanceof Refusal ? error.reason : `${error}`);
+    }
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  parts.defer(() => server.closeAllConnections());
+  address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+});
+afterAll(() => parts.disposeAsync());
+
+const whole = () =>
+  multipartForm(
+    [
+      { name: 'key', content: 'the key' },
+      { name: 'media', filename: 'a.jpg', content: media },
+      { name: 'message', content: 'hello' },
+    ],
+    'b-o',
+  );
+
+async function send({ contentType, body }: MultipartForm, pieces = body.length): Promise<string> {
+  await using client = await RawClient.connect(address);
+  client.head('/', { 'Content-Type': contentType }, body.length);
+  for (let at = 0; at < body.length; at += pieces) await client.flush(body.subarray(at, at + pieces));
+  return (await client.answer()).body;
+}
+
+const stored = () => readdir(join(folder, 'objects/media')).catch(() => []);
+
+test.each([[1], [7], [100_000]])(
+  'a form in pieces of %i bytes comes out as it was sent, its media in the store',
+  async (pieces) => {
+    received = async ({ fields, media: file }) => {
+      expect(Object.fromEntries(fields)).toEqual({ key: 'the key', message: 'hello' });
+      expect(file?.head).toEqual(media);
+      await file?.stored();
+      expect(await readFile(join(folder, 'objects/media', `${file?.key}`))).toEqual(media);
+    };
+    expect(await send(whole(), pieces)).toBe('received');
+    expect(await stored()).toEqual([]);
+  },
+);
+
+test('a form that is cut anywhere before its end is malformed, and nothing of it stays', async () => {
+  received = () => {};
+  const { contentType, body } = whole();
+  const end = body.lastIndexOf('--b-o--') + '--b-o--'.length;
+  const cuts = Array.from({ length: end }, (_, cut) => send({ contentType, body: body.subarray(0, cut) }));
+  expect(new Set(await Promise.all(cuts))).toEqual(new Set(['form_malformed']));
+  expect(await send({ contentType, body: body.subarray(0, end) })).toBe('received');
+  expect(await stored()).toEqual([]);
+}, 60_000);
+
+test('media that fills the buffer before the verdict does not keep the end of the form from being read', async () => {
+  const verdict = Promise.withResolvers<void>();
+  after = verdict.promise;
+  received = async ({ media: file }) => expect(await file?.stored()).toMatchObject({ size: limits.maxMediaBytes });
+  const sent = send(
+    multipartForm([
+      { name: 'media', filename: 'a.jpg', content: Buffer.alloc(limits.maxMediaBytes) },
+      { name: 'message', content: 'hello' },
+    ]),
+  );
+  setTimeout(verdict.resolve, 100);
+  expect(await sent).toBe('received');
+  after = undefined;
+});
+
+test('media that becomes too large while the store takes nothing does not keep the end of the form from being read', async () => {
+  const verdict = Promise.withResolvers<void>();
+  after = verdict.promise;
+  received = async ({ media: file }) => expect(file?.tooLarge).toBe(true);
+  const { contentType, body } = multipartForm([
+    {
+      name: 'media',
+      filename: 'a.jpg',
+      content: Buffer.concat([Buffer.alloc(65_535), Buffer.from('\r'.repeat(60_000))]),
+    },
+  ]);
+  const sent = send({ contentType, body }, 1024);
+  setTimeout(verdict.resolve, 300);
+  expect(await sent).toBe('received');
+  after = undefined;
+});
+
+test('media that is kept stays; media that is not is discarded', async () => {
+  received = async ({ media: file }) => {
+    await file?.stored();
+    file?.commit();
+  };
+  expect(await send(whole())).toBe('received');
+  expect(await stored()).toHaveLength(1);
+});
+
+test('media over the limit is seen as such, the rest of the form is read, and nothing of it is stored', async () => {
+  const before = await stored();
+  const large = multipartForm([
+    { name: 'media', filename: 'a.jpg', content: Buffer.alloc(limits.maxMediaBytes + 1) },
+    { name: 'message', content: 'hello' },
+  ]);
+  received = async ({ fields, media: file }) => {
+    expect(file?.tooLarge).toBe(true);
+    expect(await file?.stored()).toBeUndefined();
+    expect(fields.get('message')).toBe('hello');
+  };
+  expect(await send(large)).toBe('received');
+  const exact = multipartForm([{ name: 'media', filename: 'a.jpg', content: Buffer.alloc(limits.maxMediaBytes) }]);
+  received = async ({ media: file }) => {
+    expect(file?.tooLarge).toBe(false);
+    expect(await file?.stored()).toMatchObject({ size: limits.maxMediaBytes });
+  };
+  expect(await send(exact)).toBe('received');
+  expect(await stored()).toEqual(before);
+});
+
+test('what the verdict refuses ends a form at once, malformed or not, and stands above its faults', async () => {
+  const before = await stored();
+  const verdict = Promise.withResolvers<never>();
+  after = verdict.promise;
+  after.catch(() => {});
+  const { contentType, body } = whole();
+  await using unfinished = await RawClient.connect(address);
+  unfinished.head('/', { 'Content-Type': contentType }, body.length);
+  unfinished.write(body.subarray(0, 200));
+  const malformed = send({ contentType, body: body.subarray(0, 100) });
+  verdict.reject(new Refusal('credentials_refused'));
+  expect(await malformed).toBe('credentials_refused');
+  expect(await unfinished.answer()).toMatchObject({ body: 'credentials_refused' });
+  after = undefined;
+  expect(await stored()).toEqual(before);
+});
+
+const order = { late: 'before its credentials', early: 'after its credentials' } as const;
+const KiB = 1024;
+
+/** Media waits for the verdict, in memory of its own where it came before its credentials. */
+function mediaThatWaits(kind: keyof typeof order, maxBytes = 64 * KiB) {
+  const verdict = Promise.withResolvers<void>();
+  verdict.promise.catch(() => {});
+  const waiting = { verdict, memory: new UnverifiedMemory(maxBytes), share: undefined as MemoryShare | undefined };
+  const mediaMemory = (crowdOut: Parameters<UnverifiedMemory['open']>[1]) => {
+    waiting.share = kind === 'late' ? waiting.memory.open('one', crowdOut) : undefined;
+    return waiting.share;
+  };
+  mediaWaits = { mediaAfter: verdict.promise, mediaMemory };
+  return { ...waiting, [Symbol.dispose]: () => (mediaWaits = {}) };
+}
+
+const formOf = (bytes: number) =>
+  multipartForm([
+    { name: 'media', filename: 'a.jpg', content: Buffer.alloc(bytes, 'media') },
+    { name: 'message', content: 'hello' },
+  ]);
+
+test.each(['late', 'early'] as const)('media that came %s is stored whole once the verdict is there', async (kind) => {
+  using waiting = mediaThatWaits(kind);
+  received = async ({ fields, media: file }) => {
+    expect(fields.get('message')).toBe('hello');
+    expect(await stored()).not.toContain(file?.key);
+    waiting.verdict.resolve();
+    await file?.stored();
+    expect(await readFile(join(folder, 'objects/media', `${file?.key}`))).toEqual(Buffer.alloc(60_000, 'media'));
+    expect(waiting.memory.heldBytes).toBe(0);
+  };
+  expect(await send(formOf(60_000), 5000)).toBe('received');
+});
+
+test.each(['late', 'early'] as const)(
+  'media that came %s is dropped when the verdict refuses it, and the form is read on',
+  async (kind) => {
+    using waiting = mediaThatWaits(kind);
+    const before = await stored();
+    const { contentType, body } = formOf(60_000);
+    await using client = await RawClient.connect(address);
+    client.head('/', { 'Content-Type': contentType }, body.length);
+    await client.flush(body.subarray(0, 40_000));
+    waiting.verdict.reject(new Refusal('credentials_refused'));
+    received = async ({ fields, media: file }) => {
+      expect(fields.get('message')).toBe('hello');
+      await expect(file?.stored()).rejects.toThrow('credentials_refused');
+    };
+    client.write(body.subarray(40_000));
+    expect(await client.answer()).toMatchObject({ body: 'received' });
+    expect(await stored()).toEqual(before);
+    expect(waiting.memory.heldBytes).toBe(0);
+  },
+);
+
+test('media before its credentials that is larger than its memory is refused at once, and gives all of it back', async () => {
+  using waiting = mediaThatWaits('late', 50_000);
+  const { contentType, body } = formOf(60_000);
+  await using client = await RawClient.connect(address);
+  client.head('/', { 'Content-Type': contentType }, body.length);
+  client.write(body.subarray(0, 55_000));
+  expect(await client.answer()).toMatchObject({ body: 'media_too_large' });
+  expect(waiting.memory.heldBytes).toBe(0);
+});
+
+test('media that is crowded out ends its upload', async () => {
+  using waiting = mediaThatWaits('late', 50_000);
+  const { contentType, body } = formOf(60_000);
+  await using client = await RawClient.connect(address);
+  client.head('/', { 'Content-Type': contentType }, body.length);
+  client.write(body.subarray(0, 45_000));
+  await waitUntil('held media', 5000, async () => waiting.memory.heldBytes > 40_000);
+  waiting.memory.open('another', () => expect.unreachable()).take(20_000);
+  expect(await client.answer()).toMatchObject({ body: 'overloaded' });
+  expect(waiting.memory.heldBytes).toBe(20_000);
+});
+
+test.each([
+  ['version 2', (after: Promise<void>) => ({ after })],
+  ['version 1, credentials first', (mediaAfter: Promise<void>) => ({ mediaAfter })],
+])(
+  '%s: before the verdict, chunks of one byte take no more memory than others',
+  async (_what, waits) => {
+    forms = { ...forms, maxMediaBytes: 1024 * KiB };
+    const verdict = Promise.withResolvers<void>();
+    verdict.promise.catch(() => {});
+    mediaWaits = waits(verdict.promise);
+    const { contentType, body } = formOf(600 * KiB);
+    const chunks = Buffer.from(Array.from(body, (byte) => `1\r\n${String.fromCharCode(byte)}\r\n`).join(''), 'latin1');
+    await using client = await RawClient.connect(address);
+    const before = memoryInUse();
+    client.head('/', { 'Content-Type': contentType });
+    client.write(chunks);
+    await waitUntil('a pause', 20_000, async () => latest.socket.isPaused());
+    // V8 frees the chunks that are done with in the background.
+    await expect.poll(() => (memoryInUse() - before) / KiB, { timeout: 10_000 }).toBeLessThan(1024);
+    latest.destroy();
+    verdict.reject(new Refusal('credentials_refused'));
+    mediaWaits = {};
+    forms = { ...forms, ...limits };
+  },
+  60_000,
+);
+
+function memoryInUse(): number {
+  setFlagsFromString('--expose-gc');
+  runInNewContext('gc')();
+  const { heapUsed, external } = process.memoryUsage();
+  return heapUsed + external;
+}

@@ -1,0 +1,164 @@
+import { ownerHash } from '@echodrop/archive/owner';
+import { expect, test } from 'vitest';
+import type { PublishedMedia } from '../find/find-media.ts';
+import { mediaPage, type Shown } from './media-page.ts';
+
+const photo: PublishedMedia = {
+  id: 'Ab3dE6gH9j',
+  text: 'Lunch',
+  width: 4000,
+  height: 3000,
+  size: 123,
+  type: 'jpg',
+  timestamp: new Date('2026-11-21T11:36:34Z'),
+  user: { id: 12345n, screenName: 'ada' },
+  mediaKey: '0'.repeat(32),
+  etag: 'e',
+  provider: 'https://id.example/verify',
+  subject: '12345',
+  application: 'test',
+};
+const video: PublishedMedia = { ...photo, type: 'mp4' };
+
+const site = {
+  publicSite: 'https://pictures.example',
+  name: 'Echodrop',
+  robots: 'noindex',
+  hasOembedDiscovery: false,
+} as const;
+
+function bodyOf(record: PublishedMedia, shown: Shown): string {
+  return mediaPage(record, shown, site).body.toString();
+}
+
+test('a photo is shown with its caption, who and when', () => {
+  const body = bodyOf(photo, { picture: 'ready' });
+  expect(body).toContain('<img src="/Ab3dE6gH9j/large.jpg" width="1200" height="900" alt="Lunch" ');
+  expect(body).toContain('<p class="caption" dir="auto">Lunch</p>');
+  expect(body).toContain(`by <a href="/by/${ownerHash(photo)}" rel="author"><bdi>ada</bdi></a>`);
+  expect(body).toContain('<time datetime="2026-11-21T11:36:34.000Z">21 November 2026 at 11:36 UTC</time>');
+});
+
+test.each([
+  [4000, 3000, 'medium.webp 640w, /Ab3dE6gH9j/large.webp 1200w'],
+  [3000, 4000, 'medium.webp 480w, /Ab3dE6gH9j/large.webp 900w'],
+  [800, 600, 'medium.webp 640w, /Ab3dE6gH9j/large.webp 800w'],
+  [640, 480, 'large.webp 640w'],
+  [9000, 1, 'medium.webp 640w, /Ab3dE6gH9j/large.webp 1200w'],
+])('of a photo of %i x %i browsers choose among true widths', (width, height, candidates) => {
+  const body = bodyOf({ ...photo, width, height }, { picture: 'ready', hasMedium: true });
+  expect(body).toContain(`<source srcset="/Ab3dE6gH9j/${candidates}" sizes="`);
+});
+
+test('a long screenshot is shown whole, as wide as it can be', () => {
+  const body = bodyOf({ ...photo, width: 1080, height: 12_000 }, { picture: 'ready', hasMedium: true });
+  expect(body).toContain('<img class="tall" src="/Ab3dE6gH9j.jpg" width="1080" height="12000" alt="Lunch" ');
+  expect(bodyOf({ ...photo, width: 1000, height: 3000 }, { picture: 'ready' })).not.toContain('class="tall"');
+});
+
+test('a medium picture that is not there yet is not named', () => {
+  expect(bodyOf(photo, { picture: 'ready' })).toContain('<source srcset="/Ab3dE6gH9j/large.webp 1200w" sizes="');
+});
+
+test('browsers learn how wide the picture will be, before they have the style', () => {
+  expect(bodyOf(photo, { picture: 'ready' })).toContain(
+    ' sizes="min(100vw, 1200px, max(70vh, 100vh - 13rem) * 1.3333)" type="image/webp">',
+  );
+});
+
+test('media without a caption is described by its kind and user', () => {
+  expect(bodyOf({ ...photo, text: ' \n' }, { picture: 'ready' })).toContain('alt="Photo by ada"');
+  expect(mediaPage({ ...video, text: '' }, { picture: 'ready', video: 'ready' }, site).title).toBe('Video by ada');
+  expect(bodyOf({ ...photo, text: '' }, { picture: 'ready' })).not.toContain('class="caption"');
+});
+
+test('a video plays in the page, with its poster once that is there', () => {
+  const body = bodyOf(video, { picture: 'ready', video: 'ready' });
+  expect(body).toMatch(/<video controls playsinline [^>]*poster="\/Ab3dE6gH9j\/large\.jpg">/);
+  expect(body).toContain('<source src="/Ab3dE6gH9j/video.mp4" type="video/mp4">');
+  expect(bodyOf(video, { picture: 'not_ready', video: 'ready' })).not.toContain('poster=');
+});
+
+test('a picture that moves is shown whole, but to people who want things to stand still', () => {
+  const body = bodyOf({ ...photo, type: 'gif' }, { picture: 'ready', isAnimated: true });
+  expect(body).toContain('<img src="/Ab3dE6gH9j.gif" ');
+  expect(body).toContain('type="image/webp" media="(prefers-reduced-motion: reduce)">');
+});
+
+test('a page that does not look again by itself leads to one that does', () => {
+  expect(bodyOf(photo, { picture: 'not_ready', looksAgain: true })).toContain('It will show up here by itself.');
+  expect(bodyOf(photo, { picture: 'not_ready' })).toContain('<a href="/Ab3dE6gH9j">look again</a>');
+});
+
+test('what looking again would close stands open', () => {
+  const pending = { picture: 'ready', video: 'not_ready' } as const;
+  expect(bodyOf(video, { ...pending, looksAgain: true })).toContain('<details open>');
+  expect(bodyOf(video, pending)).toContain('<details>');
+});
+
+test('what is offered to copy and to download leads to the page, the picture and the video', () => {
+  const valuesIn = (body: string) =>
+    [...body.matchAll(/<label for="([\w-]+)">([^<]+)<\/label><input id="\1" readonly value="([^"]*)">/g)].map(
+      ([, , label, value]) => [label, value],
+    );
+  const page = 'https://pictures.example/Ab3dE6gH9j';
+  const body = bodyOf({ ...photo, type: 'heic', text: '[Lunch](x) & "tea"' }, { picture: 'ready' });
+  expect(valuesIn(body)).toEqual([
+    ['Link', page],
+    ['Direct link', `${page}.jpg`],
+    ['Markdown', `[![\\[Lunch\\](x) \\&amp; &quot;tea&quot;](${page}/large.jpg)](${page})`],
+    [
+      'HTML',
+      `&lt;a href=&quot;${page}&quot;&gt;&lt;img src=&quot;${page}/large.jpg&quot; width=&quot;1200&quot; height=&quot;900&quot; alt=&quot;[Lunch](x) &amp;amp; &amp;quot;tea&amp;quot;&quot;&gt;&lt;/a&gt;`,
+    ],
+    ['BBCode', `[url=${page}][img]${page}/large.jpg[/img][/url]`],
+  ]);
+  expect(body).toContain('<a class="button" href="/Ab3dE6gH9j.jpg" download>Download</a>');
+
+  const ofVideo = bodyOf({ ...video, type: 'mov' }, { picture: 'ready', video: 'ready' });
+  expect(valuesIn(ofVideo)).toContainEqual(['Direct link', `${page}.mp4`]);
+  expect(ofVideo).toContain(`&lt;iframe src=&quot;${page}/player&quot;`);
+  expect(ofVideo).toContain('<a class="button" href="/Ab3dE6gH9j.mp4" download>Download</a>');
+  expect(bodyOf(video, { picture: 'ready', video: 'not_ready' })).not.toContain(' download>');
+});
+
+test('what is not ready and what cannot be shown is said', () => {
+  expect(bodyOf(photo, { picture: 'not_ready' })).toContain('This picture is still being processed.');
+  const broken = bodyOf(photo, { picture: 'unsupported' });
+  expect(broken).toContain('This picture cannot be shown.');
+  expect(broken).not.toMatch(/embed codes|large\.jpg|download/);
+  expect(bodyOf(video, { picture: 'unsupported', video: 'unsupported' })).toContain('This video cannot be shown.');
+  const pending = bodyOf(video, { picture: 'ready', video: 'not_ready' });
+  expect(pending).toContain('This video is still being processed.');
+  expect(pending).toContain('<img ');
+  expect(pending).not.toContain('<video');
+});
+
+test('a long caption is cut in the title alone', () => {
+  const text = 'word '.repeat(100);
+  const { title, body } = mediaPage({ ...photo, text }, { picture: 'ready' }, site);
+  expect(title.length).toBeLessThanOrEqual(80);
+  expect(title).toMatch(/…$/);
+  expect(body.toString()).toContain(`>${text.trim()}<`);
+});
+
+test.each([
+  '<script>alert(1)</script>',
+  '"><img src=x onerror=alert(1)>',
+  "' onmouseover='alert(1)",
+  '</title></textarea></style><svg/onload=alert(1)>',
+  '<!--<img src="--><img src=x onerror=alert(1)//">',
+  '{{constructor.constructor("alert(1)")()}}',
+  'javascript:alert(1)',
+  'https://a.example/"><script>alert(1)</script>',
+  "https://a.example/'onmouseover='alert(1)",
+  '\u2028<iframe srcdoc="&lt;script&gt;">',
+])('the caption %s stays text', (text) => {
+  const links = / rel="nofollow ugc noopener"/g;
+  const tags = (record: PublishedMedia) => {
+    const body = bodyOf(record, { picture: 'ready' });
+    return Number(body.match(/<[^>]*/g)?.length) - 2 * (body.match(links)?.length ?? 0);
+  };
+  expect(tags({ ...photo, text })).toBe(tags(photo));
+  expect(tags({ ...photo, user: { id: 1n, screenName: text } })).toBe(tags(photo));
+});

@@ -1,0 +1,121 @@
+import { readFile } from 'node:fs/promises';
+import { expect, test } from 'vitest';
+import type { PublishedMedia } from '../find/find-media.ts';
+import { oembedLinkOf, readHtml } from '../readers.fixture.ts';
+import { html } from './html.ts';
+import { metaTags } from './meta-tags.ts';
+
+const photo: PublishedMedia = {
+  ...{ id: 'Ab3dE6gH9j', mediaKey: '0'.repeat(32), etag: 'e', size: 9, type: 'jpg', width: 4000, height: 3000 },
+  ...{ text: 'Lunch', timestamp: new Date('2026-11-21T11:36:34Z'), user: { id: 1n, screenName: 'ada' } },
+  ...{ provider: 'https://id.example/verify', subject: '1', application: 'test' },
+};
+const video: PublishedMedia = { ...photo, type: 'webm', width: 3840, height: 2160 };
+const site = { publicSite: 'https://pics.example', name: 'Pictures', hasOembedDiscovery: false };
+const page = 'https://pics.example/Ab3dE6gH9j';
+
+function pageOf(record: PublishedMedia, shown: Parameters<typeof metaTags>[1], settings: Partial<typeof site> = {}) {
+  const tags = metaTags(record, shown, { ...site, ...settings });
+  return readHtml(html`<!doctype html><head>${tags}</head>`.toString(), page);
+}
+
+function tagsOf(...of: Parameters<typeof pageOf>): Record<string, string> {
+  const metas = pageOf(...of).elements.filter(({ name }) => name === 'meta');
+  return Object.fromEntries(
+    metas.map(({ attributes: { property, name, media, content } }) => [
+      [property ?? name, ...(media ? [media] : [])].join(' '),
+      content ?? '',
+    ]),
+  );
+}
+
+const ofEveryPage = {
+  description: 'Photo by ada, 21 November 2026',
+  'og:type': 'website',
+  'og:site_name': 'Pictures',
+  'og:url': page,
+  'og:title': 'Lunch',
+  'og:description': 'Photo by ada, 21 November 2026',
+  'theme-color (prefers-color-scheme: light)': '#fbfaf8',
+  'theme-color (prefers-color-scheme: dark)': '#151517',
+};
+const ofPictures = {
+  'og:image': `${page}/large.jpg`,
+  'og:image:type': 'image/jpeg',
+  'og:image:width': '1200',
+  'og:image:height': '900',
+  'og:image:alt': 'Lunch',
+};
+
+test('a photo has these tags and no others', () => {
+  const expected = { ...ofEveryPage, ...ofPictures, 'twitter:card': 'summary_large_image' };
+  expect(tagsOf(photo, { picture: 'ready' })).toEqual(expected);
+  expect(tagsOf(photo, { picture: 'not_ready' })).toEqual(expected);
+});
+
+test('a video has these tags and no others', () => {
+  expect(tagsOf(video, { picture: 'ready', video: 'not_ready' })).toEqual({
+    ...{ ...ofEveryPage, description: 'Video by ada, 21 November 2026', 'og:type': 'video.other' },
+    ...{ ...ofPictures, 'og:description': 'Video by ada, 21 November 2026', 'og:image:height': '675' },
+    'og:video': `${page}/video.mp4`,
+    'og:video:secure_url': `${page}/video.mp4`,
+    'og:video:type': 'video/mp4',
+    'og:video:width': '1920',
+    'og:video:height': '1080',
+    'twitter:card': 'player',
+    'twitter:player': `${page}/player`,
+    'twitter:player:width': '1920',
+    'twitter:player:height': '1080',
+    'twitter:player:stream': `${page}/video.mp4`,
+    'twitter:player:stream:content_type': 'video/mp4',
+  });
+});
+
+test('an address that is not secure is not said to be', () => {
+  const tags = tagsOf(video, { picture: 'ready', video: 'ready' }, { publicSite: 'http://pics.example' });
+  expect(tags['og:video']).toBe('http://pics.example/Ab3dE6gH9j/video.mp4');
+  expect(tags).not.toHaveProperty(['og:video:secure_url']);
+});
+
+test('what cannot be made is not named', () => {
+  const nothing = tagsOf(photo, { picture: 'unsupported' });
+  expect(nothing).toEqual({ ...ofEveryPage, 'twitter:card': 'summary' });
+  const posterAlone = tagsOf(video, { picture: 'ready', video: 'unsupported' });
+  expect(posterAlone).toMatchObject({ 'og:type': 'website', 'twitter:card': 'summary_large_image' });
+  expect(Object.keys(posterAlone).filter((name) => /video|player/.test(name))).toEqual([]);
+});
+
+test('a description says what the title does not', () => {
+  const long = `${'A long story. '.repeat(12)}The end.`;
+  const { 'og:title': title, description } = tagsOf({ ...photo, text: long }, { picture: 'ready' });
+  expect(title).toBe(`${long.slice(0, 69).trimEnd()}…`);
+  expect(description).toBe(long);
+  expect(tagsOf({ ...photo, text: ' \n' }, { picture: 'ready' })).toMatchObject({
+    'og:title': 'Photo by ada',
+    'og:image:alt': 'Photo by ada',
+  });
+});
+
+test('addresses of oEmbed are named only where they are asked for', () => {
+  const shown = { picture: 'ready' } as const;
+  const types = ['application/json+oembed', 'text/xml+oembed'];
+  expect(types.map((type) => oembedLinkOf(pageOf(photo, shown), type))).toEqual([undefined, undefined]);
+  const found = pageOf(photo, shown, { hasOembedDiscovery: true });
+  const asked = 'https://pics.example/oembed?url=https%3A%2F%2Fpics.example%2FAb3dE6gH9j';
+  expect(types.map((type) => oembedLinkOf(found, type))).toEqual([`${asked}&format=json`, `${asked}&format=xml`]);
+});
+
+test('the colours of the theme are those of the paper', async () => {
+  const style = await readFile(new URL('../style.css', import.meta.url), 'utf8');
+  const papers = [...style.matchAll(/--paper: (#[0-9a-f]{6});/g)].map(([, colour]) => colour);
+  const tags = tagsOf(photo, { picture: 'ready' });
+  expect(papers).toEqual([
+    tags['theme-color (prefers-color-scheme: light)'],
+    tags['theme-color (prefers-color-scheme: dark)'],
+  ]);
+});
+
+test('a long name of a site is cut: there are readers that show nothing of such a site', () => {
+  const { 'og:site_name': name = '' } = tagsOf(photo, { picture: 'ready' }, { name: 'ウ'.repeat(200) });
+  expect(Buffer.byteLength(name)).toBeLessThanOrEqual(253);
+});

@@ -1,0 +1,72 @@
+import { providerOf } from '@echodrop/identity-provider/provider';
+import { profileNames, providerProfiles } from '@echodrop/identity-provider/provider-profiles';
+import { expect, test } from 'vitest';
+import { sandboxProfiles } from './profiles/profiles.ts';
+import { send, startSandbox } from './sandbox.fixture.ts';
+
+test('the page tells all credentials, every address, and a setting that Echodrop understands', async () => {
+  await using sandbox = await startSandbox();
+  const { headers, body } = await send(sandbox.origin, {});
+  expect(headers['content-type']).toBe('text/html; charset=utf-8');
+  const known = [
+    'sandbox-consumer',
+    'sandbox-consumer-secret',
+    '12345-sandbox',
+    'sandbox-token-secret',
+    'sandbox-bearer',
+  ];
+  for (const told of known) expect(body).toContain(`<code>${told}</code>`);
+  for (const name of profileNames)
+    expect(body).toContain(`<code>${sandbox.origin}${sandboxProfiles[name].path}</code>`);
+
+  const [, setting = ''] = /IDENTITY_PROVIDERS=&#39;([^&]*)&#39;/.exec(body) ?? [];
+  const providers = setting.split(',').map((entry) => providerOf(entry.trim()));
+  expect(providers.map((provider) => provider?.profile)).toEqual(profileNames.map((name) => providerProfiles[name]));
+});
+
+test('addresses are those under which the page was asked for', async () => {
+  await using sandbox = await startSandbox();
+  const { body } = await send(sandbox.origin, { host: 'sandbox.example', 'x-forwarded-proto': 'https' });
+  expect(body).toContain('<code>https://sandbox.example/userinfo</code>');
+  expect(body).not.toContain('127.0.0.1');
+});
+
+test('where its form would not be believed there is none', async () => {
+  await using sandbox = await startSandbox();
+  expect((await send(sandbox.origin, { host: 'localhost' })).body).toContain('<form');
+  expect((await send(sandbox.origin, { host: 'sandbox.example' })).body).not.toContain('<form');
+});
+
+test('what users are called is text, not markup', async () => {
+  const odd = `"'><script>alert(1)</script>&amp;`;
+  const user = { id: odd, screenName: odd, name: odd, oauthTokens: [{ token: odd, secret: odd }], bearerTokens: [odd] };
+  await using sandbox = await startSandbox({ accounts: { consumers: [{ key: odd, secret: odd }], users: [user] } });
+  const { body } = await send(sandbox.origin, {});
+  expect(body).not.toContain('<script');
+  expect(
+    body.match(/&quot;&#39;&gt;&lt;script&gt;alert\(1\)&lt;\/script&gt;&amp;amp;/g)?.length,
+  ).toBeGreaterThanOrEqual(7);
+});
+
+test('of many users it tells the first, and how many more there are', async () => {
+  const users = Array.from({ length: 1000 }, (_, i) => ({
+    id: BigInt(i),
+    screenName: `user${i}`,
+    name: 'One of many',
+    oauthTokens: [],
+    bearerTokens: [`token${i}`],
+  }));
+  await using sandbox = await startSandbox({ accounts: { consumers: [], users } });
+  const { body } = await send(sandbox.origin, {});
+  expect(body).toContain('<code>token19</code>');
+  expect(body).not.toContain('<code>token20</code>');
+  expect(body).toContain('<p>And 980 more users.</p>');
+});
+
+test('no other page may frame it, and its own style is all that it loads', async () => {
+  await using sandbox = await startSandbox();
+  const { headers } = await send(sandbox.origin, {});
+  expect(headers['content-security-policy']).toContain("frame-ancestors 'none'");
+  const style = await send(`${sandbox.origin}/style.css`, {});
+  expect([style.status, style.headers['content-type']]).toEqual([200, 'text/css; charset=utf-8']);
+});

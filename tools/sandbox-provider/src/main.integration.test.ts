@@ -1,0 +1,92 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { freePorts } from '@echodrop/testkit/free-ports';
+import { waitUntil } from '@echodrop/testkit/wait-until';
+import { execa } from 'execa';
+import { afterAll, expect, test } from 'vitest';
+import { behaviourNames } from './behaviours.ts';
+import { profileEntries } from './profiles/profiles.ts';
+import { send } from './sandbox.fixture.ts';
+import { header, signedFor } from './sign.fixture.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'sandbox-process-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+test('the process knows the users of the file, and no credential is in its log or its metrics, at any level', async () => {
+  const file = join(folder, 'users.json');
+  writeFileSync(
+    file,
+    JSON.stringify({
+      consumers: [{ key: 'marked-key', secret: 'marked-consumer-secret' }],
+      users: [
+        {
+          id: 7,
+          screen_name: 'mia',
+          oauth_tokens: [{ token: 'marked-token', secret: 'marked-token-secret' }],
+          bearer_tokens: ['marked-bearer'],
+        },
+      ],
+    }),
+  );
+  const { public: port, ops } = await freePorts(['public', 'ops']);
+  const origin = `http://127.0.0.1:${port}`;
+  const env = {
+    PORT: String(port),
+    OPS_PORT: String(ops),
+    LOG_LEVEL: 'trace',
+    SANDBOX_USERS_FILE: file,
+    SANDBOX_BEHAVIOUR: 'too-many',
+    SANDBOX_SLOW_SECONDS: '1',
+  };
+  const sandbox = execa(process.execPath, [join(import.meta.dirname, 'main.ts')], { env, all: true, reject: false });
+  try {
+    await waitUntil('ready', 10_000, async () => (await fetch(`http://127.0.0.1:${ops}/readyz`)).ok);
+    const statuses = async () =>
+      Promise.all(
+        profileEntries.flatMap(([, { path, proof }]) => [
+          askFor(origin + path, proof === 'bearer' ? 'Bearer marked-bearer' : markedSignature(origin + path)),
+          askFor(`${origin}${path}?access_token=marked-in-query`, 'Bearer marked-wrong'),
+          askFor(origin + path, 'OAuth oauth_token="marked-odd", oauth_signature="marked-signature"'),
+        ]),
+      );
+    expect(new Set(await statuses())).toEqual(new Set([429]));
+    const form = { method: 'POST', 'content-type': 'application/x-www-form-urlencoded' };
+    for (const behaviour of behaviourNames.filter((name) => name !== 'endless')) {
+      await send(`${origin}/behaviour`, { ...form, body: `behaviour=${behaviour}` });
+      const said = await statuses();
+      if (behaviour === 'normal') expect(said.filter((status) => status === 200)).toHaveLength(profileEntries.length);
+    }
+    await send(`${origin}/behaviour`, { ...form, origin: 'null', body: 'behaviour=marked-behaviour' });
+    const metrics = await (await fetch(`http://127.0.0.1:${ops}/metrics`)).text();
+    expect(metrics).toContain('echodrop_sandbox_requests_total');
+    expect(metrics).not.toContain('marked');
+  } finally {
+    sandbox.kill('SIGTERM');
+  }
+  const { all, exitCode } = await sandbox;
+  expect(exitCode).toBe(0);
+  expect(all).toContain('"msg":"Identity request answered"');
+  expect(all).not.toContain('marked');
+}, 60_000);
+
+function markedSignature(address: string): string {
+  return header(
+    signedFor(address, {
+      oauth: {
+        oauth_consumer_key: 'marked-key',
+        oauth_token: 'marked-token',
+        oauth_nonce: `marked-${crypto.randomUUID()}`,
+      },
+      secrets: 'marked-consumer-secret&marked-token-secret',
+    }),
+  );
+}
+
+// Some behaviours answer nothing.
+async function askFor(address: string, authorization: string): Promise<number | undefined> {
+  return await send(address, { authorization }).then(
+    ({ status }) => status,
+    () => undefined,
+  );
+}
