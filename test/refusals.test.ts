@@ -39,7 +39,7 @@ const without = (name: string) => {
   return headers;
 };
 
-// Each row may break several rules: the one that is told is the first in DESIGN's order.
+// Each row may break several rules: the one that is told is the first in the order of docs/interface.md.
 const refusals: readonly [what: string, status: number, reason: string, options: () => UploadOptions][] = [
   [
     '2: no OAuth header',

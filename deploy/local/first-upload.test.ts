@@ -6,7 +6,7 @@ test('the command signs anew each time it is run', () => {
   expect(sample && sampleAsCurl(sample)).toBe(
     'curl -H "X-Verify-Credentials-Authorization: $(npm run --silent sign)" ' +
       "-H 'X-Auth-Service-Provider: http://127.0.0.1:8085/1/account/verify_credentials.json' " +
-      "-F key=sandbox-key -F 'message=Hello from Echodrop' -F media=@deploy/local/sample.jpg http://127.0.0.1:8080/2/upload.json",
+      "-F key=sandbox-key -F 'message=Hello from Echodrop' -F media=@deploy/sample.jpg http://127.0.0.1:8080/2/upload.json",
   );
 });
 

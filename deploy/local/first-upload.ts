@@ -10,7 +10,7 @@ import {
 import { Refused } from '@echodrop/client/refused';
 import { recordToJson } from '@echodrop/record';
 
-const sample = 'deploy/local/sample.jpg';
+const sample = 'deploy/sample.jpg';
 const message = 'Hello from Echodrop';
 const withinMs = 60_000;
 

@@ -22,7 +22,7 @@ export const ownSecrets = [
 ] as const;
 
 /**
- * What of `env` reaches one service (DESIGN, "Settings that others rely on"): `<SERVICE>_<NAME>` as `<NAME>` and none of
+ * What of `env` reaches one service (docs/settings.md, "npm start"): `<SERVICE>_<NAME>` as `<NAME>` and none of
  * another's, a bare PORT or OPS_PORT where it is the gateway, and all else. Empty variables count as absent.
  */
 export function environmentOf(service: ServiceName, env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {

@@ -18,7 +18,7 @@ export function addressOf({ port, password }: RedisLogin): string {
 
 /**
  * The command of a Redis on loopback whose settings and data lie below `dataDir`: every write is in an append-only file, and jobs are never
- * evicted (TRAPS, BullMQ). `server` is redis-server or valkey-server. The password is in a file that only the owner can read.
+ * evicted (docs/dependencies.md, "BullMQ and ioredis"). `server` is redis-server or valkey-server. The password is in a file that only the owner can read.
  */
 export async function ownRedis(
   server: string,

@@ -27,7 +27,7 @@ function faults(env: NodeJS.ProcessEnv): readonly string[] {
   }
 }
 
-test('with nothing set, every service listens where DESIGN says', () => {
+test('with nothing set, every service listens where docs/settings.md says', () => {
   const ports = portsOf(readAll({}));
   const called = (name: string) =>
     Object.fromEntries(ports.filter((port) => port.name === name).map((port) => [port.service, port.port]));

@@ -61,7 +61,7 @@ async function photo(folder: string, name: string, { width, height, quality, gra
   const input = await sharp({ create: { width, height, channels: 3, background: '#808080', noise } })
     .png()
     .toBuffer();
-  const sized = sharp(join(import.meta.dirname, '../../../deploy/local/sample.jpg'))
+  const sized = sharp(join(import.meta.dirname, '../../../deploy/sample.jpg'))
     .autoOrient()
     .resize(width, height);
   const bytes = await sized

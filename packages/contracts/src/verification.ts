@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** What a client sent to prove its user (INTERFACE section 5). Version 2: the header value, byte for byte, and the provider's address. */
+/** What a client sent to prove its user (docs/interface.md section 5). Version 2: the header value, byte for byte, and the provider's address. */
 export type Credentials = z.infer<typeof credentialsShape>;
 
 export const credentialsShape = z.discriminatedUnion('version', [

@@ -13,7 +13,7 @@ interface KnownHole {
   readonly isKeptOut: boolean;
 }
 
-/** Holes that a file could come through (TRAPS). One row for each that becomes known. */
+/** Holes that a file could come through (docs/dependencies.md). One row for each that becomes known. */
 const knownHoles: readonly KnownHole[] = [
   {
     id: 'CVE-2026-8461',

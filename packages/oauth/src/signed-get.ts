@@ -10,7 +10,7 @@ export interface OAuthCredentials {
 }
 
 /**
- * The Authorization value of a GET of `address`, signed with HMAC-SHA1, in the shape of INTERFACE section 5.3; good for some
+ * The Authorization value of a GET of `address`, signed with HMAC-SHA1, in the shape of docs/interface.md section 5.3; good for some
  * minutes, and once. @throws TypeError for what is no address
  */
 export function signedGet(

@@ -1,6 +1,6 @@
 import type { Job } from 'bullmq';
 
-/** A dead worker's job is another's within ten seconds (TRAPS, BullMQ). Milliseconds. */
+/** A dead worker's job is another's within ten seconds (docs/dependencies.md, "BullMQ and ioredis"). Milliseconds. */
 export const lockDuration = 6000;
 
 // How long an answer that was told to end may take for it.

@@ -5,7 +5,7 @@ const exact = JSON as unknown as {
 };
 
 /**
- * JSON.parse that spoils no integer: one beyond 2^53 comes as a bigint, all else as usual (TRAPS: user ids pass 2^53).
+ * JSON.parse that spoils no integer: one beyond 2^53 comes as a bigint, all else as usual (docs/dependencies.md).
  * @throws SyntaxError when `text` is no JSON
  */
 export function parseExactJson(text: string): unknown {

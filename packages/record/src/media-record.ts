@@ -4,7 +4,7 @@ export interface RecordUser {
   readonly screenName: string;
 }
 
-/** The record: what INTERFACE section 2 lets a client see of an upload. */
+/** The record: what docs/interface.md section 2 lets a client see of an upload. */
 export interface MediaRecord {
   readonly id: string;
   readonly text: string;
@@ -15,7 +15,7 @@ export interface MediaRecord {
   readonly height: number;
   /** Bytes of the uploaded file. */
   readonly size: number;
-  /** A short name from the closed list in DESIGN: `jpg`, `mp4`, ... */
+  /** A short name from the closed list in docs/media.md: `jpg`, `mp4`, ... */
   readonly type: string;
   readonly timestamp: Date;
   readonly user: RecordUser;
@@ -41,7 +41,7 @@ export interface StoredRecord extends Omit<MediaRecord, 'url'> {
   readonly application: string;
 }
 
-/** The record of INTERFACE section 2, its page below `publicSite` (an address without a slash at its end). */
+/** The record of docs/interface.md section 2, its page below `publicSite` (an address without a slash at its end). */
 export function publicRecord(stored: StoredRecord, publicSite: string): MediaRecord {
   const { id, text, width, height, size, type, timestamp, user } = stored;
   return { id, text, url: `${publicSite}/${id}`, width, height, size, type, timestamp, user };

@@ -3,7 +3,7 @@ import type { MediaRecord, RecordPage } from './media-record.ts';
 import { recordFields } from './record-fields.ts';
 
 /**
- * The record as one compact JSON object, its fields in the order of INTERFACE section 2. Slashes are not escaped; an ampersand
+ * The record as one compact JSON object, its fields in the order of docs/interface.md section 2. Slashes are not escaped; an ampersand
  * is, since there are clients that decode HTML's entities before they parse (docs/decisions/012).
  */
 export function recordToJson(record: MediaRecord): string {

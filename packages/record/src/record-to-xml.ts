@@ -2,7 +2,7 @@ import type { MediaRecord, RecordPage } from './media-record.ts';
 import { recordFields } from './record-fields.ts';
 import { xmlDocument } from './xml-document.ts';
 
-/** The record as an XML document with the root `image` (INTERFACE section 2). */
+/** The record as an XML document with the root `image` (docs/interface.md section 2). */
 export function recordToXml(record: MediaRecord): string {
   return xmlDocument({ image: spelled(record) });
 }

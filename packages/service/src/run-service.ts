@@ -36,7 +36,7 @@ export interface Service<C> {
 }
 
 /**
- * Runs a process from its settings to its end: builds, says ready, waits for SIGTERM or SIGINT, then stops as DESIGN says:
+ * Runs a process from its settings to its end: builds, says ready, waits for SIGTERM or SIGINT, then stops as docs/design.md says:
  * not ready, SHUTDOWN_DELAY_SECONDS still serving, then everything on `parts` is closed in reverse.
  */
 export async function runService<C extends ProcessSettings>(

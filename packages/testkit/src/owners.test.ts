@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 
 const root = resolve(import.meta.dirname, '../../..');
 
-// DESIGN, rule 8: each outside thing has one owner.
+// docs/design.md, rule 8: each outside thing has one owner.
 const owners = {
   '@opentelemetry/api': 'packages/service',
   '@opentelemetry/context-async-hooks': 'packages/service',

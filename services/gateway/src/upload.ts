@@ -28,7 +28,7 @@ export interface UploadParts {
 
 // `return await` in both: a promise returned as it is would be awaited only after the form was disposed of.
 
-/** INTERFACE section 4.1: the credentials are headers. @throws Refusal, ClientGone, or what is broken */
+/** docs/interface.md section 4.1: the credentials are headers. @throws Refusal, ClientGone, or what is broken */
 export async function uploadV2(
   { request, clientAddress, sendBody, gone }: Upload,
   parts: UploadParts,
@@ -52,7 +52,7 @@ export async function uploadV2(
   return await parts.publisher.publish(upload, await caller, idempotencyKey, gone);
 }
 
-/** INTERFACE section 4.2: the credentials are fields, which may follow the file. @throws Refusal, ClientGone, or what is broken */
+/** docs/interface.md section 4.2: the credentials are fields, which may follow the file. @throws Refusal, ClientGone, or what is broken */
 export async function uploadV1(
   { request, clientAddress, sendBody, gone }: Upload,
   parts: UploadParts,

@@ -25,7 +25,7 @@ function faults(env: NodeJS.ProcessEnv | string): readonly string[] {
   }
 }
 
-test('without a file there is the user that DESIGN names', () => {
+test('without a file there is the user that docs/settings.md names', () => {
   expect(readConfig({}).SANDBOX_USERS_FILE).toMatchObject({
     consumers: [{ key: 'sandbox-consumer', secret: 'sandbox-consumer-secret' }],
     users: [{ id: 12345n, screenName: 'sandbox', bearerTokens: ['sandbox-bearer'] }],

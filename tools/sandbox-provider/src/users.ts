@@ -25,7 +25,7 @@ export interface Accounts {
   readonly users: readonly SandboxUser[];
 }
 
-/** What it knows where no file tells it: the application and the user that DESIGN names. */
+/** What it knows where no file tells it: the application and the user that docs/settings.md names. */
 export const builtInAccounts: Accounts = {
   consumers: [{ key: 'sandbox-consumer', secret: 'sandbox-consumer-secret' }],
   users: [

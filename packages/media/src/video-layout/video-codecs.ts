@@ -2,7 +2,7 @@ import type { VideoType } from '../media-type.ts';
 
 /**
  * ffmpeg's demuxers for each type: nothing else may open a file, so that no playlist or manifest is ever followed
- * (TRAPS, ffprobe).
+ * (docs/dependencies.md, "ffprobe and ffmpeg").
  */
 const demuxers: Record<VideoType, readonly string[]> = {
   mp4: ['mov'],

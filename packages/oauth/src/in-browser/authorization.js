@@ -7,7 +7,7 @@ import { bytesToHex, randomBytes, utf8ToBytes } from './hashes/utils.js';
 const OAuth = Reflect.get(globalThis, 'OAuth');
 
 /**
- * The Authorization value of a GET of `address`, signed with HMAC-SHA1, in the shape of INTERFACE section 5.3: what `signedGet` is outside of
+ * The Authorization value of a GET of `address`, signed with HMAC-SHA1, in the shape of docs/interface.md section 5.3: what `signedGet` is outside of
  * browsers. A page on plain http has no `crypto.subtle`, so that a library makes the hash.
  *
  * @param {string} address

@@ -3,7 +3,7 @@ import https from 'node:https';
 import type { StoreDeadlines } from './store-deadlines.ts';
 
 /**
- * Node's own http(s) for minio's client, which has no timeout itself (TRAPS): a request, waiting for a socket and the
+ * Node's own http(s) for minio's client, which has no timeout itself (docs/dependencies.md): a request, waiting for a socket and the
  * reading of the answer included, is destroyed at its deadline.
  */
 export function transportWithDeadline(

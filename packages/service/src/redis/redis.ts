@@ -44,7 +44,7 @@ function addressFault(url: string): string | undefined {
   }
 }
 
-/** Answers at once when Redis is down and within two seconds when it hangs (TRAPS, BullMQ). */
+/** Answers at once when Redis is down and within two seconds when it hangs (docs/dependencies.md, "BullMQ and ioredis"). */
 export const impatient: RedisOptions = {
   enableOfflineQueue: false,
   commandTimeout: 2000,

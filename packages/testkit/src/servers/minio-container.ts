@@ -1,6 +1,6 @@
 import { startContainer } from './stoppable-container.ts';
 
-// The living fork of MinIO: same API, same variables (TRAPS, "MinIO, the server").
+// The living fork of MinIO: same API, same variables (docs/dependencies.md, "MinIO, the server").
 const image = 'docker.io/pgsty/silo:RELEASE.2026-09-03T13-18-01Z';
 
 interface Login {

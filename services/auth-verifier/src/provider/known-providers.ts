@@ -1,6 +1,6 @@
 import type { Provider } from '@echodrop/identity-provider/provider';
 
-/** The configured list. Addresses are compared as raw strings: what parses to the same address is not the same (TRAPS, HTTP on Node). */
+/** The configured list. Addresses are compared as raw strings: what parses to the same address is not the same (docs/dependencies.md, "HTTP on Node"). */
 export class KnownProviders {
   readonly #providers: readonly Provider[];
 

@@ -5,7 +5,7 @@ import { Refusal } from '../answer/refusals.ts';
 import type { FieldName } from '../receive/part-headers.ts';
 
 /**
- * The credentials of version 2 (INTERFACE section 5.2). The OAuth value is handed on byte for byte; of the provider's address
+ * The credentials of version 2 (docs/interface.md section 5.2). The OAuth value is handed on byte for byte; of the provider's address
  * one pair of quotes is taken off. Historic clients that name no provider mean the first one.
  * @throws Refusal `credentials_missing`, `provider_unknown`; VerifierUnavailable
  */
@@ -24,7 +24,7 @@ export async function credentialsFromHeaders(
   return { version: 2, provider, authorization };
 }
 
-/** The credentials of version 1 (INTERFACE section 5.4), or undefined as long as one of the four secrets is missing. */
+/** The credentials of version 1 (docs/interface.md section 5.4), or undefined as long as one of the four secrets is missing. */
 export function credentialsFromFields(fields: ReadonlyMap<FieldName, string>): Credentials | undefined {
   const consumerToken = fields.get('consumer_token');
   const consumerSecret = fields.get('consumer_secret');

@@ -15,7 +15,7 @@ export type Format = 'xml' | 'json';
 
 const contentTypes = { xml: 'application/xml; charset=utf-8', json: 'application/json; charset=utf-8' };
 
-/** 200 with the record (INTERFACE section 4.3). */
+/** 200 with the record (docs/interface.md section 4.3). */
 export function answerRecord(response: ServerResponse, format: Format, record: MediaRecord): void {
   answerWith(response, format, format === 'xml' ? recordToXml(record) : recordToJson(record));
 }

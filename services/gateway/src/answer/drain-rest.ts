@@ -5,7 +5,7 @@ const maxMs = 30_000;
 
 /**
  * Reads and drops what a client still sends, up to 32 MiB or 30 s, then calls `done` once. Without it the client's kernel
- * sees a reset before its program has read the answer (TRAPS, HTTP on Node).
+ * sees a reset before its program has read the answer (docs/dependencies.md, "HTTP on Node").
  */
 export function drainRest(request: IncomingMessage, done: () => void): void {
   let isOver = false;

@@ -1,6 +1,6 @@
 import { mediaTypes } from '@echodrop/media/media-type';
 
-/** The image record of INTERFACE section 2 as a schema of both its spellings. */
+/** The image record of docs/interface.md section 2 as a schema of both its spellings. */
 export const image = {
   type: 'object',
   xml: { name: 'image' },

@@ -1,7 +1,7 @@
 import { maxFieldBytes } from '../receive/form-content.ts';
 import type { FieldName } from '../receive/part-headers.ts';
 
-/** What an upload is asked with beside its form (INTERFACE section 4.1), as OpenAPI parameters. */
+/** What an upload is asked with beside its form (docs/interface.md section 4.1), as OpenAPI parameters. */
 export const uploadParameters = {
   format: {
     name: 'format',

@@ -2,7 +2,7 @@ import { image, imagePage, imagePageXml, listedResponse, removedResponse, upload
 import { ownRefusals, refusalResponses, uploadRefusals } from './openapi-refusals.ts';
 import { formOf, ownParameters, uploadParameters } from './openapi-requests.ts';
 
-/** The OpenAPI 3.1 document of both uploads (INTERFACE section 4) and of what is the user's own, below `base`, a path without a slash at its end, for media of up to `maxMediaBytes`. */
+/** The OpenAPI 3.1 document of both uploads (docs/interface.md section 4) and of what is the user's own, below `base`, a path without a slash at its end, for media of up to `maxMediaBytes`. */
 export function openApiDocument(base: string, maxMediaBytes: number) {
   const responses = { 200: { $ref: '#/components/responses/Uploaded' }, ...uploadRefusals };
   const { format, verifyCredentials, authServiceProvider, idempotencyKey } = uploadParameters;

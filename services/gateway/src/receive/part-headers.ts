@@ -1,6 +1,6 @@
 import { parametersOf } from './header-parameters.ts';
 
-/** What the text parameters of both versions are called (INTERFACE sections 4.1, 4.2). */
+/** What the text parameters of both versions are called (docs/interface.md sections 4.1, 4.2). */
 const fieldNames = ['key', 'message', 'consumer_token', 'consumer_secret', 'oauth_token', 'oauth_secret'] as const;
 export type FieldName = (typeof fieldNames)[number];
 

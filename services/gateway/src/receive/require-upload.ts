@@ -12,7 +12,7 @@ export interface CompleteUpload {
 }
 
 /**
- * The parameters that both versions require (INTERFACE sections 4.1, 4.2), and whose API key it is.
+ * The parameters that both versions require (docs/interface.md sections 4.1, 4.2), and whose API key it is.
  * @throws Refusal `parameter_missing`, `api_key_unknown`
  */
 export async function requireParameters(

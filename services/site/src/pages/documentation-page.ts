@@ -2,7 +2,7 @@ import type { Site } from '../site.ts';
 import { html } from './html.ts';
 import type { Page } from './page.ts';
 
-/** What stands at `/documentation`: what people need to know who make an application that uploads (INTERFACE). */
+/** What stands at `/documentation`: what people need to know who make an application that uploads (docs/interface.md). */
 export function documentationPage({ name, publicSite, upload }: Pick<Site, 'name' | 'publicSite' | 'upload'>): Page {
   const gateway = upload?.address ?? 'https://upload.example';
   return {

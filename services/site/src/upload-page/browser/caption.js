@@ -1,7 +1,7 @@
 // @ts-check
 import { part } from './parts.js';
 
-// What the gateway takes of a text field (DESIGN, sizes of a form).
+// What the gateway takes of a text field (docs/interface.md, "Limits").
 const mostBytes = 64 * 1024;
 
 const caption = part('message', HTMLTextAreaElement);

@@ -62,7 +62,7 @@ async function upload() {
 }
 
 /**
- * The two headers of version 2 (INTERFACE section 4.1).
+ * The two headers of version 2 (docs/interface.md section 4.1).
  *
  * @param {FormData} typed
  */
