@@ -22,7 +22,7 @@ interface Place {
   readonly settings: Record<string, string>;
 }
 
-/** Copies what lies below a prefix, as docs/operations.md says; `onlyThoseThere` renews what the copy has already. */
+/** Copies what lies below a prefix, as docs/operations/backup.md says; `onlyThoseThere` renews what the copy has already. */
 type Copy = (prefix: string, options?: { onlyThoseThere: boolean }) => Promise<void>;
 
 const removed = () => ({ by: 'owner', at: new Date() }) as const;
@@ -80,7 +80,7 @@ class BusyArchive implements AsyncDisposable {
   }
 }
 
-/** The order of docs/operations.md: records, what they name, and the records that are in the copy once more. */
+/** The order of docs/operations/backup.md: records, what they name, and the records that are in the copy once more. */
 async function backedUp(copy: Copy, meanwhile = async () => {}): Promise<void> {
   for (const prefix of ['records/', 'media/', 'renditions/', 'blocks/']) {
     await copy(prefix);

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Credentials, Question } from '@echodrop/contracts/verification';
+import type { Credentials, VerificationRequest } from '@echodrop/contracts/verification';
 import type { Provider } from '@echodrop/identity-provider/provider';
 import type { RotatedSecret } from '@echodrop/service/env';
 import { Forgeries } from '@echodrop/service/forgeries';
@@ -87,7 +87,7 @@ function slowed(redis: RedisClient, slowMs: (name: string) => number): RedisClie
 }
 
 /** Version 2's question: an Echo header for `provider`. */
-export function echo(provider: Provider, authorization: string, clientAddress = '192.0.2.1'): Question {
+export function echo(provider: Provider, authorization: string, clientAddress = '192.0.2.1'): VerificationRequest {
   return { credentials: { version: 2, provider: provider.advertised, authorization }, clientAddress };
 }
 

@@ -1,4 +1,4 @@
-import { serveProbes } from '@echodrop/contracts/probe';
+import { startProbeWorkers } from '@echodrop/contracts/probe';
 import { confineTools } from '@echodrop/media/sandbox/confine-tools';
 import { toolConcerns } from '@echodrop/media/tool-concerns';
 import { toolVersions } from '@echodrop/media/tool-versions';
@@ -23,7 +23,7 @@ await runService('probe-worker', readConfig, async ({ config, log, metrics, heal
   events.toolsExamined(toolConcerns(await toolVersions(), typesOff));
   const scratch = parts.use(await ownScratch(config.SCRATCH_DIR, 'probe-worker'));
   const looking = { store, scratchDir: scratch.path, maxPixels, typesOff, events };
-  const queues = serveProbes(
+  const queues = startProbeWorkers(
     {
       photoConcurrency: config.CONCURRENCY,
       videoConcurrency: config.FILM_CONCURRENCY,

@@ -1,4 +1,4 @@
-import { serveRenditions } from '@echodrop/contracts/rendition';
+import { startRenditionWorkers } from '@echodrop/contracts/rendition';
 import { confineTools } from '@echodrop/media/sandbox/confine-tools';
 import { toolConcerns } from '@echodrop/media/tool-concerns';
 import { toolVersions } from '@echodrop/media/tool-versions';
@@ -27,7 +27,7 @@ await runService('rendition-worker', readConfig, async ({ config, log, metrics, 
   const scratch = parts.use(await ownScratch(config.SCRATCH_DIR, 'rendition-worker'));
   const tools = toolsHash(versions, maxPixels);
   const rendering = { store, scratchDir: scratch.path, maxPixels, typesOff, tools, events };
-  const queues = serveRenditions(
+  const queues = startRenditionWorkers(
     {
       pictureConcurrency: config.CONCURRENCY,
       videoConcurrency: config.FILM_CONCURRENCY,

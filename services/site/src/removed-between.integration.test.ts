@@ -7,7 +7,7 @@ import { Readable } from 'node:stream';
 import { findRecord } from '@echodrop/archive/find-record';
 import { ownerHash } from '@echodrop/archive/owner';
 import { removeMedia } from '@echodrop/archive/remove-media';
-import type { RenditionAnswer } from '@echodrop/contracts/rendition';
+import type { RenditionReply } from '@echodrop/contracts/rendition';
 import { pictureRecipes } from '@echodrop/media/recipes';
 import { FilesystemObjectStore } from '@echodrop/object-store/filesystem/filesystem-object-store';
 import { newMediaKey, renditionObject } from '@echodrop/object-store/object-keys';
@@ -26,7 +26,7 @@ let store: FilesystemObjectStore;
 /** Happens between the look at a rendition and its reading. */
 let between: (key: string) => Promise<void>;
 /** Happens when a rendition is asked for. */
-let make: () => Promise<RenditionAnswer>;
+let make: () => Promise<RenditionReply>;
 let site: string;
 
 beforeEach(async () => {

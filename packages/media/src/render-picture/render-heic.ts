@@ -7,7 +7,7 @@ import { rgbaTiff } from './rgba-tiff.ts';
 
 /**
  * The primary picture of a HEIC as an uncompressed TIFF with its colour profile, as displayed (libheif turns it). Only
- * in a process of its own: nothing can interrupt it (docs/decisions/016).
+ * in a process of its own: nothing can interrupt it (docs/decisions/035).
  */
 export async function decodeHeic(path: string, maxPixels: number): Promise<Buffer | UnsupportedReason> {
   const { default: libheif } = await import('libheif-js/wasm-bundle.js');
