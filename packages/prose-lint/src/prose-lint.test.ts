@@ -14,6 +14,8 @@ test.each([
   ['main.ts', '/**\n * Left\n * alone.\n */\n', [/^2:4 "Left alone"/]],
   ['main.ts', 'function f(toldSeconds: number) { return toldSeconds; }\n', [/^1:12 name "toldSeconds"/]],
   ['main.ts', "import { film } from './film.ts';\n", [/^1:10 name "film": use video/]],
+  ['main.ts', '// left\n// alone\n', [/^1:4 "left alone"/]],
+  ['tell-caller.ts', '', [/^1:1 name "tell-caller.ts"/]],
   ['rules.yml', 'annotations:\n  summary: Nobody answers\n', [/^2:12 "Nobody"/]],
   ['rules.yml', '# Told again\nexpr: up\n', [/^1:3 "Told"/]],
   ['board.json', '{"title": "Uploads told"}\n', [/^1:20 "told"/]],

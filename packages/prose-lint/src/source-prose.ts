@@ -29,15 +29,22 @@ export default plugin;
 function ofTypeScript(text: string): Piece[] {
   const { program, comments, errors } = parseSync('source.ts', text);
   if (errors[0]) throw new Error(errors[0].message);
-  const pieces: Piece[] = comments.flatMap(({ start, end }) => prose(text, start, end));
+  const blocks: { start: number; end: number }[] = [];
+  for (const { start, end } of comments) {
+    const before = blocks.at(-1);
+    // A phrase may go on in the next line's comment.
+    if (before && !text.slice(before.end, start).trim()) before.end = end;
+    else blocks.push({ start, end });
+  }
+  const pieces = blocks.flatMap(({ start, end }) => prose(text, start, end));
   const names = new Map<string, Piece>();
   const name = ({ name, start }: { name: string; start: number }) => {
     // A node's end may be that of its type annotation.
     if (!names.has(name)) names.set(name, { type: 'Identifier', start, end: start + name.length });
   };
   const string = (raw: string, end: number) => {
-    // A string of one word is data: a key, a queue, a media type.
-    if (/\S\s+\S/.test(raw)) pieces.push(...prose(text, end - raw.length, end));
+    // A string without a space is data: a key, a queue, a media type.
+    if (/\s/.test(raw)) pieces.push(...prose(text, end - raw.length, end));
   };
   new Visitor({
     Literal: ({ raw, end }) => raw && string(raw, end),
