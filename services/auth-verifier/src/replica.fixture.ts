@@ -9,7 +9,7 @@ import { connectRedis, impatient } from '@echodrop/service/redis/redis';
 import type { RedisClient } from '@echodrop/service/redis/redis-client';
 import { Secret } from '@echodrop/service/secret';
 import { registerCircuitMetrics } from './circuit-metrics.ts';
-import { VerifierEvents } from './events.ts';
+import { createVerifierEvents } from './events.ts';
 import { IdentityProviders } from './provider/identity-provider.ts';
 import { KnownProviders } from './provider/known-providers.ts';
 import { CacheKeys } from './verdicts/cache-keys.ts';
@@ -55,7 +55,7 @@ export class Replica implements AsyncDisposable {
     const keys = new CacheKeys(secret);
     const kept = new KeptVerdicts(secret, new Forgeries(log, this.metrics));
     const known = new KnownProviders(providers);
-    const events = new VerifierEvents(log, this.metrics);
+    const events = createVerifierEvents(log, this.metrics);
     const asker = this.#parts.use(
       new IdentityProviders({ timeoutMs, userIdSecret: new Secret('a secret of this test'), told: events }),
     );

@@ -10,7 +10,7 @@ import { ownScratch } from '@echodrop/service/own-scratch';
 import { queueRedisUrl } from '@echodrop/service/redis/redis';
 import { runService } from '@echodrop/service/run-service';
 import { readConfig } from './config.ts';
-import { renditionEvents } from './events.ts';
+import { createRenditionEvents } from './events.ts';
 import { laneLimits } from './lane-limits.ts';
 import { noteDeadly, render } from './render.ts';
 import { toolsHash } from './unsupported-renditions.ts';
@@ -19,7 +19,7 @@ await runService('rendition-worker', readConfig, async ({ config, log, metrics, 
   const store = parts.use(new ObservedObjectStore(await objectStoreFromSettings(config), storeMetrics(metrics)));
   health.needs('store', () => store.ready());
 
-  const events = renditionEvents(log, metrics);
+  const events = createRenditionEvents(log, metrics);
   const { MAX_PIXELS: maxPixels, MEDIA_TYPES_OFF: typesOff } = config;
   await confineTools(config.MEDIA_SANDBOX, { log, metrics, health });
   const versions = await toolVersions();

@@ -6,8 +6,8 @@ import type { RenditionReply, RenditionRequest } from '@echodrop/contracts/rendi
 import { isVideo, type LocalMedia } from '@echodrop/media/input/local-media';
 import { isPhoto, type MediaType } from '@echodrop/media/media-type';
 import { type Recipe, type RenditionSet, recipesOf, setOf } from '@echodrop/media/recipes';
-import type { Rendered } from '@echodrop/media/render-picture/render-pictures';
 import { leastVideoCostSeconds } from '@echodrop/media/render-video/render-video';
+import type { Rendered } from '@echodrop/media/rendition-outcome';
 import { ToolStopped } from '@echodrop/media/sandbox/bounded-process';
 import { OutputRefused } from '@echodrop/media/sandbox/tool-output';
 import { videoTracks } from '@echodrop/media/video-layout/ffprobe';

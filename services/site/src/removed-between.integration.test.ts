@@ -18,7 +18,7 @@ import { createLog } from '@echodrop/service/log';
 import { Metrics } from '@echodrop/service/metrics/metrics';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { siteApp } from './app.ts';
-import { siteEvents } from './events.ts';
+import { createSiteEvents } from './events.ts';
 import { publishSample } from './publish-sample.fixture.ts';
 
 let parts: AsyncDisposableStack;
@@ -42,7 +42,7 @@ beforeEach(async () => {
     get: (target, name) => (name === 'read' ? read : Reflect.get(target, name).bind(target)),
   });
   const app = siteApp({
-    ...{ store: watched, events: siteEvents(createLog('site', 'silent'), new Metrics('site')) },
+    ...{ store: watched, events: createSiteEvents(createLog('site', 'silent'), new Metrics('site')) },
     renditions: { make: () => make() },
     ...{ publicSite: 'https://pics.example', name: 'Pictures', robots: 'noindex', hasOembedDiscovery: false },
   });

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
-import type { Size, UnsupportedReason } from '../unsupported.ts';
+import type { Size } from '../size.ts';
+import type { UnsupportedReason } from '../unsupported.ts';
 import { guardedSharp } from './guarded-sharp.ts';
 import { type Area, brandedAsStill, takeCrop } from './heif-still.ts';
 import { rgbaTiff } from './rgba-tiff.ts';
