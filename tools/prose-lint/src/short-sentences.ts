@@ -12,7 +12,8 @@ const rule: TextlintRuleReporter<{ readonly max: number }> = ({ RuleError, repor
       .replaceAll('\n', ' ')
       .replace(/`[^`]*`/g, (code) => code.replaceAll(' ', '_'));
     for (const { segment, index } of sentences.segment(text)) {
-      const words = segment.match(/\S*[\p{L}\d]\S*/gu)?.length ?? 0;
+      // Each part of a list with semicolons or a colon reads as a sentence.
+      const words = Math.max(...segment.split(/[;:] /).map((part) => part.match(/\S*[\p{L}\d]\S*/gu)?.length ?? 0));
       const padding = locator.range([index, index + segment.trimEnd().length]);
       if (words > max)
         report(node, new RuleError(`${words} words in a sentence: at most ${max}, aim for 25`, { padding }));
