@@ -2,10 +2,10 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { findRecord } from '@echodrop/archive/find-record';
-import { newest } from '@echodrop/archive/listing';
+import { listNewest } from '@echodrop/archive/listing';
 import { publishSample } from '@echodrop/archive/publish-sample.fixture';
 import type { FilesystemObjectStore } from '@echodrop/object-store/filesystem/filesystem-object-store';
-import { listingOf, mediaObject, recordObject } from '@echodrop/object-store/object-keys';
+import { listingPrefix, mediaObjectKey, recordKey } from '@echodrop/object-store/object-keys';
 import { decodeStoredRecord } from '@echodrop/record';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { adminHere, newDataDir } from './admin.fixture.ts';
@@ -101,8 +101,8 @@ test('remove takes uploads down, with an audit line for each, and tells which ar
     [first, third].map(({ id, mediaKey }) => ({ audit: true, act: 'remove', mediaId: id, mediaKey, ...ada })),
   );
   expect(await findRecord(store, first.id)).toHaveProperty('removed.by', 'operator');
-  expect(await store.stat(mediaObject(first.mediaKey))).toBeUndefined();
-  expect((await newest(store, { limit: 9 })).records).toEqual([second]);
+  expect(await store.stat(mediaObjectKey(first.mediaKey))).toBeUndefined();
+  expect((await listNewest(store, { limit: 9 })).records).toEqual([second]);
   expect((await run('remove', first.id)).stdout).toMatch(/was removed by an operator on 20/);
 });
 
@@ -117,7 +117,7 @@ test('an upload is removed by any of its addresses', async () => {
 
 test('purge counts, and with --yes removes everything of one user, also what no listing has', async () => {
   const [first, second, third] = await publishThree();
-  for (const { key } of await store.list(listingOf(), { limit: 9 })) await store.remove(key);
+  for (const { key } of await store.list(listingPrefix(), { limit: 9 })) await store.remove(key);
   expect((await run('purge', provider, '12345')).stdout).toMatch(/^2 uploads would be removed; --yes removes them\./);
   expect(await findRecord(store, first.id)).toEqual(first);
   const ran = await run('purge', provider, '12345', '--yes');
@@ -125,7 +125,7 @@ test('purge counts, and with --yes removes everything of one user, also what no 
   expect(auditOf(ran)).toHaveLength(2);
   for (const { id, mediaKey } of [first, third]) {
     expect(await findRecord(store, id)).toHaveProperty('removed');
-    expect(await store.stat(mediaObject(mediaKey))).toBeUndefined();
+    expect(await store.stat(mediaObjectKey(mediaKey))).toBeUndefined();
   }
   expect(await findRecord(store, second.id)).toEqual(second);
   expect((await run('purge', provider, '12345', '--yes')).stdout).toContain('0 uploads were removed');
@@ -133,7 +133,7 @@ test('purge counts, and with --yes removes everything of one user, also what no 
 
 test('a record that cannot be read is told, for it may be theirs', async () => {
   const { id } = await publishSample(store);
-  await store.put(recordObject(id), Readable.from([Buffer.from('{}')]));
+  await store.put(recordKey(id), Readable.from([Buffer.from('{}')]));
   for (const args of [
     ['purge', provider, '12345', '--yes'],
     ['export', provider, '12345', join(folder, 'export')],
@@ -159,7 +159,7 @@ test('export writes files and records of one user, into a folder that is empty',
 
 test('export tells what media is missing', async () => {
   const { id, mediaKey } = await publishSample(store);
-  await store.remove(mediaObject(mediaKey));
+  await store.remove(mediaObjectKey(mediaKey));
   const { exitCode, lines } = await run('export', provider, '12345', join(folder, 'export'));
   expect([exitCode, lines[0]]).toEqual([1, `${id}: its media is not in the store`]);
 });
@@ -181,10 +181,10 @@ test('users and applications are blocked, shown, and let in again', async () => 
 test('rebuild-listings lists every upload that is not removed, and nothing twice', async () => {
   const [first, second, third] = await publishThree();
   await run('remove', second.id);
-  for (const prefix of [listingOf(), 'by-user/'])
+  for (const prefix of [listingPrefix(), 'by-user/'])
     for (const { key } of await store.list(prefix, { limit: 9 })) await store.remove(key);
-  expect((await newest(store, { limit: 9 })).records).toEqual([]);
+  expect((await listNewest(store, { limit: 9 })).records).toEqual([]);
   for (let times = 0; times < 2; times += 1)
     expect((await run('rebuild-listings')).stdout).toBe('2 uploads are listed.');
-  expect((await newest(store, { limit: 9 })).records).toEqual([third, first]);
+  expect((await listNewest(store, { limit: 9 })).records).toEqual([third, first]);
 });

@@ -66,7 +66,7 @@ export function addArchiveCommands(admin: Command, { env, print, tell }: Means):
     .argument(...ofSubject)
     .option('--yes', 'really; else it is only counted')
     .action((provider: string, subject: string, { yes = false }) =>
-      inStore((store) => purge(store, { provider, subject }, { isDryRun: !yes, audit })),
+      inStore((store) => purge(store, { provider, subject }, { dryRun: !yes, audit })),
     );
 
   const changes = [

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { localAddress, madeSecretFile, variableOf } from '@echodrop/client/local-system';
+import { generatedSecretFile, localAddress, variableOf } from '@echodrop/client/local-system';
 
 // Those of the secrets that `npm start` makes which commands read.
 const madeSecrets = ['VERIFIER_SECRET', 'USER_ID_SECRET'];
@@ -38,7 +38,7 @@ function dataDirOf(settings: NodeJS.ProcessEnv): string {
 function madeSecretFiles(settings: NodeJS.ProcessEnv): Record<string, string> {
   const files = madeSecrets
     .filter((name) => !settings[name])
-    .map((name) => [`${name}_FILE`, madeSecretFile(dataDirOf(settings), name)] as const)
+    .map((name) => [`${name}_FILE`, generatedSecretFile(dataDirOf(settings), name)] as const)
     .filter(([, file]) => existsSync(file));
   return Object.fromEntries(files);
 }

@@ -1,5 +1,5 @@
-import { allBlocks, type Block, type Blockable, block, blockObject, unblock } from '@echodrop/archive/blocks';
-import { newest } from '@echodrop/archive/listing';
+import { type Block, type Blockable, block, blockKey, readBlocks, unblock } from '@echodrop/archive/blocks';
+import { listNewest } from '@echodrop/archive/listing';
 import { ownerHash } from '@echodrop/archive/owner';
 import type { ObjectStore } from '@echodrop/object-store/object-store';
 import type { Audit } from './audit.ts';
@@ -19,7 +19,7 @@ export async function blockUploads(store: ObjectStore, who: Blockable, audit: Au
 
 /** Lets somebody upload again. @returns one line for people @throws StoreUnavailable */
 export async function unblockUploads(store: ObjectStore, who: Blockable, audit: Audit): Promise<string> {
-  if (!(await store.stat(blockObject(who)))) return `${named(who)} is not blocked.`;
+  if (!(await store.stat(blockKey(who)))) return `${named(who)} is not blocked.`;
   audit({ act: 'unblock', ...actedOn(who) });
   await unblock(store, who);
   return `From ten seconds on, uploads of ${named(who)} are taken again.`;
@@ -27,14 +27,14 @@ export async function unblockUploads(store: ObjectStore, who: Blockable, audit: 
 
 /** Who is blocked, a line each. @throws StoreUnavailable */
 export async function listBlocks(store: ObjectStore): Promise<string[]> {
-  const blocks = await allBlocks(store);
+  const blocks = await readBlocks(store);
   return blocks.length === 0 ? ['Nobody is blocked.'] : blocks.map(blockLine);
 }
 
 // An application's uploads are in no list of their own.
 async function isKnown(store: ObjectStore, who: Blockable): Promise<boolean> {
   const owner = who.kind === 'user' ? ownerHash(who) : undefined;
-  const { records } = await newest(store, { owner, limit: lookedAt });
+  const { records } = await listNewest(store, { owner, limit: lookedAt });
   return records.some((record) => who.kind === 'user' || record.application === who.name);
 }
 

@@ -1,8 +1,8 @@
 import { identityProviders } from '@echodrop/identity-provider/provider-setting';
 import { storeSettings } from '@echodrop/object-store/object-store-from-settings';
 import {
-  FaultySettings,
   httpAddress,
+  InvalidSettings,
   readSettings,
   rotatedSecret,
   type Settings,
@@ -45,26 +45,26 @@ const signingNames = [
   'PROVIDER_TEST_TOKEN_SECRET',
 ] as const;
 
-/** What `forget` goes by. @throws FaultySettings */
+/** What `forget` goes by. @throws InvalidSettings */
 export function readForgetConfig(env: NodeJS.ProcessEnv) {
   return readSettings(forgetSettings, besideLocalSystem(env));
 }
 
-/** Where what is published lies. @throws FaultySettings */
+/** Where what is published lies. @throws InvalidSettings */
 export function readStoreConfig(env: NodeJS.ProcessEnv) {
   return readSettings(storeSettings, besideLocalSystem(env));
 }
 
-/** How long an upload may take, in seconds. @throws FaultySettings */
+/** How long an upload may take, in seconds. @throws InvalidSettings */
 export function readSweepConfig(env: NodeJS.ProcessEnv) {
   return readSettings(sweepSettings, besideLocalSystem(env));
 }
 
-/** What `provider-test` goes by. @throws FaultySettings */
+/** What `provider-test` goes by. @throws InvalidSettings */
 export function readProviderTestConfig(env: NodeJS.ProcessEnv) {
   const halves = missingOfFour(env);
   const settings = readWithFaults(halves, env);
-  if (halves.length > 0) throw new FaultySettings(halves);
+  if (halves.length > 0) throw new InvalidSettings(halves);
   return { ...settings, user: testUser(settings) };
 }
 
@@ -72,7 +72,7 @@ function readWithFaults(others: readonly string[], env: NodeJS.ProcessEnv): Prov
   try {
     return readSettings(providerTestSettings, besideLocalSystem(env));
   } catch (error) {
-    throw error instanceof FaultySettings ? new FaultySettings([...error.faults, ...others]) : error;
+    throw error instanceof InvalidSettings ? new InvalidSettings([...error.faults, ...others]) : error;
   }
 }
 

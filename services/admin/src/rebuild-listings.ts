@@ -1,6 +1,6 @@
-import { strikeDeadEntries } from '@echodrop/archive/check-entry';
-import { everyRecord } from '@echodrop/archive/every-record';
-import { enter, listedAs, strike } from '@echodrop/archive/listing';
+import { removeDeadEntries } from '@echodrop/archive/check-entry';
+import { listRecords } from '@echodrop/archive/every-record';
+import { addToListings, listingEntryOf, removeFromListings } from '@echodrop/archive/listing';
 import type { ObjectStore } from '@echodrop/object-store/object-store';
 import { isTombstone, UnreadableRecord } from '@echodrop/record';
 import { Failing } from './failing.ts';
@@ -10,18 +10,18 @@ export async function* rebuildListings(store: ObjectStore): AsyncGenerator<strin
   let entered = 0;
   let unreadable = 0;
   let struck = 0;
-  for await (const { id, found } of everyRecord(store)) {
+  for await (const { id, found } of listRecords(store)) {
     if (found instanceof UnreadableRecord) {
       unreadable += 1;
       yield `${id}: the record cannot be read`;
     } else if (isTombstone(found)) {
-      await strike(store, found);
+      await removeFromListings(store, found);
     } else {
-      await enter(store, listedAs(found));
+      await addToListings(store, listingEntryOf(found));
       entered += 1;
     }
   }
-  for await (const _ of strikeDeadEntries(store)) struck += 1;
+  for await (const _ of removeDeadEntries(store)) struck += 1;
   if (struck > 0) yield `${struck} entries listed nothing, and were taken away.`;
   yield `${entered} uploads are listed.`;
   if (unreadable > 0) throw new Failing(`${unreadable} records cannot be read`);

@@ -1,5 +1,5 @@
-import { everyRecordOf } from '@echodrop/archive/every-record';
-import { findReadable } from '@echodrop/archive/find-record';
+import { listRecordsOf } from '@echodrop/archive/every-record';
+import { tryFindRecord } from '@echodrop/archive/find-record';
 import type { Owner } from '@echodrop/archive/owner';
 import { finishRemoval, removeMedia } from '@echodrop/archive/remove-media';
 import type { ObjectStore } from '@echodrop/object-store/object-store';
@@ -17,7 +17,7 @@ function idIn(text: string): string {
 export async function* removeUploads(store: ObjectStore, ids: readonly string[], audit: Audit): AsyncGenerator<string> {
   let failed = 0;
   for (const id of ids.map(idIn)) {
-    const found = await findReadable(store, id);
+    const found = await tryFindRecord(store, id);
     if (found && !(found instanceof UnreadableRecord)) yield await removed(store, found, audit);
     else {
       failed += 1;
@@ -35,28 +35,28 @@ export async function* removeUploads(store: ObjectStore, ids: readonly string[],
 export async function* purge(
   store: ObjectStore,
   owner: Owner,
-  { isDryRun, audit }: { isDryRun: boolean; audit: Audit },
+  { dryRun, audit }: { dryRun: boolean; audit: Audit },
 ): AsyncGenerator<string> {
   let count = 0;
   let unreadable = 0;
-  for await (const { id, found } of everyRecordOf(store, owner)) {
+  for await (const { id, found } of listRecordsOf(store, owner)) {
     if (found instanceof UnreadableRecord) {
       unreadable += 1;
       yield `${id}: the record cannot be read`;
     } else if (!isTombstone(found)) {
       count += 1;
-      if (!isDryRun) yield await removed(store, found, audit);
-    } else if (!isDryRun) await finishRemoval(store, found);
+      if (!dryRun) yield await removed(store, found, audit);
+    } else if (!dryRun) await finishRemoval(store, found);
   }
-  yield purgedLine(count, isDryRun);
+  yield purgedLine(count, dryRun);
   if (unreadable > 0) throw new Failing(`${unreadable} records cannot be read`);
 }
 
 const spelling = 'Are provider and subject spelled as list shows them?';
 const whatRuns = 'What of theirs is still being uploaded is not among them: block them first, and wait a minute.';
 
-function purgedLine(count: number, isDryRun: boolean): string {
-  if (isDryRun) return `${count} uploads would be removed; --yes removes them. ${count > 0 ? whatRuns : spelling}`;
+function purgedLine(count: number, dryRun: boolean): string {
+  if (dryRun) return `${count} uploads would be removed; --yes removes them. ${count > 0 ? whatRuns : spelling}`;
   return count > 0 ? `${count} uploads were removed.` : `0 uploads were removed. ${spelling}`;
 }
 

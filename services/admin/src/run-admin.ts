@@ -1,7 +1,7 @@
 import { VerificationClient } from '@echodrop/contracts/verification-client';
 import { faultIn, type Provider } from '@echodrop/identity-provider/provider';
 import { ProviderConnections } from '@echodrop/identity-provider/provider-connections';
-import { FaultySettings } from '@echodrop/service/env';
+import { InvalidSettings } from '@echodrop/service/env';
 import { Command, CommanderError } from 'commander';
 import { addArchiveCommands } from './archive-commands.ts';
 import { readForgetConfig, readProviderTestConfig } from './config.ts';
@@ -101,7 +101,7 @@ function providersMeant(entry: string, configured: readonly Provider[], command:
 
 function exitStatusOf(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
-  return error instanceof FaultySettings ? 2 : 1;
+  return error instanceof InvalidSettings ? 2 : 1;
 }
 
 function told(error: unknown): string {

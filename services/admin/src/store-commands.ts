@@ -37,7 +37,7 @@ export function addStoreCommands(admin: Command, { env, print, tell }: Means): v
     .option('--even-most', 'also where most media has no record, which else is taken for records that were lost')
     .option('--every <hours>', 'again and again, until it is told to stop', hours)
     .option('--older-than <hours>', 'spares what is younger', hours, 24)
-    .action(({ yes = false, evenMost = false, every: everyHours, olderThan: olderThanHours }, command: Command) => {
+    .action(({ yes = false, force = false, every: everyHours, olderThan: olderThanHours }, command: Command) => {
       const { MAX_UPLOAD_SECONDS: longest } = readSweepConfig(env);
       const least = Math.ceil(longest / 3600) + 1;
       if (olderThanHours < least) {
@@ -46,7 +46,7 @@ export function addStoreCommands(admin: Command, { env, print, tell }: Means): v
         );
       }
       return inStore((store, signal) => {
-        const sweeping = { olderThanHours, isDryRun: !yes, evenMost, signal };
+        const sweeping = { olderThanHours, dryRun: !yes, force, signal };
         if (everyHours === undefined) return sweepOnce(store, sweeping);
         return sweepForEver(store, { ...sweeping, everyHours, failed: (error) => tell(`Not swept: ${error}`) });
       });

@@ -6,9 +6,9 @@ import type { ObjectStore } from '@echodrop/object-store/object-store';
 interface Sweeping {
   readonly olderThanHours: number;
   /** A dry run removes nothing, and writes no report. */
-  readonly isDryRun: boolean;
+  readonly dryRun: boolean;
   /** Whether a sweep goes on if most media has no record. */
-  readonly evenMost: boolean;
+  readonly force: boolean;
   readonly signal: AbortSignal;
 }
 
@@ -28,10 +28,10 @@ export async function* sweepOnce(
   // Makes the bucket of a new system, which nobody may have needed yet.
   await store.ready();
   const { report, failure, recordsMissing } = await sweep(store, { olderThanMs: olderThanHours * hourMs, ...sweeping });
-  if (!sweeping.isDryRun) await writeSweepReport(store, report);
-  yield* told(report, sweeping.isDryRun);
+  if (!sweeping.dryRun) await writeSweepReport(store, report);
+  yield* told(report, sweeping.dryRun);
   if (recordsMissing) throw recordsMissing;
-  if (sweeping.isDryRun) yield 'Nothing was removed; --yes removes them.';
+  if (sweeping.dryRun) yield 'Nothing was removed; --yes removes them.';
   if (failure !== undefined) throw new NotAllRemoved(`some of it could not be removed: ${failure}`);
 }
 
@@ -59,13 +59,13 @@ export async function* sweepForEver(
   }
 }
 
-function told({ completed, kinds, listings }: SweepReport, isDryRun: boolean): string[] {
+function told({ completed, kinds, listings }: SweepReport, dryRun: boolean): string[] {
   const names = { media: 'media', renditions: 'renditions', uploads: 'unfinished uploads' };
   const lines = sweptKinds.map((kind) => {
     const { found, removed, bytes } = kinds[kind];
-    const ends = isDryRun ? '' : removed === found ? ' removed' : `, ${removed} of them removed`;
+    const ends = dryRun ? '' : removed === found ? ' removed' : `, ${removed} of them removed`;
     return `${names[kind]}: ${found}${ends}, ${bytes} bytes`;
   });
-  lines.push(`uploads in no list: ${listings.missing}${isDryRun ? '' : `, ${listings.added} of them listed`}`);
-  return isDryRun ? lines : [...lines, `Swept at ${completed.toISOString()}.`];
+  lines.push(`uploads in no list: ${listings.missing}${dryRun ? '' : `, ${listings.added} of them listed`}`);
+  return dryRun ? lines : [...lines, `Swept at ${completed.toISOString()}.`];
 }

@@ -1,11 +1,11 @@
 import { rm, truncate, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
-import { entriesOf, listedAs } from '@echodrop/archive/listing';
+import { listingEntryOf, listingKeys } from '@echodrop/archive/listing';
 import { publishSample } from '@echodrop/archive/publish-sample.fixture';
 import { removeMedia } from '@echodrop/archive/remove-media';
 import type { FilesystemObjectStore } from '@echodrop/object-store/filesystem/filesystem-object-store';
-import { mediaObject, newMediaKey, recordObject } from '@echodrop/object-store/object-keys';
+import { mediaObjectKey, newMediaKey, recordKey } from '@echodrop/object-store/object-keys';
 import { encodeStoredRecord, encodeTombstone, newMediaId, type StoredRecord } from '@echodrop/record';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { adminHere, newDataDir } from './admin.fixture.ts';
@@ -43,16 +43,16 @@ type Planted = (sample: StoredRecord) => Promise<readonly [key: string, said: Re
 
 const faults: Record<string, Planted> = {
   'a record that is cut off': async ({ id }) => {
-    await truncate(pathOf(recordObject(id)), 20);
-    return [recordObject(id), /WRONG: the record cannot be read \(it is no JSON\)/];
+    await truncate(pathOf(recordKey(id)), 20);
+    return [recordKey(id), /WRONG: the record cannot be read \(it is no JSON\)/];
   },
   'a record of a later version': async (record) => {
     const later = encodeStoredRecord(record).toString().replace('"version":1', '"version":7');
-    await put(recordObject(record.id), later);
-    return [recordObject(record.id), /WRONG: the record cannot be read \(.*version 7/];
+    await put(recordKey(record.id), later);
+    return [recordKey(record.id), /WRONG: the record cannot be read \(.*version 7/];
   },
   'a record under another name': async (record) => {
-    const key = recordObject(newMediaId());
+    const key = recordKey(newMediaId());
     await put(key, encodeStoredRecord(record));
     return [key, new RegExp(`WRONG: it is the record of ${record.id}`)];
   },
@@ -62,42 +62,42 @@ const faults: Record<string, Planted> = {
     return [key, /WRONG: it lies among the records/];
   },
   'media that is missing': async ({ mediaKey, id }) => {
-    await rm(pathOf(mediaObject(mediaKey)));
-    return [mediaObject(mediaKey), new RegExp(`WRONG: the media of ${id} is not there`)];
+    await rm(pathOf(mediaObjectKey(mediaKey)));
+    return [mediaObjectKey(mediaKey), new RegExp(`WRONG: the media of ${id} is not there`)];
   },
   'media that is cut off': async ({ mediaKey, id }) => {
-    await truncate(pathOf(mediaObject(mediaKey)), 3);
-    return [mediaObject(mediaKey), new RegExp(`WRONG: the media of ${id} has 3 bytes, its record says 5`)];
+    await truncate(pathOf(mediaObjectKey(mediaKey)), 3);
+    return [mediaObjectKey(mediaKey), new RegExp(`WRONG: the media of ${id} has 3 bytes, its record says 5`)];
   },
   'media that was written anew': async ({ mediaKey }) => {
-    await put(mediaObject(mediaKey), 'MEDIA');
-    return [mediaObject(mediaKey), /WRONG: .* has the tag 5-\w+, its record says 5-\w+/];
+    await put(mediaObjectKey(mediaKey), 'MEDIA');
+    return [mediaObjectKey(mediaKey), /WRONG: .* has the tag 5-\w+, its record says 5-\w+/];
   },
   'an upload that no list of its user has': async (record) => {
-    const [key = ''] = entriesOf(listedAs(record));
+    const [key = ''] = listingKeys(listingEntryOf(record));
     await store.remove(key);
     return [key, new RegExp(`WRONG: the list lacks ${record.id}`)];
   },
   'an entry of a record that is not there': async (record) => {
-    const [, key = ''] = entriesOf(listedAs({ ...record, id: newMediaId() }));
+    const [, key = ''] = listingKeys(listingEntryOf({ ...record, id: newMediaId() }));
     await put(key, '');
     return [key, /WRONG: it lists nothing/];
   },
   'an entry at another time than its record has': async (record) => {
-    const [, key = ''] = entriesOf(listedAs({ ...record, timestamp: new Date() }));
+    const [, key = ''] = listingKeys(listingEntryOf({ ...record, timestamp: new Date() }));
     await put(key, '');
     return [key, /WRONG: it lists nothing/];
   },
   'an entry of another user': async (record) => {
-    const [key = ''] = entriesOf(listedAs({ ...record, subject: 'bob' }));
+    const [key = ''] = listingKeys(listingEntryOf({ ...record, subject: 'bob' }));
     await put(key, '');
     return [key, /WRONG: it lists nothing/];
   },
   'a removal that has left media': async () => {
     const record = await publishSample(store);
     await removeMedia(store, record, removed);
-    await put(mediaObject(record.mediaKey));
-    return [mediaObject(record.mediaKey), new RegExp(`WRONG: .*remove ${record.id}`)];
+    await put(mediaObjectKey(record.mediaKey));
+    return [mediaObjectKey(record.mediaKey), new RegExp(`WRONG: .*remove ${record.id}`)];
   },
   'a removal that has left a rendition': async () => {
     const record = await publishSample(store);
@@ -110,12 +110,12 @@ const faults: Record<string, Planted> = {
 
 const leftovers: Record<string, Planted> = {
   'media without a record, young': async () => {
-    const key = mediaObject(newMediaKey());
+    const key = mediaObjectKey(newMediaKey());
     await put(key);
     return [key, /: media without a record, 5 bytes, younger than a day/];
   },
   'media without a record, old': async () => {
-    const key = mediaObject(newMediaKey());
+    const key = mediaObjectKey(newMediaKey());
     await put(key);
     await utimes(pathOf(key), tenDaysAgo, tenDaysAgo);
     return [key, /: media without a record, 5 bytes: sweep removes it/];
@@ -131,10 +131,14 @@ const leftovers: Record<string, Planted> = {
 test('where all is well nothing is told, and what runs is nothing wrong', async () => {
   // An upload that is not listed yet, a removal that is not done yet.
   const record = await publishSample(store, { timestamp: new Date() });
-  for (const key of entriesOf(listedAs(record))) await store.remove(key);
+  for (const key of listingKeys(listingEntryOf(record))) await store.remove(key);
   const other = await publishSample(store);
-  const tombstone = { ...listedAs(other), mediaKey: other.mediaKey, removed: { by: 'owner', at: new Date() } } as const;
-  await put(recordObject(other.id), encodeTombstone(tombstone));
+  const tombstone = {
+    ...listingEntryOf(other),
+    mediaKey: other.mediaKey,
+    removed: { by: 'owner', at: new Date() },
+  } as const;
+  await put(recordKey(other.id), encodeTombstone(tombstone));
   const { exitCode, stdout } = await verify('--bytes');
   expect([exitCode, stdout]).toEqual([0, '4 records were looked at: 0 leftovers, 0 faults.']);
 });
@@ -170,8 +174,8 @@ test('of all of them at once each is told once', async () => {
 
 test('a check goes on where another has ended, and one key at a time tells the same', async () => {
   const [, second] = [await publishSample(store), await publishSample(store), await publishSample(store)];
-  await store.remove(mediaObject(second.mediaKey));
-  const { stdout } = await verify('--after', recordObject(second.id));
+  await store.remove(mediaObjectKey(second.mediaKey));
+  const { stdout } = await verify('--after', recordKey(second.id));
   expect(stdout).toMatch(/^\d records were looked at from the cursor on: 0 leftovers, 0 faults.$/);
   expect((await verify('--after', 'records/', '--at-once', '1')).lines).toHaveLength(2);
   expect((await verify('--after', 'media/')).stdout).toMatch(
@@ -181,7 +185,7 @@ test('a check goes on where another has ended, and one key at a time tells the s
 });
 
 test('a check that is stopped tells how to go on, and between them both tell everything', async () => {
-  for (let n = 0; n < 5; n += 1) await store.remove(mediaObject((await publishSample(store)).mediaKey));
+  for (let n = 0; n < 5; n += 1) await store.remove(mediaObjectKey((await publishSample(store)).mediaKey));
   const stop = new AbortController();
   const looking = { atOnce: 1, isMoved: false, readsBytes: false, signal: stop.signal };
   const lines: string[] = [];
@@ -201,11 +205,11 @@ test('a check that is stopped tells how to go on, and between them both tell eve
 test('bytes that were changed and keep size and time are found when they are read', async () => {
   const md5 = 'af0f64b5d2cb2bf4bf0f4d7ac1e7f0b0';
   const [spoiled, whole] = [await publishSample(store, { etag: md5 }), await publishSample(store, { etag: '?' })];
-  await put(recordObject(whole.id), encodeStoredRecord({ ...whole, etag: '62933a2951ef01f4eafd9bdf4d3cd2f0' }));
+  await put(recordKey(whole.id), encodeStoredRecord({ ...whole, etag: '62933a2951ef01f4eafd9bdf4d3cd2f0' }));
   expect((await verify('--moved')).exitCode).toBe(0);
   const { lines } = await verify('--moved', '--bytes');
   expect(lines).toEqual([
-    expect.stringContaining(`${mediaObject(spoiled.mediaKey)}: WRONG: the media of ${spoiled.id} is not what was`),
+    expect.stringContaining(`${mediaObjectKey(spoiled.mediaKey)}: WRONG: the media of ${spoiled.id} is not what was`),
     '4 records were looked at: 0 leftovers, 1 faults.',
   ]);
 });

@@ -1,6 +1,6 @@
 import type { StoreFinding } from '@echodrop/archive/store-finding';
 import { verifyStore } from '@echodrop/archive/verify-store';
-import { allRecords } from '@echodrop/object-store/object-keys';
+import { recordsPrefix } from '@echodrop/object-store/object-keys';
 import type { ObjectStore } from '@echodrop/object-store/object-store';
 import { Failing } from './failing.ts';
 import { isFault, storeFindingLine } from './store-finding-line.ts';
@@ -29,7 +29,7 @@ export async function* verified(store: ObjectStore, verifying: Verifying): Async
         yield storeFindingLine(found);
       }
       cursor = checked.cursor;
-      if (cursor.startsWith(allRecords)) counts.records += 1;
+      if (cursor.startsWith(recordsPrefix)) counts.records += 1;
     }
   } catch (error) {
     if (cursor !== undefined) yield `To go on from here: --after ${cursor}`;

@@ -39,7 +39,7 @@ export class GatewayEvents {
   readonly #unasked;
   readonly #unlisted;
   readonly #relisted;
-  readonly #comparesChecksums;
+  readonly #supportsChecksums;
   readonly #found;
 
   constructor(log: Log, metrics: Metrics) {
@@ -96,12 +96,12 @@ export class GatewayEvents {
       'echodrop_relisted_uploads_total',
       'Published uploads whose missing list entries a repeated upload added.',
     );
-    this.#comparesChecksums = metrics.gauge(
+    this.#supportsChecksums = metrics.gauge(
       'echodrop_store_verifies_checksums',
       '1 if the object store verifies checksums of writes, 0 if not.',
     );
     // No series until it is known.
-    this.#comparesChecksums.remove();
+    this.#supportsChecksums.remove();
     this.#found = metrics.counter(
       'echodrop_probe_results_total',
       'Probed media by type, or by the reason it is unsupported.',
@@ -165,9 +165,9 @@ export class GatewayEvents {
   }
 
   /** Whether the store compares what it is sent with its checksum is known. */
-  storeExamined(comparesChecksums: boolean): void {
-    this.#comparesChecksums.set(comparesChecksums ? 1 : 0);
-    if (!comparesChecksums)
+  storeExamined(supportsChecksums: boolean): void {
+    this.#supportsChecksums.set(supportsChecksums ? 1 : 0);
+    if (!supportsChecksums)
       this.#log.warn('Object store does not verify checksums; corruption in transit goes undetected');
   }
 

@@ -1,4 +1,4 @@
-import type { ProviderAnswer } from '@echodrop/identity-provider/provider-connections';
+import type { ProviderResponse } from '@echodrop/identity-provider/provider-connections';
 import { fieldsOf } from './fields.ts';
 
 export type AnswerKind = 'acceptance' | 'refusal' | Unfit;
@@ -6,7 +6,7 @@ export type AnswerKind = 'acceptance' | 'refusal' | Unfit;
 type Unfit = 'page' | 'no JSON' | 'redirect' | 'nowhere' | 'busy' | 'failing' | 'strange';
 
 /** What an answer is, as the auth-verifier would take it, and finer where it takes all for a breakdown. */
-export function kindOf({ status, headers, body }: ProviderAnswer): AnswerKind {
+export function kindOf({ status, headers, body }: ProviderResponse): AnswerKind {
   if (status === 200) {
     if (/\bhtml\b/i.test(headers['content-type'] ?? '') || /^\s*<(!doctype )?html/i.test(body)) return 'page';
     return fieldsOf(body) ? 'acceptance' : 'no JSON';
@@ -19,7 +19,7 @@ export function kindOf({ status, headers, body }: ProviderAnswer): AnswerKind {
 }
 
 /** What is wrong with an answer that is neither acceptance nor refusal, to follow "It". */
-export function unfit(kind: Unfit, { status, headers }: ProviderAnswer): string {
+export function unfit(kind: Unfit, { status, headers }: ProviderResponse): string {
   switch (kind) {
     case 'page':
       return 'answers with a web page (200, HTML) and not with JSON: this is the address of a site, not of its credential check';

@@ -1,4 +1,4 @@
-import { callerIn, lackIn } from '@echodrop/identity-provider/caller-in-answer';
+import { missingIn, readCaller } from '@echodrop/identity-provider/caller-in-answer';
 import type { Provider } from '@echodrop/identity-provider/provider';
 import { profileNames, providerProfiles } from '@echodrop/identity-provider/provider-profiles';
 import { Secret } from '@echodrop/service/secret';
@@ -14,7 +14,7 @@ interface Accepted {
 
 /** Who the accepted test user is by the provider's answer `body`, or what of the profile it lacks; of fields only names are told. */
 export function* callerFindings(body: string, { user, provider, userIdSecret }: Accepted): Generator<Finding> {
-  const caller = callerIn(body, provider, userIdSecret ?? new Secret(''));
+  const caller = readCaller(body, provider, userIdSecret ?? new Secret(''));
   if (!caller) return yield lackFinding(body, provider, user);
   const { subject, userId, screenName } = caller;
   const sent = (text: string) => shown(withoutSecretsOf(user, text));
@@ -28,7 +28,7 @@ export function* callerFindings(body: string, { user, provider, userIdSecret }: 
 function lackFinding(body: string, provider: Provider, user: TestUser): Finding {
   const { subject, screenName } = provider.profile;
   const fields = fieldsOf(body) ?? {};
-  const hasId = lackIn(body, provider) === 'name';
+  const hasId = missingIn(body, provider) === 'name';
   const hasName = !hasId && typeof fields[screenName] === 'string' && fields[screenName] !== '';
   const lacking = [
     ...(hasId ? [] : [`the user's id (${subject.join(' or ')})`]),
@@ -56,7 +56,7 @@ function fittingProfiles(body: string, provider: Provider): string {
   const fitting = profileNames.filter((name) => {
     const profile = providerProfiles[name];
     const isAskedAlike = profile.signsRequests === provider.profile.signsRequests;
-    return isAskedAlike && callerIn(body, { ...provider, profile }, new Secret('')) !== undefined;
+    return isAskedAlike && readCaller(body, { ...provider, profile }, new Secret('')) !== undefined;
   });
   return fitting.length > 0 ? ` The profile ${fitting.join(' or ')} would find both.` : '';
 }

@@ -1,11 +1,11 @@
 import type { Provider } from '@echodrop/identity-provider/provider';
-import type { ProviderAnswer, ProviderConnections } from '@echodrop/identity-provider/provider-connections';
+import type { ProviderConnections, ProviderResponse } from '@echodrop/identity-provider/provider-connections';
 
 /** One question and its answer, or the error in the answer's place; times are in milliseconds of our clock since 1970. */
 export type Exchange = Answered | Unanswered;
 
 export interface Answered {
-  readonly answer: ProviderAnswer;
+  readonly answer: ProviderResponse;
   readonly begun: number;
   readonly ended: number;
 }

@@ -48,7 +48,7 @@ export function whyNoAnswer(error: unknown, { upstream, timeoutMs }: Asked): NoA
     case 'EPIPE':
     case 'UND_ERR_SOCKET':
       return heard('It closes the connection without a whole answer.');
-    case 'AnswerTooLarge':
+    case 'ResponseTooLarge':
       return heard('Its answer is too large for one about a user: more than 64 KiB, or 16 KiB of headers.');
     case 'UND_ERR_INVALID_ARG':
       return unreached('The credentials hold a character that no header can carry.');

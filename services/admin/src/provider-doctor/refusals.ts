@@ -1,12 +1,12 @@
-import type { ProviderAnswer } from '@echodrop/identity-provider/provider-connections';
+import type { ProviderResponse } from '@echodrop/identity-provider/provider-connections';
 import type { ProviderProfile } from '@echodrop/identity-provider/provider-profiles';
 import { kindOf, unfit } from './answer-kind.ts';
 import { type Finding, note, ok, warn, wrong } from './finding.ts';
 
 /** Whether it refuses, as the profile says, who must be refused: what it says to made-up credentials, and to none. */
 export function* refusalFindings(
-  madeUp: ProviderAnswer,
-  bare: ProviderAnswer,
+  madeUp: ProviderResponse,
+  bare: ProviderResponse,
   profile: ProviderProfile,
 ): Generator<Finding> {
   const [kind, bareKind] = [kindOf(madeUp), kindOf(bare)];
@@ -24,7 +24,7 @@ export function* refusalFindings(
     yield note(`Asked without credentials, which the auth-verifier never does, it ${unfit(bareKind, bare)}.`);
 }
 
-function* schemeFindings({ headers }: ProviderAnswer, { schemes }: ProviderProfile): Generator<Finding> {
+function* schemeFindings({ headers }: ProviderResponse, { schemes }: ProviderProfile): Generator<Finding> {
   const named = ['OAuth', 'Bearer'].filter((scheme) =>
     new RegExp(`(^|, *)${scheme}( |,|$)`, 'i').test(headers['www-authenticate'] ?? ''),
   );

@@ -7,7 +7,7 @@ import { findRecord } from '@echodrop/archive/find-record';
 import { publishSample } from '@echodrop/archive/publish-sample.fixture';
 import { removeMedia } from '@echodrop/archive/remove-media';
 import { FilesystemObjectStore } from '@echodrop/object-store/filesystem/filesystem-object-store';
-import { mediaObject, recordObject } from '@echodrop/object-store/object-keys';
+import { mediaObjectKey, recordKey } from '@echodrop/object-store/object-keys';
 import type { ObjectStore } from '@echodrop/object-store/object-store';
 import type { StoredRecord } from '@echodrop/record';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
@@ -70,23 +70,23 @@ function failing(): ObjectStore {
 test('a removal that is cut short has its audit line, and its repeat by the owner finishes it', async () => {
   const { id, mediaKey } = await publishSample(store, { provider });
   await expect(removeOwn(own, id, asked('12345', failing()))).rejects.toThrow('down');
-  expect([audited, await store.stat(mediaObject(mediaKey))]).toEqual([[id], expect.anything()]);
+  expect([audited, await store.stat(mediaObjectKey(mediaKey))]).toEqual([[id], expect.anything()]);
   await expect(removeOwn(own, id, asked())).rejects.toThrow('not_found');
-  expect(await store.stat(mediaObject(mediaKey))).toBeUndefined();
+  expect(await store.stat(mediaObjectKey(mediaKey))).toBeUndefined();
 });
 
 test('nobody else finishes it, or is told that it was there', async () => {
   const record = await publishSample(store, { provider });
   await expect(removeMedia(failing(), record, removed)).rejects.toThrow('down');
   await expect(removeOwn(own, record.id, asked('777'))).rejects.toThrow('not_found');
-  expect(await store.stat(mediaObject(record.mediaKey))).toBeDefined();
+  expect(await store.stat(mediaObjectKey(record.mediaKey))).toBeDefined();
   expect(await findRecord(store, record.id)).toHaveProperty('removed');
 });
 
 test('a list is without what cannot be read, and tells of it', async () => {
   const broken = await publishSample(store, { provider });
   const sound = await publishSample(store, { provider });
-  await store.put(recordObject(broken.id), Readable.from([Buffer.from('{"broken')]));
+  await store.put(recordKey(broken.id), Readable.from([Buffer.from('{"broken')]));
   expect((await listOwn(own, { limit: 9 }, asked())).records).toEqual([sound]);
   expect(unread).toEqual([broken.id]);
 });

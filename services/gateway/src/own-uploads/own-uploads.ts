@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { findRecord } from '@echodrop/archive/find-record';
-import { newest } from '@echodrop/archive/listing';
+import { listNewest } from '@echodrop/archive/listing';
 import { ownerHash } from '@echodrop/archive/owner';
 import { finishRemoval, removeMedia } from '@echodrop/archive/remove-media';
 import type { Caller } from '@echodrop/contracts/verification';
@@ -40,7 +40,7 @@ export async function listOwn(
   using slot = parts.admission.slot(own.clientAddress);
   const owner = ownerHash(await callerOf(own, parts));
   slot.verified();
-  return await newest(parts.store, { ...page, owner, signal: own.gone, unreadable: parts.unreadable });
+  return await listNewest(parts.store, { ...page, owner, signal: own.gone, unreadable: parts.unreadable });
 }
 
 /** Removes an upload of the user. @throws Refusal `not_yours`, `not_found` and others, ClientGone, or what is broken */

@@ -5,14 +5,14 @@ const againMs = 5 * 60_000;
 
 /** Finds out whether the store compares what it is sent with its checksum. */
 export class ChecksumCheck {
-  readonly #store: Pick<ObjectStore, 'comparesChecksums'>;
-  readonly #known: (comparesChecksums: boolean) => void;
+  readonly #store: Pick<ObjectStore, 'supportsChecksums'>;
+  readonly #known: (supportsChecksums: boolean) => void;
   #compares: boolean | undefined;
   #askedAt = Number.NEGATIVE_INFINITY;
   #asking: Promise<void> | undefined;
 
   /** `known` is called when the answer is there, and when it has changed. */
-  constructor(store: Pick<ObjectStore, 'comparesChecksums'>, known: (comparesChecksums: boolean) => void) {
+  constructor(store: Pick<ObjectStore, 'supportsChecksums'>, known: (supportsChecksums: boolean) => void) {
     this.#store = store;
     this.#known = known;
   }
@@ -28,7 +28,7 @@ export class ChecksumCheck {
   }
 
   async #ask(): Promise<void> {
-    const compares = await this.#store.comparesChecksums();
+    const compares = await this.#store.supportsChecksums();
     this.#askedAt = performance.now();
     if (compares !== this.#compares) this.#known(compares);
     this.#compares = compares;

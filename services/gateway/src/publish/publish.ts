@@ -1,5 +1,5 @@
 import { findRecord } from '@echodrop/archive/find-record';
-import { enter, listedAs, strike } from '@echodrop/archive/listing';
+import { addToListings, listingEntryOf, removeFromListings } from '@echodrop/archive/listing';
 import { ownerHash } from '@echodrop/archive/owner';
 import type { RenditionClient } from '@echodrop/contracts/rendition';
 import type { Caller } from '@echodrop/contracts/verification';
@@ -96,32 +96,32 @@ export class Publisher {
       application,
     };
     // Beside the record, for whom an entry without one is passed over (decision 017).
-    const entering = this.#enter(record);
+    const entering = this.#list(record);
     const published = await commitRecord(this.#store, record, claimedId !== undefined).catch(async (cause) => {
       await entering;
       if (cause instanceof Refusal) {
-        await this.#strike(record);
+        await this.#unlist(record);
         throw cause;
       }
       throw new OutcomeUnknown('the record may have been written', { cause: new MediaFailure(media.key, { cause }) });
     });
     const entered = await entering;
     const isAsWritten = published.id === record.id && published.timestamp.getTime() === record.timestamp.getTime();
-    if (!isAsWritten) await this.#strike(record);
+    if (!isAsWritten) await this.#unlist(record);
     if (published.mediaKey === media.key) {
       // Nobody waits for the renditions: a queue that is down costs a later viewer some seconds, and the upload nothing.
       this.#renditions
         .enqueue({ mediaKey: media.key, type, owner: ownerHash(record) })
         .catch((error) => this.#events.renditionsUnasked(media.key, error));
       // The store may have come back just in time for the record alone.
-      if (!isAsWritten || entered === 'failed') await this.#enter(published);
+      if (!isAsWritten || entered === 'failed') await this.#list(published);
     } else await this.list(published);
     return published;
   }
 
   /** Writes the missing entries of a record that was found: whoever wrote the record may have died before them. Never throws. */
   async list(record: StoredRecord): Promise<void> {
-    if ((await this.#enter(record)) === 'added') this.#events.uploadRelisted(record.id);
+    if ((await this.#list(record)) === 'added') this.#events.uploadRelisted(record.id);
   }
 
   /**
@@ -145,9 +145,9 @@ export class Publisher {
     return { ...probe, size, etag, crc32 };
   }
 
-  async #enter(record: StoredRecord): Promise<'added' | 'there' | 'failed'> {
+  async #list(record: StoredRecord): Promise<'added' | 'there' | 'failed'> {
     try {
-      return (await retried(() => enter(this.#store, listedAs(record)))) ? 'added' : 'there';
+      return (await retried(() => addToListings(this.#store, listingEntryOf(record)))) ? 'added' : 'there';
     } catch (error) {
       this.#events.uploadUnlisted(record.id, error);
       return 'failed';
@@ -155,8 +155,8 @@ export class Publisher {
   }
 
   // An entry that stays lists nothing.
-  async #strike(record: StoredRecord): Promise<void> {
-    await strike(this.#store, listedAs(record)).catch(() => {});
+  async #unlist(record: StoredRecord): Promise<void> {
+    await removeFromListings(this.#store, listingEntryOf(record)).catch(() => {});
   }
 }
 

@@ -1,7 +1,7 @@
 import { createHash, type Hash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { probeHeadBytes } from '@echodrop/contracts/probe';
-import { mediaObject, newMediaKey } from '@echodrop/object-store/object-keys';
+import { mediaObjectKey, newMediaKey } from '@echodrop/object-store/object-keys';
 import { type ObjectStore, StoreUnavailable, type WrittenObject } from '@echodrop/object-store/object-store';
 import type { Refusal } from '../answer/refusals.ts';
 import { HeldBytes } from './held-bytes.ts';
@@ -118,7 +118,7 @@ export class ReceivedMedia implements AsyncDisposable {
     this.#drop(reason);
     if (!this.#isStoring) return;
     try {
-      if (await this.#stored) await this.#receiving.store.remove(mediaObject(this.key));
+      if (await this.#stored) await this.#receiving.store.remove(mediaObjectKey(this.key));
     } catch (error) {
       // What a store at fault has of it, nobody knows; after any other error it has nothing.
       if (error instanceof StoreUnavailable) this.#receiving.orphaned(this.key);
@@ -135,7 +135,7 @@ export class ReceivedMedia implements AsyncDisposable {
     await begins?.(this.head);
     if (this.#source.errored) throw this.#source.errored;
     this.#isStoring = true;
-    return store.put(mediaObject(this.key), this.#source, { signal: this.#stop.signal });
+    return store.put(mediaObjectKey(this.key), this.#source, { signal: this.#stop.signal });
   }
 
   #hold(bytes: Buffer): void {
