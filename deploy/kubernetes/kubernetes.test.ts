@@ -11,8 +11,8 @@ import { waysBetween, waysIn, waysOut } from './checks/network.ts';
 import { settingsOf } from './checks/settings.ts';
 import { prometheusRule, prometheusRuleFile } from './prometheus-rule.ts';
 
-const operations = readFileSync(`${import.meta.dirname}/../../docs/operations.md`, 'utf8');
-const [, documented = ''] = /^## Kubernetes$(.*?)^## /ms.exec(operations) ?? [];
+const documented = readDocs('kubernetes');
+const restarts = readDocs('restarts');
 const workers = ['probe-worker', 'rendition-worker'];
 
 await describeWithOpsCheckers('Kubernetes', ['kustomize', 'kubeconform'], () => {
@@ -30,12 +30,12 @@ await describeWithOpsCheckers('Kubernetes', ['kustomize', 'kubeconform'], () => 
     },
   );
 
-  test("the times of operations.md are the overlays'", async () => {
+  test('the times in restarts.md match the overlays', async () => {
     const [small, large] = await Promise.all(['small', 'large'].map(buildOverlay));
     const rows = serviceNames
       .filter((name) => name !== 'sandbox-provider')
       .map((name) => `| ${[name, ...timesOf(name, small), ...timesOf(name, large)].join(' | ')} |`);
-    expect(rows.filter((row) => !operations.includes(`\n${row}\n`))).toEqual([]);
+    expect(rows.filter((row) => !restarts.includes(`\n${row}\n`))).toEqual([]);
   });
 
   test('small: only these ways are open between pods, and only the verifier reaches out', async () => {
@@ -95,6 +95,10 @@ test("small: the store's set-up is given every policy", () => {
     expect(store).toContain(`{ key: ${policy}, path: policies/${policy} }`);
   }
 });
+
+function readDocs(page: string): string {
+  return readFileSync(`${import.meta.dirname}/../../docs/operations/${page}.md`, 'utf8');
+}
 
 function secretsAskedFor(manifests: readonly Manifest[]): string[] {
   const volumes = workloadsOf(manifests).flatMap(({ pod }) => pod.volumes ?? []);

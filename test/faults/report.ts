@@ -119,7 +119,7 @@ export class GameDayReport {
   }
 
   // A Redis that loses its memory forgets which keys were used (docs/decisions/011); what two workers have died with is left alone for an hour
-  // (docs/decisions/030).
+  // (docs/decisions/034).
   #isPrice({ what, which }: Finding, entries: readonly LedgerEntry[]): boolean {
     if (what === putOff) return true;
     const entry = entries.find(({ text }) => which.endsWith(text));

@@ -9,7 +9,7 @@ const toldSeconds = 5;
 // What is left to Redis and the store once the uploads are over.
 const writingSeconds = 30;
 
-/** Times that do not nest (docs/operations.md, "Stopping and restarting"). */
+/** Times that do not nest (docs/operations/restarts.md). */
 export function graceFaults(manifests: readonly Manifest[]): string[] {
   const workloads = workloadsOf(manifests);
   const services = workloads.flatMap((workload) => ownTimes(workload, manifests));

@@ -1,4 +1,4 @@
-import { connectionTo } from '@echodrop/queue/queue.fixture';
+import { queueOptionsFor } from '@echodrop/queue/queue.fixture';
 import { type RunningRedis, startRedis } from '@echodrop/testkit/servers/start-redis';
 import { waitUntil } from '@echodrop/testkit/wait-until';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -11,7 +11,7 @@ let client: ProbeClient;
 
 beforeAll(async () => {
   redis = await startRedis();
-  client = new ProbeClient(connectionTo(redis.url));
+  client = new ProbeClient(queueOptionsFor(redis.url));
   await waitUntil('a connection', 5000, async () => client.ready().then(() => true));
 });
 afterAll(async () => {

@@ -1,15 +1,15 @@
 import type { JobEnd } from '@echodrop/queue/job-outcome';
-import { connectionTo, RedisView } from '@echodrop/queue/queue.fixture';
+import { queueOptionsFor, RedisView } from '@echodrop/queue/queue.fixture';
 import { Deferred } from '@echodrop/queue/slower-lane';
 import { type RunningRedis, startRedis } from '@echodrop/testkit/servers/start-redis';
 import { waitUntil } from '@echodrop/testkit/wait-until';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import {
   type Lane,
-  type RenditionAnswer,
   RenditionClient,
-  type RenditionQuestion,
-  serveRenditions,
+  type RenditionReply,
+  type RenditionRequest,
+  startRenditionWorkers,
 } from './rendition.ts';
 
 let redis: RunningRedis;
@@ -23,7 +23,7 @@ afterAll(() => redis[Symbol.asyncDispose]());
 beforeEach(async () => {
   await redis.command('FLUSHALL');
   parts = new AsyncDisposableStack();
-  client = parts.use(new RenditionClient(connectionTo(redis.url)));
+  client = parts.use(new RenditionClient(queueOptionsFor(redis.url)));
   await waitUntil('a connection', 5000, async () => (await client.backlogs()).size === 4);
 });
 afterEach(() => parts.disposeAsync());
@@ -44,7 +44,7 @@ async function view(owner: string, names: readonly string[]): Promise<void> {
 
 const signal = new AbortController().signal;
 
-type Render = (question: RenditionQuestion, lane: Lane) => Promise<RenditionAnswer>;
+type Render = (question: RenditionRequest, lane: Lane) => Promise<RenditionReply>;
 
 /** A worker with one place in each lane, and in which order and lane it was asked for media. */
 function worker(render: Render = async () => ({ outcome: 'made' })) {
@@ -54,13 +54,13 @@ function worker(render: Render = async () => ({ outcome: 'made' })) {
   const ends: JobEnd[] = [];
   const serving = {
     ...{ pictureConcurrency: 1, videoConcurrency: 1, slowConcurrency: 1, graceSeconds: 0 },
-    render: async (question: RenditionQuestion, _: AbortSignal, lane: Lane) => {
+    render: async (question: RenditionRequest, _: AbortSignal, lane: Lane) => {
       ({ quick: asked, medium, slow })[lane].push(question.mediaKey);
       return render(question, lane);
     },
     ended: (end: JobEnd) => ends.push(end),
   };
-  for (const queue of serveRenditions(serving, connectionTo(redis.url))) parts.use(queue);
+  for (const queue of startRenditionWorkers(serving, queueOptionsFor(redis.url))) parts.use(queue);
   return { asked, medium, slow, ends };
 }
 
@@ -136,7 +136,7 @@ test('an owner whose jobs are done has no turns behind them', async () => {
   await all(asked, 30);
   await parts.disposeAsync();
   parts = new AsyncDisposableStack();
-  client = parts.use(new RenditionClient(connectionTo(redis.url)));
+  client = parts.use(new RenditionClient(queueOptionsFor(redis.url)));
   await waitUntil('a connection', 5000, async () => (await client.backlogs()).size === 4);
   await publish('b', 3);
   await publish('a', 1, 31);

@@ -2,15 +2,15 @@ import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { JobEnd } from '@echodrop/queue/job-outcome';
-import { connectionTo, testQueue } from '@echodrop/queue/queue.fixture';
+import { queueOptionsFor, testQueue } from '@echodrop/queue/queue.fixture';
 import { jobVersion, queuePrefix } from '@echodrop/queue/queue-connection';
 import { type RunningRedis, startRedis } from '@echodrop/testkit/servers/start-redis';
 import { waitUntil } from '@echodrop/testkit/wait-until';
 import { Queue, Worker } from 'bullmq';
 import { Redis } from 'ioredis';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
-import { serveProbes } from './probe.ts';
-import { RenditionClient, serveRenditions } from './rendition.ts';
+import { startProbeWorkers } from './probe.ts';
+import { RenditionClient, startRenditionWorkers } from './rendition.ts';
 
 // What was recorded in `kept` lies in queues while processes of two releases run beside each other: those files stay as they are.
 const mediaKey = '00112233445566778899aabbccddeeff';
@@ -69,7 +69,7 @@ test('probe jobs of version 2 are answered, and those of version 1 are left to t
     asked.push(question);
     return { outcome: 'unsupported', why: 'too_costly' } as const;
   };
-  for (const queue of serveProbes({ ...serving, probe }, connectionTo(redis.url))) parts.use(queue);
+  for (const queue of startProbeWorkers({ ...serving, probe }, queueOptionsFor(redis.url))) parts.use(queue);
   for (const queue of ['probe-photos', 'probe-films']) await added(queue, await kept('probe-job-1.json'));
   for (const { queue, jobId, data } of await kept('probe-jobs-2.json')) await addedAsItWas(queue, data, jobId);
   await waitUntil('both ends', 10_000, async () => ends.length === 2);
@@ -90,7 +90,8 @@ test('rendition jobs of version 2 are answered, and those of version 1 are left 
     return { outcome: 'made' } as const;
   };
   const ended = (end: JobEnd) => ends.push(end);
-  for (const queue of serveRenditions({ ...serving, render, ended }, connectionTo(redis.url))) parts.use(queue);
+  for (const queue of startRenditionWorkers({ ...serving, render, ended }, queueOptionsFor(redis.url)))
+    parts.use(queue);
   for (const queue of ['rendition-pictures', 'rendition-films']) await added(queue, await kept('rendition-job-1.json'));
   for (const { queue, jobId, data } of await kept('rendition-jobs-2.json')) await addedAsItWas(queue, data, jobId);
   await waitUntil('both ends', 10_000, async () => ends.length === 2);
@@ -136,7 +137,7 @@ test('a job of a later version is left to a worker of its release, and others ar
 });
 
 test('renditions that a later release wanted are made for this one too, whose askers wait for a job of their own', async () => {
-  const client = parts.use(new RenditionClient(connectionTo(redis.url)));
+  const client = parts.use(new RenditionClient(queueOptionsFor(redis.url)));
   const question = { mediaKey, type: 'mp4', set: 'film' } as const;
   await waitUntil('a connection', 5000, () => client.enqueue(question).then(() => true));
   const queue = parts.adopt(new Queue('rendition-films', { connection, prefix: queuePrefix }), (each) => each.close());
@@ -148,7 +149,7 @@ test('renditions that a later release wanted are made for this one too, whose as
 
   const serving = { pictureConcurrency: 1, videoConcurrency: 1, slowConcurrency: 1, graceSeconds: 0, ended: () => {} };
   const render = async () => ({ outcome: 'made' }) as const;
-  for (const each of serveRenditions({ ...serving, render }, connectionTo(redis.url))) parts.use(each);
+  for (const each of startRenditionWorkers({ ...serving, render }, queueOptionsFor(redis.url))) parts.use(each);
   await waitUntil('that it is left', 5000, async () => (await queue.getDelayedCount()) === 1);
   await waitUntil('a look at it', 5000, async () => {
     const look = (await client.backlogs()).get('rendition-films');

@@ -1,9 +1,9 @@
-import { connectionTo } from '@echodrop/queue/queue.fixture';
+import { queueOptionsFor } from '@echodrop/queue/queue.fixture';
 import { QueueUnavailable } from '@echodrop/queue/queue-client';
 import { type RunningRedis, startRedis } from '@echodrop/testkit/servers/start-redis';
 import { waitUntil } from '@echodrop/testkit/wait-until';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
-import { ProbeClient, serveProbes } from './probe.ts';
+import { ProbeClient, startProbeWorkers } from './probe.ts';
 
 let redis: RunningRedis;
 let parts: AsyncDisposableStack;
@@ -15,7 +15,7 @@ beforeAll(async () => {
 afterAll(() => redis[Symbol.asyncDispose]());
 beforeEach(async () => {
   parts = new AsyncDisposableStack();
-  client = parts.use(new ProbeClient(connectionTo(redis.url)));
+  client = parts.use(new ProbeClient(queueOptionsFor(redis.url)));
   await waitUntil('a connection', 5000, () => client.ready().then(() => true));
 });
 afterEach(() => parts.disposeAsync());
@@ -26,7 +26,7 @@ function failingWorker(message: string): (string | undefined)[] {
   const serving = { photoConcurrency: 1, videoConcurrency: 1, graceSeconds: 0 };
   const probe = () => Promise.reject(new Error(message));
   const ended = (_: unknown, question?: { mediaKey: string }) => told.push(question?.mediaKey);
-  for (const queue of serveProbes({ ...serving, probe, ended }, connectionTo(redis.url))) parts.use(queue);
+  for (const queue of startProbeWorkers({ ...serving, probe, ended }, queueOptionsFor(redis.url))) parts.use(queue);
   return told;
 }
 

@@ -2,18 +2,18 @@ import type { MediaType } from '@echodrop/media/media-type';
 import { isPhoto } from '@echodrop/media/media-type';
 import type { Probe } from '@echodrop/media/probe-outcome';
 import { type Backlog, Backlogs } from '@echodrop/queue/backlog';
-import { AskConnection } from '@echodrop/queue/client-connection';
+import { ClientConnection } from '@echodrop/queue/client-connection';
 import type { JobEnd } from '@echodrop/queue/job-outcome';
-import { AskQueue } from '@echodrop/queue/queue-client';
-import type { QueueConnection } from '@echodrop/queue/queue-connection';
-import { ServedQueue } from '@echodrop/queue/queue-worker';
-import { killedItsWorkers } from '@echodrop/queue/worker-crash';
+import { QueueClient } from '@echodrop/queue/queue-client';
+import type { QueueOptions } from '@echodrop/queue/queue-connection';
+import { QueueWorker } from '@echodrop/queue/queue-worker';
+import { isDeadlyJobError } from '@echodrop/queue/worker-crash';
 
 /** How many of the media's first bytes a job carries at most: enough for most photos. */
 export const probeHeadBytes = 16 * 1024;
 
 /** The media that is to be looked at: where it lies, its length in bytes, its first bytes. */
-export interface ProbeQuestion {
+export interface ProbeRequest {
   readonly mediaKey: string;
   readonly size: number;
   readonly head: Buffer;
@@ -35,14 +35,14 @@ interface ProbeJob {
 /** The gateway's end of the probe wire. */
 export class ProbeClient implements AsyncDisposable {
   readonly #parts = new AsyncDisposableStack();
-  readonly #photos: AskQueue<ProbeJob, Probe>;
-  readonly #videos: AskQueue<ProbeJob, Probe>;
+  readonly #photos: QueueClient<ProbeJob, Probe>;
+  readonly #videos: QueueClient<ProbeJob, Probe>;
   readonly #backlogs: Backlogs<(typeof queues)[ProbeKind]>;
 
-  constructor(connection: QueueConnection) {
-    const asking = this.#parts.use(new AskConnection(connection));
-    this.#photos = this.#parts.use(new AskQueue(queues.photos, asking));
-    this.#videos = this.#parts.use(new AskQueue(queues.videos, asking));
+  constructor(connection: QueueOptions) {
+    const asking = this.#parts.use(new ClientConnection(connection));
+    this.#photos = this.#parts.use(new QueueClient(queues.photos, asking));
+    this.#videos = this.#parts.use(new QueueClient(queues.videos, asking));
     this.#backlogs = new Backlogs({ [queues.photos]: this.#photos, [queues.videos]: this.#videos });
   }
 
@@ -52,7 +52,7 @@ export class ProbeClient implements AsyncDisposable {
    * @throws QueueUnavailable, or the signal's reason
    */
   async probe(
-    { mediaKey, size, head }: ProbeQuestion,
+    { mediaKey, size, head }: ProbeRequest,
     type: MediaType,
     waiting: { deadlineMs: number; signal: AbortSignal },
   ): Promise<Probe> {
@@ -60,7 +60,7 @@ export class ProbeClient implements AsyncDisposable {
     try {
       return await queue.ask({ mediaKey, size, head: head.toString('base64') }, waiting);
     } catch (error) {
-      if (killedItsWorkers(error)) return { outcome: 'unsupported', why: 'too_costly' };
+      if (isDeadlyJobError(error)) return { outcome: 'unsupported', why: 'too_costly' };
       throw error;
     }
   }
@@ -93,19 +93,19 @@ interface ServedProbes {
   readonly videoConcurrency: number;
   readonly graceSeconds: number;
   /** What it throws (a store that is down, a tool that is missing) fails the job; what the media is not is an answer. */
-  readonly probe: (question: ProbeQuestion, signal: AbortSignal) => Promise<Probe>;
-  readonly ended: (end: JobEnd, question?: Pick<ProbeQuestion, 'mediaKey'>) => void;
+  readonly probe: (question: ProbeRequest, signal: AbortSignal) => Promise<Probe>;
+  readonly ended: (end: JobEnd, question?: Pick<ProbeRequest, 'mediaKey'>) => void;
 }
 
 /** The probe worker's end of the probe wire: both queues. */
-export function serveProbes(
+export function startProbeWorkers(
   { photoConcurrency, videoConcurrency, graceSeconds, probe, ended }: ServedProbes,
-  connection: QueueConnection,
-): readonly ServedQueue<ProbeJob, Probe>[] {
+  connection: QueueOptions,
+): readonly QueueWorker<ProbeJob, Probe>[] {
   const answer = ({ mediaKey, size, head }: ProbeJob, signal: AbortSignal) =>
     probe({ mediaKey, size, head: Buffer.from(head, 'base64') }, signal);
   return [
-    new ServedQueue({ name: queues.photos, concurrency: photoConcurrency, graceSeconds, answer, ended }, connection),
-    new ServedQueue({ name: queues.videos, concurrency: videoConcurrency, graceSeconds, answer, ended }, connection),
+    new QueueWorker({ name: queues.photos, concurrency: photoConcurrency, graceSeconds, answer, ended }, connection),
+    new QueueWorker({ name: queues.videos, concurrency: videoConcurrency, graceSeconds, answer, ended }, connection),
   ];
 }

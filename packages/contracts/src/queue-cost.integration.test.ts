@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { connectionTo } from '@echodrop/queue/queue.fixture';
+import { queueOptionsFor } from '@echodrop/queue/queue.fixture';
 import { startRedis } from '@echodrop/testkit/servers/start-redis';
 import { waitUntil } from '@echodrop/testkit/wait-until';
 import { expect, test } from 'vitest';
-import { ProbeClient, serveProbes } from './probe.ts';
+import { ProbeClient, startProbeWorkers } from './probe.ts';
 import { RenditionClient } from './rendition.ts';
 
 const uploads = 40;
@@ -13,9 +13,10 @@ test('an upload costs the queues at most 5.1 scripts and three commands, one upl
   await using parts = new AsyncDisposableStack();
   const answer = { outcome: 'media', kind: 'photo', type: 'jpg', width: 3, height: 2 } as const;
   const serving = { photoConcurrency: 8, videoConcurrency: 1, graceSeconds: 0, ended: () => {} };
-  for (const queue of serveProbes({ ...serving, probe: async () => answer }, connectionTo(redis.url))) parts.use(queue);
-  const probes = parts.use(new ProbeClient(connectionTo(redis.url)));
-  const renditions = parts.use(new RenditionClient(connectionTo(redis.url)));
+  for (const queue of startProbeWorkers({ ...serving, probe: async () => answer }, queueOptionsFor(redis.url)))
+    parts.use(queue);
+  const probes = parts.use(new ProbeClient(queueOptionsFor(redis.url)));
+  const renditions = parts.use(new RenditionClient(queueOptionsFor(redis.url)));
   const upload = async (mediaKey: string) => {
     const waiting = { deadlineMs: 5000, signal: AbortSignal.timeout(5000) };
     expect(await probes.probe({ mediaKey, size: 3, head: Buffer.from('any') }, 'jpg', waiting)).toEqual(answer);

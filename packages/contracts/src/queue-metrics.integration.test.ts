@@ -1,4 +1,4 @@
-import { connectionTo } from '@echodrop/queue/queue.fixture';
+import { queueOptionsFor } from '@echodrop/queue/queue.fixture';
 import { registerBacklogMetrics } from '@echodrop/queue/queue-metrics';
 import { Metrics } from '@echodrop/service/metrics/metrics';
 import { startRedis } from '@echodrop/testkit/servers/start-redis';
@@ -9,8 +9,8 @@ import { RenditionClient } from './rendition.ts';
 
 test('each queue reports its backlog, attended or not, and nothing while Redis is away', async () => {
   await using redis = await startRedis();
-  await using probes = new ProbeClient(connectionTo(redis.url));
-  await using renditions = new RenditionClient(connectionTo(redis.url));
+  await using probes = new ProbeClient(queueOptionsFor(redis.url));
+  await using renditions = new RenditionClient(queueOptionsFor(redis.url));
   const metrics = new Metrics('test');
   registerBacklogMetrics(metrics, [probes, renditions]);
   const told = async (name: string) => {

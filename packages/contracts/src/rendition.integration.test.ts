@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { JobSeals } from '@echodrop/queue/job-seals';
-import { connectionTo, RedisView } from '@echodrop/queue/queue.fixture';
+import { queueOptionsFor, RedisView } from '@echodrop/queue/queue.fixture';
 import { type RunningRedis, startRedis } from '@echodrop/testkit/servers/start-redis';
 import { waitUntil } from '@echodrop/testkit/wait-until';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
-import { type RenditionAnswer, RenditionClient, type RenditionQuestion, serveRenditions } from './rendition.ts';
+import { RenditionClient, type RenditionReply, type RenditionRequest, startRenditionWorkers } from './rendition.ts';
 
 let redis: RunningRedis;
 let parts: AsyncDisposableStack;
@@ -22,26 +22,26 @@ beforeEach(async () => {
 afterEach(() => parts.disposeAsync());
 
 async function newClient(): Promise<RenditionClient> {
-  const made = parts.use(new RenditionClient(connectionTo(redis.url)));
+  const made = parts.use(new RenditionClient(queueOptionsFor(redis.url)));
   await waitUntil('a connection', 5000, () => made.enqueue({ mediaKey: 'first', type: 'jpg' }).then(() => true));
   return made;
 }
 
-type Render = (question: RenditionQuestion, signal: AbortSignal) => Promise<RenditionAnswer>;
+type Render = (question: RenditionRequest, signal: AbortSignal) => Promise<RenditionReply>;
 
-const broken: RenditionAnswer = { outcome: 'unsupported', why: 'broken' };
+const broken: RenditionReply = { outcome: 'unsupported', why: 'broken' };
 
 /** A worker that notes what it is asked for; `first`, which only tried the connection, is left out. */
 function worker(render: Render = async () => ({ outcome: 'made' })): string[] {
   const asked: string[] = [];
-  const answer = async (question: RenditionQuestion, signal: AbortSignal) => {
+  const answer = async (question: RenditionRequest, signal: AbortSignal) => {
     if (question.mediaKey === 'first') return { outcome: 'made' as const };
     asked.push(`${question.set} ${question.mediaKey}`);
     return render(question, signal);
   };
   const concurrency = { pictureConcurrency: 1, videoConcurrency: 1, slowConcurrency: 1 };
   const serving = { ...concurrency, graceSeconds: 0, render: answer, ended: () => {} };
-  for (const queue of serveRenditions(serving, connectionTo(redis.url))) parts.use(queue);
+  for (const queue of startRenditionWorkers(serving, queueOptionsFor(redis.url))) parts.use(queue);
   return asked;
 }
 
@@ -124,7 +124,7 @@ test('work that is begun in time is not cut off for the time that it waited in t
   const data = JSON.parse((await view.redis.hget(key, 'data')) ?? '');
   const deadline = Date.now() + 1500;
   const place = { queue: 'rendition-pictures', jobId: key.slice(view.key('rendition-pictures', '').length) };
-  const seal = new JobSeals(connectionTo(redis.url)).sealJob(place, { ...data, deadline });
+  const seal = new JobSeals(queueOptionsFor(redis.url)).sealJob(place, { ...data, deadline });
   await view.redis.hset(key, 'data', JSON.stringify({ ...data, deadline, seal }));
   worker((_, signal) => sleep(2000, { outcome: 'made' }, { signal }));
   expect(await client.make(photo('patient'), waiting)).toEqual({ outcome: 'made' });
@@ -154,8 +154,8 @@ test('what broke down is tried again after ten seconds, not at once and not in a
 });
 
 test('what is turned off is tried again after ten seconds: it may be on again', async () => {
-  const off: RenditionAnswer = { outcome: 'unsupported', why: 'type_off' };
-  let answer: RenditionAnswer = off;
+  const off: RenditionReply = { outcome: 'unsupported', why: 'type_off' };
+  let answer: RenditionReply = off;
   const asked = worker(async () => answer);
   expect(await client.make(photo('off'), waiting)).toEqual(off);
   answer = { outcome: 'made' };

@@ -8,8 +8,8 @@ import {
   type ProviderUser,
   providersPath,
   providersShape,
-  type Question,
   type Verdict,
+  type VerificationRequest,
   verdictShape,
   verifyPath,
 } from './verification.ts';
@@ -66,7 +66,7 @@ export class VerificationClient implements AsyncDisposable {
   }
 
   /** Who the caller is. @throws VerifierUnavailable, or the signal's reason */
-  async verify(question: Question, signal: AbortSignal): Promise<Verdict> {
+  async verify(question: VerificationRequest, signal: AbortSignal): Promise<Verdict> {
     return this.#exchange('POST', verifyPath, verdictShape, { body: question, signal });
   }
 

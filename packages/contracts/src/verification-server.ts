@@ -6,14 +6,14 @@ import { continued, inSpan } from '@echodrop/service/tracing/trace';
 import type { z } from 'zod';
 import {
   forgetPath,
-  maxQuestionBytes,
+  maxRequestBytes,
   type ProviderUser,
   providersPath,
   providerUserShape,
-  type Question,
-  questionShape,
   type Verdict,
+  type VerificationRequest,
   verdictShape,
+  verificationRequestShape,
   verificationRoute,
   verifyPath,
 } from './verification.ts';
@@ -23,7 +23,7 @@ interface VerificationAnswers {
   readonly secret: RotatedSecret;
   readonly providers: readonly string[];
   /** Never rejects for what a provider does: that is a verdict. */
-  readonly verify: (question: Question) => Promise<Verdict>;
+  readonly verify: (question: VerificationRequest) => Promise<Verdict>;
   readonly forget: (user: ProviderUser) => Promise<void>;
   readonly log: Log;
   /** How long a question may take to arrive; the gateway waits no longer for its answer either. */
@@ -50,7 +50,7 @@ export function verificationServer({
       case `GET ${providersPath}`:
         return answer(response, 200, providers);
       case `POST ${verifyPath}`: {
-        const question = await read(request, questionShape);
+        const question = await read(request, verificationRequestShape);
         return question ? answer(response, 200, verdictShape.encode(await verify(question))) : answer(response, 400);
       }
       case `POST ${forgetPath}`: {
@@ -86,7 +86,7 @@ function digest(value: string): Buffer {
 }
 
 async function read<T extends z.ZodType>(request: IncomingMessage, shape: T): Promise<z.output<T> | undefined> {
-  if (Number(request.headers['content-length'] ?? Number.POSITIVE_INFINITY) > maxQuestionBytes) return undefined;
+  if (Number(request.headers['content-length'] ?? Number.POSITIVE_INFINITY) > maxRequestBytes) return undefined;
   const text = await textOf(request);
   try {
     return shape.parse(JSON.parse(text));

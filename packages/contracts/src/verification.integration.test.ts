@@ -12,11 +12,11 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import {
   type Credentials,
   forgetPath,
-  maxQuestionBytes,
+  maxRequestBytes,
   type ProviderUser,
   providersPath,
-  type Question,
   type Verdict,
+  type VerificationRequest,
   verifyPath,
 } from './verification.ts';
 import { VerificationClient, VerifierUnavailable } from './verification-client.ts';
@@ -24,7 +24,7 @@ import { verificationServer } from './verification-server.ts';
 
 const secret = 'a secret of this test';
 const provider = 'https://identity.example/verify.json';
-const question: Question = {
+const question: VerificationRequest = {
   credentials: { version: 2, provider, authorization: 'OAuth a="b"' },
   clientAddress: '192.0.2.1',
 };
@@ -32,7 +32,7 @@ const never = new AbortController().signal;
 
 let parts: AsyncDisposableStack;
 let server: Server;
-let asked: Question[];
+let asked: VerificationRequest[];
 let forgotten: ProviderUser[];
 let verdict: Verdict | Error;
 
@@ -203,7 +203,7 @@ test('a client with a wrong secret finds the verifier unavailable', async () => 
 });
 
 test.each([
-  ['says that it is too long', { 'content-length': String(maxQuestionBytes + 1) }],
+  ['says that it is too long', { 'content-length': String(maxRequestBytes + 1) }],
   ['does not say how long it is', { 'transfer-encoding': 'chunked' }],
 ])('a question that %s is refused before it is read', async (_, headers) => {
   const sent = request(addressOf(server) + verifyPath, { method: 'POST', headers: { ...authorized, ...headers } });

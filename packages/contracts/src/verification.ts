@@ -15,9 +15,9 @@ export const credentialsShape = z.discriminatedUnion('version', [
 ]);
 
 /** Who asks to be verified, from where. */
-export type Question = z.infer<typeof questionShape>;
+export type VerificationRequest = z.infer<typeof verificationRequestShape>;
 
-export const questionShape = z.object({
+export const verificationRequestShape = z.object({
   credentials: credentialsShape,
   /** The client's address as the gateway knows it, to tell a repeat from a replay; empty where there is none. */
   clientAddress: z.string(),
@@ -61,7 +61,7 @@ export const providersShape = z.array(z.string());
 export const verifyPath = '/verify';
 export const providersPath = '/providers';
 export const forgetPath = '/forget';
-export const maxQuestionBytes = 2 * 1024 * 1024;
+export const maxRequestBytes = 2 * 1024 * 1024;
 
 /** The path of the wire that `url` is; undefined for every other. */
 export function verificationRoute(url: string | undefined): string | undefined {

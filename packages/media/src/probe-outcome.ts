@@ -1,5 +1,6 @@
 import { isPhoto, type MediaType } from './media-type.ts';
-import type { Size, UnsupportedReason } from './unsupported.ts';
+import type { Size } from './size.ts';
+import type { UnsupportedReason } from './unsupported.ts';
 
 /** What media is: width and height in pixels, as displayed. Or why it is nothing that we take. */
 export type Probe =

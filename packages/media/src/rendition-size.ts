@@ -1,7 +1,6 @@
 import { isPhoto, type MediaType } from './media-type.ts';
-import { evenSize, within } from './photo-size/fit.ts';
 import type { PictureRecipe } from './recipes.ts';
-import type { Size } from './unsupported.ts';
+import { fitWithin, roundSize, roundToEvenSize, type Size } from './size.ts';
 
 const fullHd = { longest: 1920, shortest: 1080 };
 const poster = { longest: 1920, shortest: 1920 };
@@ -11,12 +10,12 @@ export const longestSideOf = { jpeg: 65_500, png: 1_000_000, gif: 65_535, webp: 
 
 /** How large the video is that is coded anew from one of this displayed size: at most 1080p. One that is copied keeps its own. */
 export function videoSize(displayed: Size): Size {
-  return evenSize(within(displayed, fullHd));
+  return roundToEvenSize(fitWithin(displayed, fullHd));
 }
 
 /** How large the still is from which the pictures of a video of this displayed size are made. */
 export function posterSize(displayed: Size): Size {
-  return rounded(within(displayed, poster));
+  return roundSize(fitWithin(displayed, poster));
 }
 
 /** How large a picture is that a recipe makes of media of this type and displayed size, in pixels. */
@@ -24,10 +23,5 @@ export function pictureSize(recipe: PictureRecipe, media: Size & { readonly type
   if (recipe.size !== 'whole' && 'crop' in recipe.size) return { width: recipe.size.crop, height: recipe.size.crop };
   const source = isPhoto(media.type) ? media : posterSize(media);
   const longest = recipe.size === 'whole' ? longestSideOf[recipe.format] : recipe.size.longest;
-  return rounded(within(source, { longest, shortest: longest }));
-}
-
-/** The nearest size in whole pixels, at least one a side. */
-export function rounded({ width, height }: Size): Size {
-  return { width: Math.max(1, Math.round(width)), height: Math.max(1, Math.round(height)) };
+  return roundSize(fitWithin(source, { longest, shortest: longest }));
 }

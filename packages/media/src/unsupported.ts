@@ -17,12 +17,3 @@ export const unsupportedReasons = [
 ] as const;
 
 export type UnsupportedReason = (typeof unsupportedReasons)[number];
-
-/** Why a rendition was not made. `timed_out`: it took longer than it may, or the machine was busy. */
-export type RenditionReason = UnsupportedReason | 'timed_out';
-
-/** Pixels. */
-export interface Size {
-  readonly width: number;
-  readonly height: number;
-}

@@ -1,12 +1,12 @@
 import { startRedis } from '@echodrop/testkit/servers/start-redis';
 import { waitUntil } from '@echodrop/testkit/wait-until';
 import { expect, test } from 'vitest';
-import { AskConnection } from './client-connection.ts';
-import { connectionTo } from './queue.fixture.ts';
+import { ClientConnection } from './client-connection.ts';
+import { queueOptionsFor } from './queue.fixture.ts';
 
 test('after Redis was away the channel is subscribed to once, by us and not by ioredis too', async () => {
   await using redis = await startRedis();
-  await using asking = new AskConnection(connectionTo(redis.url));
+  await using asking = new ClientConnection(queueOptionsFor(redis.url));
   const channels = () => redis.command('PUBSUB', 'SHARDCHANNELS');
   await waitUntil('a subscription', 5000, async () => (await channels()).includes(':replies:'));
   await redis.kill();

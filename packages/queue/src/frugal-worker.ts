@@ -5,7 +5,7 @@ import { type Job, type JobJson, Worker } from 'bullmq';
  * and then once more, since the first left a marker that wakes its wait. This one waits for the marker instead: it is there at once where
  * another job may be.
  */
-export class SparingWorker<D, R> extends Worker<D, R> {
+export class FrugalWorker<D, R> extends Worker<D, R> {
   protected override async moveToActive(token: string, name?: string): Promise<Job<D, R>> {
     const job = await super.moveToActive(token, name);
     // Private in the types: whether the next job is waited for.

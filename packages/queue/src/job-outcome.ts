@@ -1,6 +1,6 @@
 import type { Job } from 'bullmq';
 import { Deferred } from './slower-lane.ts';
-import { diedWithIt } from './worker-crash.ts';
+import { isWorkerDeath } from './worker-crash.ts';
 
 /** How a job ended, for the worker's log and metrics. */
 export interface JobEnd {
@@ -30,7 +30,7 @@ export function jobEnd(queue: string, job: EndedJob | undefined, error?: Error):
   const times = { seconds: secondsSince(job?.timestamp), workSeconds: secondsSince(job?.processedOn) };
   const end = { queue, jobId: String(job?.id), ...times };
   if (!error) return { ...end, outcome: 'answered' };
-  const isDeadly = diedWithIt(error.message) && job?.progress !== outlived;
+  const isDeadly = isWorkerDeath(error.message) && job?.progress !== outlived;
   return { ...end, outcome: outcomeOf(error), error, isDeadly };
 }
 

@@ -1,7 +1,7 @@
 import { traceparent } from '@echodrop/service/tracing/trace';
 import type { Job, Queue } from 'bullmq';
 import { Batch } from './batch.ts';
-import type { AskConnection } from './client-connection.ts';
+import type { ClientConnection } from './client-connection.ts';
 import { isUnattended, OwnerTurns } from './owner-turns.ts';
 import { type JobData, jobVersion } from './queue-connection.ts';
 
@@ -25,14 +25,14 @@ type Unattended<Q> = NewJob<Q> & { readonly owner: string; readonly traceparent:
 
 /** Seals the jobs of a queue and adds them, each with the priority of its owner's turn. */
 export class JobProducer<Q, A> implements AsyncDisposable {
-  readonly #connection: AskConnection;
+  readonly #connection: ClientConnection;
   readonly #queue: Queue<JobData<Q>, A, string>;
   readonly #keptSeconds: number;
   readonly #turns: OwnerTurns;
   readonly #unattended: Batch<Unattended<Q>>;
 
   /** The queue keeps the ends of jobs for `keptSeconds`. The caller disposes of queue and connection. */
-  constructor(connection: AskConnection, queue: Queue<JobData<Q>, A, string>, keptSeconds: number) {
+  constructor(connection: ClientConnection, queue: Queue<JobData<Q>, A, string>, keptSeconds: number) {
     this.#connection = connection;
     this.#queue = queue;
     this.#keptSeconds = keptSeconds;

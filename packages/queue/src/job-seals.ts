@@ -1,5 +1,5 @@
 import { Sealer } from '@echodrop/service/sealer';
-import type { JobData, QueueConnection } from './queue-connection.ts';
+import type { JobData, QueueOptions } from './queue-connection.ts';
 import type { End, WireEnd } from './replies.ts';
 
 interface JobPlace {
@@ -16,9 +16,9 @@ export interface SealedAnswer<A> {
 /** Seals jobs and answers for the job that they are of (docs/decisions/032). */
 export class JobSeals {
   readonly #sealer: Sealer;
-  readonly #forgeries: QueueConnection['forgeries'];
+  readonly #forgeries: QueueOptions['forgeries'];
 
-  constructor({ secret, forgeries }: Pick<QueueConnection, 'secret' | 'forgeries'>) {
+  constructor({ secret, forgeries }: Pick<QueueOptions, 'secret' | 'forgeries'>) {
     this.#sealer = new Sealer(secret, 'jobs');
     this.#forgeries = forgeries;
   }

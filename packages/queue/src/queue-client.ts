@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { inSpan } from '@echodrop/service/tracing/trace';
 import { type Job, Queue } from 'bullmq';
 import type { Backlog } from './backlog.ts';
-import type { AskConnection } from './client-connection.ts';
+import type { ClientConnection } from './client-connection.ts';
 import { JobProducer } from './job-producer.ts';
 import type { SealedAnswer } from './job-seals.ts';
 import { JobWait, type Look } from './job-wait.ts';
@@ -44,8 +44,8 @@ interface Enqueuing {
 export type Standing<A> = (end: End<A>) => number;
 
 /** The asking end of a queue. */
-export class AskQueue<Q, A> implements AsyncDisposable {
-  readonly #connection: AskConnection;
+export class QueueClient<Q, A> implements AsyncDisposable {
+  readonly #connection: ClientConnection;
   readonly #queue: Queue<JobData<Q>, SealedAnswer<A>, string>;
   readonly #producer: JobProducer<Q, SealedAnswer<A>>;
   readonly #standing: { readonly seconds: Standing<A>; readonly mostSeconds: number };
@@ -54,7 +54,7 @@ export class AskQueue<Q, A> implements AsyncDisposable {
   /** An end stands as long as it is kept, a minute, unless `standing` says otherwise. The connection is the caller's to dispose of. */
   constructor(
     name: string,
-    connection: AskConnection,
+    connection: ClientConnection,
     standing: { readonly seconds: Standing<A>; readonly mostSeconds: number } = keptAsItIs,
   ) {
     this.#connection = connection;

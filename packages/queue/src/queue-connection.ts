@@ -8,7 +8,7 @@ import type { RedisClient } from '@echodrop/service/redis/redis-client';
 import type { Secret } from '@echodrop/service/secret';
 
 /** The Redis that holds the jobs, and whom to tell of its troubles. */
-export interface QueueConnection {
+export interface QueueOptions {
   readonly url: Secret;
   /** Seals the jobs and answers of these queues: both ends have it, and nobody else. */
   readonly secret: RotatedSecret;
@@ -43,7 +43,7 @@ export interface JobData<Q> {
  * A connection that waits for Redis for as long as it takes. BullMQ makes copies of it for what blocks, and does not end them
  * where Redis is out of reach; disposing ends the copies too.
  */
-export function connectPatiently({ url, log }: QueueConnection): RedisClient & AsyncDisposable {
+export function connectWorkerRedis({ url, log }: QueueOptions): RedisClient & AsyncDisposable {
   const redis = connectRedis(url, patient, log);
   const copies = new DisposableStack();
   const duplicate: (...overrides: never[]) => RedisClient = redis.duplicate.bind(redis);

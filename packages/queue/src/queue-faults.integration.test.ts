@@ -7,7 +7,7 @@ import { waitUntil } from '@echodrop/testkit/wait-until';
 import { execa } from 'execa';
 import { describe, expect, test } from 'vitest';
 import { msUntilSettled, RedisView, testQueue } from './queue.fixture.ts';
-import { type AskQueue, QueueUnavailable } from './queue-client.ts';
+import { type QueueClient, QueueUnavailable } from './queue-client.ts';
 
 // What a command is given when Redis hangs (2 s), and something for a busy machine.
 const bounded = 3500;
@@ -28,7 +28,7 @@ async function start() {
 }
 
 /** Waits until a question is answered. */
-async function works(asker: AskQueue<string, string>): Promise<void> {
+async function works(asker: QueueClient<string, string>): Promise<void> {
   await waitUntil('an answer', 8000, async () => (await asker.ask('q', { deadlineMs: 3000 })) === 'Q');
 }
 
@@ -49,7 +49,7 @@ async function askHeld(queue: ReturnType<typeof testQueue>, view: RedisView) {
 }
 
 /** Asks `asker` and gives the milliseconds until it was refused. */
-async function refusedAfterMs(asker: AskQueue<string, string>): Promise<number> {
+async function refusedAfterMs(asker: QueueClient<string, string>): Promise<number> {
   const asked = asker.ask('q', { deadlineMs: 20_000 });
   const ms = await msUntilSettled(asked);
   await expect(asked).rejects.toThrow(QueueUnavailable);

@@ -1,28 +1,28 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { AskConnection } from './client-connection.ts';
-import { connectionTo } from './queue.fixture.ts';
-import { AskQueue } from './queue-client.ts';
-import { ServedQueue } from './queue-worker.ts';
+import { ClientConnection } from './client-connection.ts';
+import { queueOptionsFor } from './queue.fixture.ts';
+import { QueueClient } from './queue-client.ts';
+import { QueueWorker } from './queue-worker.ts';
 
 // One end of a queue, or both, as a process of its own: queue-process.fixture.ts <what> <redis url> <queue>.
 const [, , what = '', url = '', name = ''] = process.argv;
-const connection = connectionTo(url);
+const connection = queueOptionsFor(url);
 const serving = { name, concurrency: 1, graceSeconds: 0, ended: () => {} };
 
 switch (what) {
   case 'take-and-hang':
-    new ServedQueue<string, string>({ ...serving, answer: () => sleep(3_600_000, 'never') }, connection);
+    new QueueWorker<string, string>({ ...serving, answer: () => sleep(3_600_000, 'never') }, connection);
     break;
   case 'ask-and-leave': {
-    await using _ = new ServedQueue<string, string>({ ...serving, answer: async (q) => q }, connection);
-    await using asking = new AskConnection(connection);
-    await using asker = new AskQueue<string, string>(name, asking);
+    await using _ = new QueueWorker<string, string>({ ...serving, answer: async (q) => q }, connection);
+    await using asking = new ClientConnection(connection);
+    await using asker = new QueueClient<string, string>(name, asking);
     process.stdout.write(await retried(() => asker.ask('asked', { deadlineMs: 5000 })));
     break;
   }
   case 'ask-in-vain': {
-    await using asking = new AskConnection(connection);
-    await using asker = new AskQueue<string, string>(name, asking);
+    await using asking = new ClientConnection(connection);
+    await using asker = new QueueClient<string, string>(name, asking);
     process.stdout.write(await asker.ask('asked', { deadlineMs: 5000 }).catch(({ name: error }) => error));
     break;
   }

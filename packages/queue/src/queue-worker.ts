@@ -1,17 +1,17 @@
 import type { connectRedis } from '@echodrop/service/redis/redis';
 import { continued, inSpan } from '@echodrop/service/tracing/trace';
 import { DelayedError, type Job, UnrecoverableError, WaitingError } from 'bullmq';
-import { SparingWorker } from './frugal-worker.ts';
+import { FrugalWorker } from './frugal-worker.ts';
 import { forged, type JobEnd, jobEnd, late, outlived } from './job-outcome.ts';
 import { JobRun, lockDuration } from './job-run.ts';
 import { JobSeals, type SealedAnswer } from './job-seals.ts';
 import {
   blockingSeconds,
   closingMs,
-  connectPatiently,
+  connectWorkerRedis,
   type JobData,
   jobVersion,
-  type QueueConnection,
+  type QueueOptions,
   queuePrefix,
   within,
 } from './queue-connection.ts';
@@ -58,7 +58,7 @@ const leftMs = 30_000;
  * The answering end of a queue. Disposing lets running jobs finish within the grace; those that do not are given back to
  * the queue, where they are the first in their turn, and nothing is held against them.
  */
-export class ServedQueue<Q, A> implements AsyncDisposable {
+export class QueueWorker<Q, A> implements AsyncDisposable {
   readonly #parts = new AsyncDisposableStack();
   readonly #redis: ReturnType<typeof connectRedis>;
   readonly #seals: JobSeals;
@@ -67,21 +67,21 @@ export class ServedQueue<Q, A> implements AsyncDisposable {
   readonly #runs = new Set<JobRun<A>>();
   readonly #slowerLanes: readonly SlowerLane<Q>[];
   #stop: Error | undefined;
-  readonly #log: QueueConnection['log'];
+  readonly #log: QueueOptions['log'];
 
   constructor(
     { name, concurrency, graceSeconds, mostSeconds, answer, slowerLanes = [], ended }: Serving<Q, A>,
-    connection: QueueConnection,
+    connection: QueueOptions,
   ) {
     this.#seals = new JobSeals(connection);
     this.#answer = answer;
     this.#log = connection.log;
     this.#mostMs = mostSeconds && mostSeconds * 1000;
-    this.#redis = this.#parts.use(connectPatiently(connection));
+    this.#redis = this.#parts.use(connectWorkerRedis(connection));
     const lane = { redis: this.#redis, seals: this.#seals };
     this.#slowerLanes = slowerLanes.map((slower) => this.#parts.use(new SlowerLane<Q>(slower, lane)));
     const process = (job: ServedJob<Q, A>, token = '') => this.#inTrace(job, token);
-    const worker = new SparingWorker<JobData<Q>, SealedAnswer<A>>(name, process, {
+    const worker = new FrugalWorker<JobData<Q>, SealedAnswer<A>>(name, process, {
       connection: this.#redis,
       prefix: queuePrefix,
       concurrency,

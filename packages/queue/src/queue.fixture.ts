@@ -4,18 +4,18 @@ import { createLog } from '@echodrop/service/log';
 import { Secret } from '@echodrop/service/secret';
 import { waitUntil } from '@echodrop/testkit/wait-until';
 import { Redis } from 'ioredis';
-import { AskConnection } from './client-connection.ts';
+import { ClientConnection } from './client-connection.ts';
 import type { JobEnd } from './job-outcome.ts';
-import { AskQueue } from './queue-client.ts';
-import { type QueueConnection, queuePrefix } from './queue-connection.ts';
-import { ServedQueue } from './queue-worker.ts';
+import { QueueClient } from './queue-client.ts';
+import { type QueueOptions, queuePrefix } from './queue-connection.ts';
+import { QueueWorker } from './queue-worker.ts';
 
 /** What the queues of these tests are asked, and what they answer. */
 export type Question = string;
 export type Answer = string;
 
 /** A connection whose end knows `secret`, or two between commas; `forged` collects what it finds forged. */
-export function connectionTo(url: string, secret = 'a secret of these queues') {
+export function queueOptionsFor(url: string, secret = 'a secret of these queues') {
   const [inUse = '', other] = secret.split(',');
   const forged: SealedKind[] = [];
   return {
@@ -24,7 +24,7 @@ export function connectionTo(url: string, secret = 'a secret of these queues') {
     log: createLog('contracts', 'silent'),
     forgeries: { found: (kind) => void forged.push(kind) },
     forged,
-  } satisfies QueueConnection & { forged: SealedKind[] };
+  } satisfies QueueOptions & { forged: SealedKind[] };
 }
 
 export interface TestQueue extends AsyncDisposable {
@@ -32,11 +32,11 @@ export interface TestQueue extends AsyncDisposable {
   /** What its ends found forged. */
   readonly forged: readonly SealedKind[];
   /** A new asking end, disposed of with the queue. */
-  asker(): AskQueue<Question, Answer>;
+  asker(): QueueClient<Question, Answer>;
   /** The same, and the connection that is its alone. */
-  askerWithConnection(): { asker: AskQueue<Question, Answer>; connection: AskConnection };
+  askerWithConnection(): { asker: QueueClient<Question, Answer>; connection: ClientConnection };
   /** A new answering end, disposed of with the queue; `ends` collects how its jobs ended. */
-  worker(serving?: Partial<Serving>): { served: ServedQueue<Question, Answer>; ends: JobEnd[] };
+  worker(serving?: Partial<Serving>): { served: QueueWorker<Question, Answer>; ends: JobEnd[] };
 }
 
 interface Serving {
@@ -49,10 +49,10 @@ interface Serving {
 /** A queue of a test's own in the Redis at `url`. Unless told otherwise its workers answer in capitals, and all ends know the same secret. */
 export function testQueue(url: string, name: string = randomUUID(), secret?: string): TestQueue {
   const parts = new AsyncDisposableStack();
-  const both = connectionTo(url, secret);
+  const both = queueOptionsFor(url, secret);
   const askerWithConnection = () => {
-    const connection = parts.use(new AskConnection(both));
-    return { asker: parts.use(new AskQueue<Question, Answer>(name, connection)), connection };
+    const connection = parts.use(new ClientConnection(both));
+    return { asker: parts.use(new QueueClient<Question, Answer>(name, connection)), connection };
   };
   return {
     name,
@@ -63,7 +63,7 @@ export function testQueue(url: string, name: string = randomUUID(), secret?: str
       const ends: JobEnd[] = [];
       const usual = { concurrency: 1, graceSeconds: 0, answer: async (question: Question) => question.toUpperCase() };
       const serving = { name, ...usual, ...told, ended: (end: JobEnd) => ends.push(end) };
-      return { served: parts.use(new ServedQueue<Question, Answer>(serving, both)), ends };
+      return { served: parts.use(new QueueWorker<Question, Answer>(serving, both)), ends };
     },
     [Symbol.asyncDispose]: () => parts.disposeAsync(),
   };

@@ -22,7 +22,7 @@ interface Place {
   readonly settings: Record<string, string>;
 }
 
-/** Copies the objects below a prefix like docs/operations.md; `onlyExisting` updates only objects that the copy has. */
+/** Copies the objects below a prefix like docs/operations/backup.md; `onlyExisting` updates only objects that the copy has. */
 type Copy = (prefix: string, options?: { onlyExisting: boolean }) => Promise<void>;
 
 const removed = () => ({ by: 'owner', at: new Date() }) as const;
@@ -80,7 +80,7 @@ class BusyArchive implements AsyncDisposable {
   }
 }
 
-/** Backs up in the order of docs/operations.md: records, media and the rest, then the copied records again. */
+/** Backs up in the order of docs/operations/backup.md: records, media and the rest, then the copied records again. */
 async function backUp(copy: Copy, meanwhile = async () => {}): Promise<void> {
   for (const prefix of ['records/', 'media/', 'renditions/', 'blocks/']) {
     await copy(prefix);

@@ -7,7 +7,7 @@ import { cacheRedisUrl, connectRedis, impatient } from '@echodrop/service/redis/
 import { runService } from '@echodrop/service/run-service';
 import { registerCircuitMetrics } from './circuit-metrics.ts';
 import { readConfig } from './config.ts';
-import { VerifierEvents } from './events.ts';
+import { createVerifierEvents } from './events.ts';
 import { IdentityProviders } from './provider/identity-provider.ts';
 import { KnownProviders } from './provider/known-providers.ts';
 import { CacheKeys } from './verdicts/cache-keys.ts';
@@ -24,7 +24,7 @@ const leaseMarginMs = 500;
 
 await runService('auth-verifier', readConfig, async ({ config, log, metrics, parts, stopping }) => {
   const known = new KnownProviders(config.IDENTITY_PROVIDERS);
-  const events = new VerifierEvents(log, metrics);
+  const events = createVerifierEvents(log, metrics);
   const redis = parts.use(connectRedis(cacheRedisUrl(config), { ...impatient, commandTimeout: cacheTimeoutMs }, log));
   const keys = new CacheKeys(config.CACHE_KEY_SECRET);
   const kept = new KeptVerdicts(config.CACHE_KEY_SECRET, new Forgeries(log, metrics));

@@ -1,4 +1,4 @@
-import type { Question, Verdict } from '@echodrop/contracts/verification';
+import type { Verdict, VerificationRequest } from '@echodrop/contracts/verification';
 import { providerProfiles } from '@echodrop/identity-provider/provider-profiles';
 import { type StandInProvider, says, startStandIn } from '@echodrop/identity-provider/stand-in-provider.fixture';
 import { Secret } from '@echodrop/service/secret';
@@ -43,11 +43,11 @@ function header(nonce: string): string {
   return `OAuth realm="https://a/", oauth_consumer_key="c", oauth_token="t%2B", oauth_timestamp="1", oauth_nonce="${nonce}"`;
 }
 
-function shown(from: string, authorization = header('n1')): Question {
+function shown(from: string, authorization = header('n1')): VerificationRequest {
   return echo(standIn.provider, authorization, from);
 }
 
-async function outcome({ verifier }: Replica, question: Question): Promise<Verdict['outcome']> {
+async function outcome({ verifier }: Replica, question: VerificationRequest): Promise<Verdict['outcome']> {
   return (await verifier.verify(question)).outcome;
 }
 

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Credentials, Question } from '@echodrop/contracts/verification';
+import type { Credentials, VerificationRequest } from '@echodrop/contracts/verification';
 import type { Provider } from '@echodrop/identity-provider/provider';
 import type { RotatedSecret } from '@echodrop/service/env';
 import { Forgeries } from '@echodrop/service/forgeries';
@@ -9,7 +9,7 @@ import { connectRedis, impatient } from '@echodrop/service/redis/redis';
 import type { RedisClient } from '@echodrop/service/redis/redis-client';
 import { Secret } from '@echodrop/service/secret';
 import { registerCircuitMetrics } from './circuit-metrics.ts';
-import { VerifierEvents } from './events.ts';
+import { createVerifierEvents } from './events.ts';
 import { IdentityProviders } from './provider/identity-provider.ts';
 import { KnownProviders } from './provider/known-providers.ts';
 import { CacheKeys } from './verdicts/cache-keys.ts';
@@ -55,7 +55,7 @@ export class Replica implements AsyncDisposable {
     const keys = new CacheKeys(secret);
     const kept = new KeptVerdicts(secret, new Forgeries(log, this.metrics));
     const known = new KnownProviders(providers);
-    const events = new VerifierEvents(log, this.metrics);
+    const events = createVerifierEvents(log, this.metrics);
     const asker = this.#parts.use(
       new IdentityProviders({ timeoutMs, userIdSecret: new Secret('a secret of this test'), told: events }),
     );
@@ -87,7 +87,7 @@ function slowed(redis: RedisClient, slowMs: (name: string) => number): RedisClie
 }
 
 /** Version 2's question: an Echo header for `provider`. */
-export function echo(provider: Provider, authorization: string, clientAddress = '192.0.2.1'): Question {
+export function echo(provider: Provider, authorization: string, clientAddress = '192.0.2.1'): VerificationRequest {
   return { credentials: { version: 2, provider: provider.advertised, authorization }, clientAddress };
 }
 

@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import type { Credentials, Question, Verdict } from '@echodrop/contracts/verification';
+import type { Credentials, Verdict, VerificationRequest } from '@echodrop/contracts/verification';
 import { mia, type StandInProvider, says, startStandIn } from '@echodrop/identity-provider/stand-in-provider.fixture';
 import type { RotatedSecret } from '@echodrop/service/env';
 import { Secret } from '@echodrop/service/secret';
@@ -9,7 +9,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest
 import { echo as echoAt, fourSecrets, Replica } from './replica.fixture.ts';
 import type { Verifier } from './verify.ts';
 
-const secrets: Question = { credentials: fourSecrets, clientAddress: '192.0.2.1' };
+const secrets: VerificationRequest = { credentials: fourSecrets, clientAddress: '192.0.2.1' };
 
 let redis: RunningRedis;
 let parts: AsyncDisposableStack;
@@ -51,7 +51,7 @@ function verify(question = echo()): Promise<Verdict> {
   return replica.verifier.verify(question);
 }
 
-function echo(authorization = 'OAuth oauth_token="hunter2"'): Question {
+function echo(authorization = 'OAuth oauth_token="hunter2"'): VerificationRequest {
   return echoAt(standIn.provider, authorization);
 }
 

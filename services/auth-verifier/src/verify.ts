@@ -1,4 +1,4 @@
-import type { Credentials, ProviderUser, Question, Verdict } from '@echodrop/contracts/verification';
+import type { Credentials, ProviderUser, Verdict, VerificationRequest } from '@echodrop/contracts/verification';
 import type { Provider } from '@echodrop/identity-provider/provider';
 import { signedGet } from '@echodrop/oauth/signed-get';
 import type { VerifierEvents } from './events.ts';
@@ -44,7 +44,7 @@ export class Verifier implements AsyncDisposable {
     this.#parts = parts;
   }
 
-  async verify({ credentials, clientAddress }: Question): Promise<Verdict> {
+  async verify({ credentials, clientAddress }: VerificationRequest): Promise<Verdict> {
     const { known, claims } = this.#parts;
     const provider = credentials.version === 2 ? known.find(credentials.provider) : known.firstSigned;
     if (!provider) return { outcome: 'provider_unknown' };

@@ -1,4 +1,4 @@
-import type { ProbeQuestion } from '@echodrop/contracts/probe';
+import type { ProbeRequest } from '@echodrop/contracts/probe';
 import type { Probe } from '@echodrop/media/probe-outcome';
 import type { ToolConcern } from '@echodrop/media/tool-concerns';
 import type { JobEnd } from '@echodrop/queue/job-outcome';
@@ -10,16 +10,16 @@ export interface ProbeEvents {
   /** At start: what is to be known about ffprobe and its kin on this machine. */
   toolsExamined(concerns: readonly ToolConcern[]): void;
   /** Media was looked at; `bytesRead` beyond the head that the job carried. */
-  looked(question: ProbeQuestion, answer: Probe, costs: { reads: number; bytesRead: number }): void;
+  looked(question: ProbeRequest, answer: Probe, costs: { reads: number; bytesRead: number }): void;
   /** A job has ended, one way or another; the question is what it was about, where that is known. */
-  jobEnded(end: JobEnd, question?: Pick<ProbeQuestion, 'mediaKey'>): void;
+  jobEnded(end: JobEnd, question?: Pick<ProbeRequest, 'mediaKey'>): void;
 }
 
 const secondsBuckets = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 25];
 const KiB = 1024;
 const bytesBuckets = [0, 16 * KiB, 64 * KiB, 256 * KiB, 1024 * KiB, 4096 * KiB, 16_384 * KiB];
 
-export function probeEvents(log: Log, metrics: Metrics): ProbeEvents {
+export function createProbeEvents(log: Log, metrics: Metrics): ProbeEvents {
   const bytesRead = metrics.histogram(
     'echodrop_probe_read_bytes',
     'Bytes read from the object store per probe, beyond the head in the job.',

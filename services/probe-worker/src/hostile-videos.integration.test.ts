@@ -5,7 +5,7 @@ import { ProbeClient, probeHeadBytes } from '@echodrop/contracts/probe';
 import type { MediaType } from '@echodrop/media/media-type';
 import { FilesystemObjectStore } from '@echodrop/object-store/filesystem/filesystem-object-store';
 import { mediaObject, newMediaKey } from '@echodrop/object-store/object-keys';
-import { connectionTo } from '@echodrop/queue/queue.fixture';
+import { queueOptionsFor } from '@echodrop/queue/queue.fixture';
 import { type HostileFfprobe, hostileFfprobe } from '@echodrop/testkit/hostile/hostile-ffprobe';
 import { samplePhoto, sampleVideo } from '@echodrop/testkit/samples/sample-media';
 import { queueSecrets, type Stack, startStack } from '@echodrop/testkit/start-stack';
@@ -48,7 +48,7 @@ beforeEach(async () => {
     LOG_LEVEL: 'info',
   };
   stack = parts.use(await startStack({ services: ['probe-worker'], of: { 'probe-worker': env } }));
-  client = parts.use(new ProbeClient(connectionTo(stack.redis.url, queueSecrets.PROBE_QUEUE_SECRET)));
+  client = parts.use(new ProbeClient(queueOptionsFor(stack.redis.url, queueSecrets.PROBE_QUEUE_SECRET)));
   await waitUntil('a connection', 5000, () => client.ready().then(() => true));
 });
 afterEach(() => parts.disposeAsync());

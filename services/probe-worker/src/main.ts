@@ -1,4 +1,4 @@
-import { serveProbes } from '@echodrop/contracts/probe';
+import { startProbeWorkers } from '@echodrop/contracts/probe';
 import { confineTools } from '@echodrop/media/sandbox/confine-tools';
 import { toolConcerns } from '@echodrop/media/tool-concerns';
 import { toolVersions } from '@echodrop/media/tool-versions';
@@ -10,20 +10,20 @@ import { ownScratch } from '@echodrop/service/own-scratch';
 import { queueRedisUrl } from '@echodrop/service/redis/redis';
 import { runService } from '@echodrop/service/run-service';
 import { readConfig } from './config.ts';
-import { probeEvents } from './events.ts';
+import { createProbeEvents } from './events.ts';
 import { probe } from './probe.ts';
 
 await runService('probe-worker', readConfig, async ({ config, log, metrics, health, parts }) => {
   const store = parts.use(new ObservedObjectStore(await objectStoreFromSettings(config), storeMetrics(metrics)));
   health.needs('store', () => store.ready());
 
-  const events = probeEvents(log, metrics);
+  const events = createProbeEvents(log, metrics);
   const { MAX_PIXELS: maxPixels, MEDIA_TYPES_OFF: typesOff } = config;
   await confineTools(config.MEDIA_SANDBOX, { log, metrics, health });
   events.toolsExamined(toolConcerns(await toolVersions(), typesOff));
   const scratch = parts.use(await ownScratch(config.SCRATCH_DIR, 'probe-worker'));
   const looking = { store, scratchDir: scratch.path, maxPixels, typesOff, events };
-  const queues = serveProbes(
+  const queues = startProbeWorkers(
     {
       photoConcurrency: config.CONCURRENCY,
       videoConcurrency: config.FILM_CONCURRENCY,

@@ -6,7 +6,7 @@ import { ProbeClient, probeHeadBytes } from '@echodrop/contracts/probe';
 import type { MediaType } from '@echodrop/media/media-type';
 import { FilesystemObjectStore } from '@echodrop/object-store/filesystem/filesystem-object-store';
 import { mediaObject, newMediaKey } from '@echodrop/object-store/object-keys';
-import { connectionTo, RedisView } from '@echodrop/queue/queue.fixture';
+import { queueOptionsFor, RedisView } from '@echodrop/queue/queue.fixture';
 import { samplePhoto, sampleVideo } from '@echodrop/testkit/samples/sample-media';
 import { queueSecrets, type Stack, startStack } from '@echodrop/testkit/start-stack';
 import { execa } from 'execa';
@@ -22,7 +22,7 @@ let client: ProbeClient;
 beforeAll(async () => {
   folder = parts.use(await mkdtempDisposable(join(tmpdir(), 'probe-worker-test-'))).path;
   stack = parts.use(await startStack({ services: ['probe-worker'], settings: { OBJECT_STORE_DIR: folder } }));
-  client = parts.use(new ProbeClient(connectionTo(stack.redis.url, queueSecrets.PROBE_QUEUE_SECRET)));
+  client = parts.use(new ProbeClient(queueOptionsFor(stack.redis.url, queueSecrets.PROBE_QUEUE_SECRET)));
 });
 afterAll(() => parts.disposeAsync());
 
@@ -69,7 +69,7 @@ test('what is no media is an answer, not a failure', async () => {
 });
 
 test('a job that is sealed with another secret is not answered, counted and logged', async () => {
-  const stranger = parts.use(new ProbeClient(connectionTo(stack.redis.url, queueSecrets.RENDITION_QUEUE_SECRET)));
+  const stranger = parts.use(new ProbeClient(queueOptionsFor(stack.redis.url, queueSecrets.RENDITION_QUEUE_SECRET)));
   await expect.poll(() => stranger.ready().then(() => true), { timeout: 5000 }).toBe(true);
   const question = { mediaKey: newMediaKey(), size: 3, head: Buffer.from('any') };
   const asked = stranger.probe(question, 'png', { deadlineMs: 5000, signal: AbortSignal.timeout(10_000) });

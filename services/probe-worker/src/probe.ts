@@ -1,4 +1,4 @@
-import type { ProbeQuestion } from '@echodrop/contracts/probe';
+import type { ProbeRequest } from '@echodrop/contracts/probe';
 import type { MediaType } from '@echodrop/media/media-type';
 import { probeMedia } from '@echodrop/media/probe';
 import type { Probe } from '@echodrop/media/probe-outcome';
@@ -20,7 +20,7 @@ interface Looking {
  * @throws what keeps us from looking: StoreUnavailable, missing media, a broken ffprobe, or the signal's reason at the job's deadline
  */
 export async function probe(
-  question: ProbeQuestion,
+  question: ProbeRequest,
   signal: AbortSignal,
   { store, scratchDir, maxPixels, typesOff, events }: Looking,
 ): Promise<Probe> {

@@ -4,7 +4,7 @@ import { Readable } from 'node:stream';
 import { RenditionClient } from '@echodrop/contracts/rendition';
 import { FilesystemObjectStore } from '@echodrop/object-store/filesystem/filesystem-object-store';
 import { mediaObject, newMediaKey } from '@echodrop/object-store/object-keys';
-import { connectionTo } from '@echodrop/queue/queue.fixture';
+import { queueOptionsFor } from '@echodrop/queue/queue.fixture';
 import { hostileFfprobe } from '@echodrop/testkit/hostile/hostile-ffprobe';
 import { sampleVideo } from '@echodrop/testkit/samples/sample-media';
 import { queueSecrets, startStack } from '@echodrop/testkit/start-stack';
@@ -20,7 +20,7 @@ test('media that kills two workers is noted in the store', async () => {
   await using store = new FilesystemObjectStore(join(stack.folder, 'store'));
   const mediaKey = newMediaKey();
   await store.put(mediaObject(mediaKey), Readable.from([await sampleVideo('avi', { width: 64, height: 48 })]));
-  await using client = new RenditionClient(connectionTo(stack.redis.url, queueSecrets.RENDITION_QUEUE_SECRET));
+  await using client = new RenditionClient(queueOptionsFor(stack.redis.url, queueSecrets.RENDITION_QUEUE_SECRET));
   await waitUntil('a job', 5000, () => client.enqueue({ mediaKey, type: 'avi' }).then(() => true));
   for (let deaths = 1; deaths <= 2; deaths += 1) {
     await waitUntil('its death', 20_000, async () => !(await answers(stack.ops('rendition-worker'))));

@@ -1,4 +1,4 @@
-import type { RenditionAnswer, RenditionQuestion } from '@echodrop/contracts/rendition';
+import type { RenditionReply, RenditionRequest } from '@echodrop/contracts/rendition';
 import type { OutputRefused } from '@echodrop/media/sandbox/tool-output';
 import type { ToolConcern } from '@echodrop/media/tool-concerns';
 import type { JobEnd } from '@echodrop/queue/job-outcome';
@@ -11,18 +11,18 @@ export interface RenditionEvents {
   /** At start: what is to be known about the tools on this machine. */
   toolsExamined(concerns: readonly ToolConcern[]): void;
   /** Media was rendered, or cannot be. */
-  rendered(question: RenditionQuestion, rendered: RenditionAnswer): void;
+  rendered(question: RenditionRequest, rendered: RenditionReply): void;
   /** A media tool left something else than the file that it was to write. */
-  outputRefused(question: RenditionQuestion, refused: OutputRefused): void;
+  outputRefused(question: RenditionRequest, refused: OutputRefused): void;
   /** Media killed the workers that took its job, and that could not be noted in the store. */
-  deadlyNotNoted(question: RenditionQuestion, error: unknown): void;
+  deadlyNotNoted(question: RenditionRequest, error: unknown): void;
   /** A job has ended, one way or another; the question is what it was about, where that is known. */
-  jobEnded(end: JobEnd, question?: RenditionQuestion): void;
+  jobEnded(end: JobEnd, question?: RenditionRequest): void;
 }
 
 const secondsBuckets = [0.1, 0.25, 0.5, 1, 2.5, 5, 15, 60, 300, 1800];
 
-export function renditionEvents(log: Log, metrics: Metrics): RenditionEvents {
+export function createRenditionEvents(log: Log, metrics: Metrics): RenditionEvents {
   const renditions = metrics.counter('echodrop_renditions_total', 'Rendition sets by outcome.', [
     'set',
     'type',

@@ -2,7 +2,7 @@ import { mkdtempDisposable, readdir, utimes } from 'node:fs/promises';
 import { getPriority, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
-import type { Lane, RenditionAnswer } from '@echodrop/contracts/rendition';
+import type { Lane, RenditionReply } from '@echodrop/contracts/rendition';
 import type { MediaType } from '@echodrop/media/media-type';
 import { fullRecipe, pictureRecipes, type RenditionSet, videoRecipe } from '@echodrop/media/recipes';
 import { ToolStopped } from '@echodrop/media/sandbox/bounded-process';
@@ -64,7 +64,7 @@ function make(
   mediaKey: string,
   { type, set, owner }: Job,
   { limits = laneLimits.quick, tools = 'these' }: { limits?: LaneLimits; tools?: string } = {},
-): Promise<RenditionAnswer> {
+): Promise<RenditionReply> {
   const rendering = { store, scratchDir, maxPixels: 1_000_000, typesOff: new Set<never>(), limits, tools, events };
   const question = { mediaKey, type, set, ...(owner && { owner }) };
   return render(question, AbortSignal.timeout(60_000), rendering);

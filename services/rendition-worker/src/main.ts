@@ -1,4 +1,4 @@
-import { serveRenditions } from '@echodrop/contracts/rendition';
+import { startRenditionWorkers } from '@echodrop/contracts/rendition';
 import { confineTools } from '@echodrop/media/sandbox/confine-tools';
 import { toolConcerns } from '@echodrop/media/tool-concerns';
 import { toolVersions } from '@echodrop/media/tool-versions';
@@ -10,7 +10,7 @@ import { ownScratch } from '@echodrop/service/own-scratch';
 import { queueRedisUrl } from '@echodrop/service/redis/redis';
 import { runService } from '@echodrop/service/run-service';
 import { readConfig } from './config.ts';
-import { renditionEvents } from './events.ts';
+import { createRenditionEvents } from './events.ts';
 import { laneLimits } from './lane-limits.ts';
 import { noteDeadly, render } from './render.ts';
 import { toolsHash } from './unsupported-renditions.ts';
@@ -19,7 +19,7 @@ await runService('rendition-worker', readConfig, async ({ config, log, metrics, 
   const store = parts.use(new ObservedObjectStore(await objectStoreFromSettings(config), storeMetrics(metrics)));
   health.needs('store', () => store.ready());
 
-  const events = renditionEvents(log, metrics);
+  const events = createRenditionEvents(log, metrics);
   const { MAX_PIXELS: maxPixels, MEDIA_TYPES_OFF: typesOff } = config;
   await confineTools(config.MEDIA_SANDBOX, { log, metrics, health });
   const versions = await toolVersions();
@@ -27,7 +27,7 @@ await runService('rendition-worker', readConfig, async ({ config, log, metrics, 
   const scratch = parts.use(await ownScratch(config.SCRATCH_DIR, 'rendition-worker'));
   const tools = toolsHash(versions, maxPixels);
   const rendering = { store, scratchDir: scratch.path, maxPixels, typesOff, tools, events };
-  const queues = serveRenditions(
+  const queues = startRenditionWorkers(
     {
       pictureConcurrency: config.CONCURRENCY,
       videoConcurrency: config.FILM_CONCURRENCY,

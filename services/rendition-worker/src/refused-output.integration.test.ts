@@ -11,7 +11,7 @@ import { Metrics } from '@echodrop/service/metrics/metrics';
 import { hostileFfprobe } from '@echodrop/testkit/hostile/hostile-ffprobe';
 import { samplePhoto, sampleVideo } from '@echodrop/testkit/samples/sample-media';
 import { afterEach, expect, test } from 'vitest';
-import { renditionEvents } from './events.ts';
+import { createRenditionEvents } from './events.ts';
 import { laneLimits } from './lane-limits.ts';
 import { render } from './render.ts';
 
@@ -42,7 +42,7 @@ async function renderWith(script: string, present: readonly Recipe[]) {
   const rendering = {
     ...{ store, scratchDir: await newFolder(), maxPixels: 1_000_000, typesOff: new Set<never>() },
     ...{ limits: laneLimits.slow, tools: 'tools' },
-    events: renditionEvents(createLog('test', 'silent'), metrics),
+    events: createRenditionEvents(createLog('test', 'silent'), metrics),
   };
   const answer = await render({ mediaKey, type: 'mp4', set: 'film' }, AbortSignal.timeout(20_000), rendering);
   const keys = (await store.list(renditionsOf(mediaKey), { limit: 100 })).map(({ key }) => key);

@@ -2,12 +2,12 @@ import { createWriteStream } from 'node:fs';
 import { mkdir, mkdtempDisposable } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import type { RenditionAnswer, RenditionQuestion } from '@echodrop/contracts/rendition';
+import type { RenditionReply, RenditionRequest } from '@echodrop/contracts/rendition';
 import { isVideo, type LocalMedia } from '@echodrop/media/input/local-media';
 import { isPhoto, type MediaType } from '@echodrop/media/media-type';
 import { type Recipe, type RenditionSet, recipesOf, setOf } from '@echodrop/media/recipes';
-import type { Rendered } from '@echodrop/media/render-picture/render-pictures';
 import { leastVideoCostSeconds } from '@echodrop/media/render-video/render-video';
+import type { Rendered } from '@echodrop/media/rendition-outcome';
 import { ToolStopped } from '@echodrop/media/sandbox/bounded-process';
 import { OutputRefused } from '@echodrop/media/sandbox/tool-output';
 import { videoTracks } from '@echodrop/media/video-layout/ffprobe';
@@ -42,10 +42,10 @@ interface Rendering {
  * that is missing or killed, or the signal's reason
  */
 export async function render(
-  question: RenditionQuestion,
+  question: RenditionRequest,
   signal: AbortSignal,
   rendering: Rendering,
-): Promise<RenditionAnswer> {
+): Promise<RenditionReply> {
   const { mediaKey, type, set } = question;
   const { store, events } = rendering;
   const recipes = recipesOf(set, type);
@@ -91,7 +91,7 @@ export async function render(
  * @throws StoreUnavailable
  */
 export async function noteDeadly(
-  question: RenditionQuestion,
+  question: RenditionRequest,
   rendering: Pick<Rendering, 'store' | 'tools'>,
 ): Promise<void> {
   await noteMissing(question, 'killed_workers', rendering);
@@ -101,7 +101,7 @@ export async function noteDeadly(
 }
 
 async function noteMissing(
-  { mediaKey, type, set }: RenditionQuestion,
+  { mediaKey, type, set }: RenditionRequest,
   why: NotedReason,
   { store, tools }: Pick<Rendering, 'store' | 'tools'>,
 ): Promise<void> {
@@ -111,7 +111,7 @@ async function noteMissing(
 
 async function makeMissing(
   missing: readonly Recipe[],
-  question: RenditionQuestion,
+  question: RenditionRequest,
   signal: AbortSignal,
   rendering: Rendering,
 ): Promise<Rendered> {
@@ -157,7 +157,7 @@ function estimatedSeconds(media: LocalMedia): number {
 
 /** @throws Deferred, once what could be made is stored */
 async function makeSet(
-  question: RenditionQuestion,
+  question: RenditionRequest,
   media: LocalMedia,
   wanted: readonly RenditionToMake[],
   { signal, ...rendering }: Rendering & { readonly signal: AbortSignal },

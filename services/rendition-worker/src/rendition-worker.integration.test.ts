@@ -16,7 +16,7 @@ import {
 } from '@echodrop/media/recipes';
 import { FilesystemObjectStore } from '@echodrop/object-store/filesystem/filesystem-object-store';
 import { mediaObject, newMediaKey, renditionObject } from '@echodrop/object-store/object-keys';
-import { connectionTo } from '@echodrop/queue/queue.fixture';
+import { queueOptionsFor } from '@echodrop/queue/queue.fixture';
 import { samplePhoto, sampleVideo } from '@echodrop/testkit/samples/sample-media';
 import { queueSecrets, type Stack, startStack } from '@echodrop/testkit/start-stack';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -40,7 +40,7 @@ beforeAll(async () => {
     }),
   );
   const { redis } = stack;
-  client = parts.use(new RenditionClient(connectionTo(redis.url, queueSecrets.RENDITION_QUEUE_SECRET)));
+  client = parts.use(new RenditionClient(queueOptionsFor(redis.url, queueSecrets.RENDITION_QUEUE_SECRET)));
   store = parts.use(new FilesystemObjectStore(settings.OBJECT_STORE_DIR));
 });
 afterAll(() => parts.disposeAsync());

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { RenditionQuestion } from '@echodrop/contracts/rendition';
+import type { RenditionRequest } from '@echodrop/contracts/rendition';
 import { mediaObject, userBlockObject } from '@echodrop/object-store/object-keys';
 import type { ObjectStore } from '@echodrop/object-store/object-store';
 
@@ -23,7 +23,7 @@ export class OwnerBlocked extends Error {
   }
 }
 
-type Media = Pick<RenditionQuestion, 'mediaKey' | 'owner'>;
+type Media = Pick<RenditionRequest, 'mediaKey' | 'owner'>;
 
 /**
  * Runs `work`, and looks every two seconds whether anybody still wants it: its signal aborts with MediaRemoved or OwnerBlocked if not, or as

@@ -11,7 +11,7 @@ import { runService } from '@echodrop/service/run-service';
 import { traceRequests } from '@echodrop/service/tracing/trace';
 import { siteApp } from './app.ts';
 import { readConfig, type SiteConfig } from './config.ts';
-import { siteEvents } from './events.ts';
+import { createSiteEvents } from './events.ts';
 import { SharedRenditions } from './find/shared-renditions.ts';
 import type { WebUpload } from './upload-page/upload-page.ts';
 
@@ -30,7 +30,7 @@ await runService('site', readConfig, async ({ config, log, metrics, health, part
     forgeries: new Forgeries(log, metrics),
   };
   const renditions = new SharedRenditions(parts.use(new RenditionClient(queue)));
-  const events = siteEvents(log, metrics);
+  const events = createSiteEvents(log, metrics);
   if (!isTrustworthy(config.PUBLIC_SITE_URL)) events.publicSiteUnencrypted(config.PUBLIC_SITE_URL);
   const app = siteApp({
     store,

@@ -7,7 +7,7 @@ import { Readable } from 'node:stream';
 import { findRecord } from '@echodrop/archive/find-record';
 import { ownerHash } from '@echodrop/archive/owner';
 import { removeMedia } from '@echodrop/archive/remove-media';
-import type { RenditionAnswer } from '@echodrop/contracts/rendition';
+import type { RenditionReply } from '@echodrop/contracts/rendition';
 import { pictureRecipes } from '@echodrop/media/recipes';
 import { FilesystemObjectStore } from '@echodrop/object-store/filesystem/filesystem-object-store';
 import { newMediaKey, renditionObject } from '@echodrop/object-store/object-keys';
@@ -18,7 +18,7 @@ import { createLog } from '@echodrop/service/log';
 import { Metrics } from '@echodrop/service/metrics/metrics';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { siteApp } from './app.ts';
-import { siteEvents } from './events.ts';
+import { createSiteEvents } from './events.ts';
 import { publishSample } from './publish-sample.fixture.ts';
 
 let parts: AsyncDisposableStack;
@@ -26,7 +26,7 @@ let store: FilesystemObjectStore;
 /** Happens between the look at a rendition and its reading. */
 let between: (key: string) => Promise<void>;
 /** Happens when a rendition is asked for. */
-let make: () => Promise<RenditionAnswer>;
+let make: () => Promise<RenditionReply>;
 let site: string;
 
 beforeEach(async () => {
@@ -42,7 +42,7 @@ beforeEach(async () => {
     get: (target, name) => (name === 'read' ? read : Reflect.get(target, name).bind(target)),
   });
   const app = siteApp({
-    ...{ store: watched, events: siteEvents(createLog('site', 'silent'), new Metrics('site')) },
+    ...{ store: watched, events: createSiteEvents(createLog('site', 'silent'), new Metrics('site')) },
     renditions: { make: () => make() },
     ...{ publicSite: 'https://pics.example', name: 'Pictures', robots: 'noindex', hasOembedDiscovery: false },
   });

@@ -1,5 +1,6 @@
 import type { SourceReader } from '../input/source-reader.ts';
-import type { Size, UnsupportedReason } from '../unsupported.ts';
+import type { Size } from '../size.ts';
+import type { UnsupportedReason } from '../unsupported.ts';
 
 // OS/2's headers of version 1, and of version 2 where it is cut short; all others begin alike.
 const os2 = { oldest: 12, short: 16 };

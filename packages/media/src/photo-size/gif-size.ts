@@ -1,6 +1,7 @@
 import { fromFirstBytes } from '../input/first-bytes.ts';
 import type { SourceReader } from '../input/source-reader.ts';
-import type { Size, UnsupportedReason } from '../unsupported.ts';
+import type { Size } from '../size.ts';
+import type { UnsupportedReason } from '../unsupported.ts';
 
 const screenBytes = 13;
 /** How the blocks of a GIF begin (appendix A). */

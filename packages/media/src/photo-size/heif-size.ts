@@ -1,6 +1,7 @@
 import { outerBoxes } from '../input/iso-boxes.ts';
 import type { SourceReader } from '../input/source-reader.ts';
-import type { Size, UnsupportedReason } from '../unsupported.ts';
+import type { Size } from '../size.ts';
+import type { UnsupportedReason } from '../unsupported.ts';
 import { HeifItems, type ItemPlace, type ItemProperty } from './heif-items.ts';
 import { exifOrientation, oriented } from './orientation.ts';
 import { trackSize } from './track-size.ts';

@@ -1,5 +1,4 @@
-import type { Size } from '../unsupported.ts';
-
+import type { Size } from '../size.ts';
 /** What stands before the pixels of a JPEG. */
 export interface JpegHeader extends Size {
   /** The content of the EXIF segment, where there is one. */

@@ -1,7 +1,8 @@
 import { fromFirstBytes } from '../input/first-bytes.ts';
 import type { SourceReader } from '../input/source-reader.ts';
 import { type MediaLimits, type Probe, probeOfSize, unsupported } from '../probe-outcome.ts';
-import type { Size, UnsupportedReason } from '../unsupported.ts';
+import type { Size } from '../size.ts';
+import type { UnsupportedReason } from '../unsupported.ts';
 import { readJpegHeader } from './jpeg-header.ts';
 import { exifOrientation, oriented } from './orientation.ts';
 

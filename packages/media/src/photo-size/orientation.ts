@@ -1,5 +1,5 @@
 import { firstDirectory } from '../input/tiff-directory.ts';
-import type { Size } from '../unsupported.ts';
+import type { Size } from '../size.ts';
 
 const orientationTag = 274;
 

@@ -1,6 +1,7 @@
 import { crc32 } from 'node:zlib';
 import type { SourceReader } from '../input/source-reader.ts';
-import type { Size, UnsupportedReason } from '../unsupported.ts';
+import type { Size } from '../size.ts';
+import type { UnsupportedReason } from '../unsupported.ts';
 import { exifOrientation, oriented } from './orientation.ts';
 
 const magicBytes = 8;

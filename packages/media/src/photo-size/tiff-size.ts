@@ -1,6 +1,7 @@
 import type { SourceReader } from '../input/source-reader.ts';
 import { firstDirectory, type TiffDirectory } from '../input/tiff-directory.ts';
-import type { Size, UnsupportedReason } from '../unsupported.ts';
+import type { Size } from '../size.ts';
+import type { UnsupportedReason } from '../unsupported.ts';
 import { oriented } from './orientation.ts';
 
 const tags = {

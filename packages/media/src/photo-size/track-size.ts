@@ -1,5 +1,5 @@
 import { contentsOf } from '../input/iso-boxes.ts';
-import type { Size } from '../unsupported.ts';
+import type { Size } from '../size.ts';
 
 // A track's header ends with nine numbers of a matrix and the size, all in fixed point (ISO/IEC 14496-12 section 8.3).
 const fromEnd = { matrix: 44, width: 8, height: 4 };

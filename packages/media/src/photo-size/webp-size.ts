@@ -1,5 +1,6 @@
 import type { SourceReader } from '../input/source-reader.ts';
-import type { Size, UnsupportedReason } from '../unsupported.ts';
+import type { Size } from '../size.ts';
+import type { UnsupportedReason } from '../unsupported.ts';
 import { exifOrientation, oriented } from './orientation.ts';
 
 const animationFlag = 0x02;

@@ -1,6 +1,6 @@
 import { contentsOf } from '../input/iso-boxes.ts';
 import { HeifItems, type ItemProperty } from '../photo-size/heif-items.ts';
-import type { Size } from '../unsupported.ts';
+import type { Size } from '../size.ts';
 
 /** A part of a picture, in whole pixels. */
 export interface Area extends Size {

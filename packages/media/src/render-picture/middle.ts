@@ -1,4 +1,4 @@
-import type { Size } from '../unsupported.ts';
+import type { Size } from '../size.ts';
 import type { Area } from './heif-still.ts';
 
 const mostSlender = 10;

@@ -1,6 +1,7 @@
 import type { MediaType } from '../media-type.ts';
 import type { PictureRecipe } from '../recipes.ts';
-import type { Size, UnsupportedReason } from '../unsupported.ts';
+import type { Size } from '../size.ts';
+import type { UnsupportedReason } from '../unsupported.ts';
 
 /** A picture to be made, and the file it goes to. */
 export interface PictureToMake {
@@ -32,3 +33,11 @@ export type PictureJobEnd =
 
 /** Printed first: what ends without it was never able to begin. */
 export const begun = 'begun';
+
+/** Limits of the process that makes pictures. */
+export interface ProcessBudget {
+  /** Wall-clock time; 180 unless set. */
+  readonly seconds?: number;
+  /** See ToolLimits. */
+  readonly niceness?: number;
+}

@@ -2,14 +2,14 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
 import { inTime } from '../render-video/render-time.ts';
+import type { Rendered } from '../rendition-outcome.ts';
 import { boundedEnd, ToolFailed, ToolStopped } from '../sandbox/bounded-process.ts';
 import { startInSandbox, type ToolLimits } from '../sandbox/sandbox.ts';
 import { collectOutput, parseAnswer } from '../sandbox/tool-answer.ts';
 import { requireSource, requireSpace } from '../sandbox/tool-disk.ts';
 import { maxFolderBytes, maxOutputBytes } from '../sandbox/tool-output.ts';
 import { unsupportedReasons } from '../unsupported.ts';
-import { begun, type PictureJob, type PictureJobEnd } from './picture-job.ts';
-import type { Rendered } from './render-pictures.ts';
+import { begun, type PictureJob, type PictureJobEnd, type ProcessBudget } from './picture-job.ts';
 
 const program = fileURLToPath(new URL('picture-program.ts', import.meta.url));
 const workspace = fileURLToPath(new URL('../../../..', import.meta.url));
@@ -35,12 +35,6 @@ const endShape: z.ZodType<PictureJobEnd> = z.discriminatedUnion('outcome', [
   z.object({ outcome: z.literal('unsupported'), why: z.enum(unsupportedReasons) }),
   z.object({ outcome: z.literal('failed'), message: z.string() }),
 ]);
-
-/** How long that process may take, 180 s unless set, and its priority (ToolLimits). */
-export interface ProcessBudget {
-  readonly seconds?: number;
-  readonly niceness?: number;
-}
 
 /**
  * Makes pictures in a process of its own: decoders of foreign bytes get no setting, no secret and no network, and are

@@ -1,6 +1,5 @@
 import { pictureRecipes } from '../recipes.ts';
-import { rounded } from '../rendition-size.ts';
-import type { Size } from '../unsupported.ts';
+import { roundSize, type Size } from '../size.ts';
 
 /** The sizes of all pictures but the whole one, the largest first. */
 const sizes = Object.values(pictureRecipes).map(({ size }) => size);
@@ -17,7 +16,7 @@ const [largestSide = 0, largestCrop = 0] = [longestSides[0], crops[0]];
 export function decodedSize(whole: Size): Size {
   const [longest, shortest] = [Math.max(whole.width, whole.height), Math.min(whole.width, whole.height)];
   const scale = Math.min(1, Math.max(largestSide / longest, largestCrop / shortest));
-  return rounded({ width: whole.width * scale, height: whole.height * scale });
+  return roundSize({ width: whole.width * scale, height: whole.height * scale });
 }
 
 function descending(one: number, other: number): number {

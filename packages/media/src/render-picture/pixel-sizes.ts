@@ -1,8 +1,6 @@
 import type { OutputInfo } from 'sharp';
-import { within } from '../photo-size/fit.ts';
 import type { PictureRecipe } from '../recipes.ts';
-import { rounded } from '../rendition-size.ts';
-import type { Size } from '../unsupported.ts';
+import { fitWithin, roundSize, type Size } from '../size.ts';
 import { guardedSharp } from './guarded-sharp.ts';
 import { middleOf } from './middle.ts';
 import { crops, longestSides } from './picture-sizes.ts';
@@ -30,14 +28,14 @@ export class PixelSizes {
     if (size === 'whole') return Promise.resolve(this.#decoded);
     return 'crop' in size
       ? this.#once(`crop ${size.crop}`, () => this.#cropped(size.crop))
-      : this.#within(size.longest);
+      : this.#fitWithin(size.longest);
   }
 
-  #within(longest: number): Promise<Pixels> {
+  #fitWithin(longest: number): Promise<Pixels> {
     return this.#once(`longest ${longest}`, async () => {
       const larger = longestSides.findLast((side) => side > longest);
-      const from = larger === undefined ? this.#decoded : await this.#within(larger);
-      const { width, height } = rounded(within(this.#whole, { longest, shortest: longest }));
+      const from = larger === undefined ? this.#decoded : await this.#fitWithin(larger);
+      const { width, height } = roundSize(fitWithin(this.#whole, { longest, shortest: longest }));
       if (from.info.width === width && from.info.height === height) return from;
       return pixelsOf(drawn(from).resize(width, height, { fit: 'fill' }));
     });
@@ -55,8 +53,8 @@ export class PixelSizes {
 
   async #smallestFilling(side: number): Promise<Pixels> {
     for (const longest of longestSides.toReversed()) {
-      const { width, height } = within(this.#whole, { longest, shortest: longest });
-      if (Math.min(width, height) >= side) return this.#within(longest);
+      const { width, height } = fitWithin(this.#whole, { longest, shortest: longest });
+      if (Math.min(width, height) >= side) return this.#fitWithin(longest);
     }
     return this.#decoded;
   }

@@ -1,12 +1,13 @@
 import { readFile } from 'node:fs/promises';
-import type { Size, UnsupportedReason } from '../unsupported.ts';
+import type { Size } from '../size.ts';
+import type { UnsupportedReason } from '../unsupported.ts';
 import { guardedSharp } from './guarded-sharp.ts';
 import { type Area, brandedAsStill, takeCrop } from './heif-still.ts';
 import { rgbaTiff } from './rgba-tiff.ts';
 
 /**
  * The primary picture of a HEIC as an uncompressed TIFF with its colour profile, as displayed (libheif turns it). Only
- * in a process of its own: nothing can interrupt it (docs/decisions/016).
+ * in a process of its own: nothing can interrupt it (docs/decisions/035).
  */
 export async function decodeHeic(path: string, maxPixels: number): Promise<Buffer | UnsupportedReason> {
   const { default: libheif } = await import('libheif-js/wasm-bundle.js');

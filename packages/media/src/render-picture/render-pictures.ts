@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { isVideo, type LocalMedia } from '../input/local-media.ts';
 import { lookAtFile } from '../input/local-source.ts';
 import { isPlainHdr } from '../photo-size/heif-size.ts';
+import type { Rendered, RenditionReason } from '../rendition-outcome.ts';
 import { openToolOutput } from '../sandbox/tool-output.ts';
-import type { RenditionReason } from '../unsupported.ts';
-import type { PictureJob, PictureToMake } from './picture-job.ts';
-import { makePictures, type ProcessBudget } from './picture-process.ts';
+import type { PictureJob, PictureToMake, ProcessBudget } from './picture-job.ts';
+import { makePictures } from './picture-process.ts';
 import {
   isSequence,
   pictureOfBitmap,
@@ -30,11 +30,6 @@ export interface RenderOptions extends PictureBounds {
   readonly maxPixels: number;
   readonly signal: AbortSignal;
 }
-
-/** `unsupported`: no rendition can be made of these bytes. Another try would end alike, unless it `timed_out`. */
-export type Rendered =
-  | { readonly outcome: 'made' }
-  | { readonly outcome: 'unsupported'; readonly why: RenditionReason };
 
 /**
  * Makes pictures of a photo, or of a video's beginning, each at the path given with its recipe. Upright, sRGB, without

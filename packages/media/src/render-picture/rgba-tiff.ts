@@ -1,4 +1,4 @@
-import type { Size } from '../unsupported.ts';
+import type { Size } from '../size.ts';
 
 const [short, long, bytes] = [3, 4, 7];
 const entryBytes = 12;

@@ -3,16 +3,17 @@ import { lookAtFile } from '../input/local-source.ts';
 import { isPictureTrack } from '../photo-size/heif-size.ts';
 import { inTime } from '../render-video/render-time.ts';
 import { toSdr } from '../render-video/tone-mapping.ts';
+import type { RenditionReason } from '../rendition-outcome.ts';
 import { posterSize } from '../rendition-size.ts';
 import type { TimedEnd } from '../sandbox/bounded-process.ts';
 import { runFfmpeg } from '../sandbox/ffmpeg.ts';
 import { maxOutputBytes } from '../sandbox/tool-output.ts';
-import type { RenditionReason, Size } from '../unsupported.ts';
+import type { Size } from '../size.ts';
 import { videoTracks } from '../video-layout/ffprobe.ts';
 import { deinterlaced } from '../video-layout/interlaced.ts';
 import { pictureTrack, sizeOnScreen } from '../video-layout/probe-video.ts';
 import { videoGuards } from '../video-layout/video-codecs.ts';
-import type { ProcessBudget } from './picture-process.ts';
+import type { ProcessBudget } from './picture-job.ts';
 import { decodedSize } from './picture-sizes.ts';
 
 /** ffmpeg may take a minute of processor time, and two by the clock unless the budget says otherwise. */

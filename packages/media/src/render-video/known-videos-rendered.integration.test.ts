@@ -3,10 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { contentsOf } from '../input/iso-boxes.ts';
-import { within } from '../photo-size/fit.ts';
 import { trackSize } from '../photo-size/track-size.ts';
 import { pictureOfVideo } from '../render-picture/still-picture.ts';
-import type { Size } from '../unsupported.ts';
+import { fitWithin, type Size } from '../size.ts';
 import { knownVideos } from '../video-layout/known-videos.fixture.ts';
 import { renderVideo } from './render-video.ts';
 
@@ -33,7 +32,7 @@ test.concurrent.each(shown)('%s: its video and its poster have the shape of its 
   await writeFile(path, await make());
   const options = { maxPixels: 100_000_000, signal: AbortSignal.timeout(50_000) };
   expect(await renderVideo({ path, type }, video, options)).toEqual({ outcome: 'made' });
-  expectShape(videoSize(await readFile(video)), within({ width, height }, fullHd));
+  expectShape(videoSize(await readFile(video)), fitWithin({ width, height }, fullHd));
   expect(await pictureOfVideo({ path, type }, poster, { ...options, isWhole: true })).toMatchObject({ path: poster });
   expectShape(pngSize(await readFile(poster)), { width, height });
 });

@@ -5,7 +5,8 @@ import { isPhoto, type MediaType } from '../media-type.ts';
 import { type PictureRecipe, picturesOf } from '../recipes.ts';
 import { drawPictures } from '../render-picture/draw-pictures.ts';
 import type { PictureToMake } from '../render-picture/picture-job.ts';
-import { drawableSource, type Rendered, renderPictures } from '../render-picture/render-pictures.ts';
+import { drawableSource, renderPictures } from '../render-picture/render-pictures.ts';
+import type { Rendered } from '../rendition-outcome.ts';
 import { type Track, videoTracks } from '../video-layout/ffprobe.ts';
 import { renderVideo } from './render-video.ts';
 

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { ownerHash } from '@echodrop/archive/owner';
-import type { RenditionAnswer } from '@echodrop/contracts/rendition';
+import type { RenditionReply } from '@echodrop/contracts/rendition';
 import { pictureRecipes, videoRecipe } from '@echodrop/media/recipes';
 import { FilesystemObjectStore } from '@echodrop/object-store/filesystem/filesystem-object-store';
 import { renditionObject } from '@echodrop/object-store/object-keys';
@@ -41,7 +41,7 @@ beforeEach(async () => {
 afterEach(() => parts.disposeAsync());
 
 /** Looks for the large picture, with a worker that stores what is told and then answers. */
-function look(stored: readonly (typeof large | typeof mini)[], answer: RenditionAnswer | Error) {
+function look(stored: readonly (typeof large | typeof mini)[], answer: RenditionReply | Error) {
   const make = async () => {
     for (const recipe of stored) await store.put(renditionObject(record.mediaKey, recipe), Readable.from(['picture']));
     if (answer instanceof Error) throw answer;

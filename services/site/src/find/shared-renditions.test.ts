@@ -1,4 +1,4 @@
-import type { RenditionAnswer, RenditionQuestion } from '@echodrop/contracts/rendition';
+import type { RenditionReply, RenditionRequest } from '@echodrop/contracts/rendition';
 import { QueueUnavailable } from '@echodrop/queue/queue-client';
 import { expect, test } from 'vitest';
 import { SharedRenditions } from './shared-renditions.ts';
@@ -10,10 +10,9 @@ const { signal } = new AbortController();
 
 /** A wire that answers when it is told to. */
 function quietWire() {
-  const asked: { question: RenditionQuestion; signal: AbortSignal; answer: PromiseWithResolvers<RenditionAnswer> }[] =
-    [];
-  const make = async (question: RenditionQuestion, waiting: { signal: AbortSignal }) => {
-    const answer = Promise.withResolvers<RenditionAnswer>();
+  const asked: { question: RenditionRequest; signal: AbortSignal; answer: PromiseWithResolvers<RenditionReply> }[] = [];
+  const make = async (question: RenditionRequest, waiting: { signal: AbortSignal }) => {
+    const answer = Promise.withResolvers<RenditionReply>();
     waiting.signal.addEventListener('abort', () => answer.reject(waiting.signal.reason));
     asked.push({ question, signal: waiting.signal, answer });
     return answer.promise;

@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { RenditionAnswer, RenditionClient, RenditionQuestion } from '@echodrop/contracts/rendition';
+import type { RenditionClient, RenditionReply, RenditionRequest } from '@echodrop/contracts/rendition';
 import { QueueUnavailable } from '@echodrop/queue/queue-client';
 
 type Asking = Pick<RenditionClient, 'make'>;
 
 interface Asked {
-  readonly answer: Promise<RenditionAnswer>;
+  readonly answer: Promise<RenditionReply>;
   /** Aborted when nobody waits any more. */
   readonly over: AbortController;
   waiting: number;
@@ -25,9 +25,9 @@ export class SharedRenditions implements Asking {
 
   /** As `RenditionClient.make`. @throws QueueUnavailable, or the signal's reason */
   async make(
-    question: RenditionQuestion,
+    question: RenditionRequest,
     { waitMs, signal }: { waitMs: number; signal: AbortSignal },
-  ): Promise<RenditionAnswer> {
+  ): Promise<RenditionReply> {
     const key = `${question.set} ${question.mediaKey}`;
     const asked = this.#asked.get(key) ?? this.#ask(key, question);
     const done = new AbortController();
@@ -47,7 +47,7 @@ export class SharedRenditions implements Asking {
     }
   }
 
-  #ask(key: string, question: RenditionQuestion): Asked {
+  #ask(key: string, question: RenditionRequest): Asked {
     const over = new AbortController();
     const answer = this.#client.make(question, { waitMs: longestMs, signal: over.signal });
     const asked = { answer, over, waiting: 0 };

@@ -2,7 +2,7 @@ import { ownerHash } from '@echodrop/archive/owner';
 import { isPhoto } from '@echodrop/media/media-type';
 import { fullRecipe, pictureRecipes } from '@echodrop/media/recipes';
 import { pictureSize, videoSize } from '@echodrop/media/rendition-size';
-import type { Size } from '@echodrop/media/unsupported';
+import type { Size } from '@echodrop/media/size';
 import { directPath } from '../find/direct-address.ts';
 import type { PublishedMedia } from '../find/find-media.ts';
 import type { RenditionState } from '../find/find-rendition.ts';

@@ -1,4 +1,4 @@
-import type { Size } from '@echodrop/media/unsupported';
+import type { Size } from '@echodrop/media/size';
 import type { PublishedMedia } from '../find/find-media.ts';
 import { type Html, html } from './html.ts';
 import { titleOf } from './media-title.ts';
