@@ -5,12 +5,12 @@ import { VerificationClient } from '@echodrop/contracts/verification-client';
 import { objectStoreFromSettings } from '@echodrop/object-store/object-store-from-settings';
 import { ObservedObjectStore } from '@echodrop/object-store/observed-object-store';
 import { PartMemory } from '@echodrop/object-store/part-memory';
-import { storeMetrics } from '@echodrop/object-store/store-metrics';
+import { registerStoreMetrics } from '@echodrop/object-store/store-metrics';
 import { registerBacklogMetrics } from '@echodrop/queue/queue-metrics';
 import { Forgeries } from '@echodrop/service/forgeries';
 import { listen } from '@echodrop/service/http-server';
-import { observeRequests } from '@echodrop/service/metrics/http-metrics';
-import { cacheRedisUrl, connectRedis, impatient, queueRedisUrl } from '@echodrop/service/redis/redis';
+import { registerHttpMetrics } from '@echodrop/service/metrics/http-metrics';
+import { cacheRedisUrl, connectRedis, failFast, queueRedisUrl } from '@echodrop/service/redis/redis';
 import { registerQueueMemoryMetrics } from '@echodrop/service/redis/redis-memory';
 import { runService } from '@echodrop/service/run-service';
 import { traceRequests } from '@echodrop/service/tracing/trace';
@@ -43,12 +43,12 @@ await runService('gateway', readConfig, async ({ config, log, metrics, health, p
   const forgeries = new Forgeries(log, metrics);
   const memory = new PartMemory(config.UPLOAD_BUFFER_BYTES);
   const store = parts.use(
-    new ObservedObjectStore(await objectStoreFromSettings(config, memory), storeMetrics(metrics)),
+    new ObservedObjectStore(await objectStoreFromSettings(config, memory), registerStoreMetrics(metrics)),
   );
   const limitsRedis = parts.use(
-    connectRedis(cacheRedisUrl(config), { ...impatient, commandTimeout: limitsTimeoutMs }, log),
+    connectRedis(cacheRedisUrl(config), { ...failFast, commandTimeout: limitsTimeoutMs }, log),
   );
-  const claimsRedis = parts.use(connectRedis(queueRedisUrl(config), impatient, log));
+  const claimsRedis = parts.use(connectRedis(queueRedisUrl(config), failFast, log));
   const queues = { url: queueRedisUrl(config), log, forgeries };
   const probes = parts.use(new ProbeClient({ ...queues, secret: config.PROBE_QUEUE_SECRET }));
   const verifier = parts.use(
@@ -119,7 +119,7 @@ await runService('gateway', readConfig, async ({ config, log, metrics, health, p
   // Before the first upload, if the store answers.
   await Promise.race([checkStore().catch(() => {}), sleep(storeCheckMs, undefined, { ref: false })]);
   const server = gatewayServer(traceRequests(app));
-  observeRequests(server, metrics);
+  registerHttpMetrics(metrics, server);
   parts.use(await listen(server, { host, port, stopping, graceSeconds }));
   log.info({ host, port }, 'Listening');
 });

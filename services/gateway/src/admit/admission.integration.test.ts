@@ -1,6 +1,6 @@
 import type { ProbeKind } from '@echodrop/contracts/probe';
 import { createLog } from '@echodrop/service/log';
-import { connectRedis, impatient } from '@echodrop/service/redis/redis';
+import { connectRedis, failFast } from '@echodrop/service/redis/redis';
 import { Secret } from '@echodrop/service/secret';
 import { type RunningRedis, startRedis } from '@echodrop/testkit/servers/start-redis';
 import { waitUntil } from '@echodrop/testkit/wait-until';
@@ -45,7 +45,7 @@ interface Limits {
 /** A gateway's admission of clients at one address, with a connection of its own to the Redis that all share. */
 async function admission(limits: Partial<Limits> = {}, blocks = noBlocks): Promise<{ admit: () => AdmittedUpload }> {
   const { maxUploads = 10, maxUploadsPerUser = 10, perUser = 0, perKey = 0 } = limits;
-  const manner = { ...impatient, commandTimeout: 300 };
+  const manner = { ...failFast, commandTimeout: 300 };
   const connection = parts.use(connectRedis(new Secret(redis.url), manner, createLog('test', 'silent')));
   await waitUntil('a connection', 5000, async () => (await connection.ping()) === 'PONG');
   const rates = new UploadRates(connection, { perUser, perKey }, (error) => bypasses.push(error));

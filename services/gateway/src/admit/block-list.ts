@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Blockable, blockObject, blockObjects } from '@echodrop/archive/blocks';
+import { type Blockable, blockKey, listBlockKeys } from '@echodrop/archive/blocks';
 import type { Caller } from '@echodrop/contracts/verification';
 import type { ObjectStore } from '@echodrop/object-store/object-store';
 import { Refusal } from '../answer/refusals.ts';
@@ -45,13 +45,13 @@ export class BlockList implements AsyncDisposable {
 
   #isBlocked(blockable: Blockable): boolean {
     if (!this.#blocked) throw new Refusal('unavailable', { retryAfterSeconds });
-    return this.#blocked.size > 0 && this.#blocked.has(blockObject(blockable));
+    return this.#blocked.size > 0 && this.#blocked.has(blockKey(blockable));
   }
 
   async #refresh(): Promise<void> {
     const { signal } = this.#stop;
     while (!signal.aborted) {
-      await blockObjects(this.#store).then((keys) => {
+      await listBlockKeys(this.#store).then((keys) => {
         this.#blocked = new Set(keys);
       }, this.#onFailure);
       await sleep(this.#blocked ? refreshMs : firstRefreshMs, undefined, { signal }).catch(() => {});

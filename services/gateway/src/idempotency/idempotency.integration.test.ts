@@ -2,16 +2,22 @@ import { randomUUID } from 'node:crypto';
 import { mkdtempDisposable, readdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { allEntries, entriesOf, listedAs, listedIdIn, strike } from '@echodrop/archive/listing';
+import {
+  idInListingKey,
+  listingEntryOf,
+  listingKeys,
+  listingPrefixes,
+  removeFromListings,
+} from '@echodrop/archive/listing';
 import { ProbeClient, startProbeWorkers } from '@echodrop/contracts/probe';
-import { everyObject } from '@echodrop/object-store/every-object';
+import { listObjects } from '@echodrop/object-store/every-object';
 import { FilesystemObjectStore } from '@echodrop/object-store/filesystem/filesystem-object-store';
-import { recordObject } from '@echodrop/object-store/object-keys';
+import { recordKey } from '@echodrop/object-store/object-keys';
 import { StoreUnavailable } from '@echodrop/object-store/object-store';
 import { queueOptionsFor } from '@echodrop/queue/queue.fixture';
 import { encodeStoredRecord, type StoredRecord } from '@echodrop/record';
 import { createLog } from '@echodrop/service/log';
-import { connectRedis, impatient } from '@echodrop/service/redis/redis';
+import { connectRedis, failFast } from '@echodrop/service/redis/redis';
 import { Secret } from '@echodrop/service/secret';
 import { samplePhoto } from '@echodrop/testkit/samples/sample-media';
 import { type RunningRedis, startRedis } from '@echodrop/testkit/servers/start-redis';
@@ -72,7 +78,7 @@ let relisted = 0;
 
 /** The publishing end of a gateway with connections of its own. */
 async function gateway(to = store): Promise<OncePublisher> {
-  const connection = parts.use(connectRedis(new Secret(redis.url), impatient, log));
+  const connection = parts.use(connectRedis(new Secret(redis.url), failFast, log));
   await waitUntil('a connection', 5000, async () => (await connection.ping()) === 'PONG');
   const publisher = new Publisher({
     store: to,
@@ -123,9 +129,11 @@ async function counting(): Promise<() => Promise<{ records: number; media: numbe
 
 /** Expects lists to have the record once. */
 async function expectListed(record: StoredRecord): Promise<void> {
-  const entries = (await Promise.all(allEntries.map((prefix) => Array.fromAsync(everyObject(store, prefix))))).flat();
-  const keys = entries.map(({ key }) => key).filter((key) => listedIdIn(key) === record.id);
-  expect(keys.sort()).toEqual(entriesOf(listedAs(record)).sort());
+  const entries = (
+    await Promise.all(listingPrefixes.map((prefix) => Array.fromAsync(listObjects(store, prefix))))
+  ).flat();
+  const keys = entries.map(({ key }) => key).filter((key) => idInListingKey(key) === record.id);
+  expect(keys.sort()).toEqual(listingKeys(listingEntryOf(record)).sort());
 }
 
 /** Lets all claims be so much older. */
@@ -148,7 +156,7 @@ test('a repeat gets the same record from any gateway, and its media is discarded
 test('a repeat lists the upload of a gateway that died before it did', async () => {
   const key = randomUUID();
   const { record } = await send(await gateway(), { key });
-  await strike(store, listedAs(record));
+  await removeFromListings(store, listingEntryOf(record));
   const before = relisted;
   await send(await gateway(), { key });
   await send(await gateway(), { key });
@@ -204,7 +212,7 @@ test('the claim of a dead gateway is in use for its maximum hold, then one repea
   const key = randomUUID();
   const { record } = await send(one, { key });
   // As if it had died before the record was written.
-  await store.remove(recordObject(record.id));
+  await store.remove(recordKey(record.id));
   const added = await counting();
   await age(34_000);
   await expect(send(one, { key })).rejects.toThrow('idempotency_key_in_use');
@@ -233,7 +241,7 @@ test('an attempt that resumes after its claim was taken over returns the record 
   await called.promise;
   await age(dayMs / 2);
   const second = await send(await gateway(), { key });
-  await strike(store, listedAs(second.record));
+  await removeFromListings(store, listingEntryOf(second.record));
   asleep.resolve();
   expect(await first).toEqual({ record: second.record, repeated: true });
   await expectListed(second.record);
@@ -267,7 +275,7 @@ test('if it is unknown whether a record was written, a repeat returns the record
     const signal = AbortSignal.abort(new Error('the client went away'));
     if (!isWritten) await expect(send(await gateway(), { key, signal })).rejects.toThrow('the client went away');
     const { record, repeated } = await send(await gateway(), { key });
-    expect({ object: recordObject(record.id), repeated }).toEqual({ object: written, repeated: isWritten });
+    expect({ object: recordKey(record.id), repeated }).toEqual({ object: written, repeated: isWritten });
     await expectListed(record);
   }
   clearInterval(hurry);
@@ -278,8 +286,8 @@ test("another user's record under the claimed id is never returned", async () =>
   const one = await gateway();
   const key = randomUUID();
   const { record } = await send(one, { key });
-  await store.remove(recordObject(record.id));
-  await store.putIfAbsent(recordObject(record.id), encodeStoredRecord({ ...record, subject: '6789' }));
+  await store.remove(recordKey(record.id));
+  await store.putIfAbsent(recordKey(record.id), encodeStoredRecord({ ...record, subject: '6789' }));
   await expect(send(one, { key })).rejects.toThrow(Refusal);
   await age(dayMs / 2);
   const taken = await send(one, { key });
@@ -288,7 +296,7 @@ test("another user's record under the claimed id is never returned", async () =>
 });
 
 test('a claim is taken over or released only by the attempt that has its current value', async () => {
-  const connection = parts.use(connectRedis(new Secret(redis.url), impatient, log));
+  const connection = parts.use(connectRedis(new Secret(redis.url), failFast, log));
   await waitUntil('a connection', 5000, async () => (await connection.ping()) === 'PONG');
   const claims = claimsIn(connection, 1000);
   const scope = { provider: 'p', subject: 's', application: 'a', key: randomUUID() };

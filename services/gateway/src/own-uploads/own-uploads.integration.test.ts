@@ -6,7 +6,7 @@ import { findRecord } from '@echodrop/archive/find-record';
 import { publishSample } from '@echodrop/archive/publish-sample.fixture';
 import { removeMedia } from '@echodrop/archive/remove-media';
 import { FilesystemObjectStore } from '@echodrop/object-store/filesystem/filesystem-object-store';
-import { mediaObject, recordObject } from '@echodrop/object-store/object-keys';
+import { mediaObjectKey, recordKey } from '@echodrop/object-store/object-keys';
 import type { ObjectStore } from '@echodrop/object-store/object-store';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { Admission } from '../admit/admission.ts';
@@ -74,23 +74,23 @@ function failing(): ObjectStore {
 test('a removal that fails halfway is in the audit log, and a repeat by the owner completes it', async () => {
   const { id, mediaKey } = await publishSample(store, { provider });
   await expect(removeOwn(context, id, depsFor('12345', failing()))).rejects.toThrow('down');
-  expect([audited, await store.stat(mediaObject(mediaKey))]).toEqual([[id], expect.anything()]);
+  expect([audited, await store.stat(mediaObjectKey(mediaKey))]).toEqual([[id], expect.anything()]);
   await expect(removeOwn(context, id, depsFor())).rejects.toThrow('not_found');
-  expect(await store.stat(mediaObject(mediaKey))).toBeUndefined();
+  expect(await store.stat(mediaObjectKey(mediaKey))).toBeUndefined();
 });
 
 test('a repeat by another user completes nothing, and gets 404', async () => {
   const record = await publishSample(store, { provider });
   await expect(removeMedia(failing(), record, removed)).rejects.toThrow('down');
   await expect(removeOwn(context, record.id, depsFor('777'))).rejects.toThrow('not_found');
-  expect(await store.stat(mediaObject(record.mediaKey))).toBeDefined();
+  expect(await store.stat(mediaObjectKey(record.mediaKey))).toBeDefined();
   expect(await findRecord(store, record.id)).toHaveProperty('removed');
 });
 
 test('a list omits unreadable records, and reports them', async () => {
   const broken = await publishSample(store, { provider });
   const sound = await publishSample(store, { provider });
-  await store.put(recordObject(broken.id), Readable.from([Buffer.from('{"broken')]));
+  await store.put(recordKey(broken.id), Readable.from([Buffer.from('{"broken')]));
   expect((await listOwn(context, { limit: 9 }, depsFor())).records).toEqual([sound]);
   expect(unread).toEqual([broken.id]);
 });

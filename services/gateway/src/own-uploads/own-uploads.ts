@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { findRecord } from '@echodrop/archive/find-record';
-import { newest } from '@echodrop/archive/listing';
+import { listNewest } from '@echodrop/archive/listing';
 import { ownerHash } from '@echodrop/archive/owner';
 import { finishRemoval, removeMedia } from '@echodrop/archive/remove-media';
 import type { Caller } from '@echodrop/contracts/verification';
@@ -38,7 +38,7 @@ export async function listOwn(
   const owner = ownerHash(await callerOf(context, deps));
   slot.markVerified();
   const unreadable = (mediaId: string) => deps.events.recordUnreadable(requestId, mediaId);
-  return await newest(deps.store, { ...page, owner, signal, unreadable });
+  return await listNewest(deps.store, { ...page, owner, signal, unreadable });
 }
 
 /** Removes an upload of the caller. @throws Refusal `not_yours`, `not_found` and others, ClientGone, or the failure of a dependency */

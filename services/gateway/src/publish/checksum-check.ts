@@ -5,14 +5,14 @@ const recheckMs = 5 * 60_000;
 
 /** Checks whether the store verifies checksums of writes. */
 export class ChecksumCheck {
-  readonly #store: Pick<ObjectStore, 'comparesChecksums'>;
-  readonly #onResult: (comparesChecksums: boolean) => void;
+  readonly #store: Pick<ObjectStore, 'supportsChecksums'>;
+  readonly #onResult: (supportsChecksums: boolean) => void;
   #compares: boolean | undefined;
   #checkedAt = Number.NEGATIVE_INFINITY;
   #running: Promise<void> | undefined;
 
   /** `onResult` is called with the first result and with each change. */
-  constructor(store: Pick<ObjectStore, 'comparesChecksums'>, onResult: (comparesChecksums: boolean) => void) {
+  constructor(store: Pick<ObjectStore, 'supportsChecksums'>, onResult: (supportsChecksums: boolean) => void) {
     this.#store = store;
     this.#onResult = onResult;
   }
@@ -28,7 +28,7 @@ export class ChecksumCheck {
   }
 
   async #check(): Promise<void> {
-    const compares = await this.#store.comparesChecksums();
+    const compares = await this.#store.supportsChecksums();
     this.#checkedAt = performance.now();
     if (compares !== this.#compares) this.#onResult(compares);
     this.#compares = compares;

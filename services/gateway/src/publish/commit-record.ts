@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { findRecord } from '@echodrop/archive/find-record';
 import { ownerHash } from '@echodrop/archive/owner';
-import { recordObject } from '@echodrop/object-store/object-keys';
+import { recordKey } from '@echodrop/object-store/object-keys';
 import { type ObjectStore, StoreUnavailable } from '@echodrop/object-store/object-store';
 import {
   decodeStoredRecord,
@@ -53,7 +53,7 @@ export async function commitRecord(
  * @throws StoreUnavailable
  */
 async function writeTwice(store: ObjectStore, id: string, bytes: Buffer): Promise<boolean> {
-  const put = () => store.putIfAbsent(recordObject(id), bytes);
+  const put = () => store.putIfAbsent(recordKey(id), bytes);
   const writes = await Promise.allSettled([put(), put()]);
   const outcomes = writes.map((write) => (write.status === 'fulfilled' ? write.value : write.reason));
   if (outcomes.includes('exists')) return outcomes.includes('created');

@@ -1,12 +1,12 @@
 import { mkdtempDisposable } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { strikeDeadEntries } from '@echodrop/archive/check-entry';
-import { newest } from '@echodrop/archive/listing';
+import { removeDeadEntries } from '@echodrop/archive/check-entry';
+import { listNewest } from '@echodrop/archive/listing';
 import { ownerHash } from '@echodrop/archive/owner';
 import type { Caller } from '@echodrop/contracts/verification';
 import { FilesystemObjectStore } from '@echodrop/object-store/filesystem/filesystem-object-store';
-import { recordObject } from '@echodrop/object-store/object-keys';
+import { recordKey } from '@echodrop/object-store/object-keys';
 import { StoreUnavailable } from '@echodrop/object-store/object-store';
 import { expect, test, vi } from 'vitest';
 import { requireStored } from '../receive/complete-upload.ts';
@@ -76,7 +76,7 @@ test.each([
   await using store = new FaultyStore(folder.path);
   store.refusals = [...refusals];
   const { record, unlisted } = await publish(store);
-  expect((await newest(store, { limit: 9 })).records.map(({ id }) => id)).toEqual([record.id]);
+  expect((await listNewest(store, { limit: 9 })).records.map(({ id }) => id)).toEqual([record.id]);
   expect(unlisted).toBe(0);
 });
 
@@ -85,7 +85,7 @@ test('a record that the store has and does not find for a moment is the only one
   await using store = new ForgetfulStore(folder.path);
   const { record } = await publish(store);
   const records = await store.list('records/', { limit: 9 });
-  expect(records.map(({ key }) => key)).toEqual([recordObject(record.id)]);
+  expect(records.map(({ key }) => key)).toEqual([recordKey(record.id)]);
 });
 
 test('a record that the store keeps with other bytes is not answered', async () => {
@@ -117,7 +117,7 @@ test('entries that the store takes only once the record is there are written', a
   };
   const { record } = await publish(store);
   vi.useRealTimers();
-  expect((await newest(store, { limit: 9 })).records.map(({ id }) => id)).toEqual([record.id]);
+  expect((await listNewest(store, { limit: 9 })).records.map(({ id }) => id)).toEqual([record.id]);
 });
 
 test('renditions are enqueued for the owner of the record', async () => {
@@ -142,8 +142,8 @@ test('entries that are there before their record stay where dead entries are rem
   store.refusals = ['records/'];
   store.refused = async () => {
     await expect.poll(async () => (await store.list('by-time/', { limit: 9 })).length).toBe(1);
-    expect(await Array.fromAsync(strikeDeadEntries(store))).toEqual([]);
+    expect(await Array.fromAsync(removeDeadEntries(store))).toEqual([]);
   };
   const { record } = await publish(store);
-  expect((await newest(store, { limit: 9 })).records.map(({ id }) => id)).toEqual([record.id]);
+  expect((await listNewest(store, { limit: 9 })).records.map(({ id }) => id)).toEqual([record.id]);
 });

@@ -1,5 +1,5 @@
 import { findRecord } from '@echodrop/archive/find-record';
-import { enter, listedAs, strike } from '@echodrop/archive/listing';
+import { addToListings, listingEntryOf, removeFromListings } from '@echodrop/archive/listing';
 import { ownerHash } from '@echodrop/archive/owner';
 import type { RenditionClient } from '@echodrop/contracts/rendition';
 import type { MediaType } from '@echodrop/media/media-type';
@@ -120,7 +120,7 @@ export class Publisher {
 
   async #addToListings(record: StoredRecord): Promise<'added' | 'there' | 'failed'> {
     try {
-      return (await retry(() => enter(this.#deps.store, listedAs(record)))) ? 'added' : 'there';
+      return (await retry(() => addToListings(this.#deps.store, listingEntryOf(record)))) ? 'added' : 'there';
     } catch (error) {
       this.#deps.events.uploadUnlisted(record.id, error);
       return 'failed';
@@ -129,6 +129,6 @@ export class Publisher {
 
   // An entry that remains lists nothing.
   async #removeFromListings(record: StoredRecord): Promise<void> {
-    await strike(this.#deps.store, listedAs(record)).catch(() => {});
+    await removeFromListings(this.#deps.store, listingEntryOf(record)).catch(() => {});
   }
 }

@@ -2,7 +2,7 @@ import { createHash, type Hash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { probeHeadBytes } from '@echodrop/contracts/probe';
 import { type MediaType, mediaTypeOf } from '@echodrop/media/media-type';
-import { mediaObject, newMediaKey } from '@echodrop/object-store/object-keys';
+import { mediaObjectKey, newMediaKey } from '@echodrop/object-store/object-keys';
 import { type ObjectStore, StoreUnavailable, type WrittenObject } from '@echodrop/object-store/object-store';
 import type { MemoryShare } from '../admit/unverified-memory.ts';
 import type { Refusal } from '../answer/refusals.ts';
@@ -131,7 +131,7 @@ export class ReceivedMedia implements AsyncDisposable {
     this.#drop(reason);
     if (!this.#isStoring) return;
     try {
-      if (await this.#stored) await this.#transfer.store.remove(mediaObject(this.key));
+      if (await this.#stored) await this.#transfer.store.remove(mediaObjectKey(this.key));
     } catch (error) {
       // A failing store may have kept something; after any other error it has nothing.
       if (error instanceof StoreUnavailable) this.#transfer.onOrphan(this.key);
@@ -150,7 +150,7 @@ export class ReceivedMedia implements AsyncDisposable {
     await admitMedia?.(this.#type);
     if (this.#source.errored) throw this.#source.errored;
     this.#isStoring = true;
-    return this.#transfer.store.put(mediaObject(this.key), this.#source, { signal: this.#stop.signal });
+    return this.#transfer.store.put(mediaObjectKey(this.key), this.#source, { signal: this.#stop.signal });
   }
 
   #hold(bytes: Buffer): void {
