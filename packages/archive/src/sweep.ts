@@ -35,7 +35,7 @@ export class RecordsMissing extends Error {
 
   constructor(unnamed: number, keys: number) {
     super(
-      `${unnamed} of ${keys} media are old and have no record, so that records seem to be lost: nothing is removed of them. Bring the records back, or say --even-most`,
+      `${unnamed} of ${keys} media are old and have no record, so that records seem to be lost: nothing is removed of them. Bring the records back, or use --force`,
     );
   }
 }

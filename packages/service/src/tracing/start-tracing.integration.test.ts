@@ -18,9 +18,9 @@ function traced(env: Record<string, string>): { packages: string[]; trace: strin
       if (name) packages.add(name);
       return next(url, context);
     } });
-    const { readSettings } = await import(${from('env.ts')});
-    const { processSettings } = await import(${from('process-settings.ts')});
-    const { createLog } = await import(${from('log.ts')});
+    const { readSettings } = await import(${from('../env.ts')});
+    const { processSettings } = await import(${from('../process-settings.ts')});
+    const { createLog } = await import(${from('../log.ts')});
     const { startTracing } = await import(${from('start-tracing.ts')});
     const { continued, inSpan } = await import(${from('trace.ts')});
     const log = createLog('sample', 'info');

@@ -1,9 +1,9 @@
 import type { ProviderAnswer } from '@echodrop/identity-provider/provider-connections';
 import type { ProviderProfile } from '@echodrop/identity-provider/provider-profiles';
-import { kindOf, unfit } from './answer-kind.ts';
 import { type Finding, note, ok, warn, wrong } from './finding.ts';
+import { describeUnusable, kindOf } from './response-kind.ts';
 
-/** Whether it refuses, as the profile says, who must be refused: what it says to made-up credentials, and to none. */
+/** Whether the provider refuses as its profile says, given its responses to made-up credentials and to none (`bare`). */
 export function* refusalFindings(
   madeUp: ProviderAnswer,
   bare: ProviderAnswer,
@@ -11,17 +11,17 @@ export function* refusalFindings(
 ): Generator<Finding> {
   const [kind, bareKind] = [kindOf(madeUp), kindOf(bare)];
   if (kind === 'acceptance') {
-    yield wrong('DANGER: it accepts made-up credentials, so that anybody could upload as anybody. Do not use it.');
+    yield wrong('DANGER: it accepts made-up credentials, so anyone could upload as any user. Do not use it.');
   } else if (kind === 'refusal') {
     yield ok(`It refuses made-up credentials (${madeUp.status}).`);
     yield* schemeFindings(madeUp, profile);
   } else {
-    yield wrong(`Asked with made-up credentials, it ${unfit(kind, madeUp)}.`);
+    yield wrong(`For made-up credentials, it ${describeUnusable(kind, madeUp)}.`);
   }
   if (kind === bareKind) return;
-  if (bareKind === 'acceptance') yield warn('It answers 200 with JSON to who brings no credentials at all.');
+  if (bareKind === 'acceptance') yield warn('It responds 200 with JSON to requests without credentials.');
   else if (bareKind !== 'refusal')
-    yield note(`Asked without credentials, which the auth-verifier never does, it ${unfit(bareKind, bare)}.`);
+    yield note(`Without credentials, which the auth-verifier always sends, it ${describeUnusable(bareKind, bare)}.`);
 }
 
 function* schemeFindings({ headers }: ProviderAnswer, { schemes }: ProviderProfile): Generator<Finding> {
@@ -30,6 +30,6 @@ function* schemeFindings({ headers }: ProviderAnswer, { schemes }: ProviderProfi
   );
   if (named.length > 0 && !named.some((scheme) => schemes.includes(scheme)))
     yield warn(
-      `It asks for ${named.join(' or ')} (WWW-Authenticate), and the profile sends ${schemes.join(' or ')}: is the profile right?`,
+      `It expects ${named.join(' or ')} (WWW-Authenticate), but the profile sends ${schemes.join(' or ')}. Check the profile.`,
     );
 }

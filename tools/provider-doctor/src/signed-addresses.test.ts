@@ -2,7 +2,7 @@ import { providerOf } from '@echodrop/identity-provider/provider';
 import { expect, test } from 'vitest';
 import { otherSignedAddresses } from './signed-addresses.ts';
 
-test('of one that is asked itself: the other scheme, a slash more, the ports that servers behind proxies put in', () => {
+test('tries the other scheme, a trailing slash and ports that servers behind proxies insert', () => {
   expect(addresses('https://id.example/verify?a=b')).toEqual([
     'http://id.example/verify?a=b',
     'https://id.example/verify/?a=b',
@@ -12,7 +12,7 @@ test('of one that is asked itself: the other scheme, a slash more, the ports tha
   ]);
 });
 
-test('of one behind another address: that one first of what differs by more than its scheme and its slash', () => {
+test('tries scheme and slash first, then the upstream address', () => {
   const found = addresses('https://id.example/verify/=http://10.0.0.7:3000/verify');
   expect(found).toHaveLength(10);
   expect(found.slice(0, 5)).toEqual([
@@ -24,7 +24,7 @@ test('of one behind another address: that one first of what differs by more than
   ]);
 });
 
-test('the advertised one itself is not among them, however it is spelt', () => {
+test('omits the advertised address, however it is spelled', () => {
   const found = addresses('https://id.example:443/verify=https://ID.example/verify');
   expect(found).toContain('http://id.example/verify');
   expect(found).not.toContain('https://id.example/verify');
@@ -32,6 +32,6 @@ test('the advertised one itself is not among them, however it is spelt', () => {
 
 function addresses(entry: string): string[] {
   const provider = providerOf(entry);
-  if (!provider) throw new Error(`${entry} is no entry`);
+  if (!provider) throw new Error(`${entry} is not an entry`);
   return otherSignedAddresses(provider);
 }
