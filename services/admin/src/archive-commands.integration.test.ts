@@ -2,10 +2,10 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { findRecord } from '@echodrop/archive/find-record';
-import { newest } from '@echodrop/archive/listing';
+import { listNewest } from '@echodrop/archive/listing';
 import { publishSample } from '@echodrop/archive/publish-sample.fixture';
 import type { FilesystemObjectStore } from '@echodrop/object-store/filesystem/filesystem-object-store';
-import { listingOf, mediaObject, recordObject } from '@echodrop/object-store/object-keys';
+import { listingPrefix, mediaObjectKey, recordKey } from '@echodrop/object-store/object-keys';
 import { decodeStoredRecord } from '@echodrop/record';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { newDataDir, runCommand } from './admin.fixture.ts';
@@ -100,8 +100,8 @@ test('remove removes uploads, logs each for audit, and reports unknown ids', asy
     [first, third].map(({ id, mediaKey }) => ({ audit: true, act: 'remove', mediaId: id, mediaKey, ...ada })),
   );
   expect(await findRecord(store, first.id)).toHaveProperty('removed.by', 'operator');
-  expect(await store.stat(mediaObject(first.mediaKey))).toBeUndefined();
-  expect((await newest(store, { limit: 9 })).records).toEqual([second]);
+  expect(await store.stat(mediaObjectKey(first.mediaKey))).toBeUndefined();
+  expect((await listNewest(store, { limit: 9 })).records).toEqual([second]);
   expect((await run('remove', first.id)).stdout).toMatch(/already removed by an operator on 20/);
 });
 
@@ -116,7 +116,7 @@ test('remove accepts any address of an upload', async () => {
 
 test('purge counts, and with --yes removes all uploads of a user, listed or not', async () => {
   const [first, second, third] = await publishThree();
-  for (const { key } of await store.list(listingOf(), { limit: 9 })) await store.remove(key);
+  for (const { key } of await store.list(listingPrefix(), { limit: 9 })) await store.remove(key);
   expect((await run('purge', provider, '12345')).stdout).toMatch(/^Dry run: would remove 2 uploads\. Add --yes/);
   expect(await findRecord(store, first.id)).toEqual(first);
   const ran = await run('purge', provider, '12345', '--yes');
@@ -124,7 +124,7 @@ test('purge counts, and with --yes removes all uploads of a user, listed or not'
   expect(auditOf(ran)).toHaveLength(2);
   for (const { id, mediaKey } of [first, third]) {
     expect(await findRecord(store, id)).toHaveProperty('removed');
-    expect(await store.stat(mediaObject(mediaKey))).toBeUndefined();
+    expect(await store.stat(mediaObjectKey(mediaKey))).toBeUndefined();
   }
   expect(await findRecord(store, second.id)).toEqual(second);
   expect((await run('purge', provider, '12345', '--yes')).stdout).toContain('Removed 0 uploads');
@@ -132,7 +132,7 @@ test('purge counts, and with --yes removes all uploads of a user, listed or not'
 
 test('purge, export and rebuild-listings report unreadable records', async () => {
   const { id } = await publishSample(store);
-  await store.put(recordObject(id), Readable.from([Buffer.from('{}')]));
+  await store.put(recordKey(id), Readable.from([Buffer.from('{}')]));
   for (const args of [
     ['purge', provider, '12345', '--yes'],
     ['export', provider, '12345', join(folder, 'export')],
@@ -158,7 +158,7 @@ test('export writes the files and records of a user into an empty folder', async
 
 test('export reports missing media', async () => {
   const { id, mediaKey } = await publishSample(store);
-  await store.remove(mediaObject(mediaKey));
+  await store.remove(mediaObjectKey(mediaKey));
   const { exitCode, lines } = await run('export', provider, '12345', join(folder, 'export'));
   expect([exitCode, lines[0]]).toEqual([1, `${id}: media missing from the store`]);
 });
@@ -180,9 +180,9 @@ test('blocks and unblocks users and applications, and lists blocks', async () =>
 test('rebuild-listings lists each published upload once', async () => {
   const [first, second, third] = await publishThree();
   await run('remove', second.id);
-  for (const prefix of [listingOf(), 'by-user/'])
+  for (const prefix of [listingPrefix(), 'by-user/'])
     for (const { key } of await store.list(prefix, { limit: 9 })) await store.remove(key);
-  expect((await newest(store, { limit: 9 })).records).toEqual([]);
+  expect((await listNewest(store, { limit: 9 })).records).toEqual([]);
   for (let times = 0; times < 2; times += 1) expect((await run('rebuild-listings')).stdout).toBe('Listed 2 uploads.');
-  expect((await newest(store, { limit: 9 })).records).toEqual([third, first]);
+  expect((await listNewest(store, { limit: 9 })).records).toEqual([third, first]);
 });

@@ -2,12 +2,12 @@ import { mkdtempDisposable } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
-import { everyRecord } from '@echodrop/archive/every-record';
+import { listRecords } from '@echodrop/archive/every-record';
 import { publishSample } from '@echodrop/archive/publish-sample.fixture';
 import { removeMedia } from '@echodrop/archive/remove-media';
-import { everyObject } from '@echodrop/object-store/every-object';
+import { listObjects } from '@echodrop/object-store/every-object';
 import { FilesystemObjectStore } from '@echodrop/object-store/filesystem/filesystem-object-store';
-import { mediaObject, newMediaKey } from '@echodrop/object-store/object-keys';
+import { mediaObjectKey, newMediaKey } from '@echodrop/object-store/object-keys';
 import type { ObjectStore } from '@echodrop/object-store/object-store';
 import { minioStore } from '@echodrop/object-store/s3/minio-store.fixture';
 import { isTombstone, type StoredRecord, UnreadableRecord } from '@echodrop/record';
@@ -72,7 +72,7 @@ class BusyArchive implements AsyncDisposable {
       const record = await publishSample(this.#store, {}, Buffer.from(`media ${n}`));
       published.push(record);
       await this.#store.put(`renditions/${record.mediaKey}/large-1.jpg`, Readable.from([Buffer.from('picture')]));
-      if (n % 4 === 0) await this.#store.put(mediaObject(newMediaKey()), Readable.from([Buffer.from('refused')]));
+      if (n % 4 === 0) await this.#store.put(mediaObjectKey(newMediaKey()), Readable.from([Buffer.from('refused')]));
       const [toRemove] = n % 3 === 0 ? published.splice(Math.floor(published.length / 2), 1) : [];
       if (toRemove) await removeMedia(this.#store, toRemove, removed());
       this.#count = n;
@@ -91,7 +91,7 @@ async function backUp(copy: Copy, meanwhile = async () => {}): Promise<void> {
 
 async function publishedIds(store: ObjectStore): Promise<string[]> {
   const ids = [];
-  for await (const { id, found } of everyRecord(store))
+  for await (const { id, found } of listRecords(store))
     if (found && !(found instanceof UnreadableRecord) && !isTombstone(found)) ids.push(id);
   return ids;
 }
@@ -125,7 +125,7 @@ async function expectBackup(from: Place, to: Place, copy: Copy, ...options: stri
 /** Copies through the stores like rclone: bytes and names, but no times or tags. */
 function copyLikeRclone(from: ObjectStore, to: ObjectStore): Copy {
   return async (prefix, { onlyExisting } = { onlyExisting: false }) => {
-    for await (const { key } of everyObject(from, prefix)) {
+    for await (const { key } of listObjects(from, prefix)) {
       if (onlyExisting && !(await to.stat(key))) continue;
       const reading = await from.read(key);
       if (reading) await to.put(key, reading.body);

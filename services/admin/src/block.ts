@@ -1,5 +1,5 @@
-import { allBlocks, type Blockable, block, blockObject, unblock } from '@echodrop/archive/blocks';
-import { newest } from '@echodrop/archive/listing';
+import { type Blockable, block, blockKey, readBlocks, unblock } from '@echodrop/archive/blocks';
+import { listNewest } from '@echodrop/archive/listing';
 import { ownerHash } from '@echodrop/archive/owner';
 import type { ObjectStore } from '@echodrop/object-store/object-store';
 import type { Audit } from './audit.ts';
@@ -17,7 +17,7 @@ export async function blockUploads(store: ObjectStore, target: Blockable, audit:
 
 /** Lifts a block. @returns a line to print @throws StoreUnavailable */
 export async function unblockUploads(store: ObjectStore, target: Blockable, audit: Audit): Promise<string> {
-  if (!(await store.stat(blockObject(target)))) return `Not blocked: ${describe(target)}.`;
+  if (!(await store.stat(blockKey(target)))) return `Not blocked: ${describe(target)}.`;
   audit({ act: 'unblock', ...auditedTarget(target) });
   await unblock(store, target);
   return `Unblocked ${describe(target)}, effective within 10 seconds.`;
@@ -25,14 +25,14 @@ export async function unblockUploads(store: ObjectStore, target: Blockable, audi
 
 /** Describes each block in a line. @throws StoreUnavailable */
 export async function listBlocks(store: ObjectStore): Promise<string[]> {
-  const blocks = await allBlocks(store);
+  const blocks = await readBlocks(store);
   return blocks.length === 0 ? ['No blocks.'] : blocks.map((each) => `${each.since.toISOString()}  ${describe(each)}`);
 }
 
 // There is no list of an application's uploads.
 async function hasUploaded(store: ObjectStore, target: Blockable): Promise<boolean> {
   const owner = target.kind === 'user' ? ownerHash(target) : undefined;
-  const { records } = await newest(store, { owner, limit: recentUploads });
+  const { records } = await listNewest(store, { owner, limit: recentUploads });
   return records.some((record) => target.kind === 'user' || record.application === target.name);
 }
 

@@ -11,7 +11,7 @@ export interface CommandContext {
   readonly log: (line: string) => void;
 }
 
-/** Opens the store that the settings name and prints the lines of `work`. @throws FaultySettings, or the error of `work` */
+/** Opens the store that the settings name and prints the lines of `work`. @throws InvalidSettings, or the error of `work` */
 export async function printFromStore(
   { env, print }: CommandContext,
   work: (store: ObjectStore) => AsyncIterable<string> | Promise<Iterable<string>>,

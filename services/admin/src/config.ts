@@ -39,22 +39,22 @@ function providerTestSettings(hasSigning: boolean) {
   };
 }
 
-/** @throws FaultySettings */
+/** @throws InvalidSettings */
 export function readForgetConfig(env: NodeJS.ProcessEnv) {
   return readSettings(forgetSettings, withLocalDefaults(env));
 }
 
-/** @throws FaultySettings */
+/** @throws InvalidSettings */
 export function readStoreConfig(env: NodeJS.ProcessEnv) {
   return readSettings(storeSettings, withLocalDefaults(env));
 }
 
-/** @throws FaultySettings */
+/** @throws InvalidSettings */
 export function readSweepConfig(env: NodeJS.ProcessEnv) {
   return readSettings(sweepSettings, withLocalDefaults(env));
 }
 
-/** @throws FaultySettings */
+/** @throws InvalidSettings */
 export function readProviderTestConfig(env: NodeJS.ProcessEnv) {
   const all = withLocalDefaults(env);
   const hasSigning = signingNames.some((name) => all[name] || all[`${name}_FILE`]);

@@ -2,9 +2,9 @@ import { createWriteStream } from 'node:fs';
 import { mkdir, readdir, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import { everyRecordOf } from '@echodrop/archive/every-record';
+import { listRecordsOf } from '@echodrop/archive/every-record';
 import type { Owner } from '@echodrop/archive/owner';
-import { mediaObject } from '@echodrop/object-store/object-keys';
+import { mediaObjectKey } from '@echodrop/object-store/object-keys';
 import type { ObjectStore } from '@echodrop/object-store/object-store';
 import { encodeStoredRecord, isTombstone, type StoredRecord, UnreadableRecord } from '@echodrop/record';
 import type { Audit } from './audit.ts';
@@ -29,7 +29,7 @@ export async function* exportUploads(
   audit({ act: 'export', ...owner });
   let exported = 0;
   let failed = 0;
-  for await (const { id, found } of everyRecordOf(store, owner)) {
+  for await (const { id, found } of listRecordsOf(store, owner)) {
     const isUnreadable = found instanceof UnreadableRecord;
     if (!isUnreadable && isTombstone(found)) continue;
     if (!isUnreadable && (await writeUpload(store, found, folder))) exported += 1;
@@ -46,7 +46,7 @@ export async function* exportUploads(
 /** Writes a record and its media, which gets its name when it is complete. @returns whether the media exists */
 async function writeUpload(store: ObjectStore, record: StoredRecord, folder: string): Promise<boolean> {
   await writeFile(join(folder, `${record.id}.json`), encodeStoredRecord(record), { mode });
-  const reading = await store.read(mediaObject(record.mediaKey), { crc32: record.crc32 });
+  const reading = await store.read(mediaObjectKey(record.mediaKey), { crc32: record.crc32 });
   if (!reading) return false;
   const path = join(folder, `${record.id}.${record.type}`);
   await pipeline(reading.body, createWriteStream(`${path}.part`, { mode }));

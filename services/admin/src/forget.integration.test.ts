@@ -1,7 +1,7 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { madeSecretFile } from '@echodrop/client/local-system';
+import { generatedSecretFile } from '@echodrop/client/local-system';
 import { VerificationClient } from '@echodrop/contracts/verification-client';
 import { type StandInProvider, says, startStandIn } from '@echodrop/identity-provider/stand-in-provider.fixture';
 import { Secret } from '@echodrop/service/secret';
@@ -49,7 +49,7 @@ beforeAll(async () => {
       answers: async () => (await fetch(`http://127.0.0.1:${ports.ops}/readyz`)).ok,
     }),
   );
-  const secret = new Secret(await readFile(madeSecretFile(dataDir, 'VERIFIER_SECRET'), 'utf8'));
+  const secret = new Secret(await readFile(generatedSecretFile(dataDir, 'VERIFIER_SECRET'), 'utf8'));
   const address = `http://127.0.0.1:${ports.verifier}`;
   client = resources.use(new VerificationClient({ address, secret: [secret], deadlineMs: 5000 }));
 });

@@ -1,4 +1,4 @@
-import { newest } from '@echodrop/archive/listing';
+import { listNewest } from '@echodrop/archive/listing';
 import { type Owner, ownerHash } from '@echodrop/archive/owner';
 import type { ObjectStore } from '@echodrop/object-store/object-store';
 import type { StoredRecord } from '@echodrop/record';
@@ -13,7 +13,7 @@ interface Page {
 /** Lists the newest uploads, a line each, and the cursor of the next page. @throws StoreUnavailable; RangeError if `after` is not a cursor */
 export async function* listUploads(store: ObjectStore, { owner, after, limit }: Page): AsyncGenerator<string> {
   const unreadable: string[] = [];
-  const { records, next } = await newest(store, {
+  const { records, next } = await listNewest(store, {
     ...{ owner: owner && ownerHash(owner), after, limit },
     unreadable: (id) => unreadable.push(id),
   });

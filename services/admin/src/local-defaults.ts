@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { localAddress, madeSecretFile, variableOf } from '@echodrop/client/local-system';
+import { generatedSecretFile, localAddress, variableOf } from '@echodrop/client/local-system';
 
 const secretNames = ['VERIFIER_SECRET', 'USER_ID_SECRET'];
 
@@ -19,7 +19,7 @@ export function withLocalDefaults(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const { DATA_DIR: dataDir = 'data' } = settings;
   const secretFiles = secretNames
     .filter((name) => !settings[name])
-    .map((name) => [`${name}_FILE`, madeSecretFile(dataDir, name)] as const)
+    .map((name) => [`${name}_FILE`, generatedSecretFile(dataDir, name)] as const)
     .filter(([, file]) => existsSync(file));
   return {
     VERIFIER_URL: localAddress('auth-verifier', env),

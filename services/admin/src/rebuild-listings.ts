@@ -1,6 +1,6 @@
-import { strikeDeadEntries } from '@echodrop/archive/check-entry';
-import { everyRecord } from '@echodrop/archive/every-record';
-import { enter, listedAs, strike } from '@echodrop/archive/listing';
+import { removeDeadEntries } from '@echodrop/archive/check-entry';
+import { listRecords } from '@echodrop/archive/every-record';
+import { addToListings, listingEntryOf, removeFromListings } from '@echodrop/archive/listing';
 import type { ObjectStore } from '@echodrop/object-store/object-store';
 import { isTombstone, UnreadableRecord } from '@echodrop/record';
 import { CommandFailed } from './command-failed.ts';
@@ -9,18 +9,18 @@ import { CommandFailed } from './command-failed.ts';
 export async function* rebuildListings(store: ObjectStore): AsyncGenerator<string> {
   let listed = 0;
   let unreadable = 0;
-  for await (const { id, found } of everyRecord(store)) {
+  for await (const { id, found } of listRecords(store)) {
     if (found instanceof UnreadableRecord) {
       unreadable += 1;
       yield `${id}: record unreadable`;
     } else if (isTombstone(found)) {
-      await strike(store, found);
+      await removeFromListings(store, found);
     } else {
-      await enter(store, listedAs(found));
+      await addToListings(store, listingEntryOf(found));
       listed += 1;
     }
   }
-  const removed = await Array.fromAsync(strikeDeadEntries(store), () => 1);
+  const removed = await Array.fromAsync(removeDeadEntries(store), () => 1);
   if (removed.length > 0) yield `Removed ${removed.length} entries without an upload.`;
   yield `Listed ${listed} uploads.`;
   if (unreadable > 0) throw new CommandFailed(`${unreadable} records are unreadable.`);

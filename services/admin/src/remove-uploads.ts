@@ -1,5 +1,5 @@
-import { everyRecordOf } from '@echodrop/archive/every-record';
-import { findReadable } from '@echodrop/archive/find-record';
+import { listRecordsOf } from '@echodrop/archive/every-record';
+import { tryFindRecord } from '@echodrop/archive/find-record';
 import type { Owner } from '@echodrop/archive/owner';
 import { finishRemoval, removeMedia } from '@echodrop/archive/remove-media';
 import type { ObjectStore } from '@echodrop/object-store/object-store';
@@ -15,7 +15,7 @@ export async function* removeUploads(
 ): AsyncGenerator<string> {
   let failed = 0;
   for (const id of idsOrAddresses.map(idIn)) {
-    const found = await findReadable(store, id);
+    const found = await tryFindRecord(store, id);
     if (found && !(found instanceof UnreadableRecord)) yield await remove(store, found, audit);
     else {
       failed += 1;
@@ -36,7 +36,7 @@ export async function* purge(
 ): AsyncGenerator<string> {
   let count = 0;
   let unreadable = 0;
-  for await (const { id, found } of everyRecordOf(store, owner)) {
+  for await (const { id, found } of listRecordsOf(store, owner)) {
     if (found instanceof UnreadableRecord) {
       unreadable += 1;
       yield `${id}: record unreadable`;

@@ -1,4 +1,4 @@
-import { FaultySettings } from '@echodrop/service/env';
+import { InvalidSettings } from '@echodrop/service/env';
 import { Command, CommanderError } from 'commander';
 import { addBlockCommands, addUploadCommands } from './archive-commands.ts';
 import { addProviderCommands } from './provider-commands.ts';
@@ -38,7 +38,7 @@ export async function runAdmin(
     // Commander has written its own messages.
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
     context.log(describeError(error));
-    return error instanceof FaultySettings ? 2 : 1;
+    return error instanceof InvalidSettings ? 2 : 1;
   }
 }
 

@@ -25,7 +25,7 @@ export function addStoreCommands(admin: Command, context: CommandContext): void 
       if (olderThanHours < minHours)
         command.error(`--older-than must be at least ${minHours}: MAX_UPLOAD_SECONDS is ${uploadSeconds}.`);
       using stop = stopSignal();
-      const options = { olderThanHours, isDryRun: !yes, evenMost: force, signal: stop.signal };
+      const options = { olderThanHours, dryRun: !yes, force: force, signal: stop.signal };
       const logFailure = (error: unknown) => context.log(`Sweep failed: ${error}`);
       await printFromStore(context, (store) =>
         everyHours === undefined

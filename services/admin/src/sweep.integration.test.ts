@@ -4,7 +4,7 @@ import { Readable } from 'node:stream';
 import { publishSample } from '@echodrop/archive/publish-sample.fixture';
 import { readSweepReport } from '@echodrop/archive/sweep-report';
 import type { FilesystemObjectStore } from '@echodrop/object-store/filesystem/filesystem-object-store';
-import { mediaObject, newMediaKey, recordObject, sweepReportObject } from '@echodrop/object-store/object-keys';
+import { mediaObjectKey, newMediaKey, recordKey, sweepReportKey } from '@echodrop/object-store/object-keys';
 import { waitUntil } from '@echodrop/testkit/wait-until';
 import { execa } from 'execa';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -39,16 +39,16 @@ async function age(path: string): Promise<void> {
 /** Writes one of each kind of object that a sweep removes, and that it keeps. */
 async function plant() {
   const record = await publishSample(store);
-  await age(join('objects', mediaObject(record.mediaKey)));
+  await age(join('objects', mediaObjectKey(record.mediaKey)));
   const stays = [
-    mediaObject(record.mediaKey),
+    mediaObjectKey(record.mediaKey),
     await putOld(`renditions/${record.mediaKey}/large-1.jpg`),
-    mediaObject(newMediaKey()),
+    mediaObjectKey(newMediaKey()),
     // Not a media key.
     await putOld('media/not-a-key'),
   ];
   await store.put(stays[2] ?? '', Readable.from([Buffer.from('young')]));
-  const goes = [await putOld(mediaObject(newMediaKey())), await putOld(`renditions/${newMediaKey()}/large-1.jpg`)];
+  const goes = [await putOld(mediaObjectKey(newMediaKey())), await putOld(`renditions/${newMediaKey()}/large-1.jpg`)];
   await writeFile(join(folder, 'store/tmp/of-a-crash'), 'half a file');
   await age('tmp/of-a-crash');
   await writeFile(join(folder, 'store/tmp/of-one-that-runs'), 'half a file');
@@ -98,15 +98,15 @@ test.each(['a record that is cut off', 'a record of a later version'])(
   'removes nothing while there is %s',
   async (what) => {
     const { record, goes } = await plant();
-    const path = join(folder, 'store/objects', recordObject(record.id));
+    const path = join(folder, 'store/objects', recordKey(record.id));
     if (what === 'a record that is cut off') await truncate(path, 10);
     else await writeFile(path, (await readFile(path, 'utf8')).replace('"version":1', '"version":2'));
     const { exitCode, stderr } = await run('--yes');
     expect(exitCode).toBe(1);
     expect(stderr).toContain(`the record ${record.id} cannot be read`);
-    expect(await exist([...goes, mediaObject(record.mediaKey)])).toEqual([true, true, true]);
+    expect(await exist([...goes, mediaObjectKey(record.mediaKey)])).toEqual([true, true, true]);
     expect(await unfinished()).toContain('of-a-crash');
-    expect(await store.stat(sweepReportObject)).toBeUndefined();
+    expect(await store.stat(sweepReportKey)).toBeUndefined();
   },
 );
 
@@ -115,14 +115,14 @@ test.each([
   ['there is no record at all', 1, false, '1 of 1'],
 ])('removes nothing if %s, unless forced', async (_, count, isPublished, summary) => {
   if (isPublished) await publishSample(store);
-  const orphans = await Promise.all(Array.from({ length: count }, () => putOld(mediaObject(newMediaKey()))));
+  const orphans = await Promise.all(Array.from({ length: count }, () => putOld(mediaObjectKey(newMediaKey()))));
   const missing = `${summary} media are old and have no record`;
   for (const args of [[], ['--yes']]) {
     const { exitCode, stderr } = await run(...args);
     expect([exitCode, stderr]).toEqual([1, expect.stringContaining(missing)]);
   }
   expect(await exist(orphans)).not.toContain(false);
-  expect(await store.stat(sweepReportObject)).toBeUndefined();
+  expect(await store.stat(sweepReportKey)).toBeUndefined();
   expect((await run('--yes', '--force')).lines[0]).toBe(
     `orphaned media: ${count} found, ${count} removed, ${5 * count} bytes`,
   );
@@ -164,7 +164,7 @@ test('--every repeats, also after a failed sweep, until SIGTERM', async () => {
     stdout: expect.stringContaining('media: 1 found, 1 removed'),
   });
 
-  await truncate(join(folder, 'store/objects', recordObject(record.id)), 10);
+  await truncate(join(folder, 'store/objects', recordKey(record.id)), 10);
   const failing = sweeper({ OBJECT_STORE_DIR: join(folder, 'store') });
   let output = '';
   failing.stderr?.on('data', (text) => {

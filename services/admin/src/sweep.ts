@@ -6,9 +6,9 @@ import type { ObjectStore } from '@echodrop/object-store/object-store';
 interface Options {
   readonly olderThanHours: number;
   /** Removes nothing, and writes no report. */
-  readonly isDryRun: boolean;
+  readonly dryRun: boolean;
   /** Sweeps even if most media has no record. */
-  readonly evenMost: boolean;
+  readonly force: boolean;
   readonly signal: AbortSignal;
 }
 
@@ -24,10 +24,10 @@ export async function* sweepOnce(store: ObjectStore, { olderThanHours, ...option
   // Creates the bucket of a new system.
   await store.ready();
   const { report, failure, recordsMissing } = await sweep(store, { olderThanMs: olderThanHours * hourMs, ...options });
-  if (!options.isDryRun) await writeSweepReport(store, report);
-  yield* describeReport(report, options.isDryRun);
+  if (!options.dryRun) await writeSweepReport(store, report);
+  yield* describeReport(report, options.dryRun);
   if (recordsMissing) throw recordsMissing;
-  yield options.isDryRun
+  yield options.dryRun
     ? 'Dry run: nothing removed. Add --yes to remove.'
     : `Swept at ${report.completed.toISOString()}.`;
   if (failure !== undefined) throw new RemovalFailed(`Failed to remove some objects: ${failure}`);
@@ -56,11 +56,11 @@ export async function* sweepPeriodically(
   }
 }
 
-function describeReport({ kinds, listings }: SweepReport, isDryRun: boolean): string[] {
+function describeReport({ kinds, listings }: SweepReport, dryRun: boolean): string[] {
   const names = { media: 'orphaned media', renditions: 'renditions', uploads: 'unfinished uploads' };
   const lines = sweptKinds.map((kind) => {
     const { found, removed, bytes } = kinds[kind];
-    return `${names[kind]}: ${found} found,${isDryRun ? '' : ` ${removed} removed,`} ${bytes} bytes`;
+    return `${names[kind]}: ${found} found,${dryRun ? '' : ` ${removed} removed,`} ${bytes} bytes`;
   });
-  return [...lines, `unlisted uploads: ${listings.missing} found${isDryRun ? '' : `, ${listings.added} listed`}`];
+  return [...lines, `unlisted uploads: ${listings.missing} found${dryRun ? '' : `, ${listings.added} listed`}`];
 }

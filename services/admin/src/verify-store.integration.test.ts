@@ -1,11 +1,11 @@
 import { rm, truncate, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
-import { entriesOf, listedAs } from '@echodrop/archive/listing';
+import { listingEntryOf, listingKeys } from '@echodrop/archive/listing';
 import { publishSample } from '@echodrop/archive/publish-sample.fixture';
 import { removeMedia } from '@echodrop/archive/remove-media';
 import type { FilesystemObjectStore } from '@echodrop/object-store/filesystem/filesystem-object-store';
-import { mediaObject, newMediaKey, recordObject } from '@echodrop/object-store/object-keys';
+import { mediaObjectKey, newMediaKey, recordKey } from '@echodrop/object-store/object-keys';
 import { encodeStoredRecord, encodeTombstone, newMediaId, type StoredRecord } from '@echodrop/record';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { newDataDir, runCommand } from './admin.fixture.ts';
@@ -43,16 +43,16 @@ type Planted = (sample: StoredRecord) => Promise<readonly [key: string, expected
 
 const faults: Record<string, Planted> = {
   'a truncated record': async ({ id }) => {
-    await truncate(pathOf(recordObject(id)), 20);
-    return [recordObject(id), /FAULT: record unreadable \(it is no JSON\)/];
+    await truncate(pathOf(recordKey(id)), 20);
+    return [recordKey(id), /FAULT: record unreadable \(it is no JSON\)/];
   },
   'a record of a later version': async (record) => {
     const later = encodeStoredRecord(record).toString().replace('"version":1', '"version":7');
-    await put(recordObject(record.id), later);
-    return [recordObject(record.id), /FAULT: record unreadable \(.*version 7/];
+    await put(recordKey(record.id), later);
+    return [recordKey(record.id), /FAULT: record unreadable \(.*version 7/];
   },
   'a record under another name': async (record) => {
-    const key = recordObject(newMediaId());
+    const key = recordKey(newMediaId());
     await put(key, encodeStoredRecord(record));
     return [key, new RegExp(`FAULT: contains the record of ${record.id}`)];
   },
@@ -62,42 +62,42 @@ const faults: Record<string, Planted> = {
     return [key, /FAULT: not a record/];
   },
   'missing media': async ({ mediaKey, id }) => {
-    await rm(pathOf(mediaObject(mediaKey)));
-    return [mediaObject(mediaKey), new RegExp(`FAULT: media of ${id} is missing`)];
+    await rm(pathOf(mediaObjectKey(mediaKey)));
+    return [mediaObjectKey(mediaKey), new RegExp(`FAULT: media of ${id} is missing`)];
   },
   'truncated media': async ({ mediaKey, id }) => {
-    await truncate(pathOf(mediaObject(mediaKey)), 3);
-    return [mediaObject(mediaKey), new RegExp(`FAULT: media of ${id} has 3 bytes; its record says 5`)];
+    await truncate(pathOf(mediaObjectKey(mediaKey)), 3);
+    return [mediaObjectKey(mediaKey), new RegExp(`FAULT: media of ${id} has 3 bytes; its record says 5`)];
   },
   'rewritten media': async ({ mediaKey }) => {
-    await put(mediaObject(mediaKey), 'MEDIA');
-    return [mediaObject(mediaKey), /FAULT: .* has the tag 5-\w+; its record says 5-\w+/];
+    await put(mediaObjectKey(mediaKey), 'MEDIA');
+    return [mediaObjectKey(mediaKey), /FAULT: .* has the tag 5-\w+; its record says 5-\w+/];
   },
   'an upload missing from the list of its user': async (record) => {
-    const [key = ''] = entriesOf(listedAs(record));
+    const [key = ''] = listingKeys(listingEntryOf(record));
     await store.remove(key);
     return [key, new RegExp(`FAULT: list entry of ${record.id} is missing`)];
   },
   'an entry without a record': async (record) => {
-    const [, key = ''] = entriesOf(listedAs({ ...record, id: newMediaId() }));
+    const [, key = ''] = listingKeys(listingEntryOf({ ...record, id: newMediaId() }));
     await put(key, '');
     return [key, /FAULT: list entry without a published upload/];
   },
   'an entry with the wrong time': async (record) => {
-    const [, key = ''] = entriesOf(listedAs({ ...record, timestamp: new Date() }));
+    const [, key = ''] = listingKeys(listingEntryOf({ ...record, timestamp: new Date() }));
     await put(key, '');
     return [key, /FAULT: list entry without a published upload/];
   },
   'an entry of the wrong user': async (record) => {
-    const [key = ''] = entriesOf(listedAs({ ...record, subject: 'bob' }));
+    const [key = ''] = listingKeys(listingEntryOf({ ...record, subject: 'bob' }));
     await put(key, '');
     return [key, /FAULT: list entry without a published upload/];
   },
   'media left by a removal': async () => {
     const record = await publishSample(store);
     await removeMedia(store, record, removed);
-    await put(mediaObject(record.mediaKey));
-    return [mediaObject(record.mediaKey), new RegExp(`FAULT: .*remove ${record.id}`)];
+    await put(mediaObjectKey(record.mediaKey));
+    return [mediaObjectKey(record.mediaKey), new RegExp(`FAULT: .*remove ${record.id}`)];
   },
   'a rendition left by a removal': async () => {
     const record = await publishSample(store);
@@ -110,12 +110,12 @@ const faults: Record<string, Planted> = {
 
 const orphans: Record<string, Planted> = {
   'young orphaned media': async () => {
-    const key = mediaObject(newMediaKey());
+    const key = mediaObjectKey(newMediaKey());
     await put(key);
     return [key, /: orphaned media, 5 bytes, younger than a day/];
   },
   'old orphaned media': async () => {
-    const key = mediaObject(newMediaKey());
+    const key = mediaObjectKey(newMediaKey());
     await put(key);
     await utimes(pathOf(key), tenDaysAgo, tenDaysAgo);
     return [key, /: orphaned media, 5 bytes: sweep removes it/];
@@ -131,10 +131,14 @@ const orphans: Record<string, Planted> = {
 test('reports nothing in a sound store, nor for uploads and removals in progress', async () => {
   // An upload that is not listed yet, and an unfinished removal.
   const record = await publishSample(store, { timestamp: new Date() });
-  for (const key of entriesOf(listedAs(record))) await store.remove(key);
+  for (const key of listingKeys(listingEntryOf(record))) await store.remove(key);
   const other = await publishSample(store);
-  const tombstone = { ...listedAs(other), mediaKey: other.mediaKey, removed: { by: 'owner', at: new Date() } } as const;
-  await put(recordObject(other.id), encodeTombstone(tombstone));
+  const tombstone = {
+    ...listingEntryOf(other),
+    mediaKey: other.mediaKey,
+    removed: { by: 'owner', at: new Date() },
+  } as const;
+  await put(recordKey(other.id), encodeTombstone(tombstone));
   const { exitCode, stdout } = await verify('--bytes');
   expect([exitCode, stdout]).toEqual([0, 'Checked 4 records: 0 orphans, 0 faults.']);
 });
@@ -170,8 +174,8 @@ test('reports each of several findings once', async () => {
 
 test('continues from a cursor, also with one object at a time', async () => {
   const [, second] = [await publishSample(store), await publishSample(store), await publishSample(store)];
-  await store.remove(mediaObject(second.mediaKey));
-  const { stdout } = await verify('--after', recordObject(second.id));
+  await store.remove(mediaObjectKey(second.mediaKey));
+  const { stdout } = await verify('--after', recordKey(second.id));
   expect(stdout).toMatch(/^Checked \d records after the cursor: 0 orphans, 0 faults.$/);
   expect((await verify('--after', 'records/', '--at-once', '1')).lines).toHaveLength(2);
   expect((await verify('--after', 'media/')).stdout).toMatch(
@@ -181,7 +185,7 @@ test('continues from a cursor, also with one object at a time', async () => {
 });
 
 test('an interrupted check prints a cursor, and the next check reports the rest', async () => {
-  for (let n = 0; n < 5; n += 1) await store.remove(mediaObject((await publishSample(store)).mediaKey));
+  for (let n = 0; n < 5; n += 1) await store.remove(mediaObjectKey((await publishSample(store)).mediaKey));
   const stop = new AbortController();
   const options = { atOnce: 1, isMoved: false, readsBytes: false, signal: stop.signal };
   const lines: string[] = [];
@@ -201,11 +205,11 @@ test('an interrupted check prints a cursor, and the next check reports the rest'
 test('--bytes finds changed bytes of the same size and time', async () => {
   const md5 = 'af0f64b5d2cb2bf4bf0f4d7ac1e7f0b0';
   const [spoiled, whole] = [await publishSample(store, { etag: md5 }), await publishSample(store, { etag: '?' })];
-  await put(recordObject(whole.id), encodeStoredRecord({ ...whole, etag: '62933a2951ef01f4eafd9bdf4d3cd2f0' }));
+  await put(recordKey(whole.id), encodeStoredRecord({ ...whole, etag: '62933a2951ef01f4eafd9bdf4d3cd2f0' }));
   expect((await verify('--moved')).exitCode).toBe(0);
   const { lines } = await verify('--moved', '--bytes');
   expect(lines).toEqual([
-    expect.stringContaining(`${mediaObject(spoiled.mediaKey)}: FAULT: media of ${spoiled.id} is corrupt`),
+    expect.stringContaining(`${mediaObjectKey(spoiled.mediaKey)}: FAULT: media of ${spoiled.id} is corrupt`),
     'Checked 4 records: 0 orphans, 1 faults.',
   ]);
 });

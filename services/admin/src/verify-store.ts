@@ -1,5 +1,5 @@
 import { verifyStore } from '@echodrop/archive/verify-store';
-import { allRecords } from '@echodrop/object-store/object-keys';
+import { recordsPrefix } from '@echodrop/object-store/object-keys';
 import type { ObjectStore } from '@echodrop/object-store/object-store';
 import { CommandFailed } from './command-failed.ts';
 import { describeStoreFinding } from './describe-store-finding.ts';
@@ -22,7 +22,7 @@ export async function* checkStore(store: ObjectStore, options: Options): AsyncGe
         yield describeStoreFinding(found);
       }
       cursor = checked.cursor;
-      if (cursor.startsWith(allRecords)) counts.records += 1;
+      if (cursor.startsWith(recordsPrefix)) counts.records += 1;
     }
   } catch (error) {
     if (cursor !== undefined) yield `To continue: --after ${cursor}`;

@@ -5,7 +5,7 @@ import type { RotatedSecret } from '@echodrop/service/env';
 import { Forgeries } from '@echodrop/service/forgeries';
 import { createLog } from '@echodrop/service/log';
 import { Metrics } from '@echodrop/service/metrics/metrics';
-import { connectRedis, impatient } from '@echodrop/service/redis/redis';
+import { connectRedis, failFast } from '@echodrop/service/redis/redis';
 import type { RedisClient } from '@echodrop/service/redis/redis-client';
 import { Secret } from '@echodrop/service/secret';
 import { registerCircuitMetrics } from './circuit-metrics.ts';
@@ -49,7 +49,7 @@ export class Replica implements AsyncDisposable {
     } = settings;
     const log = createLog('auth-verifier', 'silent');
     this.redis = this.#parts.use(
-      connectRedis(new Secret(redisUrl), { ...impatient, commandTimeout: cacheTimeoutMs }, log),
+      connectRedis(new Secret(redisUrl), { ...failFast, commandTimeout: cacheTimeoutMs }, log),
     );
     const secret = settings.keySecret ?? [new Secret('a secret of this test')];
     const keys = new CacheKeys(secret);

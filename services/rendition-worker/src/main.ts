@@ -4,9 +4,9 @@ import { toolConcerns } from '@echodrop/media/tool-concerns';
 import { toolVersions } from '@echodrop/media/tool-versions';
 import { objectStoreFromSettings } from '@echodrop/object-store/object-store-from-settings';
 import { ObservedObjectStore } from '@echodrop/object-store/observed-object-store';
-import { storeMetrics } from '@echodrop/object-store/store-metrics';
+import { registerStoreMetrics } from '@echodrop/object-store/store-metrics';
 import { Forgeries } from '@echodrop/service/forgeries';
-import { ownScratch } from '@echodrop/service/own-scratch';
+import { createScratchFolder } from '@echodrop/service/own-scratch';
 import { queueRedisUrl } from '@echodrop/service/redis/redis';
 import { runService } from '@echodrop/service/run-service';
 import { readConfig } from './config.ts';
@@ -16,7 +16,9 @@ import { noteDeadly, render } from './render.ts';
 import { toolsHash } from './unsupported-renditions.ts';
 
 await runService('rendition-worker', readConfig, async ({ config, log, metrics, health, parts }) => {
-  const store = parts.use(new ObservedObjectStore(await objectStoreFromSettings(config), storeMetrics(metrics)));
+  const store = parts.use(
+    new ObservedObjectStore(await objectStoreFromSettings(config), registerStoreMetrics(metrics)),
+  );
   health.needs('store', () => store.ready());
 
   const events = createRenditionEvents(log, metrics);
@@ -24,7 +26,7 @@ await runService('rendition-worker', readConfig, async ({ config, log, metrics, 
   await confineTools(config.MEDIA_SANDBOX, { log, metrics, health });
   const versions = await toolVersions();
   events.toolsExamined(toolConcerns(versions, typesOff));
-  const scratch = parts.use(await ownScratch(config.SCRATCH_DIR, 'rendition-worker'));
+  const scratch = parts.use(await createScratchFolder(config.SCRATCH_DIR, 'rendition-worker'));
   const tools = toolsHash(versions, maxPixels);
   const rendering = { store, scratchDir: scratch.path, maxPixels, typesOff, tools, events };
   const queues = startRenditionWorkers(

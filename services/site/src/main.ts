@@ -2,10 +2,10 @@ import { createServer } from 'node:http';
 import { RenditionClient } from '@echodrop/contracts/rendition';
 import { objectStoreFromSettings } from '@echodrop/object-store/object-store-from-settings';
 import { ObservedObjectStore } from '@echodrop/object-store/observed-object-store';
-import { storeMetrics } from '@echodrop/object-store/store-metrics';
+import { registerStoreMetrics } from '@echodrop/object-store/store-metrics';
 import { Forgeries } from '@echodrop/service/forgeries';
 import { listen } from '@echodrop/service/http-server';
-import { observeRequests } from '@echodrop/service/metrics/http-metrics';
+import { registerHttpMetrics } from '@echodrop/service/metrics/http-metrics';
 import { queueRedisUrl } from '@echodrop/service/redis/redis';
 import { runService } from '@echodrop/service/run-service';
 import { traceRequests } from '@echodrop/service/tracing/trace';
@@ -19,7 +19,9 @@ import type { WebUpload } from './site.ts';
 const idleMs = 60_000;
 
 await runService('site', readConfig, async ({ config, log, metrics, health, parts, stopping }) => {
-  const store = parts.use(new ObservedObjectStore(await objectStoreFromSettings(config), storeMetrics(metrics)));
+  const store = parts.use(
+    new ObservedObjectStore(await objectStoreFromSettings(config), registerStoreMetrics(metrics)),
+  );
   // Pages with existing renditions need no queue.
   health.needs('store', () => store.ready());
 
@@ -45,7 +47,7 @@ await runService('site', readConfig, async ({ config, log, metrics, health, part
   });
 
   const server = createServer(traceRequests(app)).setTimeout(idleMs);
-  observeRequests(server, metrics);
+  registerHttpMetrics(metrics, server);
   const { HOST: host, PORT: port, SHUTDOWN_GRACE_SECONDS: graceSeconds } = config;
   parts.use(await listen(server, { host, port, stopping, graceSeconds }));
 });

@@ -7,7 +7,7 @@ import { ownerHash } from '@echodrop/archive/owner';
 import { removeMedia } from '@echodrop/archive/remove-media';
 import { pictureRecipes } from '@echodrop/media/recipes';
 import { FilesystemObjectStore } from '@echodrop/object-store/filesystem/filesystem-object-store';
-import { newMediaKey, renditionObject } from '@echodrop/object-store/object-keys';
+import { newMediaKey, renditionKey } from '@echodrop/object-store/object-keys';
 import { isTombstone, type StoredRecord } from '@echodrop/record';
 import { made, samplePhoto, sampleVideo } from '@echodrop/testkit/samples/sample-media';
 import { type Stack, startStack } from '@echodrop/testkit/start-stack';
@@ -110,7 +110,7 @@ test('lists the uploads of a user, newest first, 24 per page', async () => {
     const timestamp = new Date(Date.UTC(2026, 10, day));
     const text = day === 30 ? 'The "last" one' : '';
     const mediaKey = newMediaKey();
-    await store.put(renditionObject(mediaKey, pictureRecipes.thumb), Readable.from(['a picture']));
+    await store.put(renditionKey(mediaKey, pictureRecipes.thumb), Readable.from(['a picture']));
     ids.unshift(await publishSample(store, Buffer.from('x'), { ...owner, user, timestamp, text, mediaKey }));
   }
   const first = await bodyOf(`/by/${ownerHash(owner)}`);
@@ -229,7 +229,7 @@ test('shows the large picture until a missing medium picture is ready', async ()
 
   await stack.services['rendition-worker'].freeze();
   try {
-    await store.remove(renditionObject(mediaKey, pictureRecipes.mediumWebp));
+    await store.remove(renditionKey(mediaKey, pictureRecipes.mediumWebp));
     const began = performance.now();
     expect(await widths()).toBe(`/${id}/large.webp 800w`);
     // No wait for the medium picture; it would be four seconds.
@@ -247,7 +247,7 @@ test('a page with a ready video does not reload for its poster', async () => {
   await ready(id);
   await expect.poll(async () => (await get(`/${id}/video.mp4`)).status, soon).toBe(200);
   await stack.services['rendition-worker'].kill();
-  await store.remove(renditionObject(mediaKey, pictureRecipes.large));
+  await store.remove(renditionKey(mediaKey, pictureRecipes.large));
   const page = await get(`/${id}`);
   await stack.services['rendition-worker'].restart();
   expect(await page.text()).toContain('<video');

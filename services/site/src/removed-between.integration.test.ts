@@ -10,7 +10,7 @@ import { removeMedia } from '@echodrop/archive/remove-media';
 import type { RenditionReply } from '@echodrop/contracts/rendition';
 import { pictureRecipes } from '@echodrop/media/recipes';
 import { FilesystemObjectStore } from '@echodrop/object-store/filesystem/filesystem-object-store';
-import { newMediaKey, renditionObject } from '@echodrop/object-store/object-keys';
+import { newMediaKey, renditionKey } from '@echodrop/object-store/object-keys';
 import type { ObjectStore } from '@echodrop/object-store/object-store';
 import { QueueUnavailable } from '@echodrop/queue/queue-client';
 import { isTombstone, type StoredRecord } from '@echodrop/record';
@@ -56,7 +56,7 @@ afterEach(() => resources.disposeAsync());
 async function publish(details: Partial<StoredRecord> = {}): Promise<string> {
   const mediaKey = newMediaKey();
   for (const recipe of [pictureRecipes.large, pictureRecipes.thumb]) {
-    await store.put(renditionObject(mediaKey, recipe), Readable.from(['a picture']));
+    await store.put(renditionKey(mediaKey, recipe), Readable.from(['a picture']));
   }
   return publishSample(store, Buffer.from('media'), { ...details, mediaKey });
 }

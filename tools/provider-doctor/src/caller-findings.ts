@@ -1,4 +1,4 @@
-import { callerIn, lackIn } from '@echodrop/identity-provider/caller-in-answer';
+import { missingIn, readCaller } from '@echodrop/identity-provider/caller-in-answer';
 import type { Provider } from '@echodrop/identity-provider/provider';
 import { profileNames, providerProfiles } from '@echodrop/identity-provider/provider-profiles';
 import { Secret } from '@echodrop/service/secret';
@@ -14,7 +14,7 @@ interface Acceptance {
 
 /** The identity of the accepted test user in `body`, or which fields are missing. Shows the names of fields only. */
 export function* callerFindings(body: string, { user, provider, userIdSecret }: Acceptance): Generator<Finding> {
-  const caller = callerIn(body, provider, userIdSecret ?? new Secret(''));
+  const caller = readCaller(body, provider, userIdSecret ?? new Secret(''));
   if (!caller) return yield missingFields(body, provider, user);
   const { subject, userId, screenName } = caller;
   const quote = (text: string) => printable(redactSecrets(user, text));
@@ -27,7 +27,7 @@ export function* callerFindings(body: string, { user, provider, userIdSecret }: 
 function missingFields(body: string, provider: Provider, user: TestUser): Finding {
   const { subject, screenName } = provider.profile;
   const fields = fieldsOf(body) ?? {};
-  const hasId = lackIn(body, provider) === 'name';
+  const hasId = missingIn(body, provider) === 'name';
   const hasName = !hasId && typeof fields[screenName] === 'string' && fields[screenName] !== '';
   const missing = [
     ...(hasId ? [] : [`the user's id (${subject.join(' or ')})`]),
@@ -52,7 +52,7 @@ function fittingProfiles(body: string, provider: Provider): string {
   const fitting = profileNames.filter((name) => {
     const profile = providerProfiles[name];
     const takesSameProof = profile.signsRequests === provider.profile.signsRequests;
-    return takesSameProof && callerIn(body, { ...provider, profile }, new Secret('')) !== undefined;
+    return takesSameProof && readCaller(body, { ...provider, profile }, new Secret('')) !== undefined;
   });
   return fitting.length > 0 ? ` The profile ${fitting.join(' or ')} would find both.` : '';
 }

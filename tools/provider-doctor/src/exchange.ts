@@ -1,12 +1,12 @@
 import type { Provider } from '@echodrop/identity-provider/provider';
-import type { ProviderAnswer, ProviderConnections } from '@echodrop/identity-provider/provider-connections';
+import type { ProviderConnections, ProviderResponse } from '@echodrop/identity-provider/provider-connections';
 
 /** One request to a provider, and its response or error. */
 export type Attempt = Completed | Failed;
 
 /** `begun` and `ended` are in milliseconds since 1970, by our clock. */
 export interface Completed {
-  readonly response: ProviderAnswer;
+  readonly response: ProviderResponse;
   readonly begun: number;
   readonly ended: number;
 }

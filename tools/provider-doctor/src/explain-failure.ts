@@ -49,7 +49,7 @@ export function explainFailure(error: unknown, { upstream, timeoutMs }: Query): 
     case 'EPIPE':
     case 'UND_ERR_SOCKET':
       return connected('It closes the connection before its response is complete.');
-    case 'AnswerTooLarge':
+    case 'ResponseTooLarge':
       return connected('Its response is too large: over 64 KiB, or over 16 KiB of headers.');
     case 'UND_ERR_INVALID_ARG':
       return unconnected('The credentials contain a character that a header cannot carry.');

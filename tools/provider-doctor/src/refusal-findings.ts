@@ -1,12 +1,12 @@
-import type { ProviderAnswer } from '@echodrop/identity-provider/provider-connections';
+import type { ProviderResponse } from '@echodrop/identity-provider/provider-connections';
 import type { ProviderProfile } from '@echodrop/identity-provider/provider-profiles';
 import { type Finding, note, ok, warn, wrong } from './finding.ts';
 import { describeUnusable, kindOf } from './response-kind.ts';
 
 /** Whether the provider refuses as its profile says, given its responses to made-up credentials and to none (`bare`). */
 export function* refusalFindings(
-  madeUp: ProviderAnswer,
-  bare: ProviderAnswer,
+  madeUp: ProviderResponse,
+  bare: ProviderResponse,
   profile: ProviderProfile,
 ): Generator<Finding> {
   const [kind, bareKind] = [kindOf(madeUp), kindOf(bare)];
@@ -24,7 +24,7 @@ export function* refusalFindings(
     yield note(`Without credentials, which the auth-verifier always sends, it ${describeUnusable(bareKind, bare)}.`);
 }
 
-function* schemeFindings({ headers }: ProviderAnswer, { schemes }: ProviderProfile): Generator<Finding> {
+function* schemeFindings({ headers }: ProviderResponse, { schemes }: ProviderProfile): Generator<Finding> {
   const named = ['OAuth', 'Bearer'].filter((scheme) =>
     new RegExp(`(^|, *)${scheme}( |,|$)`, 'i').test(headers['www-authenticate'] ?? ''),
   );

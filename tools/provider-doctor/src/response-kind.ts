@@ -1,4 +1,4 @@
-import type { ProviderAnswer } from '@echodrop/identity-provider/provider-connections';
+import type { ProviderResponse } from '@echodrop/identity-provider/provider-connections';
 import { parseExactJson } from '@echodrop/record';
 
 export type ResponseKind = 'acceptance' | 'refusal' | Unusable;
@@ -6,7 +6,7 @@ export type ResponseKind = 'acceptance' | 'refusal' | Unusable;
 type Unusable = 'page' | 'not JSON' | 'redirect' | 'not found' | 'rate limit' | 'server error' | 'unexpected';
 
 /** Classifies a response like the auth-verifier, and finer where that counts every other response as a failure. */
-export function kindOf({ status, headers, body }: ProviderAnswer): ResponseKind {
+export function kindOf({ status, headers, body }: ProviderResponse): ResponseKind {
   if (status === 200) {
     if (/\bhtml\b/i.test(headers['content-type'] ?? '') || /^\s*<(!doctype )?html/i.test(body)) return 'page';
     return fieldsOf(body) ? 'acceptance' : 'not JSON';
@@ -29,7 +29,7 @@ export function fieldsOf(body: string): Record<string, unknown> | undefined {
 }
 
 /** Describes a response that is neither acceptance nor refusal, as a predicate of "It". */
-export function describeUnusable(kind: Unusable, { status, headers }: ProviderAnswer): string {
+export function describeUnusable(kind: Unusable, { status, headers }: ProviderResponse): string {
   switch (kind) {
     case 'page':
       return 'responds with a web page (200, HTML) instead of JSON: this is the address of a site, not of its credential check';

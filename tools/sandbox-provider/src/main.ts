@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
 import { listen } from '@echodrop/service/http-server';
-import { observeRequests } from '@echodrop/service/metrics/http-metrics';
+import { registerHttpMetrics } from '@echodrop/service/metrics/http-metrics';
 import { runService } from '@echodrop/service/run-service';
 import { traceRequests } from '@echodrop/service/tracing/trace';
 import { sandboxApp } from './app.ts';
@@ -15,6 +15,6 @@ await runService('sandbox-provider', readConfig, async ({ config, log, metrics, 
   });
   const { HOST: host, PORT: port, SHUTDOWN_GRACE_SECONDS: graceSeconds } = config;
   const server = createServer(traceRequests(app));
-  observeRequests(server, metrics);
+  registerHttpMetrics(metrics, server);
   parts.use(await listen(server, { host, port, stopping, graceSeconds }));
 });

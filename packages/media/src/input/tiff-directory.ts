@@ -35,7 +35,7 @@ export async function firstDirectory(at: BytesAt, kind: 'tiff' | 'exif' = 'tiff'
   if ((magic !== 42 && magic !== 43) || (layout.big && header.length < 16)) return undefined;
   const offset = layout.big ? long8(layout, header, 8) : long(layout, header, 4);
   const count = countOf(layout, await at(offset, directoryBytes(layout, 0)));
-  return count > mostEntries ? undefined : entriesOf(layout, count, await at(offset, directoryBytes(layout, count)));
+  return count > mostEntries ? undefined : listingKeys(layout, count, await at(offset, directoryBytes(layout, count)));
 }
 
 function directoryBytes({ big }: Layout, entries: number): number {
@@ -47,7 +47,7 @@ function countOf(layout: Layout, bytes: Buffer): number {
   return layout.big ? long8(layout, bytes, 0) : short(layout, bytes, 0);
 }
 
-function entriesOf(layout: Layout, told: number, bytes: Buffer): TiffDirectory | undefined {
+function listingKeys(layout: Layout, told: number, bytes: Buffer): TiffDirectory | undefined {
   let count = told;
   if (layout.isExif) while (count > 0 && bytes.length < directoryBytes(layout, count)) count -= 1;
   if (count === 0 || bytes.length < directoryBytes(layout, count)) return undefined;

@@ -22,11 +22,11 @@ function traced(env: Record<string, string>): { packages: string[]; trace: strin
     const { processSettings } = await import(${from('../process-settings.ts')});
     const { createLog } = await import(${from('../log.ts')});
     const { startTracing } = await import(${from('start-tracing.ts')});
-    const { continued, inSpan } = await import(${from('trace.ts')});
+    const { continueTrace, inSpan } = await import(${from('trace.ts')});
     const log = createLog('sample', 'info');
     const tracing = await startTracing('sample', readSettings(processSettings(0), process.env), log);
     const given = '00-${traceId}-b7ad6b7169203331-01';
-    await continued(given, () => inSpan('ask', 'client', {}, async () => log.info('asked')));
+    await continueTrace(given, () => inSpan('ask', 'client', {}, async () => log.info('asked')));
     await tracing[Symbol.asyncDispose]();
     log.info({ packages: [...packages] }, 'stopped');
     process.exit();`;

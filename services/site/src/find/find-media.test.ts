@@ -5,7 +5,7 @@ import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { removeMedia } from '@echodrop/archive/remove-media';
 import { FilesystemObjectStore } from '@echodrop/object-store/filesystem/filesystem-object-store';
-import { mediaObject, recordObject } from '@echodrop/object-store/object-keys';
+import { mediaObjectKey, recordKey } from '@echodrop/object-store/object-keys';
 import { UnreadableRecord } from '@echodrop/record';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { publishSample } from '../site.fixture.ts';
@@ -49,14 +49,14 @@ test('does not report media that is removed while a reader requests it', async (
 
 test('reports media that is missing without a removal', async () => {
   const record = await published();
-  await sources.store.remove(mediaObject(record.mediaKey));
+  await sources.store.remove(mediaObjectKey(record.mediaKey));
   expect(await findMedia(sources, record.id, signal)).toBe('gone');
   expect(reports).toEqual([record.id]);
 });
 
 test('reports the id of an unreadable record', async () => {
   const { id } = await published();
-  const record = recordObject(id);
+  const record = recordKey(id);
   const bytes = await buffer((await sources.store.read(record))?.body ?? expect.fail('no record'));
   const versions = [bytes.subarray(0, 50), bytes.toString().replace('"version":1', '"version":2')];
   for (const each of [...versions, bytes.toString().replace('"jpg"', '"psd"')]) {

@@ -6,7 +6,7 @@ import { ownerHash } from '@echodrop/archive/owner';
 import type { RenditionReply } from '@echodrop/contracts/rendition';
 import { pictureRecipes, videoRecipe } from '@echodrop/media/recipes';
 import { FilesystemObjectStore } from '@echodrop/object-store/filesystem/filesystem-object-store';
-import { renditionObject } from '@echodrop/object-store/object-keys';
+import { renditionKey } from '@echodrop/object-store/object-keys';
 import { QueueUnavailable } from '@echodrop/queue/queue-client';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { publishSample } from '../site.fixture.ts';
@@ -43,7 +43,7 @@ afterEach(() => resources.disposeAsync());
 /** Finds the large picture, with a worker that stores `stored` and then replies. */
 function find(stored: readonly (typeof large | typeof mini)[], reply: RenditionReply | Error) {
   const make = async () => {
-    for (const recipe of stored) await store.put(renditionObject(record.mediaKey, recipe), Readable.from(['picture']));
+    for (const recipe of stored) await store.put(renditionKey(record.mediaKey, recipe), Readable.from(['picture']));
     if (reply instanceof Error) throw reply;
     return reply;
   };

@@ -1,7 +1,7 @@
 import { buffer } from 'node:stream/consumers';
 import { isPhoto } from '@echodrop/media/media-type';
 import { fullRecipe, pictureRecipes, type Recipe, videoRecipe } from '@echodrop/media/recipes';
-import { renditionObject } from '@echodrop/object-store/object-keys';
+import { renditionKey } from '@echodrop/object-store/object-keys';
 import { findMedia, type MediaSources, type NoMedia, type PublishedMedia } from './find-media.ts';
 import {
   findRendition,
@@ -83,7 +83,7 @@ async function isAnimated(
   if (type === 'gif') return true;
   if (type !== 'webp') return false;
   const range = { offset: 0, length: flagsAt + 1 };
-  const reading = await store.read(renditionObject(mediaKey, fullRecipe(type)), { range, signal });
+  const reading = await store.read(renditionKey(mediaKey, fullRecipe(type)), { range, signal });
   const head = reading ? await buffer(reading.body) : Buffer.alloc(0);
   return head.toString('latin1', 12, 16) === 'VP8X' && (head.readUInt8(flagsAt) & animationFlag) !== 0;
 }

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { keepingTrace } from '@echodrop/service/tracing/trace';
+import { bindTrace } from '@echodrop/service/tracing/trace';
 import type { RequestHandler, Response } from 'express';
 import type { SiteEvents } from '../events.ts';
 
@@ -11,7 +11,7 @@ export function logRequests(events: SiteEvents): RequestHandler {
     const began = performance.now();
     const requestId = randomUUID();
     response.set('X-Request-Id', requestId);
-    const report = keepingTrace(() =>
+    const report = bindTrace(() =>
       events.requestCompleted({
         requestId,
         method: request.method,

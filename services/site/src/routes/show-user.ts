@@ -1,4 +1,4 @@
-import { newest } from '@echodrop/archive/listing';
+import { listNewest } from '@echodrop/archive/listing';
 import { isOwnerHash } from '@echodrop/archive/owner';
 import { pictureRecipes } from '@echodrop/media/recipes';
 import type { StoredRecord } from '@echodrop/record';
@@ -49,7 +49,7 @@ async function findUploads(
   signal: AbortSignal,
 ): Promise<Pick<UserUploads, 'uploads' | 'next'> | undefined> {
   const unreadable = (id: string) => site.events.recordUnreadable(id);
-  const page = await newest(site.store, { ...query, limit: pageLength, signal, unreadable }).catch((error) => {
+  const page = await listNewest(site.store, { ...query, limit: pageLength, signal, unreadable }).catch((error) => {
     if (!(error instanceof RangeError)) throw error;
   });
   if (!page) return undefined;
