@@ -1,7 +1,6 @@
 import { startProbeWorkers } from '@echodrop/contracts/probe';
 import { confineTools } from '@echodrop/media/sandbox/confine-tools';
-import { toolConcerns } from '@echodrop/media/tool-concerns';
-import { toolVersions } from '@echodrop/media/tool-versions';
+import { logTools, toolVersions } from '@echodrop/media/tool-versions';
 import { objectStoreFromSettings } from '@echodrop/object-store/object-store-from-settings';
 import { ObservedObjectStore } from '@echodrop/object-store/observed-object-store';
 import { storeMetrics } from '@echodrop/object-store/store-metrics';
@@ -20,7 +19,7 @@ await runService('probe-worker', readConfig, async ({ config, log, metrics, heal
   const events = probeEvents(log, metrics);
   const { MAX_PIXELS: maxPixels, MEDIA_TYPES_OFF: typesOff } = config;
   await confineTools(config.MEDIA_SANDBOX, { log, metrics, health });
-  events.toolsExamined(toolConcerns(await toolVersions(), typesOff));
+  logTools(log, await toolVersions(), typesOff);
   const scratch = parts.use(await ownScratch(config.SCRATCH_DIR, 'probe-worker'));
   const looking = { store, scratchDir: scratch.path, maxPixels, typesOff, events };
   const queues = startProbeWorkers(

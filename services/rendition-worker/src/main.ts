@@ -1,7 +1,6 @@
 import { startRenditionWorkers } from '@echodrop/contracts/rendition';
 import { confineTools } from '@echodrop/media/sandbox/confine-tools';
-import { toolConcerns } from '@echodrop/media/tool-concerns';
-import { toolVersions } from '@echodrop/media/tool-versions';
+import { logTools, toolVersions } from '@echodrop/media/tool-versions';
 import { objectStoreFromSettings } from '@echodrop/object-store/object-store-from-settings';
 import { ObservedObjectStore } from '@echodrop/object-store/observed-object-store';
 import { storeMetrics } from '@echodrop/object-store/store-metrics';
@@ -23,7 +22,7 @@ await runService('rendition-worker', readConfig, async ({ config, log, metrics, 
   const { MAX_PIXELS: maxPixels, MEDIA_TYPES_OFF: typesOff } = config;
   await confineTools(config.MEDIA_SANDBOX, { log, metrics, health });
   const versions = await toolVersions();
-  events.toolsExamined(toolConcerns(versions, typesOff));
+  logTools(log, versions, typesOff);
   const scratch = parts.use(await ownScratch(config.SCRATCH_DIR, 'rendition-worker'));
   const tools = toolsHash(versions, maxPixels);
   const rendering = { store, scratchDir: scratch.path, maxPixels, typesOff, tools, events };

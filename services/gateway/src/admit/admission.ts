@@ -1,5 +1,5 @@
 import type { Caller } from '@echodrop/contracts/verification';
-import { isPhoto, mediaTypeOf } from '@echodrop/media/media-type';
+import { detectMediaType, isPhoto } from '@echodrop/media/media-type';
 import { networkOf } from '@echodrop/service/network-of';
 import { Refusal } from '../answer/refusals.ts';
 import { type MemoryShare, UnverifiedMemory } from '../receive/unverified-memory.ts';
@@ -104,7 +104,7 @@ export class AdmittedUpload implements Disposable {
 
   /** Its media begins with these bytes. Only what a probe-worker probes needs its queue; a JPEG mostly does not. @throws Refusal `overloaded` */
   readonly withMedia = async (first: Buffer): Promise<void> => {
-    const type = mediaTypeOf(first);
+    const type = detectMediaType(first);
     if (type === undefined || type === 'jpg') return;
     await this.#deps.queues.requireRoom(isPhoto(type) ? 'photos' : 'videos');
   };

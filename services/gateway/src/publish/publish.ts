@@ -3,7 +3,7 @@ import { enter, listedAs, strike } from '@echodrop/archive/listing';
 import { ownerHash } from '@echodrop/archive/owner';
 import type { RenditionClient } from '@echodrop/contracts/rendition';
 import type { Caller } from '@echodrop/contracts/verification';
-import { type MediaType, mediaTypeOf } from '@echodrop/media/media-type';
+import { detectMediaType, type MediaType } from '@echodrop/media/media-type';
 import type { UnsupportedReason } from '@echodrop/media/unsupported';
 import type { ObjectStore } from '@echodrop/object-store/object-store';
 import { newMediaId, type StoredRecord } from '@echodrop/record';
@@ -135,7 +135,7 @@ export class Publisher {
 
   async #storedAndProbed(media: ReceivedMedia, signal: AbortSignal) {
     const { size, etag, crc32 } = await requireSize(media);
-    const type = mediaTypeOf(media.head);
+    const type = detectMediaType(media.head);
     if (type === undefined) throw unsupported(media.key, 'unknown_type', type);
     const probe = await this.#probes.probe(media, type, signal).catch((cause) => {
       signal.throwIfAborted();
