@@ -1,7 +1,7 @@
 import { rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createLog } from '@echodrop/service/log';
-import { connectRedis, impatient } from '@echodrop/service/redis/redis';
+import { connectRedis, failFast } from '@echodrop/service/redis/redis';
 import { Secret } from '@echodrop/service/secret';
 import { type RunningRedis, startRedis } from '@echodrop/testkit/servers/start-redis';
 import { waitUntil } from '@echodrop/testkit/wait-until';
@@ -166,7 +166,7 @@ test('a password is exchanged while its service is connected: the new one counts
   const passwordIn = ({ password }: URL) => password;
   const old = passwordIn(new URL(secrets.read(name)));
   const log = createLog('test', 'silent');
-  await using connected = connectRedis(address(), impatient, log);
+  await using connected = connectRedis(address(), failFast, log);
   const answers = async () => (await connected.exists('{echodrop}').catch(() => undefined)) !== undefined;
   await waitUntil('an answer', 5000, answers);
 
@@ -182,7 +182,7 @@ test('a password is exchanged while its service is connected: the new one counts
   await secrets.makeAgain();
   expect(await asOperator('QUEUE', 'ACL', 'LOAD')).toBe('OK');
   expect(await asUser('QUEUE', 'site', old, 'PING')).toContain('NOAUTH');
-  await using restarted = connectRedis(address(), impatient, log);
+  await using restarted = connectRedis(address(), failFast, log);
   await waitUntil('an answer to who has the new one', 5000, async () => (await restarted.ping()) === 'PONG');
 });
 

@@ -1,4 +1,4 @@
-import { reachable } from '@echodrop/client/local-system';
+import { reachableHost } from '@echodrop/client/local-system';
 import pRetry from 'p-retry';
 import type { ServiceConfig, ServiceName } from './services.ts';
 
@@ -16,7 +16,7 @@ export async function awaitReady(configs: ReadonlyMap<ServiceName, ServiceConfig
 }
 
 async function askReady(name: ServiceName, { HOST, OPS_PORT }: ServiceConfig, signal: AbortSignal): Promise<void> {
-  const response = await fetch(`http://${reachable(HOST)}:${OPS_PORT}/readyz`, {
+  const response = await fetch(`http://${reachableHost(HOST)}:${OPS_PORT}/readyz`, {
     signal: AbortSignal.any([signal, AbortSignal.timeout(5000)]),
   }).catch((cause: unknown) => {
     throw new Error(`${name} is not ready: it does not answer on its ops port ${OPS_PORT}`, { cause });

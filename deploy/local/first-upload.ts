@@ -1,13 +1,13 @@
 import { type Upload, uploadMedia } from '@echodrop/client/client';
 import {
-  isSandboxStrange,
+  isSandboxMisbehaving,
   localApiKey,
   localCredentials,
   localService,
   sandboxCredentials,
   sandboxProvider,
 } from '@echodrop/client/local-system';
-import { Refused } from '@echodrop/client/refused';
+import { UploadRefused } from '@echodrop/client/refused';
 import { recordToJson } from '@echodrop/record';
 
 const sample = 'deploy/sample.jpg';
@@ -24,14 +24,14 @@ export interface Sample {
 
 /** Where a sample can be sent; undefined where no user is known, or where the sandbox was told to misbehave. */
 export function sampleTarget(env: NodeJS.ProcessEnv): Sample | undefined {
-  if (!localCredentials(env) || isSandboxStrange(env)) return undefined;
+  if (!localCredentials(env) || isSandboxMisbehaving(env)) return undefined;
   return { service: localService(env), provider: sandboxProvider(env), apiKey: localApiKey(env) };
 }
 
 /**
  * Uploads the sample through the real path and gives what the service says: the record and its page, or a refusal where the
  * settings are such that it must (the media too large, say).
- * @throws Refused when the user is not verified or the service is not able, and what uploadMedia throws
+ * @throws UploadRefused when the user is not verified or the service is not able, and what uploadMedia throws
  */
 export async function uploadSample(to: Sample, signal: AbortSignal): Promise<{ answer: string; page?: string }> {
   const upload: Upload = { file: sample, message, credentials: sandboxCredentials, ...to };
@@ -41,7 +41,7 @@ export async function uploadSample(to: Sample, signal: AbortSignal): Promise<{ a
     });
     return { answer: recordToJson(record), page: record.url };
   } catch (error) {
-    if (!(error instanceof Refused) || error.status === 401 || error.status >= 500) throw error;
+    if (!(error instanceof UploadRefused) || error.status === 401 || error.status >= 500) throw error;
     return { answer: `${error.status} ${error.reason}: ${error.message}` };
   }
 }

@@ -1,7 +1,7 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { FaultySettings } from '@echodrop/service/env';
+import { InvalidSettings } from '@echodrop/service/env';
 import { waitUntil } from '@echodrop/testkit/wait-until';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { keepRunning } from './keep-running.ts';
@@ -53,7 +53,7 @@ test('one that is killed is started again', async () => {
 test('status 78 ends it: starting it again cannot help', async () => {
   const { kept, lines } = keep('faulty', 'echo run; exit 78');
   await using _ = kept;
-  await expect(kept.failed).rejects.toThrow(FaultySettings);
+  await expect(kept.failed).rejects.toThrow(InvalidSettings);
   expect(await lines()).toEqual(['run']);
 });
 

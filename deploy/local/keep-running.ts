@@ -1,7 +1,7 @@
 import type { ChildProcess } from 'node:child_process';
 import { join } from 'node:path';
-import { FaultySettings } from '@echodrop/service/env';
-import { faultySettingsStatus } from '@echodrop/service/run-service';
+import { InvalidSettings } from '@echodrop/service/env';
+import { invalidSettingsStatus } from '@echodrop/service/run-service';
 import { execa, type Result } from 'execa';
 import pRetry, { AbortError } from 'p-retry';
 import { killSession } from './kill-session.ts';
@@ -21,7 +21,7 @@ export interface Program {
 
 /** A program that is being kept running. Disposing ends it for good. */
 export interface Kept extends AsyncDisposable {
-  /** Never resolves; rejects with FaultySettings when the program says that starting it again cannot help. */
+  /** Never resolves; rejects with InvalidSettings when the program says that starting it again cannot help. */
   readonly failed: Promise<never>;
 }
 
@@ -42,7 +42,8 @@ export function keepRunning(program: Program, logDir: string): Kept {
     running = start(program, logDir);
     const result = await running.ended;
     if (stop.signal.aborted) return;
-    if (result.exitCode === faultySettingsStatus) throw new AbortError(new FaultySettings([`${program.name} gave up`]));
+    if (result.exitCode === invalidSettingsStatus)
+      throw new AbortError(new InvalidSettings([`${program.name} gave up`]));
     if (performance.now() - startedAt < steadyMs) throw new Error(howItEnded(result));
     say(program.name, `${howItEnded(result)}; starting it again`);
   };

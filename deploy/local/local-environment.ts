@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import {
+  generatedSecretFile,
   hasSandbox,
   localAddress,
   localCredentials,
   localService,
-  madeSecretFile,
   sandboxApiKey,
   sandboxProvider,
   variableOf,
@@ -56,7 +56,7 @@ export function localEnvironments(env: NodeJS.ProcessEnv, dataDir: string): Map<
 
 function defaultSettings(env: NodeJS.ProcessEnv, dataDir: string): Record<string, string> {
   return {
-    REDIS_URL_FILE: madeSecretFile(dataDir, 'REDIS_URL'),
+    REDIS_URL_FILE: generatedSecretFile(dataDir, 'REDIS_URL'),
     OBJECT_STORE: 'filesystem',
     OBJECT_STORE_DIR: join(dataDir, 'store'),
     PUBLIC_SITE_URL: sound(env, (from) => localAddress('site', from)),
@@ -67,7 +67,7 @@ function defaultSettings(env: NodeJS.ProcessEnv, dataDir: string): Record<string
     UPLOAD_URL: sound(env, localService),
     CORS_ORIGINS: siteOrigins(env).join(),
     WEB_UPLOAD_FILL: JSON.stringify(uploadFill(env)),
-    ...Object.fromEntries(ownSecrets.map((name) => [`${name}_FILE`, madeSecretFile(dataDir, name)])),
+    ...Object.fromEntries(ownSecrets.map((name) => [`${name}_FILE`, generatedSecretFile(dataDir, name)])),
   };
 }
 

@@ -1,8 +1,8 @@
 import { relative, resolve } from 'node:path';
 import { hasSandbox, localAddress } from '@echodrop/client/local-system';
 import { sandboxFault } from '@echodrop/media/sandbox/confine-tools';
-import { FaultySettings } from '@echodrop/service/env';
-import { faultySettingsStatus } from '@echodrop/service/run-service';
+import { InvalidSettings } from '@echodrop/service/env';
+import { invalidSettingsStatus } from '@echodrop/service/run-service';
 import { awaitReady } from './await-ready.ts';
 import { type Sample, sampleAsCurl, sampleTarget, uploadSample } from './first-upload.ts';
 import { requireFree } from './free-ports.ts';
@@ -24,7 +24,7 @@ async function run(env: NodeJS.ProcessEnv, stopping: AbortSignal): Promise<numbe
   } catch (error) {
     if (stopping.aborted) return 0;
     process.stderr.write(`${error instanceof Error ? error.message : error}\n`);
-    return error instanceof FaultySettings ? faultySettingsStatus : 1;
+    return error instanceof InvalidSettings ? invalidSettingsStatus : 1;
   }
 }
 

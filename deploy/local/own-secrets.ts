@@ -2,14 +2,14 @@ import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { mkdir, rename, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { madeSecretFile } from '@echodrop/client/local-system';
+import { generatedSecretFile } from '@echodrop/client/local-system';
 import { ownSecrets } from './local-environment.ts';
 
 /** Makes the secrets that some service reads from DATA_DIR and that are not there yet; only the owner can read them. */
 export async function makeOwnSecrets(dataDir: string, environments: Iterable<NodeJS.ProcessEnv>): Promise<void> {
   const read = [...environments];
   for (const name of ownSecrets) {
-    const file = madeSecretFile(dataDir, name);
+    const file = generatedSecretFile(dataDir, name);
     if (existsSync(file) || !read.some((env) => env[`${name}_FILE`] === file)) continue;
     await writeSecretFile(file, newSecret());
   }

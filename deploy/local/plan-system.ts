@@ -1,4 +1,4 @@
-import { madeSecretFile } from '@echodrop/client/local-system';
+import { generatedSecretFile } from '@echodrop/client/local-system';
 import getPort from 'get-port';
 import { localEnvironments } from './local-environment.ts';
 import { addressOf, type RedisLogin } from './own-redis.ts';
@@ -18,12 +18,12 @@ export interface SystemPlan {
 
 /**
  * Settles what runs, where, and with which settings; makes the secrets that are missing.
- * @throws FaultySettings
+ * @throws InvalidSettings
  */
 export async function planSystem(env: NodeJS.ProcessEnv, dataDir: string): Promise<SystemPlan> {
   const environments = localEnvironments(env, dataDir);
   await makeOwnSecrets(dataDir, environments.values());
-  const redis = await planRedis(environments.values(), madeSecretFile(dataDir, 'REDIS_URL'));
+  const redis = await planRedis(environments.values(), generatedSecretFile(dataDir, 'REDIS_URL'));
   return { dataDir, environments, configs: readAllSettings(environments, env), redis };
 }
 

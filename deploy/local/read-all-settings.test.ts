@@ -1,5 +1,5 @@
 import { localPorts } from '@echodrop/client/local-system';
-import { FaultySettings } from '@echodrop/service/env';
+import { InvalidSettings } from '@echodrop/service/env';
 import { expect, test } from 'vitest';
 import { localEnvironments } from './local-environment.ts';
 import { portsOf, readAllSettings } from './read-all-settings.ts';
@@ -22,7 +22,7 @@ function faults(env: NodeJS.ProcessEnv): readonly string[] {
     readAll(env);
     return [];
   } catch (error) {
-    if (error instanceof FaultySettings) return error.faults;
+    if (error instanceof InvalidSettings) return error.faults;
     throw error;
   }
 }

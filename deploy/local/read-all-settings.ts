@@ -1,4 +1,4 @@
-import { FaultySettings } from '@echodrop/service/env';
+import { InvalidSettings } from '@echodrop/service/env';
 import { typedName } from './local-environment.ts';
 import { configReaders, type ServiceConfig, type ServiceName } from './services.ts';
 
@@ -10,7 +10,7 @@ interface Fault {
 
 /**
  * Every service's settings, from the environment that it would get; `env` is the one that all of them were made from.
- * @throws FaultySettings with all faults of all services, under the names that a person has to set; one that several services
+ * @throws InvalidSettings with all faults of all services, under the names that a person has to set; one that several services
  * have is told once, with theirs
  */
 export function readAllSettings(
@@ -23,13 +23,13 @@ export function readAllSettings(
     try {
       configs.set(service, configReaders[service](own));
     } catch (error) {
-      if (!(error instanceof FaultySettings)) throw error;
+      if (!(error instanceof InvalidSettings)) throw error;
       faults.push(...error.faults.map((fault) => ({ service, fault })));
     }
   }
   faults.push(...portFaults(configs));
   if (faults.length === 0) return configs;
-  throw new FaultySettings(underTypedNames(faults, env));
+  throw new InvalidSettings(underTypedNames(faults, env));
 }
 
 function underTypedNames(faults: readonly Fault[], env: NodeJS.ProcessEnv): string[] {

@@ -88,7 +88,7 @@ test('the proxy starts so too, with a folder for what it writes', async () => {
 test.each([...services, 'admin'])(
   '%s holds what it needs: no other service, no package of tests or of the build, no source code, no second platform',
   async (name) => {
-    const said = 'ls services; ls node_modules/.pnpm; ls packages; command -v ffprobe npm pnpm; find . -name "*.ts"';
+    const said = 'ls services tools; ls node_modules/.pnpm packages; command -v ffprobe npm pnpm; find . -name "*.ts"';
     const { stdout } = await runBare(name, ['--entrypoint', 'sh'], ['-c', said]);
     const found = stdout.split('\n');
     expect(found.filter((each) => [...services, 'admin'].includes(each))).toEqual([name]);

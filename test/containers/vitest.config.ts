@@ -25,8 +25,8 @@ export default defineConfig({
         test: {
           name: 'testcontainers',
           include: [
-            'packages/object-store/src/{minio,s3}*.integration.test.ts',
-            'packages/contracts/src/{ask-and-serve,queue-faults}.integration.test.ts',
+            'packages/object-store/src/s3/{minio,s3}*.integration.test.ts',
+            'packages/queue/src/{queue,queue-faults}.integration.test.ts',
           ],
           globalSetup: ['packages/testkit/src/servers/minio-global-setup.ts'],
           env: { REQUIRE_CONTAINERS: '1', REQUIRE_MINIO: '1' },

@@ -1,4 +1,4 @@
-import { FaultySettings } from '@echodrop/service/env';
+import { InvalidSettings } from '@echodrop/service/env';
 import type { ProcessSettings } from '@echodrop/service/process-settings';
 import { readStoreConfig, readSweepConfig } from '../../../services/admin/src/config.ts';
 import { configReaders, type ServiceName } from '../../local/services.ts';
@@ -111,7 +111,7 @@ function read(service: string | undefined, env: NodeJS.ProcessEnv, faults: strin
     if (service && service in configReaders) return { ...configReaders[service as ServiceName](env) };
     faults.push(`there is no service ${service}`);
   } catch (error) {
-    if (!(error instanceof FaultySettings)) throw error;
+    if (!(error instanceof InvalidSettings)) throw error;
     faults.push(...error.faults);
   }
   return {};

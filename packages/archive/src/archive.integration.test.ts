@@ -3,13 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { FilesystemObjectStore } from '@echodrop/object-store/filesystem/filesystem-object-store';
-import { listingOf, mediaObject, recordObject } from '@echodrop/object-store/object-keys';
+import { listingPrefix, mediaObjectKey, recordKey } from '@echodrop/object-store/object-keys';
 import { encodeStoredRecord, type StoredRecord, UnreadableRecord } from '@echodrop/record';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { allBlocks, block, blockObject, blockObjects, unblock } from './blocks.ts';
-import { everyRecord } from './every-record.ts';
+import { block, blockKey, listBlockKeys, readBlocks, unblock } from './blocks.ts';
+import { listRecords } from './every-record.ts';
 import { findRecord } from './find-record.ts';
-import { listedAs, newest } from './listing.ts';
+import { listingEntryOf, listNewest } from './listing.ts';
 import { isOwnerHash, ownerHash } from './owner.ts';
 import { publishSample } from './publish-sample.fixture.ts';
 import { finishRemoval, removeMedia } from './remove-media.ts';
@@ -36,7 +36,7 @@ function publish(timestamp: Date, owner = ada): Promise<StoredRecord> {
 async function pages(asked: { owner?: string; limit: number }): Promise<string[][]> {
   const found = [];
   for (let after: string | undefined; ; ) {
-    const { records, next } = await newest(store, { ...asked, after });
+    const { records, next } = await listNewest(store, { ...asked, after });
     found.push(records.map(({ id }) => id));
     if (next === undefined) return found;
     after = next;
@@ -54,7 +54,7 @@ test('uploads are listed newest first, page by page, all or those of one owner',
   const adas = records.filter(({ subject }) => subject === ada.subject).map(({ id }) => id);
   expect(await pages({ owner: ownerHash(ada), limit: 3 })).toEqual([adas.slice(0, 3), adas.slice(3)]);
   expect(await pages({ owner: '0'.repeat(32), limit: 3 })).toEqual([[]]);
-  expect((await newest(store, { limit: 1 })).records).toEqual(records.slice(0, 1));
+  expect((await listNewest(store, { limit: 1 })).records).toEqual(records.slice(0, 1));
 });
 
 test('uploads of the same millisecond are all listed', async () => {
@@ -67,14 +67,14 @@ test('an entry whose record is gone or is another one is passed over, and pages 
   const records = [];
   for (let second = 0; second < 6; second += 1) records.unshift(await publish(at(second)));
   const [newestOne, , third] = records as [StoredRecord, StoredRecord, StoredRecord];
-  await store.remove(recordObject(newestOne.id));
+  await store.remove(recordKey(newestOne.id));
   // Of the right owner at a wrong time, and of another owner at the right time.
-  const [entry] = (await store.list(listingOf(ownerHash(ada)), { limit: 9 })).filter(({ key }) =>
+  const [entry] = (await store.list(listingPrefix(ownerHash(ada)), { limit: 9 })).filter(({ key }) =>
     key.endsWith(third.id),
   );
   const misplaced = [
-    `${listingOf(ownerHash(ada))}${'0'.repeat(13)}-${third.id}`,
-    `${listingOf(ownerHash(bob))}${entry?.key.split('/').at(-1)}`,
+    `${listingPrefix(ownerHash(ada))}${'0'.repeat(13)}-${third.id}`,
+    `${listingPrefix(ownerHash(bob))}${entry?.key.split('/').at(-1)}`,
   ];
   for (const key of misplaced) await store.putIfAbsent(key, Buffer.alloc(0));
   expect(await pages({ owner: ownerHash(ada), limit: 2 })).toEqual([
@@ -87,22 +87,22 @@ test('an entry whose record is gone or is another one is passed over, and pages 
 
 test('a record that cannot be read is told, and hides no other', async () => {
   const [oldest, broken, latest] = [await publish(at(0)), await publish(at(1)), await publish(at(2))];
-  await store.put(recordObject(broken.id), Readable.from([Buffer.from('{"broken')]));
+  await store.put(recordKey(broken.id), Readable.from([Buffer.from('{"broken')]));
   const told: string[] = [];
-  const { records } = await newest(store, { limit: 9, unreadable: (id) => told.push(id) });
+  const { records } = await listNewest(store, { limit: 9, unreadable: (id) => told.push(id) });
   expect([records, told]).toEqual([[latest, oldest], [broken.id]]);
 });
 
 test('a page of nothing but gone records ends, and leads on', async () => {
   const oldest = await publish(at(0));
-  for (let second = 1; second < 8; second += 1) await store.remove(recordObject((await publish(at(second))).id));
+  for (let second = 1; second < 8; second += 1) await store.remove(recordKey((await publish(at(second))).id));
   const found = await pages({ limit: 1 });
   expect(found.flat()).toEqual([oldest.id]);
   expect(found.length).toBeLessThan(8);
 });
 
 test.each(['', '..', '0-0', 'a'.repeat(24), `${'1'.repeat(13)}-aaaaaaaaaa/`])('%j is no cursor', async (after) => {
-  await expect(newest(store, { after, limit: 1 })).rejects.toThrow(RangeError);
+  await expect(listNewest(store, { after, limit: 1 })).rejects.toThrow(RangeError);
 });
 
 test('what is removed leaves a tombstone, and neither entries nor media nor renditions', async () => {
@@ -111,14 +111,14 @@ test('what is removed leaves a tombstone, and neither entries nor media nor rend
     await store.put(`renditions/${mediaKey}/large-1.jpg`, Readable.from([Buffer.from('picture')]));
   const removed = { by: 'owner', at: at(9) } as const;
   await removeMedia(store, record, removed);
-  expect(await findRecord(store, record.id)).toEqual({ ...listedAs(record), mediaKey: record.mediaKey, removed });
-  expect(await store.stat(mediaObject(record.mediaKey))).toBeUndefined();
+  expect(await findRecord(store, record.id)).toEqual({ ...listingEntryOf(record), mediaKey: record.mediaKey, removed });
+  expect(await store.stat(mediaObjectKey(record.mediaKey))).toBeUndefined();
   expect(await store.list(`renditions/${record.mediaKey}/`, { limit: 10 })).toEqual([]);
-  expect(await store.list(listingOf(ownerHash(ada)), { limit: 10 })).toHaveLength(1);
-  expect(await store.list(listingOf(), { limit: 10 })).toHaveLength(1);
+  expect(await store.list(listingPrefix(ownerHash(ada)), { limit: 10 })).toHaveLength(1);
+  expect(await store.list(listingPrefix(), { limit: 10 })).toHaveLength(1);
   expect(await findRecord(store, other.id)).toEqual(other);
   expect(await store.stat(`renditions/${other.mediaKey}/large-1.jpg`)).toBeDefined();
-  expect(await store.putIfAbsent(recordObject(record.id), encodeStoredRecord(record))).toBe('exists');
+  expect(await store.putIfAbsent(recordKey(record.id), encodeStoredRecord(record))).toBe('exists');
 });
 
 test('a removal that was cut short is finished later', async () => {
@@ -130,10 +130,10 @@ test('a removal that was cut short is finished later', async () => {
   await expect(removeMedia(failing, record, { by: 'operator', at: at(9) })).rejects.toThrow('down');
   const tombstone = await findRecord(store, record.id);
   if (!tombstone || !('removed' in tombstone)) expect.fail('no tombstone');
-  expect(await store.stat(mediaObject(record.mediaKey))).toBeDefined();
+  expect(await store.stat(mediaObjectKey(record.mediaKey))).toBeDefined();
   await finishRemoval(store, tombstone);
   await finishRemoval(store, tombstone);
-  expect(await store.stat(mediaObject(record.mediaKey))).toBeUndefined();
+  expect(await store.stat(mediaObjectKey(record.mediaKey))).toBeUndefined();
   expect(await pages({ limit: 5 })).toEqual([[]]);
 });
 
@@ -144,7 +144,7 @@ test('a removal whose tombstone the store has not kept fails, and takes nothing 
   });
   await expect(removeMedia(swallowing, record, { by: 'owner', at: at(9) })).rejects.toThrow('tombstone');
   expect(await findRecord(store, record.id)).toEqual(record);
-  expect(await store.stat(mediaObject(record.mediaKey))).toBeDefined();
+  expect(await store.stat(mediaObjectKey(record.mediaKey))).toBeDefined();
   expect(await pages({ limit: 5 })).toEqual([[record.id]]);
 });
 
@@ -153,8 +153,8 @@ test('every record is found, whatever lies in its place', async () => {
   for (let second = 0; second < 40; second += 1) records.push(await publish(at(second)));
   const [removed, unreadable, ...others] = records as [StoredRecord, StoredRecord, ...StoredRecord[]];
   await removeMedia(store, removed, { by: 'operator', at: at(50) });
-  await store.put(recordObject(unreadable.id), Readable.from([Buffer.from('{}')]));
-  const found = new Map((await Array.fromAsync(everyRecord(store))).map((each) => [each.id, each.found]));
+  await store.put(recordKey(unreadable.id), Readable.from([Buffer.from('{}')]));
+  const found = new Map((await Array.fromAsync(listRecords(store))).map((each) => [each.id, each.found]));
   expect(found.size).toBe(40);
   expect(found.get(removed.id)).toHaveProperty('removed.by', 'operator');
   expect(found.get(unreadable.id)).toBeInstanceOf(UnreadableRecord);
@@ -179,14 +179,14 @@ test('users and applications are blocked until they are let in again', async () 
   await block(store, user, at(0));
   await block(store, user, at(5));
   await block(store, application, at(1));
-  expect(await allBlocks(store)).toEqual([
+  expect(await readBlocks(store)).toEqual([
     { ...user, since: at(0) },
     { ...application, since: at(1) },
   ]);
-  expect(await blockObjects(store)).toEqual([blockObject(user), blockObject(application)]);
+  expect(await listBlockKeys(store)).toEqual([blockKey(user), blockKey(application)]);
   await unblock(store, user);
   await unblock(store, user);
-  expect(await blockObjects(store)).toEqual([blockObject(application)]);
+  expect(await listBlockKeys(store)).toEqual([blockKey(application)]);
 });
 
 test('all blocks are found, be they more than one list has', async () => {
@@ -194,5 +194,5 @@ test('all blocks are found, be they more than one list has', async () => {
   await mkdir(users, { recursive: true });
   const names = Array.from({ length: 1003 }, (_, n) => String(n).padStart(32, '0'));
   await Promise.all(names.map((name) => writeFile(join(users, name), '')));
-  expect(await blockObjects(store)).toEqual(names.map((name) => `blocks/users/${name}`));
+  expect(await listBlockKeys(store)).toEqual(names.map((name) => `blocks/users/${name}`));
 });

@@ -1,6 +1,6 @@
 import { buffer } from 'node:stream/consumers';
-import { everyObject } from '@echodrop/object-store/every-object';
-import { blocksOf, userBlockObject } from '@echodrop/object-store/object-keys';
+import { listObjects } from '@echodrop/object-store/every-object';
+import { blocksPrefix, userBlockKey } from '@echodrop/object-store/object-keys';
 import type { ObjectStore } from '@echodrop/object-store/object-store';
 import { z } from 'zod';
 import { nameHash, ownerHash } from './owner.ts';
@@ -18,30 +18,30 @@ export type Block = z.infer<typeof blockShape>;
 
 /** Blocks `who`; where that was said before, `at` is not believed. @throws StoreUnavailable */
 export async function block(store: ObjectStore, who: Blockable, at: Date): Promise<void> {
-  await store.putIfAbsent(blockObject(who), Buffer.from(JSON.stringify({ ...who, since: at.toISOString() })));
+  await store.putIfAbsent(blockKey(who), Buffer.from(JSON.stringify({ ...who, since: at.toISOString() })));
 }
 
 /** Lets `who` upload again. @throws StoreUnavailable */
 export async function unblock(store: ObjectStore, who: Blockable): Promise<void> {
-  await store.remove(blockObject(who));
+  await store.remove(blockKey(who));
 }
 
 /** Where the block of `who` lies, if there is one. */
-export function blockObject(who: Blockable): string {
-  return who.kind === 'user' ? userBlockObject(ownerHash(who)) : `${blocksOf('applications')}${nameHash(who.name)}`;
+export function blockKey(who: Blockable): string {
+  return who.kind === 'user' ? userBlockKey(ownerHash(who)) : `${blocksPrefix('applications')}${nameHash(who.name)}`;
 }
 
 /** Where all blocks lie that there are. @throws StoreUnavailable */
-export async function blockObjects(store: ObjectStore): Promise<string[]> {
-  const prefixes = [blocksOf('users'), blocksOf('applications')];
-  const lists = prefixes.map((prefix) => Array.fromAsync(everyObject(store, prefix), ({ key }) => key));
+export async function listBlockKeys(store: ObjectStore): Promise<string[]> {
+  const prefixes = [blocksPrefix('users'), blocksPrefix('applications')];
+  const lists = prefixes.map((prefix) => Array.fromAsync(listObjects(store, prefix), ({ key }) => key));
   return (await Promise.all(lists)).flat();
 }
 
 /** All blocks that there are. @throws StoreUnavailable; Error where what lies there is no block */
-export async function allBlocks(store: ObjectStore): Promise<Block[]> {
+export async function readBlocks(store: ObjectStore): Promise<Block[]> {
   const blocks = [];
-  for (const key of await blockObjects(store)) {
+  for (const key of await listBlockKeys(store)) {
     const reading = await store.read(key);
     if (reading) blocks.push(blockShape.parse(JSON.parse((await buffer(reading.body)).toString())));
   }

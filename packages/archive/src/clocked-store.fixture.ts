@@ -61,7 +61,7 @@ export function clockedStore(store: ObjectStore, clock: TestClock, turn = async 
     putIfAbsent: (...args) => inTurn(() => store.putIfAbsent(...args)),
     read: (...args) => inTurn(() => store.read(...args)),
     stat: (...args) => inTurn(() => store.stat(...args)),
-    comparesChecksums: () => store.comparesChecksums(),
+    supportsChecksums: () => store.supportsChecksums(),
     exists: (...args) => inTurn(() => store.exists(...args)),
     list: (...args) => inTurn(async () => (await store.list(...args)).map(timed)),
     remove: (...args) => inTurn(() => store.remove(...args)),

@@ -1,9 +1,9 @@
-import { everyObject } from '@echodrop/object-store/every-object';
-import { allRecords, recordObject } from '@echodrop/object-store/object-keys';
+import { listObjects } from '@echodrop/object-store/every-object';
+import { recordKey, recordsPrefix } from '@echodrop/object-store/object-keys';
 import type { ObjectStore } from '@echodrop/object-store/object-store';
 import { isMediaId, isTombstone, type StoredRecord, type Tombstone, UnreadableRecord } from '@echodrop/record';
 import { pMapIterable } from 'p-map';
-import { findReadable } from './find-record.ts';
+import { tryFindRecord } from './find-record.ts';
 import { type Owner, ownerHash } from './owner.ts';
 
 const readAtOnce = 16;
@@ -19,8 +19,8 @@ export interface FoundRecord {
  * some may be missing.
  * @throws StoreUnavailable
  */
-export function everyRecord(store: ObjectStore): AsyncIterable<FoundRecord> {
-  return pMapIterable(recordIds(store), async (id) => ({ id, found: await findListed(store, id) }), {
+export function listRecords(store: ObjectStore): AsyncIterable<FoundRecord> {
+  return pMapIterable(recordIds(store), async (id) => ({ id, found: await findListedRecord(store, id) }), {
     concurrency: readAtOnce,
   });
 }
@@ -30,14 +30,18 @@ export function everyRecord(store: ObjectStore): AsyncIterable<FoundRecord> {
  * it cannot be read, for no record is ever taken away.
  * @throws StoreUnavailable, or the signal's reason
  */
-export async function findListed(store: ObjectStore, id: string, signal?: AbortSignal): Promise<FoundRecord['found']> {
-  return (await findReadable(store, id, signal)) ?? new UnreadableRecord('it is listed, and not found');
+export async function findListedRecord(
+  store: ObjectStore,
+  id: string,
+  signal?: AbortSignal,
+): Promise<FoundRecord['found']> {
+  return (await tryFindRecord(store, id, signal)) ?? new UnreadableRecord('it is listed, and not found');
 }
 
 /** Of all records those of one owner, tombstones too; and those that cannot be read, which may be theirs. @throws StoreUnavailable */
-export async function* everyRecordOf(store: ObjectStore, owner: Owner): AsyncGenerator<FoundRecord> {
+export async function* listRecordsOf(store: ObjectStore, owner: Owner): AsyncGenerator<FoundRecord> {
   const hash = ownerHash(owner);
-  for await (const each of everyRecord(store)) {
+  for await (const each of listRecords(store)) {
     if (isOf(hash, each.found)) yield each;
   }
 }
@@ -48,14 +52,14 @@ function isOf(hash: string, found: FoundRecord['found']): boolean {
 }
 
 async function* recordIds(store: ObjectStore): AsyncGenerator<string> {
-  for await (const { key } of everyObject(store, allRecords)) {
-    const id = recordIdIn(key);
+  for await (const { key } of listObjects(store, recordsPrefix)) {
+    const id = idInRecordKey(key);
     if (id !== undefined) yield id;
   }
 }
 
 /** The id of the record that lies under an object's key; undefined where none has such a key. */
-export function recordIdIn(key: string): string | undefined {
-  const id = key.slice(allRecords.length, -'.json'.length);
-  return isMediaId(id) && recordObject(id) === key ? id : undefined;
+export function idInRecordKey(key: string): string | undefined {
+  const id = key.slice(recordsPrefix.length, -'.json'.length);
+  return isMediaId(id) && recordKey(id) === key ? id : undefined;
 }

@@ -1,5 +1,5 @@
 import { buffer } from 'node:stream/consumers';
-import { recordObject } from '@echodrop/object-store/object-keys';
+import { recordKey } from '@echodrop/object-store/object-keys';
 import { ChecksumMismatch, type ObjectStore } from '@echodrop/object-store/object-store';
 import { decodeStoredRecord, isMediaId, type StoredRecord, type Tombstone, UnreadableRecord } from '@echodrop/record';
 
@@ -14,12 +14,12 @@ export async function findRecord(
   signal?: AbortSignal,
 ): Promise<StoredRecord | Tombstone | undefined> {
   if (!isMediaId(id)) return undefined;
-  const reading = await store.read(recordObject(id), signal && { signal });
+  const reading = await store.read(recordKey(id), signal && { signal });
   return reading && decodeStoredRecord(await buffer(reading.body));
 }
 
 /** The same for those who look at many: a record that cannot be read is told, and stops nobody. @throws StoreUnavailable, or the signal's reason */
-export async function findReadable(
+export async function tryFindRecord(
   store: ObjectStore,
   id: string,
   signal?: AbortSignal,

@@ -1,10 +1,10 @@
 import { hash } from 'node:crypto';
-import { everyObject } from '@echodrop/object-store/every-object';
+import { listObjects } from '@echodrop/object-store/every-object';
 import type { ObjectStore } from '@echodrop/object-store/object-store';
-import { allEntries, entriesOf, type Listed } from './listing.ts';
+import { type Listed, listingKeys, listingPrefixes } from './listing.ts';
 
 /** The list entries of a store at one time: 8 bytes for each, so that those of millions of records fit into a process. */
-export class ListedEntries {
+export class ListingIndex {
   readonly #hashes: BigUint64Array;
 
   private constructor(hashes: BigUint64Array) {
@@ -12,23 +12,23 @@ export class ListedEntries {
   }
 
   /** @throws StoreUnavailable, or the signal's reason */
-  static async read(store: ObjectStore, signal: AbortSignal): Promise<ListedEntries> {
+  static async read(store: ObjectStore, signal: AbortSignal): Promise<ListingIndex> {
     let hashes = new BigUint64Array(1024);
     let count = 0;
-    for (const prefix of allEntries) {
-      for await (const { key } of everyObject(store, prefix)) {
+    for (const prefix of listingPrefixes) {
+      for await (const { key } of listObjects(store, prefix)) {
         signal.throwIfAborted();
         if (count === hashes.length) hashes = grown(hashes);
         hashes[count] = hashOf(key);
         count += 1;
       }
     }
-    return new ListedEntries(hashes.subarray(0, count).sort());
+    return new ListingIndex(hashes.subarray(0, count).sort());
   }
 
   /** Whether lists show the record. */
   has(record: Listed): boolean {
-    return entriesOf(record).every((key) => this.#find(hashOf(key)));
+    return listingKeys(record).every((key) => this.#find(hashOf(key)));
   }
 
   #find(wanted: bigint): boolean {

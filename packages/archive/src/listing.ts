@@ -1,7 +1,7 @@
-import { allOwners, listingOf } from '@echodrop/object-store/object-keys';
+import { listingPrefix, ownersPrefix } from '@echodrop/object-store/object-keys';
 import type { ObjectStore } from '@echodrop/object-store/object-store';
 import { isTombstone, type RecordPage, type StoredRecord, UnreadableRecord } from '@echodrop/record';
-import { findReadable } from './find-record.ts';
+import { tryFindRecord } from './find-record.ts';
 import { ownerHash } from './owner.ts';
 
 interface Asked {
@@ -37,31 +37,31 @@ export interface Listed extends Pick<StoredRecord, 'id' | 'timestamp'> {
  * @returns whether one was missing
  * @throws StoreUnavailable
  */
-export async function enter(store: ObjectStore, listed: Listed): Promise<boolean> {
-  const written = await Promise.all(entriesOf(listed).map((key) => store.putIfAbsent(key, Buffer.alloc(0))));
+export async function addToListings(store: ObjectStore, listed: Listed): Promise<boolean> {
+  const written = await Promise.all(listingKeys(listed).map((key) => store.putIfAbsent(key, Buffer.alloc(0))));
   return written.includes('created');
 }
 
 /** Takes a record's entries away. @throws StoreUnavailable */
-export async function strike(store: ObjectStore, listed: Listed): Promise<void> {
-  await Promise.all(entriesOf(listed).map((key) => store.remove(key)));
+export async function removeFromListings(store: ObjectStore, listed: Listed): Promise<void> {
+  await Promise.all(listingKeys(listed).map((key) => store.remove(key)));
 }
 
 /** Below which all entries lie, in the order of their keys. */
-export const allEntries = [listingOf(), allOwners];
+export const listingPrefixes = [listingPrefix(), ownersPrefix];
 
 /** The id of the record that an entry at `key` lists; undefined where no entry has such a key. */
-export function listedIdIn(key: string): string | undefined {
+export function idInListingKey(key: string): string | undefined {
   return entryName.exec(key.slice(key.lastIndexOf('/') + 1))?.[2];
 }
 
 /** When the record was published that an entry at `key` lists; NaN where no entry has such a key. Milliseconds since 1970. */
-export function listedTimeIn(key: string): number {
+export function timeInListingKey(key: string): number {
   return endOfTime - Number(entryName.exec(key.slice(key.lastIndexOf('/') + 1))?.[1]);
 }
 
 /** What `enter` and `strike` need to know of a record. */
-export function listedAs(record: StoredRecord): Listed {
+export function listingEntryOf(record: StoredRecord): Listed {
   return { id: record.id, timestamp: record.timestamp, owner: ownerHash(record) };
 }
 
@@ -70,12 +70,12 @@ export function listedAs(record: StoredRecord): Listed {
  * written anew; an entry without its record is passed over.
  * @throws RangeError where `after` is no cursor; StoreUnavailable, or the signal's reason
  */
-export async function newest(
+export async function listNewest(
   store: ObjectStore,
   { owner, after, limit, signal, unreadable }: Asked,
 ): Promise<RecordPage<StoredRecord>> {
   if (after !== undefined && !isCursor(after)) throw new RangeError('not a cursor');
-  const prefix = listingOf(owner);
+  const prefix = listingPrefix(owner);
   const records: StoredRecord[] = [];
   let last = after;
   for (let lists = 0; lists < mostLists; lists += 1) {
@@ -99,15 +99,15 @@ async function recordOf(
 ): Promise<StoredRecord | undefined> {
   const id = entryName.exec(name)?.[2];
   if (id === undefined) return undefined;
-  const found = await findReadable(store, id, signal);
+  const found = await tryFindRecord(store, id, signal);
   if (found instanceof UnreadableRecord) unreadable?.(id);
   if (!found || found instanceof UnreadableRecord || isTombstone(found) || nameOf(found) !== name) return undefined;
   return owner === undefined || ownerHash(found) === owner ? found : undefined;
 }
 
 /** Where the entries of a record lie. */
-export function entriesOf(listed: Listed): string[] {
-  return [listingOf(listed.owner), listingOf()].map((prefix) => `${prefix}${nameOf(listed)}`);
+export function listingKeys(listed: Listed): string[] {
+  return [listingPrefix(listed.owner), listingPrefix()].map((prefix) => `${prefix}${nameOf(listed)}`);
 }
 
 function nameOf({ id, timestamp }: Pick<Listed, 'id' | 'timestamp'>): string {

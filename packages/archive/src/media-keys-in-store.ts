@@ -1,5 +1,5 @@
-import { everyObject } from '@echodrop/object-store/every-object';
-import { allMedia, allRenditions, isMediaKey, mediaObject } from '@echodrop/object-store/object-keys';
+import { listObjects } from '@echodrop/object-store/every-object';
+import { isMediaKey, mediaObjectKey, mediaPrefix, renditionsPrefix } from '@echodrop/object-store/object-keys';
 import type { ListedObject, ObjectStore } from '@echodrop/object-store/object-store';
 
 /** A part of all media keys: those after `after`, up to `to`, that one included. */
@@ -27,14 +27,14 @@ async function nextKey(source: AsyncIterator<KeyedObject>): Promise<string | und
 
 /** All media with keys in `range`; what lies there without a media key is passed over. @throws StoreUnavailable */
 export function mediaIn(store: ObjectStore, range: KeyRange): AsyncGenerator<KeyedObject> {
-  return inRange(everyObject(store, allMedia, range.after && mediaObject(range.after)), allMedia, range);
+  return inRange(listObjects(store, mediaPrefix, range.after && mediaObjectKey(range.after)), mediaPrefix, range);
 }
 
 /** All renditions of media with keys in `range`. @throws StoreUnavailable */
 export function renditionsIn(store: ObjectStore, range: KeyRange): AsyncGenerator<KeyedObject> {
   // What comes after a folder with all that is in it: a zero comes next after the slash.
-  const after = range.after && `${allRenditions}${range.after}0`;
-  return inRange(everyObject(store, allRenditions, after), allRenditions, range);
+  const after = range.after && `${renditionsPrefix}${range.after}0`;
+  return inRange(listObjects(store, renditionsPrefix, after), renditionsPrefix, range);
 }
 
 /** An object that belongs to a media key. */

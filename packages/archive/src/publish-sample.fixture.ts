@@ -1,8 +1,8 @@
 import { Readable } from 'node:stream';
-import { mediaObject, newMediaKey, recordObject } from '@echodrop/object-store/object-keys';
+import { mediaObjectKey, newMediaKey, recordKey } from '@echodrop/object-store/object-keys';
 import type { ObjectStore } from '@echodrop/object-store/object-store';
 import { encodeStoredRecord, newMediaId, type StoredRecord } from '@echodrop/record';
-import { enter, listedAs } from './listing.ts';
+import { addToListings, listingEntryOf } from './listing.ts';
 
 /** For tests: puts media, its record and its entries into a store as an upload does. */
 export async function publishSample(
@@ -11,7 +11,7 @@ export async function publishSample(
   media: Buffer = Buffer.from('media'),
 ): Promise<StoredRecord> {
   const { id = newMediaId(), mediaKey = newMediaKey() } = record;
-  const { etag, size } = await store.put(mediaObject(mediaKey), Readable.from([media]));
+  const { etag, size } = await store.put(mediaObjectKey(mediaKey), Readable.from([media]));
   const stored = {
     ...{ id, mediaKey, etag, size, type: 'jpg', width: 320, height: 240, text: 'Lunch' },
     timestamp: new Date('2026-11-21T11:36:34Z'),
@@ -19,7 +19,7 @@ export async function publishSample(
     ...{ provider: 'https://id.example/verify', subject: '12345', application: 'test' },
     ...record,
   };
-  await store.putIfAbsent(recordObject(stored.id), encodeStoredRecord(stored));
-  await enter(store, listedAs(stored));
+  await store.putIfAbsent(recordKey(stored.id), encodeStoredRecord(stored));
+  await addToListings(store, listingEntryOf(stored));
   return stored;
 }

@@ -1,10 +1,10 @@
 import { Readable } from 'node:stream';
-import { removeBelow } from '@echodrop/object-store/every-object';
-import { mediaObject, recordObject, renditionsOf } from '@echodrop/object-store/object-keys';
+import { removeObjects } from '@echodrop/object-store/every-object';
+import { mediaObjectKey, recordKey, renditionsPrefixOf } from '@echodrop/object-store/object-keys';
 import { type ObjectStore, StoreUnavailable } from '@echodrop/object-store/object-store';
 import { encodeTombstone, isTombstone, type StoredRecord, type Tombstone } from '@echodrop/record';
 import { findRecord } from './find-record.ts';
-import { listedAs, strike } from './listing.ts';
+import { listingEntryOf, removeFromListings } from './listing.ts';
 
 /**
  * Takes an upload down: a tombstone takes the record's place, and from then on nothing of it is shown; then entries, media and
@@ -16,9 +16,9 @@ export async function removeMedia(
   record: StoredRecord,
   removed: Tombstone['removed'],
 ): Promise<void> {
-  const tombstone = { ...listedAs(record), mediaKey: record.mediaKey, removed };
+  const tombstone = { ...listingEntryOf(record), mediaKey: record.mediaKey, removed };
   const bytes = Readable.from([encodeTombstone(tombstone)]);
-  await store.put(recordObject(record.id), bytes, { isReplacement: true });
+  await store.put(recordKey(record.id), bytes, { isReplacement: true });
   // Before media goes: the record would name what is no longer there.
   const found = await findRecord(store, record.id);
   if (!found || !isTombstone(found))
@@ -28,8 +28,8 @@ export async function removeMedia(
 
 /** Removes what a removal that was cut short has left; where it left nothing, nothing happens. @throws StoreUnavailable */
 export async function finishRemoval(store: ObjectStore, tombstone: Tombstone): Promise<void> {
-  await strike(store, tombstone);
+  await removeFromListings(store, tombstone);
   // The media goes first of the two: without it no rendition is made any more.
-  await store.remove(mediaObject(tombstone.mediaKey));
-  await removeBelow(store, renditionsOf(tombstone.mediaKey));
+  await store.remove(mediaObjectKey(tombstone.mediaKey));
+  await removeObjects(store, renditionsPrefixOf(tombstone.mediaKey));
 }

@@ -2,9 +2,15 @@ import { mkdtempDisposable } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
-import { everyObject } from '@echodrop/object-store/every-object';
+import { listObjects } from '@echodrop/object-store/every-object';
 import { FilesystemObjectStore } from '@echodrop/object-store/filesystem/filesystem-object-store';
-import { allMedia, allRenditions, mediaObject, newMediaKey, recordObject } from '@echodrop/object-store/object-keys';
+import {
+  mediaObjectKey,
+  mediaPrefix,
+  newMediaKey,
+  recordKey,
+  renditionsPrefix,
+} from '@echodrop/object-store/object-keys';
 import type { ObjectStore } from '@echodrop/object-store/object-store';
 import { minioStore } from '@echodrop/object-store/s3/minio-store.fixture';
 import { encodeStoredRecord, encodeTombstone, newMediaId, type StoredRecord } from '@echodrop/record';
@@ -12,7 +18,7 @@ import { describeWithMinio } from '@echodrop/testkit/servers/describe-with-minio
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { clockedStore, TestClock } from './clocked-store.fixture.ts';
-import { listedAs } from './listing.ts';
+import { listingEntryOf } from './listing.ts';
 import { removeMedia } from './remove-media.ts';
 import { sweep } from './sweep.ts';
 
@@ -24,7 +30,7 @@ const anUpload = fc.record({
   fate: fc.constantFrom('stay', 'stay', 'remove', 'remove half'),
   renditions: fc.nat({ max: 2 }),
 });
-const aSweep = fc.record({ isDryRun: fc.boolean(), keysAtOnce: fc.integer({ min: 1, max: 4 }) });
+const aSweep = fc.record({ dryRun: fc.boolean(), keysPerBatch: fc.integer({ min: 1, max: 4 }) });
 
 type Upload = typeof anUpload extends fc.Arbitrary<infer U> ? U : never;
 
@@ -70,7 +76,7 @@ function neverRemovesWhatIsPublished(numRuns: number, open: () => Promise<AsyncD
           await emptied(opened.store);
           const archive = new LivingArchive(opened.store, () => scheduler.schedule(Promise.resolve()));
           const sweeping = (async () => {
-            for (const { isDryRun, keysAtOnce } of sweeps) await archive.swept(isDryRun, keysAtOnce);
+            for (const { dryRun, keysPerBatch } of sweeps) await archive.swept(dryRun, keysPerBatch);
           })();
           const running = [...uploads.map((upload) => archive.upload(upload)), archive.pass(hours), sweeping];
           await scheduler.waitFor(Promise.all(running));
@@ -105,16 +111,16 @@ class LivingArchive {
     await this.#turn();
     await this.#clock.stands();
     this.#running.set(mediaKey, this.#clock.now().getTime());
-    await store.put(mediaObject(mediaKey), bytes());
+    await store.put(mediaObjectKey(mediaKey), bytes());
     if (end === 'publish') {
       const record = recordOf(mediaKey);
-      await store.putIfAbsent(recordObject(record.id), encodeStoredRecord(record));
+      await store.putIfAbsent(recordKey(record.id), encodeStoredRecord(record));
       this.#published.add(mediaKey);
       this.#running.delete(mediaKey);
       for (let n = 0; n < renditions; n += 1) await store.put(rendition(mediaKey, n), bytes());
       await this.#takenDown(record, fate);
     }
-    if (end === 'discard') await store.remove(mediaObject(mediaKey));
+    if (end === 'discard') await store.remove(mediaObjectKey(mediaKey));
     this.#running.delete(mediaKey);
   }
 
@@ -128,14 +134,14 @@ class LivingArchive {
     }
   }
 
-  async swept(isDryRun: boolean, keysAtOnce = 3, store = this.#store) {
+  async swept(dryRun: boolean, keysPerBatch = 3, store = this.#store) {
     const { signal } = new AbortController();
-    return (await sweep(store, { olderThanMs: dayMs, isDryRun, evenMost: true, keysAtOnce, signal })).report;
+    return (await sweep(store, { olderThanMs: dayMs, dryRun, force: true, keysPerBatch, signal })).report;
   }
 
   async isWell(): Promise<void> {
     const before = await keysIn(this.#calmStore);
-    for (const mediaKey of this.#published) expect(before).toContain(mediaObject(mediaKey));
+    for (const mediaKey of this.#published) expect(before).toContain(mediaObjectKey(mediaKey));
     await this.#clock.pass(25);
     const dry = await this.swept(true, 3, this.#calmStore);
     expect(await keysIn(this.#calmStore)).toEqual(before);
@@ -155,8 +161,8 @@ class LivingArchive {
     const removed = { by: 'owner', at: new Date() } as const;
     if (fate === 'remove') await removeMedia(this.#store, record, removed);
     else {
-      const tombstone = encodeTombstone({ ...listedAs(record), mediaKey: record.mediaKey, removed });
-      await this.#store.put(recordObject(record.id), Readable.from([tombstone]));
+      const tombstone = encodeTombstone({ ...listingEntryOf(record), mediaKey: record.mediaKey, removed });
+      await this.#store.put(recordKey(record.id), Readable.from([tombstone]));
     }
   }
 }
@@ -171,7 +177,7 @@ function recordOf(mediaKey: string): StoredRecord {
 }
 
 function rendition(mediaKey: string, n: number): string {
-  return `${allRenditions}${mediaKey}/large-${n}.jpg`;
+  return `${renditionsPrefix}${mediaKey}/large-${n}.jpg`;
 }
 
 function bytes(): Readable {
@@ -179,13 +185,13 @@ function bytes(): Readable {
 }
 
 async function keysIn(store: ObjectStore): Promise<string[]> {
-  const lists = [allMedia, allRenditions].map((prefix) =>
-    Array.fromAsync(everyObject(store, prefix), ({ key }) => key),
+  const lists = [mediaPrefix, renditionsPrefix].map((prefix) =>
+    Array.fromAsync(listObjects(store, prefix), ({ key }) => key),
   );
   return (await Promise.all(lists)).flat();
 }
 
 async function emptied(store: ObjectStore): Promise<void> {
-  for (const prefix of [allMedia, allRenditions, 'records/'])
-    for await (const { key } of everyObject(store, prefix)) await store.remove(key);
+  for (const prefix of [mediaPrefix, renditionsPrefix, 'records/'])
+    for await (const { key } of listObjects(store, prefix)) await store.remove(key);
 }

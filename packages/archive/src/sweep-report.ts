@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
-import { sweepReportObject } from '@echodrop/object-store/object-keys';
+import { sweepReportKey } from '@echodrop/object-store/object-keys';
 import type { ObjectStore } from '@echodrop/object-store/object-store';
 import { z } from 'zod';
 
@@ -29,12 +29,12 @@ export type SweepReport = Omit<z.infer<typeof reportShape>, 'version'>;
 /** Replaces the report of the last sweep. @throws StoreUnavailable; then the earlier report may still be there */
 export async function writeSweepReport(store: ObjectStore, report: SweepReport): Promise<void> {
   const text = JSON.stringify({ version: schemaVersion, ...report });
-  await store.put(sweepReportObject, Readable.from([Buffer.from(text)]), { isReplacement: true });
+  await store.put(sweepReportKey, Readable.from([Buffer.from(text)]), { isReplacement: true });
 }
 
 /** The report of the last sweep; undefined where there was none. @throws StoreUnavailable; Error where it is of a later version, or none */
 export async function readSweepReport(store: ObjectStore): Promise<SweepReport | undefined> {
-  const reading = await store.read(sweepReportObject);
+  const reading = await store.read(sweepReportKey);
   if (!reading) return undefined;
   const { version: _, ...report } = reportShape.parse(JSON.parse((await buffer(reading.body)).toString()));
   return report;

@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { FilesystemObjectStore } from '@echodrop/object-store/filesystem/filesystem-object-store';
-import { mediaObject, newMediaKey, recordObject } from '@echodrop/object-store/object-keys';
+import { mediaObjectKey, newMediaKey, recordKey } from '@echodrop/object-store/object-keys';
 import { StoreUnavailable, type UnfinishedWrite } from '@echodrop/object-store/object-store';
 import { expect, test } from 'vitest';
-import { entriesOf, listedAs, newest, strike } from './listing.ts';
+import { listingEntryOf, listingKeys, listNewest, removeFromListings } from './listing.ts';
 import { publishSample } from './publish-sample.fixture.ts';
 import { removeMedia } from './remove-media.ts';
 import { RecordsMissing, sweep } from './sweep.ts';
@@ -52,18 +52,18 @@ test('what cannot be removed, and what is not ours, keeps nothing else from bein
   await using folder = await mkdtempDisposable(join(tmpdir(), 'sweep-test-'));
   await using store = new ReluctantStore(folder.path);
   await store.ready();
-  const orphans = Array.from({ length: 3 }, () => mediaObject(newMediaKey())).sort();
+  const orphans = Array.from({ length: 3 }, () => mediaObjectKey(newMediaKey())).sort();
   for (const key of orphans) await store.put(key, Readable.from([Buffer.from('x')]));
   store.refused.add(orphans[0] ?? '');
   store.writes = [
     { id: 'of-others', key: 'backups/not ours', writtenAt: old },
     { id: 'of-theirs', key: 'backups/plain', writtenAt: old },
-    { id: 'ours', key: mediaObject(newMediaKey()), writtenAt: old },
+    { id: 'ours', key: mediaObjectKey(newMediaKey()), writtenAt: old },
   ];
   const { report, failure } = await sweep(store, {
     olderThanMs: -60_000,
-    isDryRun: false,
-    evenMost: true,
+    dryRun: false,
+    force: true,
     signal: new AbortController().signal,
   });
   expect(failure).toBeInstanceOf(StoreUnavailable);
@@ -89,13 +89,13 @@ test('published uploads that are in no list are listed; removed and young ones a
   ];
   const young = await publishSample(store, { timestamp: new Date() });
   await removeMedia(store, gone, { by: 'operator', at: new Date() });
-  await store.remove(entriesOf(listedAs(halfListed))[0] ?? '');
-  for (const record of [unlisted, young]) await strike(store, listedAs(record));
+  await store.remove(listingKeys(listingEntryOf(halfListed))[0] ?? '');
+  for (const record of [unlisted, young]) await removeFromListings(store, listingEntryOf(record));
   const sweeping = { olderThanMs: 0, signal: new AbortController().signal };
-  const counted = async (isDryRun: boolean) => (await sweep(store, { ...sweeping, isDryRun })).report.listings;
+  const counted = async (dryRun: boolean) => (await sweep(store, { ...sweeping, dryRun })).report.listings;
   expect(await counted(true)).toEqual({ missing: 2, added: 0 });
   expect(await counted(false)).toEqual({ missing: 2, added: 2 });
-  const ids = (await newest(store, { limit: 9 })).records.map(({ id }) => id);
+  const ids = (await listNewest(store, { limit: 9 })).records.map(({ id }) => id);
   expect(ids.sort()).toEqual([listed.id, halfListed.id, unlisted.id].sort());
   expect(await counted(false)).toEqual({ missing: 0, added: 0 });
 });
@@ -106,14 +106,14 @@ test('a record that is listed and not found keeps all media from being swept, an
   await store.ready();
   const timestamp = new Date(Date.now() - 3_600_000);
   const others = [await publishSample(store, { timestamp }), await publishSample(store, { timestamp })];
-  for (const other of others) await strike(store, listedAs(other));
+  for (const other of others) await removeFromListings(store, listingEntryOf(other));
   const { id, mediaKey } = await publishSample(store);
-  store.unfound.add(recordObject(id));
+  store.unfound.add(recordKey(id));
   const { signal } = new AbortController();
-  const sweeping = sweep(store, { olderThanMs: -60_000, isDryRun: false, signal });
+  const sweeping = sweep(store, { olderThanMs: -60_000, dryRun: false, signal });
   await expect(sweeping).rejects.toThrow(`the record ${id} cannot be read (it is listed, and not found)`);
-  expect(await store.stat(mediaObject(mediaKey))).toBeDefined();
-  const ids = (await newest(store, { limit: 9 })).records.map((record) => record.id);
+  expect(await store.stat(mediaObjectKey(mediaKey))).toBeDefined();
+  const ids = (await listNewest(store, { limit: 9 })).records.map((record) => record.id);
   expect(ids.sort()).toEqual(others.map((other) => other.id).sort());
 });
 
@@ -140,12 +140,12 @@ test.each<[why: string, StoreOf, isSwept: boolean]>([
   };
   for (let n = 0; n < published; n += 1) await publishSample(store);
   for (let n = 0; n < takenDown; n += 1) await removeMedia(store, await publishSample(store), { by: 'owner', at: new Date() });
-  for (let n = 0; n < others; n += 1) await put(`records/${recordObject('AAAAAAAAAA')}`);
-  for (let n = 0; n < old; n += 1) await putOld(mediaObject(newMediaKey()));
-  for (let n = 0; n < young; n += 1) await put(mediaObject(newMediaKey()));
+  for (let n = 0; n < others; n += 1) await put(`records/${recordKey('AAAAAAAAAA')}`);
+  for (let n = 0; n < old; n += 1) await putOld(mediaObjectKey(newMediaKey()));
+  for (let n = 0; n < young; n += 1) await put(mediaObjectKey(newMediaKey()));
   for (let n = 0; n < renditions; n += 1) await putOld(`renditions/${newMediaKey()}/large-1.jpg`);
   const { signal } = new AbortController();
-  const sweeping = sweep(store, { olderThanMs: 3_600_000, isDryRun: false, signal });
+  const sweeping = sweep(store, { olderThanMs: 3_600_000, dryRun: false, signal });
   if (isSwept) expect((await sweeping).report.kinds.media).toMatchObject({ found: old, removed: old });
   else await expect(sweeping).rejects.toThrow(RecordsMissing);
 });

@@ -2,21 +2,21 @@ import { isOwnKey } from '@echodrop/object-store/object-keys';
 import type { ObjectStore, UnfinishedWrite } from '@echodrop/object-store/object-store';
 import { isTombstone, UnreadableRecord } from '@echodrop/record';
 import { pMapIterable } from 'p-map';
-import { unfinishedMs } from './check-record.ts';
+import { settlingMs } from './check-record.ts';
 import type { FoundRecord } from './every-record.ts';
-import { ListedEntries } from './listed-entries.ts';
-import { enter, listedAs } from './listing.ts';
+import { ListingIndex } from './listed-entries.ts';
+import { addToListings, listingEntryOf } from './listing.ts';
 import type { SweepReport, SweptCount, SweptKind } from './sweep-report.ts';
-import { type LookedAt, type UnpublishedObject, unpublishedObjects } from './unpublished-objects.ts';
+import { findUnpublished, type LookedAt, type UnpublishedObject } from './unpublished-objects.ts';
 
 interface Sweeping {
   /** The sweep spares what is younger by the store's clock. Longer than any upload takes. */
   readonly olderThanMs: number;
   /** A dry run only counts what it finds. */
-  readonly isDryRun: boolean;
+  readonly dryRun: boolean;
   /** Whether a sweep goes on if most media has no record. Else it takes the records for lost. */
-  readonly evenMost?: boolean | undefined;
-  readonly keysAtOnce?: number;
+  readonly force?: boolean | undefined;
+  readonly keysPerBatch?: number;
   readonly signal: AbortSignal;
 }
 
@@ -35,7 +35,7 @@ export class RecordsMissing extends Error {
 
   constructor(unnamed: number, keys: number) {
     super(
-      `${unnamed} of ${keys} media are old and have no record, so that records seem to be lost: nothing is removed of them. Bring the records back, or say --even-most`,
+      `${unnamed} of ${keys} media are old and have no record, so that records seem to be lost: nothing is removed of them. Bring the records back, or use --force`,
     );
   }
 }
@@ -54,16 +54,16 @@ const fewUnnamed = 20;
  * @throws RecordsUnreadable, RecordsMissing, StoreUnavailable, or the signal's reason; objects removed by then stay removed
  */
 export async function sweep(store: ObjectStore, { olderThanMs, ...sweeping }: Sweeping): Promise<Swept> {
-  const { isDryRun, evenMost = false, signal } = sweeping;
+  const { dryRun, force = false, signal } = sweeping;
   const before = (await store.clock()).getTime() - olderThanMs;
   const listings = { missing: 0, added: 0 };
   const counts = { media: noCount(), renditions: noCount(), uploads: noCount() };
   let failure: unknown;
   let recordsMissing: RecordsMissing | undefined;
-  const listed = await ListedEntries.read(store, signal);
-  for await (const looked of unpublishedObjects(store, { ...sweeping, visit: listAgain })) {
-    if (!evenMost) recordsMissing ??= await missingRecords(looked);
-    if (!isDryRun && recordsMissing) throw recordsMissing;
+  const listed = await ListingIndex.read(store, signal);
+  for await (const looked of findUnpublished(store, { ...sweeping, visit: listAgain })) {
+    if (!force) recordsMissing ??= await missingRecords(looked);
+    if (!dryRun && recordsMissing) throw recordsMissing;
     const remove = ({ kind, object }: UnpublishedObject) => count(kind, object.size, () => store.remove(object.key));
     await each(looked.unpublished, isSwept, remove);
   }
@@ -74,12 +74,12 @@ export async function sweep(store: ObjectStore, { olderThanMs, ...sweeping }: Sw
   // An upload whose gateway died before it wrote them. A younger one may still be at it.
   async function listAgain({ found }: FoundRecord): Promise<void> {
     if (found instanceof UnreadableRecord || isTombstone(found)) return;
-    const entries = listedAs(found);
-    if (listed.has(entries) || Date.now() - found.timestamp.getTime() < unfinishedMs) return;
+    const entries = listingEntryOf(found);
+    if (listed.has(entries) || Date.now() - found.timestamp.getTime() < settlingMs) return;
     listings.missing += 1;
-    if (isDryRun) return;
+    if (dryRun) return;
     try {
-      await enter(store, entries);
+      await addToListings(store, entries);
       listings.added += 1;
     } catch (error) {
       failure ??= error;
@@ -94,7 +94,7 @@ export async function sweep(store: ObjectStore, { olderThanMs, ...sweeping }: Sw
   async function count(kind: SweptKind, bytes: number, remove: () => Promise<void>): Promise<void> {
     counts[kind].found += 1;
     counts[kind].bytes += bytes;
-    if (isDryRun) return;
+    if (dryRun) return;
     try {
       await remove();
       counts[kind].removed += 1;

@@ -1,9 +1,9 @@
-import { everyObject } from '@echodrop/object-store/every-object';
-import { allRecords } from '@echodrop/object-store/object-keys';
+import { listObjects } from '@echodrop/object-store/every-object';
+import { recordsPrefix } from '@echodrop/object-store/object-keys';
 import type { ListedObject, ObjectStore } from '@echodrop/object-store/object-store';
 import { isTombstone, type StoredRecord, type Tombstone, UnreadableRecord } from '@echodrop/record';
 import { pMapIterable } from 'p-map';
-import { everyRecord, type FoundRecord, findListed, recordIdIn } from './every-record.ts';
+import { type FoundRecord, findListedRecord, idInRecordKey, listRecords } from './every-record.ts';
 import { MediaKeySet, type NamedBy } from './media-key-set.ts';
 import { type KeyRange, mediaIn, mediaKeysInStore, renditionsIn } from './media-keys-in-store.ts';
 
@@ -32,7 +32,7 @@ interface Looking {
   /** Media keys up to this one are passed over. */
   readonly after?: string | undefined;
   /** How many media keys are held at once, in 17 bytes each; for each so many all records are read once. */
-  readonly keysAtOnce?: number | undefined;
+  readonly keysPerBatch?: number | undefined;
   readonly signal: AbortSignal;
   /** Gets every record, once, when it is first read. */
   readonly visit?: ((found: FoundRecord) => Promise<void>) | undefined;
@@ -58,12 +58,12 @@ const readAtOnce = 16;
  * whose upload was over by then, whatever names it is seen. Records that came while others were read are looked at too, right before the objects are given.
  * @throws RecordsUnreadable, StoreUnavailable, or the signal's reason
  */
-export async function* unpublishedObjects(
+export async function* findUnpublished(
   store: ObjectStore,
-  { after: first, keysAtOnce = keysAtOnceUsually, signal, visit }: Looking,
+  { after: first, keysPerBatch = keysAtOnceUsually, signal, visit }: Looking,
 ): AsyncGenerator<LookedAt> {
   for (let after = first; ; ) {
-    const keys = new MediaKeySet(keysAtOnce);
+    const keys = new MediaKeySet(keysPerBatch);
     let to = after;
     for await (const key of mediaKeysInStore(store, after)) {
       signal.throwIfAborted();
@@ -92,7 +92,7 @@ async function nameAll(
   const began = await store.clock();
   let hasRecords = false;
   let unreadable: FoundRecord | undefined;
-  for await (const each of everyRecord(store)) {
+  for await (const each of listRecords(store)) {
     signal.throwIfAborted();
     // All are visited: one that cannot be read keeps no other out of the lists.
     await visit?.(each);
@@ -120,14 +120,14 @@ function namedByOf(found: StoredRecord | Tombstone): 'record' | 'tombstone' {
 }
 
 function recordsSince(store: ObjectStore, since: number): AsyncIterable<FoundRecord> {
-  return pMapIterable(idsSince(store, since), async (id) => ({ id, found: await findListed(store, id) }), {
+  return pMapIterable(idsSince(store, since), async (id) => ({ id, found: await findListedRecord(store, id) }), {
     concurrency: readAtOnce,
   });
 }
 
 async function* idsSince(store: ObjectStore, since: number): AsyncGenerator<string> {
-  for await (const { key, writtenAt } of everyObject(store, allRecords)) {
-    const id = recordIdIn(key);
+  for await (const { key, writtenAt } of listObjects(store, recordsPrefix)) {
+    const id = idInRecordKey(key);
     if (id !== undefined && writtenAt.getTime() >= since) yield id;
   }
 }

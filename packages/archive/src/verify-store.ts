@@ -1,26 +1,26 @@
-import { everyObject } from '@echodrop/object-store/every-object';
-import { allMedia, allRecords, mediaObject } from '@echodrop/object-store/object-keys';
+import { listObjects } from '@echodrop/object-store/every-object';
+import { mediaObjectKey, mediaPrefix, recordsPrefix } from '@echodrop/object-store/object-keys';
 import type { ObjectStore } from '@echodrop/object-store/object-store';
 import { pMapIterable } from 'p-map';
 import { checkEntry } from './check-entry.ts';
-import { type Closeness, checkRecord } from './check-record.ts';
-import { allEntries } from './listing.ts';
+import { type CheckDepth, checkRecord } from './check-record.ts';
+import { listingPrefixes } from './listing.ts';
 import type { Checked, StoreFinding } from './store-finding.ts';
-import { unpublishedObjects } from './unpublished-objects.ts';
+import { findUnpublished } from './unpublished-objects.ts';
 
-interface Verifying extends Closeness {
+interface Verifying extends CheckDepth {
   /** A cursor that a check before this one gave: what comes before it is not looked at again. */
   readonly after?: string | undefined;
   /** How many objects are looked at together. */
   readonly atOnce: number;
   /** Younger media without a record may be that of an upload. */
   readonly olderThanMs: number;
-  readonly keysAtOnce?: number;
+  readonly keysPerBatch?: number;
   readonly signal: AbortSignal;
 }
 
 /** What is looked at, one after the other, by the beginnings of the keys. */
-const sections = [allRecords, ...allEntries, allMedia];
+const sections = [recordsPrefix, ...listingPrefixes, mediaPrefix];
 
 /** Whether a check can go on after `cursor`. */
 export function isCheckCursor(cursor: string): boolean {
@@ -35,7 +35,7 @@ export function isCheckCursor(cursor: string): boolean {
  */
 export async function* verifyStore(
   store: ObjectStore,
-  { after = allRecords, atOnce: concurrency, ...verifying }: Verifying,
+  { after = recordsPrefix, atOnce: concurrency, ...verifying }: Verifying,
 ): AsyncGenerator<Checked> {
   if (!isCheckCursor(after)) throw new RangeError('not a cursor');
   const { signal } = verifying;
@@ -49,24 +49,24 @@ export async function* verifyStore(
   };
   const left = sections.slice(sections.findIndex((prefix) => after.startsWith(prefix)));
   for (const prefix of left) {
-    if (prefix === allRecords) yield* each(prefix, (key) => checkRecord(store, key, verifying, signal));
-    else if (prefix === allMedia) yield* checkMedia(store, passed(prefix), verifying);
+    if (prefix === recordsPrefix) yield* each(prefix, (key) => checkRecord(store, key, verifying, signal));
+    else if (prefix === mediaPrefix) yield* checkMedia(store, passed(prefix), verifying);
     else yield* each(prefix, (key) => checkEntry(store, key, signal));
   }
 }
 
 async function* keysBelow(store: ObjectStore, prefix: string, after: string | undefined): AsyncGenerator<string> {
-  for await (const { key } of everyObject(store, prefix, after)) yield key;
+  for await (const { key } of listObjects(store, prefix, after)) yield key;
 }
 
 async function* checkMedia(
   store: ObjectStore,
   after: string | undefined,
-  { olderThanMs, ...looking }: Pick<Verifying, 'olderThanMs' | 'keysAtOnce' | 'signal'>,
+  { olderThanMs, ...looking }: Pick<Verifying, 'olderThanMs' | 'keysPerBatch' | 'signal'>,
 ): AsyncGenerator<Checked> {
   const before = (await store.clock()).getTime() - olderThanMs;
-  let cursor = after ?? allMedia;
-  const looked = unpublishedObjects(store, { ...looking, after: cursor.slice(allMedia.length) || undefined });
+  let cursor = after ?? mediaPrefix;
+  const looked = findUnpublished(store, { ...looking, after: cursor.slice(mediaPrefix.length) || undefined });
   for await (const { to, unpublished } of looked) {
     for await (const { kind: leftover, object, namedBy } of unpublished) {
       // What a removal has left is told with its record.
@@ -74,7 +74,7 @@ async function* checkMedia(
       const age = object.writtenAt.getTime() < before ? 'sweepable' : 'young';
       yield { cursor, findings: [{ leftover, key: object.key, size: object.size, age }] };
     }
-    cursor = mediaObject(to);
+    cursor = mediaObjectKey(to);
     yield { cursor, findings: [] };
   }
 }

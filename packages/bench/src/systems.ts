@@ -95,7 +95,7 @@ export async function startEchodrop(around: Surroundings, options: EchodropOptio
 export async function startPeer(around: Surroundings, kind: 'naive' | 'pass-through', count = 1): Promise<System> {
   await using parts = new AsyncDisposableStack();
   const bucket = around.newBucket(kind);
-  const program = { naive: 'naive-server.ts', 'pass-through': 'pass-through.ts' }[kind];
+  const program = { naive: 'stand-ins/naive-server.ts', 'pass-through': 'stand-ins/pass-through.ts' }[kind];
   const ports = await Promise.all(Array.from({ length: count }, () => freePort()));
   const pids: number[] = [];
   for (const port of ports) {

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { expect, test } from 'vitest';
-import { FaultyUsage, readCommand } from './cli-settings.ts';
+import { readCommand, UsageError } from './cli-settings.ts';
 
 test('sign alone is for the sandbox of npm start', () => {
   expect(readCommand(['sign'], {})).toEqual({
@@ -80,7 +80,7 @@ test.each([
   [['upload', 'a.jpg', '--format', 'html']],
   [['upload', 'a.jpg', '--api-version', '3']],
 ])('%j is not understood', (args) => {
-  expect(() => readCommand(args, {})).toThrow(FaultyUsage);
+  expect(() => readCommand(args, {})).toThrow(UsageError);
 });
 
 test('a bearer token stands in place of the four, in version 2', () => {

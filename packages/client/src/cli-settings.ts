@@ -30,8 +30,8 @@ Secrets are better set as variables: other users of a machine can see options.
 `;
 
 /** The command line cannot be understood; the message says why. */
-export class FaultyUsage extends Error {
-  override readonly name = 'FaultyUsage';
+export class UsageError extends Error {
+  override readonly name = 'UsageError';
 }
 
 export type Command =
@@ -69,7 +69,7 @@ const options = {
 /**
  * Reads the arguments after the program's name: an option stands above its variable, that above the local system's value.
  * The file is looked for from where the person stands, which npm tells as INIT_CWD.
- * @throws FaultyUsage, or the system's error when API_KEYS_FILE is meant and cannot be read
+ * @throws UsageError, or the system's error when API_KEYS_FILE is meant and cannot be read
  */
 export function readCommand(args: readonly string[], env: NodeJS.ProcessEnv): Command {
   const { values, positionals } = parsed(args);
@@ -79,10 +79,10 @@ export function readCommand(args: readonly string[], env: NodeJS.ProcessEnv): Co
   const provider = webAddress('provider', values.provider || env.ECHODROP_PROVIDER || localProvider(env));
   const credentials = readCredentials(provider, values, env);
   if (name === 'sign' && file === undefined) return { name, provider, credentials };
-  if (name !== 'upload' || file === undefined || rest.length > 0) throw new FaultyUsage('sign, or upload and one file');
+  if (name !== 'upload' || file === undefined || rest.length > 0) throw new UsageError('sign, or upload and one file');
   const service = webAddress('url', values.url || env.ECHODROP_URL || localService(env));
   const version = oneOf('api-version', ['2', '1'], values['api-version']) === '1' ? 1 : 2;
-  if (version === 1 && 'bearer' in credentials) throw new FaultyUsage('version 1 takes no bearer token');
+  if (version === 1 && 'bearer' in credentials) throw new UsageError('version 1 takes no bearer token');
   return {
     name,
     file: resolve(env.INIT_CWD ?? '', file),
@@ -100,7 +100,7 @@ function parsed(args: readonly string[]) {
   try {
     return parseArgs({ args: [...args], options, allowPositionals: true });
   } catch (error) {
-    throw new FaultyUsage((error as Error).message);
+    throw new UsageError((error as Error).message);
   }
 }
 
@@ -117,7 +117,7 @@ function readCredentials(provider: string, values: Values, env: NodeJS.ProcessEn
     tokenSecret: values['token-secret'] || env.ECHODROP_TOKEN_SECRET || known?.tokenSecret,
   };
   if (isWhole(credentials)) return credentials;
-  throw new FaultyUsage(
+  throw new UsageError(
     `Credentials of a user of ${provider} are needed: consumer key and secret, token and its secret; or a bearer token.`,
   );
 }
@@ -128,12 +128,12 @@ function isWhole(credentials: Record<keyof OAuthCredentials, string | undefined>
 
 function oneOf<const T extends string>(name: string, [usual, other]: readonly [T, T], given: string | undefined): T {
   const found = [usual, other].find((value) => value === (given ?? usual));
-  if (found === undefined) throw new FaultyUsage(`--${name} is ${usual} or ${other}`);
+  if (found === undefined) throw new UsageError(`--${name} is ${usual} or ${other}`);
   return found;
 }
 
 function webAddress(name: string, address: string): string {
   if (!/^https?:$/.test(URL.parse(address)?.protocol ?? ''))
-    throw new FaultyUsage(`--${name} must be an http(s) address`);
+    throw new UsageError(`--${name} must be an http(s) address`);
   return address;
 }

@@ -1,8 +1,8 @@
 import { recordToJson, recordToXml } from '@echodrop/record';
 import { Presets, SingleBar } from 'cli-progress';
-import { type Command, FaultyUsage, readCommand, usage } from './cli-settings.ts';
+import { type Command, readCommand, UsageError, usage } from './cli-settings.ts';
 import { authorizationOf, uploadMedia } from './client.ts';
-import { Refused } from './refused.ts';
+import { UploadRefused } from './refused.ts';
 
 process.exitCode = await run(process.argv.slice(2));
 
@@ -13,7 +13,7 @@ async function run(args: readonly string[]): Promise<number> {
     return 0;
   } catch (error) {
     process.stderr.write(`${told(error)}\n`);
-    return error instanceof FaultyUsage ? 2 : 1;
+    return error instanceof UsageError ? 2 : 1;
   }
 }
 
@@ -50,8 +50,8 @@ function print(text: string): void {
 }
 
 function told(error: unknown): string {
-  if (error instanceof FaultyUsage) return `${error.message}\n\n${usage}`;
-  if (error instanceof Refused) return `refused: ${error.status} ${error.reason}: ${error.message}`;
+  if (error instanceof UsageError) return `${error.message}\n\n${usage}`;
+  if (error instanceof UploadRefused) return `refused: ${error.status} ${error.reason}: ${error.message}`;
   if (!(error instanceof Error)) return String(error);
   const cause = error.cause as NodeJS.ErrnoException | undefined;
   return cause ? `${error.message}: ${cause.message || cause.code}` : error.message;

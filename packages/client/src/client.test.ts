@@ -9,8 +9,8 @@ import { buffer } from 'node:stream/consumers';
 import { type MediaRecord, recordToJson, recordToXml } from '@echodrop/record';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { uploadMedia } from './client.ts';
-import { UnreadableAnswer } from './read-answer.ts';
-import { Refused } from './refused.ts';
+import { UnreadableResponse } from './read-answer.ts';
+import { UploadRefused } from './refused.ts';
 
 interface Received {
   readonly path: string | undefined;
@@ -131,7 +131,7 @@ test.each([
 ] as const)('a refusal in %s is thrown with what it says', async (format, body) => {
   send(503, body, { 'Retry-After': '7' });
   const refused = await uploadMedia(service, upload(), { format }).catch((error: unknown) => error);
-  expect(refused).toBeInstanceOf(Refused);
+  expect(refused).toBeInstanceOf(UploadRefused);
   expect(refused).toMatchObject({ status: 503, reason: 'overloaded', message: 'Too busy.', retryAfterSeconds: 7 });
 });
 
@@ -151,7 +151,7 @@ test.each([
   ['xml', '<html/>'],
 ] as const)('a 200 that is no record (%s %j) is not taken for one', async (format, body) => {
   send(200, body);
-  await expect(uploadMedia(service, upload(), { format })).rejects.toThrow(UnreadableAnswer);
+  await expect(uploadMedia(service, upload(), { format })).rejects.toThrow(UnreadableResponse);
 });
 
 test('a redirect is not followed: credentials go nowhere else', async () => {

@@ -30,7 +30,7 @@ const longestUploadMs = 6 * 3600 * 1000;
 
 /**
  * Uploads a photo or a video to the service at `service`, an address without a slash at its end such as `http://127.0.0.1:8080`.
- * @throws Refused when the service does not take it, UnreadableAnswer when it answers nonsense, TypeError when it cannot be
+ * @throws UploadRefused when the service does not take it, UnreadableResponse when it answers nonsense, TypeError when it cannot be
  * reached or a bearer token is given for version 1, the signal's reason, or the system's error when the file cannot be opened
  */
 export async function uploadMedia(service: string, upload: Upload, options: UploadOptions = {}): Promise<MediaRecord> {

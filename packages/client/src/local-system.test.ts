@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import {
-  isSandboxStrange,
+  isSandboxMisbehaving,
   localAddress,
   localApiKey,
   localCredentials,
@@ -86,7 +86,7 @@ test('a sandbox with users of its own is signed for, but none of them is known',
 });
 
 test('a sandbox is strange where it was told to be from the start', () => {
-  expect(isSandboxStrange({})).toBe(false);
-  expect(isSandboxStrange({ SANDBOX_BEHAVIOUR: 'normal' })).toBe(false);
-  expect(isSandboxStrange({ SANDBOX_BEHAVIOUR: 'slow' })).toBe(true);
+  expect(isSandboxMisbehaving({})).toBe(false);
+  expect(isSandboxMisbehaving({ SANDBOX_BEHAVIOUR: 'normal' })).toBe(false);
+  expect(isSandboxMisbehaving({ SANDBOX_BEHAVIOUR: 'slow' })).toBe(true);
 });

@@ -16,7 +16,7 @@ export const sandboxApiKey = 'sandbox-key';
 export const localPorts = { gateway: 8080, site: 8081, 'auth-verifier': 8082, 'sandbox-provider': 8085 } as const;
 
 /** Where `npm start` keeps a secret that it made, below DATA_DIR. */
-export function madeSecretFile(dataDir: string, name: string): string {
+export function generatedSecretFile(dataDir: string, name: string): string {
   return join(dataDir, 'secrets', name);
 }
 
@@ -31,7 +31,7 @@ export function variableOf(service: string, name: string): string {
  */
 export function localAddress(service: keyof typeof localPorts, env: NodeJS.ProcessEnv): string {
   const port = settingOf(service, 'PORT', env) ?? localPorts[service];
-  return `http://${reachable(settingOf(service, 'HOST', env) ?? '127.0.0.1')}:${port}`;
+  return `http://${reachableHost(settingOf(service, 'HOST', env) ?? '127.0.0.1')}:${port}`;
 }
 
 /** The address below which `/1/` and `/2/` lie: the gateway's, with the first of BASE_PATHS, without a slash at its end. */
@@ -76,12 +76,12 @@ export function localCredentials(env: NodeJS.ProcessEnv): OAuthCredentials | und
 }
 
 /** Whether the system's sandbox was told to misbehave from the start, so that uploads by its user may well fail. */
-export function isSandboxStrange(env: NodeJS.ProcessEnv): boolean {
+export function isSandboxMisbehaving(env: NodeJS.ProcessEnv): boolean {
   return (settingOf('sandbox-provider', 'SANDBOX_BEHAVIOUR', env) ?? 'normal') !== 'normal';
 }
 
 /** The host part of an address under which a listener on `host` can be asked. */
-export function reachable(host: string): string {
+export function reachableHost(host: string): string {
   if (host === '0.0.0.0') return '127.0.0.1';
   if (host === '::') return '[::1]';
   return host.includes(':') ? `[${host}]` : host;

@@ -1,13 +1,13 @@
 import { type MediaRecord, parseExactJson } from '@echodrop/record';
 import { DOMParser, type Element } from '@xmldom/xmldom';
 import { z } from 'zod';
-import { Refused } from './refused.ts';
+import { UploadRefused } from './refused.ts';
 
 export type Format = 'xml' | 'json';
 
 /** The service said 200, but what it sent is no record. The media may have been published. */
-export class UnreadableAnswer extends Error {
-  override readonly name = 'UnreadableAnswer';
+export class UnreadableResponse extends Error {
+  override readonly name = 'UnreadableResponse';
 }
 
 const wholeNumber = z.coerce.number().int().nonnegative();
@@ -33,19 +33,19 @@ const refusal = z.object({
 
 /**
  * The record in the body of a 200, user ids exact to 64 bits.
- * @throws UnreadableAnswer
+ * @throws UnreadableResponse
  */
 export function readRecord(format: Format, body: string): MediaRecord {
   const { data, error } = record.safeParse(parsed(format, body));
-  if (!data) throw new UnreadableAnswer(`the answer is no record: ${error.message}`);
+  if (!data) throw new UnreadableResponse(`the answer is no record: ${error.message}`);
   return data;
 }
 
 /** What an answer that is not 200 says; where it does not say it in the service's own shape, as little as the status tells. */
-export function readRefusal(format: Format, body: string, response: Response): Refused {
+export function readRefusal(format: Format, body: string, response: Response): UploadRefused {
   const { data } = refusal.safeParse(parsed(format, body));
   const seconds = response.headers.get('retry-after');
-  return new Refused(
+  return new UploadRefused(
     response.status,
     data?.errors[0] ?? { reason: 'unknown', message: `the service answered ${response.status}` },
     seconds && /^\d{1,9}$/.test(seconds) ? Number(seconds) : undefined,

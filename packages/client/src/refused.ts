@@ -1,6 +1,6 @@
 /** The service answered an upload with anything but a record. `reason` is its word for it (`credentials_refused`, ...). */
-export class Refused extends Error {
-  override readonly name = 'Refused';
+export class UploadRefused extends Error {
+  override readonly name = 'UploadRefused';
   /** The HTTP status. */
   readonly status: number;
   readonly reason: string;

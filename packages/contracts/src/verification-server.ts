@@ -2,7 +2,7 @@ import { hash, timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { RotatedSecret } from '@echodrop/service/env';
 import type { Log } from '@echodrop/service/log';
-import { continued, inSpan } from '@echodrop/service/tracing/trace';
+import { continueTrace, inSpan } from '@echodrop/service/tracing/trace';
 import type { z } from 'zod';
 import {
   forgetPath,
@@ -68,7 +68,7 @@ export function verificationServer({
     (request, response) => {
       if (!isKnown(request)) return answer(response, 401);
       const name = `${request.method} ${verificationRoute(request.url) ?? 'none'}`;
-      continued(String(request.headers.traceparent), () =>
+      continueTrace(String(request.headers.traceparent), () =>
         inSpan(name, 'server', {}, () => answerTo(request, response)).catch((error: unknown) => {
           // Whoever asked has gone.
           if (!request.complete) return;

@@ -1,6 +1,6 @@
 import { Secret } from '@echodrop/service/secret';
 import { expect, test } from 'vitest';
-import { callerIn, userIdOf } from './caller-in-answer.ts';
+import { readCaller, userIdOf } from './caller-in-answer.ts';
 import { providerProfiles } from './provider-profiles.ts';
 
 const advertised = 'https://identity.example/verify.json';
@@ -20,7 +20,7 @@ test.each([
   ['{"id":-9223372036854775808,"screen_name":"mia"}', '-9223372036854775808', -(2n ** 63n)],
   [' {"id":1,"screen_name":"mia","__proto__":{"id":2}}\n', '1', 1n],
 ])('%s is a caller', (answer, subject, userId) => {
-  expect(callerIn(answer, provider, secret)).toEqual({ provider: advertised, subject, userId, screenName: 'mia' });
+  expect(readCaller(answer, provider, secret)).toEqual({ provider: advertised, subject, userId, screenName: 'mia' });
 });
 
 test.each([
@@ -46,7 +46,7 @@ test.each([
   `{"id":1,"screen_name":"${'m'.repeat(256)}"}`,
   `{"id":"${'1'.repeat(256)}","screen_name":"mia"}`,
 ])('%.60s is none', (answer) => {
-  expect(callerIn(answer, provider, secret)).toBeUndefined();
+  expect(readCaller(answer, provider, secret)).toBeUndefined();
 });
 
 test.each([

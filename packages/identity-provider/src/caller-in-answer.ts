@@ -11,7 +11,11 @@ const smallestUserId = -(2n ** 63n);
 const largestUserId = 2n ** 64n - 1n;
 
 /** The caller in a provider's 200 answer; undefined when it holds no id or no name, or one of more than 255 characters. */
-export function callerIn(answer: string, { advertised, profile }: Provider, userIdSecret: Secret): Caller | undefined {
+export function readCaller(
+  answer: string,
+  { advertised, profile }: Provider,
+  userIdSecret: Secret,
+): Caller | undefined {
   const fields = objectIn(answer);
   const subject = subjectIn(fields, profile);
   const screenName = fields[profile.screenName];
@@ -19,8 +23,8 @@ export function callerIn(answer: string, { advertised, profile }: Provider, user
   return { provider: advertised, subject, userId: userIdOf(subject, advertised, userIdSecret), screenName };
 }
 
-/** What an answer in which `callerIn` finds nobody has none of. */
-export function lackIn(answer: string, { profile }: Provider): 'JSON object' | 'id' | 'name' {
+/** What an answer in which `readCaller` finds nobody has none of. */
+export function missingIn(answer: string, { profile }: Provider): 'JSON object' | 'id' | 'name' {
   const fields = objectIn(answer);
   if (Object.keys(fields).length === 0) return 'JSON object';
   return subjectIn(fields, profile) === undefined ? 'id' : 'name';

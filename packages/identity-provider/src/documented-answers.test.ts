@@ -1,7 +1,7 @@
 import { Secret } from '@echodrop/service/secret';
 import { providerAnswers, type Software } from '@echodrop/testkit/provider-answers';
 import { expect, test } from 'vitest';
-import { callerIn } from './caller-in-answer.ts';
+import { readCaller } from './caller-in-answer.ts';
 import type { Provider } from './provider.ts';
 import { isProfileName, type ProfileName, profileNames, providerProfiles } from './provider-profiles.ts';
 
@@ -31,7 +31,7 @@ test.each<[Software, string, bigint, string]>([
   ['matrix', '@max:matrix.example', 2794403684492548784n, '@max:matrix.example'],
 ])("%s's documented answer names %s, user %i, %s", (software, subject, userId, screenName) => {
   const { accepted, profile, ...told } = providerAnswers[software];
-  expect(callerIn(accepted, providerOf(profileOf(software)), secret)).toEqual({
+  expect(readCaller(accepted, providerOf(profileOf(software)), secret)).toEqual({
     provider: advertised,
     subject,
     userId,
@@ -52,11 +52,11 @@ const mistaken = software.flatMap((each) =>
 );
 
 test.each(mistaken)("%s's answer read with the profile %s names nobody", (each, profile) => {
-  expect(callerIn(providerAnswers[each].accepted, providerOf(profile), secret)).toBeUndefined();
+  expect(readCaller(providerAnswers[each].accepted, providerOf(profile), secret)).toBeUndefined();
 });
 
 test.each(software)("%s's refusal names nobody, in any profile", (each) => {
   const { status, body } = providerAnswers[each].refused;
   expect([401, 403]).toContain(status);
-  for (const profile of profileNames) expect(callerIn(body, providerOf(profile), secret)).toBeUndefined();
+  for (const profile of profileNames) expect(readCaller(body, providerOf(profile), secret)).toBeUndefined();
 });

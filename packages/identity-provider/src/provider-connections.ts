@@ -7,7 +7,7 @@ const maxAnswerBytes = 64 * 1024;
 const maxHeaderBytes = 16 * 1024;
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
-export interface ProviderAnswer {
+export interface ProviderResponse {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   /** Empty where it is no UTF-8: read with what stands for broken bytes, two names could become one. */
@@ -30,8 +30,8 @@ export function wasSent(error: unknown): boolean {
 }
 
 /** The provider answered, but more than is read of an answer. */
-export class AnswerTooLarge extends Error {
-  override readonly name = 'AnswerTooLarge';
+export class ResponseTooLarge extends Error {
+  override readonly name = 'ResponseTooLarge';
 }
 
 /** The one place that speaks to the outside. */
@@ -59,16 +59,16 @@ export class ProviderConnections implements AsyncDisposable {
   /**
    * Asks the address that is really asked, as if it were the advertised one, and once, whatever happens (a nonce is good for one
    * question). No redirect is followed.
-   * @throws AnswerTooLarge, beyond 64 KiB of body or 16 KiB of headers; when there is no whole answer in time, an Error without
+   * @throws ResponseTooLarge, beyond 64 KiB of body or 16 KiB of headers; when there is no whole answer in time, an Error without
    * credentials in its message
    */
-  async ask(provider: Provider, authorization?: string): Promise<ProviderAnswer> {
+  async ask(provider: Provider, authorization?: string): Promise<ProviderResponse> {
     try {
       return await this.#exchange(provider, authorization);
     } catch (error) {
       const isTooLarge =
         error instanceof errors.ResponseExceededMaxSizeError || error instanceof errors.HeadersOverflowError;
-      throw isTooLarge ? new AnswerTooLarge('provider answered too much') : error;
+      throw isTooLarge ? new ResponseTooLarge('provider answered too much') : error;
     }
   }
 
@@ -76,7 +76,7 @@ export class ProviderConnections implements AsyncDisposable {
     await this.#agent.destroy();
   }
 
-  async #exchange(provider: Provider, authorization?: string): Promise<ProviderAnswer> {
+  async #exchange(provider: Provider, authorization?: string): Promise<ProviderResponse> {
     const { origin, path, headers: always } = this.#target(provider);
     const headers = authorization === undefined ? always : { ...always, authorization };
     const request = { origin, path, method: provider.profile.method, headers };

@@ -1,20 +1,20 @@
-import { type ListedObject, longestList, type ObjectStore } from './object-store.ts';
+import { type ListedObject, maxListLength, type ObjectStore } from './object-store.ts';
 
 /** Every object whose key begins with `prefix` and comes after `after`, in the order of their keys, however many there are. @throws StoreUnavailable */
-export async function* everyObject(
+export async function* listObjects(
   store: ObjectStore,
   prefix: string,
   after?: string | undefined,
 ): AsyncGenerator<ListedObject> {
   for (let last = after; ; ) {
-    const page = await store.list(prefix, { after: last, limit: longestList });
+    const page = await store.list(prefix, { after: last, limit: maxListLength });
     yield* page;
-    if (page.length < longestList) return;
+    if (page.length < maxListLength) return;
     last = page.at(-1)?.key;
   }
 }
 
 /** Removes every object whose key begins with `prefix`. @throws StoreUnavailable */
-export async function removeBelow(store: ObjectStore, prefix: string): Promise<void> {
-  for await (const { key } of everyObject(store, prefix)) await store.remove(key);
+export async function removeObjects(store: ObjectStore, prefix: string): Promise<void> {
+  for await (const { key } of listObjects(store, prefix)) await store.remove(key);
 }

@@ -6,39 +6,39 @@ export function newMediaKey(): string {
 }
 
 /** Where the bytes of an upload lie. */
-export function mediaObject(mediaKey: string): string {
-  return `${allMedia}${mediaKey}`;
+export function mediaObjectKey(mediaKey: string): string {
+  return `${mediaPrefix}${mediaKey}`;
 }
 
 /** Where the record of a media id lies; writing it is the commit point. */
-export function recordObject(mediaId: string): string {
+export function recordKey(mediaId: string): string {
   return `records/${mediaId}.json`;
 }
 
 /** Below which all records lie. */
-export const allRecords = 'records/';
+export const recordsPrefix = 'records/';
 
 /** Below which all renditions of media lie. */
-export function renditionsOf(mediaKey: string): string {
-  return `${allRenditions}${mediaKey}/`;
+export function renditionsPrefixOf(mediaKey: string): string {
+  return `${renditionsPrefix}${mediaKey}/`;
 }
 
 /** Below which the uploads of each owner are listed. */
-export const allOwners = 'by-user/';
+export const ownersPrefix = 'by-user/';
 
 /** Below which the uploads are listed, newest first: all, or those of one owner (its hash). */
-export function listingOf(owner?: string): string {
-  return owner === undefined ? 'by-time/' : `${allOwners}${owner}/`;
+export function listingPrefix(owner?: string): string {
+  return owner === undefined ? 'by-time/' : `${ownersPrefix}${owner}/`;
 }
 
 /** Below which all media lies. */
-export const allMedia = 'media/';
+export const mediaPrefix = 'media/';
 
 /** Below which all renditions lie. */
-export const allRenditions = 'renditions/';
+export const renditionsPrefix = 'renditions/';
 
 /** Where the last sweep has left its report. */
-export const sweepReportObject = 'reports/sweep.json';
+export const sweepReportKey = 'reports/sweep.json';
 
 /** Whether `text` has the shape of a media key. */
 export function isMediaKey(text: string): boolean {
@@ -46,21 +46,21 @@ export function isMediaKey(text: string): boolean {
 }
 
 /** Below which it lies who may not upload: users by the hash of provider and subject, applications by that of their name. */
-export function blocksOf(kind: 'users' | 'applications'): string {
+export function blocksPrefix(kind: 'users' | 'applications'): string {
   return `blocks/${kind}/`;
 }
 
 /** Where it lies that a user may not upload; `owner` is the hash of provider and subject. */
-export function userBlockObject(owner: string): string {
-  return `${blocksOf('users')}${owner}`;
+export function userBlockKey(owner: string): string {
+  return `${blocksPrefix('users')}${owner}`;
 }
 
 /** Where the rendition lies that a recipe makes of media; each version of a recipe has a place of its own. */
-export function renditionObject(
+export function renditionKey(
   mediaKey: string,
   { name, version, extension }: { name: string; version: number; extension: string },
 ): string {
-  return `${renditionsOf(mediaKey)}${name}-${version}.${extension}`;
+  return `${renditionsPrefixOf(mediaKey)}${name}-${version}.${extension}`;
 }
 
 const ownFolders = ['media', 'records', 'renditions', 'by-time', 'by-user', 'blocks', 'reports'];

@@ -1,4 +1,4 @@
-import { FaultySettings, readSettings } from '@echodrop/service/env';
+import { InvalidSettings, readSettings } from '@echodrop/service/env';
 import { expect, test } from 'vitest';
 import { FilesystemObjectStore } from './filesystem/filesystem-object-store.ts';
 import { objectStoreFromSettings, storeSettings } from './object-store-from-settings.ts';
@@ -15,7 +15,7 @@ function faultsOf(env: Record<string, string>): readonly string[] {
   try {
     readSettings(storeSettings, env);
   } catch (error) {
-    if (error instanceof FaultySettings) return error.faults;
+    if (error instanceof InvalidSettings) return error.faults;
     throw error;
   }
   return [];

@@ -4,8 +4,8 @@ import { buffer } from 'node:stream/consumers';
 import { crc32 as crc32Of } from 'node:zlib';
 import { waitUntil } from '@echodrop/testkit/wait-until';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { everyObject } from './every-object.ts';
-import { listingOf, mediaObject, newMediaKey, recordObject } from './object-keys.ts';
+import { listObjects } from './every-object.ts';
+import { listingPrefix, mediaObjectKey, newMediaKey, recordKey } from './object-keys.ts';
 import { type ObjectStore, StoreUnavailable, type UnfinishedWrite } from './object-store.ts';
 import { partBytes } from './part-memory.ts';
 
@@ -41,7 +41,7 @@ export function objectStoreContract(open: () => Promise<OpenedStores>): void {
     test.each([0, 1, chunkBytes, partBytes - 1, partBytes, partBytes + 1, 20 * 1024 * 1024])(
       'stores %i bytes as they are',
       async (size) => {
-        const key = mediaObject(newMediaKey());
+        const key = mediaObjectKey(newMediaKey());
         const bytes = randomBytes(size);
         const { crc32, ...put } = await store.put(key, inChunks(bytes, chunkBytes));
         expect(put).toEqual({ key, size, etag: expect.stringMatching(/^[\w-]+$/) });
@@ -55,7 +55,7 @@ export function objectStoreContract(open: () => Promise<OpenedStores>): void {
     );
 
     test('bytes that differ from the CRC-32 that a reader knows fail at their end', async () => {
-      const key = mediaObject(newMediaKey());
+      const key = mediaObjectKey(newMediaKey());
       const { crc32 } = await store.put(key, inChunks(randomBytes(partBytes + 1), chunkBytes));
       const read = async (known: string) =>
         buffer((await store.read(key, { crc32: known }))?.body ?? Readable.from([]));
@@ -64,21 +64,21 @@ export function objectStoreContract(open: () => Promise<OpenedStores>): void {
     });
 
     test('stores what comes in chunks of seven bytes', async () => {
-      const key = mediaObject(newMediaKey());
+      const key = mediaObjectKey(newMediaKey());
       const bytes = randomBytes(200_003);
       await store.put(key, inChunks(bytes, 7));
       expect((await bytesAt(key))?.equals(bytes)).toBe(true);
     });
 
     test('stores what comes in one chunk of several parts', async () => {
-      const key = mediaObject(newMediaKey());
+      const key = mediaObjectKey(newMediaKey());
       const bytes = randomBytes(2 * partBytes + 5);
       await store.put(key, Readable.from([bytes], { objectMode: false }));
       expect((await bytesAt(key))?.equals(bytes)).toBe(true);
     });
 
     test('takes the place of what was there, under another tag', async () => {
-      const key = mediaObject(newMediaKey());
+      const key = mediaObjectKey(newMediaKey());
       const first = await store.put(key, Readable.from([Buffer.from('first')]));
       const second = await store.put(key, Readable.from([Buffer.from('other')]));
       expect(second.etag).not.toBe(first.etag);
@@ -86,14 +86,14 @@ export function objectStoreContract(open: () => Promise<OpenedStores>): void {
     });
 
     test.each([1024, 12 * 1024 * 1024])('leaves nothing when the source fails after %i bytes', async (size) => {
-      const key = mediaObject(newMediaKey());
+      const key = mediaObjectKey(newMediaKey());
       const failure = new Error('the sender has gone');
       await expect(store.put(key, failingAfter(size, failure))).rejects.toBe(failure);
       expect(await store.stat(key)).toBeUndefined();
     });
 
     test('leaves nothing when the source is destroyed without a reason', async () => {
-      const key = mediaObject(newMediaKey());
+      const key = mediaObjectKey(newMediaKey());
       const source = new Readable({ read() {} });
       source.push(Buffer.alloc(100));
       const putting = store.put(key, source);
@@ -108,13 +108,13 @@ export function objectStoreContract(open: () => Promise<OpenedStores>): void {
       source.once('error', () => {});
       source.destroy(failure);
       await new Promise((resolve) => source.once('close', resolve));
-      await expect(store.put(mediaObject(newMediaKey()), source)).rejects.toBe(failure);
+      await expect(store.put(mediaObjectKey(newMediaKey()), source)).rejects.toBe(failure);
     });
 
     test.each([0, 1024, 12 * 1024 * 1024])(
       'leaves nothing when the signal aborts after %i bytes, and says its reason',
       async (size) => {
-        const key = mediaObject(newMediaKey());
+        const key = mediaObjectKey(newMediaKey());
         const abort = new AbortController();
         const reason = new Error('refused');
         const source = hangingAfter(size, () => abort.abort(reason));
@@ -125,7 +125,7 @@ export function objectStoreContract(open: () => Promise<OpenedStores>): void {
     );
 
     test('does not begin when the signal has aborted before', async () => {
-      const key = mediaObject(newMediaKey());
+      const key = mediaObjectKey(newMediaKey());
       const signal = AbortSignal.abort(new Error('too late'));
       const source = Readable.from([Buffer.from('never')]);
       await expect(store.put(key, source, { signal })).rejects.toThrow('too late');
@@ -136,7 +136,7 @@ export function objectStoreContract(open: () => Promise<OpenedStores>): void {
 
   describe('putIfAbsent', () => {
     test('writes the first and leaves it when a second comes', async () => {
-      const key = recordObject(newMediaKey());
+      const key = recordKey(newMediaKey());
       expect(await store.putIfAbsent(key, Buffer.from('one'))).toBe('created');
       expect(await store.putIfAbsent(key, Buffer.from('two'))).toMatch(/exists|differs/);
       expect(await store.putIfAbsent(key, Buffer.from('one'))).toBe('exists');
@@ -144,7 +144,7 @@ export function objectStoreContract(open: () => Promise<OpenedStores>): void {
     });
 
     test('lets exactly one of twenty at once write, and what is read is whole', async () => {
-      const key = recordObject(newMediaKey());
+      const key = recordKey(newMediaKey());
       const records = Array.from({ length: 20 }, (_, index) => Buffer.alloc(5000, `${index}.`));
       const stores = [opened.store, opened.other];
       const answers = await Promise.all(
@@ -156,7 +156,7 @@ export function objectStoreContract(open: () => Promise<OpenedStores>): void {
     });
 
     test('writes again where the object was removed', async () => {
-      const key = recordObject(newMediaKey());
+      const key = recordKey(newMediaKey());
       await store.putIfAbsent(key, Buffer.from('one'));
       await store.remove(key);
       expect(await store.putIfAbsent(key, Buffer.alloc(0))).toBe('created');
@@ -166,8 +166,8 @@ export function objectStoreContract(open: () => Promise<OpenedStores>): void {
 
   describe('read', () => {
     const bytes = randomBytes(300_000);
-    const key = mediaObject(newMediaKey());
-    const empty = mediaObject(newMediaKey());
+    const key = mediaObjectKey(newMediaKey());
+    const empty = mediaObjectKey(newMediaKey());
 
     beforeAll(async () => {
       await store.put(key, inChunks(bytes, chunkBytes));
@@ -191,7 +191,7 @@ export function objectStoreContract(open: () => Promise<OpenedStores>): void {
     });
 
     test('says nothing of objects that are not there', async () => {
-      const absent = mediaObject(newMediaKey());
+      const absent = mediaObjectKey(newMediaKey());
       expect(await store.read(absent)).toBeUndefined();
       expect(await store.read(absent, { range: { offset: 5, length: 5 } })).toBeUndefined();
       expect(await store.read(absent, { range: { offset: 5, length: 0 } })).toBeUndefined();
@@ -201,7 +201,7 @@ export function objectStoreContract(open: () => Promise<OpenedStores>): void {
     });
 
     test('ends with the reason of a signal that aborts', async () => {
-      const large = mediaObject(newMediaKey());
+      const large = mediaObjectKey(newMediaKey());
       await store.put(large, inChunks(randomBytes(partBytes), chunkBytes));
       const abort = new AbortController();
       const reading = (await store.read(large, { signal: abort.signal })) ?? expect.fail('nothing to read');
@@ -211,7 +211,7 @@ export function objectStoreContract(open: () => Promise<OpenedStores>): void {
     });
 
     test('may be given up in the middle, many times over', async () => {
-      const large = mediaObject(newMediaKey());
+      const large = mediaObjectKey(newMediaKey());
       await store.put(large, inChunks(randomBytes(partBytes), chunkBytes));
       for (let round = 0; round < 50; round += 1) {
         const reading = (await store.read(large)) ?? expect.fail('nothing to read');
@@ -223,7 +223,7 @@ export function objectStoreContract(open: () => Promise<OpenedStores>): void {
 
   describe('list', () => {
     const owner = newMediaKey();
-    const prefix = listingOf(owner);
+    const prefix = listingPrefix(owner);
     // In the order of their bytes: a hyphen comes before a slash, and a slash before digits.
     const names = ['0', '1', '10', 'a-b', 'a/b', 'a/c/d', 'a0', 'b'];
     const keys = names.map((name) => `${prefix}${name}`);
@@ -232,13 +232,13 @@ export function objectStoreContract(open: () => Promise<OpenedStores>): void {
 
     beforeAll(async () => {
       for (const key of keys.toReversed()) await store.putIfAbsent(key, Buffer.alloc(0));
-      await store.putIfAbsent(`${listingOf(newMediaKey())}0`, Buffer.alloc(0));
+      await store.putIfAbsent(`${listingPrefix(newMediaKey())}0`, Buffer.alloc(0));
     });
 
     test('gives all below a prefix in the order of their keys, and nothing else', async () => {
       expect(await listed({ limit: 1000 })).toEqual(keys);
       expect(await listed({ limit: 5000 })).toEqual(keys);
-      expect(await store.list(listingOf(newMediaKey()), { limit: 10 })).toEqual([]);
+      expect(await store.list(listingPrefix(newMediaKey()), { limit: 10 })).toEqual([]);
     });
 
     test.each([0, 1, 3, 8])('gives at most %i of them', async (limit) => {
@@ -254,7 +254,7 @@ export function objectStoreContract(open: () => Promise<OpenedStores>): void {
     });
 
     test('says of each what stat says, and when it was written', async () => {
-      const key = `${listingOf(newMediaKey())}one`;
+      const key = `${listingPrefix(newMediaKey())}one`;
       const { crc32: _, ...put } = await store.put(key, Readable.from([Buffer.from('bytes')]));
       const [found] = await store.list(key.slice(0, -3), { limit: 1 });
       expect(found).toEqual({ ...put, writtenAt: expect.any(Date) });
@@ -264,17 +264,17 @@ export function objectStoreContract(open: () => Promise<OpenedStores>): void {
     });
 
     test('goes through more than one call gives, past what is removed meanwhile', async () => {
-      const many = listingOf(newMediaKey());
+      const many = listingPrefix(newMediaKey());
       const keys = Array.from({ length: 1205 }, (_, n) => `${many}${String(n).padStart(4, '0')}`);
       for (let n = 0; n < keys.length; n += 50)
         await Promise.all(keys.slice(n, n + 50).map((key) => store.putIfAbsent(key, Buffer.alloc(0))));
       const found: string[] = [];
-      for await (const { key } of everyObject(store, many)) {
+      for await (const { key } of listObjects(store, many)) {
         found.push(key);
         if (found.length === 500) await Promise.all(keys.slice(1100, 1110).map((each) => store.remove(each)));
       }
       expect(found).toEqual([...keys.slice(0, 1100), ...keys.slice(1110)]);
-      expect(await Array.fromAsync(everyObject(store, many, keys[1200]), ({ key }) => key)).toEqual(keys.slice(1201));
+      expect(await Array.fromAsync(listObjects(store, many, keys[1200]), ({ key }) => key)).toEqual(keys.slice(1201));
     });
 
     test.each(['', 'by-user', '../', '/', 'by-user/../'])('refuses %j as a prefix', async (wrong) => {
@@ -283,7 +283,7 @@ export function objectStoreContract(open: () => Promise<OpenedStores>): void {
   });
 
   test('remove takes an object away, and takes it calmly that there is none', async () => {
-    const key = mediaObject(newMediaKey());
+    const key = mediaObjectKey(newMediaKey());
     await store.put(key, Readable.from([Buffer.from('bytes')]));
     await store.remove(key);
     await store.remove(key);
@@ -295,7 +295,7 @@ export function objectStoreContract(open: () => Promise<OpenedStores>): void {
 
     test('tells of a write that runs, by whichever process, and of none once it has ended', async () => {
       const before = new Set((await unfinished()).map(({ id }) => id));
-      const key = mediaObject(newMediaKey());
+      const key = mediaObjectKey(newMediaKey());
       const [begun, end] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
       const source = Readable.from(
         (async function* () {
@@ -320,7 +320,7 @@ export function objectStoreContract(open: () => Promise<OpenedStores>): void {
 
     test('a write that is taken back is told of no more, and makes no object', async () => {
       const before = new Set((await unfinished()).map(({ id }) => id));
-      const key = mediaObject(newMediaKey());
+      const key = mediaObjectKey(newMediaKey());
       const end = Promise.withResolvers<void>();
       const source = Readable.from(
         (async function* () {
@@ -340,7 +340,7 @@ export function objectStoreContract(open: () => Promise<OpenedStores>): void {
   });
 
   test('the clock is the one that writing goes by', async () => {
-    const prefix = listingOf(newMediaKey());
+    const prefix = listingPrefix(newMediaKey());
     const before = await store.clock();
     await store.putIfAbsent(`${prefix}0`, Buffer.alloc(0));
     const after = await store.clock();

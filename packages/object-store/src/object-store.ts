@@ -31,7 +31,7 @@ export interface UnfinishedWrite {
 }
 
 /** The most that one call lists (S3's own limit). */
-export const longestList = 1000;
+export const maxListLength = 1000;
 
 /** `length` bytes from `offset`; a range that reaches beyond the end is cut there. */
 export interface ByteRange {
@@ -103,7 +103,7 @@ export interface ObjectStore extends AsyncDisposable {
   stat(key: string): Promise<StoredObject | undefined>;
 
   /** Whether the store refuses bytes that changed on their way to it. Takes the right to write and remove media. */
-  comparesChecksums(): Promise<boolean>;
+  supportsChecksums(): Promise<boolean>;
 
   /** Whether there is such an object, for those who may not read it: on S3 this takes the right to list its key alone. */
   exists(key: string): Promise<boolean>;

@@ -10,15 +10,15 @@ import { FilesystemObjectStore } from './filesystem/filesystem-object-store.ts';
 import { failingAfter, objectStoreContract } from './object-store.contract.ts';
 import { CrowdedOut, type ObjectStore } from './object-store.ts';
 import { ObservedObjectStore } from './observed-object-store.ts';
-import { storeMetrics } from './store-metrics.ts';
+import { registerStoreMetrics } from './store-metrics.ts';
 
 async function open() {
   const folder = await mkdtempDisposable(join(tmpdir(), 'echodrop-observed-'));
   const metrics = new Metrics('test');
-  const opened = (store: ObjectStore) => new ObservedObjectStore(store, storeMetrics(new Metrics('test')));
+  const opened = (store: ObjectStore) => new ObservedObjectStore(store, registerStoreMetrics(new Metrics('test')));
   return {
     folder: folder.path,
-    store: new ObservedObjectStore(new FilesystemObjectStore(folder.path), storeMetrics(metrics)),
+    store: new ObservedObjectStore(new FilesystemObjectStore(folder.path), registerStoreMetrics(metrics)),
     other: opened(new FilesystemObjectStore(folder.path)),
     counts: () => counts(metrics),
     [Symbol.asyncDispose]: () => folder[Symbol.asyncDispose](),
@@ -81,7 +81,7 @@ test('a store that is not there is its own fault, and a lack of our memory is no
   await rm(opened.folder, { recursive: true });
   const nowhere = new FilesystemObjectStore('/dev/null/store');
   const metrics = new Metrics('test');
-  const store = new ObservedObjectStore(nowhere, storeMetrics(metrics));
+  const store = new ObservedObjectStore(nowhere, registerStoreMetrics(metrics));
   await expect(store.ready()).rejects.toThrow();
   const crowded = Readable.from([]).destroy(new CrowdedOut('others were faster'));
   await expect(opened.store.put('media/one', crowded)).rejects.toThrow(CrowdedOut);

@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 import { finished } from 'node:stream/promises';
-import { inSpan, type SpanFacts } from '@echodrop/service/tracing/trace';
+import { inSpan, type SpanAttributes } from '@echodrop/service/tracing/trace';
 import type {
   ListedObject,
   ObjectReading,
@@ -63,8 +63,8 @@ export class ObservedObjectStore implements ObjectStore {
     return this.#observe({ operation: 'stat', key }, () => this.#store.stat(key));
   }
 
-  comparesChecksums(): Promise<boolean> {
-    return this.#store.comparesChecksums();
+  supportsChecksums(): Promise<boolean> {
+    return this.#store.supportsChecksums();
   }
 
   exists(key: string): Promise<boolean> {
@@ -101,6 +101,6 @@ export class ObservedObjectStore implements ObjectStore {
 }
 
 // What lies below which key is told by its first word; of what is listed by user the second is a user's.
-function factsOf({ key }: StoreCall): SpanFacts {
+function factsOf({ key }: StoreCall): SpanAttributes {
   return key === undefined ? {} : { 'echodrop.object.kind': key.slice(0, key.indexOf('/')) };
 }

@@ -12,7 +12,7 @@ type Outcome = 'ok' | 'absent' | 'exists' | 'unavailable' | 'crowded_out' | 'bro
 const buckets = [0.001, 0.005, 0.025, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 300];
 
 /** Tells of every call how long it took, by operation and outcome. A `put` takes as long as its source. */
-export function storeMetrics(metrics: Metrics): Observe {
+export function registerStoreMetrics(metrics: Metrics): Observe {
   const calls = metrics.histogram(
     'echodrop_store_call_seconds',
     'Object store call duration by operation and outcome.',

@@ -1,4 +1,4 @@
-import { connectRedis, impatient } from '@echodrop/service/redis/redis';
+import { connectRedis, failFast } from '@echodrop/service/redis/redis';
 import type { RedisClient } from '@echodrop/service/redis/redis-client';
 import { JobSeals } from './job-seals.ts';
 import type { QueueOptions } from './queue-connection.ts';
@@ -12,7 +12,7 @@ export class ClientConnection implements AsyncDisposable {
 
   constructor({ url, log, ...sealing }: QueueOptions) {
     // Replies subscribe anew by themselves. ioredis 6 leaves a rejection unhandled, which ends the process, if the connection closes meanwhile.
-    this.redis = connectRedis(url, { ...impatient, autoResubscribe: false }, log);
+    this.redis = connectRedis(url, { ...failFast, autoResubscribe: false }, log);
     this.replies = new Replies(this.redis);
     this.seals = new JobSeals(sealing);
   }

@@ -3,7 +3,7 @@ import type { RotatedSecret } from '@echodrop/service/env';
 import type { Forgeries } from '@echodrop/service/forgeries';
 import type { Log } from '@echodrop/service/log';
 import { keepConnected } from '@echodrop/service/redis/keep-connected';
-import { connectRedis, patient } from '@echodrop/service/redis/redis';
+import { connectRedis, retryForever } from '@echodrop/service/redis/redis';
 import type { RedisClient } from '@echodrop/service/redis/redis-client';
 import type { Secret } from '@echodrop/service/secret';
 
@@ -44,7 +44,7 @@ export interface JobData<Q> {
  * where Redis is out of reach; disposing ends the copies too.
  */
 export function connectWorkerRedis({ url, log }: QueueOptions): RedisClient & AsyncDisposable {
-  const redis = connectRedis(url, patient, log);
+  const redis = connectRedis(url, retryForever, log);
   const copies = new DisposableStack();
   const duplicate: (...overrides: never[]) => RedisClient = redis.duplicate.bind(redis);
   const dispose = redis[Symbol.asyncDispose];

@@ -1,5 +1,5 @@
 import type { connectRedis } from '@echodrop/service/redis/redis';
-import { continued, inSpan } from '@echodrop/service/tracing/trace';
+import { continueTrace, inSpan } from '@echodrop/service/tracing/trace';
 import { DelayedError, type Job, UnrecoverableError, WaitingError } from 'bullmq';
 import { FrugalWorker } from './frugal-worker.ts';
 import { forged, type JobEnd, jobEnd, late, outlived } from './job-outcome.ts';
@@ -102,13 +102,13 @@ export class QueueWorker<Q, A> implements AsyncDisposable {
     );
     worker.on('completed', (job, answer) => {
       this.#reply(job, answer);
-      continued(job.data.traceparent, () => ended(jobEnd(name, job), job.data.question));
+      continueTrace(job.data.traceparent, () => ended(jobEnd(name, job), job.data.question));
     });
     worker.on('failed', (job, error) => {
       this.#reply(job, { failure: error.message });
       const end = jobEnd(name, job, error);
       const question = end.outcome === 'forged' ? undefined : job?.data.question;
-      continued(job?.data.traceparent, () => ended(end, question));
+      continueTrace(job?.data.traceparent, () => ended(end, question));
     });
   }
 
@@ -123,7 +123,7 @@ export class QueueWorker<Q, A> implements AsyncDisposable {
 
   #inTrace(job: ServedJob<Q, A>, token: string): Promise<SealedAnswer<A>> {
     const facts = { 'messaging.system': 'bullmq', 'messaging.destination.name': job.queueName } as const;
-    return continued(job.data.traceparent, () =>
+    return continueTrace(job.data.traceparent, () =>
       inSpan(`process ${job.queueName}`, 'consumer', facts, () => this.#process(job, token)),
     );
   }

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createLog } from '@echodrop/service/log';
-import { connectRedis, impatient } from '@echodrop/service/redis/redis';
+import { connectRedis, failFast } from '@echodrop/service/redis/redis';
 import { Secret } from '@echodrop/service/secret';
 import { startRedis } from '@echodrop/testkit/servers/start-redis';
 import { startClusterSet, startSentinelSet } from '@echodrop/testkit/servers/start-redis-set';
@@ -23,7 +23,7 @@ function start(url: string) {
     return question.toUpperCase();
   };
   const { served } = queue.worker({ concurrency: 2, answer });
-  const connection = parts.use(connectRedis(new Secret(url), impatient, createLog('contracts', 'silent')));
+  const connection = parts.use(connectRedis(new Secret(url), failFast, createLog('contracts', 'silent')));
   const answers = () => asker.ask('q', { deadlineMs: 3000 });
   return {
     name: queue.name,

@@ -5,9 +5,9 @@ import { afterAll, expect, test } from 'vitest';
 import {
   choice,
   commaSeparated,
-  FaultySettings,
   httpAddress,
   httpOrigin,
+  InvalidSettings,
   port,
   readSettings,
   requiredWhen,
@@ -32,7 +32,7 @@ function faultsOf(shape: Parameters<typeof readSettings>[0], env: NodeJS.Process
     readSettings(shape, env);
     return [];
   } catch (error) {
-    if (error instanceof FaultySettings) return error.faults;
+    if (error instanceof InvalidSettings) return error.faults;
     throw error;
   }
 }

@@ -6,8 +6,8 @@ import { Secret } from './secret.ts';
 export type Settings<S extends z.ZodRawShape> = z.output<z.ZodObject<S>>;
 
 /** Everything that is wrong with the settings, one sentence each; never a value, which may be a secret. */
-export class FaultySettings extends Error {
-  override readonly name = 'FaultySettings';
+export class InvalidSettings extends Error {
+  override readonly name = 'InvalidSettings';
   readonly faults: readonly string[];
 
   constructor(faults: readonly string[]) {
@@ -152,7 +152,7 @@ function conditional<T extends z.ZodType>(condition: Condition, setting: T) {
 
 /**
  * Reads the settings that `shape` names. An empty variable counts as absent.
- * @throws FaultySettings with all faults at once
+ * @throws InvalidSettings with all faults at once
  */
 export function readSettings<S extends z.ZodRawShape>(shape: S, env: NodeJS.ProcessEnv): Settings<S> {
   const faults: string[] = [];
@@ -168,7 +168,7 @@ export function readSettings<S extends z.ZodRawShape>(shape: S, env: NodeJS.Proc
   for (const issue of result.error?.issues ?? []) {
     if (!misread.has(String(issue.path[0]))) faults.push(`${issue.path.join('.')} ${issue.message}`);
   }
-  throw new FaultySettings(faults);
+  throw new InvalidSettings(faults);
 }
 
 function missingByCondition(shape: z.ZodRawShape, values: Record<string, string>, misread: Set<string>): string[] {

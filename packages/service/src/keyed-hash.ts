@@ -25,7 +25,7 @@ export class KeyedHash {
   }
 
   /** The same in hexadecimal digits. */
-  hexOf(text: string): string {
+  hexDigest(text: string): string {
     return hash('sha256', this.#outerOf(text));
   }
 

@@ -1,5 +1,5 @@
 import { pino } from 'pino';
-import { traceOfLine } from './tracing/trace.ts';
+import { traceLogFields } from './tracing/trace.ts';
 
 export type Log = pino.Logger;
 
@@ -31,7 +31,7 @@ export function createLog(service: string, level: string): Log {
   const options: pino.LoggerOptions = {
     level,
     base: { service },
-    mixin: traceOfLine,
+    mixin: traceLogFields,
     timestamp: pino.stdTimeFunctions.isoTime,
     formatters: {
       level: (label) => ({ level: label }),

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { Health } from './health.ts';
 import { listen } from './http-server.ts';
 import { Metrics } from './metrics/metrics.ts';
-import { opsServer } from './ops-server.ts';
+import { createOpsServer } from './ops-server.ts';
 
 let health: Health;
 let metrics: Metrics;
@@ -14,7 +14,7 @@ beforeEach(async () => {
   parts = new AsyncDisposableStack();
   health = new Health();
   metrics = new Metrics('gateway');
-  const server = opsServer(health, metrics);
+  const server = createOpsServer(health, metrics);
   const stopping = new AbortController().signal;
   parts.use(await listen(server, { host: '127.0.0.1', port: 0, stopping, graceSeconds: 0 }));
   address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;

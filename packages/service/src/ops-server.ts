@@ -3,7 +3,7 @@ import type { Health } from './health.ts';
 import type { Metrics } from './metrics/metrics.ts';
 
 /** The server behind OPS_PORT: `/livez` (the process runs), `/readyz` (it may be sent work), `/metrics` (Prometheus). */
-export function opsServer(health: Health, metrics: Metrics) {
+export function createOpsServer(health: Health, metrics: Metrics) {
   return createServer(async (request, response) => {
     switch (request.url) {
       case '/livez':

@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { ownScratch } from './own-scratch.ts';
+import { createScratchFolder } from './own-scratch.ts';
 
 let shared: string;
 beforeEach(async () => {
@@ -22,14 +22,14 @@ async function leftBy(name: string, secondsAgo: number): Promise<string> {
 test('what a dead worker left is removed at the start of another, and nothing else is', async () => {
   await leftBy('some-worker-dead', 61);
   const kept = [await leftBy('some-worker-alive', 20), await leftBy('video-of-somebody-else', 3600)];
-  await using scratch = await ownScratch(shared, 'some-worker');
+  await using scratch = await createScratchFolder(shared, 'some-worker');
   expect((await readdir(shared)).sort()).toEqual([basename(scratch.path), ...kept].sort());
 });
 
 test('a worker that lives long removes what others leave, and keeps its own', async () => {
   const beats = { everyMs: 20, deadAfterMs: 400 };
-  await using first = await ownScratch(shared, 'some-worker', beats);
-  await using second = await ownScratch(shared, 'some-worker', beats);
+  await using first = await createScratchFolder(shared, 'some-worker', beats);
+  await using second = await createScratchFolder(shared, 'some-worker', beats);
   await leftBy('some-worker-dying', 0);
   await expect
     .poll(() => readdir(shared).then((names) => names.sort()), { timeout: 5000 })
@@ -50,7 +50,7 @@ async function withClockOff<T>(ms: number, what: () => Promise<T>): Promise<T> {
 test('workers whose clocks are an hour apart leave each other alone, and remove what the dead left', async () => {
   const hour = 3_600_000;
   await leftBy('some-worker-dead', 61);
-  const own = () => ownScratch(shared, 'some-worker');
+  const own = () => createScratchFolder(shared, 'some-worker');
   await using behind = await withClockOff(-hour, own);
   await using ahead = await withClockOff(hour, own);
   await using right = await own();
@@ -58,13 +58,13 @@ test('workers whose clocks are an hour apart leave each other alone, and remove 
 });
 
 test('a folder that others removed while its process was suspended comes back', async () => {
-  await using scratch = await ownScratch(shared, 'some-worker', { everyMs: 20, deadAfterMs: 60_000 });
+  await using scratch = await createScratchFolder(shared, 'some-worker', { everyMs: 20, deadAfterMs: 60_000 });
   await rm(scratch.path, { recursive: true });
   await expect.poll(() => readdir(shared)).toEqual([basename(scratch.path)]);
 });
 
 test('disposing leaves nothing', async () => {
-  const scratch = await ownScratch(shared, 'some-worker');
+  const scratch = await createScratchFolder(shared, 'some-worker');
   await writeFile(join(scratch.path, 'media'), 'a photo');
   await scratch[Symbol.asyncDispose]();
   expect(await readdir(shared)).toEqual([]);

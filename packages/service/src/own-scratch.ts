@@ -18,7 +18,7 @@ const usual: Beats = { everyMs: 15_000, deadAfterMs: 60_000 };
  * that mount it, so no process id says who is alive: each touches its folder, and whoever finds one of its `service` that has not been touched
  * for a minute removes it, at its start and from then on. Only times that the file system itself has set are compared: clocks of machines differ.
  */
-export async function ownScratch(
+export async function createScratchFolder(
   scratchDir: string,
   service: string,
   { everyMs, deadAfterMs }: Beats = usual,

@@ -1,19 +1,19 @@
 import { flushCompileCache } from 'node:module';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
-import { FaultySettings } from './env.ts';
+import { InvalidSettings } from './env.ts';
 import { Health } from './health.ts';
 import { listen } from './http-server.ts';
 import { createLog, type Log } from './log.ts';
-import { registerBuildInfo } from './metrics/build-info.ts';
-import { watchEventLoop } from './metrics/event-loop-delay.ts';
+import { registerBuildMetrics } from './metrics/build-info.ts';
+import { registerEventLoopMetrics } from './metrics/event-loop-delay.ts';
 import { Metrics } from './metrics/metrics.ts';
-import { opsServer } from './ops-server.ts';
+import { createOpsServer } from './ops-server.ts';
 import type { ProcessSettings } from './process-settings.ts';
 import { startTracing } from './tracing/start-tracing.ts';
 
 /** The exit status of a process whose settings are faulty (EX_CONFIG of sysexits.h): starting it again cannot help. */
-export const faultySettingsStatus = 78;
+export const invalidSettingsStatus = 78;
 
 // V8 compiles each function at its first call, without optimizing it, instead of interpreting it. A service has thousands of warm functions
 // and few hot ones, so it takes ten thousand requests until V8 has optimized them (docs/decisions/028).
@@ -50,12 +50,17 @@ export async function runService<C extends ProcessSettings>(
   const metrics = new Metrics(name);
   const health = new Health();
   const parts = new AsyncDisposableStack();
-  registerBuildInfo(metrics, config.BUILD_REVISION);
-  parts.use(watchEventLoop(metrics));
+  registerBuildMetrics(metrics, config.BUILD_REVISION);
+  parts.use(registerEventLoopMetrics(metrics));
   try {
     parts.use(await startTracing(name, config, log));
     parts.use(
-      await listen(opsServer(health, metrics), { host: config.HOST, port: config.OPS_PORT, stopping, graceSeconds: 0 }),
+      await listen(createOpsServer(health, metrics), {
+        host: config.HOST,
+        port: config.OPS_PORT,
+        stopping,
+        graceSeconds: 0,
+      }),
     );
     // A start that takes long must not hold up a stop.
     await Promise.race([build({ config, log, metrics, health, parts, stopping }), aborted(stopping)]);
@@ -84,9 +89,9 @@ function configOrExit<C>(name: string, readConfig: (env: NodeJS.ProcessEnv) => C
   try {
     return readConfig(process.env);
   } catch (error) {
-    if (!(error instanceof FaultySettings)) throw error;
+    if (!(error instanceof InvalidSettings)) throw error;
     for (const fault of error.faults) process.stderr.write(`${name}: ${fault}\n`);
-    process.exit(faultySettingsStatus);
+    process.exit(invalidSettingsStatus);
   }
 }
 

@@ -56,5 +56,5 @@ test('only config.ts, what starts a process, and tests read the environment', as
 });
 
 function isOfTests(file: string): boolean {
-  return /\.(test|fixture)\.ts$|^(test|packages\/(testkit|bench))\//.test(file);
+  return /\.(test|fixture)\.ts$|^(test|packages\/(testkit|bench)|tools\/prose-lint)\//.test(file);
 }

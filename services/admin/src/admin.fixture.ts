@@ -5,7 +5,7 @@ import { FilesystemObjectStore } from '@echodrop/object-store/filesystem/filesys
 import { execa } from 'execa';
 import { runAdmin } from './run-admin.ts';
 
-interface Ran {
+interface Result {
   readonly exitCode: number | undefined;
   readonly stdout: string;
   readonly stderr: string;
@@ -13,13 +13,13 @@ interface Ran {
   readonly lines: readonly string[];
 }
 
-// What a system that runs here may have made is not this one's.
-const elsewhere = { DATA_DIR: '/nonexistent' };
+// Not the data of a system that runs on this machine.
+const isolated = { DATA_DIR: '/nonexistent' };
 
-/** Runs a command as an operator does, as a process of its own with nothing of this one's settings. */
-export async function admin(args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<Ran> {
+/** Runs a command in its own process, without this one's settings. */
+export async function runCommandProcess(args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<Result> {
   const { exitCode, stdout, stderr } = await execa(process.execPath, [join(import.meta.dirname, 'main.ts'), ...args], {
-    env: { ...elsewhere, ...env },
+    env: { ...isolated, ...env },
     extendEnv: false,
     reject: false,
     timeout: 15_000,
@@ -27,8 +27,8 @@ export async function admin(args: readonly string[], env: NodeJS.ProcessEnv = {}
   return { exitCode, stdout, stderr, lines: stdout.split('\n') };
 }
 
-/** Runs a command in this process, which starts at once. */
-export async function adminHere(args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<Ran> {
+/** Runs a command in this process, which is faster. */
+export async function runCommand(args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<Result> {
   const written = { stdout: '', stderr: '' };
   const to = (stream: 'stdout' | 'stderr') => ({
     write(text: string | Uint8Array) {
@@ -37,17 +37,17 @@ export async function adminHere(args: readonly string[], env: NodeJS.ProcessEnv 
     },
   });
   const output = { stdout: to('stdout'), stderr: to('stderr') };
-  const exitCode = await runAdmin(args, { ...elsewhere, ...env }, output);
-  // As execa tells it.
+  const exitCode = await runAdmin(args, { ...isolated, ...env }, output);
+  // Like execa.
   const stdout = written.stdout.replace(/\n$/, '');
   const stderr = written.stderr.replace(/\n$/, '');
   return { exitCode, stdout, stderr, lines: stdout.split('\n') };
 }
 
-/** An empty store as a system that runs here has it below its DATA_DIR, which is `folder`; both go with `parts`. */
-export async function newDataDir(parts: AsyncDisposableStack) {
-  const { path: folder } = parts.use(await mkdtempDisposable(join(tmpdir(), 'admin-test-')));
-  const store = parts.use(new FilesystemObjectStore(join(folder, 'store')));
+/** Makes a DATA_DIR with an empty store, as `npm start` has it; disposed with `resources`. */
+export async function newDataDir(resources: AsyncDisposableStack) {
+  const { path: folder } = resources.use(await mkdtempDisposable(join(tmpdir(), 'admin-test-')));
+  const store = resources.use(new FilesystemObjectStore(join(folder, 'store')));
   await store.ready();
   return { folder, store };
 }

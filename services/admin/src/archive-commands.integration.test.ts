@@ -2,32 +2,31 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { findRecord } from '@echodrop/archive/find-record';
-import { newest } from '@echodrop/archive/listing';
+import { listNewest } from '@echodrop/archive/listing';
 import { publishSample } from '@echodrop/archive/publish-sample.fixture';
 import type { FilesystemObjectStore } from '@echodrop/object-store/filesystem/filesystem-object-store';
-import { listingOf, mediaObject, recordObject } from '@echodrop/object-store/object-keys';
+import { listingPrefix, mediaObjectKey, recordKey } from '@echodrop/object-store/object-keys';
 import { decodeStoredRecord } from '@echodrop/record';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { adminHere, newDataDir } from './admin.fixture.ts';
+import { newDataDir, runCommand } from './admin.fixture.ts';
 
 const provider = 'https://id.example/verify';
 const ada = { provider, subject: '12345' };
 const bob = { provider, subject: '777' };
 const at = (second: number) => new Date(Date.UTC(2026, 10, 21, 12, 0, second));
 
-let parts: AsyncDisposableStack;
+let resources: AsyncDisposableStack;
 let folder: string;
 let store: FilesystemObjectStore;
 
 beforeEach(async () => {
-  parts = new AsyncDisposableStack();
-  ({ folder, store } = await newDataDir(parts));
+  resources = new AsyncDisposableStack();
+  ({ folder, store } = await newDataDir(resources));
 });
-afterEach(() => parts.disposeAsync());
+afterEach(() => resources.disposeAsync());
 
-// Beside a system that `npm start` runs, the store is found below DATA_DIR.
 function run(...args: string[]) {
-  return adminHere(args, { DATA_DIR: folder });
+  return runCommand(args, { DATA_DIR: folder });
 }
 
 function auditOf({ stderr }: { stderr: string }) {
@@ -45,7 +44,7 @@ async function publishThree() {
   return [first, second, await publishSample(store, { timestamp: at(3) })] as const;
 }
 
-test('list shows the newest first, of all or of one user, and how to go on', async () => {
+test('list prints the newest uploads of all or of one user first, and a cursor', async () => {
   const [first, second, third] = await publishThree();
   const all = await run('list');
   expect(all.exitCode).toBe(0);
@@ -57,7 +56,7 @@ test('list shows the newest first, of all or of one user, and how to go on', asy
   expect((await run('list', provider, '12345', '--after', cursor)).stdout).toContain(first.id);
 });
 
-test('a caption cannot make a terminal obey, nor pass for another line', async () => {
+test('list escapes control sequences and line breaks in captions', async () => {
   await publishSample(store, { text: 'a\n2026  \u001b]0;x\u0007\u009b31m\u202e\u2028'.padEnd(2000, 'b') });
   const { lines } = await run('list');
   expect(lines).toHaveLength(2);
@@ -66,47 +65,47 @@ test('a caption cannot make a terminal obey, nor pass for another line', async (
 
 test.each([
   [['list', provider], 'Name provider and subject'],
-  [['list', '--count', '0'], 'number from 1 to 500'],
-  [['list', '--count', 'x'], 'number from 1 to 500'],
+  [['list', '--count', '0'], 'Must be 1 to 500'],
+  [['list', '--count', 'x'], 'Must be 1 to 500'],
   [['remove'], "missing required argument 'id'"],
   [['block-user', provider], "missing required argument 'subject'"],
-])('%j is told as faulty', async (args, said) => {
+])('%j exits with status 2', async (args, expected) => {
   const { exitCode, stderr } = await run(...args);
   expect(exitCode).toBe(2);
-  expect(stderr).toContain(said);
+  expect(stderr).toContain(expected);
 });
 
-test('a cursor that is none is told', async () => {
+test('list rejects an invalid cursor', async () => {
   const { exitCode, stderr } = await run('list', '--after', 'x');
   expect([exitCode, stderr]).toEqual([1, 'not a cursor']);
 });
 
-test('without a store that is named or found, the settings are told as faulty', async () => {
-  const { exitCode, stderr } = await adminHere(['list'], { DATA_DIR: join(folder, 'elsewhere') });
+test('without a configured or local store, reports the missing settings', async () => {
+  const { exitCode, stderr } = await runCommand(['list'], { DATA_DIR: join(folder, 'elsewhere') });
   expect(exitCode).toBe(2);
   expect(stderr).toContain('S3_ENDPOINT');
 });
 
-test('remove takes uploads down, with an audit line for each, and tells which are not there', async () => {
+test('remove removes uploads, logs each for audit, and reports unknown ids', async () => {
   const [first, second, third] = await publishThree();
   const ran = await run('remove', first.id, 'ZZZZZZZZZZ', '../x', `https://media.example/${third.id}/large.jpg`);
   expect(ran.exitCode).toBe(1);
   expect(ran.lines).toEqual([
     `${first.id}: removed`,
-    'ZZZZZZZZZZ: there is no such upload',
-    '../x: there is no such upload',
+    'ZZZZZZZZZZ: no such upload',
+    '../x: no such upload',
     `${third.id}: removed`,
   ]);
   expect(auditOf(ran)).toMatchObject(
     [first, third].map(({ id, mediaKey }) => ({ audit: true, act: 'remove', mediaId: id, mediaKey, ...ada })),
   );
   expect(await findRecord(store, first.id)).toHaveProperty('removed.by', 'operator');
-  expect(await store.stat(mediaObject(first.mediaKey))).toBeUndefined();
-  expect((await newest(store, { limit: 9 })).records).toEqual([second]);
-  expect((await run('remove', first.id)).stdout).toMatch(/was removed by an operator on 20/);
+  expect(await store.stat(mediaObjectKey(first.mediaKey))).toBeUndefined();
+  expect((await listNewest(store, { limit: 9 })).records).toEqual([second]);
+  expect((await run('remove', first.id)).stdout).toMatch(/already removed by an operator on 20/);
 });
 
-test('an upload is removed by any of its addresses', async () => {
+test('remove accepts any address of an upload', async () => {
   for (const path of ['', '.jpg', '/large.jpg', '/player']) {
     const { id } = await publishSample(store);
     expect((await run('remove', `https://media.example/${id}${path}`)).stdout).toBe(`${id}: removed`);
@@ -115,57 +114,57 @@ test('an upload is removed by any of its addresses', async () => {
   expect((await run('remove', `https://media.example/show/full/${id}.jpg`)).stdout).toBe(`${id}: removed`);
 });
 
-test('purge counts, and with --yes removes everything of one user, also what no listing has', async () => {
+test('purge counts, and with --yes removes all uploads of a user, listed or not', async () => {
   const [first, second, third] = await publishThree();
-  for (const { key } of await store.list(listingOf(), { limit: 9 })) await store.remove(key);
-  expect((await run('purge', provider, '12345')).stdout).toMatch(/^2 uploads would be removed; --yes removes them\./);
+  for (const { key } of await store.list(listingPrefix(), { limit: 9 })) await store.remove(key);
+  expect((await run('purge', provider, '12345')).stdout).toMatch(/^Dry run: would remove 2 uploads\. Add --yes/);
   expect(await findRecord(store, first.id)).toEqual(first);
   const ran = await run('purge', provider, '12345', '--yes');
   expect(ran.exitCode).toBe(0);
   expect(auditOf(ran)).toHaveLength(2);
   for (const { id, mediaKey } of [first, third]) {
     expect(await findRecord(store, id)).toHaveProperty('removed');
-    expect(await store.stat(mediaObject(mediaKey))).toBeUndefined();
+    expect(await store.stat(mediaObjectKey(mediaKey))).toBeUndefined();
   }
   expect(await findRecord(store, second.id)).toEqual(second);
-  expect((await run('purge', provider, '12345', '--yes')).stdout).toContain('0 uploads were removed');
+  expect((await run('purge', provider, '12345', '--yes')).stdout).toContain('Removed 0 uploads');
 });
 
-test('a record that cannot be read is told, for it may be theirs', async () => {
+test('purge, export and rebuild-listings report unreadable records', async () => {
   const { id } = await publishSample(store);
-  await store.put(recordObject(id), Readable.from([Buffer.from('{}')]));
+  await store.put(recordKey(id), Readable.from([Buffer.from('{}')]));
   for (const args of [
     ['purge', provider, '12345', '--yes'],
     ['export', provider, '12345', join(folder, 'export')],
     ['rebuild-listings'],
   ]) {
     const { exitCode, stdout } = await run(...args);
-    expect([exitCode, stdout.split('\n')[0]]).toEqual([1, `${id}: the record cannot be read`]);
+    expect([exitCode, stdout.split('\n')[0]]).toEqual([1, `${id}: record unreadable`]);
   }
 });
 
-test('export writes files and records of one user, into a folder that is empty', async () => {
+test('export writes the files and records of a user into an empty folder', async () => {
   const mine = await publishSample(store, { type: 'png' }, Buffer.from('my picture'));
   await publishSample(store, bob);
   const into = join(folder, 'export');
   const ran = await run('export', provider, '12345', into);
-  expect([ran.exitCode, ran.stdout]).toEqual([0, '1 uploads were written.']);
+  expect([ran.exitCode, ran.stdout]).toEqual([0, 'Exported 1 uploads.']);
   expect(auditOf(ran)).toMatchObject([{ act: 'export', ...ada }]);
   expect((await readdir(into)).sort()).toEqual([`${mine.id}.json`, `${mine.id}.png`]);
   expect(await readFile(join(into, `${mine.id}.png`), 'utf8')).toBe('my picture');
   expect(decodeStoredRecord(await readFile(join(into, `${mine.id}.json`)))).toEqual(mine);
-  expect((await run('export', provider, '12345', into)).stderr).toBe(`The folder ${into} is not empty.`);
+  expect((await run('export', provider, '12345', into)).stderr).toBe(`Folder ${into} is not empty.`);
 });
 
-test('export tells what media is missing', async () => {
+test('export reports missing media', async () => {
   const { id, mediaKey } = await publishSample(store);
-  await store.remove(mediaObject(mediaKey));
+  await store.remove(mediaObjectKey(mediaKey));
   const { exitCode, lines } = await run('export', provider, '12345', join(folder, 'export'));
-  expect([exitCode, lines[0]]).toEqual([1, `${id}: its media is not in the store`]);
+  expect([exitCode, lines[0]]).toEqual([1, `${id}: media missing from the store`]);
 });
 
-test('users and applications are blocked, shown, and let in again', async () => {
-  expect((await run('blocks')).stdout).toBe('Nobody is blocked.');
+test('blocks and unblocks users and applications, and lists blocks', async () => {
+  expect((await run('blocks')).stdout).toBe('No blocks.');
   const ran = await run('block-user', provider, '12345');
   expect([ran.exitCode, auditOf(ran)]).toMatchObject([0, [{ act: 'block', ...ada }]]);
   await run('block-application', 'Birdsong');
@@ -175,16 +174,15 @@ test('users and applications are blocked, shown, and let in again', async () => 
   ]);
   await run('unblock-user', provider, '12345');
   await run('unblock-application', 'Birdsong');
-  expect((await run('blocks')).stdout).toBe('Nobody is blocked.');
+  expect((await run('blocks')).stdout).toBe('No blocks.');
 });
 
-test('rebuild-listings lists every upload that is not removed, and nothing twice', async () => {
+test('rebuild-listings lists each published upload once', async () => {
   const [first, second, third] = await publishThree();
   await run('remove', second.id);
-  for (const prefix of [listingOf(), 'by-user/'])
+  for (const prefix of [listingPrefix(), 'by-user/'])
     for (const { key } of await store.list(prefix, { limit: 9 })) await store.remove(key);
-  expect((await newest(store, { limit: 9 })).records).toEqual([]);
-  for (let times = 0; times < 2; times += 1)
-    expect((await run('rebuild-listings')).stdout).toBe('2 uploads are listed.');
-  expect((await newest(store, { limit: 9 })).records).toEqual([third, first]);
+  expect((await listNewest(store, { limit: 9 })).records).toEqual([]);
+  for (let times = 0; times < 2; times += 1) expect((await run('rebuild-listings')).stdout).toBe('Listed 2 uploads.');
+  expect((await listNewest(store, { limit: 9 })).records).toEqual([third, first]);
 });

@@ -1,5 +1,5 @@
-/** What an operator did to somebody's uploads. */
-export interface Act {
+/** An operator's action on the uploads of a user or application. */
+export interface AuditedAction {
   readonly act: 'remove' | 'block' | 'unblock' | 'export';
   readonly mediaId?: string;
   readonly mediaKey?: string;
@@ -8,10 +8,10 @@ export interface Act {
   readonly application?: string;
 }
 
-/** Leaves a line about an act, before it is done. */
-export type Audit = (act: Act) => void;
+/** Logs an action before it happens. */
+export type Audit = (action: AuditedAction) => void;
 
-/** The line: one JSON object, like the lines of a service's log. */
-export function auditLine(act: Act): string {
-  return JSON.stringify({ level: 'info', time: new Date().toISOString(), service: 'admin', audit: true, ...act });
+/** The audit line: a JSON object like the lines of a service's log. */
+export function auditLine(action: AuditedAction): string {
+  return JSON.stringify({ level: 'info', time: new Date().toISOString(), service: 'admin', audit: true, ...action });
 }

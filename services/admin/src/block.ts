@@ -1,53 +1,47 @@
-import { allBlocks, type Block, type Blockable, block, blockObject, unblock } from '@echodrop/archive/blocks';
-import { newest } from '@echodrop/archive/listing';
+import { type Blockable, block, blockKey, readBlocks, unblock } from '@echodrop/archive/blocks';
+import { listNewest } from '@echodrop/archive/listing';
 import { ownerHash } from '@echodrop/archive/owner';
 import type { ObjectStore } from '@echodrop/object-store/object-store';
 import type { Audit } from './audit.ts';
-import { onOneLine } from './on-one-line.ts';
+import { quoteForTerminal } from './quote-for-terminal.ts';
 
-const lookedAt = 200;
+const recentUploads = 200;
 
-/** Blocks somebody from uploading. @returns one line for people @throws StoreUnavailable */
-export async function blockUploads(store: ObjectStore, who: Blockable, audit: Audit): Promise<string> {
-  audit({ act: 'block', ...actedOn(who) });
-  await block(store, who, new Date());
-  const hint = (await isKnown(store, who))
-    ? ''
-    : ' They have uploaded nothing so far: are they spelled as list shows it?';
-  return `From ten seconds on, uploads of ${named(who)} are refused.${hint} What was uploaded stays.`;
+/** Blocks uploads of a user or application. @returns a line to print @throws StoreUnavailable */
+export async function blockUploads(store: ObjectStore, target: Blockable, audit: Audit): Promise<string> {
+  audit({ act: 'block', ...auditedTarget(target) });
+  await block(store, target, new Date());
+  const hint = (await hasUploaded(store, target)) ? '' : ' No uploads found; check the spelling against list.';
+  return `Blocked ${describe(target)}, effective within 10 seconds.${hint} Existing uploads stay.`;
 }
 
-/** Lets somebody upload again. @returns one line for people @throws StoreUnavailable */
-export async function unblockUploads(store: ObjectStore, who: Blockable, audit: Audit): Promise<string> {
-  if (!(await store.stat(blockObject(who)))) return `${named(who)} is not blocked.`;
-  audit({ act: 'unblock', ...actedOn(who) });
-  await unblock(store, who);
-  return `From ten seconds on, uploads of ${named(who)} are taken again.`;
+/** Lifts a block. @returns a line to print @throws StoreUnavailable */
+export async function unblockUploads(store: ObjectStore, target: Blockable, audit: Audit): Promise<string> {
+  if (!(await store.stat(blockKey(target)))) return `Not blocked: ${describe(target)}.`;
+  audit({ act: 'unblock', ...auditedTarget(target) });
+  await unblock(store, target);
+  return `Unblocked ${describe(target)}, effective within 10 seconds.`;
 }
 
-/** Who is blocked, a line each. @throws StoreUnavailable */
+/** Describes each block in a line. @throws StoreUnavailable */
 export async function listBlocks(store: ObjectStore): Promise<string[]> {
-  const blocks = await allBlocks(store);
-  return blocks.length === 0 ? ['Nobody is blocked.'] : blocks.map(blockLine);
+  const blocks = await readBlocks(store);
+  return blocks.length === 0 ? ['No blocks.'] : blocks.map((each) => `${each.since.toISOString()}  ${describe(each)}`);
 }
 
-// An application's uploads are in no list of their own.
-async function isKnown(store: ObjectStore, who: Blockable): Promise<boolean> {
-  const owner = who.kind === 'user' ? ownerHash(who) : undefined;
-  const { records } = await newest(store, { owner, limit: lookedAt });
-  return records.some((record) => who.kind === 'user' || record.application === who.name);
+// There is no list of an application's uploads.
+async function hasUploaded(store: ObjectStore, target: Blockable): Promise<boolean> {
+  const owner = target.kind === 'user' ? ownerHash(target) : undefined;
+  const { records } = await listNewest(store, { owner, limit: recentUploads });
+  return records.some((record) => target.kind === 'user' || record.application === target.name);
 }
 
-function blockLine(said: Block): string {
-  return `${said.since.toISOString()}  ${named(said)}`;
+function describe(target: Blockable): string {
+  return target.kind === 'user'
+    ? `user ${quoteForTerminal(target.subject)} of ${quoteForTerminal(target.provider)}`
+    : `application ${quoteForTerminal(target.name)}`;
 }
 
-function named(who: Blockable): string {
-  return who.kind === 'user'
-    ? `user ${onOneLine(who.subject)} of ${onOneLine(who.provider)}`
-    : `application ${onOneLine(who.name)}`;
-}
-
-function actedOn(who: Blockable) {
-  return who.kind === 'user' ? { provider: who.provider, subject: who.subject } : { application: who.name };
+function auditedTarget(target: Blockable) {
+  return target.kind === 'user' ? { provider: target.provider, subject: target.subject } : { application: target.name };
 }

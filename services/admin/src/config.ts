@@ -1,16 +1,8 @@
 import { identityProviders } from '@echodrop/identity-provider/provider-setting';
 import { storeSettings } from '@echodrop/object-store/object-store-from-settings';
-import {
-  FaultySettings,
-  httpAddress,
-  readSettings,
-  rotatedSecret,
-  type Settings,
-  secret,
-  wholeNumber,
-} from '@echodrop/service/env';
-import { besideLocalSystem } from './beside-local-system.ts';
-import type { TestUser } from './provider-doctor/test-user.ts';
+import type { TestUser } from '@echodrop/provider-doctor/test-user';
+import { httpAddress, readSettings, rotatedSecret, secret, wholeNumber } from '@echodrop/service/env';
+import { withLocalDefaults } from './local-defaults.ts';
 
 const forgetSettings = {
   VERIFIER_URL: httpAddress(),
@@ -18,25 +10,9 @@ const forgetSettings = {
 };
 
 const sweepSettings = {
-  /** The gateway's; where it is not told, the most that it may be. */
+  /** The gateway's. The default is the gateway's maximum. */
   MAX_UPLOAD_SECONDS: wholeNumber({ default: 12 * 3600, min: 1, max: 12 * 3600 }),
 };
-
-const providerTestSettings = {
-  /** The auth-verifier's. */
-  IDENTITY_PROVIDERS: identityProviders(''),
-  PROVIDER_TIMEOUT_MS: wholeNumber({ default: 5000, min: 1, max: 60_000 }),
-  /** Tells which user id records show for a subject that is no number. */
-  USER_ID_SECRET: secret({ minLength: 16 }).optional(),
-  /** A user of the provider: the first four where its profile signs requests, the last where it takes a token. */
-  PROVIDER_TEST_CONSUMER_KEY: secret().optional(),
-  PROVIDER_TEST_CONSUMER_SECRET: secret().optional(),
-  PROVIDER_TEST_TOKEN: secret().optional(),
-  PROVIDER_TEST_TOKEN_SECRET: secret().optional(),
-  PROVIDER_TEST_BEARER: secret().optional(),
-};
-
-type ProviderTestSettings = Settings<typeof providerTestSettings>;
 
 const signingNames = [
   'PROVIDER_TEST_CONSUMER_KEY',
@@ -45,48 +21,51 @@ const signingNames = [
   'PROVIDER_TEST_TOKEN_SECRET',
 ] as const;
 
-/** What `forget` goes by. @throws FaultySettings */
-export function readForgetConfig(env: NodeJS.ProcessEnv) {
-  return readSettings(forgetSettings, besideLocalSystem(env));
-}
-
-/** Where what is published lies. @throws FaultySettings */
-export function readStoreConfig(env: NodeJS.ProcessEnv) {
-  return readSettings(storeSettings, besideLocalSystem(env));
-}
-
-/** How long an upload may take, in seconds. @throws FaultySettings */
-export function readSweepConfig(env: NodeJS.ProcessEnv) {
-  return readSettings(sweepSettings, besideLocalSystem(env));
-}
-
-/** What `provider-test` goes by. @throws FaultySettings */
-export function readProviderTestConfig(env: NodeJS.ProcessEnv) {
-  const halves = missingOfFour(env);
-  const settings = readWithFaults(halves, env);
-  if (halves.length > 0) throw new FaultySettings(halves);
-  return { ...settings, user: testUser(settings) };
-}
-
-function readWithFaults(others: readonly string[], env: NodeJS.ProcessEnv): ProviderTestSettings {
-  try {
-    return readSettings(providerTestSettings, besideLocalSystem(env));
-  } catch (error) {
-    throw error instanceof FaultySettings ? new FaultySettings([...error.faults, ...others]) : error;
-  }
-}
-
-function missingOfFour(env: NodeJS.ProcessEnv): string[] {
-  const missing = signingNames.filter((name) => !env[name] && !env[`${name}_FILE`]);
-  if (missing.length === signingNames.length) return [];
-  return missing.map((name) => `${name} is required where others of the four are given`);
-}
-
-function testUser(settings: ProviderTestSettings): TestUser {
-  const [consumerKey, consumerSecret, token, tokenSecret] = signingNames.map((name) => settings[name]);
-  const signing = consumerKey && consumerSecret && token && tokenSecret;
+function providerTestSettings(hasSigning: boolean) {
+  const signing = hasSigning ? secret() : secret().optional();
   return {
-    ...(signing && { signing: { consumerKey, consumerSecret, token, tokenSecret } }),
+    /** The auth-verifier's. */
+    IDENTITY_PROVIDERS: identityProviders(''),
+    PROVIDER_TIMEOUT_MS: wholeNumber({ default: 5000, min: 1, max: 60_000 }),
+    /** Derives user.id from subjects that are not integers. */
+    USER_ID_SECRET: secret({ minLength: 16 }).optional(),
+    /** A user of a provider whose profile takes a bearer token. */
+    PROVIDER_TEST_BEARER: secret().optional(),
+    /** A user of a provider whose profile signs requests: all four or none. */
+    PROVIDER_TEST_CONSUMER_KEY: signing,
+    PROVIDER_TEST_CONSUMER_SECRET: signing,
+    PROVIDER_TEST_TOKEN: signing,
+    PROVIDER_TEST_TOKEN_SECRET: signing,
+  };
+}
+
+/** @throws InvalidSettings */
+export function readForgetConfig(env: NodeJS.ProcessEnv) {
+  return readSettings(forgetSettings, withLocalDefaults(env));
+}
+
+/** @throws InvalidSettings */
+export function readStoreConfig(env: NodeJS.ProcessEnv) {
+  return readSettings(storeSettings, withLocalDefaults(env));
+}
+
+/** @throws InvalidSettings */
+export function readSweepConfig(env: NodeJS.ProcessEnv) {
+  return readSettings(sweepSettings, withLocalDefaults(env));
+}
+
+/** @throws InvalidSettings */
+export function readProviderTestConfig(env: NodeJS.ProcessEnv) {
+  const all = withLocalDefaults(env);
+  const hasSigning = signingNames.some((name) => all[name] || all[`${name}_FILE`]);
+  const settings = readSettings(providerTestSettings(hasSigning), all);
+  const [consumerKey, consumerSecret, token, tokenSecret] = signingNames.map((name) => settings[name]);
+  const user: TestUser = {
+    ...(consumerKey &&
+      consumerSecret &&
+      token &&
+      tokenSecret && { signing: { consumerKey, consumerSecret, token, tokenSecret } }),
     ...(settings.PROVIDER_TEST_BEARER && { bearer: settings.PROVIDER_TEST_BEARER }),
   };
+  return { ...settings, user };
 }

@@ -1,7 +1,7 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { madeSecretFile } from '@echodrop/client/local-system';
+import { generatedSecretFile } from '@echodrop/client/local-system';
 import { VerificationClient } from '@echodrop/contracts/verification-client';
 import { type StandInProvider, says, startStandIn } from '@echodrop/identity-provider/stand-in-provider.fixture';
 import { Secret } from '@echodrop/service/secret';
@@ -11,26 +11,26 @@ import { type RunningRedis, startRedis } from '@echodrop/testkit/servers/start-r
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { localEnvironments } from '../../../deploy/local/local-environment.ts';
 import { makeOwnSecrets } from '../../../deploy/local/own-secrets.ts';
-import { admin, adminHere } from './admin.fixture.ts';
+import { runCommand, runCommandProcess } from './admin.fixture.ts';
 
 const subject = '1059182745930317825';
 
-let parts: AsyncDisposableStack;
+let resources: AsyncDisposableStack;
 let redis: RunningRedis;
 let standIn: StandInProvider;
 let provider: string;
 let client: VerificationClient;
-/** What a person has in the environment who runs `npm start` with it. */
+/** The environment of `npm start`. */
 let env: Record<string, string>;
 
 // The auth-verifier as `npm start` runs it.
 beforeAll(async () => {
-  parts = new AsyncDisposableStack();
-  redis = parts.use(await startRedis());
-  standIn = parts.use(await startStandIn());
+  resources = new AsyncDisposableStack();
+  redis = resources.use(await startRedis());
+  standIn = resources.use(await startStandIn());
   provider = standIn.provider.advertised;
   const dataDir = await mkdtemp(join(tmpdir(), 'echodrop-admin-'));
-  parts.defer(() => rm(dataDir, { recursive: true, force: true }));
+  resources.defer(() => rm(dataDir, { recursive: true, force: true }));
   const ports = await freePorts(['verifier', 'ops']);
   env = {
     DATA_DIR: dataDir,
@@ -42,21 +42,21 @@ beforeAll(async () => {
   const environments = localEnvironments(env, dataDir);
   await makeOwnSecrets(dataDir, environments.values());
   const main = join(import.meta.dirname, '../../auth-verifier/src/main.ts');
-  parts.use(
+  resources.use(
     await ServerProcess.start({
       command: [process.execPath, main],
       env: environments.get('auth-verifier') ?? {},
       answers: async () => (await fetch(`http://127.0.0.1:${ports.ops}/readyz`)).ok,
     }),
   );
-  const secret = new Secret(await readFile(madeSecretFile(dataDir, 'VERIFIER_SECRET'), 'utf8'));
+  const secret = new Secret(await readFile(generatedSecretFile(dataDir, 'VERIFIER_SECRET'), 'utf8'));
   const address = `http://127.0.0.1:${ports.verifier}`;
-  client = parts.use(new VerificationClient({ address, secret: [secret], deadlineMs: 5000 }));
+  client = resources.use(new VerificationClient({ address, secret: [secret], deadlineMs: 5000 }));
 });
-afterAll(() => parts.disposeAsync());
+afterAll(() => resources.disposeAsync());
 
-/** How many questions the provider gets when a user, mia unless said, is verified now. */
-async function questionsFor(token: string, id = subject): Promise<number> {
+/** Verifies a user and counts the requests to the provider. */
+async function countRequests(token: string, id = subject): Promise<number> {
   standIn.behaviour = says(200, `{"id":${id},"screen_name":"mia"}`);
   const before = standIn.questions.length;
   const credentials = { version: 2, provider, authorization: `OAuth oauth_token="${token}"` } as const;
@@ -65,54 +65,54 @@ async function questionsFor(token: string, id = subject): Promise<number> {
   return standIn.questions.length - before;
 }
 
-test('beside a running system a user is forgotten at once, with no further settings', async () => {
-  expect([await questionsFor('a'), await questionsFor('a')]).toEqual([1, 0]);
-  expect(await admin(['forget', provider, subject], env)).toMatchObject({
+test('drops cached verdicts of a running local system without further settings', async () => {
+  expect([await countRequests('a'), await countRequests('a')]).toEqual([1, 0]);
+  expect(await runCommandProcess(['forget', provider, subject], env)).toMatchObject({
     exitCode: 0,
-    stdout: expect.stringContaining(`of the user "${subject}" of ${provider} is void`),
+    stdout: expect.stringContaining(`Dropped cached verdicts for user "${subject}" of ${provider}`),
     stderr: '',
   });
-  expect(await questionsFor('a')).toBe(1);
+  expect(await countRequests('a')).toBe(1);
 });
 
-test('another user stays remembered', async () => {
-  await questionsFor('b', '8');
-  expect((await adminHere(['forget', provider, '7'], env)).exitCode).toBe(0);
-  expect(await questionsFor('b', '8')).toBe(0);
+test('keeps the verdicts of other users', async () => {
+  await countRequests('b', '8');
+  expect((await runCommand(['forget', provider, '7'], env)).exitCode).toBe(0);
+  expect(await countRequests('b', '8')).toBe(0);
 });
 
 test.each<[string, () => string[], NodeJS.ProcessEnv, RegExp]>([
   [
-    'a provider that is not configured',
+    'an unknown provider',
     () => ['http://127.0.0.1/elsewhere', subject],
     {},
-    /^No provider is advertised as http:\/\/127\.0\.0\.1\/elsewhere; the verifier knows http:\S+$/,
+    /^Unknown provider http:\/\/127\.0\.0\.1\/elsewhere\. The verifier knows http:\S+$/,
   ],
   [
-    'a verifier that is not there',
+    'an unavailable verifier',
     () => [provider, subject],
     { VERIFIER_URL: 'http://127.0.0.1:1' },
-    /^The verifier cannot be asked: VERIFIER_URL .*ECONNREFUSED/,
+    /^Verifier unavailable\. Check VERIFIER_URL .*ECONNREFUSED/,
   ],
   [
-    'a secret that the verifier does not know',
+    'a wrong secret',
     () => [provider, subject],
     { VERIFIER_SECRET: 'a secret of another system' },
-    /^The verifier cannot be asked: .*VERIFIER_SECRET .*401/,
+    /^Verifier unavailable\. .*VERIFIER_SECRET.*401/,
   ],
-])('%s is told, and nothing is done', async (_, args, settings, said) => {
-  const { exitCode, stdout, stderr } = await adminHere(['forget', ...args()], { ...env, ...settings });
+])('fails with %s', async (_, args, settings, expected) => {
+  const { exitCode, stdout, stderr } = await runCommand(['forget', ...args()], { ...env, ...settings });
   expect([exitCode, stdout]).toEqual([1, '']);
-  expect(stderr).toMatch(said);
+  expect(stderr).toMatch(expected);
   expect(stderr).not.toContain('a secret of');
 });
 
-test('a cache that is not in reach is told', async () => {
+test('fails if the cache is unavailable', async () => {
   await redis.kill();
   try {
-    const { exitCode, stdout, stderr } = await adminHere(['forget', provider, subject], env);
+    const { exitCode, stdout, stderr } = await runCommand(['forget', provider, subject], env);
     expect([exitCode, stdout]).toEqual([1, '']);
-    expect(stderr).toMatch(/^The verifier answers and could not forget: is its cache .* in reach\?/);
+    expect(stderr).toMatch(/^The verifier could not forget the user\. Check its cache/);
   } finally {
     await redis.restart();
   }
@@ -121,14 +121,14 @@ test('a cache that is not in reach is told', async () => {
 test.each([
   ['no secret', ['a', 'b'], { DATA_DIR: '/nowhere' }, /^VERIFIER_SECRET is required$/],
   [
-    'an address that is none',
+    'an invalid address',
     ['a', 'b'],
     { VERIFIER_URL: 'nowhere', VERIFIER_SECRET: 'short' },
     /^VERIFIER_URL must.*\nVERIFIER_SECRET must/,
   ],
   ['no user', ['a'], {}, /missing required argument 'subject'/],
-])('%s is a matter of usage: status 2', async (_, args, settings, said) => {
-  const { exitCode, stderr } = await admin(['forget', ...args], settings);
+])('exits with status 2 for %s', async (_, args, settings, expected) => {
+  const { exitCode, stderr } = await runCommand(['forget', ...args], settings);
   expect(exitCode).toBe(2);
-  expect(stderr).toMatch(said);
+  expect(stderr).toMatch(expected);
 });

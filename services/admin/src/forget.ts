@@ -2,34 +2,28 @@ import type { ProviderUser } from '@echodrop/contracts/verification';
 import type { VerificationClient } from '@echodrop/contracts/verification-client';
 
 /**
- * Makes every verifier forget what it remembers of a user, at once: the provider is asked anew at the next upload.
- * @returns one line for people
- * @throws Error, for people too, where the provider is not known or it cannot be done now
+ * Drops cached verdicts about a user at every verifier.
+ * @returns a line to print
+ * @throws Error with a message to print, if the provider is not known or the verifier or its cache is unavailable
  */
 export async function forget(verifier: VerificationClient, user: ProviderUser): Promise<string> {
   const { provider, subject } = user;
-  if (subject === '') throw new Error('The subject is empty; it is the id of the user as the provider sends it');
-  await verifier.ready().catch((error: unknown) => {
-    throw failed(
-      'The verifier cannot be asked: VERIFIER_URL says where it is, VERIFIER_SECRET is what both know',
-      error,
-    );
-  });
+  if (subject === '') throw new Error("The subject is empty. It is the user's id as the provider sends it.");
+  await verifier.ready().catch(rethrowAs('Verifier unavailable. Check VERIFIER_URL and VERIFIER_SECRET.'));
   const known = await verifier.knownProviders();
   if (!known.includes(provider))
-    throw new Error(`No provider is advertised as ${provider}; the verifier knows ${known.join(', ')}`);
-  await verifier.forget(user).catch((error: unknown) => {
-    throw failed(
-      'The verifier answers and could not forget: is its cache (CACHE_REDIS_URL or REDIS_URL) in reach?',
-      error,
-    );
-  });
+    throw new Error(`Unknown provider ${provider}. The verifier knows ${known.join(', ')}`);
+  await verifier
+    .forget(user)
+    .catch(rethrowAs('The verifier could not forget the user. Check its cache (CACHE_REDIS_URL or REDIS_URL).'));
   return (
-    `From now on whatever was remembered of the user "${subject}" of ${provider} is void, and each of their proofs is asked about anew. ` +
-    'A refusal that is remembered, of whomever, ends by itself within ten seconds.'
+    `Dropped cached verdicts for user "${subject}" of ${provider}; the provider is queried again. ` +
+    'Cached refusals expire within ten seconds.'
   );
 }
 
-function failed(message: string, error: unknown): Error {
-  return new Error(message, { cause: error instanceof Error ? (error.cause ?? error) : error });
+function rethrowAs(message: string): (error: unknown) => never {
+  return (error) => {
+    throw new Error(message, { cause: error instanceof Error ? (error.cause ?? error) : error });
+  };
 }

@@ -1,28 +1,27 @@
-import { strikeDeadEntries } from '@echodrop/archive/check-entry';
-import { everyRecord } from '@echodrop/archive/every-record';
-import { enter, listedAs, strike } from '@echodrop/archive/listing';
+import { removeDeadEntries } from '@echodrop/archive/check-entry';
+import { listRecords } from '@echodrop/archive/every-record';
+import { addToListings, listingEntryOf, removeFromListings } from '@echodrop/archive/listing';
 import type { ObjectStore } from '@echodrop/object-store/object-store';
 import { isTombstone, UnreadableRecord } from '@echodrop/record';
-import { Failing } from './failing.ts';
+import { CommandFailed } from './command-failed.ts';
 
-/** Writes the entries of every record anew, and takes away those that list nothing; others that are there stay. @throws StoreUnavailable; Failing at the end where a record cannot be read */
+/** Writes missing list entries of every record, and removes entries without a published upload. @throws StoreUnavailable; CommandFailed at the end if a record is unreadable */
 export async function* rebuildListings(store: ObjectStore): AsyncGenerator<string> {
-  let entered = 0;
+  let listed = 0;
   let unreadable = 0;
-  let struck = 0;
-  for await (const { id, found } of everyRecord(store)) {
+  for await (const { id, found } of listRecords(store)) {
     if (found instanceof UnreadableRecord) {
       unreadable += 1;
-      yield `${id}: the record cannot be read`;
+      yield `${id}: record unreadable`;
     } else if (isTombstone(found)) {
-      await strike(store, found);
+      await removeFromListings(store, found);
     } else {
-      await enter(store, listedAs(found));
-      entered += 1;
+      await addToListings(store, listingEntryOf(found));
+      listed += 1;
     }
   }
-  for await (const _ of strikeDeadEntries(store)) struck += 1;
-  if (struck > 0) yield `${struck} entries listed nothing, and were taken away.`;
-  yield `${entered} uploads are listed.`;
-  if (unreadable > 0) throw new Failing(`${unreadable} records cannot be read`);
+  const removed = await Array.fromAsync(removeDeadEntries(store), () => 1);
+  if (removed.length > 0) yield `Removed ${removed.length} entries without an upload.`;
+  yield `Listed ${listed} uploads.`;
+  if (unreadable > 0) throw new CommandFailed(`${unreadable} records are unreadable.`);
 }

@@ -1,77 +1,75 @@
-import { everyRecordOf } from '@echodrop/archive/every-record';
-import { findReadable } from '@echodrop/archive/find-record';
+import { listRecordsOf } from '@echodrop/archive/every-record';
+import { tryFindRecord } from '@echodrop/archive/find-record';
 import type { Owner } from '@echodrop/archive/owner';
 import { finishRemoval, removeMedia } from '@echodrop/archive/remove-media';
 import type { ObjectStore } from '@echodrop/object-store/object-store';
 import { isTombstone, type StoredRecord, type Tombstone, UnreadableRecord } from '@echodrop/record';
 import type { Audit } from './audit.ts';
-import { Failing } from './failing.ts';
+import { CommandFailed } from './command-failed.ts';
 
-// Of what people complain about they send the address.
-function idIn(text: string): string {
-  if (!URL.canParse(text)) return text;
-  return /^\/(?:show\/\w+\/)?(\w{10})(?=[./]|$)/.exec(new URL(text).pathname)?.[1] ?? text;
-}
-
-/** Removes the uploads of these ids, or of the pages at these addresses; a line for each. @throws StoreUnavailable; Failing at the end where one was not there or cannot be read */
-export async function* removeUploads(store: ObjectStore, ids: readonly string[], audit: Audit): AsyncGenerator<string> {
+/** Removes uploads by id, or by the address of a page or picture. Yields a line for each. @throws StoreUnavailable; CommandFailed at the end if one does not exist or is unreadable */
+export async function* removeUploads(
+  store: ObjectStore,
+  idsOrAddresses: readonly string[],
+  audit: Audit,
+): AsyncGenerator<string> {
   let failed = 0;
-  for (const id of ids.map(idIn)) {
-    const found = await findReadable(store, id);
-    if (found && !(found instanceof UnreadableRecord)) yield await removed(store, found, audit);
+  for (const id of idsOrAddresses.map(idIn)) {
+    const found = await tryFindRecord(store, id);
+    if (found && !(found instanceof UnreadableRecord)) yield await remove(store, found, audit);
     else {
       failed += 1;
-      yield found ? `${id}: the record cannot be read` : `${id}: there is no such upload`;
+      yield `${id}: ${found ? 'record unreadable' : 'no such upload'}`;
     }
   }
-  if (failed > 0) throw new Failing(`${failed} of ${ids.length} were not removed`);
+  if (failed > 0) throw new CommandFailed(`${failed} of ${idsOrAddresses.length} uploads were not removed.`);
 }
 
 /**
- * Removes everything of one user, whatever the listings say: it reads every record. It finishes removals that were cut short. A dry run only
- * counts.
- * @throws StoreUnavailable; Failing at the end where a record cannot be read, which may be theirs
+ * Removes all uploads of a user and finishes interrupted removals. Reads every record, not the lists. A dry run only counts.
+ * @throws StoreUnavailable; CommandFailed at the end if a record is unreadable, since it may be the user's
  */
 export async function* purge(
   store: ObjectStore,
   owner: Owner,
-  { isDryRun, audit }: { isDryRun: boolean; audit: Audit },
+  { dryRun, audit }: { dryRun: boolean; audit: Audit },
 ): AsyncGenerator<string> {
   let count = 0;
   let unreadable = 0;
-  for await (const { id, found } of everyRecordOf(store, owner)) {
+  for await (const { id, found } of listRecordsOf(store, owner)) {
     if (found instanceof UnreadableRecord) {
       unreadable += 1;
-      yield `${id}: the record cannot be read`;
+      yield `${id}: record unreadable`;
     } else if (!isTombstone(found)) {
       count += 1;
-      if (!isDryRun) yield await removed(store, found, audit);
-    } else if (!isDryRun) await finishRemoval(store, found);
+      if (!dryRun) yield await remove(store, found, audit);
+    } else if (!dryRun) await finishRemoval(store, found);
   }
-  yield purgedLine(count, isDryRun);
-  if (unreadable > 0) throw new Failing(`${unreadable} records cannot be read`);
+  yield summary(count, dryRun);
+  if (unreadable > 0) throw new CommandFailed(`${unreadable} records are unreadable.`);
 }
 
-const spelling = 'Are provider and subject spelled as list shows them?';
-const whatRuns = 'What of theirs is still being uploaded is not among them: block them first, and wait a minute.';
-
-function purgedLine(count: number, isDryRun: boolean): string {
-  if (isDryRun) return `${count} uploads would be removed; --yes removes them. ${count > 0 ? whatRuns : spelling}`;
-  return count > 0 ? `${count} uploads were removed.` : `0 uploads were removed. ${spelling}`;
+function summary(count: number, dryRun: boolean): string {
+  const hint = count === 0 ? ' Check the spelling of provider and subject against list.' : '';
+  if (!dryRun) return `Removed ${count} uploads.${hint}`;
+  const running = count === 0 ? '' : ' To include uploads in progress, block the user first and wait a minute.';
+  return `Dry run: would remove ${count} uploads. Add --yes to remove them.${hint}${running}`;
 }
 
-async function removed(store: ObjectStore, found: StoredRecord | Tombstone, audit: Audit): Promise<string> {
+async function remove(store: ObjectStore, found: StoredRecord | Tombstone, audit: Audit): Promise<string> {
+  const { id } = found;
   if (isTombstone(found)) {
     await finishRemoval(store, found);
-    return `${found.id}: was removed by ${found.removed.by === 'owner' ? 'its owner' : 'an operator'} on ${found.removed.at.toISOString()}`;
+    const { by, at } = found.removed;
+    return `${id}: already removed by ${by === 'owner' ? 'its owner' : 'an operator'} on ${at.toISOString()}`;
   }
-  audit({
-    act: 'remove',
-    mediaId: found.id,
-    mediaKey: found.mediaKey,
-    provider: found.provider,
-    subject: found.subject,
-  });
+  const { mediaKey, provider, subject } = found;
+  audit({ act: 'remove', mediaId: id, mediaKey, provider, subject });
   await removeMedia(store, found, { by: 'operator', at: new Date() });
-  return `${found.id}: removed`;
+  return `${id}: removed`;
+}
+
+function idIn(idOrAddress: string): string {
+  const path = URL.parse(idOrAddress)?.pathname ?? '';
+  return /^\/(?:show\/\w+\/)?(\w{10})(?=[./]|$)/.exec(path)?.[1] ?? idOrAddress;
 }

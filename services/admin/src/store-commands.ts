@@ -1,89 +1,87 @@
 import { isCheckCursor } from '@echodrop/archive/verify-store';
-import type { ObjectStore } from '@echodrop/object-store/object-store';
-import { objectStoreFromSettings } from '@echodrop/object-store/object-store-from-settings';
 import { type Command, InvalidArgumentError } from 'commander';
-import { readStoreConfig, readSweepConfig } from './config.ts';
-import { StopAsked } from './stop-asked.ts';
-import { sweepForEver, sweepOnce } from './sweep.ts';
-import { verified } from './verify-store.ts';
+import { type CommandContext, printFromStore } from './command-context.ts';
+import { readSweepConfig } from './config.ts';
+import { sweepOnce, sweepPeriodically } from './sweep.ts';
+import { checkStore } from './verify-store.ts';
 
-interface Means {
-  readonly env: NodeJS.ProcessEnv;
-  /** Prints a line for people. */
-  readonly print: (line: string) => void;
-  /** Writes a line beside what is printed. */
-  readonly tell: (line: string) => void;
-}
-
-/** The commands that look after the store as a whole. */
-export function addStoreCommands(admin: Command, { env, print, tell }: Means): void {
-  const inStore = async (
-    work: (store: ObjectStore, signal: AbortSignal) => AsyncIterable<string> | Promise<Iterable<string>>,
-  ) => {
-    using stop = new StopAsked();
-    await using store = await objectStoreFromSettings(readStoreConfig(env));
-    for await (const line of await work(store, stop.signal)) print(line);
-  };
-
+/** Adds the commands for the whole store: sweep, verify-store. */
+export function addStoreCommands(admin: Command, context: CommandContext): void {
   admin
     .command('sweep')
-    .summary('removes what nobody will ever see: media without a record, and what uploads have left unfinished')
+    .summary('remove orphans and unfinished uploads')
     .description(
-      'Finds media and renditions that no record names, and uploads that never came to their end, when they are older than a day, and what a ' +
-        'removal has left. Without --yes it changes nothing. Uploads may go on meanwhile; a backup must not be brought back meanwhile. While a record ' +
-        'cannot be read, nothing is removed.',
+      'Find orphans (media and renditions without a record), unfinished uploads, and remains of interrupted removals, and list published ' +
+        'uploads that are missing from lists. A dry run unless --yes is given. Safe while uploads run; not while a backup is being ' +
+        'restored. Removes nothing while a record is unreadable.',
     )
-    .option('--yes', 'really; else it is only counted')
-    .option('--even-most', 'also where most media has no record, which else is taken for records that were lost')
-    .option('--every <hours>', 'again and again, until it is told to stop', hours)
-    .option('--older-than <hours>', 'spares what is younger', hours, 24)
-    .action(({ yes = false, evenMost = false, every: everyHours, olderThan: olderThanHours }, command: Command) => {
-      const { MAX_UPLOAD_SECONDS: longest } = readSweepConfig(env);
-      const least = Math.ceil(longest / 3600) + 1;
-      if (olderThanHours < least) {
-        command.error(
-          `An upload may take ${longest} seconds (MAX_UPLOAD_SECONDS): --older-than must be at least ${least}.`,
-        );
-      }
-      return inStore((store, signal) => {
-        const sweeping = { olderThanHours, isDryRun: !yes, evenMost, signal };
-        if (everyHours === undefined) return sweepOnce(store, sweeping);
-        return sweepForEver(store, { ...sweeping, everyHours, failed: (error) => tell(`Not swept: ${error}`) });
-      });
+    .option('--yes', 'remove (default: dry run)')
+    .option('--force', 'sweep even if most media has no record, which suggests lost records')
+    .option('--every <hours>', 'repeat until stopped', parseHours)
+    .option('--older-than <hours>', 'keep younger orphans and unfinished uploads', parseHours, 24)
+    .action(async ({ yes = false, force = false, every: everyHours, olderThan: olderThanHours }, command: Command) => {
+      const { MAX_UPLOAD_SECONDS: uploadSeconds } = readSweepConfig(context.env);
+      const minHours = Math.ceil(uploadSeconds / 3600) + 1;
+      if (olderThanHours < minHours)
+        command.error(`--older-than must be at least ${minHours}: MAX_UPLOAD_SECONDS is ${uploadSeconds}.`);
+      using stop = stopSignal();
+      const options = { olderThanHours, dryRun: !yes, force: force, signal: stop.signal };
+      const logFailure = (error: unknown) => context.log(`Sweep failed: ${error}`);
+      await printFromStore(context, (store) =>
+        everyHours === undefined
+          ? sweepOnce(store, options)
+          : sweepPeriodically(store, { ...options, everyHours, logFailure }),
+      );
     });
 
   admin
     .command('verify-store')
-    .summary('tells whether every record has its media, and what else is wrong or left over in the store')
+    .summary('check records, media and lists for faults and orphans')
     .description(
-      'Looks at every record, its media and its entries in the lists, at every entry, and at all media and renditions. It changes nothing. The exit ' +
-        'status is 1 when something is wrong; media without a record is not.',
+      'Check every record with its media and list entries, every list entry, and all media and renditions. Changes nothing. The exit ' +
+        'status is 1 if there are faults; orphans are not faults.',
     )
-    .option('--moved', 'everything came here from another kind of store: sizes are compared, tags are not')
-    .option('--bytes', 'reads all media, and compares lengths and checksums')
-    .option('--after <cursor>', 'goes on where a check has ended', checkCursor)
-    .option('--at-once <n>', 'how many objects are looked at together, up to 64', fewAtOnce, 16)
-    .action(({ moved: isMoved = false, bytes: readsBytes = false, after, atOnce }) =>
-      inStore((store, signal) => verified(store, { isMoved, readsBytes, after, atOnce, signal })),
-    );
+    .option('--moved', 'the store was copied from another kind of store: compare sizes but not tags')
+    .option('--bytes', 'read all media; compare lengths and checksums')
+    .option('--after <cursor>', 'continue from the cursor that an interrupted check printed', parseCursor)
+    .option('--at-once <n>', 'objects to check concurrently, up to 64', parseConcurrency, 16)
+    .action(async ({ moved: isMoved = false, bytes: readsBytes = false, after, atOnce }) => {
+      using stop = stopSignal();
+      await printFromStore(context, (store) =>
+        checkStore(store, { isMoved, readsBytes, after, atOnce, signal: stop.signal }),
+      );
+    });
 }
 
-function hours(text: string): number {
-  return numberUpTo(text, 10_000);
+/** A signal that SIGTERM or SIGINT aborts, until it is disposed. The second signal ends the process. */
+function stopSignal() {
+  const controller = new AbortController();
+  const abort = () => controller.abort(new Error('Interrupted.'));
+  const names = ['SIGTERM', 'SIGINT'] as const;
+  for (const name of names) process.once(name, abort);
+  return {
+    signal: controller.signal,
+    [Symbol.dispose]() {
+      for (const name of names) process.off(name, abort);
+    },
+  };
 }
 
-function fewAtOnce(text: string): number {
-  return numberUpTo(text, 64);
+function parseHours(text: string): number {
+  return parseUpTo(10_000, text);
 }
 
-function numberUpTo(text: string, most: number): number {
+function parseConcurrency(text: string): number {
+  return parseUpTo(64, text);
+}
+
+function parseUpTo(max: number, text: string): number {
   const number = Number(text);
-  if (!/^\d{1,5}$/.test(text) || number < 1 || number > most)
-    throw new InvalidArgumentError(`It is a number from 1 to ${most}.`);
+  if (!/^\d{1,5}$/.test(text) || number < 1 || number > max) throw new InvalidArgumentError(`Must be 1 to ${max}.`);
   return number;
 }
 
-function checkCursor(text: string): string {
-  if (!isCheckCursor(text)) throw new InvalidArgumentError('It is what an earlier check has printed.');
+function parseCursor(text: string): string {
+  if (!isCheckCursor(text)) throw new InvalidArgumentError('Not a cursor.');
   return text;
 }

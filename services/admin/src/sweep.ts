@@ -3,69 +3,64 @@ import { sweep } from '@echodrop/archive/sweep';
 import { type SweepReport, sweptKinds, writeSweepReport } from '@echodrop/archive/sweep-report';
 import type { ObjectStore } from '@echodrop/object-store/object-store';
 
-interface Sweeping {
+interface Options {
   readonly olderThanHours: number;
-  /** A dry run removes nothing, and writes no report. */
-  readonly isDryRun: boolean;
-  /** Whether a sweep goes on if most media has no record. */
-  readonly evenMost: boolean;
+  /** Removes nothing, and writes no report. */
+  readonly dryRun: boolean;
+  /** Sweeps even if most media has no record. */
+  readonly force: boolean;
   readonly signal: AbortSignal;
 }
 
 const hourMs = 3_600_000;
-// A store that is down is not left unswept for a day.
 const retryMs = 600_000;
 
 /**
- * Sweeps once, and gives lines for people.
- * @throws RecordsUnreadable, RecordsMissing (of a dry run after the last line), StoreUnavailable, NotAllRemoved after the last line, or the
+ * Sweeps once and yields lines to print.
+ * @throws RecordsUnreadable, RecordsMissing (a dry run: after the last line), StoreUnavailable, RemovalFailed after the last line, or the
  * signal's reason
  */
-export async function* sweepOnce(
-  store: ObjectStore,
-  { olderThanHours, ...sweeping }: Sweeping,
-): AsyncGenerator<string> {
-  // Makes the bucket of a new system, which nobody may have needed yet.
+export async function* sweepOnce(store: ObjectStore, { olderThanHours, ...options }: Options): AsyncGenerator<string> {
+  // Creates the bucket of a new system.
   await store.ready();
-  const { report, failure, recordsMissing } = await sweep(store, { olderThanMs: olderThanHours * hourMs, ...sweeping });
-  if (!sweeping.isDryRun) await writeSweepReport(store, report);
-  yield* told(report, sweeping.isDryRun);
+  const { report, failure, recordsMissing } = await sweep(store, { olderThanMs: olderThanHours * hourMs, ...options });
+  if (!options.dryRun) await writeSweepReport(store, report);
+  yield* describeReport(report, options.dryRun);
   if (recordsMissing) throw recordsMissing;
-  if (sweeping.isDryRun) yield 'Nothing was removed; --yes removes them.';
-  if (failure !== undefined) throw new NotAllRemoved(`some of it could not be removed: ${failure}`);
+  yield options.dryRun
+    ? 'Dry run: nothing removed. Add --yes to remove.'
+    : `Swept at ${report.completed.toISOString()}.`;
+  if (failure !== undefined) throw new RemovalFailed(`Failed to remove some objects: ${failure}`);
 }
 
-/** What was found is still there in part. */
-class NotAllRemoved extends Error {
-  override readonly name = 'NotAllRemoved';
+class RemovalFailed extends Error {
+  override readonly name = 'RemovalFailed';
 }
 
-/** Sweeps every `everyHours` until the signal aborts. `failed` gets the error of each failed sweep, and a retry follows soon. */
-export async function* sweepForEver(
+/** Sweeps every `everyHours` until the signal aborts. Passes the error of a failed sweep to `logFailure`, and retries it in ten minutes. */
+export async function* sweepPeriodically(
   store: ObjectStore,
-  { everyHours, failed, ...sweeping }: Sweeping & { everyHours: number; failed: (error: unknown) => void },
+  { everyHours, logFailure, ...options }: Options & { everyHours: number; logFailure: (error: unknown) => void },
 ): AsyncGenerator<string> {
-  const { signal } = sweeping;
+  const { signal } = options;
   while (!signal.aborted) {
     let pauseMs = everyHours * hourMs;
     try {
-      yield* sweepOnce(store, sweeping);
+      yield* sweepOnce(store, options);
     } catch (error) {
       if (signal.aborted) return;
-      failed(error);
-      if (!(error instanceof NotAllRemoved)) pauseMs = Math.min(pauseMs, retryMs);
+      logFailure(error);
+      if (!(error instanceof RemovalFailed)) pauseMs = Math.min(pauseMs, retryMs);
     }
     await sleep(pauseMs, undefined, { signal }).catch(() => {});
   }
 }
 
-function told({ completed, kinds, listings }: SweepReport, isDryRun: boolean): string[] {
-  const names = { media: 'media', renditions: 'renditions', uploads: 'unfinished uploads' };
+function describeReport({ kinds, listings }: SweepReport, dryRun: boolean): string[] {
+  const names = { media: 'orphaned media', renditions: 'renditions', uploads: 'unfinished uploads' };
   const lines = sweptKinds.map((kind) => {
     const { found, removed, bytes } = kinds[kind];
-    const ends = isDryRun ? '' : removed === found ? ' removed' : `, ${removed} of them removed`;
-    return `${names[kind]}: ${found}${ends}, ${bytes} bytes`;
+    return `${names[kind]}: ${found} found,${dryRun ? '' : ` ${removed} removed,`} ${bytes} bytes`;
   });
-  lines.push(`uploads in no list: ${listings.missing}${isDryRun ? '' : `, ${listings.added} of them listed`}`);
-  return isDryRun ? lines : [...lines, `Swept at ${completed.toISOString()}.`];
+  return [...lines, `unlisted uploads: ${listings.missing} found${dryRun ? '' : `, ${listings.added} listed`}`];
 }

@@ -1,46 +1,34 @@
-import type { StoreFinding } from '@echodrop/archive/store-finding';
 import { verifyStore } from '@echodrop/archive/verify-store';
-import { allRecords } from '@echodrop/object-store/object-keys';
+import { recordsPrefix } from '@echodrop/object-store/object-keys';
 import type { ObjectStore } from '@echodrop/object-store/object-store';
-import { Failing } from './failing.ts';
-import { isFault, storeFindingLine } from './store-finding-line.ts';
+import { CommandFailed } from './command-failed.ts';
+import { describeStoreFinding } from './describe-store-finding.ts';
 
-interface Verifying {
-  readonly after?: string | undefined;
-  readonly atOnce: number;
-  readonly isMoved: boolean;
-  readonly readsBytes: boolean;
-  readonly signal: AbortSignal;
-}
+type Options = Omit<Parameters<typeof verifyStore>[1], 'olderThanMs'>;
 
 const dayMs = 24 * 3_600_000;
 
 /**
- * Looks at everything in the store, and tells in a line each what is wrong and what is left over.
- * @throws Failing at the end where something is wrong; where it comes to no end, what kept it, after a line that tells how to go on
+ * Checks the whole store and yields a line for each fault and orphan. An interrupted check ends with the cursor to continue from.
+ * @throws CommandFailed at the end if there are faults; otherwise what interrupted the check
  */
-export async function* verified(store: ObjectStore, verifying: Verifying): AsyncGenerator<string> {
-  let cursor = verifying.after;
-  const counts = { records: 0, wrong: 0, left: 0 };
+export async function* checkStore(store: ObjectStore, options: Options): AsyncGenerator<string> {
+  let cursor = options.after;
+  const counts = { records: 0, faults: 0, orphans: 0 };
   try {
-    for await (const checked of verifyStore(store, { ...verifying, olderThanMs: dayMs })) {
+    for await (const checked of verifyStore(store, { ...options, olderThanMs: dayMs })) {
       for (const found of checked.findings) {
-        count(counts, found);
-        yield storeFindingLine(found);
+        counts['fault' in found ? 'faults' : 'orphans'] += 1;
+        yield describeStoreFinding(found);
       }
       cursor = checked.cursor;
-      if (cursor.startsWith(allRecords)) counts.records += 1;
+      if (cursor.startsWith(recordsPrefix)) counts.records += 1;
     }
   } catch (error) {
-    if (cursor !== undefined) yield `To go on from here: --after ${cursor}`;
+    if (cursor !== undefined) yield `To continue: --after ${cursor}`;
     throw error;
   }
-  const from = verifying.after === undefined ? '' : ' from the cursor on';
-  yield `${counts.records} records were looked at${from}: ${counts.left} leftovers, ${counts.wrong} faults.`;
-  if (counts.wrong > 0) throw new Failing('Something is wrong in the store');
-}
-
-function count(counts: { wrong: number; left: number }, found: StoreFinding): void {
-  if (isFault(found)) counts.wrong += 1;
-  else counts.left += 1;
+  const range = options.after === undefined ? '' : ' after the cursor';
+  yield `Checked ${counts.records} records${range}: ${counts.orphans} orphans, ${counts.faults} faults.`;
+  if (counts.faults > 0) throw new CommandFailed('The store has faults.');
 }

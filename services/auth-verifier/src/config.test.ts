@@ -1,4 +1,4 @@
-import { FaultySettings } from '@echodrop/service/env';
+import { InvalidSettings } from '@echodrop/service/env';
 import { expect, test } from 'vitest';
 import { readConfig } from './config.ts';
 
@@ -15,7 +15,7 @@ function faultsOf(env: NodeJS.ProcessEnv): readonly string[] {
     readConfig(env);
     return [];
   } catch (error) {
-    if (error instanceof FaultySettings) return error.faults;
+    if (error instanceof InvalidSettings) return error.faults;
     throw error;
   }
 }

@@ -7,52 +7,42 @@ import { setSpanAttributes } from '@echodrop/service/tracing/trace';
 /** Where a verdict came from: the provider or the cache; or from us, since the scheme is not spoken, the proof is a replay, or the provider is left alone. */
 export type VerdictSource = 'provider' | 'cache' | 'scheme' | 'replay' | 'circuit_open';
 
-/** What happens in the auth-verifier, as log lines and metrics. */
-export class VerifierEvents {
-  readonly #log: Log;
-  readonly #verifications;
-  readonly #seconds;
+export type VerifierEvents = ReturnType<typeof createVerifierEvents>;
 
-  constructor(log: Log, metrics: Metrics) {
-    this.#log = log;
-    this.#verifications = metrics.counter('echodrop_verifications_total', 'Verdicts by provider, outcome and source.', [
-      'provider',
-      'outcome',
-      'source',
-    ]);
-    this.#seconds = metrics.histogram(
-      'echodrop_provider_seconds',
-      'Duration of requests to identity providers.',
-      ['provider', 'outcome'],
-      [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
-    );
-  }
-
-  /** `seconds` where the provider was asked. */
-  answered({ advertised: provider }: Provider, { outcome }: Verdict, source: VerdictSource, seconds?: number): void {
-    this.#verifications.inc({ provider, outcome, source });
-    setSpanAttributes({ 'echodrop.provider': provider, 'echodrop.outcome': outcome, 'echodrop.source': source });
-    if (seconds !== undefined) this.#seconds.observe({ provider, outcome }, seconds);
-    this.#log[outcome === 'verified' ? 'debug' : 'info']({ provider, outcome, source, seconds }, 'Verdict given');
-  }
-
-  forgotten({ provider, subject }: ProviderUser): void {
-    this.#log.info({ provider, subject }, 'Discarded the cached verdicts of a user');
-  }
-
-  /** `error` is told by its message alone: what it carries may hold a header that was sent. */
-  providerFailed({ advertised: provider }: Provider, error: unknown): void {
-    this.#log.warn(
-      { provider, reason: error instanceof Error ? error.message : 'unknown' },
-      'Identity provider request failed',
-    );
-  }
-
-  circuitOpened({ advertised: provider }: Provider, ms: number): void {
-    this.#log.warn({ provider, seconds: ms / 1000 }, 'Identity provider circuit opened');
-  }
-
-  circuitClosed({ advertised: provider }: Provider): void {
-    this.#log.info({ provider }, 'Identity provider circuit closed');
-  }
+/** Log lines and metrics of the auth-verifier. */
+export function createVerifierEvents(log: Log, metrics: Metrics) {
+  const verifications = metrics.counter('echodrop_verifications_total', 'Verdicts by provider, outcome and source.', [
+    'provider',
+    'outcome',
+    'source',
+  ]);
+  const providerSeconds = metrics.histogram(
+    'echodrop_provider_seconds',
+    'Duration of requests to identity providers.',
+    ['provider', 'outcome'],
+    [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
+  );
+  return {
+    /** `seconds` is the duration of the provider request, if there was one. */
+    answered({ advertised: provider }: Provider, { outcome }: Verdict, source: VerdictSource, seconds?: number): void {
+      verifications.inc({ provider, outcome, source });
+      setSpanAttributes({ 'echodrop.provider': provider, 'echodrop.outcome': outcome, 'echodrop.source': source });
+      if (seconds !== undefined) providerSeconds.observe({ provider, outcome }, seconds);
+      log[outcome === 'verified' ? 'debug' : 'info']({ provider, outcome, source, seconds }, 'Verdict given');
+    },
+    forgotten({ provider, subject }: ProviderUser): void {
+      log.info({ provider, subject }, 'Discarded the cached verdicts of a user');
+    },
+    /** Logs only the message of `error`: its other fields may hold a credential. */
+    providerFailed({ advertised: provider }: Provider, error: unknown): void {
+      const reason = error instanceof Error ? error.message : 'unknown';
+      log.warn({ provider, reason }, 'Identity provider request failed');
+    },
+    circuitOpened({ advertised: provider }: Provider, ms: number): void {
+      log.warn({ provider, seconds: ms / 1000 }, 'Identity provider circuit opened');
+    },
+    circuitClosed({ advertised: provider }: Provider): void {
+      log.info({ provider }, 'Identity provider circuit closed');
+    },
+  };
 }

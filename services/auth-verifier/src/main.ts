@@ -2,12 +2,12 @@ import { verificationRoute } from '@echodrop/contracts/verification';
 import { verificationServer } from '@echodrop/contracts/verification-server';
 import { Forgeries } from '@echodrop/service/forgeries';
 import { listen } from '@echodrop/service/http-server';
-import { observeRequests } from '@echodrop/service/metrics/http-metrics';
-import { cacheRedisUrl, connectRedis, impatient } from '@echodrop/service/redis/redis';
+import { registerHttpMetrics } from '@echodrop/service/metrics/http-metrics';
+import { cacheRedisUrl, connectRedis, failFast } from '@echodrop/service/redis/redis';
 import { runService } from '@echodrop/service/run-service';
 import { registerCircuitMetrics } from './circuit-metrics.ts';
 import { readConfig } from './config.ts';
-import { VerifierEvents } from './events.ts';
+import { createVerifierEvents } from './events.ts';
 import { IdentityProviders } from './provider/identity-provider.ts';
 import { KnownProviders } from './provider/known-providers.ts';
 import { CacheKeys } from './verdicts/cache-keys.ts';
@@ -24,8 +24,8 @@ const leaseMarginMs = 500;
 
 await runService('auth-verifier', readConfig, async ({ config, log, metrics, parts, stopping }) => {
   const known = new KnownProviders(config.IDENTITY_PROVIDERS);
-  const events = new VerifierEvents(log, metrics);
-  const redis = parts.use(connectRedis(cacheRedisUrl(config), { ...impatient, commandTimeout: cacheTimeoutMs }, log));
+  const events = createVerifierEvents(log, metrics);
+  const redis = parts.use(connectRedis(cacheRedisUrl(config), { ...failFast, commandTimeout: cacheTimeoutMs }, log));
   const keys = new CacheKeys(config.CACHE_KEY_SECRET);
   const kept = new KeptVerdicts(config.CACHE_KEY_SECRET, new Forgeries(log, metrics));
   const cache = new VerdictCache(redis, keys, kept, config.VERDICT_REUSE, {
@@ -50,7 +50,7 @@ await runService('auth-verifier', readConfig, async ({ config, log, metrics, par
     forget: (user) => verifier.forget(user),
     log,
   });
-  observeRequests(server, metrics, ({ url }) => verificationRoute(url));
+  registerHttpMetrics(metrics, server, ({ url }) => verificationRoute(url));
   const { HOST: host, PORT: port, SHUTDOWN_GRACE_SECONDS: graceSeconds } = config;
   parts.use(await listen(server, { host, port, stopping, graceSeconds }));
   log.info({ host, port }, 'Listening');

@@ -5,11 +5,11 @@ import type { RotatedSecret } from '@echodrop/service/env';
 import { Forgeries } from '@echodrop/service/forgeries';
 import { createLog } from '@echodrop/service/log';
 import { Metrics } from '@echodrop/service/metrics/metrics';
-import { connectRedis, impatient } from '@echodrop/service/redis/redis';
+import { connectRedis, failFast } from '@echodrop/service/redis/redis';
 import type { RedisClient } from '@echodrop/service/redis/redis-client';
 import { Secret } from '@echodrop/service/secret';
 import { registerCircuitMetrics } from './circuit-metrics.ts';
-import { VerifierEvents } from './events.ts';
+import { createVerifierEvents } from './events.ts';
 import { IdentityProviders } from './provider/identity-provider.ts';
 import { KnownProviders } from './provider/known-providers.ts';
 import { CacheKeys } from './verdicts/cache-keys.ts';
@@ -49,13 +49,13 @@ export class Replica implements AsyncDisposable {
     } = settings;
     const log = createLog('auth-verifier', 'silent');
     this.redis = this.#parts.use(
-      connectRedis(new Secret(redisUrl), { ...impatient, commandTimeout: cacheTimeoutMs }, log),
+      connectRedis(new Secret(redisUrl), { ...failFast, commandTimeout: cacheTimeoutMs }, log),
     );
     const secret = settings.keySecret ?? [new Secret('a secret of this test')];
     const keys = new CacheKeys(secret);
     const kept = new KeptVerdicts(secret, new Forgeries(log, this.metrics));
     const known = new KnownProviders(providers);
-    const events = new VerifierEvents(log, this.metrics);
+    const events = createVerifierEvents(log, this.metrics);
     const asker = this.#parts.use(
       new IdentityProviders({ timeoutMs, userIdSecret: new Secret('a secret of this test'), told: events }),
     );

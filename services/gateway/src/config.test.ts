@@ -1,4 +1,4 @@
-import { FaultySettings } from '@echodrop/service/env';
+import { InvalidSettings } from '@echodrop/service/env';
 import { expect, test } from 'vitest';
 import { readConfig } from './config.ts';
 
@@ -24,7 +24,7 @@ test.each(['nginx', '0.0.0.0/0', '::/0', '10.0.0.0/33', '::1/129', '10.0.0', '19
   '%s is no proxy that could be trusted',
   (TRUSTED_PROXIES) => {
     const read = () => readConfig({ ...good, TRUSTED_PROXIES });
-    expect(read).toThrow(FaultySettings);
+    expect(read).toThrow(InvalidSettings);
     expect(read).toThrow('TRUSTED_PROXIES must be addresses or networks (10.0.0.0/8)');
   },
 );

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { writeSweepReport } from '@echodrop/archive/sweep-report';
 import { FilesystemObjectStore } from '@echodrop/object-store/filesystem/filesystem-object-store';
-import { sweepReportObject } from '@echodrop/object-store/object-keys';
+import { sweepReportKey } from '@echodrop/object-store/object-keys';
 import { Metrics } from '@echodrop/service/metrics/metrics';
 import { waitUntil } from '@echodrop/testkit/wait-until';
 import { expect, test } from 'vitest';
@@ -47,7 +47,7 @@ test('what a sweep has reported is told, that there was none too, and nothing wh
   expect(lines).toContain('echodrop_sweep_unlisted_uploads{} 5');
   expect(lines).toContain('echodrop_sweep_relisted_uploads{} 4');
   expect(lines).toHaveLength(12);
-  await store.put(sweepReportObject, Readable.from([Buffer.from('no report')]));
+  await store.put(sweepReportKey, Readable.from([Buffer.from('no report')]));
   expect(await told(store)).toEqual([]);
 });
 
@@ -58,6 +58,6 @@ test('what was told is told no more where the store cannot be asked', async () =
   const metrics = new Metrics('gateway');
   registerSweepMetrics(metrics, store);
   expect(await linesOf(metrics)).toHaveLength(1);
-  await store.put(sweepReportObject, Readable.from([Buffer.from('no report')]));
+  await store.put(sweepReportKey, Readable.from([Buffer.from('no report')]));
   await waitUntil('the loss', 5000, async () => (await linesOf(metrics)).length === 0);
 });

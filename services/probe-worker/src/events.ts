@@ -16,7 +16,7 @@ const secondsBuckets = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 25];
 const KiB = 1024;
 const bytesBuckets = [0, 16 * KiB, 64 * KiB, 256 * KiB, 1024 * KiB, 4096 * KiB, 16_384 * KiB];
 
-export function probeEvents(log: Log, metrics: Metrics): ProbeEvents {
+export function createProbeEvents(log: Log, metrics: Metrics): ProbeEvents {
   const bytesRead = metrics.histogram(
     'echodrop_probe_read_bytes',
     'Bytes read from the object store per probe, beyond the head in the job.',

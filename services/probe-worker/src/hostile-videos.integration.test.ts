@@ -4,7 +4,7 @@ import { Readable } from 'node:stream';
 import { ProbeClient, probeHeadBytes } from '@echodrop/contracts/probe';
 import type { MediaType } from '@echodrop/media/media-type';
 import { FilesystemObjectStore } from '@echodrop/object-store/filesystem/filesystem-object-store';
-import { mediaObject, newMediaKey } from '@echodrop/object-store/object-keys';
+import { mediaObjectKey, newMediaKey } from '@echodrop/object-store/object-keys';
 import { queueOptionsFor } from '@echodrop/queue/queue.fixture';
 import { type HostileFfprobe, hostileFfprobe } from '@echodrop/testkit/hostile/hostile-ffprobe';
 import { samplePhoto, sampleVideo } from '@echodrop/testkit/samples/sample-media';
@@ -55,7 +55,7 @@ afterEach(() => parts.disposeAsync());
 
 async function ask(bytes: Buffer, type: MediaType, deadlineMs = 25_000) {
   const mediaKey = newMediaKey();
-  await new FilesystemObjectStore(`${stack.folder}/store`).put(mediaObject(mediaKey), Readable.from([bytes]));
+  await new FilesystemObjectStore(`${stack.folder}/store`).put(mediaObjectKey(mediaKey), Readable.from([bytes]));
   const question = { mediaKey, size: bytes.length, head: bytes.subarray(0, probeHeadBytes) };
   return client.probe(question, type, { deadlineMs, signal: AbortSignal.timeout(deadlineMs) });
 }

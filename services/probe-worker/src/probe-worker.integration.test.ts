@@ -5,7 +5,7 @@ import { Readable } from 'node:stream';
 import { ProbeClient, probeHeadBytes } from '@echodrop/contracts/probe';
 import type { MediaType } from '@echodrop/media/media-type';
 import { FilesystemObjectStore } from '@echodrop/object-store/filesystem/filesystem-object-store';
-import { mediaObject, newMediaKey } from '@echodrop/object-store/object-keys';
+import { mediaObjectKey, newMediaKey } from '@echodrop/object-store/object-keys';
 import { queueOptionsFor, RedisView } from '@echodrop/queue/queue.fixture';
 import { samplePhoto, sampleVideo } from '@echodrop/testkit/samples/sample-media';
 import { queueSecrets, type Stack, startStack } from '@echodrop/testkit/start-stack';
@@ -28,7 +28,7 @@ afterAll(() => parts.disposeAsync());
 
 async function store(bytes: Buffer): Promise<string> {
   const mediaKey = newMediaKey();
-  await new FilesystemObjectStore(folder).put(mediaObject(mediaKey), Readable.from([bytes]));
+  await new FilesystemObjectStore(folder).put(mediaObjectKey(mediaKey), Readable.from([bytes]));
   return mediaKey;
 }
 
@@ -102,7 +102,7 @@ test('a worker that starts while Redis is down works as soon as it is there', as
 test('a worker that dies at work leaves its job to the next one', async () => {
   const bytes = await sampleVideo('mp4', { width: 640, height: 360 });
   const mediaKey = await store(bytes);
-  const path = join(folder, 'objects', mediaObject(mediaKey));
+  const path = join(folder, 'objects', mediaObjectKey(mediaKey));
   await rename(path, `${path}.aside`);
   // Nobody writes into this pipe, so the worker waits for its opening.
   await execa('mkfifo', [path]);

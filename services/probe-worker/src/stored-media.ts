@@ -1,6 +1,6 @@
 import { buffer } from 'node:stream/consumers';
 import type { RangedSource } from '@echodrop/media/input/source-reader';
-import { mediaObject } from '@echodrop/object-store/object-keys';
+import { mediaObjectKey } from '@echodrop/object-store/object-keys';
 import type { ObjectStore } from '@echodrop/object-store/object-store';
 
 interface Media {
@@ -21,7 +21,7 @@ export class StoredMedia implements RangedSource {
 
   constructor(store: ObjectStore, { mediaKey, size, head }: Media) {
     this.#store = store;
-    this.#key = mediaObject(mediaKey);
+    this.#key = mediaObjectKey(mediaKey);
     this.size = size;
     this.head = head;
   }

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { RenditionClient } from '@echodrop/contracts/rendition';
 import { FilesystemObjectStore } from '@echodrop/object-store/filesystem/filesystem-object-store';
-import { mediaObject, newMediaKey } from '@echodrop/object-store/object-keys';
+import { mediaObjectKey, newMediaKey } from '@echodrop/object-store/object-keys';
 import { queueOptionsFor } from '@echodrop/queue/queue.fixture';
 import { hostileFfprobe } from '@echodrop/testkit/hostile/hostile-ffprobe';
 import { sampleVideo } from '@echodrop/testkit/samples/sample-media';
@@ -19,7 +19,7 @@ test('media that kills two workers is noted in the store', async () => {
   const worker = stack.services['rendition-worker'];
   await using store = new FilesystemObjectStore(join(stack.folder, 'store'));
   const mediaKey = newMediaKey();
-  await store.put(mediaObject(mediaKey), Readable.from([await sampleVideo('avi', { width: 64, height: 48 })]));
+  await store.put(mediaObjectKey(mediaKey), Readable.from([await sampleVideo('avi', { width: 64, height: 48 })]));
   await using client = new RenditionClient(queueOptionsFor(stack.redis.url, queueSecrets.RENDITION_QUEUE_SECRET));
   await waitUntil('a job', 5000, () => client.enqueue({ mediaKey, type: 'avi' }).then(() => true));
   for (let deaths = 1; deaths <= 2; deaths += 1) {

@@ -19,7 +19,7 @@ export interface RenditionEvents {
 
 const secondsBuckets = [0.1, 0.25, 0.5, 1, 2.5, 5, 15, 60, 300, 1800];
 
-export function renditionEvents(log: Log, metrics: Metrics): RenditionEvents {
+export function createRenditionEvents(log: Log, metrics: Metrics): RenditionEvents {
   const renditions = metrics.counter('echodrop_renditions_total', 'Rendition sets by outcome.', [
     'set',
     'type',

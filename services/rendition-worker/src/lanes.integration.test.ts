@@ -9,11 +9,11 @@ import { ToolStopped } from '@echodrop/media/sandbox/bounded-process';
 import { setSandboxMode } from '@echodrop/media/sandbox/sandbox';
 import { FilesystemObjectStore } from '@echodrop/object-store/filesystem/filesystem-object-store';
 import {
-  mediaObject,
+  mediaObjectKey,
   newMediaKey,
-  renditionObject,
-  renditionsOf,
-  userBlockObject,
+  renditionKey,
+  renditionsPrefixOf,
+  userBlockKey,
 } from '@echodrop/object-store/object-keys';
 import { Deferred } from '@echodrop/queue/slower-lane';
 import { type HostileFfprobe, hostileFfprobe } from '@echodrop/testkit/hostile/hostile-ffprobe';
@@ -50,7 +50,7 @@ afterAll(() => parts.disposeAsync());
 
 async function uploaded(bytes: Buffer): Promise<string> {
   const mediaKey = newMediaKey();
-  await store.put(mediaObject(mediaKey), Readable.from([bytes]));
+  await store.put(mediaObjectKey(mediaKey), Readable.from([bytes]));
   return mediaKey;
 }
 
@@ -71,11 +71,11 @@ function make(
 }
 
 async function namesOf(mediaKey: string): Promise<string[]> {
-  const prefix = renditionsOf(mediaKey);
+  const prefix = renditionsPrefixOf(mediaKey);
   return (await store.list(prefix, { limit: 100 })).map(({ key }) => key.slice(prefix.length));
 }
 
-const nameOf = (recipe: Parameters<typeof renditionObject>[1]) => renditionObject('', recipe).split('/').at(-1);
+const nameOf = (recipe: Parameters<typeof renditionKey>[1]) => renditionKey('', recipe).split('/').at(-1);
 const made = { outcome: 'made' };
 const broken = { outcome: 'unsupported', why: 'broken' };
 const tooCostly = { outcome: 'unsupported', why: 'too_costly' };
@@ -136,7 +136,7 @@ test('a photo keeps its own time, however short the time of a video is', async (
 test('what was broken stays so until the tools change, though its bytes are others', async () => {
   const mediaKey = await uploaded(Buffer.from('\xff\xd8\xff but no picture', 'latin1'));
   expect(await make(mediaKey, photo)).toEqual(broken);
-  await store.put(mediaObject(mediaKey), Readable.from([await samplePhoto('jpg', { width: 64, height: 48 })]));
+  await store.put(mediaObjectKey(mediaKey), Readable.from([await samplePhoto('jpg', { width: 64, height: 48 })]));
   expect(await make(mediaKey, photo)).toEqual(broken);
   expect(await make(mediaKey, photo, { tools: 'later ones' })).toEqual(made);
 });
@@ -227,7 +227,7 @@ test('deaths of workers more than a week apart do not make media too costly', as
   for (let deaths = 0; deaths < 2; deaths += 1) {
     await noteDeadly({ mediaKey, ...videoJob }, { store, tools: 'these' });
     for (const name of await namesOf(mediaKey))
-      await utimes(join(storeFolder, 'objects', renditionsOf(mediaKey), name), longAgo, longAgo);
+      await utimes(join(storeFolder, 'objects', renditionsPrefixOf(mediaKey), name), longAgo, longAgo);
   }
   expect(await make(mediaKey, videoJob)).toEqual(made);
 });
@@ -238,7 +238,7 @@ test('media that is removed ends its running job, and the tool with it', async (
   const making = make(mediaKey, videoJob);
   making.catch(() => {});
   await ffmpeg.called();
-  await store.remove(mediaObject(mediaKey));
+  await store.remove(mediaObjectKey(mediaKey));
   // Long before its own time is up.
   await ffmpeg.allEnded(5000);
   await expect(making).rejects.toThrow(MediaRemoved);
@@ -252,12 +252,12 @@ test('an owner who is blocked has their running job ended; once unblocked it is 
   const ffmpeg = await sleepyFfmpeg();
   const making = make(mediaKey, job);
   await ffmpeg.called();
-  await store.putIfAbsent(userBlockObject(owner), Buffer.from('{}'));
+  await store.putIfAbsent(userBlockKey(owner), Buffer.from('{}'));
   expect(await making).toEqual({ outcome: 'unsupported', why: 'owner_blocked' });
   await ffmpeg.allEnded(0);
   await ffmpeg[Symbol.asyncDispose]();
   ffmpeg.wake();
-  await store.remove(userBlockObject(owner));
+  await store.remove(userBlockKey(owner));
   expect(await make(mediaKey, job)).toEqual(made);
 });
 

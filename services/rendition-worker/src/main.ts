@@ -3,27 +3,29 @@ import { confineTools } from '@echodrop/media/sandbox/confine-tools';
 import { logTools, toolVersions } from '@echodrop/media/tool-versions';
 import { objectStoreFromSettings } from '@echodrop/object-store/object-store-from-settings';
 import { ObservedObjectStore } from '@echodrop/object-store/observed-object-store';
-import { storeMetrics } from '@echodrop/object-store/store-metrics';
+import { registerStoreMetrics } from '@echodrop/object-store/store-metrics';
 import { Forgeries } from '@echodrop/service/forgeries';
-import { ownScratch } from '@echodrop/service/own-scratch';
+import { createScratchFolder } from '@echodrop/service/own-scratch';
 import { queueRedisUrl } from '@echodrop/service/redis/redis';
 import { runService } from '@echodrop/service/run-service';
 import { readConfig } from './config.ts';
-import { renditionEvents } from './events.ts';
+import { createRenditionEvents } from './events.ts';
 import { laneLimits } from './lane-limits.ts';
 import { noteDeadly, render } from './render.ts';
 import { toolsHash } from './unsupported-renditions.ts';
 
 await runService('rendition-worker', readConfig, async ({ config, log, metrics, health, parts }) => {
-  const store = parts.use(new ObservedObjectStore(await objectStoreFromSettings(config), storeMetrics(metrics)));
+  const store = parts.use(
+    new ObservedObjectStore(await objectStoreFromSettings(config), registerStoreMetrics(metrics)),
+  );
   health.needs('store', () => store.ready());
 
-  const events = renditionEvents(log, metrics);
+  const events = createRenditionEvents(log, metrics);
   const { MAX_PIXELS: maxPixels, MEDIA_TYPES_OFF: typesOff } = config;
   await confineTools(config.MEDIA_SANDBOX, { log, metrics, health });
   const versions = await toolVersions();
   logTools(log, versions, typesOff);
-  const scratch = parts.use(await ownScratch(config.SCRATCH_DIR, 'rendition-worker'));
+  const scratch = parts.use(await createScratchFolder(config.SCRATCH_DIR, 'rendition-worker'));
   const tools = toolsHash(versions, maxPixels);
   const rendering = { store, scratchDir: scratch.path, maxPixels, typesOff, tools, events };
   const queues = startRenditionWorkers(

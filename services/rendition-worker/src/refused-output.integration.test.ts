@@ -5,13 +5,13 @@ import { Readable } from 'node:stream';
 import { pictureRecipes, type Recipe } from '@echodrop/media/recipes';
 import { setSandboxMode } from '@echodrop/media/sandbox/sandbox';
 import { FilesystemObjectStore } from '@echodrop/object-store/filesystem/filesystem-object-store';
-import { mediaObject, newMediaKey, renditionObject, renditionsOf } from '@echodrop/object-store/object-keys';
+import { mediaObjectKey, newMediaKey, renditionKey, renditionsPrefixOf } from '@echodrop/object-store/object-keys';
 import { createLog } from '@echodrop/service/log';
 import { Metrics } from '@echodrop/service/metrics/metrics';
 import { hostileFfprobe } from '@echodrop/testkit/hostile/hostile-ffprobe';
 import { samplePhoto, sampleVideo } from '@echodrop/testkit/samples/sample-media';
 import { afterEach, expect, test } from 'vitest';
-import { renditionEvents } from './events.ts';
+import { createRenditionEvents } from './events.ts';
 import { laneLimits } from './lane-limits.ts';
 import { render } from './render.ts';
 
@@ -31,8 +31,8 @@ async function renderWith(script: string, present: readonly Recipe[]) {
   const newFolder = async () => parts.use(await mkdtempDisposable(join(tmpdir(), 'refused-output-'))).path;
   const store = parts.use(new FilesystemObjectStore(await newFolder()));
   const mediaKey = newMediaKey();
-  await store.put(mediaObject(mediaKey), Readable.from([await sampleVideo('mp4', { width: 320, height: 240 })]));
-  for (const recipe of present) await store.put(renditionObject(mediaKey, recipe), Readable.from(['before']));
+  await store.put(mediaObjectKey(mediaKey), Readable.from([await sampleVideo('mp4', { width: 320, height: 240 })]));
+  for (const recipe of present) await store.put(renditionKey(mediaKey, recipe), Readable.from(['before']));
 
   const ffmpeg = parts.use(await hostileFfprobe(`for out; do :; done\nout=\${out#file:}\n${script}`, 'ffmpeg'));
   await writeFile(join(ffmpeg.folder, 'still.png'), await samplePhoto('png', { width: 320, height: 240 }));
@@ -42,13 +42,13 @@ async function renderWith(script: string, present: readonly Recipe[]) {
   const rendering = {
     ...{ store, scratchDir: await newFolder(), maxPixels: 1_000_000, typesOff: new Set<never>() },
     ...{ limits: laneLimits.slow, tools: 'tools' },
-    events: renditionEvents(createLog('test', 'silent'), metrics),
+    events: createRenditionEvents(createLog('test', 'silent'), metrics),
   };
   const answer = await render({ mediaKey, type: 'mp4', set: 'film' }, AbortSignal.timeout(20_000), rendering);
-  const keys = (await store.list(renditionsOf(mediaKey), { limit: 100 })).map(({ key }) => key);
+  const keys = (await store.list(renditionsPrefixOf(mediaKey), { limit: 100 })).map(({ key }) => key);
   const notes = /\.(broken|too_costly)-tools$/;
   const stored = keys.filter(
-    (key) => !notes.test(key) && !present.some((recipe) => key === renditionObject(mediaKey, recipe)),
+    (key) => !notes.test(key) && !present.some((recipe) => key === renditionKey(mediaKey, recipe)),
   );
   const { text } = await metrics.exposition();
   const [, refused] = text.match(/^echodrop_tool_output_refused_total\{.*fault="(\w+)".*\} 1$/m) ?? [];

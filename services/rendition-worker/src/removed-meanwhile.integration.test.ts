@@ -5,7 +5,7 @@ import { Readable } from 'node:stream';
 import type { MediaType } from '@echodrop/media/media-type';
 import { fullRecipe, pictureRecipes, picturesOf, type RenditionSet, setOf } from '@echodrop/media/recipes';
 import { FilesystemObjectStore } from '@echodrop/object-store/filesystem/filesystem-object-store';
-import { mediaObject, newMediaKey, renditionObject, renditionsOf } from '@echodrop/object-store/object-keys';
+import { mediaObjectKey, newMediaKey, renditionKey, renditionsPrefixOf } from '@echodrop/object-store/object-keys';
 import { type ObjectStore, StoreUnavailable } from '@echodrop/object-store/object-store';
 import { samplePhoto, sampleVideo } from '@echodrop/testkit/samples/sample-media';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -30,7 +30,7 @@ afterAll(() => parts.disposeAsync());
 
 async function uploaded(): Promise<string> {
   const mediaKey = newMediaKey();
-  await store.put(mediaObject(mediaKey), Readable.from([photo]));
+  await store.put(mediaObjectKey(mediaKey), Readable.from([photo]));
   return mediaKey;
 }
 
@@ -71,12 +71,12 @@ function renderWith(
 }
 
 async function takeDown(mediaKey: string): Promise<void> {
-  await store.remove(mediaObject(mediaKey));
+  await store.remove(mediaObjectKey(mediaKey));
   for (const key of await keysOf(mediaKey)) await store.remove(key);
 }
 
 async function keysOf(mediaKey: string): Promise<string[]> {
-  return (await store.list(renditionsOf(mediaKey), { limit: 100 })).map(({ key }) => key);
+  return (await store.list(renditionsPrefixOf(mediaKey), { limit: 100 })).map(({ key }) => key);
 }
 
 const { large, mini } = pictureRecipes;
@@ -96,7 +96,7 @@ test('nor where the worker is stopped meanwhile', async () => {
   const mediaKey = await uploaded();
   const stopped = new AbortController();
   const meanwhile = async () => {
-    await store.remove(mediaObject(mediaKey));
+    await store.remove(mediaObjectKey(mediaKey));
     stopped.abort();
   };
   await expect(renderWhile(mediaKey, large.name, meanwhile, stopped.signal)).rejects.toThrow();
@@ -106,7 +106,7 @@ test('nor where the worker is stopped meanwhile', async () => {
 test('nor where the store fails meanwhile', async () => {
   const mediaKey = await uploaded();
   const meanwhile = async () => {
-    await store.remove(mediaObject(mediaKey));
+    await store.remove(mediaObjectKey(mediaKey));
     throw new StoreUnavailable('full');
   };
   await expect(renderWhile(mediaKey, large.name, meanwhile)).rejects.toThrow();
@@ -118,14 +118,14 @@ test.each([
   ['all', picturesOf('jpg')],
 ])('what a worker that died has left of removed media goes when the job is tried again: %s', async (_, left) => {
   const mediaKey = newMediaKey();
-  for (const recipe of left) await store.put(renditionObject(mediaKey, recipe), Readable.from(['picture']));
+  for (const recipe of left) await store.put(renditionKey(mediaKey, recipe), Readable.from(['picture']));
   await expect(renderWith(store, mediaKey)).rejects.toThrow(removed);
   expect(await keysOf(mediaKey)).toEqual([]);
 });
 
 test('nor does its type being turned off keep it', async () => {
   const mediaKey = newMediaKey();
-  await store.put(renditionObject(mediaKey, mini), Readable.from(['picture']));
+  await store.put(renditionKey(mediaKey, mini), Readable.from(['picture']));
   const rendering = renderWith(store, mediaKey, { typesOff: new Set(['jpg']) });
   await expect(rendering).rejects.toThrow(removed);
   expect(await keysOf(mediaKey)).toEqual([]);
@@ -133,7 +133,7 @@ test('nor does its type being turned off keep it', async () => {
 
 test('of media that is there, a type that is turned off takes no rendition', async () => {
   const mediaKey = await uploaded();
-  await store.put(renditionObject(mediaKey, mini), Readable.from(['picture']));
+  await store.put(renditionKey(mediaKey, mini), Readable.from(['picture']));
   const off = { outcome: 'unsupported', why: 'type_off' };
   expect(await renderWith(store, mediaKey, { typesOff: new Set(['jpg']) })).toEqual(off);
   expect(await keysOf(mediaKey)).toHaveLength(1);
@@ -148,7 +148,7 @@ test('a failure takes no rendition of media that is there', async () => {
 
 test('pictures of a video that is removed while they are stored are withdrawn before the video is made', async () => {
   const mediaKey = newMediaKey();
-  await store.put(mediaObject(mediaKey), Readable.from([await sampleVideo('mp4', { width: 64, height: 48 })]));
+  await store.put(mediaObjectKey(mediaKey), Readable.from([await sampleVideo('mp4', { width: 64, height: 48 })]));
   const rendered: unknown[] = [];
   const told = { ...events, rendered: ({ set }: { set: RenditionSet }) => rendered.push(set) };
   const watched = storeThatPutsAfter(() => takeDown(mediaKey));
@@ -168,7 +168,7 @@ test('pictures of a video that is removed while they are stored are withdrawn be
 
 test('a video of which no picture can be made is made all the same, and both are told', async () => {
   const mediaKey = newMediaKey();
-  await store.put(mediaObject(mediaKey), Readable.from([await sampleVideo('mp4', { width: 64, height: 48 })]));
+  await store.put(mediaObjectKey(mediaKey), Readable.from([await sampleVideo('mp4', { width: 64, height: 48 })]));
   const rendered: unknown[] = [];
   const told = {
     ...events,
@@ -188,7 +188,7 @@ test('a video of which no picture can be made is made all the same, and both are
 
 test('a video whose poster cannot be stored is made all the same, and the job fails', async () => {
   const mediaKey = newMediaKey();
-  await store.put(mediaObject(mediaKey), Readable.from([await sampleVideo('mp4', { width: 64, height: 48 })]));
+  await store.put(mediaObjectKey(mediaKey), Readable.from([await sampleVideo('mp4', { width: 64, height: 48 })]));
   const refusing = storeThatPutsAfter(async (key) => {
     if (!key.endsWith('.mp4')) throw new StoreUnavailable('full');
   });

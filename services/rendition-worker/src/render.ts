@@ -11,7 +11,7 @@ import type { Rendered } from '@echodrop/media/rendition-outcome';
 import { ToolStopped } from '@echodrop/media/sandbox/bounded-process';
 import { OutputRefused } from '@echodrop/media/sandbox/tool-output';
 import { videoTracks } from '@echodrop/media/video-layout/ffprobe';
-import { mediaObject } from '@echodrop/object-store/object-keys';
+import { mediaObjectKey } from '@echodrop/object-store/object-keys';
 import type { ObjectStore } from '@echodrop/object-store/object-store';
 import { Deferred } from '@echodrop/queue/slower-lane';
 import type { RenditionEvents } from './events.ts';
@@ -187,7 +187,7 @@ function fileNameOf({ name, extension }: Recipe): string {
 }
 
 async function fetchMedia(store: ObjectStore, mediaKey: string, path: string, signal: AbortSignal): Promise<void> {
-  const reading = await store.read(mediaObject(mediaKey), { signal });
+  const reading = await store.read(mediaObjectKey(mediaKey), { signal });
   if (reading === undefined) throw new Error('the media is not in the store');
   await pipeline(reading.body, createWriteStream(path), { signal });
 }

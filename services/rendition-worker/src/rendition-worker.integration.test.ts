@@ -15,7 +15,7 @@ import {
   videoRecipe,
 } from '@echodrop/media/recipes';
 import { FilesystemObjectStore } from '@echodrop/object-store/filesystem/filesystem-object-store';
-import { mediaObject, newMediaKey, renditionObject } from '@echodrop/object-store/object-keys';
+import { mediaObjectKey, newMediaKey, renditionKey } from '@echodrop/object-store/object-keys';
 import { queueOptionsFor } from '@echodrop/queue/queue.fixture';
 import { samplePhoto, sampleVideo } from '@echodrop/testkit/samples/sample-media';
 import { queueSecrets, type Stack, startStack } from '@echodrop/testkit/start-stack';
@@ -47,7 +47,7 @@ afterAll(() => parts.disposeAsync());
 
 async function upload(bytes: Buffer): Promise<string> {
   const mediaKey = newMediaKey();
-  await store.put(mediaObject(mediaKey), Readable.from([bytes]));
+  await store.put(mediaObjectKey(mediaKey), Readable.from([bytes]));
   return mediaKey;
 }
 
@@ -56,7 +56,7 @@ function make(mediaKey: string, type: MediaType, set: RenditionSet) {
 }
 
 async function bytesOf(mediaKey: string, recipe: Recipe): Promise<Buffer | undefined> {
-  const reading = await store.read(renditionObject(mediaKey, recipe));
+  const reading = await store.read(renditionKey(mediaKey, recipe));
   return reading && buffer(reading.body);
 }
 
@@ -98,7 +98,7 @@ test('a video becomes one that browsers play, and has pictures', async () => {
 
 test('what lies in the store already is not made again', async () => {
   const mediaKey = await upload(notAPhoto);
-  for (const recipe of picturesOf('jpg')) await store.put(renditionObject(mediaKey, recipe), Readable.from(['before']));
+  for (const recipe of picturesOf('jpg')) await store.put(renditionKey(mediaKey, recipe), Readable.from(['before']));
   expect(await make(mediaKey, 'jpg', 'pictures')).toEqual({ outcome: 'made' });
   expect(await bytesOf(mediaKey, pictureRecipes.large)).toEqual(Buffer.from('before'));
 });
@@ -108,7 +108,7 @@ test('any rendition can be deleted: it comes back when it is asked for, and the 
   const mediaKey = await upload(video);
   for (const set of ['pictures', 'whole', 'film'] as const) {
     expect(await make(mediaKey, 'avi', set)).toEqual({ outcome: 'made' });
-    const keys = recipesOf(set, 'avi').map((recipe) => renditionObject(mediaKey, recipe));
+    const keys = recipesOf(set, 'avi').map((recipe) => renditionKey(mediaKey, recipe));
     const stats = (of: readonly string[]) => Promise.all(of.map((key) => store.stat(key)));
     for (let first = 0; first < keys.length; first += 3) {
       const deleted = keys.slice(first, first + 3);
@@ -126,8 +126,8 @@ test('media of which none can be made is an answer, which stands: its bytes are 
   const mediaKey = await upload(notAPhoto);
   const broken = { outcome: 'unsupported', why: 'broken' };
   expect(await make(mediaKey, 'jpg', 'pictures')).toEqual(broken);
-  await store.remove(mediaObject(mediaKey));
-  await store.put(mediaObject(mediaKey), Readable.from([await samplePhoto('jpg', { width: 320, height: 240 })]));
+  await store.remove(mediaObjectKey(mediaKey));
+  await store.put(mediaObjectKey(mediaKey), Readable.from([await samplePhoto('jpg', { width: 320, height: 240 })]));
   await expectForAWhile(async () => {
     expect(await make(mediaKey, 'jpg', 'pictures')).toEqual(broken);
   });
@@ -165,7 +165,7 @@ async function expectForAWhile(check: () => Promise<void>): Promise<void> {
 test('what breaks down is not held against the media: it is tried again after some seconds', async () => {
   const mediaKey = newMediaKey();
   await expect(make(mediaKey, 'png', 'pictures')).rejects.toThrow('the queue gave no answer');
-  await store.put(mediaObject(mediaKey), Readable.from([await samplePng()]));
+  await store.put(mediaObjectKey(mediaKey), Readable.from([await samplePng()]));
   await expect
     .poll(() => make(mediaKey, 'png', 'pictures').catch(() => 'not yet'), { timeout: 15_000, interval: 500 })
     .toEqual({ outcome: 'made' });

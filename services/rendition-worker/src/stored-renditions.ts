@@ -1,8 +1,8 @@
 import type { Recipe } from '@echodrop/media/recipes';
 import { openToolOutput, type ToolOutput } from '@echodrop/media/sandbox/tool-output';
 import type { UnsupportedReason } from '@echodrop/media/unsupported';
-import { everyObject, removeBelow } from '@echodrop/object-store/every-object';
-import { mediaObject, renditionObject, renditionsOf } from '@echodrop/object-store/object-keys';
+import { listObjects, removeObjects } from '@echodrop/object-store/every-object';
+import { mediaObjectKey, renditionKey, renditionsPrefixOf } from '@echodrop/object-store/object-keys';
 import type { ObjectStore } from '@echodrop/object-store/object-store';
 import type { RenditionToMake } from './make-renditions.ts';
 import { notedReason } from './unsupported-renditions.ts';
@@ -23,8 +23,8 @@ export async function standingOf(
   mediaKey: string,
   { store, tools }: { readonly store: ObjectStore; readonly tools: string },
 ): Promise<Standing> {
-  const keys = new Set((await Array.fromAsync(everyObject(store, renditionsOf(mediaKey)))).map(({ key }) => key));
-  const absent = recipes.filter((recipe) => !keys.has(renditionObject(mediaKey, recipe)));
+  const keys = new Set((await Array.fromAsync(listObjects(store, renditionsPrefixOf(mediaKey)))).map(({ key }) => key));
+  const absent = recipes.filter((recipe) => !keys.has(renditionKey(mediaKey, recipe)));
   const noted = new Map<Recipe, UnsupportedReason>();
   for (const recipe of absent) {
     const why = notedReason(keys, mediaKey, recipe, tools);
@@ -49,7 +49,7 @@ export async function storeAll(
     const { contentType } = recipe;
     // Another worker may have the same job, if this one was frozen: neither may take the other's back.
     const options = { signal, contentType, isReplacement: true };
-    await store.put(renditionObject(mediaKey, recipe), output.stream(), options);
+    await store.put(renditionKey(mediaKey, recipe), output.stream(), options);
   }
 }
 
@@ -59,7 +59,7 @@ export async function storeAll(
  * @throws MediaRemoved, StoreUnavailable
  */
 export async function withdrawFromRemoved(mediaKey: string, store: ObjectStore): Promise<void> {
-  if (await store.stat(mediaObject(mediaKey))) return;
-  await removeBelow(store, renditionsOf(mediaKey));
+  if (await store.stat(mediaObjectKey(mediaKey))) return;
+  await removeObjects(store, renditionsPrefixOf(mediaKey));
   throw new MediaRemoved();
 }

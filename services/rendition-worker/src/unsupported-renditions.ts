@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto';
 import type { Recipe } from '@echodrop/media/recipes';
 import type { ToolVersions } from '@echodrop/media/tool-versions';
-import { everyObject } from '@echodrop/object-store/every-object';
-import { renditionObject, renditionsOf } from '@echodrop/object-store/object-keys';
+import { listObjects } from '@echodrop/object-store/every-object';
+import { renditionKey, renditionsPrefixOf } from '@echodrop/object-store/object-keys';
 import type { ObjectStore } from '@echodrop/object-store/object-store';
 
 // Other reasons cost little to find out again, or depend on settings.
@@ -49,7 +49,7 @@ export async function noteUnsupported(
 
 async function dropOldSuspicions(store: ObjectStore, mediaKey: string): Promise<void> {
   const isSuspicion = (key: string) => suspectedReasons.some((why) => key.includes(`.${why}-`));
-  for await (const { key, writtenAt } of everyObject(store, renditionsOf(mediaKey))) {
+  for await (const { key, writtenAt } of listObjects(store, renditionsPrefixOf(mediaKey))) {
     if (isSuspicion(key) && Date.now() - writtenAt.getTime() > suspectedMs) await store.remove(key);
   }
 }
@@ -60,5 +60,5 @@ export function notedReason(keys: ReadonlySet<string>, mediaKey: string, recipe:
 }
 
 function noteObject(mediaKey: string, recipe: Recipe, why: NotedReason, tools: string): string {
-  return `${renditionObject(mediaKey, recipe)}.${why}-${tools}`;
+  return `${renditionKey(mediaKey, recipe)}.${why}-${tools}`;
 }

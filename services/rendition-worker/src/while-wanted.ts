@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { RenditionRequest } from '@echodrop/contracts/rendition';
-import { mediaObject, userBlockObject } from '@echodrop/object-store/object-keys';
+import { mediaObjectKey, userBlockKey } from '@echodrop/object-store/object-keys';
 import type { ObjectStore } from '@echodrop/object-store/object-store';
 
 const lookMs = 2000;
@@ -64,8 +64,8 @@ async function watch(
 
 async function reasonToStop({ mediaKey, owner }: Media, store: ObjectStore): Promise<Error | undefined> {
   const [media, block] = await Promise.all([
-    store.stat(mediaObject(mediaKey)),
-    owner === undefined ? undefined : store.stat(userBlockObject(owner)),
+    store.stat(mediaObjectKey(mediaKey)),
+    owner === undefined ? undefined : store.stat(userBlockKey(owner)),
   ]);
   if (!media) return new MediaRemoved();
   return block && new OwnerBlocked();

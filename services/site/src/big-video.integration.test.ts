@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { fullRecipe, pictureRecipes, videoRecipe } from '@echodrop/media/recipes';
-import { newMediaKey, renditionObject } from '@echodrop/object-store/object-keys';
+import { newMediaKey, renditionKey } from '@echodrop/object-store/object-keys';
 import { minioStore } from '@echodrop/object-store/s3/minio-store.fixture';
 import { type CountingProxy, startCountingProxy } from '@echodrop/testkit/servers/counting-proxy';
 import { describeWithMinio } from '@echodrop/testkit/servers/describe-with-minio';
@@ -32,9 +32,9 @@ describeWithMinio('a video of 96 MiB', {}, (startMinio) => {
     await store.ready();
     const mediaKey = newMediaKey();
     const id = await publishSample(store, Buffer.from('the video as it came'), { mediaKey, type: 'mov' });
-    await store.put(renditionObject(mediaKey, videoRecipe), Readable.from(video()));
+    await store.put(renditionKey(mediaKey, videoRecipe), Readable.from(video()));
     for (const recipe of [pictureRecipes.large, fullRecipe('mov')])
-      await store.put(renditionObject(mediaKey, recipe), Readable.from([Buffer.from('a poster')]));
+      await store.put(renditionKey(mediaKey, recipe), Readable.from([Buffer.from('a poster')]));
     path = `/${id}.mp4`;
     proxy = parts.use(await startCountingProxy(minio.endpoint));
     const settings = { ...minio.settings, S3_ENDPOINT: proxy.endpoint };

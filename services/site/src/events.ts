@@ -38,7 +38,7 @@ export interface SiteEvents {
 
 const waitBuckets = [0.1, 0.25, 0.5, 1, 2, 4];
 
-export function siteEvents(log: Log, metrics: Metrics): SiteEvents {
+export function createSiteEvents(log: Log, metrics: Metrics): SiteEvents {
   const waits = metrics.histogram(
     'echodrop_site_rendition_wait_seconds',
     'Time that requests waited for a missing rendition.',

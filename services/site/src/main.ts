@@ -2,16 +2,16 @@ import { createServer } from 'node:http';
 import { RenditionClient } from '@echodrop/contracts/rendition';
 import { objectStoreFromSettings } from '@echodrop/object-store/object-store-from-settings';
 import { ObservedObjectStore } from '@echodrop/object-store/observed-object-store';
-import { storeMetrics } from '@echodrop/object-store/store-metrics';
+import { registerStoreMetrics } from '@echodrop/object-store/store-metrics';
 import { Forgeries } from '@echodrop/service/forgeries';
 import { listen } from '@echodrop/service/http-server';
-import { observeRequests } from '@echodrop/service/metrics/http-metrics';
+import { registerHttpMetrics } from '@echodrop/service/metrics/http-metrics';
 import { queueRedisUrl } from '@echodrop/service/redis/redis';
 import { runService } from '@echodrop/service/run-service';
 import { traceRequests } from '@echodrop/service/tracing/trace';
 import { siteApp } from './app.ts';
 import { readConfig, type SiteConfig } from './config.ts';
-import { siteEvents } from './events.ts';
+import { createSiteEvents } from './events.ts';
 import { SharedRenditions } from './find/shared-renditions.ts';
 import type { WebUpload } from './upload-page/upload-page.ts';
 
@@ -19,7 +19,9 @@ import type { WebUpload } from './upload-page/upload-page.ts';
 const idleMs = 60_000;
 
 await runService('site', readConfig, async ({ config, log, metrics, health, parts, stopping }) => {
-  const store = parts.use(new ObservedObjectStore(await objectStoreFromSettings(config), storeMetrics(metrics)));
+  const store = parts.use(
+    new ObservedObjectStore(await objectStoreFromSettings(config), registerStoreMetrics(metrics)),
+  );
   // The queue is not needed: what was made once is shown without it.
   health.needs('store', () => store.ready());
 
@@ -30,7 +32,7 @@ await runService('site', readConfig, async ({ config, log, metrics, health, part
     forgeries: new Forgeries(log, metrics),
   };
   const renditions = new SharedRenditions(parts.use(new RenditionClient(queue)));
-  const events = siteEvents(log, metrics);
+  const events = createSiteEvents(log, metrics);
   if (!isTrustworthy(config.PUBLIC_SITE_URL)) events.publicSiteUnencrypted(config.PUBLIC_SITE_URL);
   const app = siteApp({
     store,
@@ -45,7 +47,7 @@ await runService('site', readConfig, async ({ config, log, metrics, health, part
   });
 
   const server = createServer(traceRequests(app)).setTimeout(idleMs);
-  observeRequests(server, metrics);
+  registerHttpMetrics(metrics, server);
   const { HOST: host, PORT: port, SHUTDOWN_GRACE_SECONDS: graceSeconds } = config;
   parts.use(await listen(server, { host, port, stopping, graceSeconds }));
 });

@@ -7,7 +7,7 @@ import { ownerHash } from '@echodrop/archive/owner';
 import { removeMedia } from '@echodrop/archive/remove-media';
 import { pictureRecipes } from '@echodrop/media/recipes';
 import { FilesystemObjectStore } from '@echodrop/object-store/filesystem/filesystem-object-store';
-import { newMediaKey, renditionObject } from '@echodrop/object-store/object-keys';
+import { newMediaKey, renditionKey } from '@echodrop/object-store/object-keys';
 import { isTombstone, type StoredRecord } from '@echodrop/record';
 import { made, samplePhoto, sampleVideo } from '@echodrop/testkit/samples/sample-media';
 import { type Stack, startStack } from '@echodrop/testkit/start-stack';
@@ -110,7 +110,7 @@ test('a user has a page of all uploads, newest first, 24 at a time', async () =>
     const timestamp = new Date(Date.UTC(2026, 10, day));
     const text = day === 30 ? 'The "last" one' : '';
     const mediaKey = newMediaKey();
-    await store.put(renditionObject(mediaKey, pictureRecipes.thumb), Readable.from(['a picture']));
+    await store.put(renditionKey(mediaKey, pictureRecipes.thumb), Readable.from(['a picture']));
     ids.unshift(await publishSample(store, Buffer.from('x'), { ...owner, user, timestamp, text, mediaKey }));
   }
   const first = await bodyOf(`/by/${ownerHash(owner)}`);
@@ -229,7 +229,7 @@ test('of an upload from before there were medium pictures the large one is shown
 
   await stack.services['rendition-worker'].freeze();
   try {
-    await store.remove(renditionObject(mediaKey, pictureRecipes.mediumWebp));
+    await store.remove(renditionKey(mediaKey, pictureRecipes.mediumWebp));
     const began = performance.now();
     expect(await widths()).toBe(`/${id}/large.webp 800w`);
     // Readers do not wait for what they can do without; for what is missing, four seconds.
@@ -247,7 +247,7 @@ test('a video that can be played is not stopped by a look for its poster', async
   await shown(id);
   await expect.poll(async () => (await get(`/${id}/video.mp4`)).status, soon).toBe(200);
   await stack.services['rendition-worker'].kill();
-  await store.remove(renditionObject(mediaKey, pictureRecipes.large));
+  await store.remove(renditionKey(mediaKey, pictureRecipes.large));
   const page = await get(`/${id}`);
   await stack.services['rendition-worker'].restart();
   expect(await page.text()).toContain('<video');

@@ -10,7 +10,7 @@ import { removeMedia } from '@echodrop/archive/remove-media';
 import type { RenditionReply } from '@echodrop/contracts/rendition';
 import { pictureRecipes } from '@echodrop/media/recipes';
 import { FilesystemObjectStore } from '@echodrop/object-store/filesystem/filesystem-object-store';
-import { newMediaKey, renditionObject } from '@echodrop/object-store/object-keys';
+import { newMediaKey, renditionKey } from '@echodrop/object-store/object-keys';
 import type { ObjectStore } from '@echodrop/object-store/object-store';
 import { QueueUnavailable } from '@echodrop/queue/queue-client';
 import { isTombstone, type StoredRecord } from '@echodrop/record';
@@ -18,7 +18,7 @@ import { createLog } from '@echodrop/service/log';
 import { Metrics } from '@echodrop/service/metrics/metrics';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { siteApp } from './app.ts';
-import { siteEvents } from './events.ts';
+import { createSiteEvents } from './events.ts';
 import { publishSample } from './publish-sample.fixture.ts';
 
 let parts: AsyncDisposableStack;
@@ -42,7 +42,7 @@ beforeEach(async () => {
     get: (target, name) => (name === 'read' ? read : Reflect.get(target, name).bind(target)),
   });
   const app = siteApp({
-    ...{ store: watched, events: siteEvents(createLog('site', 'silent'), new Metrics('site')) },
+    ...{ store: watched, events: createSiteEvents(createLog('site', 'silent'), new Metrics('site')) },
     renditions: { make: () => make() },
     ...{ publicSite: 'https://pics.example', name: 'Pictures', robots: 'noindex', hasOembedDiscovery: false },
   });
@@ -56,7 +56,7 @@ afterEach(() => parts.disposeAsync());
 async function published(details: Partial<StoredRecord> = {}): Promise<string> {
   const mediaKey = newMediaKey();
   for (const recipe of [pictureRecipes.large, pictureRecipes.thumb]) {
-    await store.put(renditionObject(mediaKey, recipe), Readable.from(['a picture']));
+    await store.put(renditionKey(mediaKey, recipe), Readable.from(['a picture']));
   }
   return publishSample(store, Buffer.from('media'), { ...details, mediaKey });
 }

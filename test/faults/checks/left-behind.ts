@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sweep } from '@echodrop/archive/sweep';
-import { allMedia, allRenditions } from '@echodrop/object-store/object-keys';
+import { mediaPrefix, renditionsPrefix } from '@echodrop/object-store/object-keys';
 import type { System } from '../start-system.ts';
 import type { Finding } from './finding.ts';
 import { keysBelow, type RecordInStore } from './stored-records.ts';
@@ -50,13 +50,13 @@ async function jobsLeft({ queueRedis, redisSet }: System) {
 export async function findOrphans({ store }: System, records: ReadonlyMap<string, RecordInStore>): Promise<Finding[]> {
   const { report, failure } = await sweep(store, {
     olderThanMs: nothingIsYoung,
-    isDryRun: false,
+    dryRun: false,
     signal: new AbortController().signal,
   });
   process.stdout.write(`swept: ${JSON.stringify(report.kinds)}\n`);
   const finding = (what: string, which: string): Finding => ({ scenario: 'all', what, which });
   const named = new Set([...records.values()].map((record) => record.media_key));
-  const keys = [...(await keysBelow(store, allMedia)), ...(await keysBelow(store, allRenditions))];
+  const keys = [...(await keysBelow(store, mediaPrefix)), ...(await keysBelow(store, renditionsPrefix))];
   const orphans = keys.filter((key) => !named.has(key.split('/')[1] ?? ''));
   const unfinished = await Array.fromAsync(store.unfinished(), ({ id }) => id);
   return [

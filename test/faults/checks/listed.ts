@@ -1,8 +1,8 @@
-import { unfinishedMs } from '@echodrop/archive/check-record';
-import { everyRecord } from '@echodrop/archive/every-record';
-import { ListedEntries } from '@echodrop/archive/listed-entries';
-import { entriesOf, listedAs } from '@echodrop/archive/listing';
-import { listingOf } from '@echodrop/object-store/object-keys';
+import { settlingMs } from '@echodrop/archive/check-record';
+import { listRecords } from '@echodrop/archive/every-record';
+import { ListingIndex } from '@echodrop/archive/listed-entries';
+import { listingEntryOf, listingKeys } from '@echodrop/archive/listing';
+import { listingPrefix } from '@echodrop/object-store/object-keys';
 import { isTombstone, UnreadableRecord } from '@echodrop/record';
 import { anotherUser } from '@echodrop/testkit/another-user';
 import { echoHeaders } from '@echodrop/testkit/upload';
@@ -20,7 +20,7 @@ interface Acknowledged {
 /** Which acknowledged uploads their owners do not see in their lists, or still see after they have removed them, and which are not in the list of all. */
 export async function findUnlisted(system: System, { kept, removed, records }: Acknowledged): Promise<Finding[]> {
   const own = { signing: await ownList(system, 'signing'), bearer: await ownList(system, 'bearer') };
-  const byTime = new Set(await keysBelow(system.store, listingOf()));
+  const byTime = new Set(await keysBelow(system.store, listingPrefix()));
   const stillListed = removed
     .filter(({ id = '', user }) => own[user].has(id))
     .map(({ id, scenario, text }) => ({
@@ -45,18 +45,18 @@ export async function findUnlisted(system: System, { kept, removed, records }: A
 // An entry with another time than the record's shows nothing.
 function entriesByTime(record: RecordInStore | undefined): string[] {
   if (!record) return [];
-  return entriesOf({ id: record.id, timestamp: new Date(record.timestamp), owner: '' });
+  return listingKeys({ id: record.id, timestamp: new Date(record.timestamp), owner: '' });
 }
 
 /** Which records lack a list entry although a sweep at `sweptAt` saw them, acknowledged or not. A sweep passes over records of the last minute. */
 export async function findRecordsUnlisted({ store }: System, sweptAt: number): Promise<Finding[]> {
-  const entries = await ListedEntries.read(store, new AbortController().signal);
+  const entries = await ListingIndex.read(store, new AbortController().signal);
   const findings: Finding[] = [];
-  for await (const { id, found } of everyRecord(store)) {
+  for await (const { id, found } of listRecords(store)) {
     if (found instanceof UnreadableRecord)
       findings.push({ scenario: 'all', what: 'a record cannot be read', which: id });
-    else if (isTombstone(found) || found.timestamp.getTime() >= sweptAt - unfinishedMs) continue;
-    else if (!entries.has(listedAs(found)))
+    else if (isTombstone(found) || found.timestamp.getTime() >= sweptAt - settlingMs) continue;
+    else if (!entries.has(listingEntryOf(found)))
       findings.push({ scenario: 'all', what: 'a record is in no list after a sweep', which: `${id} ${found.text}` });
   }
   return findings;

@@ -1,4 +1,4 @@
-import { mediaObject } from '@echodrop/object-store/object-keys';
+import { mediaObjectKey } from '@echodrop/object-store/object-keys';
 import type { LedgerEntry } from '../ledger.ts';
 import type { System } from '../start-system.ts';
 import { type Finding, findEach } from './finding.ts';
@@ -13,7 +13,7 @@ export function findNotRemoved(
     const finding = (what: string): Finding => ({ scenario, what, which: `${id} ${text}` });
     const mediaKey = tombstones.get(id);
     if (mediaKey === undefined) return [finding('its removal was acknowledged, and it has no tombstone')];
-    if (removal === 'acknowledged' && (await store.stat(mediaObject(mediaKey))))
+    if (removal === 'acknowledged' && (await store.stat(mediaObjectKey(mediaKey))))
       return [finding('its removal was acknowledged, and its media is there')];
     const page = await fetch(`${site}/${id}`);
     await page.body?.cancel();

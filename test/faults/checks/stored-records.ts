@@ -1,6 +1,6 @@
 import { buffer } from 'node:stream/consumers';
-import { everyObject } from '@echodrop/object-store/every-object';
-import { allRecords } from '@echodrop/object-store/object-keys';
+import { listObjects } from '@echodrop/object-store/every-object';
+import { recordsPrefix } from '@echodrop/object-store/object-keys';
 import type { ObjectStore } from '@echodrop/object-store/object-store';
 
 /** What the store keeps of a record, as it lies there. */
@@ -23,7 +23,7 @@ interface Recorded {
 export async function recordsIn(store: ObjectStore): Promise<Recorded> {
   const records = new Map<string, RecordInStore>();
   const tombstones = new Map<string, string>();
-  for await (const { key } of everyObject(store, allRecords)) {
+  for await (const { key } of listObjects(store, recordsPrefix)) {
     const bytes = await bytesOf(store, key);
     if (bytes) {
       const record = JSON.parse(bytes.toString()) as RecordInStore;
@@ -42,5 +42,5 @@ export async function bytesOf(store: ObjectStore, key: string): Promise<Buffer |
 
 /** The keys of all objects below a prefix. */
 export async function keysBelow(store: ObjectStore, prefix: string): Promise<string[]> {
-  return Array.fromAsync(everyObject(store, prefix), ({ key }) => key);
+  return Array.fromAsync(listObjects(store, prefix), ({ key }) => key);
 }

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { mediaObject, renditionsOf } from '@echodrop/object-store/object-keys';
+import { mediaObjectKey, renditionsPrefixOf } from '@echodrop/object-store/object-keys';
 import { waitUntil } from '@echodrop/testkit/wait-until';
 import type { LedgerEntry } from '../ledger.ts';
 import type { System } from '../start-system.ts';
@@ -33,7 +33,7 @@ async function damageOf(
 ): Promise<string | undefined> {
   if (record.text !== text) return "the record is another's";
   if (record.size !== size) return `the record says ${record.size} bytes, and ${size} were sent`;
-  const bytes = await bytesOf(store, mediaObject(record.media_key));
+  const bytes = await bytesOf(store, mediaObjectKey(record.media_key));
   if (bytes === undefined) return 'there is no media';
   return createHash('sha256').update(bytes).digest('hex') === sha256 ? undefined : 'the media is not what was sent';
 }
@@ -54,7 +54,7 @@ async function notShown(system: System, { id, text, kind }: LedgerEntry, record:
     () => false,
   );
   if (isMade) return undefined;
-  const stored = await keysBelow(system.store, renditionsOf(record.media_key));
+  const stored = await keysBelow(system.store, renditionsPrefixOf(record.media_key));
   const names = stored.map((key) => key.slice(key.lastIndexOf('/') + 1));
   if (names.some((name) => /\.(killed_workers|stopped_tools)-/.test(name))) return putOff;
   return `there is no ${rendition} (${status}; there are ${names.join(' ')})`;

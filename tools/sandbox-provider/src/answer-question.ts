@@ -26,7 +26,7 @@ export function answerQuestion(name: ProfileName, { checks, state, events }: Ans
 
     const found = checks[proof].check({ method, url, authorization, nowSeconds: now.getTime() / 1000 });
     const isFault = typeof found === 'string';
-    events.asked({ profile: name, outcome: isFault ? found : 'verified', behaviour });
+    events.answered({ profile: name, outcome: isFault ? found : 'verified', behaviour });
 
     const answer = isFault ? (refusals[found] ?? refusals.unknown) : { status: 200, body: user(found, url) };
     const { unknown } = refusals;

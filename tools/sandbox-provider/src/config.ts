@@ -25,7 +25,7 @@ const settings = {
 
 export type SandboxConfig = Settings<typeof settings>;
 
-/** @throws FaultySettings with all faults at once */
+/** @throws InvalidSettings with all faults at once */
 export function readConfig(env: NodeJS.ProcessEnv): SandboxConfig {
   return readSettings(settings, env);
 }

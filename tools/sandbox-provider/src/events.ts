@@ -4,53 +4,44 @@ import type { Metrics } from '@echodrop/service/metrics/metrics';
 import type { BehaviourName } from './behaviours.ts';
 import type { Fault } from './profiles/profile.ts';
 
-interface Question {
+interface IdentityRequest {
   readonly profile: ProfileName;
-  /** What the proof was found to be, whatever is then said. */
+  /** Of the proof, whatever the sandbox then answers. */
   readonly outcome: 'verified' | Fault;
   readonly behaviour: BehaviourName;
 }
 
-/** What happens in the sandbox provider, as log lines and metrics. */
-export class SandboxEvents {
-  readonly #log: Log;
-  readonly #questions;
-  readonly #switched;
-  readonly #keptOut;
-  readonly #failures;
+export type SandboxEvents = ReturnType<typeof createSandboxEvents>;
 
-  constructor(log: Log, metrics: Metrics) {
-    this.#log = log;
-    this.#questions = metrics.counter(
-      'echodrop_sandbox_requests_total',
-      'Identity requests by provider profile, proof outcome and sandbox behaviour.',
-      ['profile', 'outcome', 'behaviour'],
-    );
-    this.#switched = metrics.counter('echodrop_sandbox_behaviour_changes_total', 'Behaviour changes.', ['behaviour']);
-    this.#keptOut = metrics.counter(
-      'echodrop_sandbox_cross_origin_refused_total',
-      'Refused cross-origin changes of behaviour.',
-    );
-    this.#failures = metrics.counter('echodrop_sandbox_failures_total', 'Failed requests.');
-  }
-
-  asked({ profile, outcome, behaviour }: Question): void {
-    this.#questions.inc({ profile, outcome, behaviour });
-    this.#log.info({ profile, outcome, behaviour }, 'Identity request answered');
-  }
-
-  switched(behaviour: BehaviourName, slowSeconds: number): void {
-    this.#switched.inc({ behaviour });
-    this.#log.info({ behaviour, slowSeconds }, 'Sandbox behaviour changed');
-  }
-
-  keptOut(): void {
-    this.#keptOut.inc();
-    this.#log.warn('Refused a cross-origin change of behaviour');
-  }
-
-  failed(error: unknown): void {
-    this.#failures.inc();
-    this.#log.error({ err: error }, 'Request failed');
-  }
+/** Log lines and metrics of the sandbox provider. */
+export function createSandboxEvents(log: Log, metrics: Metrics) {
+  const requests = metrics.counter(
+    'echodrop_sandbox_requests_total',
+    'Identity requests by provider profile, proof outcome and sandbox behaviour.',
+    ['profile', 'outcome', 'behaviour'],
+  );
+  const changes = metrics.counter('echodrop_sandbox_behaviour_changes_total', 'Behaviour changes.', ['behaviour']);
+  const refusals = metrics.counter(
+    'echodrop_sandbox_cross_origin_refused_total',
+    'Refused cross-origin changes of behaviour.',
+  );
+  const failures = metrics.counter('echodrop_sandbox_failures_total', 'Failed requests.');
+  return {
+    answered({ profile, outcome, behaviour }: IdentityRequest): void {
+      requests.inc({ profile, outcome, behaviour });
+      log.info({ profile, outcome, behaviour }, 'Identity request answered');
+    },
+    behaviourChanged(behaviour: BehaviourName, slowSeconds: number): void {
+      changes.inc({ behaviour });
+      log.info({ behaviour, slowSeconds }, 'Sandbox behaviour changed');
+    },
+    crossOriginRefused(): void {
+      refusals.inc();
+      log.warn('Refused a cross-origin change of behaviour');
+    },
+    failed(error: unknown): void {
+      failures.inc();
+      log.error({ err: error }, 'Request failed');
+    },
+  };
 }

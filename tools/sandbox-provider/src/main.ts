@@ -1,20 +1,20 @@
 import { createServer } from 'node:http';
 import { listen } from '@echodrop/service/http-server';
-import { observeRequests } from '@echodrop/service/metrics/http-metrics';
+import { registerHttpMetrics } from '@echodrop/service/metrics/http-metrics';
 import { runService } from '@echodrop/service/run-service';
 import { traceRequests } from '@echodrop/service/tracing/trace';
 import { sandboxApp } from './app.ts';
 import { readConfig } from './config.ts';
-import { SandboxEvents } from './events.ts';
+import { createSandboxEvents } from './events.ts';
 
 await runService('sandbox-provider', readConfig, async ({ config, log, metrics, parts, stopping }) => {
   const app = sandboxApp({
     accounts: config.SANDBOX_USERS_FILE,
     behaviour: { behaviour: config.SANDBOX_BEHAVIOUR, slowSeconds: config.SANDBOX_SLOW_SECONDS },
-    events: new SandboxEvents(log, metrics),
+    events: createSandboxEvents(log, metrics),
   });
   const { HOST: host, PORT: port, SHUTDOWN_GRACE_SECONDS: graceSeconds } = config;
   const server = createServer(traceRequests(app));
-  observeRequests(server, metrics);
+  registerHttpMetrics(metrics, server);
   parts.use(await listen(server, { host, port, stopping, graceSeconds }));
 });

@@ -5,7 +5,7 @@ import { text } from 'node:stream/consumers';
 import { createLog } from '@echodrop/service/log';
 import { Metrics } from '@echodrop/service/metrics/metrics';
 import { sandboxApp } from './app.ts';
-import { SandboxEvents } from './events.ts';
+import { createSandboxEvents } from './events.ts';
 import type { Switch } from './switch-behaviour.ts';
 import { type Accounts, builtInAccounts } from './users.ts';
 
@@ -24,7 +24,7 @@ export async function startSandbox({
   slowSeconds = 10,
 }: Partial<Switch> & { accounts?: Accounts } = {}): Promise<RunningSandbox> {
   const metrics = new Metrics('sandbox-provider');
-  const events = new SandboxEvents(createLog('sandbox-provider', 'silent'), metrics);
+  const events = createSandboxEvents(createLog('sandbox-provider', 'silent'), metrics);
   const server = createServer(sandboxApp({ accounts, behaviour: { behaviour, slowSeconds }, events }));
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');

@@ -36,7 +36,7 @@ export function switchBehaviour(state: Switch, events: SandboxEvents): RequestHa
     const { behaviour, seconds = state.slowSeconds } = asked.data;
     state.behaviour = behaviour;
     state.slowSeconds = seconds;
-    events.switched(behaviour, seconds);
+    events.behaviourChanged(behaviour, seconds);
     response.redirect(303, '/');
   };
   return [onlyFromHere(events), express.urlencoded({ extended: false, limit: 1024, parameterLimit: 10 }), change];
@@ -45,7 +45,7 @@ export function switchBehaviour(state: Switch, events: SandboxEvents): RequestHa
 function onlyFromHere(events: SandboxEvents): RequestHandler {
   return (request, response, next) => {
     if (!isFromElsewhere(request.headers, addressOf(response))) return next();
-    events.keptOut();
+    events.crossOriginRefused();
     response.status(403).type('text').send('only the page of the sandbox itself may do this, or a program\n');
   };
 }

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { FaultySettings } from '@echodrop/service/env';
+import { InvalidSettings } from '@echodrop/service/env';
 import { afterAll, expect, test } from 'vitest';
 import { readConfig } from './config.ts';
 
@@ -20,7 +20,7 @@ function faults(env: NodeJS.ProcessEnv | string): readonly string[] {
     else readConfig(env);
     return [];
   } catch (error) {
-    if (error instanceof FaultySettings) return error.faults;
+    if (error instanceof InvalidSettings) return error.faults;
     throw error;
   }
 }

@@ -7,7 +7,7 @@ import { assertObjectKey, assertPrefix } from '../object-keys.ts';
 import {
   type ByteRange,
   type ListedObject,
-  longestList,
+  maxListLength,
   type ObjectReading,
   type ObjectStore,
   type PutIfAbsentOutcome,
@@ -94,7 +94,7 @@ export class FilesystemObjectStore implements ObjectStore {
   }
 
   /** Nothing is between this process and the disk that could. */
-  async comparesChecksums(): Promise<boolean> {
+  async supportsChecksums(): Promise<boolean> {
     return true;
   }
 
@@ -107,7 +107,7 @@ export class FilesystemObjectStore implements ObjectStore {
     { after = '', limit }: { after?: string | undefined; limit: number },
   ): Promise<ListedObject[]> {
     assertPrefix(prefix);
-    return fromDisk(this.#listed(prefix, after, Math.min(limit, longestList)));
+    return fromDisk(this.#listed(prefix, after, Math.min(limit, maxListLength)));
   }
 
   async remove(key: string): Promise<void> {
@@ -156,7 +156,7 @@ export class FilesystemObjectStore implements ObjectStore {
       if (facts) found.push({ ...described(key, facts), writtenAt: facts.mtime });
     }
     // Only those who list everything come back for so many more.
-    if (limit === longestList) this.#walks.keep(prefix, found.at(-1)?.key ?? '', walk);
+    if (limit === maxListLength) this.#walks.keep(prefix, found.at(-1)?.key ?? '', walk);
     return found;
   }
 

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { describeWithMinio } from '@echodrop/testkit/servers/describe-with-minio';
 import { expect, test } from 'vitest';
-import { everyObject } from '../every-object.ts';
+import { listObjects } from '../every-object.ts';
 import { objectStoreContract } from '../object-store.contract.ts';
 import { startShortPages } from '../short-pages.fixture.ts';
 import { minioStore } from './minio-store.fixture.ts';
@@ -34,7 +34,7 @@ describeWithMinio('a store that lists less than it is asked for', {}, (start) =>
     expect((await listing.list('media/', { after: keys[1], limit: 7 })).map(({ key }) => key)).toEqual(
       keys.slice(2, 9),
     );
-    expect(await Array.fromAsync(everyObject(listing, 'media/'), ({ key }) => key)).toEqual(keys);
+    expect(await Array.fromAsync(listObjects(listing, 'media/'), ({ key }) => key)).toEqual(keys);
   });
 
   test('and has page after page with nothing is given up', async () => {

@@ -1,9 +1,9 @@
 import { Readable } from 'node:stream';
-import { assertObjectKey, assertPrefix, mediaObject, newMediaKey } from '../object-keys.ts';
+import { assertObjectKey, assertPrefix, mediaObjectKey, newMediaKey } from '../object-keys.ts';
 import {
   type ByteRange,
   type ListedObject,
-  longestList,
+  maxListLength,
   type ObjectReading,
   type ObjectStore,
   type PutIfAbsentOutcome,
@@ -16,7 +16,7 @@ import {
 import { PartMemory, partBytes } from '../part-memory.ts';
 import { MinioBucket, type S3Address } from './minio-bucket.ts';
 import { uploadToS3 } from './s3-upload.ts';
-import { type StoreDeadlines, usualDeadlines } from './store-deadlines.ts';
+import { defaultDeadlines, type StoreDeadlines } from './store-deadlines.ts';
 
 interface Means {
   /** What all uploads of the process share; eight parts where nothing is said. */
@@ -29,7 +29,10 @@ export class MinioObjectStore implements ObjectStore {
   readonly #bucket: MinioBucket;
   readonly #memory: PartMemory;
 
-  constructor(address: S3Address, { memory = new PartMemory(8 * partBytes), deadlines = usualDeadlines }: Means = {}) {
+  constructor(
+    address: S3Address,
+    { memory = new PartMemory(8 * partBytes), deadlines = defaultDeadlines }: Means = {},
+  ) {
     this.#bucket = new MinioBucket(address, deadlines);
     this.#memory = memory;
   }
@@ -62,9 +65,9 @@ export class MinioObjectStore implements ObjectStore {
     return found && { key, ...found };
   }
 
-  async comparesChecksums(): Promise<boolean> {
-    const key = mediaObject(newMediaKey());
-    const compares = await this.#bucket.data.comparesChecksums(key);
+  async supportsChecksums(): Promise<boolean> {
+    const key = mediaObjectKey(newMediaKey());
+    const compares = await this.#bucket.data.supportsChecksums(key);
     if (!compares) await this.#bucket.remove(key);
     return compares;
   }
@@ -78,7 +81,7 @@ export class MinioObjectStore implements ObjectStore {
 
   async list(prefix: string, { after, limit }: { after?: string | undefined; limit: number }): Promise<ListedObject[]> {
     assertPrefix(prefix);
-    return limit < 1 ? [] : this.#bucket.list(prefix, after ?? '', Math.min(limit, longestList));
+    return limit < 1 ? [] : this.#bucket.list(prefix, after ?? '', Math.min(limit, maxListLength));
   }
 
   async remove(key: string): Promise<void> {

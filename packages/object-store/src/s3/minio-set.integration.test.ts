@@ -4,7 +4,7 @@ import { buffer } from 'node:stream/consumers';
 import { describeWithMinioSet } from '@echodrop/testkit/servers/describe-with-minio';
 import { waitUntil } from '@echodrop/testkit/wait-until';
 import { expect, test } from 'vitest';
-import { everyObject } from '../every-object.ts';
+import { listObjects } from '../every-object.ts';
 import { partBytes } from '../part-memory.ts';
 import type { MinioObjectStore } from './minio-object-store.ts';
 import { minioStore } from './minio-store.fixture.ts';
@@ -45,5 +45,5 @@ async function bytesAt(store: MinioObjectStore, key: string): Promise<Buffer | u
 }
 
 function keysIn(store: MinioObjectStore): Promise<string[]> {
-  return Array.fromAsync(everyObject(store, 'media/'), ({ key }) => key);
+  return Array.fromAsync(listObjects(store, 'media/'), ({ key }) => key);
 }

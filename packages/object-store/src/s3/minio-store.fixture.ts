@@ -2,7 +2,7 @@ import { Secret } from '@echodrop/service/secret';
 import type { RunningMinio } from '@echodrop/testkit/servers/start-minio';
 import type { PartMemory } from '../part-memory.ts';
 import { MinioObjectStore } from './minio-object-store.ts';
-import { type StoreDeadlines, usualDeadlines } from './store-deadlines.ts';
+import { defaultDeadlines, type StoreDeadlines } from './store-deadlines.ts';
 
 interface Means {
   readonly memory?: PartMemory;
@@ -16,6 +16,6 @@ export function minioStore(minio: RunningMinio, { memory, deadlines }: Means = {
   const secretKey = new Secret(minio.secretKey);
   return new MinioObjectStore(
     { endpoint, region, bucket, accessKey, secretKey },
-    { memory, deadlines: { ...usualDeadlines, ...deadlines } },
+    { memory, deadlines: { ...defaultDeadlines, ...deadlines } },
   );
 }

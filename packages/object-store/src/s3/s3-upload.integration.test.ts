@@ -142,7 +142,7 @@ describeWithMinio('an upload to MinIO', {}, (start) => {
   test('MinIO compares checksums, and is asked without a trace', async () => {
     await using proxy = await startCountingProxy(minio.endpoint);
     await using store = minioStore({ ...minio, endpoint: proxy.endpoint });
-    expect(await store.comparesChecksums()).toBe(true);
+    expect(await store.supportsChecksums()).toBe(true);
     const [asked, ...others] = proxy.seen;
     expect(others).toEqual([]);
     const key = asked?.path.slice(`/${minio.bucket}/`.length) ?? '';

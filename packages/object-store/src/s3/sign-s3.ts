@@ -47,7 +47,7 @@ export class S3Signer {
     const headers = inOrder.map((name) => `${name}:${signed[name]}\n`).join('');
     const request = hash('sha256', `${method}\n${path}\n${query}\n${headers}\n${names}\n${payloadHash}`);
     const text = `AWS4-HMAC-SHA256\n${this.#time}\n${this.#scope}\n${request}`;
-    const signature = this.#key.hexOf(text);
+    const signature = this.#key.hexDigest(text);
     const credential = `${accessKey.reveal()}/${this.#scope}`;
     return {
       ...signed,

@@ -56,7 +56,7 @@ export class SignedRequests implements AsyncDisposable {
   readonly #bucket: string;
   readonly #deadlines: StoreDeadlines;
   readonly #pool: Pool;
-  #comparesChecksums: boolean | undefined;
+  #supportsChecksums: boolean | undefined;
 
   constructor(endpoint: string, bucket: string, credentials: Omit<S3Credentials, 'host'>, deadlines: StoreDeadlines) {
     const { origin, host } = new URL(endpoint);
@@ -150,13 +150,13 @@ export class SignedRequests implements AsyncDisposable {
    * Whether the store refuses bytes that differ from their checksum; asked with one byte that does. From then on a store that does must confirm
    * each checksum. One that does not has an object at `key` then.
    */
-  async comparesChecksums(key: string): Promise<boolean> {
+  async supportsChecksums(key: string): Promise<boolean> {
     const one = Buffer.from('x');
     const answer = await this.#send(key, { size: one.length, checksum: new Checksum(), bytes: () => [one] }, {});
     const fault = faultOf(answer.status, answer.body);
     if (answer.status !== 200 && !/Digest|Checksum/.test(fault.message)) throw fault;
-    this.#comparesChecksums = answer.status !== 200;
-    return this.#comparesChecksums;
+    this.#supportsChecksums = answer.status !== 200;
+    return this.#supportsChecksums;
   }
 
   /** What the store's clock says, which every answer tells. */
@@ -196,7 +196,7 @@ export class SignedRequests implements AsyncDisposable {
   #requireChecksum(headers: IncomingHttpHeaders, checksum: Checksum): void {
     const confirmed = checksumIn(headers);
     if (confirmed === checksum.base64) return;
-    if (confirmed === undefined && this.#comparesChecksums !== true) return;
+    if (confirmed === undefined && this.#supportsChecksums !== true) return;
     throw new StoreUnavailable('the store does not confirm the checksum of what was sent');
   }
 

@@ -8,4 +8,4 @@ export interface StoreDeadlines {
   readonly idleMs: number;
 }
 
-export const usualDeadlines: StoreDeadlines = { callMs: 5000, partMs: 20_000, idleMs: 10_000 };
+export const defaultDeadlines: StoreDeadlines = { callMs: 5000, partMs: 20_000, idleMs: 10_000 };

@@ -1,11 +1,11 @@
 import { waitUntil } from '@echodrop/testkit/wait-until';
 import { expect, test } from 'vitest';
-import { watchEventLoop } from './event-loop-delay.ts';
+import { registerEventLoopMetrics } from './event-loop-delay.ts';
 import { Metrics } from './metrics.ts';
 
 test('an event loop that stands still is told as long as what came in had to wait', async () => {
   const metrics = new Metrics('test');
-  using _watch = watchEventLoop(metrics);
+  using _watch = registerEventLoopMetrics(metrics);
   const looks = async (bucket: string) => {
     const { text } = await metrics.exposition();
     return Number(

@@ -3,13 +3,13 @@ import type { AddressInfo } from 'node:net';
 import { waitUntil } from '@echodrop/testkit/wait-until';
 import { expect, test } from 'vitest';
 import { listen } from '../http-server.ts';
-import { observeRequests } from './http-metrics.ts';
+import { registerHttpMetrics } from './http-metrics.ts';
 import { Metrics } from './metrics.ts';
 
-async function observed(answer: RequestListener, routeOf?: Parameters<typeof observeRequests>[2]) {
+async function observed(answer: RequestListener, routeOf?: Parameters<typeof registerHttpMetrics>[2]) {
   const metrics = new Metrics('test');
   const server = createServer(answer);
-  observeRequests(server, metrics, routeOf);
+  registerHttpMetrics(metrics, server, routeOf);
   const stopping = new AbortController().signal;
   const listening = await listen(server, { host: '127.0.0.1', port: 0, stopping, graceSeconds: 0 });
   return {
@@ -59,7 +59,7 @@ test('an upload that waits for 100 Continue is one request', async () => {
   const server = createServer();
   const answer: RequestListener = (_request, response) => void response.writeHead(401).end();
   server.on('request', answer).on('checkContinue', answer);
-  observeRequests(server, metrics, () => '/upload');
+  registerHttpMetrics(metrics, server, () => '/upload');
   const stopping = new AbortController().signal;
   await using _listening = await listen(server, { host: '127.0.0.1', port: 0, stopping, graceSeconds: 0 });
   const { port } = server.address() as AddressInfo;

@@ -9,9 +9,9 @@ const buckets = [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
  * gives a pattern that the code knows, never what was asked for; undefined where there is no such route. The status `gone` is a client's that left before
  * its answer began.
  */
-export function observeRequests(
-  server: Server,
+export function registerHttpMetrics(
   metrics: Metrics,
+  server: Server,
   routeOf: (request: IncomingMessage) => string | undefined = expressRoute,
 ): void {
   const seconds = metrics.histogram(

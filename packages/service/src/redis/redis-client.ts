@@ -24,7 +24,7 @@ export function onEachNode(client: RedisClient, found: (node: RedisNode) => void
 }
 
 /** A client for `address` that always comes back by itself. `manner` is of each connection that it makes. */
-export function redisClient(address: RedisAddress, manner: RedisOptions): RedisClient {
+export function createRedisClient(address: RedisAddress, manner: RedisOptions): RedisClient {
   if (address.kind === 'server') return new Redis(address.url, { ...manner, ...ofOne });
   if (address.kind === 'cluster') return new Cluster([...address.hosts], ofCluster(address, manner));
   return new Redis({ ...manner, ...ofOne, ...bySentinels(address, manner) });

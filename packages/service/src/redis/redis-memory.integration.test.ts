@@ -4,13 +4,13 @@ import { expect, test } from 'vitest';
 import { createLog } from '../log.ts';
 import { Metrics } from '../metrics/metrics.ts';
 import { Secret } from '../secret.ts';
-import { connectRedis, impatient } from './redis.ts';
+import { connectRedis, failFast } from './redis.ts';
 import { registerQueueMemoryMetrics } from './redis-memory.ts';
 
 test('how full Redis is, is told while it answers', async () => {
   await using redis = await startRedis();
   await redis.command('CONFIG', 'SET', 'maxmemory', '12345678');
-  await using connection = connectRedis(new Secret(redis.url), impatient, createLog('test', 'silent'));
+  await using connection = connectRedis(new Secret(redis.url), failFast, createLog('test', 'silent'));
   const metrics = new Metrics('test');
   registerQueueMemoryMetrics(metrics, connection);
   const told = async (name: string) => {

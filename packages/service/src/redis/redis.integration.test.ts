@@ -9,10 +9,10 @@ import {
   cacheRedisSettings,
   cacheRedisUrl,
   connectRedis,
-  impatient,
-  patient,
+  failFast,
   queueRedisSettings,
   queueRedisUrl,
+  retryForever,
 } from './redis.ts';
 
 /** A log that keeps its warnings. */
@@ -30,7 +30,7 @@ async function msUntilRefused(asked: Promise<unknown>): Promise<number> {
 test('an impatient connection refuses at once while Redis is down and in time while it hangs, and comes back by itself', async () => {
   await using redis = await startRedis();
   const { log, warnings } = keptWarnings();
-  await using connection = connectRedis(new Secret(redis.url), impatient, log);
+  await using connection = connectRedis(new Secret(redis.url), failFast, log);
   const pongs = () => waitUntil('a pong', 5000, async () => (await connection.ping()) === 'PONG');
   await pongs();
   await redis.freeze();
@@ -54,7 +54,7 @@ test('a patient connection waits for Redis and answers when it is there', async 
   await using redis = await startRedis();
   await redis.kill();
   const { log } = keptWarnings();
-  await using connection = connectRedis(new Secret(redis.url), patient, log);
+  await using connection = connectRedis(new Secret(redis.url), retryForever, log);
   const answer = connection.ping();
   await sleep(300);
   await redis.restart();
@@ -64,7 +64,7 @@ test('a patient connection waits for Redis and answers when it is there', async 
 test('what is waited for ends when the connection is disposed of', async () => {
   await using redis = await startRedis();
   await redis.kill();
-  const connection = connectRedis(new Secret(redis.url), patient, keptWarnings().log);
+  const connection = connectRedis(new Secret(redis.url), retryForever, keptWarnings().log);
   const answer = connection.ping();
   await connection[Symbol.asyncDispose]();
   await expect(answer).rejects.toThrow('Connection is closed');

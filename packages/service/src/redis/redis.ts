@@ -4,7 +4,7 @@ import type { Log } from '../log.ts';
 import type { Secret } from '../secret.ts';
 import { keepConnected } from './keep-connected.ts';
 import { RedisAddressFault, readRedisAddress } from './redis-address.ts';
-import { type RedisClient, redisClient } from './redis-client.ts';
+import { createRedisClient, type RedisClient } from './redis-client.ts';
 
 const redisUrl = () => secret({ fault: addressFault });
 
@@ -45,7 +45,7 @@ function addressFault(url: string): string | undefined {
 }
 
 /** Answers at once when Redis is down and within two seconds when it hangs (docs/dependencies.md, "BullMQ and ioredis"). */
-export const impatient: RedisOptions = {
+export const failFast: RedisOptions = {
   enableOfflineQueue: false,
   commandTimeout: 2000,
   connectTimeout: 2000,
@@ -58,7 +58,7 @@ export const impatient: RedisOptions = {
  * Waits for Redis for as long as it takes: for workers and listeners, which have nothing else to do. No command may block for
  * longer than three seconds.
  */
-export const patient: RedisOptions = {
+export const retryForever: RedisOptions = {
   connectTimeout: 2000,
   socketTimeout: 5000,
   maxRetriesPerRequest: null,
@@ -66,7 +66,7 @@ export const patient: RedisOptions = {
 
 /** A connection that always comes back by itself; its errors are told once each time it is lost. */
 export function connectRedis(url: Secret, manner: RedisOptions, log: Log): RedisClient & AsyncDisposable {
-  const redis = redisClient(readRedisAddress(url.reveal()), manner);
+  const redis = createRedisClient(readRedisAddress(url.reveal()), manner);
   const lost = new Set<string>();
   const tell = (error: Error, node = '') => {
     if (!lost.has(node)) log.warn({ reason: error.message, ...(node && { node }) }, 'Redis unreachable');

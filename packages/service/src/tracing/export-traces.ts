@@ -3,7 +3,7 @@ import { DiagLogLevel, diag } from '@opentelemetry/api';
 import { envDetector, serviceInstanceIdDetector } from '@opentelemetry/resources';
 import { NodeSDK, type NodeSDKConfiguration } from '@opentelemetry/sdk-node';
 import type { Log } from '../log.ts';
-import { recordSpans } from './trace.ts';
+import { enableSpanExport } from './trace.ts';
 
 type SpanExporter = NodeSDKConfiguration['traceExporter'];
 
@@ -31,7 +31,7 @@ export async function exportTraces(
     logRecordProcessors: [],
   });
   sdk.start();
-  recordSpans();
+  enableSpanExport();
   diag.disable();
   return {
     async [Symbol.asyncDispose]() {

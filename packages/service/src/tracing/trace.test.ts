@@ -7,7 +7,7 @@ import { readSettings } from '../env.ts';
 import { createLog } from '../log.ts';
 import { processSettings } from '../process-settings.ts';
 import { startTracing } from './start-tracing.ts';
-import { continued, inSpan, keepingTrace, traceOfLine, traceparent, traceRequests } from './trace.ts';
+import { bindTrace, continueTrace, inSpan, traceLogFields, traceparent, traceRequests } from './trace.ts';
 
 const traceId = '0af7651916cd43dd8448eb211c80319c';
 const given = `00-${traceId}-b7ad6b7169203331-00`;
@@ -17,19 +17,19 @@ beforeAll(async () => {
 });
 
 test('where nobody collects, a trace goes on all the same', async () => {
-  const seen = await continued(given, () =>
+  const seen = await continueTrace(given, () =>
     inSpan('ask', 'client', {}, async () => {
       await new Promise((resolve) => setTimeout(resolve, 1));
-      return [traceparent(), traceOfLine()];
+      return [traceparent(), traceLogFields()];
     }),
   );
   expect(seen).toEqual([given, { trace_id: traceId }]);
-  expect([traceparent(), traceOfLine()]).toEqual([undefined, {}]);
+  expect([traceparent(), traceLogFields()]).toEqual([undefined, {}]);
 });
 
 test('where nobody collects, no span is made', async () => {
   const begun = vi.spyOn(trace, 'getTracer');
-  expect(await continued(given, () => inSpan('ask', 'client', {}, async () => 'answer'))).toBe('answer');
+  expect(await continueTrace(given, () => inSpan('ask', 'client', {}, async () => 'answer'))).toBe('answer');
   expect(begun).not.toHaveBeenCalled();
   begun.mockRestore();
 });
@@ -44,7 +44,7 @@ test.each([
   given.replace('b7ad6b7169203331', '0'.repeat(16)),
   given.toUpperCase(),
 ])('%s names no trace', (named) => {
-  continued(given, () => continued(named, () => expect(traceparent()).toBeUndefined()));
+  continueTrace(given, () => continueTrace(named, () => expect(traceparent()).toBeUndefined()));
 });
 
 test('every request has a trace of its own, whatever it brings', async () => {
@@ -68,11 +68,11 @@ test('every request has a trace of its own, whatever it brings', async () => {
 test('a listener may keep the trace in which it was set', () => {
   const events = new EventEmitter();
   const heard: unknown[] = [];
-  continued(given, () => {
-    events.once('end', () => heard.push(traceOfLine()));
+  continueTrace(given, () => {
+    events.once('end', () => heard.push(traceLogFields()));
     events.once(
       'end',
-      keepingTrace(() => heard.push(traceOfLine())),
+      bindTrace(() => heard.push(traceLogFields())),
     );
   });
   events.emit('end');
@@ -85,5 +85,5 @@ test('what fails in a span fails as it would without', async () => {
     throw fault;
   };
   await expect(inSpan('ask', 'client', {}, failing)).rejects.toBe(fault);
-  await expect(continued(given, () => inSpan('ask', 'client', {}, failing))).rejects.toBe(fault);
+  await expect(continueTrace(given, () => inSpan('ask', 'client', {}, failing))).rejects.toBe(fault);
 });

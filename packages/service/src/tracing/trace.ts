@@ -19,12 +19,12 @@ import { randomHex } from './random-hex.ts';
 let isExporting = false;
 
 /** From now on spans are exported; before, only ids are handed on. */
-export function recordSpans(): void {
+export function enableSpanExport(): void {
   isExporting = true;
 }
 
 /** What may be told of a span. Values are of closed sets, but for media's key and id: no user, no caption and no credential is among them. */
-export interface SpanFacts {
+export interface SpanAttributes {
   readonly 'http.request.method'?: string;
   readonly 'http.route'?: string;
   readonly 'http.response.status_code'?: number;
@@ -78,7 +78,7 @@ function endOfRequest(span: Span, method: string, request: IncomingMessage, resp
  * Does `work` as a span of the trace that runs; where none runs, or it is not recorded, `work` is done as it is. What `work` throws is told by the
  * name of its class alone, since messages may hold anything.
  */
-export function inSpan<T>(name: string, kind: Kind, facts: SpanFacts, work: () => Promise<T>): Promise<T> {
+export function inSpan<T>(name: string, kind: Kind, facts: SpanAttributes, work: () => Promise<T>): Promise<T> {
   const parent = context.active();
   return isRecorded(trace.getSpan(parent)) ? recorded(name, kind, facts, work, parent) : work();
 }
@@ -86,7 +86,7 @@ export function inSpan<T>(name: string, kind: Kind, facts: SpanFacts, work: () =
 async function recorded<T>(
   name: string,
   kind: Kind,
-  facts: SpanFacts,
+  facts: SpanAttributes,
   work: () => Promise<T>,
   parent: Context,
 ): Promise<T> {
@@ -102,7 +102,7 @@ async function recorded<T>(
 }
 
 /** Tells more of the span that runs, if one does. */
-export function setSpanAttributes(facts: SpanFacts): void {
+export function setSpanAttributes(facts: SpanAttributes): void {
   trace.getActiveSpan()?.setAttributes({ ...facts });
 }
 
@@ -113,18 +113,18 @@ export function traceparent(): string | undefined {
 }
 
 /** Does `work` within the trace that another service of ours has named; where that is none, `work` has no trace. */
-export function continued<T>(traceparent: string | undefined, work: () => T): T {
+export function continueTrace<T>(traceparent: string | undefined, work: () => T): T {
   const remote = spanContextOf(traceparent);
   return context.with(remote ? trace.setSpanContext(ROOT_CONTEXT, remote) : ROOT_CONTEXT, work);
 }
 
 /** `listener`, to be called within the trace that runs now: what a socket emits has the trace of its connection's first request, or none. */
-export function keepingTrace<A extends unknown[], R>(listener: (...args: A) => R): (...args: A) => R {
+export function bindTrace<A extends unknown[], R>(listener: (...args: A) => R): (...args: A) => R {
   return AsyncLocalStorage.bind(listener);
 }
 
 /** What a log line says of the trace that runs, under the names of OpenTelemetry's "Trace Context in non-OTLP Log Formats". */
-export function traceOfLine(): { trace_id?: string; span_id?: string } {
+export function traceLogFields(): { trace_id?: string; span_id?: string } {
   const running = runningTrace();
   if (!running) return {};
   const isSampled = (running.traceFlags & TraceFlags.SAMPLED) !== 0;
@@ -141,7 +141,7 @@ function isRecorded(span: Span | undefined): boolean {
 }
 
 // An SDK that was told to do nothing makes spans that only pass on the ids of their parent: the first of a trace gets ids of ours.
-function begun(name: string, kind: Kind, facts: SpanFacts, parent: Context): Span {
+function begun(name: string, kind: Kind, facts: SpanAttributes, parent: Context): Span {
   const span = trace.getTracer('echodrop').startSpan(name, { kind: kinds[kind], attributes: { ...facts } }, parent);
   return isSpanContextValid(span.spanContext()) ? span : unrecorded();
 }

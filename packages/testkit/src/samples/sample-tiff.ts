@@ -51,7 +51,7 @@ export function tiff({
       [278, 4, size.height],
       [279, 4, pixels.length],
     ];
-    const tags = entriesOf(layout, entries, next);
+    const tags = listingKeys(layout, entries, next);
     parts.push(...(directoryAt < pixelsAt ? [tags, pixels] : [pixels, tags]));
     at = pageEnd;
   }
@@ -79,7 +79,7 @@ function entriesBytes({ big }: Layout, count: number): number {
   return big ? 8 + count * 20 + 8 : 2 + count * 12 + 4;
 }
 
-function entriesOf({ order, big }: Layout, entries: readonly Entry[], next: number): Buffer {
+function listingKeys({ order, big }: Layout, entries: readonly Entry[], next: number): Buffer {
   const word = big ? 8 : 4;
   const written = entries.map(([tag, type, value]) => {
     const bytes = uint(order, type === 3 ? 2 : 4, value);

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import type { Verdict } from '@echodrop/contracts/verification';
-import { callerIn, lackIn } from '@echodrop/identity-provider/caller-in-answer';
+import { missingIn, readCaller } from '@echodrop/identity-provider/caller-in-answer';
 import type { Provider } from '@echodrop/identity-provider/provider';
 import { ProviderConnections, wasSent } from '@echodrop/identity-provider/provider-connections';
 import { networkOf } from '@echodrop/service/network-of';
@@ -114,8 +114,8 @@ export class IdentityProviders implements AsyncDisposable {
     }
     if (status >= 500) throw new Error(`provider answered ${status}`);
     if (status !== 200) throw new NoVerdict(`provider answered ${status}`);
-    const caller = callerIn(body, provider, this.#asking.userIdSecret);
-    if (!caller) throw new NoVerdict(`provider answered 200 with no ${lackIn(body, provider)}`);
+    const caller = readCaller(body, provider, this.#asking.userIdSecret);
+    if (!caller) throw new NoVerdict(`provider answered 200 with no ${missingIn(body, provider)}`);
     this.#known.set(token, caller.subject);
     return { outcome: 'verified', caller };
   }

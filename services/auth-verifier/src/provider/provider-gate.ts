@@ -1,4 +1,4 @@
-import { AnswerTooLarge } from '@echodrop/identity-provider/provider-connections';
+import { ResponseTooLarge } from '@echodrop/identity-provider/provider-connections';
 import {
   type BulkheadPolicy,
   bulkhead,
@@ -101,5 +101,5 @@ export class ProviderGate {
 
 function isItsFailure(error: unknown): boolean {
   if (error instanceof TooManyQuestions) return !error.isOfGuest;
-  return !(error instanceof NoVerdict || error instanceof AnswerTooLarge);
+  return !(error instanceof NoVerdict || error instanceof ResponseTooLarge);
 }

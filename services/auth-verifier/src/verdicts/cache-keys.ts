@@ -34,7 +34,7 @@ export class CacheKeys {
    */
   hashes(thing: Thing, parts: readonly string[]): readonly string[] {
     const text = JSON.stringify([thing, ...parts]);
-    return this.#secrets.map((secret) => secret.hexOf(text));
+    return this.#secrets.map((secret) => secret.hexDigest(text));
   }
 
   /** Where `kind` of a hashed thing is kept. */

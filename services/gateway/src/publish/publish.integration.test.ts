@@ -1,14 +1,15 @@
 import { mkdtempDisposable } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { strikeDeadEntries } from '@echodrop/archive/check-entry';
-import { newest } from '@echodrop/archive/listing';
+import { removeDeadEntries } from '@echodrop/archive/check-entry';
+import { listNewest } from '@echodrop/archive/listing';
 import { ownerHash } from '@echodrop/archive/owner';
 import type { Caller } from '@echodrop/contracts/verification';
 import { FilesystemObjectStore } from '@echodrop/object-store/filesystem/filesystem-object-store';
-import { recordObject } from '@echodrop/object-store/object-keys';
+import { recordKey } from '@echodrop/object-store/object-keys';
 import { StoreUnavailable } from '@echodrop/object-store/object-store';
 import { expect, test, vi } from 'vitest';
+import { requireStored } from '../receive/complete-upload.ts';
 import { ReceivedMedia } from '../receive/received-media.ts';
 import { Publisher } from './publish.ts';
 
@@ -48,22 +49,23 @@ class ForgetfulStore extends FaultyStore {
 
 async function publish(store: FaultyStore, enqueue: (media: unknown) => Promise<void> = async () => {}) {
   let unlisted = 0;
-  const unasked: string[] = [];
+  const failed: string[] = [];
   const events = {
     uploadUnlisted: () => {
       unlisted += 1;
     },
     uploadRelisted: () => expect.unreachable(),
-    renditionsUnasked: (mediaKey: string) => unasked.push(mediaKey),
+    enqueueFailed: (mediaKey: string) => void failed.push(mediaKey),
   };
-  const publisher = new Publisher(store, { probe: async () => probe, deadlineMs: 1000 }, { enqueue }, events);
-  const receiving = { maxBytes: photo.length, body: { pause: () => {}, resume: () => {}, stop: () => {} } };
-  await using media = new ReceivedMedia({ store, orphaned: () => expect.unreachable(), ...receiving });
+  const probes = { probe: async () => probe, deadlineMs: 1000 };
+  const publisher = new Publisher({ store, probes, renditions: { enqueue }, events });
+  const body = { pause: () => {}, resume: () => {}, stop: () => {} };
+  await using media = new ReceivedMedia({ store, onOrphan: () => expect.unreachable(), maxBytes: photo.length, body });
   media.write(photo);
   media.end();
-  const upload = { media, message: 'hello', application: 'app' };
-  const record = await publisher.publish(upload, caller, new AbortController().signal);
-  return { record, unlisted, unasked };
+  const upload = { caller, media, message: 'hello', application: 'app', stored: await requireStored(media) };
+  const record = await publisher.publish(upload, { signal: new AbortController().signal, log: {} });
+  return { record, unlisted, failed };
 }
 
 test.each([
@@ -74,7 +76,7 @@ test.each([
   await using store = new FaultyStore(folder.path);
   store.refusals = [...refusals];
   const { record, unlisted } = await publish(store);
-  expect((await newest(store, { limit: 9 })).records.map(({ id }) => id)).toEqual([record.id]);
+  expect((await listNewest(store, { limit: 9 })).records.map(({ id }) => id)).toEqual([record.id]);
   expect(unlisted).toBe(0);
 });
 
@@ -83,7 +85,7 @@ test('a record that the store has and does not find for a moment is the only one
   await using store = new ForgetfulStore(folder.path);
   const { record } = await publish(store);
   const records = await store.list('records/', { limit: 9 });
-  expect(records.map(({ key }) => key)).toEqual([recordObject(record.id)]);
+  expect(records.map(({ key }) => key)).toEqual([recordKey(record.id)]);
 });
 
 test('a record that the store keeps with other bytes is not answered', async () => {
@@ -115,7 +117,7 @@ test('entries that the store takes only once the record is there are written', a
   };
   const { record } = await publish(store);
   vi.useRealTimers();
-  expect((await newest(store, { limit: 9 })).records.map(({ id }) => id)).toEqual([record.id]);
+  expect((await listNewest(store, { limit: 9 })).records.map(({ id }) => id)).toEqual([record.id]);
 });
 
 test('renditions are enqueued for the owner of the record', async () => {
@@ -129,9 +131,9 @@ test('renditions are enqueued for the owner of the record', async () => {
 test('an upload is published while the queue of its renditions hangs or is down', async () => {
   await using folder = await mkdtempDisposable(join(tmpdir(), 'publish-'));
   await using store = new FaultyStore(folder.path);
-  expect((await publish(store, () => new Promise(() => {}))).unasked).toEqual([]);
-  const { record, unasked } = await publish(store, () => Promise.reject(new Error('the queue is down')));
-  expect(unasked).toEqual([record.mediaKey]);
+  expect((await publish(store, () => new Promise(() => {}))).failed).toEqual([]);
+  const { record, failed } = await publish(store, () => Promise.reject(new Error('the queue is down')));
+  expect(failed).toEqual([record.mediaKey]);
 });
 
 test('entries that are there before their record stay where dead entries are removed', async () => {
@@ -140,8 +142,8 @@ test('entries that are there before their record stay where dead entries are rem
   store.refusals = ['records/'];
   store.refused = async () => {
     await expect.poll(async () => (await store.list('by-time/', { limit: 9 })).length).toBe(1);
-    expect(await Array.fromAsync(strikeDeadEntries(store))).toEqual([]);
+    expect(await Array.fromAsync(removeDeadEntries(store))).toEqual([]);
   };
   const { record } = await publish(store);
-  expect((await newest(store, { limit: 9 })).records.map(({ id }) => id)).toEqual([record.id]);
+  expect((await listNewest(store, { limit: 9 })).records.map(({ id }) => id)).toEqual([record.id]);
 });

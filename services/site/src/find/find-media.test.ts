@@ -5,7 +5,7 @@ import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { removeMedia } from '@echodrop/archive/remove-media';
 import { FilesystemObjectStore } from '@echodrop/object-store/filesystem/filesystem-object-store';
-import { mediaObject, recordObject } from '@echodrop/object-store/object-keys';
+import { mediaObjectKey, recordKey } from '@echodrop/object-store/object-keys';
 import { UnreadableRecord } from '@echodrop/record';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { publishSample } from '../publish-sample.fixture.ts';
@@ -49,14 +49,14 @@ test('media that is taken down while a reader is on the way to it is no alarm', 
 
 test('media that is missing without anybody having taken it down is one', async () => {
   const record = await published();
-  await sources.store.remove(mediaObject(record.mediaKey));
+  await sources.store.remove(mediaObjectKey(record.mediaKey));
   expect(await findMedia(sources, record.id, signal)).toBe('gone');
   expect(alarms).toEqual([record.id]);
 });
 
 test('a record that cannot be read is an alarm that names it, whoever looks', async () => {
   const { id } = await published();
-  const record = recordObject(id);
+  const record = recordKey(id);
   const bytes = await buffer((await sources.store.read(record))?.body ?? expect.fail('no record'));
   const versions = [bytes.subarray(0, 50), bytes.toString().replace('"version":1', '"version":2')];
   for (const each of [...versions, bytes.toString().replace('"jpg"', '"psd"')]) {

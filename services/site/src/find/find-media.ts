@@ -1,6 +1,6 @@
-import { findReadable } from '@echodrop/archive/find-record';
+import { tryFindRecord } from '@echodrop/archive/find-record';
 import { type MediaType, mediaTypes } from '@echodrop/media/media-type';
-import { mediaObject } from '@echodrop/object-store/object-keys';
+import { mediaObjectKey } from '@echodrop/object-store/object-keys';
 import type { ObjectStore } from '@echodrop/object-store/object-store';
 import { isTombstone, type StoredRecord, type Tombstone, UnreadableRecord } from '@echodrop/record';
 import type { SiteEvents } from '../events.ts';
@@ -41,7 +41,7 @@ export async function findPublished(
   id: string,
   signal: AbortSignal,
 ): Promise<PublishedMedia | NoMedia> {
-  const found = await findReadable(store, id, signal);
+  const found = await tryFindRecord(store, id, signal);
   if (found === undefined) return 'not_found';
   const media = shownAs(found);
   if (!(media instanceof UnreadableRecord)) return media;
@@ -64,7 +64,7 @@ export async function isMediaGone(
   sources: MediaSources,
   signal: AbortSignal,
 ): Promise<boolean> {
-  if (await sources.store.exists(mediaObject(mediaKey))) return false;
+  if (await sources.store.exists(mediaObjectKey(mediaKey))) return false;
   const isTakenDown = (await findPublished(sources, id, signal)) === 'gone';
   if (!isTakenDown) sources.events.mediaMissing(id, mediaKey);
   return true;

@@ -6,7 +6,7 @@ import { ownerHash } from '@echodrop/archive/owner';
 import type { RenditionReply } from '@echodrop/contracts/rendition';
 import { pictureRecipes, videoRecipe } from '@echodrop/media/recipes';
 import { FilesystemObjectStore } from '@echodrop/object-store/filesystem/filesystem-object-store';
-import { renditionObject } from '@echodrop/object-store/object-keys';
+import { renditionKey } from '@echodrop/object-store/object-keys';
 import { QueueUnavailable } from '@echodrop/queue/queue-client';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { publishSample } from '../publish-sample.fixture.ts';
@@ -43,7 +43,7 @@ afterEach(() => parts.disposeAsync());
 /** Looks for the large picture, with a worker that stores what is told and then answers. */
 function look(stored: readonly (typeof large | typeof mini)[], answer: RenditionReply | Error) {
   const make = async () => {
-    for (const recipe of stored) await store.put(renditionObject(record.mediaKey, recipe), Readable.from(['picture']));
+    for (const recipe of stored) await store.put(renditionKey(record.mediaKey, recipe), Readable.from(['picture']));
     if (answer instanceof Error) throw answer;
     return answer;
   };

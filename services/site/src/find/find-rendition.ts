@@ -2,7 +2,7 @@ import { ownerHash } from '@echodrop/archive/owner';
 import type { RenditionClient } from '@echodrop/contracts/rendition';
 import { isPhoto } from '@echodrop/media/media-type';
 import { type Recipe, setOf, videoRecipe } from '@echodrop/media/recipes';
-import { renditionObject } from '@echodrop/object-store/object-keys';
+import { renditionKey } from '@echodrop/object-store/object-keys';
 import type { StoredObject } from '@echodrop/object-store/object-store';
 import { QueueUnavailable } from '@echodrop/queue/queue-client';
 import type { SiteEvents, Wait } from '../events.ts';
@@ -44,7 +44,7 @@ export function storedRendition(
   recipe: Recipe,
   { store }: Pick<RenditionSources, 'store'>,
 ): Promise<StoredObject | undefined> {
-  return store.stat(renditionObject(mediaKey, recipe));
+  return store.stat(renditionKey(mediaKey, recipe));
 }
 
 /**

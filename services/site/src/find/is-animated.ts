@@ -1,6 +1,6 @@
 import { buffer } from 'node:stream/consumers';
 import { fullRecipe } from '@echodrop/media/recipes';
-import { renditionObject } from '@echodrop/object-store/object-keys';
+import { renditionKey } from '@echodrop/object-store/object-keys';
 import type { ObjectStore } from '@echodrop/object-store/object-store';
 import type { PublishedMedia } from './find-media.ts';
 
@@ -20,7 +20,7 @@ export async function isAnimated(
   if (type === 'gif') return true;
   if (type !== 'webp') return false;
   const range = { offset: 0, length: flagsAt + 1 };
-  const reading = await store.read(renditionObject(mediaKey, fullRecipe(type)), { range, signal });
+  const reading = await store.read(renditionKey(mediaKey, fullRecipe(type)), { range, signal });
   const head = reading ? await buffer(reading.body) : Buffer.alloc(0);
   return head.toString('latin1', 12, 16) === 'VP8X' && (head.readUInt8(flagsAt) & animationFlag) !== 0;
 }

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { keepingTrace } from '@echodrop/service/tracing/trace';
+import { bindTrace } from '@echodrop/service/tracing/trace';
 import type { RequestHandler, Response } from 'express';
 import type { SiteEvents } from '../events.ts';
 
@@ -9,7 +9,7 @@ export function followRequest(events: SiteEvents): RequestHandler {
     const began = performance.now();
     const requestId = randomUUID();
     response.set('X-Request-Id', requestId);
-    const tell = keepingTrace(() =>
+    const tell = bindTrace(() =>
       events.answered({
         requestId,
         method: request.method,

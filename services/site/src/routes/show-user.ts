@@ -1,4 +1,4 @@
-import { newest } from '@echodrop/archive/listing';
+import { listNewest } from '@echodrop/archive/listing';
 import { isOwnerHash } from '@echodrop/archive/owner';
 import { pictureRecipes } from '@echodrop/media/recipes';
 import type { StoredRecord } from '@echodrop/record';
@@ -48,7 +48,7 @@ async function uploadsOf(
   signal: AbortSignal,
 ): Promise<Pick<UserUploads, 'uploads' | 'next'> | undefined> {
   const unreadable = (id: string) => site.events.recordUnreadable(id);
-  const page = await newest(site.store, { ...asked, limit: pageLength, signal, unreadable }).catch(noCursor);
+  const page = await listNewest(site.store, { ...asked, limit: pageLength, signal, unreadable }).catch(noCursor);
   if (!page) return undefined;
   const { records, next } = page;
   const looked = await Promise.all(records.map((record) => uploadOf(record, site, signal)));

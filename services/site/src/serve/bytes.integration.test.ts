@@ -8,7 +8,7 @@ import { removeMedia } from '@echodrop/archive/remove-media';
 import type { MediaType } from '@echodrop/media/media-type';
 import { fullRecipe, pictureRecipes, type Recipe, videoRecipe } from '@echodrop/media/recipes';
 import { FilesystemObjectStore } from '@echodrop/object-store/filesystem/filesystem-object-store';
-import { mediaObject, newMediaKey, renditionObject } from '@echodrop/object-store/object-keys';
+import { mediaObjectKey, newMediaKey, renditionKey } from '@echodrop/object-store/object-keys';
 import type { ObjectStore } from '@echodrop/object-store/object-store';
 import { minioStore } from '@echodrop/object-store/s3/minio-store.fixture';
 import { isTombstone } from '@echodrop/record';
@@ -69,7 +69,7 @@ function publicBytes(open: () => Promise<Opened>): void {
   }
 
   async function made(mediaKey: string, recipe: Recipe): Promise<void> {
-    await store.put(renditionObject(mediaKey, recipe), Readable.from([Buffer.from(bytesOf(recipe))]));
+    await store.put(renditionKey(mediaKey, recipe), Readable.from([Buffer.from(bytesOf(recipe))]));
   }
 
   const bytesOf = ({ name, extension }: Pick<Recipe, 'name' | 'extension'>) => `${name} as ${extension}, no more`;
@@ -185,7 +185,7 @@ function publicBytes(open: () => Promise<Opened>): void {
   test('a record whose media is missing is gone, and the operator learns of it', async () => {
     const mediaKey = newMediaKey();
     const id = await publishSample(store, original, { mediaKey });
-    await store.remove(mediaObject(mediaKey));
+    await store.remove(mediaObjectKey(mediaKey));
     const before = await missing();
     const paths = [`/${id}`, `/${id}.jpg`, `/${id}/large.jpg`, `/show/thumb/${id}`];
     for (const path of paths) expect((await get(path)).status, path).toBe(410);
@@ -252,7 +252,7 @@ function publicBytes(open: () => Promise<Opened>): void {
 
   test('bytes are answered as RFC 9110 has it', async () => {
     const { id, mediaKey } = await published('jpg');
-    const reading = await store.read(renditionObject(mediaKey, fullRecipe('jpg')));
+    const reading = await store.read(renditionKey(mediaKey, fullRecipe('jpg')));
     const bytes = reading ? await buffer(reading.body) : expect.fail('no rendition');
     const path = `/${id}.jpg`;
     const whole = await get(path);

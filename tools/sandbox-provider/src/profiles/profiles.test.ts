@@ -1,4 +1,4 @@
-import { callerIn } from '@echodrop/identity-provider/caller-in-answer';
+import { readCaller } from '@echodrop/identity-provider/caller-in-answer';
 import { providerOf } from '@echodrop/identity-provider/provider';
 import { type ProfileName, profileNames, providerProfiles } from '@echodrop/identity-provider/provider-profiles';
 import { Secret } from '@echodrop/service/secret';
@@ -63,7 +63,7 @@ test.each(profileNames)(
       ['ada', '9hptFmUF3ztxYh3Svg', 'ada'],
     ] as const) {
       const { status, text } = await ask(name, proofOf(name, user));
-      const caller = callerIn(text, provider, new Secret('a secret of this test'));
+      const caller = readCaller(text, provider, new Secret('a secret of this test'));
       const inMatrix = `@${screenName.toLowerCase()}:${host}`;
       expect(status).toBe(200);
       expect(caller).toMatchObject(

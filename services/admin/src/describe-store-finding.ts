@@ -1,0 +1,41 @@
+import type { StoreFinding } from '@echodrop/archive/store-finding';
+
+/** What was found and what to do about it, in one line. */
+export function describeStoreFinding(found: StoreFinding): string {
+  return `${found.key}: ${'fault' in found ? `FAULT: ${describeFault(found)}` : describeOrphan(found)}`;
+}
+
+function describeFault(found: Extract<StoreFinding, { fault: string }>): string {
+  switch (found.fault) {
+    case 'record_unreadable':
+      return `record unreadable (${found.why}). Restore it from a backup; until then sweep removes nothing.`;
+    case 'no_record':
+      return 'not a record, but stored among the records. Delete it, or move it elsewhere.';
+    case 'record_misplaced':
+      return `contains the record of ${found.id}. Restore the right record from a backup, or delete it.`;
+    case 'media_missing':
+      return `media of ${found.id} is missing. Restore it from a backup, or remove the upload: remove ${found.id}`;
+    case 'media_of_other_size':
+      return `media of ${found.id} has ${found.stored} bytes; its record says ${found.recorded}. Restore it from a backup.`;
+    case 'media_of_other_tag':
+      return (
+        `media of ${found.id} has the tag ${found.stored}; its record says ${found.recorded}. If it was copied from another store, ` +
+        'use --moved; otherwise restore it from a backup.'
+      );
+    case 'media_spoiled':
+      return `media of ${found.id} is corrupt (${found.why}). Restore it from a backup.`;
+    case 'not_listed':
+      return `list entry of ${found.id} is missing. Run rebuild-listings.`;
+    case 'lists_nothing':
+      return 'list entry without a published upload. Run rebuild-listings.';
+    case 'removal_unfinished':
+      return `left by an unfinished removal of ${found.id}. Finish it: remove ${found.id}`;
+  }
+}
+
+function describeOrphan({ leftover, size, age }: Exclude<StoreFinding, { fault: string }>): string {
+  const orphan = `${leftover === 'media' ? 'orphaned media' : 'rendition of orphaned media'}, ${size} bytes`;
+  return age === 'young'
+    ? `${orphan}, younger than a day: may be an upload in progress.`
+    : `${orphan}: sweep removes it.`;
+}

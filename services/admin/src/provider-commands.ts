@@ -1,0 +1,67 @@
+import { VerificationClient } from '@echodrop/contracts/verification-client';
+import { faultIn, type Provider, providerOf } from '@echodrop/identity-provider/provider';
+import { ProviderConnections } from '@echodrop/identity-provider/provider-connections';
+import { examineProvider, titleOf } from '@echodrop/provider-doctor/examine-provider';
+import type { Command } from 'commander';
+import { type CommandContext, providerArgument, subjectArgument } from './command-context.ts';
+import { CommandFailed } from './command-failed.ts';
+import { readForgetConfig, readProviderTestConfig } from './config.ts';
+import { forget } from './forget.ts';
+
+const forgetMs = 5000;
+
+/** Adds the commands for identity providers: provider-test, forget. */
+export function addProviderCommands(admin: Command, { env, print }: CommandContext): void {
+  admin
+    .command('provider-test')
+    .summary('test an identity provider and explain what is wrong')
+    .description(
+      'Query an identity provider and report, one finding per line, whether it is reachableHost, whether its clock agrees, whether it responds ' +
+        'as its profile says, and whether the advertised Host is right. To also verify a user, set PROVIDER_TEST_CONSUMER_KEY, ' +
+        'PROVIDER_TEST_CONSUMER_SECRET, PROVIDER_TEST_TOKEN and PROVIDER_TEST_TOKEN_SECRET, or PROVIDER_TEST_BEARER if the profile takes ' +
+        'a token. PROVIDER_TIMEOUT_MS (5000) limits each request.',
+    )
+    .argument(
+      '[entry...]',
+      'an entry for IDENTITY_PROVIDERS, [profile ]advertised[=upstream], or the advertised address of a configured one; default: all configured ones',
+    )
+    .action(async (words: string[], _options: unknown, command: Command) => {
+      const { user, ...config } = readProviderTestConfig(env);
+      const { PROVIDER_TIMEOUT_MS: timeoutMs, USER_ID_SECRET: userIdSecret } = config;
+      let hasFaults = false;
+      await using connections = new ProviderConnections(timeoutMs);
+      for (const provider of findProviders(words.join(' '), config.IDENTITY_PROVIDERS, command)) {
+        print(titleOf(provider));
+        for await (const { weight, sentence } of examineProvider(provider, {
+          connections,
+          timeoutMs,
+          user,
+          userIdSecret,
+        })) {
+          print(`${weight.padEnd(5)}  ${sentence}`);
+          hasFaults ||= weight === 'wrong';
+        }
+      }
+      if (hasFaults) throw new CommandFailed('The provider test found faults.');
+    });
+
+  admin
+    .command('forget')
+    .summary('drop cached verdicts of a user')
+    .description('Drop the cached verdicts of a user at every auth-verifier, so that the provider is queried again.')
+    .argument(...providerArgument)
+    .argument(...subjectArgument)
+    .action(async (provider: string, subject: string) => {
+      const { VERIFIER_URL: address, VERIFIER_SECRET: secret } = readForgetConfig(env);
+      await using verifier = new VerificationClient({ address, secret, deadlineMs: forgetMs });
+      print(await forget(verifier, { provider, subject }));
+    });
+}
+
+function findProviders(entry: string, configured: readonly Provider[], command: Command): readonly Provider[] {
+  const named = configured.find(({ advertised }) => advertised === entry) ?? providerOf(entry);
+  if (named) return [named];
+  if (entry !== '') command.error(`The entry ${faultIn(entry)}.`);
+  if (configured.length === 0) command.error('Name an entry, or set IDENTITY_PROVIDERS.');
+  return configured;
+}

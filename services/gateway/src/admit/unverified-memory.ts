@@ -1,0 +1,101 @@
+import { Refusal, secretsFirst } from '../answer/refusals.ts';
+
+const retryAfterSeconds = 5;
+
+/**
+ * Memory for media that precedes its credentials (version 1), shared by all uploads of this process. When it is full, an upload of the
+ * network that holds the most is crowded out, so that no network keeps it from others.
+ */
+export class UnverifiedMemory {
+  readonly #maxBytes: number;
+  /** Shares of uploads whose callers are not verified. */
+  readonly #shares = new Set<MemoryShare>();
+  #heldBytes = 0;
+
+  constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes;
+  }
+
+  /** Bytes held by all uploads. */
+  get heldBytes(): number {
+    return this.#heldBytes;
+  }
+
+  /** Opens the share of one upload. `crowdOut` must close it before it returns. */
+  open(network: string, crowdOut: (reason: Refusal) => void): MemoryShare {
+    const share: MemoryShare = new MemoryShare(network, crowdOut, {
+      makeSpace: (bytes) => this.#makeSpace(share, bytes),
+      count: (bytes) => {
+        this.#heldBytes += bytes;
+      },
+      markVerified: () => this.#shares.delete(share),
+    });
+    this.#shares.add(share);
+    return share;
+  }
+
+  #makeSpace(share: MemoryShare, bytes: number): void {
+    if (share.bytes + bytes > this.#maxBytes) throw new Refusal('media_too_large', { sentence: secretsFirst });
+    while (this.#heldBytes + bytes > this.#maxBytes) {
+      const networks = Map.groupBy(this.#shares, ({ network }) => network);
+      const heldBy = (network = '') => (networks.get(network) ?? []).reduce((sum, each) => sum + each.bytes, 0);
+      const heaviest = largest(networks.keys(), heldBy);
+      const refusal = new Refusal('overloaded', { retryAfterSeconds });
+      if (heldBy(heaviest) <= heldBy(share.network) + bytes) throw refusal;
+      largest(networks.get(heaviest ?? '') ?? [], (each) => each.bytes)?.crowdOut(refusal);
+    }
+  }
+}
+
+function largest<T>(all: Iterable<T>, bytesOf: (each: T) => number): T | undefined {
+  return [...all].sort((one, other) => bytesOf(other) - bytesOf(one))[0];
+}
+
+interface Memory {
+  readonly makeSpace: (bytes: number) => void;
+  readonly count: (bytes: number) => void;
+  readonly markVerified: () => void;
+}
+
+/** The memory of one upload. Disposing returns it. */
+export class MemoryShare implements Disposable {
+  readonly network: string;
+  readonly crowdOut: (reason: Refusal) => void;
+  readonly #memory: Memory;
+  #bytes = 0;
+
+  constructor(network: string, crowdOut: (reason: Refusal) => void, memory: Memory) {
+    this.network = network;
+    this.crowdOut = crowdOut;
+    this.#memory = memory;
+  }
+
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /** @throws Refusal `media_too_large` beyond what one upload may hold, `overloaded` if no other network holds more */
+  take(bytes: number): void {
+    this.#memory.makeSpace(bytes);
+    this.#change(bytes);
+  }
+
+  giveBack(bytes: number): void {
+    this.#change(-bytes);
+  }
+
+  /** From now on it is not crowded out. */
+  markVerified(): void {
+    this.#memory.markVerified();
+  }
+
+  [Symbol.dispose](): void {
+    this.#memory.markVerified();
+    this.giveBack(this.#bytes);
+  }
+
+  #change(bytes: number): void {
+    this.#bytes += bytes;
+    this.#memory.count(bytes);
+  }
+}

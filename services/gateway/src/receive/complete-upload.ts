@@ -1,0 +1,40 @@
+import type { Caller } from '@echodrop/contracts/verification';
+import type { WrittenObject } from '@echodrop/object-store/object-store';
+import type { ApiKeys } from '../admit/api-keys.ts';
+import { Refusal } from '../answer/refusals.ts';
+import type { FormContent } from './form-content.ts';
+import type { ReceivedMedia } from './received-media.ts';
+
+/** An upload that passed admission, with its media in the store. */
+export interface CompleteUpload {
+  readonly message: string;
+  readonly application: string;
+  readonly caller: Caller;
+  readonly media: ReceivedMedia;
+  readonly stored: WrittenObject;
+}
+
+/**
+ * The parameters that both versions require (docs/interface.md sections 4.1, 4.2), and the application of the API key.
+ * @throws Refusal `parameter_missing`, `api_key_unknown`
+ */
+export function requireParameters(
+  { fields, media, files }: Pick<FormContent, 'fields' | 'media' | 'files'>,
+  apiKeys: ApiKeys,
+  compatibility: 'strict' | 'historic',
+): Pick<CompleteUpload, 'message' | 'application' | 'media'> {
+  const key = fields.get('key');
+  const isForgiven = compatibility === 'historic' && !files.has('message');
+  const message = fields.get('message') ?? (isForgiven ? '' : undefined);
+  if (!key || message === undefined || media === undefined) throw new Refusal('parameter_missing');
+  const application = apiKeys.applicationOf(key);
+  if (application === undefined) throw new Refusal('api_key_unknown');
+  return { message, application, media };
+}
+
+/** The media as written to the store. @throws Refusal `media_too_large`, or what kept it from being stored */
+export async function requireStored(media: ReceivedMedia): Promise<WrittenObject> {
+  const stored = await media.stored();
+  if (!stored) throw new Refusal('media_too_large');
+  return stored;
+}

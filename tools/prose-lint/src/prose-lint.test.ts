@@ -1,0 +1,32 @@
+import { fileURLToPath } from 'node:url';
+import { createLinter, loadTextlintrc } from 'textlint';
+import { expect, test } from 'vitest';
+
+const configFilePath = fileURLToPath(new URL('../../../.textlintrc.yml', import.meta.url));
+const linter = createLinter({ descriptor: await loadTextlintrc({ configFilePath }) });
+const found = async (file: string, text: string) =>
+  (await linter.lintText(text, file)).messages.map(({ line, column, message }) => `${line}:${column} ${message}`);
+
+test.each([
+  ['page.md', '# Limits\n\nThe client is told so, and `told` is a word.\n', [/^3:15 "told": write report/]],
+  ['page.md', `${'word '.repeat(36)}end.\n`, [/^1:1 37 words in a sentence/]],
+  ['main.ts', "log.warn('queue is ' +\n  `left alone`);\nlog.info('left');\n", [/^2:4 "left alone"/]],
+  ['main.ts', '/**\n * Left\n * alone.\n */\n', [/^2:4 "Left alone"/]],
+  ['main.ts', 'function f(toldSeconds: number) { return toldSeconds; }\n', [/^1:12 name "toldSeconds"/]],
+  ['main.ts', "import { film } from './film.ts';\n", [/^1:10 name "film": use video/]],
+  ['main.ts', '// left\n// alone\n', [/^1:4 "left alone"/]],
+  ['tell-caller.ts', '', [/^1:1 name "tell-caller.ts"/]],
+  ['rules.yml', 'annotations:\n  summary: Nobody answers\n', [/^2:12 "Nobody"/]],
+  ['rules.yml', '# Told again\nexpr: up\n', [/^1:3 "Told"/]],
+  ['board.json', '{"title": "Uploads told"}\n', [/^1:20 "told"/]],
+])('finds in %s: %j', async (file, text, expected) => {
+  expect(await found(file, text)).toEqual(expected.map((message) => expect.stringMatching(message)));
+});
+
+test.each([
+  ['page.md', 'Set `FILM_CONCURRENCY`; the queue is probe-films, the address `/id/film.mp4`.\n'],
+  [
+    'main.ts',
+    "const queue = 'probe-films';\nconst jobs = config.FILM_CONCURRENCY; // `told`\nclass A { constructor() {} }\n",
+  ],
+])('passes %s: %j', async (file, text) => expect(await found(file, text)).toEqual([]));

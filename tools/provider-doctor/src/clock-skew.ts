@@ -1,0 +1,46 @@
+import type { ProviderProfile } from '@echodrop/identity-provider/provider-profiles';
+import type { Completed } from './exchange.ts';
+import { type Finding, formatDuration, ok, warn, wrong } from './finding.ts';
+
+// The Date header has whole seconds.
+const dateResolutionMs = 1000;
+const harmlessMs = 30_000;
+/** The skew that OAuth 1.0a providers accept between a signature's timestamp and their clock. */
+const acceptedMs = 5 * 60_000;
+
+interface Skew {
+  /** Estimate in milliseconds; positive if the provider's clock is ahead of ours. */
+  readonly estimate: number;
+  /** Lower bound of the absolute skew. */
+  readonly least: number;
+}
+
+/**
+ * The skew of the clock that wrote `Date`, which was valid for a second at some time between request and response.
+ * @returns undefined without such a header
+ */
+export function skewOf({ response, begun, ended }: Completed): Skew | undefined {
+  const date = Date.parse(response.headers.date ?? '');
+  if (Number.isNaN(date)) return undefined;
+  const max = date + dateResolutionMs - begun;
+  const min = date - ended;
+  return { estimate: (min + max) / 2, least: Math.max(0, min, -max) };
+}
+
+/** Whether the clocks differ by more than providers accept in signatures. */
+export function isSkewTooLarge(attempt: Completed): boolean {
+  return (skewOf(attempt)?.least ?? 0) >= acceptedMs;
+}
+
+export function clockFinding(attempt: Completed, { signsRequests }: ProviderProfile): Finding {
+  const skew = skewOf(attempt);
+  if (!skew) return warn('Its responses have no Date header, so its clock cannot be checked.');
+  if (skew.least === 0) return ok('Its clock agrees with ours.');
+  const { estimate } = skew;
+  const difference = `Its clock is about ${formatDuration(Math.abs(estimate))} ${estimate > 0 ? 'ahead of' : 'behind'} ours`;
+  if (skew.least < harmlessMs) return ok(`${difference}, which is harmless.`);
+  if (!signsRequests) return warn(`${difference}: set one of the two. Bearer tokens are not affected.`);
+  return skew.least < acceptedMs
+    ? warn(`${difference}: set one of the two. Signatures may be about 5 minutes off, and no more.`)
+    : wrong(`${difference}: the provider rejects signatures made here. Set one of the two clocks.`);
+}

@@ -1,0 +1,75 @@
+import type { Provider } from '@echodrop/identity-provider/provider';
+import type { ProviderConnections } from '@echodrop/identity-provider/provider-connections';
+import { profileNames, providerProfiles } from '@echodrop/identity-provider/provider-profiles';
+import type { Secret } from '@echodrop/service/secret';
+import { clockFinding, isSkewTooLarge } from './clock-skew.ts';
+import { type Completed, Queries } from './exchange.ts';
+import { explainFailure } from './explain-failure.ts';
+import { type Finding, note, ok, warn, wrong } from './finding.ts';
+import { hostFinding } from './host-finding.ts';
+import { refusalFindings } from './refusal-findings.ts';
+import { describeUnusable, kindOf } from './response-kind.ts';
+import { authorizationOf, madeUpUser, type TestUser } from './test-user.ts';
+import { verificationFindings } from './verification-findings.ts';
+
+interface Examination {
+  readonly connections: ProviderConnections;
+  /** Limit for each request. */
+  readonly timeoutMs: number;
+  readonly user: TestUser;
+  /** Derives user.id from subjects that are not integers. */
+  readonly userIdSecret: Secret | undefined;
+}
+
+/** The title of an examination: the advertised address, the profile, and the upstream address if it differs. */
+export function titleOf({ advertised, upstream, profile }: Provider): string {
+  const name = profileNames.find((candidate) => providerProfiles[candidate] === profile);
+  const { origin, pathname } = new URL(upstream);
+  return `${advertised} (profile ${name})${upstream === advertised ? '' : `, queried at ${origin}${pathname}`}`;
+}
+
+/** Examines a provider, and yields each finding at once. Sends at most fourteen requests, one at a time, to the upstream address only. */
+export async function* examineProvider(provider: Provider, examination: Examination): AsyncGenerator<Finding> {
+  const { timeoutMs, user, userIdSecret } = examination;
+  const queries = new Queries(provider, examination.connections);
+
+  const bare = await queries.send();
+  if (!bare.response) {
+    const { sentence, isConnected } = explainFailure(bare.error, { upstream: provider.upstream, timeoutMs });
+    yield wrong(sentence);
+    if (isConnected && provider.upstream !== provider.advertised) yield await hostFinding([bare], queries);
+    return;
+  }
+  yield latencyFinding(bare, timeoutMs);
+  yield clockFinding(bare, provider.profile);
+  if (kindOf(bare.response) === 'rate limit')
+    return yield wrong(`It ${describeUnusable('rate limit', bare.response)}.`);
+
+  const madeUp = await queries.send(authorizationOf(madeUpUser(), provider));
+  const host = await hostFinding([bare, madeUp], queries);
+  yield host;
+  if (host.weight === 'wrong') return;
+  if (!madeUp.response) {
+    const { sentence } = explainFailure(madeUp.error, { upstream: provider.upstream, timeoutMs });
+    return yield wrong(`With made-up credentials: ${sentence}`);
+  }
+  yield* refusalFindings(madeUp.response, bare.response, provider.profile);
+  if (kindOf(madeUp.response) === 'rate limit') return;
+
+  const authorization = authorizationOf(user, provider);
+  if (authorization === undefined) return yield note(`No test user: set ${requiredSettings(provider)}.`);
+  const isTooFar = provider.profile.signsRequests && isSkewTooLarge(bare);
+  yield* verificationFindings(user, authorization, queries, { timeoutMs, userIdSecret, isSkewTooLarge: isTooFar });
+}
+
+function latencyFinding({ begun, ended }: Completed, timeoutMs: number): Finding {
+  const took = ended - begun;
+  const sentence = `It responds after ${took} ms; the limit is ${timeoutMs} ms.`;
+  return took > timeoutMs / 2 ? warn(sentence) : ok(sentence);
+}
+
+function requiredSettings({ profile }: Provider): string {
+  return profile.signsRequests
+    ? 'PROVIDER_TEST_CONSUMER_KEY, _CONSUMER_SECRET, _TOKEN and _TOKEN_SECRET, or _FILE of each'
+    : 'PROVIDER_TEST_BEARER or PROVIDER_TEST_BEARER_FILE';
+}

@@ -1,0 +1,37 @@
+import type { Attempt, Queries } from './exchange.ts';
+import { type Finding, ok, warn, wrong } from './finding.ts';
+import { kindOf } from './response-kind.ts';
+
+/**
+ * Whether the provider serves the advertised Host, judged by `attempts` without credentials or with made-up ones: the right Host gets a
+ * refusal. Without one, queries the provider once more by its own Host.
+ */
+export async function hostFinding(attempts: readonly Attempt[], queries: Queries): Promise<Finding> {
+  const { advertised, upstream } = queries.provider;
+  const [host, own] = [new URL(advertised).host, new URL(upstream).host];
+  if (upstream === advertised) return ok('The advertised address is queried directly, so its Host is right.');
+  const accepted = ok(`It serves the advertised Host, ${host}.`);
+  const refusal = attempts.find(isRefusal);
+  // A server that does not know a Host may respond 403 with a page; a credential check responds 401.
+  if (refusal && (host === own || refusal.response?.status === 401)) return accepted;
+  if (refusal) {
+    const byOwnHost = await queries.sendByOwnHost();
+    if (!isRefusal(byOwnHost) || byOwnHost.response?.status === refusal.response?.status) return accepted;
+    return warn(
+      `It may not serve the advertised Host: for ${host} it ${summary(refusal)}, for its own, ${own}, it ${summary(byOwnHost)}.`,
+    );
+  }
+  if (host !== own && isRefusal(await queries.sendByOwnHost()))
+    return wrong(
+      `It does not serve the advertised Host: for ${host} it ${summary(attempts[0])}, for its own, ${own}, it refuses as it should.`,
+    );
+  return warn(`The advertised Host, ${host}, cannot be checked: it refuses no request, whatever the Host.`);
+}
+
+function isRefusal({ response }: Attempt): boolean {
+  return response !== undefined && kindOf(response) === 'refusal';
+}
+
+function summary(attempt: Attempt | undefined): string {
+  return attempt?.response ? `responds ${attempt.response.status}` : 'does not respond';
+}

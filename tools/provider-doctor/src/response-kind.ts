@@ -1,0 +1,64 @@
+import type { ProviderResponse } from '@echodrop/identity-provider/provider-connections';
+import { parseExactJson } from '@echodrop/record';
+
+export type ResponseKind = 'acceptance' | 'refusal' | Unusable;
+
+type Unusable = 'page' | 'not JSON' | 'redirect' | 'not found' | 'rate limit' | 'server error' | 'unexpected';
+
+/** Classifies a response like the auth-verifier, and finer where that counts every other response as a failure. */
+export function kindOf({ status, headers, body }: ProviderResponse): ResponseKind {
+  if (status === 200) {
+    if (/\bhtml\b/i.test(headers['content-type'] ?? '') || /^\s*<(!doctype )?html/i.test(body)) return 'page';
+    return fieldsOf(body) ? 'acceptance' : 'not JSON';
+  }
+  if (status === 401 || status === 403) return 'refusal';
+  if (status >= 300 && status < 400) return 'redirect';
+  if ([404, 405, 410, 421].includes(status)) return 'not found';
+  if (status === 429) return 'rate limit';
+  return status >= 500 ? 'server error' : 'unexpected';
+}
+
+/** The fields of a JSON object; undefined if `body` is none. */
+export function fieldsOf(body: string): Record<string, unknown> | undefined {
+  try {
+    const parsed = parseExactJson(body);
+    return typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed) ? { ...parsed } : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Describes a response that is neither acceptance nor refusal, as a predicate of "It". */
+export function describeUnusable(kind: Unusable, { status, headers }: ProviderResponse): string {
+  switch (kind) {
+    case 'page':
+      return 'responds with a web page (200, HTML) instead of JSON: this is the address of a site, not of its credential check';
+    case 'not JSON':
+      return 'responds 200 without a JSON object: this is not the address of its credential check, or not the JSON one';
+    case 'redirect':
+      return `redirects (${status}${redirectTarget(headers.location)}): redirects are not followed, so configure the final address`;
+    case 'not found':
+      return `${notFound(status)} (${status}): the address is wrong`;
+    case 'rate limit':
+      return `rate limits (429): try again later${retryAfter(headers['retry-after'])}`;
+    case 'server error':
+      return `fails (${status}): the fault is the provider's, or that of a proxy in front of it`;
+    case 'unexpected':
+      return `responds ${status}; a refusal would be 401 or 403`;
+  }
+}
+
+function notFound(status: number): string {
+  if (status === 405) return 'does not accept GET';
+  return status === 421 ? 'does not serve that name' : 'has nothing there';
+}
+
+// Parsed and without the query: no terminal control sequences, and no credentials sent back.
+function redirectTarget(location: string | undefined): string {
+  const url = URL.parse(location ?? '');
+  return url ? `, to ${url.origin}${url.pathname}`.slice(0, 200) : '';
+}
+
+function retryAfter(value: string | undefined): string {
+  return value && /^\d{1,6}$/.test(value) ? `, in ${value} s` : '';
+}
