@@ -1,70 +1,56 @@
 import { randomUUID } from 'node:crypto';
 import { publicRecord } from '@echodrop/record';
 import { wasCutOff } from '@echodrop/service/http-server';
-import express, {
-  type ErrorRequestHandler,
-  type Express,
-  type Request,
-  type RequestHandler,
-  type Response,
-} from 'express';
-import { answerRecord, answerRefusal, type Format } from './answer/answer.ts';
-import { askedFormat } from './answer/asked-format.ts';
-import { fromPages } from './answer/from-pages.ts';
-import { methodNotAllowed } from './answer/method-not-allowed.ts';
+import express, { type ErrorRequestHandler, type Express, type Request, type RequestHandler } from 'express';
+import { answerRecord, answerRefusal, type Format, methodNotAllowed, requestedFormat } from './answer/answer.ts';
+import { allowOrigins } from './answer/cross-origin.ts';
 import { asRefusal, ClientGone, type Reason, Refusal } from './answer/refusals.ts';
-import { untilGone } from './answer/until-gone.ts';
-import type { GatewayEvents, UploadEnd } from './events.ts';
-import { openApiRoute } from './openapi/openapi-route.ts';
-import type { OwnUploadEvents } from './own-uploads/own-upload-events.ts';
-import { ownUploadsRoutes } from './own-uploads/own-uploads-routes.ts';
-import { MediaFailure } from './publish/publish.ts';
-import { type Upload, type UploadParts, uploadV1, uploadV2 } from './upload.ts';
+import type { GatewayEvents } from './events.ts';
+import { openApiRoute } from './openapi/openapi.ts';
+import { ownUploadRoutes } from './own-uploads/own-upload-routes.ts';
+import { type UploadDeps, upload } from './upload.ts';
+import { createUploadContext } from './upload-context.ts';
 
 interface Gateway {
-  readonly parts: UploadParts;
-  readonly ownParts: Parameters<typeof ownUploadsRoutes>[1]['parts'];
-  readonly events: GatewayEvents;
-  readonly ownEvents: OwnUploadEvents;
+  readonly uploads: UploadDeps;
+  readonly ownUploads: Parameters<typeof ownUploadRoutes>[1];
+  readonly events: Pick<GatewayEvents, 'uploadStarted' | 'uploadEnded'>;
   readonly basePaths: readonly string[];
-  /** Where the pages of media are, without a slash at its end. */
+  /** The site's address, without a final slash. */
   readonly publicSite: string;
-  /** The origins of pages whose scripts may read our answers. */
+  /** Origins whose scripts may read responses. */
   readonly corsOrigins: readonly string[];
-  /** Whose X-Forwarded-For is believed: addresses and networks. */
+  /** Addresses and networks whose X-Forwarded-For is trusted. */
   readonly trustedProxies: readonly string[];
 }
 
-const uploads = { 1: uploadV1, 2: uploadV2 } as const;
-
-/** The gateway's routes: both uploads in both formats below each base path, what is the user's own, and the API's description; everything else is 404 or 405. */
+/** The gateway's routes below each base path: uploads, own uploads, and the OpenAPI document. Everything else is 404 or 405. */
 export function gatewayApp(gateway: Gateway): Express {
+  const { basePaths, publicSite, corsOrigins, trustedProxies } = gateway;
   const app = express();
   app.disable('x-powered-by').disable('etag').enable('case sensitive routing').enable('strict routing');
-  app.set('trust proxy', gateway.trustedProxies);
+  app.set('trust proxy', trustedProxies);
   app.use((_request, response, next) => {
     response.setHeader('X-Request-Id', randomUUID());
     next();
   });
-  if (gateway.corsOrigins.length > 0) app.use(fromPages(gateway.corsOrigins));
+  if (corsOrigins.length > 0) app.use(allowOrigins(corsOrigins));
   app.use((request, response, next) => {
     const fault = faultOf(request);
-    if (fault) answerRefusal(request, response, askedFormat(request.url), new Refusal(fault));
+    if (fault) answerRefusal(request, response, requestedFormat(request.url), new Refusal(fault));
     else next();
   });
-  for (const base of gateway.basePaths) {
+  for (const base of basePaths) {
     for (const version of [1, 2] as const) {
       for (const format of ['xml', 'json'] as const) {
         app
           .route(`${base.replace(/\/+$/, '')}/${version}/upload.${format}`)
-          .post(takeUpload(gateway, version, format))
+          .post(handleUpload(gateway, version, format))
           .all(methodNotAllowed('POST', format));
       }
     }
-    app.use(
-      ownUploadsRoutes(base, { parts: gateway.ownParts, events: gateway.ownEvents, publicSite: gateway.publicSite }),
-    );
-    app.use(openApiRoute(base, gateway.parts.forms.maxMediaBytes));
+    app.use(ownUploadRoutes(base, gateway.ownUploads, publicSite));
+    app.use(openApiRoute(base, gateway.uploads.forms.maxMediaBytes));
   }
   app.use((request, response) => answerRefusal(request, response, 'json', new Refusal('not_found')));
   app.use(lastResort);
@@ -82,52 +68,27 @@ function faultOf({ headers, rawHeaders, httpVersion }: Request): Reason | undefi
   return undefined;
 }
 
-function takeUpload({ parts, events, publicSite }: Gateway, version: 1 | 2, format: Format): RequestHandler {
+function handleUpload({ uploads, events, publicSite }: Gateway, version: 1 | 2, format: Format): RequestHandler {
   return async (request, response) => {
-    const started = performance.now();
-    let received: number | undefined;
-    request.once('end', () => {
-      received = performance.now();
-    });
-    const ended = (end: Omit<UploadEnd, 'requestId' | 'version' | 'format' | 'seconds' | 'answerSeconds'>) => {
-      const requestId = String(response.getHeader('X-Request-Id'));
-      const now = performance.now();
-      const answerSeconds = received === undefined ? undefined : (now - received) / 1000;
-      events.uploadEnded({ requestId, version, format, seconds: (now - started) / 1000, answerSeconds, ...end });
-    };
-    events.uploadBegan();
+    const context = createUploadContext(request, response, version, format);
+    events.uploadStarted();
     try {
-      const { record, repeated } = await uploads[version](uploadOf(request, response), parts);
+      const { record, repeated } = await upload(context, uploads);
       answerRecord(response, format, publicRecord(record, publicSite));
-      if (repeated) ended({ outcome: 'repeated', mediaId: record.id, mediaKey: record.mediaKey });
-      else ended({ outcome: 'published', mediaId: record.id, mediaKey: record.mediaKey, bytes: record.size });
+      Object.assign(context.log, { mediaId: record.id, mediaKey: record.mediaKey });
+      if (!repeated) context.log.bytes = record.size;
+      events.uploadEnded(context, repeated ? 'repeated' : 'published');
     } catch (error) {
-      if (error instanceof ClientGone) return ended({ outcome: wasCutOff(response) ? 'unavailable' : 'client_gone' });
+      if (error instanceof ClientGone)
+        return events.uploadEnded(context, wasCutOff(response) ? 'unavailable' : 'client_gone');
       const refusal = asRefusal(error);
       answerRefusal(request, response, format, refusal);
-      ended({ outcome: refusal.reason, ...mediaOf(error), error: refusal.cause });
+      events.uploadEnded(context, refusal.reason, refusal.cause);
     }
   };
 }
 
-// Of an error, or of what lies behind it.
-function mediaOf(error: unknown): Pick<UploadEnd, 'mediaKey' | 'why'> {
-  const failure = error instanceof Error && !(error instanceof MediaFailure) ? error.cause : error;
-  return failure instanceof MediaFailure ? { mediaKey: failure.mediaKey, why: failure.why } : {};
-}
-
-function uploadOf(request: Request, response: Response): Upload {
-  // RFC 9110 section 10.1.1: HTTP/1.0 knows no expectations.
-  const waits = request.headers.expect !== undefined && request.httpVersion !== '1.0';
-  return {
-    request,
-    clientAddress: request.ip ?? '',
-    gone: untilGone(response),
-    sendBody: () => waits && response.writeContinue(),
-  };
-}
-
-// What Express itself refuses (a path that is no valid percent-encoding) names nothing that we have.
+// Errors of Express itself: a path that is no valid percent-encoding.
 const lastResort: ErrorRequestHandler = (_error, request, response, _next) => {
   answerRefusal(request, response, 'json', new Refusal('not_found'));
 };

@@ -20,25 +20,25 @@ import { ProbeQueues } from './admit/probe-queues.ts';
 import { UploadRates } from './admit/upload-rates.ts';
 import { gatewayApp } from './app.ts';
 import { readConfig } from './config.ts';
-import { GatewayEvents } from './events.ts';
+import { createGatewayEvents } from './events.ts';
 import { gatewayServer } from './gateway-server.ts';
 import { OncePublisher } from './idempotency/idempotency.ts';
 import { IdempotencyClaims } from './idempotency/idempotency-claims.ts';
-import { OwnUploadEvents } from './own-uploads/own-upload-events.ts';
+import { createOwnUploadEvents } from './own-uploads/own-upload-events.ts';
 import { ChecksumCheck } from './publish/checksum-check.ts';
+import { MediaProbe } from './publish/media-probe.ts';
 import { Publisher } from './publish/publish.ts';
-import { MediaProbe } from './receive/media-probe.ts';
 import { registerSweepMetrics } from './sweep-metrics.ts';
 
-// Longer than the verifier lets a provider take.
+// Longer than the verifier's limit for a provider.
 const verificationDeadlineMs = 10_000;
-// Limits that take longer to ask for are open.
+// Then uploads are admitted without rate limiting.
 const limitsTimeoutMs = 500;
-// How long a start waits for the store.
-const examinationMs = 2000;
+// A start waits no longer for the store.
+const storeCheckMs = 2000;
 
 await runService('gateway', readConfig, async ({ config, log, metrics, health, parts, stopping }) => {
-  const events = new GatewayEvents(log, metrics);
+  const events = createGatewayEvents(log, metrics);
   const forgeries = new Forgeries(log, metrics);
   const memory = new PartMemory(config.UPLOAD_BUFFER_BYTES);
   const store = parts.use(new ObservedObjectStore(await objectStoreFromSettings(config, memory), metrics));
@@ -57,7 +57,7 @@ await runService('gateway', readConfig, async ({ config, log, metrics, health, p
   );
   const forms = {
     store,
-    orphaned: (mediaKey: string) => events.mediaOrphaned(mediaKey),
+    onOrphan: events.mediaOrphaned,
     maxMediaBytes: config.MAX_MEDIA_BYTES,
     minBytesPerSecond: config.MIN_BYTES_PER_SECOND,
     maxUploadSeconds: config.MAX_UPLOAD_SECONDS,
@@ -65,10 +65,10 @@ await runService('gateway', readConfig, async ({ config, log, metrics, health, p
   };
   const renditions = parts.use(new RenditionClient({ ...queues, secret: config.RENDITION_QUEUE_SECRET }));
   const mediaLimits = { maxPixels: config.MAX_PIXELS, typesOff: config.MEDIA_TYPES_OFF };
-  const mediaProbe = new MediaProbe(probes, mediaLimits, config.PROBE_TIMEOUT_MS, (probe) => events.mediaProbed(probe));
-  const publisher = new Publisher(store, mediaProbe, renditions, events);
-  const blocks = parts.use(new BlockList(store, (error) => events.blocksUnknown(error)));
-  const claims = new IdempotencyClaims(claimsRedis, publisher.longestMs, config.VERIFIER_SECRET, forgeries);
+  const mediaProbe = new MediaProbe(probes, mediaLimits, config.PROBE_TIMEOUT_MS, events.mediaProbed);
+  const publisher = new Publisher({ store, probes: mediaProbe, renditions, events });
+  const claims = new IdempotencyClaims(claimsRedis, publisher.maxMs, config.VERIFIER_SECRET, forgeries);
+  const blocks = parts.use(new BlockList(store, events.blockListFailed));
   const perMinute = { perUser: config.UPLOADS_PER_MINUTE_PER_USER, perKey: config.UPLOADS_PER_MINUTE_PER_KEY };
   const admission = new Admission(
     {
@@ -78,22 +78,26 @@ await runService('gateway', readConfig, async ({ config, log, metrics, health, p
       failuresPerMinutePerAddress: config.UNVERIFIED_UPLOADS_PER_MINUTE_PER_ADDRESS,
       unverifiedBufferBytes: config.UNVERIFIED_BUFFER_BYTES,
     },
-    new UploadRates(limitsRedis, perMinute, (error) => events.uploadUncounted(error)),
-    new ProbeQueues(probes, config.PROBE_TIMEOUT_MS),
-    blocks,
-    (limit) => events.admissionRefused(limit),
+    {
+      rates: new UploadRates(limitsRedis, perMinute, events.rateLimitBypassed),
+      queues: new ProbeQueues(probes, config.PROBE_TIMEOUT_MS),
+      blocks,
+      onRefused: events.admissionRefused,
+    },
   );
   const app = gatewayApp({
-    parts: {
+    uploads: {
       admission,
       verifier,
       forms,
       publisher: new OncePublisher(publisher, claims),
       apiKeys: new ApiKeys(config.API_KEYS),
     },
-    ownParts: { admission, verifier, store, compatibility: config.CLIENT_COMPATIBILITY },
+    ownUploads: {
+      ...{ admission, verifier, store, compatibility: config.CLIENT_COMPATIBILITY },
+      events: createOwnUploadEvents(log, metrics),
+    },
     events,
-    ownEvents: new OwnUploadEvents(log, metrics),
     basePaths: config.BASE_PATHS,
     publicSite: config.PUBLIC_SITE_URL,
     corsOrigins: config.CORS_ORIGINS,
@@ -102,15 +106,15 @@ await runService('gateway', readConfig, async ({ config, log, metrics, health, p
   registerBacklogMetrics(metrics, [probes, renditions]);
   registerQueueMemoryMetrics(metrics, claimsRedis);
   registerSweepMetrics(metrics, store);
-  const checksums = new ChecksumCheck(store, (supportsChecksums) => events.storeExamined(supportsChecksums));
-  const examineStore = () => store.ready().then(() => checksums.run());
-  health.needs('store', examineStore);
+  const checksums = new ChecksumCheck(store, events.storeChecked);
+  const checkStore = () => store.ready().then(() => checksums.run());
+  health.needs('store', checkStore);
   health.needs('blocks', () => blocks.ready());
   health.needs('queue', () => probes.ready());
   health.needs('verifier', () => verifier.ready());
   const { HOST: host, PORT: port, SHUTDOWN_GRACE_SECONDS: graceSeconds } = config;
   // Before the first upload, if the store answers.
-  await Promise.race([examineStore().catch(() => {}), sleep(examinationMs, undefined, { ref: false })]);
+  await Promise.race([checkStore().catch(() => {}), sleep(storeCheckMs, undefined, { ref: false })]);
   const server = gatewayServer(traceRequests(app));
   registerHttpMetrics(metrics, server);
   parts.use(await listen(server, { host, port, stopping, graceSeconds }));

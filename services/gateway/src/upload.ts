@@ -1,24 +1,14 @@
-import type { IncomingMessage } from 'node:http';
+import type { Credentials } from '@echodrop/contracts/verification';
 import type { VerificationClient } from '@echodrop/contracts/verification-client';
 import type { Admission } from './admit/admission.ts';
 import type { ApiKeys } from './admit/api-keys.ts';
-import { credentialsFromHeaders, requireCaller } from './admit/credentials.ts';
-import { EarlyCaller } from './admit/early-caller.ts';
-import type { OncePublisher, Published } from './idempotency/idempotency.ts';
-import { idempotencyKeyOf } from './idempotency/idempotency-key.ts';
+import { credentialsFromFields, credentialsFromHeaders, requireCaller } from './admit/credentials.ts';
+import { idempotencyKeyOf, type OncePublisher, type Published } from './idempotency/idempotency.ts';
+import { requireParameters, requireStored } from './receive/complete-upload.ts';
 import { type FormSettings, receiveForm, requireFittingBody } from './receive/receive-form.ts';
-import { requireParameters } from './receive/require-upload.ts';
+import type { UploadContext } from './upload-context.ts';
 
-/** One upload: its request, how to tell a waiting client to send its body, and when the client has gone. */
-export interface Upload {
-  readonly request: IncomingMessage;
-  /** Where the client is, as far as proxies can be trusted; empty when it is not known. */
-  readonly clientAddress: string;
-  readonly sendBody: () => void;
-  readonly gone: AbortSignal;
-}
-
-export interface UploadParts {
+export interface UploadDeps {
   readonly admission: Admission;
   readonly verifier: VerificationClient;
   readonly forms: FormSettings;
@@ -26,55 +16,49 @@ export interface UploadParts {
   readonly apiKeys: ApiKeys;
 }
 
-// `return await` in both: a promise returned as it is would be awaited only after the form was disposed of.
+/**
+ * Receives and publishes one upload (docs/interface.md sections 4.1, 4.2). The checks stand in the order in which an upload passes them.
+ * Version 2 has the credentials in its headers. Version 1 has them in fields, which may follow the media: until its caller is verified
+ * it is anonymous, and with wrong credentials its form is still read to the end.
+ * @throws Refusal, ClientGone, or the failure of a dependency
+ */
+export async function upload(context: UploadContext, deps: UploadDeps): Promise<Published> {
+  const { request, version, clientAddress, verdict, signal, log } = context;
+  const { admission, verifier, forms, publisher, apiKeys } = deps;
 
-/** docs/interface.md section 4.1: the credentials are headers. @throws Refusal, ClientGone, or what is broken */
-export async function uploadV2(
-  { request, clientAddress, sendBody, gone }: Upload,
-  parts: UploadParts,
-): Promise<Published> {
-  using admitted = parts.admission.admit(clientAddress, 'unverified');
-  const credentials = await credentialsFromHeaders(request.headers, parts.verifier, parts.forms.compatibility);
-  const idempotencyKey = idempotencyKeyOf(request.headers);
-  requireFittingBody(request, parts.forms.maxMediaBytes);
-  sendBody();
-  const caller = parts.verifier
-    .verify({ credentials, clientAddress }, gone)
-    .then(requireCaller)
-    .then(admitted.byCaller);
-  await using form = await receiveForm(request, parts.forms, {
-    after: caller,
-    mediaBegins: admitted.withMedia,
-    hashed: idempotencyKey !== undefined,
-  });
-  const upload = await requireParameters(form, parts.apiKeys, parts.forms.compatibility);
-  await admitted.fromApplication(upload.application);
-  return await parts.publisher.publish(upload, await caller, idempotencyKey, gone);
-}
+  using admitted = admission.admitUpload(clientAddress, version === 1 ? 'anonymous' : 'unverified');
 
-/** docs/interface.md section 4.2: the credentials are fields, which may follow the file. @throws Refusal, ClientGone, or what is broken */
-export async function uploadV1(
-  { request, clientAddress, sendBody, gone }: Upload,
-  parts: UploadParts,
-): Promise<Published> {
-  using admitted = parts.admission.admit(clientAddress, 'anonymous');
+  const headerCredentials =
+    version === 2 && (await credentialsFromHeaders(request.headers, verifier, forms.compatibility));
   const idempotencyKey = idempotencyKeyOf(request.headers);
-  requireFittingBody(request, parts.forms.maxMediaBytes);
-  sendBody();
-  // Anonymous until the caller is verified: where the secrets are wrong the form is read on, as slowly as its sender likes.
-  const early = new EarlyCaller((credentials) =>
-    parts.verifier.verify({ credentials, clientAddress }, gone).then(requireCaller).then(admitted.byCaller),
-  );
-  await using form = await receiveForm(request, parts.forms, {
-    fieldRead: early.fieldRead,
-    mediaAfter: early.verified,
-    mediaMemory: (crowdOut) => (early.isAsked ? undefined : admitted.openMemory(crowdOut)),
-    mediaBegins: admitted.withMedia,
-    hashed: idempotencyKey !== undefined,
+  requireFittingBody(request, forms.maxMediaBytes);
+  context.sendContinue();
+
+  const verify = (credentials: Credentials) =>
+    verdict.request(() =>
+      verifier.verify({ credentials, clientAddress }, signal).then(requireCaller).then(admitted.admitCaller),
+    );
+  if (headerCredentials) verify(headerCredentials);
+
+  await using form = await receiveForm(request, forms, {
+    onField(fields) {
+      const credentials = credentialsFromFields(fields);
+      if (credentials) verify(credentials);
+    },
+    verdict: verdict.caller,
+    stopOnRefusal: version === 2,
+    openMemory: (crowdOut) => (verdict.isRequested ? undefined : admitted.openMemory(crowdOut)),
+    admitMedia: admitted.admitMedia,
+    hash: idempotencyKey !== undefined,
   });
-  const caller = early.caller;
-  const upload = await requireParameters(form, parts.apiKeys, parts.forms.compatibility);
-  await caller;
-  await admitted.fromApplication(upload.application);
-  return await parts.publisher.publish(upload, await caller, idempotencyKey, gone);
+
+  verdict.requireRequested();
+  const { message, application, media } = requireParameters(form, apiKeys, forms.compatibility);
+  log.mediaKey = media.key;
+  const caller = await verdict.caller;
+  await admitted.admitApplication(application);
+  const stored = await requireStored(media);
+
+  // `return await`: else the form would be disposed of, and its media discarded, before the upload is published.
+  return await publisher.publish({ message, application, caller, media, stored }, idempotencyKey, context);
 }

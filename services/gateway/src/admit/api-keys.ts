@@ -1,11 +1,11 @@
 import { hash } from 'node:crypto';
 import type { Secret } from '@echodrop/service/secret';
 
-/** The API keys that are let in, and what the operator calls each application. */
+/** The accepted API keys, and the name of each application. */
 export class ApiKeys {
   readonly #names = new Map<string, string>();
 
-  /** `list`: comma-separated `key` or `name=key`. A key without a name is called after its hash. */
+  /** `list`: comma-separated `key` or `name=key`. A key without a name gets one from its hash. */
   constructor(list: Secret) {
     for (const entry of list
       .reveal()
@@ -17,7 +17,7 @@ export class ApiKeys {
     }
   }
 
-  /** The application's name; undefined for an unknown key. Hashes are looked up, so that timing tells nothing of the keys. */
+  /** The application's name; undefined for an unknown key. Looks up hashes, so that timing reveals nothing of the keys. */
   applicationOf(key: string): string | undefined {
     return this.#names.get(digest(key));
   }

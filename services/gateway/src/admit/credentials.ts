@@ -2,11 +2,10 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Caller, Credentials, Verdict } from '@echodrop/contracts/verification';
 import type { VerificationClient } from '@echodrop/contracts/verification-client';
 import { Refusal } from '../answer/refusals.ts';
-import type { FieldName } from '../receive/part-headers.ts';
 
 /**
- * The credentials of version 2 (docs/interface.md section 5.2). The OAuth value is handed on byte for byte; of the provider's address
- * one pair of quotes is taken off. Historic clients that name no provider mean the first one.
+ * The credentials of version 2 (docs/interface.md section 5.2): the OAuth value byte for byte, the provider's address without a pair of
+ * quotes. In historic mode a missing provider is the first one.
  * @throws Refusal `credentials_missing`, `provider_unknown`; VerifierUnavailable
  */
 export async function credentialsFromHeaders(
@@ -24,8 +23,8 @@ export async function credentialsFromHeaders(
   return { version: 2, provider, authorization };
 }
 
-/** The credentials of version 1 (docs/interface.md section 5.4), or undefined as long as one of the four secrets is missing. */
-export function credentialsFromFields(fields: ReadonlyMap<FieldName, string>): Credentials | undefined {
+/** The credentials of version 1 (docs/interface.md section 5.4), or undefined if one of the four secrets is missing. */
+export function credentialsFromFields(fields: ReadonlyMap<string, string>): Credentials | undefined {
   const consumerToken = fields.get('consumer_token');
   const consumerSecret = fields.get('consumer_secret');
   const oauthToken = fields.get('oauth_token');
@@ -48,7 +47,7 @@ export function requireCaller(verdict: Verdict): Caller {
   }
 }
 
-// A header that was sent twice is joined by Node with a comma; it then names no provider and verifies nothing.
+// Node joins a repeated header with a comma; the result names no provider and verifies nothing.
 function header(headers: IncomingHttpHeaders, name: string): string | undefined {
   return headers[name]?.toString().trim() || undefined;
 }

@@ -1,12 +1,12 @@
 const windowMs = 60_000;
 
-/** Counts the requests of each network that ended without a verified caller, within a minute that begins with the first of them. */
+/** Counts requests of each network that ended without a verified caller, in windows of a minute from the first of them. */
 export class FailedProofs {
   readonly #limit: number;
   #counts = new Map<string, number>();
   #windowEnds = 0;
 
-  /** `limit`: how many of one network a minute; 0: no limit. */
+  /** `limit`: of one network in a minute; 0: no limit. */
   constructor(limit: number) {
     this.#limit = limit;
   }
@@ -20,7 +20,7 @@ export class FailedProofs {
     this.#counts.set(network, (this.#counts.get(network) ?? 0) + 1);
   }
 
-  /** What is left of the minute where a network has reached the limit, in seconds; else 0. */
+  /** Seconds until the window ends if the network has reached the limit, else 0. */
   retryAfterSeconds(network: string): number {
     if (this.#isOver() || this.#limit === 0 || (this.#counts.get(network) ?? 0) < this.#limit) return 0;
     return Math.ceil((this.#windowEnds - performance.now()) / 1000);

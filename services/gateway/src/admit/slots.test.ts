@@ -14,8 +14,8 @@ function slotsWith(limits: { slots?: number; anonymousPerAddress?: number; failu
   return new Slots({ slots, anonymousPerAddress, failuresPerMinutePerAddress }, (limit) => refused.push(limit));
 }
 
-function takeMany(slots: Slots, count: number, address = '192.0.2.1', standing: Standing = 'anonymous'): Slot[] {
-  return Array.from({ length: count }, () => slots.take(address, standing));
+function acquireMany(slots: Slots, count: number, address = '192.0.2.1', standing: Standing = 'anonymous'): Slot[] {
+  return Array.from({ length: count }, () => slots.acquire(address, standing));
 }
 
 const tooMany = expect.objectContaining({ reason: 'too_many_requests', retryAfterSeconds: 5 });
@@ -27,8 +27,8 @@ test.each([
   ['an unknown address', '', '', tooMany],
 ])('anonymous requests of %s are limited', (_what, one, same, refusal) => {
   const slots = slotsWith({ anonymousPerAddress: 2 });
-  takeMany(slots, 2, one);
-  expect(() => slots.take(same, 'anonymous')).toThrow(refusal);
+  acquireMany(slots, 2, one);
+  expect(() => slots.acquire(same, 'anonymous')).toThrow(refusal);
   expect(refused).toEqual(['address_anonymous']);
 });
 
@@ -36,73 +36,73 @@ test.each([
   ['192.0.2.1', '192.0.2.2'],
   ['2001:db8::1', '2001:db8:0:1::1'],
   ['', '192.0.2.1'],
-])('the anonymous requests of %j leave those of %j alone', (one, other) => {
+])('anonymous requests of %j do not count against %j', (one, other) => {
   const slots = slotsWith({ anonymousPerAddress: 2 });
-  takeMany(slots, 2, one);
-  takeMany(slots, 2, other);
+  acquireMany(slots, 2, one);
+  acquireMany(slots, 2, other);
 });
 
-test('a request that is verified, or has ended, is not anonymous', () => {
+test('a verified or finished request no longer counts as anonymous', () => {
   const slots = slotsWith({ anonymousPerAddress: 2 });
-  const [first, second] = takeMany(slots, 2);
-  first?.verified();
+  const [first, second] = acquireMany(slots, 2);
+  first?.markVerified();
   second?.[Symbol.dispose]();
-  takeMany(slots, 2);
-  expect(() => slots.take('192.0.2.1', 'anonymous')).toThrow(tooMany);
-  takeMany(slots, 1, '192.0.2.1', 'unverified');
+  acquireMany(slots, 2);
+  expect(() => slots.acquire('192.0.2.1', 'anonymous')).toThrow(tooMany);
+  acquireMany(slots, 1, '192.0.2.1', 'unverified');
 });
 
-test('anonymous requests of many addresses leave slots to those that are not anonymous', () => {
+test('anonymous requests of many addresses leave slots for requests that are not anonymous', () => {
   const slots = slotsWith({ slots: 16 });
-  for (let host = 1; host <= 6; host += 1) slots.take(`192.0.2.${host}`, 'anonymous');
-  expect(() => slots.take('192.0.2.9', 'anonymous')).toThrow(overloaded);
-  takeMany(slots, 6, '192.0.2.9', 'unverified');
+  for (let host = 1; host <= 6; host += 1) slots.acquire(`192.0.2.${host}`, 'anonymous');
+  expect(() => slots.acquire('192.0.2.9', 'anonymous')).toThrow(overloaded);
+  acquireMany(slots, 6, '192.0.2.9', 'unverified');
   expect(refused).toEqual(['anonymous']);
 });
 
-test('one address cannot take all slots of unverified requests, whatever credentials it shows', () => {
+test('one address cannot take all slots for unverified requests, even if not anonymous', () => {
   const slots = slotsWith({ slots: 16 });
-  takeMany(slots, 9, '192.0.2.1', 'unverified');
-  expect(() => slots.take('192.0.2.1', 'unverified')).toThrow(tooMany);
-  takeMany(slots, 3, '192.0.2.2');
+  acquireMany(slots, 9, '192.0.2.1', 'unverified');
+  expect(() => slots.acquire('192.0.2.1', 'unverified')).toThrow(tooMany);
+  acquireMany(slots, 3, '192.0.2.2');
   expect(refused).toEqual(['address_unverified']);
 });
 
 test('a quarter of the slots is reserved for verified requests', () => {
   const slots = slotsWith({ slots: 8 });
-  const all = [...takeMany(slots, 3), ...takeMany(slots, 3, '192.0.2.2', 'unverified')];
-  expect(() => slots.take('192.0.2.3', 'unverified')).toThrow(overloaded);
-  for (const slot of all.slice(0, 2)) slot.verified();
-  takeMany(slots, 2, '192.0.2.3');
-  expect(() => slots.take('192.0.2.4', 'unverified')).toThrow(overloaded);
+  const all = [...acquireMany(slots, 3), ...acquireMany(slots, 3, '192.0.2.2', 'unverified')];
+  expect(() => slots.acquire('192.0.2.3', 'unverified')).toThrow(overloaded);
+  for (const slot of all.slice(0, 2)) slot.markVerified();
+  acquireMany(slots, 2, '192.0.2.3');
+  expect(() => slots.acquire('192.0.2.4', 'unverified')).toThrow(overloaded);
   expect(refused).toEqual(['unverified', 'slots']);
 });
 
-test('verified requests of one address may take every slot', () => {
+test('verified requests of one address may use every slot', () => {
   const slots = slotsWith({ slots: 8, anonymousPerAddress: 1 });
-  for (let taken = 0; taken < 8; taken += 1) slots.take('192.0.2.1', 'anonymous').verified();
-  expect(() => slots.take('192.0.2.1', 'anonymous')).toThrow(overloaded);
+  for (let taken = 0; taken < 8; taken += 1) slots.acquire('192.0.2.1', 'anonymous').markVerified();
+  expect(() => slots.acquire('192.0.2.1', 'anonymous')).toThrow(overloaded);
 });
 
 test('an address whose requests keep failing verification is refused for the rest of a minute', () => {
   vi.useFakeTimers({ toFake: ['performance'] });
   const slots = slotsWith({ failuresPerMinutePerAddress: 2 });
-  for (const slot of takeMany(slots, 2)) slot[Symbol.dispose]();
+  for (const slot of acquireMany(slots, 2)) slot[Symbol.dispose]();
   vi.advanceTimersByTime(20_000);
-  expect(() => slots.take('192.0.2.1', 'anonymous')).toThrow(
+  expect(() => slots.acquire('192.0.2.1', 'anonymous')).toThrow(
     expect.objectContaining({ reason: 'too_many_requests', retryAfterSeconds: 40 }),
   );
-  slots.take('192.0.2.2', 'anonymous')[Symbol.dispose]();
+  slots.acquire('192.0.2.2', 'anonymous')[Symbol.dispose]();
   vi.advanceTimersByTime(40_000);
-  slots.take('192.0.2.1', 'anonymous');
+  slots.acquire('192.0.2.1', 'anonymous');
   expect(refused).toEqual(['address_rate']);
 });
 
 test('verified requests do not count as failures', () => {
   const slots = slotsWith({ failuresPerMinutePerAddress: 1 });
-  for (const slot of takeMany(slots, 5)) {
-    slot.verified();
+  for (const slot of acquireMany(slots, 5)) {
+    slot.markVerified();
     slot[Symbol.dispose]();
   }
-  slots.take('192.0.2.1', 'anonymous');
+  slots.acquire('192.0.2.1', 'anonymous');
 });

@@ -13,15 +13,19 @@ interface PerMinute {
 }
 
 /**
- * How many uploads a user and an API key began within a minute, counted in Redis for all gateways together. The minute begins with
- * the first upload. Where Redis is down or slow nobody is limited, and `open` is told why.
+ * Rate limits for users and API keys, counted in Redis for all gateways together in windows of a minute from the first upload.
+ * If Redis fails or is slow, uploads are admitted and `onBypass` is called.
  */
 export class UploadRates {
-  readonly #ofUsers: RateLimiterRedis | undefined;
-  readonly #ofKeys: RateLimiterRedis | undefined;
-  readonly #open: (error: unknown) => void;
+  readonly #users: RateLimiterRedis | undefined;
+  readonly #keys: RateLimiterRedis | undefined;
+  readonly #onBypass: (error: unknown) => void;
 
-  constructor(redis: ReturnType<typeof connectRedis>, { perUser, perKey }: PerMinute, open: (error: unknown) => void) {
+  constructor(
+    redis: ReturnType<typeof connectRedis>,
+    { perUser, perKey }: PerMinute,
+    onBypass: (error: unknown) => void,
+  ) {
     const limiter = (points: number, keyPrefix: string) =>
       points === 0
         ? undefined
@@ -32,26 +36,26 @@ export class UploadRates {
             points,
             duration: windowSeconds,
           });
-    this.#ofUsers = limiter(perUser, 'echodrop:uploads-of-user');
-    this.#ofKeys = limiter(perKey, 'echodrop:uploads-of-key');
-    this.#open = open;
+    this.#users = limiter(perUser, 'echodrop:uploads-of-user');
+    this.#keys = limiter(perKey, 'echodrop:uploads-of-key');
+    this.#onBypass = onBypass;
   }
 
-  /** Counts an upload of a user, who is known by provider and subject. @throws Refusal `too_many_requests` */
+  /** @throws Refusal `too_many_requests` */
   async countUser({ provider, subject }: Pick<Caller, 'provider' | 'subject'>): Promise<void> {
-    if (this.#ofUsers) await this.#count(this.#ofUsers, hash('sha256', JSON.stringify([provider, subject])));
+    if (this.#users) await this.#count(this.#users, hash('sha256', JSON.stringify([provider, subject])));
   }
 
-  /** Counts an upload of an application, as its API key is called. @throws Refusal `too_many_requests` */
+  /** @throws Refusal `too_many_requests` */
   async countKey(application: string): Promise<void> {
-    if (this.#ofKeys) await this.#count(this.#ofKeys, application);
+    if (this.#keys) await this.#count(this.#keys, application);
   }
 
   async #count(limiter: RateLimiterRedis, name: string): Promise<void> {
     try {
       await limiter.consume(name);
     } catch (error) {
-      if (!(error instanceof RateLimiterRes)) return this.#open(error);
+      if (!(error instanceof RateLimiterRes)) return this.#onBypass(error);
       throw new Refusal('too_many_requests', { retryAfterSeconds: Math.max(1, Math.ceil(error.msBeforeNext / 1000)) });
     }
   }

@@ -1,4 +1,4 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import {
   type MediaRecord,
   type RecordPage,
@@ -9,9 +9,14 @@ import {
   xmlDocument,
 } from '@echodrop/record';
 import { drainRest } from './drain-rest.ts';
-import type { Refusal } from './refusals.ts';
+import { Refusal } from './refusals.ts';
 
 export type Format = 'xml' | 'json';
+
+/** The format that a path, or a request line, names (docs/interface.md section 4); else JSON. */
+export function requestedFormat(path: string): Format {
+  return /^([A-Z]+ )?[^?\s]*\/([12]\/upload|2\/media)\.xml([?\s]|$)/.test(path) ? 'xml' : 'json';
+}
 
 const contentTypes = { xml: 'application/xml; charset=utf-8', json: 'application/json; charset=utf-8' };
 
@@ -20,7 +25,7 @@ export function answerRecord(response: ServerResponse, format: Format, record: M
   answerWith(response, format, format === 'xml' ? recordToXml(record) : recordToJson(record));
 }
 
-/** 200 with a page of records, which nobody may keep. */
+/** 200 with a page of records, not to be cached. */
 export function answerRecords(response: ServerResponse, format: Format, page: RecordPage): void {
   response.setHeader('Cache-Control', 'no-store');
   answerWith(response, format, format === 'xml' ? recordsToXml(page) : recordsToJson(page));
@@ -33,8 +38,8 @@ function answerWith(response: ServerResponse, format: Format, body: string): voi
 }
 
 /**
- * Any refusal, in the shape that old clients parse. A client that is still sending gets it whole: the connection closes only
- * after a bounded rest of its body was read and dropped.
+ * Any refusal, in the shape that old clients parse. If the client is still sending, the connection closes only after a bounded rest of
+ * the body was read, so that the response arrives whole.
  */
 export function answerRefusal(
   request: IncomingMessage,
@@ -46,7 +51,7 @@ export function answerRefusal(
     response.destroy();
     return;
   }
-  const { headers, body } = spelledRefusal(refusal, format);
+  const { headers, body } = encodeRefusal(refusal, format);
   const stillSending = hasBody(request) && !request.complete;
   response.writeHead(refusal.status, { ...headers, ...(stillSending && { Connection: 'close' }) });
   if (stillSending) {
@@ -57,12 +62,20 @@ export function answerRefusal(
   }
 }
 
+/** Answers 405, with the allowed methods in `Allow`. */
+export function methodNotAllowed(allowed: string, format: Format): RequestListener {
+  return (request, response) => {
+    response.setHeader('Allow', allowed);
+    answerRefusal(request, response, format, new Refusal('method_not_allowed'));
+  };
+}
+
 function hasBody({ headers }: IncomingMessage): boolean {
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
 }
 
-/** A refusal's headers and body, for whoever has no response to write them to. */
-export function spelledRefusal(refusal: Refusal, format: Format): { headers: Record<string, string>; body: string } {
+/** The headers and body of a refusal. */
+export function encodeRefusal(refusal: Refusal, format: Format): { headers: Record<string, string>; body: string } {
   const body = format === 'xml' ? refusalToXml(refusal) : refusalToJson(refusal);
   const headers = {
     'Content-Type': contentTypes[format],

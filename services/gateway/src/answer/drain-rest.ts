@@ -4,8 +4,8 @@ const maxBytes = 32 * 1024 * 1024;
 const maxMs = 30_000;
 
 /**
- * Reads and drops what a client still sends, up to 32 MiB or 30 s, then calls `done` once. Without it the client's kernel
- * sees a reset before its program has read the answer (docs/dependencies.md, "HTTP on Node").
+ * Reads and drops what the client still sends, up to 32 MiB or 30 s, then calls `done` once. Otherwise a reset reaches the client before
+ * it has read the response (docs/dependencies.md, "HTTP on Node").
  */
 export function drainRest(request: IncomingMessage, done: () => void): void {
   let isOver = false;

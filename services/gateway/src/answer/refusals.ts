@@ -82,9 +82,9 @@ export class Refusal extends Error {
 }
 
 /** 415 with the reason. `type` is the detected type, undefined if unknown. */
-export function mediaUnsupported(why: UnsupportedReason, type: MediaType | undefined, cause: unknown): Refusal {
+export function mediaUnsupported(why: UnsupportedReason, type: MediaType | undefined): Refusal {
   const sentence = unsupportedSentences[why].replace('{type}', type ?? 'such');
-  return new Refusal('media_unsupported', { sentence, cause });
+  return new Refusal('media_unsupported', { sentence });
 }
 
 /** The client disconnected; no response is possible. */

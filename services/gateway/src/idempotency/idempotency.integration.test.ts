@@ -22,10 +22,11 @@ import { Secret } from '@echodrop/service/secret';
 import { samplePhoto } from '@echodrop/testkit/samples/sample-media';
 import { type RunningRedis, startRedis } from '@echodrop/testkit/servers/start-redis';
 import { waitUntil } from '@echodrop/testkit/wait-until';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { Refusal } from '../answer/refusals.ts';
+import { MediaProbe } from '../publish/media-probe.ts';
 import { OutcomeUnknown, Publisher } from '../publish/publish.ts';
-import { MediaProbe } from '../receive/media-probe.ts';
+import { requireStored } from '../receive/complete-upload.ts';
 import { ReceivedMedia } from '../receive/received-media.ts';
 import { OncePublisher, type Published } from './idempotency.ts';
 import { IdempotencyClaims } from './idempotency-claims.ts';
@@ -79,19 +80,13 @@ let relisted = 0;
 async function gateway(to = store): Promise<OncePublisher> {
   const connection = parts.use(connectRedis(new Secret(redis.url), failFast, log));
   await waitUntil('a connection', 5000, async () => (await connection.ping()) === 'PONG');
-  const publisher = new Publisher(
-    to,
-    new MediaProbe(probes, { maxPixels: 100 }, probeTimeoutMs, () => {}),
-    { enqueue: async () => {} },
-    {
-      uploadUnlisted: () => {},
-      uploadRelisted: () => {
-        relisted += 1;
-      },
-      renditionsUnasked: () => {},
-    },
-  );
-  return new OncePublisher(publisher, claimsIn(connection, publisher.longestMs));
+  const publisher = new Publisher({
+    store: to,
+    probes: new MediaProbe(probes, { maxPixels: 100 }, probeTimeoutMs, () => {}),
+    renditions: { enqueue: async () => {} },
+    events: { uploadUnlisted: () => {}, uploadRelisted: () => void relisted++, enqueueFailed: () => {} },
+  });
+  return new OncePublisher(publisher, claimsIn(connection, publisher.maxMs));
 }
 
 interface Sent {
@@ -100,30 +95,31 @@ interface Sent {
   readonly media?: Buffer;
   readonly application?: string;
   readonly subject?: string;
-  readonly gone?: AbortSignal;
+  readonly signal?: AbortSignal;
 }
 
 /** Uploads as the gateway does: into the store, published or not, and disposed of. */
 async function send(to: OncePublisher, sent: Sent): Promise<Published> {
   const { key, message = 'hello', media = photo, application = 'app', subject = caller.subject } = sent;
-  await using received = new ReceivedMedia({
-    store,
-    orphaned: () => expect.unreachable(),
-    hashed: key !== undefined,
-    maxBytes: media.length,
-    body: { pause: () => {}, resume: () => {}, stop: () => {} },
-  });
+  const body = { pause: () => {}, resume: () => {}, stop: () => {} };
+  const transfer = { store, onOrphan: () => expect.unreachable(), maxBytes: media.length, body };
+  await using received = new ReceivedMedia(transfer, { hash: key !== undefined });
   for (const bytes of [media.subarray(0, 100), media.subarray(100)]) received.write(bytes);
   received.end();
-  const { gone = new AbortController().signal } = sent;
-  return await to.publish({ message, application, media: received }, { ...caller, subject }, key, gone);
+  const { signal = new AbortController().signal } = sent;
+  const stored = await requireStored(received);
+  const complete = { message, application, caller: { ...caller, subject }, media: received, stored };
+  return await to.publish(complete, key, { signal, log: {} });
 }
 
-const stored = (kind: 'media' | 'records') => readdir(join(folder, 'objects', kind)).catch(() => []);
+const storedKeys = (kind: 'media' | 'records') => readdir(join(folder, 'objects', kind)).catch(() => []);
 
 /** How many records and media a test has added. */
 async function counting(): Promise<() => Promise<{ records: number; media: number }>> {
-  const count = async () => ({ records: (await stored('records')).length, media: (await stored('media')).length });
+  const count = async () => ({
+    records: (await storedKeys('records')).length,
+    media: (await storedKeys('media')).length,
+  });
   const before = await count();
   return async () => {
     const { records, media } = await count();
@@ -147,7 +143,7 @@ async function age(ms: number): Promise<void> {
   }
 }
 
-test('a repeat is given the same record, by any gateway, and its media is discarded', async () => {
+test('a repeat gets the same record from any gateway, and its media is discarded', async () => {
   const added = await counting();
   const key = randomUUID();
   const first = await send(await gateway(), { key });
@@ -157,7 +153,7 @@ test('a repeat is given the same record, by any gateway, and its media is discar
   expect(await added()).toEqual({ records: 1, media: 1 });
 });
 
-test('a repeat lists the upload of a gateway that died before it could', async () => {
+test('a repeat lists the upload of a gateway that died before it did', async () => {
   const key = randomUUID();
   const { record } = await send(await gateway(), { key });
   await removeFromListings(store, listingEntryOf(record));
@@ -195,7 +191,7 @@ test('the same key of another user, or of another application, is another key', 
   expect(new Set((await Promise.all(all)).map(({ record }) => record.id)).size).toBe(3);
 });
 
-test('of many at once exactly one is published; the others are given its record, or told to come back', async () => {
+test('of many repeats at once one is published; the others get its record or Retry-After', async () => {
   const gateways = [await gateway(), await gateway()];
   const added = await counting();
   const key = randomUUID();
@@ -211,7 +207,7 @@ test('of many at once exactly one is published; the others are given its record,
   expect(await added()).toEqual({ records: 1, media: 1 });
 });
 
-test('a claim whose gateway died is in use until nobody can be at work on it, then one repeat takes it over', async () => {
+test('the claim of a dead gateway is in use for its maximum hold, then one repeat takes it over', async () => {
   const one = await gateway();
   const key = randomUUID();
   const { record } = await send(one, { key });
@@ -231,7 +227,7 @@ test('a claim whose gateway died is in use until nobody can be at work on it, th
   expect(await added()).toEqual({ records: 1, media: 1 });
 });
 
-test('an attempt that wakes up after its claim was taken over gives the record of the other', async () => {
+test('an attempt that resumes after its claim was taken over returns the record of the other', async () => {
   const added = await counting();
   const key = randomUUID();
   const asleep = Promise.withResolvers<void>();
@@ -252,14 +248,16 @@ test('an attempt that wakes up after its claim was taken over gives the record o
   expect((await added()).records).toBe(1);
 });
 
-test('an upload that failed for sure gives its key free, for another payload too', async () => {
+test('an upload that certainly failed frees its key, for another payload too', async () => {
   const one = await gateway();
   const key = randomUUID();
   await expect(send(one, { key, media: Buffer.from('no photo') })).rejects.toThrow('media_unsupported');
   expect((await send(one, { key })).repeated).toBe(false);
 });
 
-test('where it is open whether a record was written, a repeat gives the record, or makes it under the same id', async () => {
+test('if it is unknown whether a record was written, a repeat returns the record, or writes it under the same id', async () => {
+  vi.useFakeTimers({ toFake: ['performance'] });
+  const hurry = setInterval(() => vi.advanceTimersByTime(1000), 10);
   for (const isWritten of [true, false]) {
     const key = randomUUID();
     let written = '';
@@ -274,15 +272,17 @@ test('where it is open whether a record was written, a repeat gives the record, 
     await using broken = new BrokenStore(folder);
     await expect(send(await gateway(broken), { key })).rejects.toThrow(OutcomeUnknown);
     // A second attempt that fails for sure changes nothing about the first.
-    const gone = AbortSignal.abort(new Error('the client went away'));
-    if (!isWritten) await expect(send(await gateway(), { key, gone })).rejects.toThrow('the client went away');
+    const signal = AbortSignal.abort(new Error('the client went away'));
+    if (!isWritten) await expect(send(await gateway(), { key, signal })).rejects.toThrow('the client went away');
     const { record, repeated } = await send(await gateway(), { key });
     expect({ object: recordKey(record.id), repeated }).toEqual({ object: written, repeated: isWritten });
     await expectListed(record);
   }
+  clearInterval(hurry);
+  vi.useRealTimers();
 });
 
-test("a stranger's record under the claimed id is never given away", async () => {
+test("another user's record under the claimed id is never returned", async () => {
   const one = await gateway();
   const key = randomUUID();
   const { record } = await send(one, { key });
@@ -295,7 +295,7 @@ test("a stranger's record under the claimed id is never given away", async () =>
   expect(taken.record.id).not.toBe(record.id);
 });
 
-test('a claim is taken over, and given free, only by whoever knows it as it is now', async () => {
+test('a claim is taken over or released only by the attempt that has its current value', async () => {
   const connection = parts.use(connectRedis(new Secret(redis.url), failFast, log));
   await waitUntil('a connection', 5000, async () => (await connection.ping()) === 'PONG');
   const claims = claimsIn(connection, 1000);
@@ -339,7 +339,7 @@ test.each<[string, (claim: string, other: string) => string]>([
   expect(Number(await redis.command('PTTL', name))).toBeGreaterThan(dayMs - 60_000);
 });
 
-test('the claim on one key, with its seal, is none on another', async () => {
+test('a claim copied to another key is ignored', async () => {
   const one = await gateway();
   const first = await claimOf(one, randomUUID());
   const key = randomUUID();
@@ -358,7 +358,7 @@ test('no key names a user, and claims are kept for a day', async () => {
   expect(Number(await redis.command('PTTL', names[0] ?? ''))).toBeGreaterThan(dayMs - 60_000);
 });
 
-test('where Redis is down an upload with a key fails, and nothing of it stays', async () => {
+test('without Redis an upload with a key fails, and leaves nothing behind', async () => {
   const one = await gateway();
   const added = await counting();
   await redis.kill();

@@ -1,20 +1,36 @@
 import { createHash } from 'node:crypto';
-import type { Caller } from '@echodrop/contracts/verification';
+import type { IncomingHttpHeaders } from 'node:http';
 import type { StoredRecord } from '@echodrop/record';
 import { Refusal } from '../answer/refusals.ts';
-import { OutcomeUnknown, type Publisher } from '../publish/publish.ts';
-import { type CompleteUpload, requireSize } from '../receive/require-upload.ts';
+import { OutcomeUnknown, type PublishContext, type Publisher } from '../publish/publish.ts';
+import type { CompleteUpload } from '../receive/complete-upload.ts';
 import type { Claim, IdempotencyClaims, KeyScope } from './idempotency-claims.ts';
 
-/** What an upload is answered with, and whether an earlier upload has published it. */
+const maxKeyLength = 255;
+
+/**
+ * The value of `Idempotency-Key` (draft-ietf-httpapi-idempotency-key-header, section 2.1), or undefined if there is none: a quoted string
+ * of RFC 8941, or without quotes, as older clients send it, and then without spaces and quotes.
+ * @throws Refusal `idempotency_key_malformed`
+ */
+export function idempotencyKeyOf(headers: IncomingHttpHeaders): string | undefined {
+  const value = headers['idempotency-key']?.toString();
+  if (value === undefined) return undefined;
+  const quoted = /^"((?:[\x20\x21\x23-\x5b\x5d-\x7e]|\\["\\])+)"$/.exec(value)?.[1]?.replace(/\\(.)/g, '$1');
+  const key = quoted ?? /^[\x21\x23-\x5b\x5d-\x7e]+$/.exec(value)?.[0];
+  if (key === undefined || key.length > maxKeyLength) throw new Refusal('idempotency_key_malformed');
+  return key;
+}
+
 export interface Published {
   readonly record: StoredRecord;
+  /** Whether an earlier upload published it. */
   readonly repeated: boolean;
 }
 
 /**
- * Publishes each upload, those with the same idempotency key once. A key is claimed together with the media id that the record
- * will have: whether it was published is asked of the store, never of Redis (docs/decisions/011).
+ * Publishes uploads, those with the same idempotency key once. A key is claimed together with the media id of the record: whether it was
+ * published is looked up in the store, never in Redis (docs/decisions/011).
  */
 export class OncePublisher {
   readonly #publisher: Publisher;
@@ -26,37 +42,31 @@ export class OncePublisher {
   }
 
   /**
-   * The record of `upload`, or the one that an earlier upload with its key and payload has.
-   * @throws Refusal `media_too_large`, `idempotency_key_reused`, `idempotency_key_in_use`, `media_unsupported`; whatever Redis or
-   * Publisher fail with
+   * The record of `upload`, or that of an earlier upload with the same key and payload.
+   * @throws Refusal `idempotency_key_reused`, `idempotency_key_in_use`; errors of Redis and of Publisher
    */
-  async publish(
-    upload: CompleteUpload,
-    caller: Caller,
-    key: string | undefined,
-    gone: AbortSignal,
-  ): Promise<Published> {
-    if (key === undefined) return { record: await this.#publisher.publish(upload, caller, gone), repeated: false };
-    await requireSize(upload.media);
-    const scope = { provider: caller.provider, subject: caller.subject, application: upload.application, key };
+  async publish(upload: CompleteUpload, key: string | undefined, context: PublishContext): Promise<Published> {
+    if (key === undefined) return { record: await this.#publisher.publish(upload, context), repeated: false };
+    const { provider, subject } = upload.caller;
+    const scope = { provider, subject, application: upload.application, key };
     const found = await this.#recordOrClaim(scope, fingerprintOf(upload));
     if ('mediaKey' in found) {
       await this.#publisher.list(found);
       return { record: found, repeated: true };
     }
     try {
-      const record = await this.#publisher.publish(upload, caller, gone, found.mediaId);
+      const record = await this.#publisher.publish(upload, context, found.mediaId);
       return { record, repeated: record.mediaKey !== upload.media.key };
     } catch (error) {
-      // Once a record may have been written under this id, no repeat may have another one.
-      const end = error instanceof OutcomeUnknown || found.takenOver ? 'leave' : 'release';
-      // Where Redis does not hear of it, the claim is taken over later.
-      await this.#claims[end](scope, found).catch(() => {});
+      // If a record may have been written under this id, repeats must use it too.
+      const mayExist = error instanceof OutcomeUnknown || found.takenOver;
+      // If Redis fails, a repeat takes the claim over later.
+      await this.#claims[mayExist ? 'abandon' : 'release'](scope, found).catch(() => {});
       throw error;
     }
   }
 
-  // What a repeat is answered with, or the claim under which to publish.
+  // The record of an earlier upload, or the claim under which to publish.
   async #recordOrClaim(scope: KeyScope, fingerprint: string): Promise<StoredRecord | Claim> {
     const { claim, isNew } = await this.#claims.claim(scope, fingerprint);
     if (isNew) return claim;

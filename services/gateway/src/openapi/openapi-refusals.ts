@@ -1,27 +1,27 @@
-import { type Format, spelledRefusal } from '../answer/answer.ts';
+import { encodeRefusal, type Format } from '../answer/answer.ts';
 import { type Reason, Refusal, refusals, sentencesOf } from '../answer/refusals.ts';
 import { requestIdHeader } from './openapi-record.ts';
 
 const byStatus = Map.groupBy(Object.keys(refusals) as Reason[], (reason) => refusals[reason][0]);
 
-/** An OpenAPI response for each status in the table of refusals, by its name. */
+/** An OpenAPI response for each status of a refusal, by its name. */
 export const refusalResponses = Object.fromEntries(
   byStatus.entries().map(([status, reasons]) => [`Refused${status}`, responseOf(status, reasons)]),
 );
 
-/** What an upload of either version may be refused with, by status: everything but that its method is another. */
-export const uploadRefusals = refusedBy((status) => status !== refusals.method_not_allowed[0]);
+/** The refusals of an upload, by status: all but 405. */
+export const uploadRefusals = responsesFor((status) => status !== refusals.method_not_allowed[0]);
 
-const ofOwnRequests = [
+const ownStatuses = [
   ...(['query_malformed', 'credentials_refused', 'not_yours', 'not_found'] as const),
   ...(['expectation_failed', 'too_many_requests', 'headers_too_large', 'unavailable'] as const),
 ].map((reason): number => refusals[reason][0]);
 
-/** What a request about own uploads may be refused with, by status. */
-export const ownRefusals = refusedBy((status) => ofOwnRequests.includes(status));
+/** The refusals of a request about own uploads, by status. */
+export const ownRefusals = responsesFor((status) => ownStatuses.includes(status));
 
-function refusedBy(isMeant: (status: number) => boolean) {
-  const statuses = byStatus.keys().filter(isMeant);
+function responsesFor(includes: (status: number) => boolean) {
+  const statuses = byStatus.keys().filter(includes);
   return Object.fromEntries(statuses.map((status) => [status, { $ref: `#/components/responses/Refused${status}` }]));
 }
 
@@ -74,6 +74,6 @@ function headersOf(status: number): Record<string, object> {
 }
 
 function example(reason: Reason, format: Format): unknown {
-  const { body } = spelledRefusal(new Refusal(reason), format);
+  const { body } = encodeRefusal(new Refusal(reason), format);
   return format === 'json' ? JSON.parse(body) : body;
 }

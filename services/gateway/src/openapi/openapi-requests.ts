@@ -1,7 +1,7 @@
 import { maxFieldBytes } from '../receive/form-content.ts';
 import type { FieldName } from '../receive/part-headers.ts';
 
-/** What an upload is asked with beside its form (docs/interface.md section 4.1), as OpenAPI parameters. */
+/** OpenAPI parameters of an upload (docs/interface.md section 4.1). */
 export const uploadParameters = {
   format: {
     name: 'format',
@@ -42,7 +42,7 @@ export const uploadParameters = {
   },
 } as const;
 
-/** What a request about own uploads is asked with. */
+/** OpenAPI parameters of requests about own uploads. */
 export const ownParameters = {
   id: {
     name: 'id',
@@ -95,7 +95,7 @@ const fields = {
   oauth_secret: { type: 'string', minLength: 1, format: 'password', description: "The token's secret." },
 } as const satisfies Record<FieldName | 'media', object>;
 
-/** A form with these fields, all of them required, and media of up to `maxMediaBytes`, as an OpenAPI request body. */
+/** An OpenAPI request body: a form with these fields, all of them required. */
 export function formOf(maxMediaBytes: number, ...names: readonly (keyof typeof fields)[]) {
   const properties = Object.fromEntries(names.map((name) => [name, fields[name]]));
   return {

@@ -1,8 +1,24 @@
+import { createHash } from 'node:crypto';
+import { type RequestHandler, Router } from 'express';
+import { methodNotAllowed } from '../answer/answer.ts';
 import { image, imagePage, imagePageXml, listedResponse, removedResponse, uploadedResponse } from './openapi-record.ts';
 import { ownRefusals, refusalResponses, uploadRefusals } from './openapi-refusals.ts';
 import { formOf, ownParameters, uploadParameters } from './openapi-requests.ts';
 
-/** The OpenAPI 3.1 document of both uploads (docs/interface.md section 4) and of what is the user's own, below `base`, a path without a slash at its end, for media of up to `maxMediaBytes`. */
+/** GET `/openapi.json` below `base`, which may end with a slash: cacheable for an hour, and revalidated by its tag. */
+export function openApiRoute(base: string, maxMediaBytes: number): Router {
+  const root = base.replace(/\/+$/, '');
+  const body = JSON.stringify(openApiDocument(root, maxMediaBytes));
+  const tag = `"${createHash('sha256').update(body).digest('base64url').slice(0, 16)}"`;
+  const answer: RequestHandler = (_request, response) => {
+    response.set({ 'Cache-Control': 'public, max-age=3600', ETag: tag }).type('json').send(body);
+  };
+  const router = Router({ caseSensitive: true, strict: true });
+  router.route(`${root}/openapi.json`).get(answer).all(methodNotAllowed('GET, HEAD', 'json'));
+  return router;
+}
+
+/** The OpenAPI 3.1 document of uploads and own uploads (docs/interface.md section 4) below `base`, a path without a final slash. */
 export function openApiDocument(base: string, maxMediaBytes: number) {
   const responses = { 200: { $ref: '#/components/responses/Uploaded' }, ...uploadRefusals };
   const { format, verifyCredentials, authServiceProvider, idempotencyKey } = uploadParameters;

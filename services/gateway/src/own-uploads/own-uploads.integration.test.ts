@@ -1,5 +1,4 @@
 import { mkdtempDisposable } from 'node:fs/promises';
-import type { IncomingMessage } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
@@ -9,11 +8,12 @@ import { removeMedia } from '@echodrop/archive/remove-media';
 import { FilesystemObjectStore } from '@echodrop/object-store/filesystem/filesystem-object-store';
 import { mediaObjectKey, recordKey } from '@echodrop/object-store/object-keys';
 import type { ObjectStore } from '@echodrop/object-store/object-store';
-import type { StoredRecord } from '@echodrop/record';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { Refusal } from '../answer/refusals.ts';
+import { Admission } from '../admit/admission.ts';
+import type { Slot } from '../admit/slots.ts';
 import { Publisher } from '../publish/publish.ts';
-import { listOwn, type OwnParts, removeOwn } from './own-uploads.ts';
+import type { RequestContext } from '../upload-context.ts';
+import { listOwn, type OwnUploadDeps, removeOwn } from './own-uploads.ts';
 
 const provider = 'https://id.example/verify';
 const removed = { by: 'owner', at: new Date() } as const;
@@ -31,35 +31,39 @@ beforeEach(async () => {
 });
 afterEach(() => parts.disposeAsync());
 
-/** What a gateway has when this user asks. */
-function asked(subject = '12345', to: ObjectStore = store): OwnParts {
+/** The dependencies of requests by this user. */
+function depsFor(subject = '12345', to: ObjectStore = store): OwnUploadDeps {
   const caller = { provider, subject, userId: 1n, screenName: 'ada' };
-  const verifier = { knownProviders: async () => [provider], verify: async () => ({ outcome: 'verified', caller }) };
   return {
-    admission: { slot: () => ({ proven: () => {}, verified: () => {}, [Symbol.dispose]: () => {} }) },
-    verifier: verifier as unknown as OwnParts['verifier'],
+    admission: new Admission(limits, { onRefused: () => {} } as unknown as ConstructorParameters<typeof Admission>[1]),
+    verifier: { knownProviders: async () => [provider], verify: async () => ({ outcome: 'verified', caller }) },
     store: to,
     compatibility: 'strict',
-    removing: ({ id }) => audited.push(id),
-    unreadable: (id) => unread.push(id),
+    events: {
+      removalStarted: (_, { id }) => void audited.push(id),
+      recordUnreadable: (_, id) => void unread.push(id),
+    },
   };
 }
 
+const perAddress = { anonymousPerAddress: 1, failuresPerMinutePerAddress: 0 };
+const limits = { maxUploads: 1, maxUploadsPerUser: 1, unverifiedBufferBytes: 1, ...perAddress };
 const headers = { 'x-auth-service-provider': provider, 'x-verify-credentials-authorization': 'OAuth x' };
-const own = {
-  request: { headers } as unknown as IncomingMessage,
+const context: RequestContext = {
+  request: { headers },
+  requestId: 'r',
   clientAddress: '',
-  gone: new AbortController().signal,
+  signal: new AbortController().signal,
 };
 
-test('a removal of what the store does not find for a moment is done', async () => {
+test('an upload that the store does not find at first is removed', async () => {
   const { id } = await publishSample(store, { provider });
   vi.spyOn(store, 'read').mockResolvedValueOnce(undefined);
-  await removeOwn(own, id, asked());
+  await removeOwn(context, id, depsFor());
   expect(await findRecord(store, id)).toHaveProperty('removed');
 });
 
-/** A store whose `remove` fails: what a removal is cut short by. */
+/** A store whose `remove` fails. */
 function failing(): ObjectStore {
   return new Proxy(store, {
     get: (target, name) =>
@@ -67,82 +71,62 @@ function failing(): ObjectStore {
   });
 }
 
-test('a removal that is cut short has its audit line, and its repeat by the owner finishes it', async () => {
+test('a removal that fails halfway is in the audit log, and a repeat by the owner completes it', async () => {
   const { id, mediaKey } = await publishSample(store, { provider });
-  await expect(removeOwn(own, id, asked('12345', failing()))).rejects.toThrow('down');
+  await expect(removeOwn(context, id, depsFor('12345', failing()))).rejects.toThrow('down');
   expect([audited, await store.stat(mediaObjectKey(mediaKey))]).toEqual([[id], expect.anything()]);
-  await expect(removeOwn(own, id, asked())).rejects.toThrow('not_found');
+  await expect(removeOwn(context, id, depsFor())).rejects.toThrow('not_found');
   expect(await store.stat(mediaObjectKey(mediaKey))).toBeUndefined();
 });
 
-test('nobody else finishes it, or is told that it was there', async () => {
+test('a repeat by another user completes nothing, and gets 404', async () => {
   const record = await publishSample(store, { provider });
   await expect(removeMedia(failing(), record, removed)).rejects.toThrow('down');
-  await expect(removeOwn(own, record.id, asked('777'))).rejects.toThrow('not_found');
+  await expect(removeOwn(context, record.id, depsFor('777'))).rejects.toThrow('not_found');
   expect(await store.stat(mediaObjectKey(record.mediaKey))).toBeDefined();
   expect(await findRecord(store, record.id)).toHaveProperty('removed');
 });
 
-test('a list is without what cannot be read, and tells of it', async () => {
+test('a list omits unreadable records, and reports them', async () => {
   const broken = await publishSample(store, { provider });
   const sound = await publishSample(store, { provider });
   await store.put(recordKey(broken.id), Readable.from([Buffer.from('{"broken')]));
-  expect((await listOwn(own, { limit: 9 }, asked())).records).toEqual([sound]);
+  expect((await listOwn(context, { limit: 9 }, depsFor())).records).toEqual([sound]);
   expect(unread).toEqual([broken.id]);
 });
 
-test('each takes a slot, which hears when its caller is verified, and is refused where there is none', async () => {
-  let taken = 0;
-  let verified = 0;
-  const slot = () => {
-    taken += 1;
-    return {
-      proven: () => {},
-      verified: () => {
-        verified += 1;
-      },
-      [Symbol.dispose]: () => {
-        taken -= 1;
-      },
-    };
-  };
+test('each holds a slot until it ends, unverified until its caller is verified, and is refused without one', async () => {
   const { id } = await publishSample(store, { provider });
-  const counted = { ...asked(), admission: { slot } };
-  const during: number[] = [];
-  const verify = asked().verifier.verify.bind(asked().verifier);
-  const watching = {
-    ...counted,
-    verifier: {
-      knownProviders: async () => [provider],
-      verify: (...question: Parameters<typeof verify>) => {
-        during.push(taken);
-        return verify(...question);
-      },
-    } as unknown as OwnParts['verifier'],
+  const states: string[] = [];
+  const admitOwnRequest = () =>
+    ({
+      markProven: () => {},
+      markVerified: () => states.push('verified'),
+      [Symbol.dispose]: () => states.push('released'),
+    }) as unknown as Slot;
+  const { verifier, ...deps } = depsFor();
+  const verify: typeof verifier.verify = (...args) => {
+    states.push('verifying');
+    return verifier.verify(...args);
   };
-  await listOwn(own, { limit: 1 }, watching);
-  await removeOwn(own, id, watching);
-  expect([during, taken, verified]).toEqual([[1, 1], 0, 2]);
-  const full = {
-    ...asked(),
-    admission: {
-      slot: () => {
-        throw new Refusal('overloaded');
-      },
-    },
-  };
-  await expect(listOwn(own, { limit: 1 }, full)).rejects.toThrow('overloaded');
+  const watched = { ...deps, admission: { admitOwnRequest }, verifier: { ...verifier, verify } };
+  await listOwn(context, { limit: 1 }, watched);
+  await removeOwn(context, id, watched);
+  expect(states).toEqual([...['verifying', 'verified', 'released'], ...['verifying', 'verified', 'released']]);
+
+  using _slot = deps.admission.admitOwnRequest('');
+  await expect(listOwn(context, { limit: 1 }, { ...deps, verifier })).rejects.toThrow('overloaded');
 });
 
-test('a repeat is told that its upload was removed only where it is of the same user', async () => {
-  const record: StoredRecord = await publishSample(store, { provider });
+test('a repeat is refused as removed only for the user of the removed upload', async () => {
+  const record = await publishSample(store, { provider });
   await removeMedia(store, record, removed);
-  const publisher = new Publisher(
+  const publisher = new Publisher({
     store,
-    { probe: () => expect.unreachable(), deadlineMs: 1000 },
-    { enqueue: async () => {} },
-    { uploadUnlisted: () => {}, uploadRelisted: () => {}, renditionsUnasked: () => {} },
-  );
+    probes: { probe: () => expect.unreachable(), deadlineMs: 1000 },
+    renditions: { enqueue: async () => {} },
+    events: { uploadUnlisted: () => {}, uploadRelisted: () => {}, enqueueFailed: () => {} },
+  });
   await expect(publisher.find(record.id, record)).rejects.toThrow('removed');
   expect(await publisher.find(record.id, { ...record, subject: '777' })).toBeUndefined();
 });

@@ -1,36 +1,36 @@
 import type { ObjectStore } from '@echodrop/object-store/object-store';
 
-// A store that does not compare may be upgraded, or have lied for a moment.
-const againMs = 5 * 60_000;
+// The store may be upgraded, or have answered wrongly once.
+const recheckMs = 5 * 60_000;
 
-/** Finds out whether the store compares what it is sent with its checksum. */
+/** Checks whether the store verifies checksums of writes. */
 export class ChecksumCheck {
   readonly #store: Pick<ObjectStore, 'supportsChecksums'>;
-  readonly #known: (supportsChecksums: boolean) => void;
+  readonly #onResult: (supportsChecksums: boolean) => void;
   #compares: boolean | undefined;
-  #askedAt = Number.NEGATIVE_INFINITY;
-  #asking: Promise<void> | undefined;
+  #checkedAt = Number.NEGATIVE_INFINITY;
+  #running: Promise<void> | undefined;
 
-  /** `known` is called when the answer is there, and when it has changed. */
-  constructor(store: Pick<ObjectStore, 'supportsChecksums'>, known: (supportsChecksums: boolean) => void) {
+  /** `onResult` is called with the first result and with each change. */
+  constructor(store: Pick<ObjectStore, 'supportsChecksums'>, onResult: (supportsChecksums: boolean) => void) {
     this.#store = store;
-    this.#known = known;
+    this.#onResult = onResult;
   }
 
-  /** Resolves once the answer is known. A store that does not compare is asked again after five minutes. @throws StoreUnavailable */
+  /** Checks unless the result is known; a negative one is checked again after five minutes. @throws StoreUnavailable */
   async run(): Promise<void> {
-    const isDue = performance.now() - this.#askedAt >= againMs;
+    const isDue = performance.now() - this.#checkedAt >= recheckMs;
     if (this.#compares || (this.#compares === false && !isDue)) return;
-    this.#asking ??= this.#ask().finally(() => {
-      this.#asking = undefined;
+    this.#running ??= this.#check().finally(() => {
+      this.#running = undefined;
     });
-    await this.#asking;
+    await this.#running;
   }
 
-  async #ask(): Promise<void> {
+  async #check(): Promise<void> {
     const compares = await this.#store.supportsChecksums();
-    this.#askedAt = performance.now();
-    if (compares !== this.#compares) this.#known(compares);
+    this.#checkedAt = performance.now();
+    if (compares !== this.#compares) this.#onResult(compares);
     this.#compares = compares;
   }
 }

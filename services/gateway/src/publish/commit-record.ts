@@ -14,18 +14,18 @@ import {
 } from '@echodrop/record';
 import { Refusal } from '../answer/refusals.ts';
 
-/** How long the gateway retries a record, and its list entries. */
+/** Time for retries of a record, and of its list entries. */
 export const commitMs = 15_000;
 const pauseMs = 250;
 
-/** Whose a record is. */
+/** The owner of a record, and the application. */
 export type Owner = Pick<StoredRecord, 'provider' | 'subject' | 'application'>;
 
 /**
- * Writes a record. A try either publishes it, or leaves open whether it did: then the record is read back. The id is kept as long as it may be ours.
- * @param isClaimed whether an earlier attempt of the same upload may have written a record under this id, which is the answer then
+ * Writes a record, and reads it back if a write has an unknown outcome. Takes a new id only if the record under this one is another upload's.
+ * @param isClaimed whether an earlier attempt of the same upload may have written a record under this id, which then wins
  * @returns the record that is in the store
- * @throws Refusal `removed`; else the record may have been written: StoreUnavailable after 15 s, UnreadableRecord
+ * @throws Refusal `removed`; if the record may have been written, StoreUnavailable after 15 s, or UnreadableRecord
  */
 export async function commitRecord(
   store: ObjectStore,
@@ -33,10 +33,10 @@ export async function commitRecord(
   isClaimed: boolean,
 ): Promise<StoredRecord> {
   const bytes = encodeStoredRecord(record);
-  return retried(async () => {
+  return retry(async () => {
     if (await writeTwice(store, record.id, bytes)) return record;
     const found = await findRecord(store, record.id);
-    // A node of the store that was away for a moment can answer so.
+    // As a node of the store may that has just come back.
     if (!found) throw new StoreUnavailable('the store does not find the record that it has');
     const earlier = recordOf(record, found);
     const isOurs = earlier?.mediaKey === record.mediaKey;
@@ -48,8 +48,8 @@ export async function commitRecord(
 }
 
 /**
- * Writes a record twice at once: a store can confirm what it does not keep, so one of the two must find the other.
- * @returns whether one was written and the other found it; else another record may be there
+ * Writes a record twice at once: a store may confirm what it does not keep, so one write must find the other.
+ * @returns whether one was written and the other found it; else there may be another record
  * @throws StoreUnavailable
  */
 async function writeTwice(store: ObjectStore, id: string, bytes: Buffer): Promise<boolean> {
@@ -62,7 +62,7 @@ async function writeTwice(store: ObjectStore, id: string, bytes: Buffer): Promis
   throw failure ?? new StoreUnavailable('the store has not kept the record that it confirmed');
 }
 
-/** The record, if it is of this user and application. @throws Refusal `removed` if it was, and is a tombstone */
+/** The record if it belongs to this user and application. @throws Refusal `removed` for a tombstone of this user */
 export function recordOf(
   { provider, subject, application }: Owner,
   found: StoredRecord | Tombstone,
@@ -71,12 +71,12 @@ export function recordOf(
     if (found.owner === ownerHash({ provider, subject })) throw new Refusal('removed');
     return undefined;
   }
-  const isTheirs = found.provider === provider && found.subject === subject && found.application === application;
-  return isTheirs ? found : undefined;
+  const isOwn = found.provider === provider && found.subject === subject && found.application === application;
+  return isOwn ? found : undefined;
 }
 
-/** Retries `work` while the store is unavailable. @throws StoreUnavailable after `commitMs` */
-export async function retried<T>(work: () => Promise<T>): Promise<T> {
+/** Runs `work` again while the store is unavailable. @throws StoreUnavailable after `commitMs` */
+export async function retry<T>(work: () => Promise<T>): Promise<T> {
   const end = performance.now() + commitMs;
   for (;;) {
     try {

@@ -9,6 +9,7 @@ import { FilesystemObjectStore } from '@echodrop/object-store/filesystem/filesys
 import { recordKey } from '@echodrop/object-store/object-keys';
 import { StoreUnavailable } from '@echodrop/object-store/object-store';
 import { expect, test, vi } from 'vitest';
+import { requireStored } from '../receive/complete-upload.ts';
 import { ReceivedMedia } from '../receive/received-media.ts';
 import { Publisher } from './publish.ts';
 
@@ -48,22 +49,23 @@ class ForgetfulStore extends FaultyStore {
 
 async function publish(store: FaultyStore, enqueue: (media: unknown) => Promise<void> = async () => {}) {
   let unlisted = 0;
-  const unasked: string[] = [];
+  const failed: string[] = [];
   const events = {
     uploadUnlisted: () => {
       unlisted += 1;
     },
     uploadRelisted: () => expect.unreachable(),
-    renditionsUnasked: (mediaKey: string) => unasked.push(mediaKey),
+    enqueueFailed: (mediaKey: string) => void failed.push(mediaKey),
   };
-  const publisher = new Publisher(store, { probe: async () => probe, deadlineMs: 1000 }, { enqueue }, events);
-  const receiving = { maxBytes: photo.length, body: { pause: () => {}, resume: () => {}, stop: () => {} } };
-  await using media = new ReceivedMedia({ store, orphaned: () => expect.unreachable(), ...receiving });
+  const probes = { probe: async () => probe, deadlineMs: 1000 };
+  const publisher = new Publisher({ store, probes, renditions: { enqueue }, events });
+  const body = { pause: () => {}, resume: () => {}, stop: () => {} };
+  await using media = new ReceivedMedia({ store, onOrphan: () => expect.unreachable(), maxBytes: photo.length, body });
   media.write(photo);
   media.end();
-  const upload = { media, message: 'hello', application: 'app' };
-  const record = await publisher.publish(upload, caller, new AbortController().signal);
-  return { record, unlisted, unasked };
+  const upload = { caller, media, message: 'hello', application: 'app', stored: await requireStored(media) };
+  const record = await publisher.publish(upload, { signal: new AbortController().signal, log: {} });
+  return { record, unlisted, failed };
 }
 
 test.each([
@@ -129,9 +131,9 @@ test('renditions are enqueued for the owner of the record', async () => {
 test('an upload is published while the queue of its renditions hangs or is down', async () => {
   await using folder = await mkdtempDisposable(join(tmpdir(), 'publish-'));
   await using store = new FaultyStore(folder.path);
-  expect((await publish(store, () => new Promise(() => {}))).unasked).toEqual([]);
-  const { record, unasked } = await publish(store, () => Promise.reject(new Error('the queue is down')));
-  expect(unasked).toEqual([record.mediaKey]);
+  expect((await publish(store, () => new Promise(() => {}))).failed).toEqual([]);
+  const { record, failed } = await publish(store, () => Promise.reject(new Error('the queue is down')));
+  expect(failed).toEqual([record.mediaKey]);
 });
 
 test('entries that are there before their record stay where dead entries are removed', async () => {

@@ -2,164 +2,133 @@ import { findRecord } from '@echodrop/archive/find-record';
 import { addToListings, listingEntryOf, removeFromListings } from '@echodrop/archive/listing';
 import { ownerHash } from '@echodrop/archive/owner';
 import type { RenditionClient } from '@echodrop/contracts/rendition';
-import type { Caller } from '@echodrop/contracts/verification';
-import { type MediaType, mediaTypeOf } from '@echodrop/media/media-type';
+import type { MediaType } from '@echodrop/media/media-type';
 import type { UnsupportedReason } from '@echodrop/media/unsupported';
 import type { ObjectStore } from '@echodrop/object-store/object-store';
 import { newMediaId, type StoredRecord } from '@echodrop/record';
 import { mediaUnsupported, Refusal } from '../answer/refusals.ts';
-import type { MediaProbe } from '../receive/media-probe.ts';
+import type { GatewayEvents } from '../events.ts';
+import type { CompleteUpload } from '../receive/complete-upload.ts';
 import type { ReceivedMedia } from '../receive/received-media.ts';
-import { type CompleteUpload, requireSize } from '../receive/require-upload.ts';
-import { commitMs, commitRecord, type Owner, recordOf, retried } from './commit-record.ts';
+import type { UploadContext } from '../upload-context.ts';
+import { commitMs, commitRecord, type Owner, recordOf, retry } from './commit-record.ts';
+import type { MediaProbe } from './media-probe.ts';
 
-// What the last try may take in the store.
+// The longest that the last try may take in the store.
 const lastTryMs = 15_000;
 
-/** The record may have been written, or may yet be. */
+/** The record may have been written, or may be written later. */
 export class OutcomeUnknown extends Error {
   override readonly name = 'OutcomeUnknown';
 }
 
-/** Why media was not published, for the log: no word of it goes to the client as it is. */
-export class MediaFailure extends Error {
-  override readonly name = 'MediaFailure';
-  readonly mediaKey: string;
-  /** Where the media is at fault. */
-  readonly why: UnsupportedReason | undefined;
-
-  constructor(mediaKey: string, { why, cause }: { why?: UnsupportedReason; cause?: unknown }) {
-    super('the media was not published', { cause });
-    this.mediaKey = mediaKey;
-    this.why = why;
-  }
+interface PublisherDeps {
+  readonly store: ObjectStore;
+  readonly probes: Pick<MediaProbe, 'probe' | 'deadlineMs'>;
+  readonly renditions: Pick<RenditionClient, 'enqueue'>;
+  readonly events: Pick<GatewayEvents, 'uploadUnlisted' | 'uploadRelisted' | 'enqueueFailed'>;
 }
 
-/** What happens beside the records of published uploads. */
-export interface PublishEvents {
-  /** A record could not be listed. */
-  readonly uploadUnlisted: (mediaId: string, error: unknown) => void;
-  /** A record was not listed, and now is. */
-  readonly uploadRelisted: (mediaId: string) => void;
-  /** The queue did not take the renditions: a later view enqueues them. */
-  readonly renditionsUnasked: (mediaKey: string, error: unknown) => void;
-}
+/** The part of an upload's context that publishing needs; it sets `log.why`. */
+export type PublishContext = Pick<UploadContext, 'signal' | 'log'>;
 
-type Probes = Pick<MediaProbe, 'probe' | 'deadlineMs'>;
-
-/** Makes media public: finds out what it is, writes its record, enqueues its renditions, and lists it. */
+/** Makes media public: probes it, writes its record, enqueues its renditions, and lists it. */
 export class Publisher {
-  readonly #store: ObjectStore;
-  readonly #probes: Probes;
-  readonly #renditions: Pick<RenditionClient, 'enqueue'>;
-  readonly #events: PublishEvents;
-  /** Nobody writes a record any more when so much time has passed since its publishing began. */
-  readonly longestMs: number;
+  readonly #deps: PublisherDeps;
+  /** No record is written later than this many ms after publishing began. */
+  readonly maxMs: number;
 
-  constructor(store: ObjectStore, probes: Probes, renditions: Pick<RenditionClient, 'enqueue'>, events: PublishEvents) {
-    this.#renditions = renditions;
-    this.#events = events;
-    this.#store = store;
-    this.#probes = probes;
-    this.longestMs = probes.deadlineMs + commitMs + lastTryMs;
+  constructor(deps: PublisherDeps) {
+    this.#deps = deps;
+    this.maxMs = deps.probes.deadlineMs + commitMs + lastTryMs;
   }
 
   /**
-   * The record of `upload`, once it is in the store. A `claimedId` is the id under which earlier attempts of the same upload may have
-   * published it, or may yet: whichever was first is the answer.
-   * @throws Refusal `media_too_large`, `media_unsupported` (its cause a MediaFailure); a MediaFailure whose cause is QueueUnavailable; the
-   * signal's reason; once the record may have been written, OutcomeUnknown, its cause a MediaFailure, or Refusal `removed`
+   * Resolves with the record once it is in the store. `claimedId` is the id under which earlier attempts of the same upload may have
+   * published it, or may yet: the first record wins.
+   * @throws Refusal `media_unsupported`; QueueUnavailable; the signal's reason; once the record may have been written, OutcomeUnknown or
+   * Refusal `removed`
    */
-  async publish(
-    { media, message, application }: CompleteUpload,
-    caller: Caller,
-    signal: AbortSignal,
-    claimedId?: string,
-  ): Promise<StoredRecord> {
-    const { size, etag, crc32, type, width, height } = await this.#storedAndProbed(media, signal);
-    signal.throwIfAborted();
+  async publish(upload: CompleteUpload, context: PublishContext, claimedId?: string): Promise<StoredRecord> {
+    const { media, message, application, caller, stored } = upload;
+    const { type, width, height } = await this.#probe(media, context);
+    context.signal.throwIfAborted();
     media.commit();
     const record = {
       id: claimedId ?? newMediaId(),
       text: message,
       width,
       height,
-      size,
+      size: stored.size,
       type,
       timestamp: new Date(),
       user: { id: caller.userId, screenName: caller.screenName },
       mediaKey: media.key,
-      etag,
-      crc32,
+      etag: stored.etag,
+      crc32: stored.crc32,
       provider: caller.provider,
       subject: caller.subject,
       application,
     };
-    // Beside the record, for whom an entry without one is passed over (decision 017).
-    const entering = this.#list(record);
-    const published = await commitRecord(this.#store, record, claimedId !== undefined).catch(async (cause) => {
-      await entering;
-      if (cause instanceof Refusal) {
-        await this.#unlist(record);
-        throw cause;
-      }
-      throw new OutcomeUnknown('the record may have been written', { cause: new MediaFailure(media.key, { cause }) });
+    // While the record is written: readers skip an entry without a record (decision 017).
+    const listing = this.#addToListings(record);
+    const published = await commitRecord(this.#deps.store, record, claimedId !== undefined).catch(async (cause) => {
+      await listing;
+      if (!(cause instanceof Refusal)) throw new OutcomeUnknown('the record may have been written', { cause });
+      await this.#removeFromListings(record);
+      throw cause;
     });
-    const entered = await entering;
+    const listed = await listing;
     const isAsWritten = published.id === record.id && published.timestamp.getTime() === record.timestamp.getTime();
-    if (!isAsWritten) await this.#unlist(record);
+    if (!isAsWritten) await this.#removeFromListings(record);
     if (published.mediaKey === media.key) {
-      // Nobody waits for the renditions: a queue that is down costs a later viewer some seconds, and the upload nothing.
-      this.#renditions
+      // Not awaited: without renditions a viewer waits for some seconds, and the upload for none.
+      this.#deps.renditions
         .enqueue({ mediaKey: media.key, type, owner: ownerHash(record) })
-        .catch((error) => this.#events.renditionsUnasked(media.key, error));
+        .catch((error) => this.#deps.events.enqueueFailed(media.key, error));
       // The store may have come back just in time for the record alone.
-      if (!isAsWritten || entered === 'failed') await this.#list(published);
+      if (!isAsWritten || listed === 'failed') await this.#addToListings(published);
     } else await this.list(published);
     return published;
   }
 
-  /** Writes the missing entries of a record that was found: whoever wrote the record may have died before them. Never throws. */
+  /** Adds list entries that an earlier upload of this record did not write. Never throws. */
   async list(record: StoredRecord): Promise<void> {
-    if ((await this.#list(record)) === 'added') this.#events.uploadRelisted(record.id);
+    if ((await this.#addToListings(record)) === 'added') this.#deps.events.uploadRelisted(record.id);
   }
 
   /**
-   * The record of `id`, if there is one and it is of this user and application.
-   * @throws Refusal `removed` where it was this user's; StoreUnavailable, UnreadableRecord
+   * The record of `id` if it belongs to this user and application.
+   * @throws Refusal `removed` if it was this user's; StoreUnavailable, UnreadableRecord
    */
   async find(id: string, owner: Owner): Promise<StoredRecord | undefined> {
-    const found = await findRecord(this.#store, id);
+    const found = await findRecord(this.#deps.store, id);
     return found && recordOf(owner, found);
   }
 
-  async #storedAndProbed(media: ReceivedMedia, signal: AbortSignal) {
-    const { size, etag, crc32 } = await requireSize(media);
-    const type = mediaTypeOf(media.head);
-    if (type === undefined) throw unsupported(media.key, 'unknown_type', type);
-    const probe = await this.#probes.probe(media, type, signal).catch((cause) => {
-      signal.throwIfAborted();
-      throw new MediaFailure(media.key, { cause });
-    });
-    if (probe.outcome === 'unsupported') throw unsupported(media.key, probe.why, type);
-    return { ...probe, size, etag, crc32 };
+  async #probe(media: ReceivedMedia, { signal, log }: PublishContext) {
+    const { type } = media;
+    const unsupported = (why: UnsupportedReason, detected?: MediaType): Refusal => {
+      log.why = why;
+      return mediaUnsupported(why, detected);
+    };
+    if (type === undefined) throw unsupported('unknown_type');
+    const probe = await this.#deps.probes.probe(media, type, signal);
+    if (probe.outcome === 'unsupported') throw unsupported(probe.why, type);
+    return probe;
   }
 
-  async #list(record: StoredRecord): Promise<'added' | 'there' | 'failed'> {
+  async #addToListings(record: StoredRecord): Promise<'added' | 'there' | 'failed'> {
     try {
-      return (await retried(() => addToListings(this.#store, listingEntryOf(record)))) ? 'added' : 'there';
+      return (await retry(() => addToListings(this.#deps.store, listingEntryOf(record)))) ? 'added' : 'there';
     } catch (error) {
-      this.#events.uploadUnlisted(record.id, error);
+      this.#deps.events.uploadUnlisted(record.id, error);
       return 'failed';
     }
   }
 
-  // An entry that stays lists nothing.
-  async #unlist(record: StoredRecord): Promise<void> {
-    await removeFromListings(this.#store, listingEntryOf(record)).catch(() => {});
+  // An entry that remains lists nothing.
+  async #removeFromListings(record: StoredRecord): Promise<void> {
+    await removeFromListings(this.#deps.store, listingEntryOf(record)).catch(() => {});
   }
-}
-
-function unsupported(mediaKey: string, why: UnsupportedReason, type: MediaType | undefined): Refusal {
-  return mediaUnsupported(why, type, new MediaFailure(mediaKey, { why }));
 }

@@ -7,14 +7,17 @@ import type { ReceivedMedia } from './received-media.ts';
 export const maxFieldBytes = 64 * 1024;
 const maxParts = 100;
 
-/** What a form holds, as far as it has come: decoded text fields, and the media. Every other part is dropped. Disposing disposes of the media. */
+/** Called after each field with all fields so far. */
+export type OnField = (fields: ReadonlyMap<FieldName, string>) => void;
+
+/** The content of a form so far: decoded text fields, and the media. Other parts are dropped. Disposing disposes of the media. */
 export class FormContent implements FormListener, AsyncDisposable {
   readonly fields = new Map<FieldName, string>();
-  /** The parameters that came as files, and so did not come. */
+  /** Text parameters that came as files, and are dropped. */
   readonly files = new Set<FieldName>();
   media: ReceivedMedia | undefined;
   readonly #receiveMedia: () => ReceivedMedia;
-  readonly #fieldRead: ((fields: ReadonlyMap<FieldName, string>) => void) | undefined;
+  readonly #onField: OnField | undefined;
   readonly #seen = new Set<string>();
   #parts = 0;
   #part: PartKind = { name: '', content: 'file' };
@@ -22,13 +25,12 @@ export class FormContent implements FormListener, AsyncDisposable {
   #text = '';
   #pieces = 0;
 
-  /** `receiveMedia` makes what takes the media's bytes; `fieldRead` is called with each field that was read. */
-  constructor(receiveMedia: () => ReceivedMedia, fieldRead?: (fields: ReadonlyMap<FieldName, string>) => void) {
+  constructor(receiveMedia: () => ReceivedMedia, onField?: OnField) {
     this.#receiveMedia = receiveMedia;
-    this.#fieldRead = fieldRead;
+    this.#onField = onField;
   }
 
-  /** @throws Refusal `form_malformed` at a parameter's second part, and at one part too many */
+  /** @throws Refusal `form_malformed` for a repeated parameter, and for too many parts */
   begin(part: PartKind): void {
     const { name, content } = part;
     const isFile = content === 'file';
@@ -58,7 +60,7 @@ export class FormContent implements FormListener, AsyncDisposable {
       if (name === 'media') this.media?.end();
     } else if (isFieldName(name)) {
       this.fields.set(name, decode(this.#text, content));
-      this.#fieldRead?.(this.fields);
+      this.#onField?.(this.fields);
     }
   }
 

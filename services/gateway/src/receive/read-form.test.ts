@@ -2,9 +2,9 @@ import { multipartForm } from '@echodrop/testkit/multipart-form';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { Refusal } from '../answer/refusals.ts';
-import { boundaryOf } from './boundary.ts';
 import { FormContent } from './form-content.ts';
 import { FormReader } from './read-form.ts';
+import { boundaryOf } from './receive-form.ts';
 import type { ReceivedMedia } from './received-media.ts';
 
 type Compatibility = 'strict' | 'historic';

@@ -10,11 +10,11 @@ import { FilesystemObjectStore } from '@echodrop/object-store/filesystem/filesys
 import { type MultipartForm, multipartForm } from '@echodrop/testkit/multipart-form';
 import { RawClient } from '@echodrop/testkit/raw-client';
 import { waitUntil } from '@echodrop/testkit/wait-until';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { type MemoryShare, UnverifiedMemory } from '../admit/unverified-memory.ts';
 import { Refusal } from '../answer/refusals.ts';
 import type { FormContent } from './form-content.ts';
-import { type FormSettings, receiveForm } from './receive-form.ts';
-import { type MemoryShare, UnverifiedMemory } from './unverified-memory.ts';
+import { type FormOptions, type FormSettings, receiveForm } from './receive-form.ts';
 
 const limits = {
   maxMediaBytes: 100_000,
@@ -29,18 +29,17 @@ let address: string;
 let folder: string;
 let forms: FormSettings;
 let received: (form: FormContent) => unknown = () => {};
-let after: Promise<unknown> | undefined;
-let mediaWaits: Parameters<typeof receiveForm>[2] = {};
+let options: FormOptions;
 let latest: IncomingMessage;
 
 beforeAll(async () => {
   folder = parts.use(await mkdtempDisposable(join(tmpdir(), 'receive-form-'))).path;
-  forms = { ...limits, store: new FilesystemObjectStore(folder), orphaned: () => expect.unreachable() };
+  forms = { ...limits, store: new FilesystemObjectStore(folder), onOrphan: () => expect.unreachable() };
   const server = createServer(async (request, response) => {
     latest = request;
     const end = (outcome: string) => response.setHeader('Content-Length', outcome.length).end(outcome);
     try {
-      await using form = await receiveForm(request, forms, after ? { after } : mediaWaits);
+      await using form = await receiveForm(request, forms, options);
       await received(form);
       end('received');
     } catch (error) {
@@ -53,6 +52,9 @@ beforeAll(async () => {
   address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 });
 afterAll(() => parts.disposeAsync());
+beforeEach(() => {
+  options = {};
+});
 
 const whole = () =>
   multipartForm(
@@ -87,7 +89,7 @@ test.each([[1], [7], [100_000]])(
   },
 );
 
-test('a form that is cut anywhere before its end is malformed, and nothing of it stays', async () => {
+test('a form cut anywhere before its end is malformed, and leaves nothing behind', async () => {
   received = () => {};
   const { contentType, body } = whole();
   const end = body.lastIndexOf('--b-o--') + '--b-o--'.length;
@@ -97,9 +99,16 @@ test('a form that is cut anywhere before its end is malformed, and nothing of it
   expect(await stored()).toEqual([]);
 }, 60_000);
 
-test('media that fills the buffer before the verdict does not keep the end of the form from being read', async () => {
+/** The verdict of the next form, as in version 2. */
+function verdictThatStops() {
   const verdict = Promise.withResolvers<void>();
-  after = verdict.promise;
+  verdict.promise.catch(() => {});
+  options = { verdict: verdict.promise, stopOnRefusal: true };
+  return verdict;
+}
+
+test('media that fills the buffer before the verdict does not block the end of the form', async () => {
+  const verdict = verdictThatStops();
   received = async ({ media: file }) => expect(await file?.stored()).toMatchObject({ size: limits.maxMediaBytes });
   const sent = send(
     multipartForm([
@@ -109,12 +118,10 @@ test('media that fills the buffer before the verdict does not keep the end of th
   );
   setTimeout(verdict.resolve, 100);
   expect(await sent).toBe('received');
-  after = undefined;
 });
 
-test('media that becomes too large while the store takes nothing does not keep the end of the form from being read', async () => {
-  const verdict = Promise.withResolvers<void>();
-  after = verdict.promise;
+test('media that becomes too large before the verdict does not block the end of the form', async () => {
+  const verdict = verdictThatStops();
   received = async ({ media: file }) => expect(file?.tooLarge).toBe(true);
   const { contentType, body } = multipartForm([
     {
@@ -126,10 +133,9 @@ test('media that becomes too large while the store takes nothing does not keep t
   const sent = send({ contentType, body }, 1024);
   setTimeout(verdict.resolve, 300);
   expect(await sent).toBe('received');
-  after = undefined;
 });
 
-test('media that is kept stays; media that is not is discarded', async () => {
+test('committed media stays, other media is discarded', async () => {
   received = async ({ media: file }) => {
     await file?.stored();
     file?.commit();
@@ -138,7 +144,7 @@ test('media that is kept stays; media that is not is discarded', async () => {
   expect(await stored()).toHaveLength(1);
 });
 
-test('media over the limit is seen as such, the rest of the form is read, and nothing of it is stored', async () => {
+test('media over the limit is not stored, and the rest of the form is read', async () => {
   const before = await stored();
   const large = multipartForm([
     { name: 'media', filename: 'a.jpg', content: Buffer.alloc(limits.maxMediaBytes + 1) },
@@ -159,11 +165,9 @@ test('media over the limit is seen as such, the rest of the form is read, and no
   expect(await stored()).toEqual(before);
 });
 
-test('what the verdict refuses ends a form at once, malformed or not, and stands above its faults', async () => {
+test('a refused caller ends a form at once, and takes precedence over a malformed form', async () => {
   const before = await stored();
-  const verdict = Promise.withResolvers<never>();
-  after = verdict.promise;
-  after.catch(() => {});
+  const verdict = verdictThatStops();
   const { contentType, body } = whole();
   await using unfinished = await RawClient.connect(address);
   unfinished.head('/', { 'Content-Type': contentType }, body.length);
@@ -172,24 +176,23 @@ test('what the verdict refuses ends a form at once, malformed or not, and stands
   verdict.reject(new Refusal('credentials_refused'));
   expect(await malformed).toBe('credentials_refused');
   expect(await unfinished.answer()).toMatchObject({ body: 'credentials_refused' });
-  after = undefined;
   expect(await stored()).toEqual(before);
 });
 
 const order = { late: 'before its credentials', early: 'after its credentials' } as const;
 const KiB = 1024;
 
-/** Media waits for the verdict, in memory of its own where it came before its credentials. */
+/** Media that waits for the verdict, as in version 1; in memory of its own if it precedes its credentials. */
 function mediaThatWaits(kind: keyof typeof order, maxBytes = 64 * KiB) {
   const verdict = Promise.withResolvers<void>();
   verdict.promise.catch(() => {});
   const waiting = { verdict, memory: new UnverifiedMemory(maxBytes), share: undefined as MemoryShare | undefined };
-  const mediaMemory = (crowdOut: Parameters<UnverifiedMemory['open']>[1]) => {
+  const openMemory = (crowdOut: Parameters<UnverifiedMemory['open']>[1]) => {
     waiting.share = kind === 'late' ? waiting.memory.open('one', crowdOut) : undefined;
     return waiting.share;
   };
-  mediaWaits = { mediaAfter: verdict.promise, mediaMemory };
-  return { ...waiting, [Symbol.dispose]: () => (mediaWaits = {}) };
+  options = { verdict: verdict.promise, openMemory };
+  return waiting;
 }
 
 const formOf = (bytes: number) =>
@@ -198,8 +201,8 @@ const formOf = (bytes: number) =>
     { name: 'message', content: 'hello' },
   ]);
 
-test.each(['late', 'early'] as const)('media that came %s is stored whole once the verdict is there', async (kind) => {
-  using waiting = mediaThatWaits(kind);
+test.each(['late', 'early'] as const)('media that came %s is stored whole after the verdict', async (kind) => {
+  const waiting = mediaThatWaits(kind);
   received = async ({ fields, media: file }) => {
     expect(fields.get('message')).toBe('hello');
     expect(await stored()).not.toContain(file?.key);
@@ -212,9 +215,9 @@ test.each(['late', 'early'] as const)('media that came %s is stored whole once t
 });
 
 test.each(['late', 'early'] as const)(
-  'media that came %s is dropped when the verdict refuses it, and the form is read on',
+  'media that came %s is dropped after a refusal, and the form is read on',
   async (kind) => {
-    using waiting = mediaThatWaits(kind);
+    const waiting = mediaThatWaits(kind);
     const before = await stored();
     const { contentType, body } = formOf(60_000);
     await using client = await RawClient.connect(address);
@@ -232,8 +235,8 @@ test.each(['late', 'early'] as const)(
   },
 );
 
-test('media before its credentials that is larger than its memory is refused at once, and gives all of it back', async () => {
-  using waiting = mediaThatWaits('late', 50_000);
+test('media before its credentials is refused if it is larger than the memory, and returns all of it', async () => {
+  const waiting = mediaThatWaits('late', 50_000);
   const { contentType, body } = formOf(60_000);
   await using client = await RawClient.connect(address);
   client.head('/', { 'Content-Type': contentType }, body.length);
@@ -243,7 +246,7 @@ test('media before its credentials that is larger than its memory is refused at 
 });
 
 test('media that is crowded out ends its upload', async () => {
-  using waiting = mediaThatWaits('late', 50_000);
+  const waiting = mediaThatWaits('late', 50_000);
   const { contentType, body } = formOf(60_000);
   await using client = await RawClient.connect(address);
   client.head('/', { 'Content-Type': contentType }, body.length);
@@ -255,15 +258,14 @@ test('media that is crowded out ends its upload', async () => {
 });
 
 test.each([
-  ['version 2', (after: Promise<void>) => ({ after })],
-  ['version 1, credentials first', (mediaAfter: Promise<void>) => ({ mediaAfter })],
+  ['version 2', true],
+  ['version 1, credentials first', false],
 ])(
-  '%s: before the verdict, chunks of one byte take no more memory than others',
-  async (_what, waits) => {
+  '%s: chunks of one byte take no more memory than others before the verdict',
+  async (_what, stopOnRefusal) => {
     forms = { ...forms, maxMediaBytes: 1024 * KiB };
-    const verdict = Promise.withResolvers<void>();
-    verdict.promise.catch(() => {});
-    mediaWaits = waits(verdict.promise);
+    const verdict = verdictThatStops();
+    options = { ...options, stopOnRefusal };
     const { contentType, body } = formOf(600 * KiB);
     const chunks = Buffer.from(Array.from(body, (byte) => `1\r\n${String.fromCharCode(byte)}\r\n`).join(''), 'latin1');
     await using client = await RawClient.connect(address);
@@ -275,7 +277,6 @@ test.each([
     await expect.poll(() => (memoryInUse() - before) / KiB, { timeout: 10_000 }).toBeLessThan(1024);
     latest.destroy();
     verdict.reject(new Refusal('credentials_refused'));
-    mediaWaits = {};
     forms = { ...forms, ...limits };
   },
   60_000,

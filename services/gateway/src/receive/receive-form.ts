@@ -1,22 +1,20 @@
 import type { IncomingMessage } from 'node:http';
 import type { ObjectStore } from '@echodrop/object-store/object-store';
 import { Refusal } from '../answer/refusals.ts';
-import { boundaryOf } from './boundary.ts';
-import { FormContent } from './form-content.ts';
-import type { FieldName } from './part-headers.ts';
+import { FormContent, type OnField } from './form-content.ts';
+import { parametersOf } from './header-parameters.ts';
 import { type BodyReading, readBody } from './read-body.ts';
 import { FormReader } from './read-form.ts';
-import { ReceivedMedia } from './received-media.ts';
-import type { MemoryShare } from './unverified-memory.ts';
+import { type MediaOptions, ReceivedMedia } from './received-media.ts';
 
-// What a form may have beside its media.
+// Everything in a form except its media.
 const formOverheadBytes = 1024 * 1024;
 
-/** How forms are received, and where to. */
+/** How forms are received, and where their media goes. */
 export interface FormSettings {
   readonly store: ObjectStore;
   /** Called with the key of media that could not be discarded. */
-  readonly orphaned: (mediaKey: string) => void;
+  readonly onOrphan: (mediaKey: string) => void;
   readonly maxMediaBytes: number;
   readonly minBytesPerSecond: number;
   readonly maxUploadSeconds: number;
@@ -24,51 +22,41 @@ export interface FormSettings {
   readonly compatibility: 'strict' | 'historic';
 }
 
-interface Receiving {
-  /** Nothing reaches the store before it resolves; when it rejects, the upload ends with that at once. */
-  readonly after?: Promise<unknown>;
-  /** The media does not reach the store before it resolves; when it rejects, the media is dropped and the form is read on. */
-  readonly mediaAfter?: Promise<unknown>;
-  /** Called when the media begins. Media without memory of its own waits for `mediaAfter` at 256 KiB. */
-  readonly mediaMemory?: (crowdOut: (reason: Refusal) => void) => MemoryShare | undefined;
-  /** Called with each field that was read. */
-  readonly fieldRead?: (fields: ReadonlyMap<FieldName, string>) => void;
-  /** Called with the media's first bytes before they reach the store; when it rejects, the upload ends with that. */
-  readonly mediaBegins?: (first: Buffer) => Promise<void>;
-  /** Whether the media's content hash will be asked for. */
-  readonly hashed?: boolean;
+export interface FormOptions extends MediaOptions {
+  /**
+   * Whether a rejected `verdict` ends the upload at once; until the verdict, reading pauses at 256 KiB. Otherwise only the media is
+   * dropped, and the form is read to its end.
+   */
+  readonly stopOnRefusal?: boolean;
+  /** Called after each field with all fields so far. */
+  readonly onField?: OnField;
 }
 
-/** Refuses a body that is announced to be too large for any media that we take. @throws Refusal `media_too_large` */
+/** Refuses a body that is announced as larger than any form. @throws Refusal `media_too_large` */
 export function requireFittingBody(request: IncomingMessage, maxMediaBytes: number): void {
   const announced = Number(request.headers['content-length'] ?? 0);
   if (announced > maxMediaBytes + formOverheadBytes) throw new Refusal('media_too_large');
 }
 
 /**
- * Reads a multipart body to its end, its media straight into the store; the store may have the last of it later (`media.stored`).
+ * Reads a multipart body to its end and streams its media into the store, which may have the last of it later (`media.stored`).
  * Disposing the form discards the media unless it was committed.
- * @throws Refusal `form_malformed`, `media_too_large`, `too_slow`; ClientGone; StoreUnavailable; before any of these what
- * `after` rejects with; what `mediaBegins` rejects with; what `mediaMemory` refuses
+ * @throws with `stopOnRefusal`, before anything else, what `verdict` rejects with; Refusal `form_malformed`, `media_too_large`,
+ * `too_slow`; ClientGone; StoreUnavailable; what `admitMedia` and `openMemory` throw
  */
 export async function receiveForm(
   request: IncomingMessage,
   settings: FormSettings,
-  {
-    after: verdict,
-    mediaAfter: after = verdict,
-    mediaMemory: memory,
-    fieldRead,
-    mediaBegins: begins,
-    hashed,
-  }: Receiving,
+  { stopOnRefusal = false, onField, ...media }: FormOptions,
 ): Promise<FormContent> {
-  const { store, orphaned, maxMediaBytes: maxBytes, minBytesPerSecond, maxUploadSeconds: maxSeconds } = settings;
-  // No byte comes before it is there.
+  const { store, onOrphan, maxMediaBytes: maxBytes, minBytesPerSecond, maxUploadSeconds: maxSeconds } = settings;
+  const verdict = stopOnRefusal ? media.verdict : undefined;
+  // Assigned before the first byte is read.
   let body: BodyReading;
-  const receiveMedia = () => new ReceivedMedia({ store, orphaned, body, maxBytes, after, memory, begins, hashed });
   await using unpublished = new AsyncDisposableStack();
-  const content = unpublished.use(new FormContent(receiveMedia, fieldRead));
+  const content = unpublished.use(
+    new FormContent(() => new ReceivedMedia({ store, onOrphan, body, maxBytes }, media), onField),
+  );
   const read = async () => {
     const form = new FormReader(boundaryOf(request.headers['content-type']), settings.compatibility, content);
     const limits = { maxBytes: maxBytes + formOverheadBytes, minBytesPerSecond, maxSeconds };
@@ -76,8 +64,21 @@ export async function receiveForm(
     await body.ended;
     form.end();
   };
-  // What the verdict refuses stands above the faults of the form.
+  // A refused caller takes precedence over a malformed form.
   await read().finally(() => verdict);
   unpublished.move();
   return content;
+}
+
+/**
+ * The boundary of a multipart/form-data Content-Type (RFC 2046 section 5.1.1: 1 to 70 characters). Accepts unquoted ones that should be
+ * quoted (`boundary=----=_Part_1`), and the comma of RFC 1867.
+ * @throws Refusal `form_malformed`
+ */
+export function boundaryOf(contentType = ''): string {
+  const [boundary = '', ...others] = parametersOf(contentType).get('boundary') ?? [];
+  const isForm = /^multipart\/form-data\s*[;,]/i.test(contentType);
+  if (!isForm || others.length > 0 || !/^[\x20-\x7e]{0,69}[\x21-\x7e]$/.test(boundary))
+    throw new Refusal('form_malformed');
+  return boundary;
 }

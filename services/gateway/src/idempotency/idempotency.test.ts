@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { idempotencyKeyOf } from './idempotency-key.ts';
+import { idempotencyKeyOf } from './idempotency.ts';
 
 const keyIn = (value: string) => idempotencyKeyOf({ 'idempotency-key': value });
 const longest = 'k'.repeat(255);
@@ -12,7 +12,7 @@ test.each([
   ['no quotes, as older clients send it', '8e03978e-40d5', '8e03978e-40d5'],
   ['the longest, in quotes', `"${longest}"`, longest],
   ['the longest, without quotes', longest, longest],
-])('%s is taken', (_what, value, key) => {
+])('%s is accepted', (_what, value, key) => {
   expect(keyIn(value)).toBe(key);
 });
 
@@ -38,7 +38,7 @@ test('no header is no key', () => {
   expect(idempotencyKeyOf({})).toBeUndefined();
 });
 
-test('whatever a key is, it comes out of its quotes as it was', () => {
+test('a quoted key is read as it was written', () => {
   const printable = fc.string({ minLength: 1, maxLength: 255, unit: 'grapheme-ascii' });
   fc.assert(
     fc.property(printable, (key) => {

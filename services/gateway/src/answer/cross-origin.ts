@@ -1,12 +1,12 @@
 import cors from 'cors';
 import type { RequestHandler } from 'express';
 
-// As long as browsers remember an answer to a preflight at most (Chromium).
+// The longest that Chromium caches a preflight.
 const maxAgeSeconds = 7200;
 
-/** Lets the scripts of pages from these origins ask and read what we answer (the Fetch standard's CORS protocol); those of others get no leave. */
-export function fromPages(origins: readonly string[]): RequestHandler {
-  const leave = cors({
+/** Lets scripts of these origins send requests and read responses (CORS of the Fetch standard). */
+export function allowOrigins(origins: readonly string[]): RequestHandler {
+  const allow = cors({
     origin: [...origins],
     methods: ['GET', 'POST', 'DELETE'],
     allowedHeaders: ['X-Verify-Credentials-Authorization', 'X-Auth-Service-Provider', 'Idempotency-Key'],
@@ -14,7 +14,7 @@ export function fromPages(origins: readonly string[]): RequestHandler {
     maxAge: maxAgeSeconds,
   });
   return (request, response, next) => {
-    if (origins.includes(request.headers.origin ?? '')) return leave(request, response, next);
+    if (origins.includes(request.headers.origin ?? '')) return allow(request, response, next);
     response.vary('Origin');
     next();
   };

@@ -3,8 +3,8 @@ import { Refusal, secretsFirst } from '../answer/refusals.ts';
 const retryAfterSeconds = 5;
 
 /**
- * The memory for media that came before its credentials (version 1), for all uploads of this process. When it is full, an upload
- * of the network that holds the most is crowded out, so that no network keeps the others from it.
+ * Memory for media that precedes its credentials (version 1), shared by all uploads of this process. When it is full, an upload of the
+ * network that holds the most is crowded out, so that no network keeps it from others.
  */
 export class UnverifiedMemory {
   readonly #maxBytes: number;
@@ -16,7 +16,7 @@ export class UnverifiedMemory {
     this.#maxBytes = maxBytes;
   }
 
-  /** Bytes that all uploads hold at this moment. */
+  /** Bytes held by all uploads. */
   get heldBytes(): number {
     return this.#heldBytes;
   }
@@ -28,21 +28,21 @@ export class UnverifiedMemory {
       count: (bytes) => {
         this.#heldBytes += bytes;
       },
-      verified: () => this.#shares.delete(share),
+      markVerified: () => this.#shares.delete(share),
     });
     this.#shares.add(share);
     return share;
   }
 
-  #makeSpace(asking: MemoryShare, bytes: number): void {
-    if (asking.bytes + bytes > this.#maxBytes) throw new Refusal('media_too_large', { sentence: secretsFirst });
+  #makeSpace(share: MemoryShare, bytes: number): void {
+    if (share.bytes + bytes > this.#maxBytes) throw new Refusal('media_too_large', { sentence: secretsFirst });
     while (this.#heldBytes + bytes > this.#maxBytes) {
       const networks = Map.groupBy(this.#shares, ({ network }) => network);
-      const heldBy = (network = '') => (networks.get(network) ?? []).reduce((sum, share) => sum + share.bytes, 0);
+      const heldBy = (network = '') => (networks.get(network) ?? []).reduce((sum, each) => sum + each.bytes, 0);
       const heaviest = largest(networks.keys(), heldBy);
       const refusal = new Refusal('overloaded', { retryAfterSeconds });
-      if (heldBy(heaviest) <= heldBy(asking.network) + bytes) throw refusal;
-      largest(networks.get(heaviest ?? '') ?? [], (share) => share.bytes)?.crowdOut(refusal);
+      if (heldBy(heaviest) <= heldBy(share.network) + bytes) throw refusal;
+      largest(networks.get(heaviest ?? '') ?? [], (each) => each.bytes)?.crowdOut(refusal);
     }
   }
 }
@@ -54,10 +54,10 @@ function largest<T>(all: Iterable<T>, bytesOf: (each: T) => number): T | undefin
 interface Memory {
   readonly makeSpace: (bytes: number) => void;
   readonly count: (bytes: number) => void;
-  readonly verified: () => void;
+  readonly markVerified: () => void;
 }
 
-/** What one upload holds of the memory. Disposing gives back the rest of it. */
+/** The memory of one upload. Disposing returns it. */
 export class MemoryShare implements Disposable {
   readonly network: string;
   readonly crowdOut: (reason: Refusal) => void;
@@ -74,7 +74,7 @@ export class MemoryShare implements Disposable {
     return this.#bytes;
   }
 
-  /** @throws Refusal `media_too_large` beyond what one upload may hold, `overloaded` where others hold no more than this network */
+  /** @throws Refusal `media_too_large` beyond what one upload may hold, `overloaded` if no other network holds more */
   take(bytes: number): void {
     this.#memory.makeSpace(bytes);
     this.#change(bytes);
@@ -85,12 +85,12 @@ export class MemoryShare implements Disposable {
   }
 
   /** From now on it is not crowded out. */
-  verified(): void {
-    this.#memory.verified();
+  markVerified(): void {
+    this.#memory.markVerified();
   }
 
   [Symbol.dispose](): void {
-    this.#memory.verified();
+    this.#memory.markVerified();
     this.giveBack(this.#bytes);
   }
 

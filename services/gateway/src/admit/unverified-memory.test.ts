@@ -12,7 +12,7 @@ function uploadOf(memory: UnverifiedMemory, network: string, bytes = 0) {
   return upload;
 }
 
-test('one upload may hold all of it, and no byte more', () => {
+test('one upload may hold all of the memory, and no byte more', () => {
   const { share } = uploadOf(new UnverifiedMemory(100), 'one', 100);
   expect(() => share.take(1)).toThrow(expect.objectContaining({ reason: 'media_too_large' }));
 });
@@ -25,7 +25,7 @@ test('the uploads of one network may hold all of it together, and no byte more',
   expect(memory.heldBytes).toBe(100);
 });
 
-test('another network takes its half: the largest uploads of the one that holds the most are crowded out', () => {
+test('another network gets its half: the largest uploads of the one that holds the most are crowded out', () => {
   const memory = new UnverifiedMemory(100);
   const [small, large] = [uploadOf(memory, 'one', 30), uploadOf(memory, 'one', 70)];
   const other = uploadOf(memory, 'other', 50);
@@ -41,17 +41,17 @@ test('a network does not crowd out another that holds no more than it', () => {
   expect(one.reason).toBe(undefined);
 });
 
-test('the upload of a verified caller is not crowded out, and its bytes count until they are given back', () => {
+test('the upload of a verified caller is not crowded out, and its bytes count until they are returned', () => {
   const memory = new UnverifiedMemory(100);
   const verified = uploadOf(memory, 'one', 90);
-  verified.share.verified();
+  verified.share.markVerified();
   expect(() => uploadOf(memory, 'other', 11)).toThrow(expect.objectContaining({ reason: 'overloaded' }));
   verified.share.giveBack(1);
   uploadOf(memory, 'other', 11);
   expect(verified.reason).toBe(undefined);
 });
 
-test('what ends gives back what it held', () => {
+test('an upload that ends returns its memory', () => {
   const memory = new UnverifiedMemory(100);
   const { share } = uploadOf(memory, 'one', 100);
   share.giveBack(40);

@@ -1,25 +1,28 @@
+import type { Caller } from '@echodrop/contracts/verification';
 import type { WrittenObject } from '@echodrop/object-store/object-store';
 import type { ApiKeys } from '../admit/api-keys.ts';
 import { Refusal } from '../answer/refusals.ts';
 import type { FormContent } from './form-content.ts';
 import type { ReceivedMedia } from './received-media.ts';
 
-/** A form that has all that version 1 and 2 ask of it beside credentials. */
+/** An upload that passed admission, with its media in the store. */
 export interface CompleteUpload {
   readonly message: string;
   readonly application: string;
+  readonly caller: Caller;
   readonly media: ReceivedMedia;
+  readonly stored: WrittenObject;
 }
 
 /**
- * The parameters that both versions require (docs/interface.md sections 4.1, 4.2), and whose API key it is.
+ * The parameters that both versions require (docs/interface.md sections 4.1, 4.2), and the application of the API key.
  * @throws Refusal `parameter_missing`, `api_key_unknown`
  */
-export async function requireParameters(
+export function requireParameters(
   { fields, media, files }: Pick<FormContent, 'fields' | 'media' | 'files'>,
   apiKeys: ApiKeys,
   compatibility: 'strict' | 'historic',
-): Promise<CompleteUpload> {
+): Pick<CompleteUpload, 'message' | 'application' | 'media'> {
   const key = fields.get('key');
   const isForgiven = compatibility === 'historic' && !files.has('message');
   const message = fields.get('message') ?? (isForgiven ? '' : undefined);
@@ -29,9 +32,9 @@ export async function requireParameters(
   return { message, application, media };
 }
 
-/** The media as it lies in the store. @throws Refusal `media_too_large` */
-export async function requireSize(media: ReceivedMedia): Promise<WrittenObject> {
+/** The media as written to the store. @throws Refusal `media_too_large`, or what kept it from being stored */
+export async function requireStored(media: ReceivedMedia): Promise<WrittenObject> {
   const stored = await media.stored();
-  if (media.tooLarge || stored === undefined) throw new Refusal('media_too_large');
+  if (!stored) throw new Refusal('media_too_large');
   return stored;
 }

@@ -1,0 +1,67 @@
+import { isCursor } from '@echodrop/archive/listing';
+import { publicRecord } from '@echodrop/record';
+import { type Request, type RequestHandler, type Response, Router } from 'express';
+import { answerRecords, answerRefusal, type Format, methodNotAllowed } from '../answer/answer.ts';
+import { asRefusal, ClientGone, Refusal } from '../answer/refusals.ts';
+import { createRequestContext, type RequestContext } from '../upload-context.ts';
+import type { OwnUploadEvents } from './own-upload-events.ts';
+import { listOwn, type OwnUploadDeps, removeOwn } from './own-uploads.ts';
+
+const defaultCount = 20;
+const maxCount = 100;
+
+/** Below `base`: GET `/2/media.xml` and `.json` list the uploads of the caller, DELETE `/2/media/<id>` removes one. */
+export function ownUploadRoutes(
+  base: string,
+  deps: OwnUploadDeps & { readonly events: OwnUploadEvents },
+  publicSite: string,
+): Router {
+  const { events } = deps;
+  const router = Router({ caseSensitive: true, strict: true });
+  const root = `${base.replace(/\/+$/, '')}/2/media`;
+  for (const format of ['xml', 'json'] as const) {
+    const list: RequestHandler = (request, response) =>
+      handle(request, response, format, async (context) => {
+        const { records, next } = await listOwn(context, pageOf(request), deps);
+        answerRecords(response, format, { records: records.map((each) => publicRecord(each, publicSite)), next });
+        events.listed(context.requestId, records.length);
+      });
+    router.route(`${root}.${format}`).get(list).all(methodNotAllowed('GET, HEAD', format));
+  }
+  const remove: RequestHandler<{ id: string }> = (request, response) =>
+    handle(request, response, 'json', async (context) => {
+      await removeOwn(context, request.params.id, deps);
+      response.status(204).end();
+      events.removed();
+    });
+  router.route(`${root}/:id`).delete(remove).all(methodNotAllowed('DELETE', 'json'));
+  return router;
+
+  async function handle(
+    request: Request<object>,
+    response: Response,
+    format: Format,
+    answer: (context: RequestContext) => Promise<void>,
+  ): Promise<void> {
+    // Drops a body: Node would hold some of it, at 400 bytes for each chunk.
+    request.resume();
+    const context = createRequestContext(request, response);
+    try {
+      await answer(context);
+    } catch (error) {
+      if (error instanceof ClientGone) return;
+      const refusal = asRefusal(error);
+      answerRefusal(request, response, format, refusal);
+      events.refused(context.requestId, refusal);
+    }
+  }
+}
+
+/** @throws Refusal `query_malformed` */
+function pageOf({ query }: Request): { after?: string; limit: number } {
+  const { after, count = String(defaultCount) } = query;
+  const limit = typeof count === 'string' && /^[1-9]\d{0,2}$/.test(count) ? Number(count) : 0;
+  const isCursorOrAbsent = after === undefined || (typeof after === 'string' && isCursor(after));
+  if (limit < 1 || limit > maxCount || !isCursorOrAbsent) throw new Refusal('query_malformed');
+  return { limit, ...(after !== undefined && { after }) };
+}

@@ -1,0 +1,28 @@
+import { Secret } from '@echodrop/service/secret';
+import { expect, test } from 'vitest';
+import { ApiKeys } from '../admit/api-keys.ts';
+import { requireParameters } from './complete-upload.ts';
+import type { FieldName } from './part-headers.ts';
+import type { ReceivedMedia } from './received-media.ts';
+
+const apiKeys = new ApiKeys(new Secret('web=first, second'));
+const media = {} as ReceivedMedia;
+
+function form(fields: Partial<Record<FieldName, string>>, files: readonly FieldName[] = []) {
+  const given = new Map(Object.entries(fields) as [FieldName, string][]);
+  return { fields: given, files: new Set(files), media };
+}
+
+test('historic mode accepts a form without a message, but no message as a file', () => {
+  expect(requireParameters(form({ key: 'first' }), apiKeys, 'historic')).toMatchObject({ message: '' });
+  const asFile = form({ key: 'first' }, ['message']);
+  expect(() => requireParameters(asFile, apiKeys, 'historic')).toThrow('parameter_missing');
+  expect(() => requireParameters(form({ key: 'first' }), apiKeys, 'strict')).toThrow('parameter_missing');
+});
+
+test('an application has the name that the operator gave it, or one from the hash of its key', () => {
+  const applicationOf = (key: string) => requireParameters(form({ key, message: '' }), apiKeys, 'strict').application;
+  expect(applicationOf('first')).toBe('web');
+  expect(applicationOf('second')).toMatch(/^key-[0-9a-f]{8}$/);
+  expect(() => applicationOf('web=first')).toThrow('api_key_unknown');
+});

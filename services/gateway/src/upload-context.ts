@@ -1,0 +1,71 @@
+import type { UnsupportedReason } from '@echodrop/media/unsupported';
+import type { Request, Response } from 'express';
+import { PendingVerdict } from './admit/pending-verdict.ts';
+import type { Format } from './answer/answer.ts';
+import { ClientGone } from './answer/refusals.ts';
+
+/** A request and its client. */
+export interface RequestContext {
+  readonly request: Pick<Request, 'headers'>;
+  /** `X-Request-Id` of the response. */
+  readonly requestId: string;
+  /** The client's address, through trusted proxies only; empty if unknown. */
+  readonly clientAddress: string;
+  /** Aborted with ClientGone if the client disconnects before the response is complete. */
+  readonly signal: AbortSignal;
+}
+
+/** One upload, from its request to its log line. */
+export interface UploadContext extends RequestContext {
+  readonly request: Request;
+  readonly version: 1 | 2;
+  readonly format: Format;
+  /** Sends `100 Continue` if the client waits for it. */
+  readonly sendContinue: () => void;
+  readonly verdict: PendingVerdict;
+  /** Fields of the log line, set as they become known. */
+  readonly log: UploadLog;
+  /** By `performance.now`: when the request began, and when its last byte had arrived. */
+  readonly startedAt: number;
+  receivedAt?: number;
+}
+
+export interface UploadLog {
+  mediaId?: string;
+  /** The probe-worker and the rendition-worker log it too. */
+  mediaKey?: string;
+  /** Why media is unsupported. */
+  why?: UnsupportedReason;
+  bytes?: number;
+}
+
+export function createRequestContext(request: Request<object>, response: Response): RequestContext {
+  const gone = new AbortController();
+  response.once('close', () => {
+    if (!response.writableFinished) gone.abort(new ClientGone('the client went away'));
+  });
+  const requestId = String(response.getHeader('X-Request-Id'));
+  return { request, requestId, clientAddress: request.ip ?? '', signal: gone.signal };
+}
+
+export function createUploadContext(
+  request: Request,
+  response: Response,
+  version: 1 | 2,
+  format: Format,
+): UploadContext {
+  // RFC 9110 section 10.1.1: HTTP/1.0 has no expectations.
+  const waits = request.headers.expect !== undefined && request.httpVersion !== '1.0';
+  const context: UploadContext = {
+    ...createRequestContext(request, response),
+    ...{ request, version, format },
+    sendContinue: () => waits && response.writeContinue(),
+    verdict: new PendingVerdict(),
+    log: {},
+    startedAt: performance.now(),
+  };
+  request.once('end', () => {
+    context.receivedAt = performance.now();
+  });
+  return context;
+}
