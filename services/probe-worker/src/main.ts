@@ -3,7 +3,6 @@ import { confineTools } from '@echodrop/media/sandbox/confine-tools';
 import { logTools, toolVersions } from '@echodrop/media/tool-versions';
 import { objectStoreFromSettings } from '@echodrop/object-store/object-store-from-settings';
 import { ObservedObjectStore } from '@echodrop/object-store/observed-object-store';
-import { registerStoreMetrics } from '@echodrop/object-store/store-metrics';
 import { Forgeries } from '@echodrop/service/forgeries';
 import { createScratchFolder } from '@echodrop/service/own-scratch';
 import { queueRedisUrl } from '@echodrop/service/redis/redis';
@@ -13,9 +12,7 @@ import { createProbeEvents } from './events.ts';
 import { probe } from './probe.ts';
 
 await runService('probe-worker', readConfig, async ({ config, log, metrics, health, parts }) => {
-  const store = parts.use(
-    new ObservedObjectStore(await objectStoreFromSettings(config), registerStoreMetrics(metrics)),
-  );
+  const store = parts.use(new ObservedObjectStore(await objectStoreFromSettings(config), metrics));
   health.needs('store', () => store.ready());
 
   const events = createProbeEvents(log, metrics);
