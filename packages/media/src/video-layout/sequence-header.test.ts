@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest';
-import { pictureStart } from './picture-start.ts';
+import { findSequenceHeader } from './sequence-header.ts';
 
 const rest = Buffer.alloc(20, 0x55);
-const at = (...unit: readonly number[]) => pictureStart(Buffer.concat([rest, Buffer.from([0, 0, 1, ...unit]), rest]));
+const at = (...unit: readonly number[]) =>
+  findSequenceHeader(Buffer.concat([rest, Buffer.from([0, 0, 1, ...unit]), rest]));
 
 test.each([
   ['a sequence of MPEG-1 or MPEG-2', [0xb3, 0x14, 0, 0xf0]],

@@ -7,11 +7,11 @@ const { O_NOFOLLOW, O_NONBLOCK, O_RDONLY } = constants;
 const headBytes = 16 * 1024;
 
 /**
- * Looks at media that lies on this machine with the code of the probe. Rejects with what `look` rejects with, or where
- * the file cannot be read; whoever waits bounds the time.
+ * Runs the probe's readers on a local file. The caller limits the time.
+ * @throws if the file cannot be read, or what `inspect` throws
  */
-export async function lookAtFile<T>(path: string, look: (reader: SourceReader) => Promise<T>): Promise<T> {
-  // A tool that has read it before may have put a link or a FIFO in its place.
+export async function inspectFile<T>(path: string, inspect: (reader: SourceReader) => Promise<T>): Promise<T> {
+  // A tool that has read the file may have replaced it by a link or a FIFO.
   await using file = await open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
   const { size } = await file.stat();
   const read = async (offset: number, length: number) => {
@@ -19,5 +19,5 @@ export async function lookAtFile<T>(path: string, look: (reader: SourceReader) =
     return buffer.subarray(0, bytesRead);
   };
   const source = { size, head: await read(0, Math.min(size, headBytes)), read };
-  return await look(new SourceReader(source, new AbortController().signal));
+  return await inspect(new SourceReader(source, new AbortController().signal));
 }

@@ -1,6 +1,6 @@
 import { type ListedObject, maxListLength, type ObjectStore } from './object-store.ts';
 
-/** Every object whose key begins with `prefix` and comes after `after`, in the order of their keys, however many there are. @throws StoreUnavailable */
+/** Lists all objects below `prefix` after the key `after`, in key order. @throws StoreUnavailable */
 export async function* listObjects(
   store: ObjectStore,
   prefix: string,
@@ -14,7 +14,7 @@ export async function* listObjects(
   }
 }
 
-/** Removes every object whose key begins with `prefix`. @throws StoreUnavailable */
+/** Removes all objects below `prefix`. @throws StoreUnavailable */
 export async function removeObjects(store: ObjectStore, prefix: string): Promise<void> {
   for await (const { key } of listObjects(store, prefix)) await store.remove(key);
 }

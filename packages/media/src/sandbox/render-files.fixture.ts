@@ -1,9 +1,9 @@
 import { mkdtempDisposable, open, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { isPhoto, mediaTypeOf } from '../media-type.ts';
+import { detectMediaType, isPhoto } from '../media-type.ts';
 import { picturesOf } from '../recipes.ts';
 import { renderPictures } from '../render-picture/render-pictures.ts';
-import { renderVideo } from './render-video.ts';
+import { renderVideo } from '../render-video/render-video.ts';
 
 // Makes all renditions of every file of a folder that looks like media, one after another, as a process of its own: render-files.fixture.ts <folder>
 // <scratch folder>. Prints as JSON how each ended.
@@ -28,5 +28,5 @@ process.stdout.write(JSON.stringify(ends));
 async function typeOf(path: string) {
   await using file = await open(path);
   const { buffer, bytesRead } = await file.read(Buffer.alloc(16 * 1024), 0, 16 * 1024, 0);
-  return mediaTypeOf(buffer.subarray(0, bytesRead));
+  return detectMediaType(buffer.subarray(0, bytesRead));
 }
