@@ -1,16 +1,27 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 
+const unitTests = ['{packages,services,tools}/**/!(*.integration).test.ts', 'deploy/**/!(*.integration).test.ts'];
+const limits = { testTimeout: 120_000, hookTimeout: 120_000, expect: { poll: { timeout: 15_000 } } };
+
 export default defineConfig({
   test: {
-    globalSetup: [
-      'packages/testkit/src/servers/minio-global-setup.ts',
-      'packages/testkit/src/samples/samples-global-setup.ts',
+    // Many tests wait for processes and deadlines: two files per core keep the cores busy.
+    maxWorkers: 2 * availableParallelism(),
+    projects: [
+      {
+        test: {
+          ...limits,
+          name: 'system',
+          exclude: ['**/node_modules/**', ...unitTests],
+          globalSetup: [
+            'packages/testkit/src/servers/minio-global-setup.ts',
+            'packages/testkit/src/samples/samples-global-setup.ts',
+          ],
+        },
+      },
+      // These start no servers and replace no modules, so files may share a process, which halves their processor time.
+      { test: { ...limits, name: 'unit', include: unitTests, isolate: false } },
     ],
-    // Many tests wait for deadlines: one file more than there are cores keeps these busy.
-    maxWorkers: availableParallelism() + 1,
-    testTimeout: 120_000,
-    hookTimeout: 120_000,
-    expect: { poll: { timeout: 15_000 } },
   },
 });

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { variableOf } from '@echodrop/client/local-system';
+import { runAdmin } from '@echodrop/testkit/admin-of';
 import { RawClient } from '@echodrop/testkit/raw-client';
 import { samplePhoto, sampleVideo } from '@echodrop/testkit/samples/sample-media';
 import { type CountingProxy, type SeenRequest, startCountingProxy } from '@echodrop/testkit/servers/counting-proxy';
@@ -10,7 +11,6 @@ import { type RunningRedis, startRedis } from '@echodrop/testkit/servers/start-r
 import { type ServiceName, type Stack, sandbox, startStack } from '@echodrop/testkit/start-stack';
 import { echoHeaders, upload, uploadRequest } from '@echodrop/testkit/upload';
 import { waitUntil } from '@echodrop/testkit/wait-until';
-import { execa } from 'execa';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { type MadeSecrets, makeSecrets } from './made-secrets.fixture.ts';
 import { addUser, statusOf } from './store/minio-root.fixture.ts';
@@ -78,10 +78,8 @@ describeWithMinio(
     }
 
     /** Runs a command of operators with a user's keys. */
-    async function admin(user: 'admin' | 'sweeper', ...args: string[]): Promise<string> {
-      const main = join(import.meta.dirname, '../services/admin/src/main.ts');
-      const env = { ...minio.settings, S3_ENDPOINT: proxy.endpoint, ...storeSettings(user) };
-      return (await execa(process.execPath, [main, ...args], { env, extendEnv: false, timeout: 60_000 })).stdout;
+    function admin(user: 'admin' | 'sweeper', ...args: string[]): Promise<string> {
+      return runAdmin({ ...minio.settings, S3_ENDPOINT: proxy.endpoint, ...storeSettings(user) }, ...args);
     }
 
     async function uploaded(media: Buffer, options: Parameters<typeof upload>[1] = {}) {

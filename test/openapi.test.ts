@@ -2,11 +2,11 @@ import { once } from 'node:events';
 import { get } from 'node:http';
 import { type OpenApi, type Responses, undocumented } from '@echodrop/testkit/documented-answers';
 import { samplePhoto } from '@echodrop/testkit/samples/sample-media';
-import { type Stack, startStack } from '@echodrop/testkit/start-stack';
+import type { Stack } from '@echodrop/testkit/start-stack';
 import { upload } from '@echodrop/testkit/upload';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { answerOf, provocations, provokingSettings } from './provoked-refusals.ts';
+import { answerOf, provocations, startProvokedStack } from './provoked-refusals.ts';
 
 const uploads = ([2, 1] as const).flatMap((version) =>
   (['json', 'xml'] as const).map((format) => ({ version, format })),
@@ -19,10 +19,7 @@ let document: OpenApi & { readonly paths: Record<string, { readonly post: { read
 
 beforeAll(async () => {
   photo = await samplePhoto('png', { width: 32, height: 32 });
-  stack = await startStack({
-    services: ['sandbox-provider', 'auth-verifier', 'gateway', 'probe-worker'],
-    settings: { ...provokingSettings, BASE_PATHS: '/,/api/' },
-  });
+  stack = await startProvokedStack({ BASE_PATHS: '/,/api/' });
   document = (await (await fetch(`${stack.gateway}/openapi.json`)).json()) as typeof document;
 });
 afterAll(async () => {

@@ -4,7 +4,7 @@ import { anotherUser } from '@echodrop/testkit/another-user';
 import type { Answer } from '@echodrop/testkit/documented-answers';
 import { RawClient } from '@echodrop/testkit/raw-client';
 import { signEcho } from '@echodrop/testkit/sign-echo';
-import { type Stack, sandbox } from '@echodrop/testkit/start-stack';
+import { type Stack, sandbox, startStack } from '@echodrop/testkit/start-stack';
 import { echoHeaders, secretParts, type UploadOptions, upload, uploadRequest } from '@echodrop/testkit/upload';
 import { waitUntil } from '@echodrop/testkit/wait-until';
 
@@ -16,15 +16,32 @@ export interface Asked {
   readonly format: 'xml' | 'json';
 }
 
-/** Settings under which the limits can be reached soon. */
-export const provokingSettings = {
+// The limits can be reached soon.
+const provokingSettings = {
   MAX_MEDIA_BYTES: '65536',
   MAX_UPLOAD_SECONDS: '4',
   MAX_CONCURRENT_UPLOADS: '24',
   UPLOADS_PER_MINUTE_PER_KEY: '100',
-  API_KEYS: `${sandbox.apiKey},busy-key,patient-key,blocked=blocked-key`,
+  API_KEYS: `${sandbox.apiKey},busy-key,blocked=blocked-key`,
   PROBE_TIMEOUT_MS: '3000',
 };
+
+/** A stack whose gateway has known from its start that `anotherUser` and the application `blocked` are blocked. */
+export async function startProvokedStack(more: Record<string, string>): Promise<Stack> {
+  await using parts = new AsyncDisposableStack();
+  const settings = { ...provokingSettings, ...more };
+  const services = ['sandbox-provider', 'auth-verifier', 'probe-worker'] as const;
+  const system = parts.use(await startStack({ services, settings }));
+  await adminOf(system, 'block-user', system.bearerProvider, '12345');
+  await adminOf(system, 'block-application', 'blocked');
+  const front = parts.use(await startStack({ beside: system, services: ['gateway'], settings }));
+  const held = parts.move();
+  return {
+    ...front,
+    services: { ...system.services, ...front.services },
+    [Symbol.asyncDispose]: () => held.disposeAsync(),
+  };
+}
 
 const key = { name: 'key', content: sandbox.apiKey };
 const message = { name: 'message', content: '' };
@@ -48,16 +65,10 @@ export const provocations: Readonly<Record<string, (asked: Asked) => Promise<Ans
   provider_unknown: (asked) =>
     send(asked, { version: 2, headers: { 'X-Auth-Service-Provider': 'https://example.org/' } }),
   api_key_unknown: (asked) => sendForm(asked, [{ name: 'key', content: 'nobody' }, message, file]),
-  not_yours: async (asked) => remove(asked, await publish(asked, anotherUser(asked.stack))),
-  caller_blocked: async (asked) => {
-    await adminOf(asked.stack, 'block-user', asked.stack.bearerProvider, '12345');
-    const parts = [{ name: 'key', content: 'patient-key' }, message, file];
-    return firstWith(403, () => send(asked, { version: 2, parts, headers: anotherUser(asked.stack) }));
-  },
-  application_blocked: async (asked) => {
-    await adminOf(asked.stack, 'block-application', 'blocked');
-    return firstWith(403, () => sendForm(asked, [{ name: 'key', content: 'blocked-key' }, message, file]));
-  },
+  not_yours: async (asked) => remove(asked, await publish(asked), anotherUser(asked.stack)),
+  caller_blocked: (asked) =>
+    send(asked, { version: 2, parts: [key, message, file], headers: anotherUser(asked.stack) }),
+  application_blocked: (asked) => sendForm(asked, [{ name: 'key', content: 'blocked-key' }, message, file]),
   removed: async (asked) => {
     const repeated = { 'Idempotency-Key': `"${randomUUID()}"` };
     await remove(asked, await publish(asked, repeated));
@@ -103,13 +114,13 @@ export const provocations: Readonly<Record<string, (asked: Asked) => Promise<Ans
   },
 };
 
-async function publish(asked: Asked, headers: Record<string, string>): Promise<string> {
+async function publish(asked: Asked, headers: Record<string, string> = {}): Promise<string> {
   const { text } = await send({ ...asked, version: 2, format: 'json' }, { headers });
   return JSON.parse(text).id;
 }
 
-function remove({ stack }: Asked, id: string): Promise<Answer> {
-  return answerOf(fetch(`${stack.gateway}/2/media/${id}`, { method: 'DELETE', headers: echoHeaders(stack) }));
+function remove({ stack }: Asked, id: string, headers = echoHeaders(stack)): Promise<Answer> {
+  return answerOf(fetch(`${stack.gateway}/2/media/${id}`, { method: 'DELETE', headers }));
 }
 
 /** An answer of fetch, with its body read. */

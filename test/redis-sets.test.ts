@@ -63,7 +63,7 @@ function uploadsAllTheTime(stack: Stack, media: Buffer) {
       begun.delete(begin);
       statuses.push(answer.status);
       if (answer.status === 200) ids.push(JSON.parse(answer.text).id);
-      else await sleep(100);
+      await sleep(100);
     }
   };
   const clients = Promise.all([1, 2, 3, 4].map(client));

@@ -123,7 +123,7 @@ async function refuses({ gateway }: Stack): Promise<boolean> {
 async function restarted(stack: Stack, service: ServiceName, uploads: () => number): Promise<void> {
   const goneOn = async () => {
     const before = uploads();
-    await waitUntil('uploads that go on', 20_000, async () => uploads() >= before + 4);
+    await waitUntil('uploads that go on', 20_000, async () => uploads() >= before + 2);
   };
   await stack.services[service].stop();
   await goneOn();

@@ -156,9 +156,11 @@ test('where the user of no provider is known, the sample is skipped, and why is 
   expect(output).toMatch(/^echodrop +stopped$/m);
 });
 
-test('a process that is killed comes back, and nothing outlives a supervisor that is killed', async () => {
+test('a second system on the same directory is refused, a killed process comes back, and nothing outlives a killed supervisor', async () => {
   npmStart();
   await untilReady();
+  await expectSecondSystemRefused();
+
   const worker = /probe-worker\/src\/main\.ts/;
   const redis = /^(redis|valkey)-server/;
   const killed = [await pidOf(worker), await pidOf(redis)];
@@ -173,9 +175,7 @@ test('a process that is killed comes back, and nothing outlives a supervisor tha
   await waitUntil('that nothing is left', 20_000, nothingRemains);
 });
 
-test('a second system on the same directory is refused, whatever its ports', async () => {
-  npmStart();
-  await untilReady();
+async function expectSecondSystemRefused(): Promise<void> {
   const second = spawn(process.execPath, ['deploy/local/local.ts'], {
     cwd: root,
     env: { ...process.env, DATA_DIR: dataDir },
@@ -185,7 +185,7 @@ test('a second system on the same directory is refused, whatever its ports', asy
   second.stderr.on('data', (text) => (said += text));
   expect(await once(second, 'exit')).toEqual([1, null]);
   expect(said).toContain(`another system (process ${await pidOf(supervisor)}) is running on ${dataDir}`);
-});
+}
 
 test('faulty settings end it before anything is started, all faults told', async () => {
   const started = npmStart({ LOG_LEVEL: 'loud', SITE_PORT: 'none', GATEWAY_MAX_MEDIA_BYTES: '-1' });

@@ -1,4 +1,4 @@
-import { listObjects } from '@echodrop/object-store/every-object';
+import { listObjects } from '@echodrop/object-store/list-objects';
 import { recordKey, recordsPrefix } from '@echodrop/object-store/object-keys';
 import type { ListedObject, ObjectStore } from '@echodrop/object-store/object-store';
 import { isTombstone, UnreadableRecord } from '@echodrop/record';

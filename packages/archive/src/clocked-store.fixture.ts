@@ -65,9 +65,9 @@ export function clockedStore(store: ObjectStore, clock: TestClock, turn = async 
     exists: (...args) => inTurn(() => store.exists(...args)),
     list: (...args) => inTurn(async () => (await store.list(...args)).map(timed)),
     remove: (...args) => inTurn(() => store.remove(...args)),
-    abandon: (...args) => inTurn(() => store.abandon(...args)),
-    async *unfinished() {
-      for await (const each of store.unfinished()) yield timed(each);
+    abortWrite: (...args) => inTurn(() => store.abortWrite(...args)),
+    async *listUnfinishedWrites() {
+      for await (const each of store.listUnfinishedWrites()) yield timed(each);
     },
     clock: async () => clock.now(),
     ready: () => store.ready(),

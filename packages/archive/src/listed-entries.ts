@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { listObjects } from '@echodrop/object-store/every-object';
+import { listObjects } from '@echodrop/object-store/list-objects';
 import type { ObjectStore } from '@echodrop/object-store/object-store';
 import { type Listed, listingKeys, listingPrefixes } from './listing.ts';
 

@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream';
-import { removeObjects } from '@echodrop/object-store/every-object';
+import { removeObjects } from '@echodrop/object-store/list-objects';
 import { mediaObjectKey, recordKey, renditionsPrefixOf } from '@echodrop/object-store/object-keys';
 import { type ObjectStore, StoreUnavailable } from '@echodrop/object-store/object-store';
 import { encodeTombstone, isTombstone, type StoredRecord, type Tombstone } from '@echodrop/record';

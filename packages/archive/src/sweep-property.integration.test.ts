@@ -2,7 +2,7 @@ import { mkdtempDisposable } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
-import { listObjects } from '@echodrop/object-store/every-object';
+import { listObjects } from '@echodrop/object-store/list-objects';
 import { FilesystemObjectStore } from '@echodrop/object-store/filesystem/filesystem-object-store';
 import {
   mediaObjectKey,

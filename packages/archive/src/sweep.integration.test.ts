@@ -39,11 +39,11 @@ class ReluctantStore extends FilesystemObjectStore {
     return this.unfound.has(key) ? undefined : super.read(key);
   }
 
-  override async *unfinished(): AsyncGenerator<UnfinishedWrite> {
+  override async *listUnfinishedWrites(): AsyncGenerator<UnfinishedWrite> {
     yield* this.writes;
   }
 
-  override async abandon({ id }: UnfinishedWrite): Promise<void> {
+  override async abortWrite({ id }: UnfinishedWrite): Promise<void> {
     this.abandoned.push(id);
   }
 }

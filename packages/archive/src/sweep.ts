@@ -67,8 +67,8 @@ export async function sweep(store: ObjectStore, { olderThanMs, ...sweeping }: Sw
     const remove = ({ kind, object }: UnpublishedObject) => count(kind, object.size, () => store.remove(object.key));
     await each(looked.unpublished, isSwept, remove);
   }
-  const abandon = (write: UnfinishedWrite) => count('uploads', write.size ?? 0, () => store.abandon(write));
-  await each(store.unfinished(), isAbandoned, abandon);
+  const abandon = (write: UnfinishedWrite) => count('uploads', write.size ?? 0, () => store.abortWrite(write));
+  await each(store.listUnfinishedWrites(), isAbandoned, abandon);
   return { report: { completed: await store.clock(), kinds: counts, listings }, failure, recordsMissing };
 
   // An upload whose gateway died before it wrote them. A younger one may still be at it.

@@ -1,4 +1,4 @@
-import { listObjects } from '@echodrop/object-store/every-object';
+import { listObjects } from '@echodrop/object-store/list-objects';
 import { mediaObjectKey, mediaPrefix, recordsPrefix } from '@echodrop/object-store/object-keys';
 import type { ObjectStore } from '@echodrop/object-store/object-store';
 import { pMapIterable } from 'p-map';

@@ -2,9 +2,9 @@ import type { Readable } from 'node:stream';
 import { finished } from 'node:stream/promises';
 
 /**
- * Hands every chunk of `source` to `take`, one at a time: while the promise of `take` is pending, nothing is read. The signal
- * that `take` gets aborts as soon as the source has failed or `signal` has aborted, so that it need not wait in vain.
- * @throws the source's own error, the reason of `signal`, or what `take` threw, once no chunk is being taken; the source is destroyed then
+ * Passes the chunks of `source` to `take` one at a time; reading pauses while a promise of `take` is pending. The signal
+ * that `take` gets aborts when the source fails or `signal` aborts.
+ * @throws the source's error, the reason of `signal`, or what `take` threw; the source is then destroyed and `take` is not running
  */
 export async function consumeSource(
   source: Readable,
@@ -31,10 +31,10 @@ export async function consumeSource(
   signal?.addEventListener('abort', stop, { once: true });
   if (signal?.aborted) stop();
   try {
-    // It may have been paused by whoever watches it too.
+    // Another listener may have paused it.
     source.on('data', takeNext).resume();
     await finished(source, { writable: false });
-    // The end may come while the last chunk is still being taken.
+    // The source may end while its last chunk is still being taken.
     await taking;
     halt.signal.throwIfAborted();
   } catch (error) {

@@ -1,61 +1,54 @@
 import { randomHex } from '@echodrop/service/tracing/random-hex';
 
+export const recordsPrefix = 'records/';
+export const mediaPrefix = 'media/';
+export const renditionsPrefix = 'renditions/';
+/** Holds the listings of the owners, one below the other. */
+export const ownersPrefix = 'by-user/';
+
+/** The report of the last sweep. */
+export const sweepReportKey = 'reports/sweep.json';
+
 /** A new media key: 128 random bits as 32 hexadecimal digits. Every attempt of an upload gets its own. */
 export function newMediaKey(): string {
   return randomHex(16);
 }
 
-/** Where the bytes of an upload lie. */
-export function mediaObjectKey(mediaKey: string): string {
-  return `${mediaPrefix}${mediaKey}`;
-}
-
-/** Where the record of a media id lies; writing it is the commit point. */
-export function recordKey(mediaId: string): string {
-  return `records/${mediaId}.json`;
-}
-
-/** Below which all records lie. */
-export const recordsPrefix = 'records/';
-
-/** Below which all renditions of media lie. */
-export function renditionsPrefixOf(mediaKey: string): string {
-  return `${renditionsPrefix}${mediaKey}/`;
-}
-
-/** Below which the uploads of each owner are listed. */
-export const ownersPrefix = 'by-user/';
-
-/** Below which the uploads are listed, newest first: all, or those of one owner (its hash). */
-export function listingPrefix(owner?: string): string {
-  return owner === undefined ? 'by-time/' : `${ownersPrefix}${owner}/`;
-}
-
-/** Below which all media lies. */
-export const mediaPrefix = 'media/';
-
-/** Below which all renditions lie. */
-export const renditionsPrefix = 'renditions/';
-
-/** Where the last sweep has left its report. */
-export const sweepReportKey = 'reports/sweep.json';
-
-/** Whether `text` has the shape of a media key. */
 export function isMediaKey(text: string): boolean {
   return /^[0-9a-f]{32}$/.test(text);
 }
 
-/** Below which it lies who may not upload: users by the hash of provider and subject, applications by that of their name. */
+/** The object with the bytes of an upload. */
+export function mediaObjectKey(mediaKey: string): string {
+  return `${mediaPrefix}${mediaKey}`;
+}
+
+/** The object with the record of a media id; writing it publishes the upload. */
+export function recordKey(mediaId: string): string {
+  return `${recordsPrefix}${mediaId}.json`;
+}
+
+/** Prefix of a listing, newest first: of all uploads, or of the owner with this hash. */
+export function listingPrefix(owner?: string): string {
+  return owner === undefined ? 'by-time/' : `${ownersPrefix}${owner}/`;
+}
+
+/** Prefix of the blocks of users or applications. */
 export function blocksPrefix(kind: 'users' | 'applications'): string {
   return `blocks/${kind}/`;
 }
 
-/** Where it lies that a user may not upload; `owner` is the hash of provider and subject. */
+/** The block of a user; `owner` is the hash of provider and subject. */
 export function userBlockKey(owner: string): string {
   return `${blocksPrefix('users')}${owner}`;
 }
 
-/** Where the rendition lies that a recipe makes of media; each version of a recipe has a place of its own. */
+/** Prefix of all renditions of one media. */
+export function renditionsPrefixOf(mediaKey: string): string {
+  return `${renditionsPrefix}${mediaKey}/`;
+}
+
+/** The rendition that a recipe makes of media; each version of a recipe has its own key. */
 export function renditionKey(
   mediaKey: string,
   { name, version, extension }: { name: string; version: number; extension: string },
@@ -65,18 +58,18 @@ export function renditionKey(
 
 const ownFolders = ['media', 'records', 'renditions', 'by-time', 'by-user', 'blocks', 'reports'];
 
-/** Whether a key is one of those that are made here: others of the same bucket are not ours to judge. */
+/** Whether Echodrop made the key; the bucket may hold objects of other applications. */
 export function isOwnKey(key: string): boolean {
   return ownFolders.some((folder) => key.startsWith(`${folder}/`)) && isObjectKey(key);
 }
 
-/** @throws TypeError unless `prefix` is a key up to one of its slashes, that one included */
+/** @throws TypeError unless `prefix` is the start of a key and ends with a slash */
 export function assertPrefix(prefix: string): void {
   if (!prefix.endsWith('/')) throw new TypeError('not a prefix of object keys');
   assertObjectKey(prefix.slice(0, -1));
 }
 
-/** @throws TypeError unless `key` is made of plain segments: nothing that an address or a path would read as more than a name */
+/** @throws TypeError unless `key` consists of plain segments that no URL or path parser interprets */
 export function assertObjectKey(key: string): void {
   if (!isObjectKey(key)) throw new TypeError('not an object key');
 }

@@ -21,7 +21,7 @@ function faultsOf(env: Record<string, string>): readonly string[] {
   return [];
 }
 
-test('MinIO is meant unless said otherwise, and all that it lacks is told at once', () => {
+test('the default is MinIO, and all missing settings are reported at once', () => {
   expect(faultsOf({ S3_ENDPOINT: 'http://store.example/path' })).toEqual([
     'S3_BUCKET is required where OBJECT_STORE is minio',
     'S3_ACCESS_KEY is required where OBJECT_STORE is minio',
@@ -30,25 +30,25 @@ test('MinIO is meant unless said otherwise, and all that it lacks is told at onc
   ]);
 });
 
-test('the filesystem needs a directory and nothing of S3', () => {
+test('the filesystem store needs a directory and no S3 settings', () => {
   expect(faultsOf({ OBJECT_STORE: 'filesystem' })).toEqual([
     'OBJECT_STORE_DIR is required where OBJECT_STORE is filesystem',
   ]);
   expect(faultsOf({ OBJECT_STORE: 'filesystem', OBJECT_STORE_DIR: '/var/lib/echodrop' })).toEqual([]);
 });
 
-test('a store of an unknown kind is the only fault', () => {
+test('an unknown store is the only reported problem', () => {
   expect(faultsOf({ OBJECT_STORE: 'ftp' })).toEqual(['OBJECT_STORE must be one of minio, filesystem']);
 });
 
-test('a secret whose file cannot be read is told once', () => {
+test('an unreadable secret file is reported once', () => {
   const { S3_SECRET_KEY: _, ...others } = minio;
   expect(faultsOf({ ...others, S3_SECRET_KEY_FILE: '/nowhere' })).toEqual([
     'S3_SECRET_KEY_FILE cannot be read (ENOENT)',
   ]);
 });
 
-test('the settings choose the store', async () => {
+test('the settings select the store', async () => {
   const directory = { OBJECT_STORE: 'filesystem', OBJECT_STORE_DIR: '/var/lib/echodrop' };
   expect(await objectStoreFromSettings(readSettings(storeSettings, directory))).toBeInstanceOf(FilesystemObjectStore);
   await using store = await objectStoreFromSettings(readSettings(storeSettings, minio));

@@ -7,9 +7,9 @@ const endpoint = httpAddress().refine(
   (address) => new URL(address).pathname === '/',
   'must be an http(s) address without a path',
 );
-const bucket = text().refine((name) => /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/.test(name), 'must be the name of a bucket');
+const bucket = text().refine((name) => /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/.test(name), 'must be a bucket name');
 
-/** Where objects lie; every process that reads or writes them must have the same. */
+/** Every process that reads or writes objects needs the same values. */
 export const storeSettings = {
   OBJECT_STORE: choice(['minio', 'filesystem'], 'minio'),
   OBJECT_STORE_DIR: requiredWhen('OBJECT_STORE', 'filesystem', text()),
@@ -22,25 +22,23 @@ export const storeSettings = {
 
 export type StoreSettings = Settings<typeof storeSettings>;
 
-/**
- * The store that the settings name; only then is its client loaded, which for MinIO is a third of a worker's start. `memory` is for
- * the process that takes uploads in; others need none of their own.
- */
+/** Creates the configured store. `memory` limits the part memory of a process that accepts uploads. */
 export async function objectStoreFromSettings(settings: StoreSettings, memory?: PartMemory): Promise<ObjectStore> {
-  if (settings.OBJECT_STORE === 'filesystem') return new FilesystemObjectStore(given(settings.OBJECT_STORE_DIR));
+  if (settings.OBJECT_STORE === 'filesystem') return new FilesystemObjectStore(required(settings.OBJECT_STORE_DIR));
   const address = {
-    endpoint: given(settings.S3_ENDPOINT),
+    endpoint: required(settings.S3_ENDPOINT),
     region: settings.S3_REGION,
-    bucket: given(settings.S3_BUCKET),
-    accessKey: given(settings.S3_ACCESS_KEY),
-    secretKey: given(settings.S3_SECRET_KEY),
+    bucket: required(settings.S3_BUCKET),
+    accessKey: required(settings.S3_ACCESS_KEY),
+    secretKey: required(settings.S3_SECRET_KEY),
   };
+  // Loading MinIO's client takes a third of a worker's start.
   const { MinioObjectStore } = await import('./s3/minio-object-store.ts');
   return new MinioObjectStore(address, { memory });
 }
 
-// readSettings has told the operator already; this is for settings that did not come from it.
-function given<T>(value: T | undefined): T {
-  if (value === undefined) throw new TypeError('a setting of the object store is missing');
+// readSettings guarantees it.
+function required<T>(value: T | undefined): T {
+  if (value === undefined) throw new TypeError('missing object store setting');
   return value;
 }

@@ -6,20 +6,19 @@ import { buffer } from 'node:stream/consumers';
 import { Metrics } from '@echodrop/service/metrics/metrics';
 import { waitUntil } from '@echodrop/testkit/wait-until';
 import { describe, expect, test } from 'vitest';
+import { objectStoreContract } from './contract/object-store.contract.ts';
 import { FilesystemObjectStore } from './filesystem/filesystem-object-store.ts';
-import { failingAfter, objectStoreContract } from './object-store.contract.ts';
-import { CrowdedOut, type ObjectStore } from './object-store.ts';
+import { CrowdedOut } from './object-store.ts';
 import { ObservedObjectStore } from './observed-object-store.ts';
-import { registerStoreMetrics } from './store-metrics.ts';
+import { failingAfter } from './sources.fixture.ts';
 
 async function open() {
   const folder = await mkdtempDisposable(join(tmpdir(), 'echodrop-observed-'));
   const metrics = new Metrics('test');
-  const opened = (store: ObjectStore) => new ObservedObjectStore(store, registerStoreMetrics(new Metrics('test')));
   return {
     folder: folder.path,
-    store: new ObservedObjectStore(new FilesystemObjectStore(folder.path), registerStoreMetrics(metrics)),
-    other: opened(new FilesystemObjectStore(folder.path)),
+    store: new ObservedObjectStore(new FilesystemObjectStore(folder.path), metrics),
+    other: new ObservedObjectStore(new FilesystemObjectStore(folder.path), new Metrics('test')),
     counts: () => counts(metrics),
     [Symbol.asyncDispose]: () => folder[Symbol.asyncDispose](),
   };
@@ -35,11 +34,11 @@ async function counts(metrics: Metrics): Promise<Record<string, number>> {
   );
 }
 
-describe('a store that is observed does what a store does', () => {
+describe('an observed store fulfils the contract', () => {
   objectStoreContract(open);
 });
 
-test('every call is told by operation and outcome', async () => {
+test('measures every call by operation and outcome', async () => {
   await using opened = await open();
   const { store } = opened;
   await store.ready();
@@ -76,12 +75,12 @@ test('every call is told by operation and outcome', async () => {
   expect(await opened.counts()).toEqual(expected);
 });
 
-test('a store that is not there is its own fault, and a lack of our memory is not', async () => {
+test('distinguishes an unreachable store from a lack of part memory', async () => {
   await using opened = await open();
   await rm(opened.folder, { recursive: true });
   const nowhere = new FilesystemObjectStore('/dev/null/store');
   const metrics = new Metrics('test');
-  const store = new ObservedObjectStore(nowhere, registerStoreMetrics(metrics));
+  const store = new ObservedObjectStore(nowhere, metrics);
   await expect(store.ready()).rejects.toThrow();
   const crowded = Readable.from([]).destroy(new CrowdedOut('others were faster'));
   await expect(opened.store.put('media/one', crowded)).rejects.toThrow(CrowdedOut);

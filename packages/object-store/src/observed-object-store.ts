@@ -1,66 +1,70 @@
 import type { Readable } from 'node:stream';
 import { finished } from 'node:stream/promises';
-import { inSpan, type SpanAttributes } from '@echodrop/service/tracing/trace';
-import type {
-  ListedObject,
-  ObjectReading,
-  ObjectStore,
-  PutIfAbsentOutcome,
-  PutOptions,
-  ReadOptions,
-  StoredObject,
-  UnfinishedWrite,
-  WrittenObject,
+import type { Metrics } from '@echodrop/service/metrics/metrics';
+import { inSpan, setSpanAttributes } from '@echodrop/service/tracing/trace';
+import {
+  CrowdedOut,
+  type ListedObject,
+  type ObjectReading,
+  type ObjectStore,
+  type PutIfAbsentOutcome,
+  type PutOptions,
+  type ReadOptions,
+  type StoredObject,
+  StoreUnavailable,
+  type UnfinishedWrite,
+  type WrittenObject,
 } from './object-store.ts';
 
-/** A call of the store; `read` ends where the bytes begin, and `read_body` is the time in which they come. */
-export interface StoreCall {
-  readonly operation: (typeof storeOperations)[number];
-  /** The object's key, or the prefix of a list. */
-  readonly key?: string;
-}
+const operations = ['put', 'put_if_absent', 'read', 'read_body', 'stat', 'list', 'remove', 'ready'] as const;
 
-export const storeOperations = [
-  'put',
-  'put_if_absent',
-  'read',
-  'read_body',
-  'stat',
-  'list',
-  'remove',
-  'ready',
-] as const;
+type Operation = (typeof operations)[number];
 
-/** Runs `run`, once, and gives or throws what it does: whoever watches a store measures in here, or opens a span. */
-export type Observe = <T>(call: StoreCall, run: () => Promise<T>) => Promise<T>;
+/**
+ * `absent` (no such object) and `exists` (a conflict) are results. Not the store's fault are `crowded_out` (faster uploads needed the
+ * memory) and `broken_off` (the caller or the source ended the call).
+ */
+type Outcome = 'ok' | 'absent' | 'exists' | 'unavailable' | 'crowded_out' | 'broken_off';
 
-/** A store of whose calls `observe` learns, each a span of the trace that runs, but for those that only the sweeper makes. It owns `store`. */
+const buckets = [0.001, 0.005, 0.025, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 300];
+
+/**
+ * Measures and traces the calls of `store`, which it owns, except those that only the sweeper makes. `read` ends when the body
+ * begins, `read_body` when the body ends; `put` takes as long as its source.
+ */
 export class ObservedObjectStore implements ObjectStore {
   readonly #store: ObjectStore;
-  readonly #observe: Observe;
+  readonly #seconds;
 
-  constructor(store: ObjectStore, observe: Observe) {
+  constructor(store: ObjectStore, metrics: Metrics) {
     this.#store = store;
-    this.#observe = (call, run) => inSpan(`store ${call.operation}`, 'client', factsOf(call), () => observe(call, run));
+    this.#seconds = metrics.histogram(
+      'echodrop_store_call_seconds',
+      'Object store call duration by operation and outcome.',
+      ['operation', 'outcome'],
+      buckets,
+    );
+    // Alerts see the first failure as an increase.
+    for (const operation of operations) this.#seconds.zero({ operation, outcome: 'unavailable' });
   }
 
   put(key: string, source: Readable, options?: PutOptions): Promise<WrittenObject> {
-    return this.#observe({ operation: 'put', key }, () => this.#store.put(key, source, options));
+    return this.#observe('put', key, () => this.#store.put(key, source, options));
   }
 
   putIfAbsent(key: string, bytes: Buffer): Promise<PutIfAbsentOutcome> {
-    return this.#observe({ operation: 'put_if_absent', key }, () => this.#store.putIfAbsent(key, bytes));
+    return this.#observe('put_if_absent', key, () => this.#store.putIfAbsent(key, bytes));
   }
 
   async read(key: string, options?: ReadOptions): Promise<ObjectReading | undefined> {
-    const reading = await this.#observe({ operation: 'read', key }, () => this.#store.read(key, options));
-    // The reader learns of what goes wrong from the body itself.
-    if (reading) this.#observe({ operation: 'read_body', key }, () => finished(reading.body)).catch(() => {});
+    const reading = await this.#observe('read', key, () => this.#store.read(key, options));
+    // The reader gets errors from the body itself.
+    if (reading) this.#observe('read_body', key, () => finished(reading.body)).catch(() => {});
     return reading;
   }
 
   stat(key: string): Promise<StoredObject | undefined> {
-    return this.#observe({ operation: 'stat', key }, () => this.#store.stat(key));
+    return this.#observe('stat', key, () => this.#store.stat(key));
   }
 
   supportsChecksums(): Promise<boolean> {
@@ -68,23 +72,23 @@ export class ObservedObjectStore implements ObjectStore {
   }
 
   exists(key: string): Promise<boolean> {
-    return this.#observe({ operation: 'stat', key }, () => this.#store.exists(key));
+    return this.#observe('stat', key, () => this.#store.exists(key));
   }
 
   list(prefix: string, page: { after?: string | undefined; limit: number }): Promise<ListedObject[]> {
-    return this.#observe({ operation: 'list', key: prefix }, () => this.#store.list(prefix, page));
+    return this.#observe('list', prefix, () => this.#store.list(prefix, page));
   }
 
   remove(key: string): Promise<void> {
-    return this.#observe({ operation: 'remove', key }, () => this.#store.remove(key));
+    return this.#observe('remove', key, () => this.#store.remove(key));
   }
 
-  unfinished(): AsyncIterable<UnfinishedWrite> {
-    return this.#store.unfinished();
+  listUnfinishedWrites(): AsyncIterable<UnfinishedWrite> {
+    return this.#store.listUnfinishedWrites();
   }
 
-  abandon(write: UnfinishedWrite): Promise<void> {
-    return this.#store.abandon(write);
+  abortWrite(write: UnfinishedWrite): Promise<void> {
+    return this.#store.abortWrite(write);
   }
 
   clock(): Promise<Date> {
@@ -92,15 +96,42 @@ export class ObservedObjectStore implements ObjectStore {
   }
 
   ready(): Promise<void> {
-    return this.#observe({ operation: 'ready' }, () => this.#store.ready());
+    return this.#observe('ready', undefined, () => this.#store.ready());
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#store[Symbol.asyncDispose]();
   }
+
+  #observe<T>(operation: Operation, key: string | undefined, run: () => Promise<T>): Promise<T> {
+    // The first segment is the kind of object. The second may identify a user.
+    const attributes = key === undefined ? {} : { 'echodrop.object.kind': key.slice(0, key.indexOf('/')) };
+    return inSpan(`store ${operation}`, 'client', attributes, () => this.#measure(operation, run));
+  }
+
+  async #measure<T>(operation: Operation, run: () => Promise<T>): Promise<T> {
+    const started = performance.now();
+    const record = (outcome: Outcome) => {
+      this.#seconds.observe({ operation, outcome }, (performance.now() - started) / 1000);
+      setSpanAttributes({ 'echodrop.outcome': outcome });
+    };
+    try {
+      const result = await run();
+      record(outcomeOf(operation, result));
+      return result;
+    } catch (error) {
+      record(failureOf(error));
+      throw error;
+    }
+  }
 }
 
-// What lies below which key is told by its first word; of what is listed by user the second is a user's.
-function factsOf({ key }: StoreCall): SpanAttributes {
-  return key === undefined ? {} : { 'echodrop.object.kind': key.slice(0, key.indexOf('/')) };
+function outcomeOf(operation: Operation, result: unknown): Outcome {
+  if (result === 'exists') return 'exists';
+  return result === undefined && (operation === 'read' || operation === 'stat') ? 'absent' : 'ok';
+}
+
+function failureOf(error: unknown): Outcome {
+  if (error instanceof CrowdedOut) return 'crowded_out';
+  return error instanceof StoreUnavailable ? 'unavailable' : 'broken_off';
 }

@@ -11,11 +11,11 @@ async function filled(memory: PartMemory, bytes: number, until = signal): Promis
   return part;
 }
 
-test('a budget below one part is refused', () => {
+test('rejects a budget below one part', () => {
   expect(() => new PartMemory(partBytes - 1)).toThrow(RangeError);
 });
 
-test('a part of a few bytes in many chunks holds one block', async () => {
+test('many small chunks share one block', async () => {
   const memory = new PartMemory(2 * partBytes);
   const part = new UploadPart(memory, () => {});
   for (let chunk = 0; chunk < 1000; chunk += 1) await part.fill(Buffer.from('1234567'), signal);
@@ -24,37 +24,37 @@ test('a part of a few bytes in many chunks holds one block', async () => {
   expect(Buffer.concat([...part.bytes()])).toEqual(Buffer.from('1234567'.repeat(1000)));
 });
 
-test('a part takes no more than fits and gives everything back when it is emptied', async () => {
+test('a part takes no more than fits and releases everything when emptied', async () => {
   const memory = new PartMemory(partBytes);
   const part = new UploadPart(memory, () => {});
   expect(await part.fill(Buffer.alloc(partBytes + 9), signal)).toBe(partBytes);
-  expect(part.full).toBe(true);
+  expect(part.isFull).toBe(true);
   expect(memory.heldBytes).toBe(partBytes);
   part.empty();
   expect([part.size, memory.heldBytes]).toEqual([0, 0]);
 });
 
-test('uploads that have all stopped in the middle of a part come to its end one after the other', async () => {
+test('uploads that all wait in the middle of a part finish it one after the other', async () => {
   const budget = 2 * partBytes;
   const memory = new PartMemory(budget);
   const parts = Array.from({ length: 40 }, () => new UploadPart(memory, () => {}));
-  let most = 0;
+  let peak = 0;
   await Promise.all(
     parts.map(async (part) => {
       for (let half = 0; half < 8; half += 1) {
         await part.fill(Buffer.alloc(partBytes / 8), signal);
-        most = Math.max(most, memory.heldBytes);
+        peak = Math.max(peak, memory.heldBytes);
         await nextTurn();
       }
       part.empty();
     }),
   );
-  expect(most).toBeLessThanOrEqual(budget);
-  expect(most).toBeGreaterThan(partBytes);
+  expect(peak).toBeLessThanOrEqual(budget);
+  expect(peak).toBeGreaterThan(partBytes);
   expect(memory.heldBytes).toBe(0);
 });
 
-test('who waits gets blocks that come free although every lane is taken', async () => {
+test('a waiting upload gets freed blocks even if every lane is taken', async () => {
   const memory = new PartMemory(2 * partBytes);
   const general = await filled(memory, partBytes);
   const lane = await filled(memory, blockBytes);
@@ -66,7 +66,7 @@ test('who waits gets blocks that come free although every lane is taken', async 
   lane.empty();
 });
 
-test('first come, first served, and a newcomer does not overtake', async () => {
+test('memory is granted in order of arrival', async () => {
   const memory = new PartMemory(partBytes);
   const holder = await filled(memory, 1);
   const order: number[] = [];
@@ -81,22 +81,22 @@ test('first come, first served, and a newcomer does not overtake', async () => {
   expect(order).toEqual([1, 2, 3, 4]);
 });
 
-test('who stops waiting leaves the queue and takes nothing', async () => {
+test('an aborted wait leaves the queue and takes nothing', async () => {
   const memory = new PartMemory(partBytes);
   const holder = await filled(memory, 1);
   const abort = new AbortController();
-  const given = filled(memory, 1, abort.signal);
+  const aborted = filled(memory, 1, abort.signal);
   const next = filled(memory, 1);
   await nextTurn();
   abort.abort(new Error('gone'));
-  await expect(given).rejects.toThrow('gone');
+  await expect(aborted).rejects.toThrow('gone');
   expect(memory.waiting).toBe(1);
   holder.empty();
   expect((await next).size).toBe(1);
   await expect(filled(memory, 1, abort.signal)).rejects.toThrow('gone');
 });
 
-test('while others wait, who takes too long over a part is crowded out, the oldest first, and nobody while none waits', async () => {
+test('crowds out slow uploads, oldest first, and only while others wait', async () => {
   const memory = new PartMemory(partBytes, 50);
   const crowdedOut: string[] = [];
   const slow = new UploadPart(memory, () => crowdedOut.push('slow'));

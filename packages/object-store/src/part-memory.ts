@@ -1,36 +1,34 @@
 import { CrowdedOut } from './object-store.ts';
 
-/** The size of every part but the last of a large upload; what fits into one part is a single PUT. */
+/** Size of every part but the last. An upload that fits into one part is a single PUT. */
 export const partBytes = 8 * 1024 * 1024;
 
 /**
- * Memory is handed out in blocks, so that a small upload does not hold a whole part. Each is one write to a socket, and the usual budget has more
- * of them than a gateway takes uploads at once (256 MiB, 1000): senders that dribble cannot hold all.
+ * Unit of allocation, so that a small upload does not hold a whole part. Each block is one write to a socket. The default budget
+ * (256 MiB) has more blocks than a gateway accepts concurrent uploads (1000), so slow senders cannot hold all.
  */
 export const blockBytes = 128 * 1024;
 
 const partBlocks = partBytes / blockBytes;
 
-// How long an upload waits for memory.
-const waitMs = 60_000;
-// Long enough for an honest phone (100 kB/s) to fill a part.
-const usualPatienceMs = 120_000;
+const maxWaitMs = 60_000;
+// Long enough for a slow phone (100 kB/s) to fill a part.
+const defaultPatienceMs = 120_000;
 
-/** What an upload may use next: one block, or a lane: enough to fill its part to the end. */
+/** One block, or a lane: enough memory for the rest of a part. */
 export type Grant = 'block' | 'lane';
 
 /**
- * The memory for parts that all uploads of a process share. When it is spent, uploads wait, first come first served.
+ * Memory for parts, shared by all uploads of a process. When it is exhausted, uploads wait in order of arrival.
  *
- * Uploads that all wait in the middle of a part would wait for each other for ever. So a quarter of the memory is kept
- * as lanes of one part each: whoever finds no block gets a lane, and in it reaches the end of its part without waiting.
- * And while anybody waits, who has been filling the same part for longer than `patienceMs` is crowded out, the oldest first: senders
- * that dribble cannot keep the memory from those that do not.
+ * Uploads that all wait in the middle of a part would deadlock. So a quarter of the memory is reserved as lanes of one part each:
+ * an upload that finds no free block gets a lane, in which it can finish its part without waiting.
+ * While uploads wait, those that have been filling one part for longer than `patienceMs` are crowded out, oldest first.
  */
 export class PartMemory {
   readonly #waiting = new Set<(grant: Grant) => void>();
   readonly #spare: Buffer[] = [];
-  /** How to crowd out each upload that holds memory, and since when it fills its part; the oldest first. */
+  /** Callbacks that crowd out the uploads that hold memory, with the start of the current part; oldest first. */
   readonly #holders = new Map<(reason: CrowdedOut) => void, number>();
   readonly #patienceMs: number;
   #crowding: NodeJS.Timeout | undefined;
@@ -39,82 +37,82 @@ export class PartMemory {
   #held = 0;
 
   /** @throws RangeError for less than one part */
-  constructor(bytes: number, patienceMs = usualPatienceMs) {
+  constructor(bytes: number, patienceMs = defaultPatienceMs) {
     this.#patienceMs = patienceMs;
     if (!(bytes >= partBytes)) throw new RangeError(`part memory must hold a part of ${partBytes} bytes`);
     this.#freeLanes = Math.max(1, Math.floor(bytes / 4 / partBytes));
     this.#freeBlocks = Math.floor(bytes / blockBytes) - this.#freeLanes * partBlocks;
   }
 
-  /** Bytes in blocks that uploads hold at this moment. */
+  /** Bytes in allocated blocks. */
   get heldBytes(): number {
     return this.#held * blockBytes;
   }
 
-  /** Uploads that wait for memory at this moment. */
+  /** Number of waiting uploads. */
   get waiting(): number {
     return this.#waiting.size;
   }
 
-  /** A block or a lane where there is one and nobody waits for it. */
-  grantNow(): Grant | undefined {
+  /** Undefined if nothing is free or other uploads wait. */
+  tryGrant(): Grant | undefined {
     return this.#waiting.size === 0 ? this.#next() : undefined;
   }
 
-  /** Waits for a block or a lane. @throws CrowdedOut after a minute, or the reason of `signal` */
+  /** Waits up to a minute. @throws CrowdedOut, or the reason of `signal` */
   async grant(signal: AbortSignal): Promise<Grant> {
     signal.throwIfAborted();
-    const now = this.grantNow();
+    const now = this.tryGrant();
     if (now) return now;
     return new Promise((resolve, reject) => {
-      const given = (grant: Grant) => {
+      const resume = (grant: Grant) => {
         clearTimeout(timer);
-        signal.removeEventListener('abort', stopped);
+        signal.removeEventListener('abort', stop);
         resolve(grant);
       };
-      const stopped = () => {
+      const stop = () => {
         clearTimeout(timer);
-        signal.removeEventListener('abort', stopped);
-        this.#waiting.delete(given);
-        reject(signal.aborted ? signal.reason : new CrowdedOut('there was no memory for an upload'));
+        signal.removeEventListener('abort', stop);
+        this.#waiting.delete(resume);
+        reject(signal.aborted ? signal.reason : new CrowdedOut('no memory for the upload'));
       };
-      const timer = setTimeout(stopped, waitMs).unref();
-      signal.addEventListener('abort', stopped);
-      this.#waiting.add(given);
+      const timer = setTimeout(stop, maxWaitMs).unref();
+      signal.addEventListener('abort', stop);
+      this.#waiting.add(resume);
       this.#crowdOutWhenDue();
     });
   }
 
-  /** The block of a grant, with whatever it held before. */
+  /** Takes the granted block; its content is not cleared. */
   takeBlock(): Buffer {
     this.#held += 1;
     return this.#spare.pop() ?? Buffer.allocUnsafeSlow(blockBytes);
   }
 
-  /** An upload begins to fill a part; `crowdOut` takes its memory away. */
+  /** Call when an upload starts a part; `crowdOut` revokes its memory. */
   begin(crowdOut: (reason: CrowdedOut) => void): void {
     this.#holders.set(crowdOut, performance.now());
   }
 
-  /** The upload that `crowdOut` belongs to has nothing any more. */
+  /** Call when the upload of `crowdOut` holds no memory any more. */
   end(crowdOut: (reason: CrowdedOut) => void): void {
     this.#holders.delete(crowdOut);
   }
 
   /**
-   * Gives back blocks, `granted` of them by grants of their own and the others from a lane, and the lane if there was one. Unless they are
-   * reusable, a request may still be writing them.
+   * Releases blocks: `granted` of them had their own grant, the others are from a lane. Blocks that a request may still be
+   * sending are not reusable.
    */
-  giveBack(blocks: readonly Buffer[], granted: number, lane: boolean, isReusable: boolean): void {
+  release(blocks: readonly Buffer[], granted: number, hasLane: boolean, isReusable: boolean): void {
     this.#held -= blocks.length;
     if (isReusable) this.#spare.push(...blocks);
     this.#freeBlocks += granted;
-    if (lane) this.#freeLanes += 1;
-    for (const given of this.#waiting) {
+    if (hasLane) this.#freeLanes += 1;
+    for (const resume of this.#waiting) {
       const grant = this.#next();
       if (!grant) return;
-      this.#waiting.delete(given);
-      given(grant);
+      this.#waiting.delete(resume);
+      resume(grant);
     }
   }
 
@@ -126,7 +124,7 @@ export class PartMemory {
       this.#crowding = undefined;
       if (this.#waiting.size > 0 && this.#holders.get(crowdOut) === since) {
         this.#holders.delete(crowdOut);
-        crowdOut(new CrowdedOut('the memory of a slow upload was needed by others'));
+        crowdOut(new CrowdedOut('other uploads needed the memory of this slow one'));
       }
       this.#crowdOutWhenDue();
     };

@@ -3,42 +3,42 @@ import { Checksum } from './checksum.ts';
 import { ChecksumMismatch, StoreUnavailable } from './object-store.ts';
 
 /**
- * `body` as a reader of the store sees it: its failures are StoreUnavailable, an abort of `signal` is the signal's reason, and
- * destroying it destroys `body`, which releases the socket or file behind it. Bytes that have another CRC-32 than `expected` (eight hexadecimal digits) fail at their end.
+ * Wraps `body`: its errors become StoreUnavailable, an abort of `signal` becomes the signal's reason, and destroying it releases
+ * the socket or file of `body`. It fails at its end unless the CRC-32 is `expected` (eight hexadecimal digits).
  */
 export function storeBody(body: Readable, signal: AbortSignal | undefined, expected?: string): Readable {
   const checksum = new Checksum();
-  const given = new Readable({
+  const wrapped = new Readable({
     read() {
       body.resume();
     },
     destroy(error, done) {
-      signal?.removeEventListener('abort', stopped);
+      signal?.removeEventListener('abort', stop);
       body.destroy();
       done(error);
     },
   });
-  const stopped = () => given.destroy(signal?.reason);
+  const stop = () => wrapped.destroy(signal?.reason);
   body.on('data', (chunk) => {
     if (expected !== undefined) checksum.add(chunk);
-    if (!given.push(chunk)) body.pause();
+    if (!wrapped.push(chunk)) body.pause();
   });
   body.on('end', () => {
-    if (expected === undefined || expected === checksum.hex) given.push(null);
-    else given.destroy(new ChecksumMismatch('the bytes differ from their checksum in the store'));
+    if (expected === undefined || expected === checksum.hex) wrapped.push(null);
+    else wrapped.destroy(new ChecksumMismatch('stored bytes differ from their checksum'));
   });
-  body.on('error', (error) => given.destroy(storeFault(error)));
-  // Whoever reads later learns of it all the same; until somebody does, it must not end the process.
-  given.on('error', () => {});
-  if (signal?.aborted) stopped();
-  else signal?.addEventListener('abort', stopped, { once: true });
-  return given;
+  body.on('error', (error) => wrapped.destroy(toStoreUnavailable(error)));
+  // A later reader still gets the error; until then it must not end the process.
+  wrapped.on('error', () => {});
+  if (signal?.aborted) stop();
+  else signal?.addEventListener('abort', stop, { once: true });
+  return wrapped;
 }
 
-/** What went wrong in the store, in one line; the error itself is the cause. */
-export function storeFault(error: unknown): StoreUnavailable {
+/** Wraps `error` as StoreUnavailable with a message of one line. */
+export function toStoreUnavailable(error: unknown): StoreUnavailable {
   if (error instanceof StoreUnavailable) return error;
   const { code, message } = error as { code?: unknown; message?: unknown };
-  const said = [code, message].filter((part) => typeof part === 'string' && part !== '').join(': ');
-  return new StoreUnavailable(`the store failed (${said || 'no reason given'})`, { cause: error });
+  const reason = [code, message].filter((part) => typeof part === 'string' && part !== '').join(': ');
+  return new StoreUnavailable(`object store request failed: ${reason || 'unknown'}`, { cause: error });
 }

@@ -20,16 +20,16 @@ export class KeyedHash {
   }
 
   /** 32 bytes. */
-  of(text: string): Buffer {
-    return hash('sha256', this.#outerOf(text), 'buffer');
+  digest(text: string): Buffer {
+    return hash('sha256', this.#prepare(text), 'buffer');
   }
 
   /** The same in hexadecimal digits. */
   hexDigest(text: string): string {
-    return hash('sha256', this.#outerOf(text));
+    return hash('sha256', this.#prepare(text));
   }
 
-  #outerOf(text: string): Buffer {
+  #prepare(text: string): Buffer {
     const mostBytes = blockBytes + 3 * text.length;
     if (mostBytes > this.#inner.length) this.#inner = Buffer.concat([this.#inner], mostBytes);
     const length = blockBytes + this.#inner.write(text, blockBytes);

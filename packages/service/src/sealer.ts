@@ -50,6 +50,6 @@ export class Sealer {
 
   #tags(place: readonly string[], text: string): Buffer[] {
     const sealed = JSON.stringify(place) + text;
-    return this.#keys.map((key) => key.of(sealed).subarray(0, tagBytes));
+    return this.#keys.map((key) => key.digest(sealed).subarray(0, tagBytes));
   }
 }

@@ -1,12 +1,17 @@
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { execa } from 'execa';
+import { builtService } from './built-service.ts';
 import type { Stack } from './start-stack.ts';
 
-const main = resolve(import.meta.dirname, '../../../services/admin/src/main.ts');
+/** Runs an operator's command on the filesystem store of a stack. @returns what it printed @throws if it fails */
+export function adminOf({ folder }: Pick<Stack, 'folder'>, ...args: readonly string[]): Promise<string> {
+  return runAdmin({ OBJECT_STORE: 'filesystem', OBJECT_STORE_DIR: join(folder, 'store') }, ...args);
+}
 
-/** Runs an operator's command on the filesystem store of a stack; gives what it printed. Rejects where it fails. */
-export async function adminOf({ folder }: Pick<Stack, 'folder'>, ...args: readonly string[]): Promise<string> {
-  const env = { OBJECT_STORE: 'filesystem', OBJECT_STORE_DIR: join(folder, 'store') };
-  const { stdout } = await execa(process.execPath, [main, ...args], { env, extendEnv: false, timeout: 20_000 });
-  return stdout;
+/** Runs an operator's command with these settings alone. @returns what it printed @throws if it fails */
+export async function runAdmin(settings: Record<string, string>, ...args: readonly string[]): Promise<string> {
+  const program = await builtService('admin');
+  const env = { ...program.env, ...settings };
+  const command = [program.path, ...args];
+  return (await execa(process.execPath, command, { env, extendEnv: false, timeout: 60_000 })).stdout;
 }

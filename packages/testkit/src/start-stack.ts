@@ -1,7 +1,7 @@
 import { mkdtempDisposable, readdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { entryOf } from '@echodrop/build/entry-of';
+import { builtService } from './built-service.ts';
 import { freePort, freePorts } from './free-ports.ts';
 import { ServerProcess } from './servers/server-process.ts';
 import { startSpreadingProxy } from './servers/spreading-proxy.ts';
@@ -112,9 +112,11 @@ export async function startStack({
     ...settings,
   };
   const start = async (name: ServiceName, port?: number, opsPort = opsPorts[name]) => {
-    const env = { ...common, ...(port ? { PORT: String(port) } : {}), OPS_PORT: String(opsPort), ...of[name] };
-    const command = [process.execPath, entryOf(name)] as const;
-    return parts.use(await ServerProcess.start({ command: [...command], env, answers: () => isReady(at(opsPort)) }));
+    const program = await builtService(name);
+    const own = { ...(port ? { PORT: String(port) } : {}), OPS_PORT: String(opsPort), ...of[name] };
+    const env = { ...program.env, ...common, ...own };
+    const command: [string, string] = [process.execPath, program.path];
+    return parts.use(await ServerProcess.start({ command, env, answers: () => isReady(at(opsPort)) }));
   };
   const started = await Promise.all(
     services.map(async (name) => [name, await start(name, Reflect.get(ports, name))] as const),

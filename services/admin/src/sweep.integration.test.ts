@@ -60,7 +60,7 @@ async function exist(keys: readonly string[]): Promise<boolean[]> {
 }
 
 async function unfinished(): Promise<string[]> {
-  return (await Array.fromAsync(store.unfinished(), ({ id }) => id)).sort();
+  return (await Array.fromAsync(store.listUnfinishedWrites(), ({ id }) => id)).sort();
 }
 
 test('sweep counts, and with --yes removes old orphans and writes a report', async () => {

@@ -5,7 +5,6 @@ import { VerificationClient } from '@echodrop/contracts/verification-client';
 import { objectStoreFromSettings } from '@echodrop/object-store/object-store-from-settings';
 import { ObservedObjectStore } from '@echodrop/object-store/observed-object-store';
 import { PartMemory } from '@echodrop/object-store/part-memory';
-import { registerStoreMetrics } from '@echodrop/object-store/store-metrics';
 import { registerBacklogMetrics } from '@echodrop/queue/queue-metrics';
 import { Forgeries } from '@echodrop/service/forgeries';
 import { listen } from '@echodrop/service/http-server';
@@ -42,9 +41,7 @@ await runService('gateway', readConfig, async ({ config, log, metrics, health, p
   const events = createGatewayEvents(log, metrics);
   const forgeries = new Forgeries(log, metrics);
   const memory = new PartMemory(config.UPLOAD_BUFFER_BYTES);
-  const store = parts.use(
-    new ObservedObjectStore(await objectStoreFromSettings(config, memory), registerStoreMetrics(metrics)),
-  );
+  const store = parts.use(new ObservedObjectStore(await objectStoreFromSettings(config, memory), metrics));
   const limitsRedis = parts.use(
     connectRedis(cacheRedisUrl(config), { ...failFast, commandTimeout: limitsTimeoutMs }, log),
   );

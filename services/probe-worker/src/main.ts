@@ -1,10 +1,8 @@
 import { startProbeWorkers } from '@echodrop/contracts/probe';
 import { confineTools } from '@echodrop/media/sandbox/confine-tools';
-import { toolConcerns } from '@echodrop/media/tool-concerns';
-import { toolVersions } from '@echodrop/media/tool-versions';
+import { logTools, toolVersions } from '@echodrop/media/tool-versions';
 import { objectStoreFromSettings } from '@echodrop/object-store/object-store-from-settings';
 import { ObservedObjectStore } from '@echodrop/object-store/observed-object-store';
-import { registerStoreMetrics } from '@echodrop/object-store/store-metrics';
 import { Forgeries } from '@echodrop/service/forgeries';
 import { createScratchFolder } from '@echodrop/service/own-scratch';
 import { queueRedisUrl } from '@echodrop/service/redis/redis';
@@ -14,15 +12,13 @@ import { createProbeEvents } from './events.ts';
 import { probe } from './probe.ts';
 
 await runService('probe-worker', readConfig, async ({ config, log, metrics, health, parts }) => {
-  const store = parts.use(
-    new ObservedObjectStore(await objectStoreFromSettings(config), registerStoreMetrics(metrics)),
-  );
+  const store = parts.use(new ObservedObjectStore(await objectStoreFromSettings(config), metrics));
   health.needs('store', () => store.ready());
 
   const events = createProbeEvents(log, metrics);
   const { MAX_PIXELS: maxPixels, MEDIA_TYPES_OFF: typesOff } = config;
   await confineTools(config.MEDIA_SANDBOX, { log, metrics, health });
-  events.toolsExamined(toolConcerns(await toolVersions(), typesOff));
+  logTools(log, await toolVersions(), typesOff);
   const scratch = parts.use(await createScratchFolder(config.SCRATCH_DIR, 'probe-worker'));
   const looking = { store, scratchDir: scratch.path, maxPixels, typesOff, events };
   const queues = startProbeWorkers(

@@ -1,10 +1,8 @@
 import { startRenditionWorkers } from '@echodrop/contracts/rendition';
 import { confineTools } from '@echodrop/media/sandbox/confine-tools';
-import { toolConcerns } from '@echodrop/media/tool-concerns';
-import { toolVersions } from '@echodrop/media/tool-versions';
+import { logTools, toolVersions } from '@echodrop/media/tool-versions';
 import { objectStoreFromSettings } from '@echodrop/object-store/object-store-from-settings';
 import { ObservedObjectStore } from '@echodrop/object-store/observed-object-store';
-import { registerStoreMetrics } from '@echodrop/object-store/store-metrics';
 import { Forgeries } from '@echodrop/service/forgeries';
 import { createScratchFolder } from '@echodrop/service/own-scratch';
 import { queueRedisUrl } from '@echodrop/service/redis/redis';
@@ -16,16 +14,14 @@ import { noteDeadly, render } from './render.ts';
 import { toolsHash } from './unsupported-renditions.ts';
 
 await runService('rendition-worker', readConfig, async ({ config, log, metrics, health, parts }) => {
-  const store = parts.use(
-    new ObservedObjectStore(await objectStoreFromSettings(config), registerStoreMetrics(metrics)),
-  );
+  const store = parts.use(new ObservedObjectStore(await objectStoreFromSettings(config), metrics));
   health.needs('store', () => store.ready());
 
   const events = createRenditionEvents(log, metrics);
   const { MAX_PIXELS: maxPixels, MEDIA_TYPES_OFF: typesOff } = config;
   await confineTools(config.MEDIA_SANDBOX, { log, metrics, health });
   const versions = await toolVersions();
-  events.toolsExamined(toolConcerns(versions, typesOff));
+  logTools(log, versions, typesOff);
   const scratch = parts.use(await createScratchFolder(config.SCRATCH_DIR, 'rendition-worker'));
   const tools = toolsHash(versions, maxPixels);
   const rendering = { store, scratchDir: scratch.path, maxPixels, typesOff, tools, events };

@@ -1,7 +1,7 @@
 import type { Recipe } from '@echodrop/media/recipes';
 import { openToolOutput, type ToolOutput } from '@echodrop/media/sandbox/tool-output';
 import type { UnsupportedReason } from '@echodrop/media/unsupported';
-import { listObjects, removeObjects } from '@echodrop/object-store/every-object';
+import { listObjects, removeObjects } from '@echodrop/object-store/list-objects';
 import { mediaObjectKey, renditionKey, renditionsPrefixOf } from '@echodrop/object-store/object-keys';
 import type { ObjectStore } from '@echodrop/object-store/object-store';
 import type { RenditionToMake } from './make-renditions.ts';

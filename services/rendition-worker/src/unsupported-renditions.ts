@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import type { Recipe } from '@echodrop/media/recipes';
 import type { ToolVersions } from '@echodrop/media/tool-versions';
-import { listObjects } from '@echodrop/object-store/every-object';
+import { listObjects } from '@echodrop/object-store/list-objects';
 import { renditionKey, renditionsPrefixOf } from '@echodrop/object-store/object-keys';
 import type { ObjectStore } from '@echodrop/object-store/object-store';
 

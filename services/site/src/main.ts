@@ -2,7 +2,6 @@ import { createServer } from 'node:http';
 import { RenditionClient } from '@echodrop/contracts/rendition';
 import { objectStoreFromSettings } from '@echodrop/object-store/object-store-from-settings';
 import { ObservedObjectStore } from '@echodrop/object-store/observed-object-store';
-import { registerStoreMetrics } from '@echodrop/object-store/store-metrics';
 import { Forgeries } from '@echodrop/service/forgeries';
 import { listen } from '@echodrop/service/http-server';
 import { registerHttpMetrics } from '@echodrop/service/metrics/http-metrics';
@@ -13,16 +12,14 @@ import { siteApp } from './app.ts';
 import { readConfig, type SiteConfig } from './config.ts';
 import { createSiteEvents } from './events.ts';
 import { SharedRenditions } from './find/shared-renditions.ts';
-import type { WebUpload } from './upload-page/upload-page.ts';
+import type { WebUpload } from './site.ts';
 
-// How long a connection may stand still, a reader's player that was paused included.
+// Includes players that are paused.
 const idleMs = 60_000;
 
 await runService('site', readConfig, async ({ config, log, metrics, health, parts, stopping }) => {
-  const store = parts.use(
-    new ObservedObjectStore(await objectStoreFromSettings(config), registerStoreMetrics(metrics)),
-  );
-  // The queue is not needed: what was made once is shown without it.
+  const store = parts.use(new ObservedObjectStore(await objectStoreFromSettings(config), metrics));
+  // Pages with existing renditions need no queue.
   health.needs('store', () => store.ready());
 
   const queue = {
@@ -53,10 +50,10 @@ await runService('site', readConfig, async ({ config, log, metrics, health, part
 });
 
 function webUpload({ WEB_UPLOAD, UPLOAD_URL, WEB_UPLOAD_FILL = {} }: SiteConfig): WebUpload | undefined {
-  return WEB_UPLOAD === '1' && UPLOAD_URL !== undefined ? { address: UPLOAD_URL, fill: WEB_UPLOAD_FILL } : undefined;
+  return WEB_UPLOAD === '1' && UPLOAD_URL !== undefined ? { address: UPLOAD_URL, prefill: WEB_UPLOAD_FILL } : undefined;
 }
 
-// What never leaves this machine needs no encryption.
+/** HTTPS, or an address of this machine. */
 function isTrustworthy(address: string): boolean {
   const { protocol, hostname } = new URL(address);
   return protocol === 'https:' || /^(127\.[\d.]+|\[::1\]|(.+\.)?localhost)$/.test(hostname);

@@ -58,7 +58,7 @@ export async function findOrphans({ store }: System, records: ReadonlyMap<string
   const named = new Set([...records.values()].map((record) => record.media_key));
   const keys = [...(await keysBelow(store, mediaPrefix)), ...(await keysBelow(store, renditionsPrefix))];
   const orphans = keys.filter((key) => !named.has(key.split('/')[1] ?? ''));
-  const unfinished = await Array.fromAsync(store.unfinished(), ({ id }) => id);
+  const unfinished = await Array.fromAsync(store.listUnfinishedWrites(), ({ id }) => id);
   return [
     ...(failure === undefined ? [] : [finding('the sweep failed', String(failure))]),
     ...orphans.map((key) => finding('no record names it after a sweep', key)),

@@ -1,5 +1,5 @@
 import { buffer } from 'node:stream/consumers';
-import { listObjects } from '@echodrop/object-store/every-object';
+import { listObjects } from '@echodrop/object-store/list-objects';
 import { recordsPrefix } from '@echodrop/object-store/object-keys';
 import type { ObjectStore } from '@echodrop/object-store/object-store';
 

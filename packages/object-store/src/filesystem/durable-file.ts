@@ -2,12 +2,12 @@ import { randomUUID } from 'node:crypto';
 import { type FileHandle, mkdir, open, unlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 
-export interface FileFacts {
+export interface FileStats {
   readonly size: bigint;
   readonly mtimeNs: bigint;
 }
 
-/** A file that is being written under a passing name in `directory`; disposing removes that name, whatever became of it. */
+/** A file that is written under a temporary name in `directory`. Disposing removes that name. */
 export class TemporaryFile implements AsyncDisposable {
   readonly path: string;
   #handle: FileHandle | undefined;
@@ -17,13 +17,13 @@ export class TemporaryFile implements AsyncDisposable {
   }
 
   async append(bytes: Buffer): Promise<void> {
-    await (await this.#opened()).appendFile(bytes);
+    await (await this.#open()).appendFile(bytes);
   }
 
-  /** When this resolves, what was appended survives a power cut. */
-  async sync(): Promise<FileFacts> {
-    const handle = await this.#opened();
-    // The kernel's own time stamps may be milliseconds coarse; this one tells any two writings apart.
+  /** Once this resolves, the content survives a power failure. */
+  async sync(): Promise<FileStats> {
+    const handle = await this.#open();
+    // The kernel's own timestamps may be milliseconds coarse; this one distinguishes any two writes.
     const now = (performance.timeOrigin + performance.now()) / 1000;
     await handle.utimes(now, now);
     await handle.sync();
@@ -36,7 +36,7 @@ export class TemporaryFile implements AsyncDisposable {
     await unlink(this.path).catch(() => {});
   }
 
-  async #opened(): Promise<FileHandle> {
+  async #open(): Promise<FileHandle> {
     if (this.#handle === undefined) {
       await mkdir(dirname(this.path), { recursive: true });
       this.#handle = await open(this.path, 'wx', 0o640);
@@ -45,7 +45,7 @@ export class TemporaryFile implements AsyncDisposable {
   }
 }
 
-/** Makes the name `path` survive a power cut: writes out the directories above it up to `root`, whoever made them. */
+/** Makes the name `path` survive a power failure: syncs its parent directories up to `root`. */
 export async function syncNames(path: string, root: string): Promise<void> {
   let directory = path;
   do {

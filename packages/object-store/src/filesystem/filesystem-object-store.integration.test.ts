@@ -3,8 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { describe, expect, test } from 'vitest';
-import { failingAfter, objectStoreContract } from '../object-store.contract.ts';
+import { objectStoreContract } from '../contract/object-store.contract.ts';
 import { StoreUnavailable } from '../object-store.ts';
+import { failingAfter } from '../sources.fixture.ts';
 import { FilesystemObjectStore } from './filesystem-object-store.ts';
 
 async function openDirectory() {
@@ -19,10 +20,10 @@ async function openDirectory() {
   };
 }
 
-describe('the store on a filesystem', () => {
+describe('the filesystem store', () => {
   objectStoreContract(openDirectory);
 
-  test('leaves no temporary file behind, however a write ends', async () => {
+  test('leaves no temporary file behind after successful and failed writes', async () => {
     await using opened = await openDirectory();
     const { store, directory } = opened;
     await store.put('media/good', Readable.from([Buffer.from('bytes')]));
@@ -38,7 +39,7 @@ describe('the store on a filesystem', () => {
     ]);
   });
 
-  test('says StoreUnavailable where the directory cannot be made or written', async () => {
+  test('throws StoreUnavailable if the directory cannot be created or written', async () => {
     const source = Readable.from([Buffer.from('bytes')]);
     const store = new FilesystemObjectStore('/dev/null/store');
     await expect(store.ready()).rejects.toThrow(StoreUnavailable);

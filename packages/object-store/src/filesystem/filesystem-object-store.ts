@@ -17,26 +17,25 @@ import {
   type UnfinishedWrite,
   type WrittenObject,
 } from '../object-store.ts';
-import { storeBody, storeFault } from '../store-body.ts';
-import { type FileFacts, syncNames, TemporaryFile } from './durable-file.ts';
-import { WalksKept } from './kept-walks.ts';
+import { storeBody, toStoreUnavailable } from '../store-body.ts';
+import { DirectoryWalks } from './directory-walks.ts';
+import { type FileStats, syncNames, TemporaryFile } from './durable-file.ts';
 
 /**
- * The store in a directory of a local filesystem: objects are `objects/<key>`, and what is being written lies in `tmp/`
- * until it is whole. An answer means that bytes and name
- * are on the disk.
+ * Stores objects in a local directory, as `objects/<key>`. Unfinished writes are in `tmp/`. A write returns once
+ * content and name are on the disk.
  */
 export class FilesystemObjectStore implements ObjectStore {
   readonly #root: string;
   readonly #objects: string;
   readonly #temporary: string;
-  readonly #walks: WalksKept;
+  readonly #walks: DirectoryWalks;
 
   constructor(directory: string) {
     this.#root = resolve(directory);
     this.#objects = join(this.#root, 'objects');
     this.#temporary = join(this.#root, 'tmp');
-    this.#walks = new WalksKept(this.#objects);
+    this.#walks = new DirectoryWalks(this.#objects);
   }
 
   async put(key: string, source: Readable, { signal }: { signal?: AbortSignal } = {}): Promise<WrittenObject> {
@@ -49,26 +48,26 @@ export class FilesystemObjectStore implements ObjectStore {
       size += BigInt(chunk.length);
       return fromDisk(file.append(chunk));
     });
-    const facts = await fromDisk(file.sync());
-    if (facts.size !== size) throw new StoreUnavailable(`the disk has ${facts.size} bytes of ${size}`);
+    const stats = await fromDisk(file.sync());
+    if (stats.size !== size) throw new StoreUnavailable(`only ${stats.size} of ${size} bytes are on the disk`);
     signal?.throwIfAborted();
-    await fromDisk(this.#name(path, () => rename(file.path, path)));
-    return { ...described(key, facts), crc32: checksum.hex };
+    await fromDisk(this.#addName(path, () => rename(file.path, path)));
+    return { ...storedObject(key, stats), crc32: checksum.hex };
   }
 
   async putIfAbsent(key: string, bytes: Buffer): Promise<PutIfAbsentOutcome> {
     const path = this.#pathOf(key);
     if (await this.exists(key)) {
-      // Its writer may have died before the name was on the disk.
+      // Its writer may have died before it synced the name.
       await fromDisk(syncNames(path, this.#root));
       return 'exists';
     }
     await using file = new TemporaryFile(this.#temporary);
     await fromDisk(file.append(bytes));
     await fromDisk(file.sync());
-    // Unlike a file opened with O_EXCL, a link is there with all its bytes or not at all.
+    // Unlike a file opened with O_EXCL, a link appears with its whole content.
     const linked = await fromDisk(
-      this.#name(path, () => link(file.path, path).then(() => true)),
+      this.#addName(path, () => link(file.path, path).then(() => true)),
       'EEXIST',
     );
     return linked ? 'created' : 'exists';
@@ -79,21 +78,23 @@ export class FilesystemObjectStore implements ObjectStore {
     signal?.throwIfAborted();
     const handle = await fromDisk(open(path, 'r'), 'ENOENT', 'ENOTDIR');
     if (handle === undefined) return undefined;
-    const facts = await fromDisk(handle.stat({ bigint: true }));
-    if (!facts.isFile()) {
+    const stats = await fromDisk(handle.stat({ bigint: true }));
+    if (!stats.isFile()) {
       await handle.close();
       return undefined;
     }
-    const object = described(key, facts);
-    return { ...object, body: storeBody(await bytesOf(handle, object.size, range), signal, range ? undefined : crc32) };
+    const object = storedObject(key, stats);
+    return {
+      ...object,
+      body: storeBody(await openRange(handle, object.size, range), signal, range ? undefined : crc32),
+    };
   }
 
   async stat(key: string): Promise<StoredObject | undefined> {
-    const facts = await fromDisk(stat(this.#pathOf(key), { bigint: true }), 'ENOENT', 'ENOTDIR');
-    return facts?.isFile() ? described(key, facts) : undefined;
+    const stats = await fromDisk(stat(this.#pathOf(key), { bigint: true }), 'ENOENT', 'ENOTDIR');
+    return stats?.isFile() ? storedObject(key, stats) : undefined;
   }
 
-  /** Nothing is between this process and the disk that could. */
   async supportsChecksums(): Promise<boolean> {
     return true;
   }
@@ -107,7 +108,7 @@ export class FilesystemObjectStore implements ObjectStore {
     { after = '', limit }: { after?: string | undefined; limit: number },
   ): Promise<ListedObject[]> {
     assertPrefix(prefix);
-    return fromDisk(this.#listed(prefix, after, Math.min(limit, maxListLength)));
+    return fromDisk(this.#listPage(prefix, after, Math.min(limit, maxListLength)));
   }
 
   async remove(key: string): Promise<void> {
@@ -120,15 +121,15 @@ export class FilesystemObjectStore implements ObjectStore {
     if (removed) await fromDisk(syncNames(path, this.#root));
   }
 
-  async *unfinished(): AsyncGenerator<UnfinishedWrite> {
+  async *listUnfinishedWrites(): AsyncGenerator<UnfinishedWrite> {
     const directory = await fromDisk(opendir(this.#temporary), 'ENOENT');
     for await (const { name: id } of directory ?? []) {
-      const facts = await fromDisk(stat(join(this.#temporary, id)), 'ENOENT');
-      if (facts?.isFile()) yield { id, writtenAt: facts.mtime, size: facts.size };
+      const stats = await fromDisk(stat(join(this.#temporary, id)), 'ENOENT');
+      if (stats?.isFile()) yield { id, writtenAt: stats.mtime, size: stats.size };
     }
   }
 
-  async abandon({ id }: UnfinishedWrite): Promise<void> {
+  async abortWrite({ id }: UnfinishedWrite): Promise<void> {
     assertObjectKey(id);
     await fromDisk(unlink(join(this.#temporary, id)), 'ENOENT');
   }
@@ -146,17 +147,17 @@ export class FilesystemObjectStore implements ObjectStore {
 
   async [Symbol.asyncDispose](): Promise<void> {}
 
-  async #listed(prefix: string, after: string, limit: number): Promise<ListedObject[]> {
+  async #listPage(prefix: string, after: string, limit: number): Promise<ListedObject[]> {
     const found: ListedObject[] = [];
-    const walk = this.#walks.goOn(prefix, after);
+    const walk = this.#walks.resume(prefix, after);
     while (found.length < limit) {
       const { value: key, done } = await walk.next();
       if (done) return found;
-      const facts = await fromDisk(stat(join(this.#objects, key), { bigint: true }), 'ENOENT', 'ENOTDIR');
-      if (facts) found.push({ ...described(key, facts), writtenAt: facts.mtime });
+      const stats = await fromDisk(stat(join(this.#objects, key), { bigint: true }), 'ENOENT', 'ENOTDIR');
+      if (stats) found.push({ ...storedObject(key, stats), writtenAt: stats.mtime });
     }
-    // Only those who list everything come back for so many more.
-    if (limit === maxListLength) this.#walks.keep(prefix, found.at(-1)?.key ?? '', walk);
+    // Only a full page has a successor.
+    if (limit === maxListLength) this.#walks.pause(prefix, found.at(-1)?.key ?? '', walk);
     return found;
   }
 
@@ -165,20 +166,20 @@ export class FilesystemObjectStore implements ObjectStore {
     return join(this.#objects, key);
   }
 
-  async #name<T>(path: string, give: () => Promise<T>): Promise<T> {
+  async #addName<T>(path: string, add: () => Promise<T>): Promise<T> {
     await mkdir(dirname(path), { recursive: true });
-    const given = await give();
+    const result = await add();
     await syncNames(path, this.#root);
-    return given;
+    return result;
   }
 }
 
-// A file's time of change is set to the microsecond when it is written, and copies with care (rsync -a, tar) keep it.
-function described(key: string, { size, mtimeNs }: FileFacts): StoredObject {
+// Modification times are set to the microsecond at the write; rsync -a and tar keep them.
+function storedObject(key: string, { size, mtimeNs }: FileStats): StoredObject {
   return { key, size: Number(size), etag: `${size.toString(16)}-${mtimeNs.toString(16)}` };
 }
 
-async function bytesOf(handle: FileHandle, size: number, range: ByteRange | undefined): Promise<Readable> {
+async function openRange(handle: FileHandle, size: number, range: ByteRange | undefined): Promise<Readable> {
   const { offset: start, length } = range ?? { offset: 0, length: size };
   const end = Math.min(start + length, size) - 1;
   if (end >= start) return handle.createReadStream({ start, end });
@@ -186,7 +187,7 @@ async function bytesOf(handle: FileHandle, size: number, range: ByteRange | unde
   return Readable.from([]);
 }
 
-/** What an operation on the disk gave; undefined where it failed with one of the codes in `expected`. */
+/** The result of a disk operation; undefined if it failed with an `expected` code. @throws StoreUnavailable */
 async function fromDisk<T>(operation: Promise<T>): Promise<T>;
 async function fromDisk<T>(operation: Promise<T>, ...expected: string[]): Promise<T | undefined>;
 async function fromDisk<T>(operation: Promise<T>, ...expected: string[]): Promise<T | undefined> {
@@ -194,6 +195,6 @@ async function fromDisk<T>(operation: Promise<T>, ...expected: string[]): Promis
     return await operation;
   } catch (error) {
     if (expected.includes((error as NodeJS.ErrnoException).code ?? '')) return undefined;
-    throw storeFault(error);
+    throw toStoreUnavailable(error);
   }
 }

@@ -3,12 +3,12 @@ import https from 'node:https';
 import type { Secret } from '@echodrop/service/secret';
 import { type BucketItem, Client } from 'minio';
 import { type ListedObject, StoreUnavailable, type UnfinishedWrite } from '../object-store.ts';
-import { storeFault } from '../store-body.ts';
+import { toStoreUnavailable } from '../store-body.ts';
+import { type StoreDeadlines, transportWithDeadline } from './deadlines.ts';
+import { ObjectRequests } from './object-requests.ts';
 import { SignedRequests } from './signed-requests.ts';
-import type { StoreDeadlines } from './store-deadlines.ts';
-import { transportWithDeadline } from './transport-with-deadline.ts';
 
-/** One bucket of an S3 store; `endpoint` is an http(s) address without a path. */
+/** `endpoint` is an http(s) address without a path. */
 export interface S3Address {
   readonly endpoint: string;
   readonly region: string;
@@ -19,15 +19,15 @@ export interface S3Address {
 
 const maxSockets = 128;
 const idleSocketMs = 4000;
-const mostEmptyPages = 100;
+const maxEmptyPages = 100;
 
 /**
- * The S3 calls that the store is made of. Each is exactly one request (a list where the store gives short pages: one for each), within its deadline, and never tried again here.
+ * S3 calls on one bucket. Each is one request within its deadline (a list: one per short page), without retries.
  * @throws StoreUnavailable from every call
  */
 export class MinioBucket implements AsyncDisposable {
-  /** The calls that carry bytes. */
-  readonly data: SignedRequests;
+  readonly objects: ObjectRequests;
+  readonly #requests: SignedRequests;
   readonly #bucket: string;
   readonly #region: string;
   readonly #agent: http.Agent;
@@ -50,54 +50,55 @@ export class MinioBucket implements AsyncDisposable {
       transportAgent: this.#agent,
       retryOptions: { disableRetry: true },
     });
-    this.data = new SignedRequests(endpoint, bucket, { region, accessKey, secretKey }, deadlines);
+    this.#requests = new SignedRequests(endpoint, bucket, { region, accessKey, secretKey }, deadlines);
+    this.objects = new ObjectRequests(this.#requests, deadlines);
   }
 
-  /** Makes the bucket where it is missing; another process may be doing the same. */
-  async ensure(): Promise<void> {
-    if (await answered(this.#client.bucketExists(this.#bucket))) return;
+  /** Creates the bucket if it is missing; another process may do the same. */
+  async ensureExists(): Promise<void> {
+    if (await resultOf(this.#client.bucketExists(this.#bucket))) return;
     const made = this.#client.makeBucket(this.#bucket, this.#region);
-    await answered(made, 'BucketAlreadyOwnedByYou', 'BucketAlreadyExists');
+    await resultOf(made, 'BucketAlreadyOwnedByYou', 'BucketAlreadyExists');
   }
 
   /**
-   * Up to `limit`, at most a thousand. A store may give fewer at once than it is asked for, or none, and say that there are more (S3 API,
-   * ListObjectsV2). Behind what it gave the list goes on by key, and behind nothing by the store's token: minio's
-   * client reads a token that looks like a number as one, and would hand on another.
+   * Up to `limit`, at most 1000. A page may have fewer objects or none although more follow (S3 API, ListObjectsV2). The list
+   * continues after the last key, and after an empty page with the store's token: MinIO's client changes tokens that look like
+   * numbers.
    */
   async list(prefix: string, after: string, limit: number): Promise<ListedObject[]> {
     const found: ListedObject[] = [];
     for (let [more, token, empty] = [true, '', 0]; more && found.length < limit; ) {
       const last = found.at(-1)?.key ?? after;
-      const asked = this.#client.listObjectsV2Query(this.#bucket, prefix, token, '', limit - found.length, last);
-      const { objects, isTruncated, nextContinuationToken } = await answered(asked);
-      found.push(...objects.map(listed));
+      const query = this.#client.listObjectsV2Query(this.#bucket, prefix, token, '', limit - found.length, last);
+      const { objects, isTruncated, nextContinuationToken } = await resultOf(query);
+      found.push(...objects.map(toListedObject));
       more = isTruncated;
       [token, empty] = objects.length > 0 ? ['', 0] : [nextContinuationToken, empty + 1];
-      if (more && empty > 0 && (token === '' || empty === mostEmptyPages))
-        throw new StoreUnavailable('a list gives pages without an object, and says that there are more');
+      if (more && empty > 0 && (token === '' || empty === maxEmptyPages))
+        throw new StoreUnavailable('object store sent too many empty list pages');
     }
     return found;
   }
 
   async remove(key: string): Promise<void> {
-    await answered(this.#client.removeObject(this.#bucket, key), 'NoSuchKey');
+    await resultOf(this.#client.removeObject(this.#bucket, key), 'NoSuchKey');
   }
 
-  /** @returns the id of a new multipart upload */
+  /** @returns the upload id */
   async createUpload(key: string, contentType: string): Promise<string> {
-    // AWS takes no checksums of parts that were not announced.
+    // AWS refuses checksums of parts unless they are announced here.
     const headers = { 'content-type': contentType, 'x-amz-checksum-algorithm': 'CRC32' };
-    return answered(this.#client.initiateNewMultipartUpload(this.#bucket, key, headers));
+    return resultOf(this.#client.initiateNewMultipartUpload(this.#bucket, key, headers));
   }
 
   /**
-   * Asked for without a prefix: MinIO then tells of those that this server has begun since it started, for the name of a folder it tells of
-   * none, and only for an object's exact key of all (measured with its last release). Other S3 stores tell of all.
+   * Lists without a prefix: MinIO then reports the uploads that this server began since its start. With a folder as prefix it reports none,
+   * and only with an exact key all (measured with its last release). Other S3 stores report all.
    */
   async *unfinishedUploads(): AsyncGenerator<UnfinishedWrite> {
     for (let [key, id] = ['', '']; ; ) {
-      const page = await answered(this.#client.listIncompleteUploadsQuery(this.#bucket, '', key, id, ''));
+      const page = await resultOf(this.#client.listIncompleteUploadsQuery(this.#bucket, '', key, id, ''));
       for (const upload of page.uploads) {
         yield { id: upload.uploadId, key: upload.key, writtenAt: new Date(upload.initiated as string | Date) };
       }
@@ -107,30 +108,30 @@ export class MinioBucket implements AsyncDisposable {
   }
 
   async abortUpload(key: string, uploadId: string): Promise<void> {
-    await answered(this.#client.abortMultipartUpload(this.#bucket, key, uploadId), 'NoSuchUpload');
+    await resultOf(this.#client.abortMultipartUpload(this.#bucket, key, uploadId), 'NoSuchUpload');
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#agent.destroy();
-    await this.data[Symbol.asyncDispose]();
+    await this.#requests[Symbol.asyncDispose]();
   }
 }
 
-// A listing without a delimiter has no prefixes in it.
-function listed({ name, size, etag, lastModified }: BucketItem): ListedObject {
+// A list without a delimiter contains no prefixes.
+function toListedObject({ name, size, etag, lastModified }: BucketItem): ListedObject {
   if (name === undefined || etag === undefined || lastModified === undefined)
-    throw storeFault(new Error('the store lists no objects'));
+    throw new StoreUnavailable('object store sent an invalid list');
   return { key: name, size, etag, writtenAt: new Date(lastModified) };
 }
 
-/** What a call of minio's client gave; undefined where the store refused it with one of the codes in `expected`. */
-async function answered<T>(call: Promise<T>): Promise<T>;
-async function answered<T>(call: Promise<T>, ...expected: string[]): Promise<T | undefined>;
-async function answered<T>(call: Promise<T>, ...expected: string[]): Promise<T | undefined> {
+/** The result of a call of MinIO's client; undefined if it failed with an `expected` code. @throws StoreUnavailable */
+async function resultOf<T>(call: Promise<T>): Promise<T>;
+async function resultOf<T>(call: Promise<T>, ...expected: string[]): Promise<T | undefined>;
+async function resultOf<T>(call: Promise<T>, ...expected: string[]): Promise<T | undefined> {
   try {
     return await call;
   } catch (error) {
     if (expected.includes((error as { code: string }).code)) return undefined;
-    throw storeFault(error);
+    throw toStoreUnavailable(error);
   }
 }

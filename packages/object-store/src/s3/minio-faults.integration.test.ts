@@ -5,14 +5,14 @@ import { describeWithMinio } from '@echodrop/testkit/servers/describe-with-minio
 import type { RunningMinio } from '@echodrop/testkit/servers/start-minio';
 import { waitUntil } from '@echodrop/testkit/wait-until';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
-import { inChunks } from '../object-store.contract.ts';
 import { StoreUnavailable } from '../object-store.ts';
 import { PartMemory, partBytes } from '../part-memory.ts';
+import { inChunks } from '../sources.fixture.ts';
 import type { MinioObjectStore } from './minio-object-store.ts';
 import { minioStore } from './minio-store.fixture.ts';
 
 const deadlines = { callMs: 500, partMs: 700, idleMs: 500 };
-// One deadline for what failed, one for the attempt to clean up, and something for a busy machine.
+// One deadline for the failed request, one for the cleanup, and a margin for a busy machine.
 const soon = 3000;
 
 describeWithMinio('when MinIO fails', { stoppable: true }, (start) => {
@@ -24,7 +24,7 @@ describeWithMinio('when MinIO fails', { stoppable: true }, (start) => {
     minio = await start();
     await using patient = minioStore(minio);
     await patient.ready();
-    await patient.put('media/large', inChunks(randomBytes(4 * partBytes), 65_536));
+    await patient.put('media/large', inChunks(randomBytes(4 * partBytes)));
   });
 
   beforeEach(async () => {
@@ -43,7 +43,7 @@ describeWithMinio('when MinIO fails', { stoppable: true }, (start) => {
 
   const calls: [string, () => Promise<unknown>][] = [
     ['a small put', () => store.put('media/small', Readable.from([Buffer.alloc(1000)]))],
-    ['a large put', () => store.put('media/larger', inChunks(Buffer.alloc(2 * partBytes), 65_536))],
+    ['a large put', () => store.put('media/larger', inChunks(Buffer.alloc(2 * partBytes)))],
     ['putIfAbsent', () => store.putIfAbsent('records/a.json', Buffer.from('{}'))],
     ['read', async () => (await store.read('media/large'))?.body.destroy()],
     ['stat', () => store.stat('media/large')],
@@ -57,17 +57,17 @@ describeWithMinio('when MinIO fails', { stoppable: true }, (start) => {
     expect(performance.now() - begin).toBeLessThan(soon);
   }
 
-  // What hung has its work of then still to do, and may be slower for a moment than these deadlines.
+  // After a freeze MinIO first finishes old requests, and may exceed these deadlines for a moment.
   const worksSoon = (call: () => Promise<unknown>) => waitUntil('an answer', soon, () => call().then(() => true));
 
-  test.each(calls)('%s says StoreUnavailable in time while it hangs, and works when it goes on', async (_, call) => {
+  test.each(calls)('%s throws StoreUnavailable in time while MinIO hangs, and works afterwards', async (_, call) => {
     await minio.server?.freeze();
     await failsSoon(call);
     await minio.server?.thaw();
     await worksSoon(call);
   });
 
-  test('every call says StoreUnavailable while it is down, and works as soon as it is back', async () => {
+  test('every call throws StoreUnavailable while MinIO is down, and works as soon as it is back', async () => {
     await store.read('media/large').then((reading) => reading?.body.destroy());
     await minio.server?.kill();
     for (const [, call] of calls) await failsSoon(call);
@@ -75,8 +75,8 @@ describeWithMinio('when MinIO fails', { stoppable: true }, (start) => {
     for (const [, call] of calls) await worksSoon(call);
   });
 
-  test('an upload in the middle of its parts ends in time, and reads no more of its source', async () => {
-    const source = inChunks(Buffer.alloc(5 * partBytes), 65_536);
+  test('a multipart upload fails in time and stops reading its source', async () => {
+    const source = inChunks(Buffer.alloc(5 * partBytes));
     let read = 0;
     source.on('data', (chunk: Buffer) => {
       read += chunk.length;
@@ -90,7 +90,7 @@ describeWithMinio('when MinIO fails', { stoppable: true }, (start) => {
     await worksSoon(async () => expect(await store.stat('media/cut')).toBeUndefined());
   });
 
-  test('a reader that waits for bytes learns it, whether the store hangs or dies', async () => {
+  test('a waiting reader gets an error if MinIO hangs or dies', async () => {
     for (const stop of ['freeze', 'kill'] as const) {
       const reading = (await store.read('media/large')) ?? expect.fail('nothing to read');
       await minio.server?.[stop]();
@@ -100,13 +100,13 @@ describeWithMinio('when MinIO fails', { stoppable: true }, (start) => {
     }
   });
 
-  test('a reader that pauses for longer than the deadline is not the fault of the store', async () => {
+  test('a reader may pause for longer than the deadline', async () => {
     const reading = (await store.read('media/large')) ?? expect.fail('nothing to read');
     await new Promise((resolve) => setTimeout(resolve, 3 * deadlines.idleMs));
     expect((await buffer(reading.body)).length).toBe(4 * partBytes);
   });
 
-  test('a body that nobody has begun to read fails with the store, and does not end the process', async () => {
+  test('an unread body fails with the store without ending the process', async () => {
     const closing = minioStore(minio, { deadlines });
     const reading = (await closing.read('media/large')) ?? expect.fail('nothing to read');
     await closing[Symbol.asyncDispose]();
@@ -114,16 +114,16 @@ describeWithMinio('when MinIO fails', { stoppable: true }, (start) => {
     await expect(buffer(reading.body)).rejects.toThrow(StoreUnavailable);
   });
 
-  test('wrong keys are StoreUnavailable, and the message holds no credential and no address', async () => {
+  test('wrong keys are StoreUnavailable, without credentials or addresses in the message', async () => {
     await using stranger = minioStore({ ...minio, secretKey: 'not-the-secret' });
     const refused = await stranger.put('media/x', Readable.from([Buffer.alloc(9)])).catch((error) => error);
     expect(refused).toBeInstanceOf(StoreUnavailable);
-    expect(refused.message).toBe('the store answered 403 SignatureDoesNotMatch');
+    expect(refused.message).toBe('object store responded 403 SignatureDoesNotMatch');
     await expect(stranger.stat('media/x')).rejects.toThrow(StoreUnavailable);
   });
 
-  test('a bucket that is missing is a fault, not an absent object', async () => {
-    await using elsewhere = minioStore({ ...minio, bucket: 'nobody-made-this' });
+  test('a missing bucket is an error, not a missing object', async () => {
+    await using elsewhere = minioStore({ ...minio, bucket: 'missing-bucket' });
     await expect(elsewhere.read('media/x')).rejects.toThrow('NoSuchBucket');
     await expect(elsewhere.put('media/x', Readable.from([]))).rejects.toThrow('NoSuchBucket');
   });

@@ -1,12 +1,12 @@
 import { Readable } from 'node:stream';
 import { describeWithMinio } from '@echodrop/testkit/servers/describe-with-minio';
 import { expect, test } from 'vitest';
-import { listObjects } from '../every-object.ts';
-import { objectStoreContract } from '../object-store.contract.ts';
-import { startShortPages } from '../short-pages.fixture.ts';
+import { objectStoreContract } from '../contract/object-store.contract.ts';
+import { listObjects } from '../list-objects.ts';
 import { minioStore } from './minio-store.fixture.ts';
+import { startShortPages } from './short-pages.fixture.ts';
 
-describeWithMinio('the store on MinIO', {}, (start) => {
+describeWithMinio('the MinIO store', {}, (start) => {
   objectStoreContract(async () => {
     const minio = await start();
     const store = minioStore(minio);
@@ -21,8 +21,8 @@ describeWithMinio('the store on MinIO', {}, (start) => {
   });
 });
 
-describeWithMinio('a store that lists less than it is asked for', {}, (start) => {
-  test('is listed whole, also where there is more behind a page with nothing', async () => {
+describeWithMinio('a store that returns short list pages', {}, (start) => {
+  test('lists everything, even after an empty page', async () => {
     await using minio = await start();
     await using store = minioStore(minio);
     await store.ready();
@@ -37,13 +37,13 @@ describeWithMinio('a store that lists less than it is asked for', {}, (start) =>
     expect(await Array.fromAsync(listObjects(listing, 'media/'), ({ key }) => key)).toEqual(keys);
   });
 
-  test('and has page after page with nothing is given up', async () => {
+  test('fails after too many empty pages', async () => {
     await using minio = await start();
     await using store = minioStore(minio);
     await store.ready();
     await store.put('media/a', Readable.from([Buffer.from('a')]));
     await using short = await startShortPages(minio.endpoint, 0);
     await using listing = minioStore({ ...minio, endpoint: short.endpoint });
-    await expect(listing.list('media/', { limit: 1 })).rejects.toThrow('pages without an object');
+    await expect(listing.list('media/', { limit: 1 })).rejects.toThrow('too many empty list pages');
   });
 });

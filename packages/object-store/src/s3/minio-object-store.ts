@@ -14,24 +14,24 @@ import {
   type WrittenObject,
 } from '../object-store.ts';
 import { PartMemory, partBytes } from '../part-memory.ts';
+import { defaultDeadlines, type StoreDeadlines } from './deadlines.ts';
 import { MinioBucket, type S3Address } from './minio-bucket.ts';
 import { uploadToS3 } from './s3-upload.ts';
-import { defaultDeadlines, type StoreDeadlines } from './store-deadlines.ts';
 
-interface Means {
-  /** What all uploads of the process share; eight parts where nothing is said. */
+interface Options {
+  /** Shared by all uploads of the process; default: eight parts. */
   readonly memory?: PartMemory | undefined;
   readonly deadlines?: StoreDeadlines | undefined;
 }
 
-/** The store on MinIO, or on anything else that speaks S3 with conditional writes. Plain S3 calls only. */
+/** Stores objects in MinIO, or in any S3 store with conditional writes. */
 export class MinioObjectStore implements ObjectStore {
   readonly #bucket: MinioBucket;
   readonly #memory: PartMemory;
 
   constructor(
     address: S3Address,
-    { memory = new PartMemory(8 * partBytes), deadlines = defaultDeadlines }: Means = {},
+    { memory = new PartMemory(8 * partBytes), deadlines = defaultDeadlines }: Options = {},
   ) {
     this.#bucket = new MinioBucket(address, deadlines);
     this.#memory = memory;
@@ -48,31 +48,31 @@ export class MinioObjectStore implements ObjectStore {
 
   async putIfAbsent(key: string, bytes: Buffer): Promise<PutIfAbsentOutcome> {
     assertObjectKey(key);
-    return this.#bucket.data.putIfAbsent(key, bytes);
+    return this.#bucket.objects.putIfAbsent(key, bytes);
   }
 
   async read(key: string, { range, signal, crc32 }: ReadOptions = {}): Promise<ObjectReading | undefined> {
     assertObjectKey(key);
-    if (range?.length === 0) return this.#readNothing(key);
-    const incoming = await this.#bucket.data.get(key, { range: range && rangeHeader(range), signal, crc32 });
-    if (incoming === 'beyond') return this.#readNothing(key);
-    return incoming && { key, ...incoming };
+    if (range?.length === 0) return this.#readEmpty(key);
+    const opened = await this.#bucket.objects.get(key, { range: range && rangeHeader(range), signal, crc32 });
+    if (opened === 'beyond') return this.#readEmpty(key);
+    return opened && { key, ...opened };
   }
 
   async stat(key: string): Promise<StoredObject | undefined> {
     assertObjectKey(key);
-    const found = await this.#bucket.data.head(key);
+    const found = await this.#bucket.objects.head(key);
     return found && { key, ...found };
   }
 
   async supportsChecksums(): Promise<boolean> {
     const key = mediaObjectKey(newMediaKey());
-    const compares = await this.#bucket.data.supportsChecksums(key);
-    if (!compares) await this.#bucket.remove(key);
-    return compares;
+    const supports = await this.#bucket.objects.supportsChecksums(key);
+    if (!supports) await this.#bucket.remove(key);
+    return supports;
   }
 
-  // MinIO looks up a list of one whose prefix is a whole key as it does a HEAD.
+  // For MinIO, a list of one object by its whole key costs the same as a HEAD.
   async exists(key: string): Promise<boolean> {
     assertObjectKey(key);
     const [first] = await this.#bucket.list(key, '', 1);
@@ -89,29 +89,29 @@ export class MinioObjectStore implements ObjectStore {
     await this.#bucket.remove(key);
   }
 
-  unfinished(): AsyncIterable<UnfinishedWrite> {
+  listUnfinishedWrites(): AsyncIterable<UnfinishedWrite> {
     return this.#bucket.unfinishedUploads();
   }
 
-  async abandon({ id, key = '' }: UnfinishedWrite): Promise<void> {
+  async abortWrite({ id, key = '' }: UnfinishedWrite): Promise<void> {
     assertObjectKey(key);
     await this.#bucket.abortUpload(key, id);
   }
 
   async clock(): Promise<Date> {
-    return this.#bucket.data.clock();
+    return this.#bucket.objects.clock();
   }
 
   async ready(): Promise<void> {
-    await this.#bucket.ensure();
+    await this.#bucket.ensureExists();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#bucket[Symbol.asyncDispose]();
   }
 
-  // A Range header cannot ask for no bytes.
-  async #readNothing(key: string): Promise<ObjectReading | undefined> {
+  // A Range header cannot name an empty range.
+  async #readEmpty(key: string): Promise<ObjectReading | undefined> {
     const found = await this.stat(key);
     return found && { ...found, body: Readable.from([]) };
   }

@@ -4,13 +4,13 @@ import { buffer } from 'node:stream/consumers';
 import { describeWithMinioSet } from '@echodrop/testkit/servers/describe-with-minio';
 import { waitUntil } from '@echodrop/testkit/wait-until';
 import { expect, test } from 'vitest';
-import { listObjects } from '../every-object.ts';
+import { listObjects } from '../list-objects.ts';
 import { partBytes } from '../part-memory.ts';
 import type { MinioObjectStore } from './minio-object-store.ts';
 import { minioStore } from './minio-store.fixture.ts';
 
 describeWithMinioSet('a MinIO of four nodes', (start) => {
-  test('of which one dies takes, gives, lists and claims by the others, and by that one too when it is back', async () => {
+  test('reads, writes, lists and decides conflicts while one node is down, and through that node once it is back', async () => {
     await using set = await start();
     await using parts = new AsyncDisposableStack();
     const [first, second, , last] = set.nodes.map((node) => parts.use(minioStore(node))) as [
@@ -20,7 +20,7 @@ describeWithMinioSet('a MinIO of four nodes', (start) => {
       MinioObjectStore,
     ];
     const bytes = randomBytes(2 * partBytes + 1);
-    // Nodes that have just come up, or missed one, may refuse writes for a moment (503 SlowDownWrite).
+    // Nodes that have just started, or lost a peer, may refuse writes for a moment (503 SlowDownWrite).
     await waitUntil('the bucket', 30_000, () => first.ready().then(() => true));
     const put = (store: MinioObjectStore, name: string) =>
       store.put(`media/${name}`, Readable.from([bytes])).then(() => true);
@@ -33,7 +33,7 @@ describeWithMinioSet('a MinIO of four nodes', (start) => {
       expect((await bytesAt(second, key))?.equals(bytes)).toBe(true);
     expect(await keysIn(second)).toEqual(['media/before', 'media/meanwhile']);
     await set.nodes[3]?.server.restart();
-    // For a second or two it does not find what it already lists.
+    // For a second or two it lists objects that it does not find.
     await waitUntil('its bytes', 30_000, async () => (await bytesAt(last, 'media/meanwhile'))?.equals(bytes) === true);
     expect(await keysIn(last)).toEqual(['media/before', 'media/meanwhile']);
   }, 90_000);

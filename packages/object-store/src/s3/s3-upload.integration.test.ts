@@ -7,9 +7,9 @@ import type { RunningMinio } from '@echodrop/testkit/servers/start-minio';
 import { Client } from 'minio';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Checksum } from '../checksum.ts';
-import { failingAfter, hangingAfter, inChunks } from '../object-store.contract.ts';
 import { StoreUnavailable } from '../object-store.ts';
 import { PartMemory, partBytes } from '../part-memory.ts';
+import { failingAfter, hangingAfter, inChunks } from '../sources.fixture.ts';
 import { minioStore } from './minio-store.fixture.ts';
 
 describeWithMinio('an upload to MinIO', {}, (start) => {
@@ -25,8 +25,8 @@ describeWithMinio('an upload to MinIO', {}, (start) => {
     await minio?.[Symbol.asyncDispose]();
   });
 
-  /** Uploads of `key` that were begun and neither completed nor aborted. */
-  async function unfinished(key: string): Promise<number> {
+  /** Number of unfinished multipart uploads of `key`. */
+  async function countUnfinished(key: string): Promise<number> {
     const { hostname, port } = new URL(minio.endpoint);
     const client = new Client({
       endPoint: hostname,
@@ -39,11 +39,11 @@ describeWithMinio('an upload to MinIO', {}, (start) => {
   }
 
   test.each([0, 1, 100_000, partBytes])(
-    'of %i bytes is one PUT, and one of nothing that must find it',
+    'of %i bytes is one PUT, and an empty conditional one that must conflict',
     async (size) => {
       await using proxy = await startCountingProxy(minio.endpoint);
       await using store = minioStore({ ...minio, endpoint: proxy.endpoint });
-      await store.put(`media/of-${size}`, inChunks(randomBytes(size), 65_536));
+      await store.put(`media/of-${size}`, inChunks(randomBytes(size)));
       const put = `PUT /${minio.bucket}/media/of-${size}`;
       expect(proxy.seen.map(({ method, path, status }) => `${method} ${path} ${status}`)).toEqual([
         `${put} 200`,
@@ -52,10 +52,10 @@ describeWithMinio('an upload to MinIO', {}, (start) => {
     },
   );
 
-  test('of two parts and a bit is begun, sent in three parts and completed, and nothing lists', async () => {
+  test('of two parts and a bit is sent in three parts and completed, without a list', async () => {
     await using proxy = await startCountingProxy(minio.endpoint);
     await using store = minioStore({ ...minio, endpoint: proxy.endpoint });
-    await store.put('media/large', inChunks(randomBytes(2 * partBytes + 1), 65_536));
+    await store.put('media/large', inChunks(randomBytes(2 * partBytes + 1)));
     const calls = proxy.seen.map(({ method, query }) => [method, query.get('partNumber')]);
     expect(calls).toEqual([
       ['POST', null],
@@ -65,22 +65,22 @@ describeWithMinio('an upload to MinIO', {}, (start) => {
       ['POST', null],
       ['PUT', null],
     ]);
-    expect(await unfinished('media/large')).toBe(0);
+    expect(await countUnfinished('media/large')).toBe(0);
   });
 
   test.each([
     ['of one part', 100_000, ({ method }: SeenRequest) => method === 'PUT'],
     ['of several', partBytes + 1, ({ query }: SeenRequest) => query.get('partNumber') === '2'],
-  ])('%s whose bytes change on the way fails, and nothing of it is there', async (what, size, isConcerned) => {
-    await using proxy = await startCountingProxy(minio.endpoint, (seen) => (isConcerned(seen) ? 'changed' : 'passes'));
+  ])('%s whose bytes change on the way fails and leaves nothing behind', async (what, size, isTarget) => {
+    await using proxy = await startCountingProxy(minio.endpoint, (seen) => (isTarget(seen) ? 'changed' : 'passes'));
     await using store = minioStore({ ...minio, endpoint: proxy.endpoint });
     const key = `media/changed-${what.replaceAll(' ', '-')}`;
-    await expect(store.put(key, inChunks(randomBytes(size), 65_536))).rejects.toThrow(StoreUnavailable);
+    await expect(store.put(key, inChunks(randomBytes(size)))).rejects.toThrow(StoreUnavailable);
     expect(await store.stat(key)).toBeUndefined();
-    expect(await unfinished(key)).toBe(0);
+    expect(await countUnfinished(key)).toBe(0);
   });
 
-  test('that the store keeps in part is refused, though it confirms the checksum', async () => {
+  test('fails if the store truncates the object although it confirmed the checksum', async () => {
     const bytes = randomBytes(1000);
     const checksum = new Checksum();
     checksum.add(bytes);
@@ -101,7 +101,7 @@ describeWithMinio('an upload to MinIO', {}, (start) => {
     expect(await direct.stat('media/short')).toBeUndefined();
   });
 
-  test('a record whose bytes change on the way is not written', async () => {
+  test('does not write a record whose bytes change on the way', async () => {
     await using proxy = await startCountingProxy(minio.endpoint, () => 'changed');
     await using store = minioStore({ ...minio, endpoint: proxy.endpoint });
     await expect(store.putIfAbsent('records/changed.json', Buffer.from('{"a":1}'))).rejects.toThrow(StoreUnavailable);
@@ -111,12 +111,12 @@ describeWithMinio('an upload to MinIO', {}, (start) => {
 
   test('putIfAbsent distinguishes an object with the same bytes from one with other bytes', async () => {
     await using store = minioStore(minio);
-    await store.putIfAbsent('records/told.json', Buffer.from('{"a":1}'));
-    expect(await store.putIfAbsent('records/told.json', Buffer.from('{"a":1}'))).toBe('exists');
-    expect(await store.putIfAbsent('records/told.json', Buffer.from('{"a":2}'))).toBe('differs');
+    await store.putIfAbsent('records/compared.json', Buffer.from('{"a":1}'));
+    expect(await store.putIfAbsent('records/compared.json', Buffer.from('{"a":1}'))).toBe('exists');
+    expect(await store.putIfAbsent('records/compared.json', Buffer.from('{"a":2}'))).toBe('differs');
   });
 
-  test('a replacement that fails takes nothing away', async () => {
+  test('a failed replacement keeps the earlier object', async () => {
     await using proxy = await startCountingProxy(minio.endpoint, () => 'changed');
     await using store = minioStore({ ...minio, endpoint: proxy.endpoint });
     await using direct = minioStore(minio);
@@ -129,78 +129,78 @@ describeWithMinio('an upload to MinIO', {}, (start) => {
     expect((await buffer(reading?.body ?? Readable.from([]))).toString()).toBe('{"a":1}');
   });
 
-  test('a reader of bytes that change on the way learns of it', async () => {
+  test('a reader gets an error if bytes change on the way', async () => {
     await using proxy = await startCountingProxy(minio.endpoint, ({ method }) =>
       method === 'GET' ? 'changed back' : 'passes',
     );
     await using store = minioStore({ ...minio, endpoint: proxy.endpoint });
-    await store.put('media/read', inChunks(randomBytes(100_000), 65_536));
+    await store.put('media/read', inChunks(randomBytes(100_000)));
     const reading = await store.read('media/read');
     await expect(buffer(reading?.body ?? Readable.from([]))).rejects.toThrow('differ from their checksum');
   });
 
-  test('MinIO compares checksums, and is asked without a trace', async () => {
+  test('MinIO supports checksums, and the check leaves no object behind', async () => {
     await using proxy = await startCountingProxy(minio.endpoint);
     await using store = minioStore({ ...minio, endpoint: proxy.endpoint });
     expect(await store.supportsChecksums()).toBe(true);
-    const [asked, ...others] = proxy.seen;
+    const [request, ...others] = proxy.seen;
     expect(others).toEqual([]);
-    const key = asked?.path.slice(`/${minio.bucket}/`.length) ?? '';
+    const key = request?.path.slice(`/${minio.bucket}/`.length) ?? '';
     expect(await store.stat(key)).toBeUndefined();
   });
 
-  test('whose source fails, or is given up, leaves no unfinished upload', async () => {
+  test('that fails or is aborted leaves no unfinished multipart upload', async () => {
     await using store = minioStore(minio);
     await expect(store.put('media/failed', failingAfter(20_000_000, new Error('gone')))).rejects.toThrow('gone');
-    expect(await unfinished('media/failed')).toBe(0);
+    expect(await countUnfinished('media/failed')).toBe(0);
     const abort = new AbortController();
-    const source = hangingAfter(20_000_000, () => abort.abort(new Error('refused')));
-    await expect(store.put('media/given-up', source, { signal: abort.signal })).rejects.toThrow('refused');
-    expect(await unfinished('media/given-up')).toBe(0);
+    const source = hangingAfter(20_000_000, () => abort.abort(new Error('aborted')));
+    await expect(store.put('media/given-up', source, { signal: abort.signal })).rejects.toThrow('aborted');
+    expect(await countUnfinished('media/given-up')).toBe(0);
   });
 
-  test('that is given up while its only PUT is on its way is taken back', async () => {
+  test('that is aborted during its only PUT is removed', async () => {
     await using store = minioStore(minio);
     const abort = new AbortController();
-    const source = inChunks(randomBytes(partBytes), 65_536).once('end', () =>
-      setImmediate(() => abort.abort(new Error('refused'))),
+    const source = inChunks(randomBytes(partBytes)).once('end', () =>
+      setImmediate(() => abort.abort(new Error('aborted'))),
     );
-    await expect(store.put('media/taken-back', source, { signal: abort.signal })).rejects.toThrow('refused');
+    await expect(store.put('media/taken-back', source, { signal: abort.signal })).rejects.toThrow('aborted');
     expect(await store.stat('media/taken-back')).toBeUndefined();
   });
 
-  test('that is given up releases its sockets, and so does a read', async () => {
+  test('that fails releases its sockets, and so does a cancelled read', async () => {
     await using proxy = await startCountingProxy(minio.endpoint);
     await using store = minioStore({ ...minio, endpoint: proxy.endpoint });
-    await store.put('media/read', inChunks(Buffer.alloc(partBytes), 65_536));
+    await store.put('media/read', inChunks(Buffer.alloc(partBytes)));
     for (let round = 0; round < 20; round += 1) {
       (await store.read('media/read'))?.body.destroy();
       await store.put('media/failed', failingAfter(9_000_000, new Error('gone'))).catch(() => {});
     }
     expect(proxy.seen.length).toBe(2 + 20 + 20 * 3);
-    // A leak would leave twenty. Two clients keep one each, and one more that opened while an earlier one was closing.
+    // A leak would leave twenty. Two clients keep one each, and one more may open while another closes.
     await expect.poll(() => proxy.connections()).toBeLessThan(5);
   });
 
-  test('shares the memory with forty others, all in the middle of a part, and each comes to its end', async () => {
+  test('shares the part memory with forty others, and all complete', async () => {
     const budget = 2 * partBytes;
     const memory = new PartMemory(budget);
     await using store = minioStore(minio, { memory });
-    let most = 0;
+    let peak = 0;
     const whole = Array.from({ length: 40 }, (_, index) => {
-      const source = inChunks(Buffer.alloc(3_000_000 + index, index), 65_536);
+      const source = inChunks(Buffer.alloc(3_000_000 + index, index));
       source.on('data', () => {
-        most = Math.max(most, memory.heldBytes);
+        peak = Math.max(peak, memory.heldBytes);
       });
       source.pause();
       return store.put(`media/shared-${index}`, source);
     });
     expect((await Promise.all(whole)).map(({ size }) => size - 3_000_000)).toEqual(whole.map((_, index) => index));
-    expect(most).toBeLessThanOrEqual(budget);
+    expect(peak).toBeLessThanOrEqual(budget);
     expect([memory.heldBytes, memory.waiting]).toEqual([0, 0]);
   });
 
-  test('that waits for memory ends when its source fails, or its signal aborts', async () => {
+  test('that waits for memory ends if its source fails or its signal aborts', async () => {
     const memory = new PartMemory(partBytes);
     await using store = minioStore(minio, { memory });
     const holding = new AbortController();
@@ -215,9 +215,9 @@ describeWithMinio('an upload to MinIO', {}, (start) => {
     const source = hangingAfter(65_536, () => {});
     const failing = store.put('media/b', source);
     await expect.poll(() => memory.waiting).toBe(2);
-    abort.abort(new Error('refused'));
+    abort.abort(new Error('aborted'));
     source.destroy(new Error('gone'));
-    await expect(signalled).rejects.toThrow('refused');
+    await expect(signalled).rejects.toThrow('aborted');
     await expect(failing).rejects.toThrow('gone');
     holding.abort(new Error('enough'));
     await expect(holder).rejects.toThrow('enough');

@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream';
 import { consumeSource } from '../consume-source.ts';
 import type { PartMemory } from '../part-memory.ts';
 import type { MinioBucket } from './minio-bucket.ts';
-import type { WrittenPart } from './signed-requests.ts';
+import type { WrittenPart } from './object-requests.ts';
 import { UploadPart } from './upload-part.ts';
 
 interface Upload {
@@ -13,9 +13,9 @@ interface Upload {
 }
 
 /**
- * Streams `source` into the object `key`: one PUT if it ends within one part, else a multipart upload. Then it makes sure that the object is there.
- * At most one part is held, and while it is sent nothing is read. When anything fails, a request that is in flight is
- * waited for and then all is taken back, as far as the store can be reached.
+ * Streams `source` into the object `key`: one PUT if it fits into one part, else a multipart upload. Then it checks that the object exists.
+ * Holds at most one part; reading pauses while it is sent. After an error it waits for the running request and removes
+ * what was written, if the store can be reached.
  * @throws the source's own error, the reason of `signal`, or StoreUnavailable
  */
 export async function uploadToS3(
@@ -29,7 +29,7 @@ export async function uploadToS3(
   let size = 0;
   const takeRest = async (taken: number | Promise<number>, chunk: Buffer, halted: AbortSignal) => {
     for (let rest = chunk.subarray(await taken); rest.length > 0; rest = rest.subarray(await part.fill(rest, halted))) {
-      if (part.full) await target.sendPart(part);
+      if (part.isFull) await target.sendPart(part);
     }
   };
   try {
@@ -39,18 +39,18 @@ export async function uploadToS3(
       return taken === chunk.length ? undefined : takeRest(taken, chunk, halted);
     });
     const etag = await target.finish(part);
-    // Of a replacement it would find the earlier object.
-    if (!isReplacement) await bucket.data.requireStored(key, etag);
+    // For a replacement this would find the earlier object.
+    if (!isReplacement) await bucket.objects.requireStored(key, etag);
     signal?.throwIfAborted();
     return { key, size, etag, crc32: part.checksumOfAll.hex };
   } catch (error) {
     part.empty({ hasFailed: true });
-    await target.takeBack(isReplacement);
+    await target.discard(isReplacement);
     throw error;
   }
 }
 
-/** What the store has of one upload so far. */
+/** The multipart upload or object of one upload. */
 class S3Target {
   readonly #bucket: MinioBucket;
   readonly #key: string;
@@ -68,24 +68,24 @@ class S3Target {
   async sendPart(part: UploadPart): Promise<void> {
     this.#uploadId ??= await this.#bucket.createUpload(this.#key, this.#contentType);
     const query = { uploadId: this.#uploadId, partNumber: `${this.#parts.length + 1}` };
-    const etag = await this.#bucket.data.put(this.#key, part, { query });
+    const etag = await this.#bucket.objects.put(this.#key, part, { query });
     this.#parts.push({ etag, crc32: part.checksum.base64 });
     part.empty();
   }
 
-  /** Sends `last` and makes the object whole. @returns its tag */
+  /** Sends the last part and completes the object. @returns its tag */
   async finish(last: UploadPart): Promise<string> {
     if (this.#uploadId === undefined) {
       this.#finishing = true;
-      return this.#bucket.data.put(this.#key, last, { contentType: this.#contentType });
+      return this.#bucket.objects.put(this.#key, last, { contentType: this.#contentType });
     }
     await this.sendPart(last);
     this.#finishing = true;
-    return this.#bucket.data.completeUpload(this.#key, this.#uploadId, this.#parts);
+    return this.#bucket.objects.completeUpload(this.#key, this.#uploadId, this.#parts);
   }
 
-  /** Removes what may be there, but not what it was to replace. The sweeper removes what an unreachable store keeps. */
-  async takeBack(isReplacement: boolean): Promise<void> {
+  /** Removes what may have been written, except a replaced object. If the store cannot be reached, a later sweep does it. */
+  async discard(isReplacement: boolean): Promise<void> {
     const removals = [
       this.#uploadId !== undefined && this.#bucket.abortUpload(this.#key, this.#uploadId),
       this.#finishing && !isReplacement && this.#bucket.remove(this.#key),

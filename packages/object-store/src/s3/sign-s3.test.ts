@@ -7,7 +7,7 @@ const keys = { accessKey: 'access', secretKey: 'secret' };
 const region = 'eu-central-1';
 const amz = { 'x-amz-checksum-crc32': 'AAAAAA==', 'x-amz-object-attributes': 'ETag,ObjectSize' };
 
-/** What minio's client sends for the same request. */
+/** The headers that MinIO's client sends for the same request. */
 async function signedByMinio(query: string): Promise<Record<string, string>> {
   const seen = Promise.withResolvers<Record<string, string>>();
   const request = ({ headers }: { headers: Record<string, string> }) => {
@@ -28,7 +28,7 @@ async function signedByMinio(query: string): Promise<Record<string, string>> {
 }
 
 test.each(['', 'partNumber=2&uploadId=a%2Fb%2A'])(
-  'a request with the query "%s" is signed as by minio\'s client, on both sides of midnight',
+  'a request with the query "%s" has the signature of MinIO\'s client, before and after midnight',
   async (query) => {
     vi.useFakeTimers({ toFake: ['Date'] });
     const signer = new S3Signer({

@@ -2,8 +2,8 @@ import { hash } from 'node:crypto';
 import { KeyedHash } from '@echodrop/service/keyed-hash';
 import type { Secret } from '@echodrop/service/secret';
 
-/** What a signature names beside the request: the endpoint's host (with its port where it has one) and whose keys are used. */
 export interface S3Credentials {
+  /** Of the endpoint, with its port if any. */
   readonly host: string;
   readonly region: string;
   readonly accessKey: Secret;
@@ -13,8 +13,8 @@ export interface S3Credentials {
 const payloadHash = 'UNSIGNED-PAYLOAD';
 
 /**
- * Signs S3 requests (AWS Signature Version 4) with headers. The key of a day is derived once a day; minio's client derives it for every
- * request. Bodies are not signed.
+ * Signs S3 requests with AWS Signature Version 4 headers. Bodies are not signed. The signing key is derived once a day; MinIO's client does it
+ * for every request.
  */
 export class S3Signer {
   readonly #credentials: S3Credentials;
@@ -28,13 +28,13 @@ export class S3Signer {
   }
 
   /**
-   * The headers that sign a request. Others than `x-amz-` ones may be sent with them unsigned.
-   * @param path the encoded path, as it is sent
-   * @param query the encoded parameters in the order of their names, without a question mark
-   * @param others further headers, their names in lower case: S3 requires that all `x-amz-` headers are signed
+   * Returns the headers of a signed request.
+   * @param path encoded, as it is sent
+   * @param query encoded parameters sorted by name, without a question mark
+   * @param others further headers to sign, with names in lower case: S3 requires all `x-amz-` headers to be signed
    */
   sign(method: string, path: string, query: string, others: Record<string, string> = {}): Record<string, string> {
-    this.#keepTime();
+    this.#updateTime();
     const { host, accessKey } = this.#credentials;
     const signed: Record<string, string> = {
       ...others,
@@ -42,9 +42,9 @@ export class S3Signer {
       'x-amz-content-sha256': payloadHash,
       'x-amz-date': this.#time,
     };
-    const inOrder = Object.keys(signed).sort();
-    const names = inOrder.join(';');
-    const headers = inOrder.map((name) => `${name}:${signed[name]}\n`).join('');
+    const sortedNames = Object.keys(signed).sort();
+    const names = sortedNames.join(';');
+    const headers = sortedNames.map((name) => `${name}:${signed[name]}\n`).join('');
     const request = hash('sha256', `${method}\n${path}\n${query}\n${headers}\n${names}\n${payloadHash}`);
     const text = `AWS4-HMAC-SHA256\n${this.#time}\n${this.#scope}\n${request}`;
     const signature = this.#key.hexDigest(text);
@@ -55,7 +55,7 @@ export class S3Signer {
     };
   }
 
-  #keepTime(): void {
+  #updateTime(): void {
     const second = Math.floor(Date.now() / 1000);
     if (second === this.#second) return;
     this.#second = second;
@@ -66,7 +66,7 @@ export class S3Signer {
     if (scope === this.#scope) return;
     this.#scope = scope;
     const dayKey = [day, region, 's3', 'aws4_request'].reduce<string | Buffer>(
-      (key, text) => new KeyedHash(key).of(text),
+      (key, text) => new KeyedHash(key).digest(text),
       `AWS4${secretKey.reveal()}`,
     );
     this.#key = new KeyedHash(dayKey);

@@ -2,53 +2,53 @@ import { Checksum } from '../checksum.ts';
 import type { CrowdedOut } from '../object-store.ts';
 import { blockBytes, type Grant, type PartMemory, partBytes } from '../part-memory.ts';
 
-/** One upload's part: filled from the source, sent, emptied, filled again. Disposing gives its memory back. */
+/** Buffer for the parts of one upload: filled, sent, emptied, filled again. Disposing releases its memory. */
 export class UploadPart implements Disposable {
   readonly #memory: PartMemory;
   readonly #crowdOut: (reason: CrowdedOut) => void;
   #blocks: Buffer[] = [];
   #granted = 0;
-  #lane = false;
+  #hasLane = false;
   #size = 0;
   #checksum = new Checksum();
-  /** Of all parts so far, once there is more than one. */
+  /** Over all parts so far, once there is more than one. */
   #checksumOfAll: Checksum | undefined;
 
-  /** `crowdOut` is called when its memory is needed by others. */
+  /** `crowdOut` is called if other uploads need its memory. */
   constructor(memory: PartMemory, crowdOut: (reason: CrowdedOut) => void) {
     this.#memory = memory;
     this.#crowdOut = crowdOut;
   }
 
-  /** Bytes that are in it. */
+  /** Bytes in the buffer. */
   get size(): number {
     return this.#size;
   }
 
-  get full(): boolean {
+  get isFull(): boolean {
     return this.#size === partBytes;
   }
 
-  /** Of the bytes that are in it. */
+  /** Over the bytes in the buffer. */
   get checksum(): Checksum {
     return this.#checksum;
   }
 
-  /** Of all bytes that were ever in it. */
+  /** Over all bytes of the upload so far. */
   get checksumOfAll(): Checksum {
     return this.#checksumOfAll ?? this.#checksum;
   }
 
   /**
-   * Copies from the beginning of `bytes` until they end or the part is full; a promise only where it must wait for memory.
-   * @returns how many bytes it took
-   * @throws the reason of `signal` when that aborts while it waits
+   * Copies `bytes` until the part is full. Returns a promise only if it has to wait for memory.
+   * @returns the number of copied bytes
+   * @throws CrowdedOut, or the reason of `signal`
    */
   fill(bytes: Buffer, signal: AbortSignal): number | Promise<number> {
     let taken = 0;
-    while (taken < bytes.length && !this.full) {
+    while (taken < bytes.length && !this.isFull) {
       if (this.#size % blockBytes === 0) {
-        const grant = this.#lane ? 'lane' : this.#memory.grantNow();
+        const grant = this.#hasLane ? 'lane' : this.#memory.tryGrant();
         if (!grant) return this.#fillLater(bytes, taken, signal);
         this.#grow(grant);
       }
@@ -57,22 +57,22 @@ export class UploadPart implements Disposable {
     return taken;
   }
 
-  /** What is in it, in order; valid until it is emptied. */
+  /** The content; valid until it is emptied. */
   *bytes(): Iterable<Buffer> {
-    let left = this.#size;
+    let remaining = this.#size;
     for (const block of this.#blocks) {
-      yield left < blockBytes ? block.subarray(0, left) : block;
-      left -= blockBytes;
+      yield remaining < blockBytes ? block.subarray(0, remaining) : block;
+      remaining -= blockBytes;
     }
   }
 
-  /** Makes it empty. After a request that failed, its memory is not reused: if the store answered early, a socket may not have all of it yet. */
+  /** Empties it. After a failed request its memory is not reused: a socket may still be sending it. */
   empty({ hasFailed = false } = {}): void {
     this.#memory.end(this.#crowdOut);
-    this.#memory.giveBack(this.#blocks, this.#granted, this.#lane, !hasFailed);
+    this.#memory.release(this.#blocks, this.#granted, this.#hasLane, !hasFailed);
     this.#blocks = [];
     this.#granted = 0;
-    this.#lane = false;
+    this.#hasLane = false;
     this.#size = 0;
     this.#checksumOfAll ??= this.#checksum;
     this.#checksum = new Checksum();
@@ -89,7 +89,7 @@ export class UploadPart implements Disposable {
   }
 
   #grow(grant: Grant): void {
-    if (grant === 'lane') this.#lane = true;
+    if (grant === 'lane') this.#hasLane = true;
     else this.#granted += 1;
     if (this.#blocks.length === 0) this.#memory.begin(this.#crowdOut);
     this.#blocks.push(this.#memory.takeBlock());

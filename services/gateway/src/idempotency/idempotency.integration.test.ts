@@ -10,8 +10,8 @@ import {
   removeFromListings,
 } from '@echodrop/archive/listing';
 import { ProbeClient, startProbeWorkers } from '@echodrop/contracts/probe';
-import { listObjects } from '@echodrop/object-store/every-object';
 import { FilesystemObjectStore } from '@echodrop/object-store/filesystem/filesystem-object-store';
+import { listObjects } from '@echodrop/object-store/list-objects';
 import { recordKey } from '@echodrop/object-store/object-keys';
 import { StoreUnavailable } from '@echodrop/object-store/object-store';
 import { queueOptionsFor } from '@echodrop/queue/queue.fixture';

@@ -1,0 +1,66 @@
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+
+type Walk = AsyncGenerator<string>;
+
+const pausedMs = 60_000;
+const maxPaused = 4;
+
+/**
+ * Walks through the files of a directory, paused between the pages of a list. Without them, a directory of a million
+ * files would be read and sorted again for every thousand of them.
+ */
+export class DirectoryWalks {
+  readonly #root: string;
+  readonly #paused = new Map<string, { readonly walk: Walk; readonly end: NodeJS.Timeout }>();
+
+  constructor(root: string) {
+    this.#root = root;
+  }
+
+  /** The files below `prefix` after `after`, in key order. Files of the last minute may be missing. */
+  resume(prefix: string, after: string): Walk {
+    const position = positionOf(prefix, after);
+    const paused = this.#paused.get(position);
+    this.#drop(position);
+    return paused?.walk ?? filesBelow(this.#root, prefix, after);
+  }
+
+  /** Keeps a walk whose last file was `at`. */
+  pause(prefix: string, at: string, walk: Walk): void {
+    const position = positionOf(prefix, at);
+    const [oldest] = this.#paused.keys();
+    if (oldest !== undefined && this.#paused.size >= maxPaused) this.#drop(oldest);
+    this.#drop(position);
+    this.#paused.set(position, { walk, end: setTimeout(() => this.#drop(position), pausedMs).unref() });
+  }
+
+  #drop(position: string): void {
+    clearTimeout(this.#paused.get(position)?.end);
+    this.#paused.delete(position);
+  }
+}
+
+function positionOf(prefix: string, at: string): string {
+  return `${prefix}\0${at}`;
+}
+
+// In the byte order of their paths, as S3 lists keys: a folder sorts as its name with a slash. Skips folders that come before `after`.
+async function* filesBelow(root: string, prefix: string, after: string): Walk {
+  for (const path of await sortedPaths(root, prefix)) {
+    const isPassed = path <= after && !(path.endsWith('/') && after.startsWith(path));
+    if (isPassed) continue;
+    if (path.endsWith('/')) yield* filesBelow(root, path, after);
+    else yield path;
+  }
+}
+
+async function sortedPaths(root: string, prefix: string): Promise<string[]> {
+  const entries = await readdir(join(root, prefix), { withFileTypes: true }).catch(emptyIfMissing);
+  return entries.map((entry) => `${prefix}${entry.name}${entry.isDirectory() ? '/' : ''}`).sort();
+}
+
+function emptyIfMissing(error: NodeJS.ErrnoException): [] {
+  if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return [];
+  throw error;
+}

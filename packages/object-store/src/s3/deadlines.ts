@@ -1,0 +1,31 @@
+import http from 'node:http';
+import https from 'node:https';
+
+/** In milliseconds. */
+export interface StoreDeadlines {
+  /** For a request without data, and until the first byte of a read. */
+  readonly callMs: number;
+  /** For a request of up to one part, and for joining the parts. */
+  readonly partMs: number;
+  /** For the next bytes of a read, while its consumer waits. */
+  readonly idleMs: number;
+}
+
+export const defaultDeadlines: StoreDeadlines = { callMs: 5000, partMs: 20_000, idleMs: 10_000 };
+
+/** Node's HTTP(S) for MinIO's client, which has no timeouts (docs/dependencies.md): destroys a request at its deadline. */
+export function transportWithDeadline(
+  protocol: string,
+  { callMs, partMs }: StoreDeadlines,
+): Pick<typeof http, 'request'> {
+  const { request } = protocol === 'https:' ? https : http;
+  return {
+    request(options: https.RequestOptions, onResponse: (response: http.IncomingMessage) => void) {
+      // POST starts a multipart upload or joins its parts, which may take long.
+      const ms = options.method === 'POST' ? partMs : callMs;
+      const sent = request(options, onResponse);
+      const deadline = setTimeout(() => sent.destroy(new Error(`no response within ${ms} ms`)), ms);
+      return sent.once('close', () => clearTimeout(deadline));
+    },
+  } as Pick<typeof http, 'request'>;
+}

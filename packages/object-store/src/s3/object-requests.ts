@@ -1,0 +1,188 @@
+import { hash } from 'node:crypto';
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Readable } from 'node:stream';
+import type { Answer } from '@echodrop/service/exchange';
+import { Checksum } from '../checksum.ts';
+import { type PutIfAbsentOutcome, StoreUnavailable } from '../object-store.ts';
+import { storeBody } from '../store-body.ts';
+import type { StoreDeadlines } from './deadlines.ts';
+import type { SignedRequests } from './signed-requests.ts';
+import {
+  checksumHeader,
+  hasOtherTag,
+  readChecksum,
+  readChecksumHex,
+  readSize,
+  readTag,
+  responseError,
+} from './store-response.ts';
+
+export interface Content {
+  readonly size: number;
+  readonly checksum: Checksum;
+  bytes(): Iterable<Buffer>;
+}
+
+/** `size` is that of the whole object. */
+interface OpenedObject {
+  readonly size: number;
+  readonly etag: string;
+  readonly body: Readable;
+}
+
+/** A part of a multipart upload: its tag, and its CRC-32 in Base64. */
+export interface WrittenPart {
+  readonly etag: string;
+  readonly crc32: string;
+}
+
+interface GetOptions {
+  /** Value of the Range header. */
+  readonly range?: string | undefined;
+  readonly signal?: AbortSignal | undefined;
+  readonly crc32?: string | undefined;
+}
+
+/**
+ * The requests that transfer an object's bytes or metadata. Each is sent once and ends within its deadline.
+ * @throws StoreUnavailable from every call
+ */
+export class ObjectRequests {
+  readonly #requests: SignedRequests;
+  readonly #deadlines: StoreDeadlines;
+  #supportsChecksums = false;
+
+  constructor(requests: SignedRequests, deadlines: StoreDeadlines) {
+    this.#requests = requests;
+    this.#deadlines = deadlines;
+  }
+
+  /** Writes an object, or the part of one that `query` names. @returns its tag */
+  async put(key: string, content: Content, { query = {}, contentType = '' } = {}): Promise<string> {
+    const headers = contentType ? { 'content-type': contentType } : {};
+    const response = await this.#put(key, content, this.#deadlines.partMs, headers, query);
+    if (response.status !== 200) throw responseError(response.status, response.body);
+    this.#requireChecksum(response.headers, content.checksum);
+    return readTag(response.headers);
+  }
+
+  async putIfAbsent(key: string, bytes: Buffer): Promise<PutIfAbsentOutcome> {
+    const found = await this.#putIfAbsent(key, bytes);
+    if (found === 'created') return 'created';
+    return hasOtherTag(found, hash('md5', bytes)) ? 'differs' : 'exists';
+  }
+
+  /**
+   * Proves that an object exists, with permission to write alone: a conditional write of nothing must conflict. MinIO reports the
+   * tag of the existing object, which must be `etag`; AWS does not.
+   * @throws StoreUnavailable, also if the object is missing. The caller then removes the empty object that may exist.
+   */
+  async requireStored(key: string, etag: string): Promise<void> {
+    const found = await this.#putIfAbsent(key, Buffer.alloc(0));
+    if (found === 'created' || hasOtherTag(found, etag))
+      throw new StoreUnavailable('object store lost an object that it had confirmed');
+  }
+
+  /** Joins the parts, in order, into one object. @returns its tag */
+  async completeUpload(key: string, uploadId: string, parts: readonly WrittenPart[]): Promise<string> {
+    const request = {
+      query: { uploadId },
+      headers: { 'content-type': 'application/xml' },
+      body: completionXml(parts),
+    };
+    const response = await this.#requests.send('POST', key, request, this.#deadlines.partMs);
+    // S3 may send status 200 before it knows the result.
+    const etag = /<ETag>(?:"|&quot;|&#34;)?([\w-]+)/.exec(response.body.toString())?.[1];
+    if (response.status !== 200 || etag === undefined) throw responseError(response.status, response.body);
+    return etag;
+  }
+
+  /**
+   * Opens an object or a range of it. A whole object must have the CRC-32 `crc32`, or else the one that the store has recorded.
+   * @returns undefined if the object does not exist, `beyond` if the range begins after its end
+   * @throws the reason of `signal`, which also ends the body
+   */
+  async get(key: string, { range, signal, crc32 }: GetOptions): Promise<OpenedObject | 'beyond' | undefined> {
+    const isWhole = range === undefined;
+    const request = isWhole ? { signedHeaders: { 'x-amz-checksum-mode': 'ENABLED' } } : { headers: { range } };
+    return this.#requests.get(key, request, signal, async ({ statusCode, headers, body }) => {
+      if (statusCode === (isWhole ? 200 : 206)) {
+        const checksum = isWhole ? (crc32 ?? readChecksumHex(headers)) : undefined;
+        return { size: readSize(headers), etag: readTag(headers), body: storeBody(body, signal, checksum) };
+      }
+      const error = responseError(statusCode, await body.bytes());
+      if (statusCode === 416) return 'beyond';
+      if (statusCode === 404 && !error.message.includes('NoSuchBucket')) return undefined;
+      throw error;
+    });
+  }
+
+  /** Undefined if the object does not exist. */
+  async head(key: string): Promise<Omit<OpenedObject, 'body'> | undefined> {
+    const { status, headers, body } = await this.#requests.send('HEAD', key, {}, this.#deadlines.callMs);
+    if (status === 404) return undefined;
+    if (status !== 200) throw responseError(status, body);
+    return { size: readSize(headers), etag: readTag(headers) };
+  }
+
+  /**
+   * Sends one byte with a wrong checksum to find out whether the store refuses it. If it does, it must confirm each checksum from
+   * then on. If not, an object at `key` remains.
+   */
+  async supportsChecksums(key: string): Promise<boolean> {
+    const content = { size: 1, checksum: new Checksum(), bytes: () => [Buffer.from('x')] };
+    const response = await this.#put(key, content, this.#deadlines.partMs);
+    const error = responseError(response.status, response.body);
+    if (response.status !== 200 && !/Digest|Checksum/.test(error.message)) throw error;
+    this.#supportsChecksums = response.status !== 200;
+    return this.#supportsChecksums;
+  }
+
+  /** The store's time, from the Date header of any response. */
+  async clock(): Promise<Date> {
+    const { status, headers, body } = await this.#requests.send('GET', 'clock', {}, this.#deadlines.callMs);
+    const now = new Date(String(headers['date']));
+    if (status >= 500 || Number.isNaN(now.getTime())) throw responseError(status, body);
+    return now;
+  }
+
+  #put(key: string, content: Content, ms: number, headers = {}, query = {}): Promise<Answer> {
+    const blocks = [...content.bytes()];
+    // A single block goes out with the head, in one write.
+    const [body] = blocks.length === 1 ? blocks : [blocks];
+    const request = {
+      query,
+      headers: { ...headers, 'content-length': `${content.size}` },
+      signedHeaders: { [checksumHeader]: content.checksum.base64 },
+      body: content.size === 0 || body === undefined ? '' : body,
+    };
+    return this.#requests.send('PUT', key, request, ms);
+  }
+
+  /** @returns `created`, or the headers that describe the existing object */
+  async #putIfAbsent(key: string, bytes: Buffer): Promise<'created' | IncomingHttpHeaders> {
+    const checksum = new Checksum();
+    checksum.add(bytes);
+    const content = { size: bytes.length, checksum, bytes: () => [bytes] };
+    const response = await this.#put(key, content, this.#deadlines.callMs, { 'if-none-match': '*' });
+    if (response.status === 412) return response.headers;
+    if (response.status !== 200) throw responseError(response.status, response.body);
+    this.#requireChecksum(response.headers, checksum);
+    return 'created';
+  }
+
+  #requireChecksum(headers: IncomingHttpHeaders, checksum: Checksum): void {
+    const confirmed = readChecksum(headers);
+    if (confirmed === checksum.base64) return;
+    if (confirmed === undefined && !this.#supportsChecksums) return;
+    throw new StoreUnavailable('object store did not confirm the checksum');
+  }
+}
+
+function completionXml(parts: readonly WrittenPart[]): string {
+  const elements = parts.map(
+    ({ etag, crc32 }, index) =>
+      `<Part><PartNumber>${index + 1}</PartNumber><ETag>"${etag}"</ETag><ChecksumCRC32>${crc32}</ChecksumCRC32></Part>`,
+  );
+  return `<CompleteMultipartUpload xmlns="http://s3.amazonaws.com/doc/2006-03-01/">${elements.join('')}</CompleteMultipartUpload>`;
+}

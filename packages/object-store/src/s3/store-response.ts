@@ -1,0 +1,46 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { StoreUnavailable } from '../object-store.ts';
+
+/** S3 verifies the bytes against this request header and repeats it in the response. */
+export const checksumHeader = 'x-amz-checksum-crc32';
+
+// MD5 of a single part, or of several.
+const md5Tag = /^[0-9a-f]{32}(-\d+)?$/;
+
+/** Size of the whole object: from `bytes 0-9/1234`, or the length of a complete response. @throws StoreUnavailable */
+export function readSize(headers: IncomingHttpHeaders): number {
+  const size = /^bytes \d+-\d+\/(\d+)$/.exec(`${headers['content-range']}`)?.[1] ?? headers['content-length'];
+  if (size === undefined) throw new StoreUnavailable('object store response without a size');
+  return Number(size);
+}
+
+/** CRC-32 of the whole object, in Base64. */
+export function readChecksum(headers: IncomingHttpHeaders): string | undefined {
+  const checksum = headers[checksumHeader];
+  // With a hyphen it is a checksum of part checksums.
+  return typeof checksum === 'string' && !checksum.includes('-') ? checksum : undefined;
+}
+
+/** CRC-32 of the whole object, in hexadecimal digits. */
+export function readChecksumHex(headers: IncomingHttpHeaders): string | undefined {
+  const checksum = readChecksum(headers);
+  return checksum && Buffer.from(checksum, 'base64').toString('hex');
+}
+
+/** Whether the tag differs from `expected`. Tags of encrypted objects are not hashes and prove nothing. */
+export function hasOtherTag({ etag }: IncomingHttpHeaders, expected: string): boolean {
+  const found = etag?.replaceAll('"', '') ?? '';
+  return md5Tag.test(found) && md5Tag.test(expected) && found !== expected;
+}
+
+/** @throws StoreUnavailable */
+export function readTag({ etag }: IncomingHttpHeaders): string {
+  if (typeof etag !== 'string') throw new StoreUnavailable('object store response without an ETag');
+  return etag.replaceAll('"', '');
+}
+
+/** The error for a response with `status` and the body `xml`. */
+export function responseError(status: number, xml: Uint8Array): StoreUnavailable {
+  const code = /<Code>(\w{1,64})<\/Code>/.exec(Buffer.from(xml).toString())?.[1];
+  return new StoreUnavailable(`object store responded ${status} ${code ?? ''}`.trim());
+}
