@@ -1,6 +1,6 @@
 import { relative, resolve } from 'node:path';
 import { hasSandbox, localAddress } from '@echodrop/client/local-system';
-import { sandboxFault } from '@echodrop/media/sandbox/sandbox';
+import { sandboxFault } from '@echodrop/media/sandbox/confine-tools';
 import { InvalidSettings } from '@echodrop/service/env';
 import { invalidSettingsStatus } from '@echodrop/service/run-service';
 import { awaitReady } from './await-ready.ts';

@@ -1,7 +1,7 @@
 import { exif } from '@echodrop/testkit/samples/sample-exif';
 import { ftyp, isoBox } from '@echodrop/testkit/samples/sample-iso';
 import { describe, expect, test } from 'vitest';
-import { contentTypeOf, isPhoto, mediaTypeOf, mediaTypes } from './media-type.ts';
+import { contentTypeOf, detectMediaType, isPhoto, mediaTypes } from './media-type.ts';
 
 const latin1 = (text: string) => Buffer.from(text, 'latin1');
 const ebml = (docType: string) =>
@@ -109,16 +109,16 @@ const keptOut: readonly (readonly [string, Buffer])[] = [
 
 describe('the first bytes decide', () => {
   test.each(letIn)('%s is %s', (_, type, head) => {
-    expect(mediaTypeOf(head)).toBe(type);
+    expect(detectMediaType(head)).toBe(type);
   });
 
   test.each(keptOut)('%s is kept out', (_, head) => {
-    expect(mediaTypeOf(head)).toBeUndefined();
+    expect(detectMediaType(head)).toBeUndefined();
   });
 
   test('any beginning that is cut short has a clean answer', () => {
     for (const [, , head] of letIn) {
-      for (let length = 0; length < head.length; length++) mediaTypeOf(head.subarray(0, length));
+      for (let length = 0; length < head.length; length++) detectMediaType(head.subarray(0, length));
     }
   });
 });

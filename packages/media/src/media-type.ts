@@ -1,10 +1,8 @@
-import { isoMediaType } from './iso-brands.ts';
-import { matroskaDocType } from './matroska-doc-type.ts';
+import { readDocType } from './input/ebml-elements.ts';
+import { detectIsoType } from './iso-brands.ts';
 
-/**
- * Every type that is let in, its kind, and the content type under which its bytes are known (IANA where registered).
- */
-const facts = {
+/** The accepted types, with their IANA content type if one is registered. */
+const types = {
   jpg: { kind: 'photo', contentType: 'image/jpeg' },
   png: { kind: 'photo', contentType: 'image/png' },
   gif: { kind: 'photo', contentType: 'image/gif' },
@@ -26,24 +24,21 @@ const facts = {
   wmv: { kind: 'video', contentType: 'video/x-ms-wmv' },
 } as const;
 
-export type MediaType = keyof typeof facts;
-export type PhotoType = { [T in MediaType]: (typeof facts)[T]['kind'] extends 'photo' ? T : never }[MediaType];
+export type MediaType = keyof typeof types;
+export type PhotoType = { [T in MediaType]: (typeof types)[T]['kind'] extends 'photo' ? T : never }[MediaType];
 export type VideoType = Exclude<MediaType, PhotoType>;
 
-export const mediaTypes = Object.keys(facts) as readonly MediaType[];
+export const mediaTypes = Object.keys(types) as readonly MediaType[];
 
 export function isPhoto(type: MediaType): type is PhotoType {
-  return facts[type].kind === 'photo';
+  return types[type].kind === 'photo';
 }
 
 export function contentTypeOf(type: MediaType): string {
-  return facts[type].contentType;
+  return types[type].contentType;
 }
 
-/**
- * How files of each type begin; the first that is true counts. A transport stream is known by single bytes at distances
- * only, which a GIF or a bitmap may have as well: it comes after them.
- */
+/** How files of each type begin; the first match counts. A GIF or BMP may have the byte pattern of a transport stream too. */
 const signatures: readonly (readonly [MediaType, (head: Buffer) => boolean])[] = [
   ['jpg', begins('\xff\xd8\xff')],
   ['png', begins('\x89PNG\r\n\x1a\n')],
@@ -52,8 +47,8 @@ const signatures: readonly (readonly [MediaType, (head: Buffer) => boolean])[] =
   ['webp', isRiff('WEBP')],
   ['tiff', isTiff],
   ['bmp', isBitmap],
-  ['webm', (head) => matroskaDocType(head) === 'webm'],
-  ['mkv', (head) => matroskaDocType(head) === 'matroska'],
+  ['webm', (head) => readDocType(head) === 'webm'],
+  ['mkv', (head) => readDocType(head) === 'matroska'],
   ['avi', isRiff('AVI ')],
   ['mpg', begins('\0\0\x01\xba')],
   ['mpg', begins('\0\0\x01\xb3')],
@@ -65,12 +60,11 @@ const signatures: readonly (readonly [MediaType, (head: Buffer) => boolean])[] =
 ];
 
 /**
- * What the first bytes of media (up to 16 KiB) say that it is, or undefined for all that is not let in. A name or a
- * Content-Type is never asked. It says only how the bytes begin: whether there is a picture inside, and how large, is
- * found by the probe.
+ * Detects the type of media from its first bytes (up to 16 KiB), never from a name or Content-Type. Undefined if the type is
+ * not accepted. Whether the rest is valid is up to the probe.
  */
-export function mediaTypeOf(head: Buffer): MediaType | undefined {
-  return signatures.find(([, matches]) => matches(head))?.[0] ?? isoMediaType(head);
+export function detectMediaType(head: Buffer): MediaType | undefined {
+  return signatures.find(([, matches]) => matches(head))?.[0] ?? detectIsoType(head);
 }
 
 function begins(signature: string): (head: Buffer) => boolean {
@@ -82,30 +76,29 @@ function isRiff(form: string): (head: Buffer) => boolean {
   return (head) => begins('RIFF')(head) && head.toString('latin1', 8, 12) === form;
 }
 
-// Canon's CR2 is a TIFF that says "CR" after its header; DNG, NEF and ARW say what they are in their first directory
-// only (tiff-size.ts).
+// Canon's CR2 is a TIFF with "CR" after its header. tiff-size.ts detects DNG, NEF and ARW.
 function isTiff(head: Buffer): boolean {
   const classic = begins('II*\0')(head) || begins('MM\0*')(head);
   const big = begins('II+\0')(head) || begins('MM\0+')(head);
   return big || (classic && head.toString('latin1', 8, 10) !== 'CR');
 }
 
-// "BM" alone begins many a text; the size of the second header is one of a few.
+// A text may begin with "BM"; the size of the second header has few values.
 function isBitmap(head: Buffer): boolean {
   return begins('BM')(head) && head.length >= 26 && [12, 16, 40, 52, 56, 64, 108, 124].includes(head.readUInt32LE(14));
 }
 
-// Packets of 188 bytes, of 192 with a time code before each (cameras, discs), or of 204 with a checksum after.
+// Packets have 188 bytes, 192 with a timecode before each (cameras, discs), or 204 with a checksum after.
 function isTransportStream(head: Buffer): boolean {
   const packets = (first: number, stride: number) => [0, 1, 2, 3].every((n) => head[first + n * stride] === 0x47);
   return packets(0, 188) || packets(4, 192) || packets(0, 204);
 }
 
-// A recording that was cut anywhere begins within a packet. So many marks in a row are in nothing else by chance.
+// A truncated recording may begin within a packet. So many sync bytes in a row do not occur by chance.
 function isCutTransportStream(head: Buffer): boolean {
-  const marks = [0, 1, 2, 3, 4, 5, 6, 7];
+  const packets = [0, 1, 2, 3, 4, 5, 6, 7];
   const strides = [188, 192, 204];
   return strides.some((stride) =>
-    Array.from({ length: stride }).some((_, first) => marks.every((n) => head[first + n * stride] === 0x47)),
+    Array.from({ length: stride }).some((_, first) => packets.every((n) => head[first + n * stride] === 0x47)),
   );
 }

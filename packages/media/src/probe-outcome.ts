@@ -2,7 +2,7 @@ import { isPhoto, type MediaType } from './media-type.ts';
 import type { Size } from './size.ts';
 import type { UnsupportedReason } from './unsupported.ts';
 
-/** What media is: width and height in pixels, as displayed. Or why it is nothing that we take. */
+/** The type and displayed size of media in pixels, or why it is not accepted. */
 export type Probe =
   | {
       readonly outcome: 'media';
@@ -16,7 +16,7 @@ export type Probe =
 export interface MediaLimits {
   /** Width x height of a canvas, as displayed. */
   readonly maxPixels: number;
-  /** Types that are refused before anything of them is read. */
+  /** Types that are refused without a read. */
   readonly typesOff?: ReadonlySet<MediaType>;
 }
 
@@ -24,8 +24,8 @@ export function unsupported(why: UnsupportedReason): Probe {
   return { outcome: 'unsupported', why };
 }
 
-/** The probe of media whose displayed size was read, or could not be. */
-export function probeOfSize(type: MediaType, size: Size | UnsupportedReason, { maxPixels }: MediaLimits): Probe {
+/** The probe result for a displayed size, or for the reason that there is none. */
+export function toProbe(type: MediaType, size: Size | UnsupportedReason, { maxPixels }: MediaLimits): Probe {
   if (typeof size === 'string') return unsupported(size);
   const { width, height } = size;
   if (width < 1 || height < 1) return unsupported('broken');

@@ -1,30 +1,23 @@
 import { isPhoto, type MediaType } from './media-type.ts';
 
-/**
- * A public rendition of media. A recipe that makes other bytes than before gets a new version, and so a new key in the
- * store.
- */
+/** A public rendition of media. A recipe that makes other bytes than before needs a new version, and so a new store key. */
 export interface Recipe {
   readonly name: string;
   readonly version: number;
-  /** A media type's name too. */
   readonly extension: MediaType;
   readonly contentType: string;
 }
 
 export type PictureFormat = 'jpeg' | 'png' | 'gif' | 'webp' | 'avif';
 
-/**
- * What becomes of a picture's sides, in pixels: `crop` a square of exactly that side, `longest` a picture that is made
- * smaller where it must be, `whole` one that is left as it is.
- */
+/** Pixels: `crop` is the side of a square, `longest` the maximum of the longer side, `whole` keeps the size. */
 export type PictureSize = { readonly crop: number } | { readonly longest: number } | 'whole';
 
-/** A picture, of a photo or as the poster of a video. */
+/** A picture of a photo, or a poster of a video. */
 export interface PictureRecipe extends Recipe {
   readonly format: PictureFormat;
   readonly size: PictureSize;
-  /** 1 to 100, of formats that lose something. */
+  /** 1 to 100, for lossy formats. */
   readonly quality: number;
 }
 
@@ -36,7 +29,7 @@ const formats = {
   avif: { format: 'avif', extension: 'avif', contentType: 'image/avif' },
 } as const satisfies Record<PictureFormat, unknown>;
 
-/** The pictures that are made of all media in the same format. */
+/** The pictures that all media have. */
 export const pictureRecipes = {
   mini: { name: 'mini', version: 3, ...formats.jpeg, size: { crop: 75 }, quality: 80 },
   thumb: { name: 'thumb', version: 3, ...formats.jpeg, size: { crop: 150 }, quality: 80 },
@@ -47,13 +40,13 @@ export const pictureRecipes = {
   largeWebp: { name: 'large', version: 6, ...formats.webp, size: { longest: 1200 }, quality: 80 },
 } as const satisfies Record<string, PictureRecipe>;
 
-/** The whole picture in the format it came in, where browsers show it, else as JPEG; of a video its poster. */
+/** The whole picture, in its own format if browsers show that, else JPEG; for a video, its poster. */
 export function fullRecipe(type: MediaType): PictureRecipe {
-  const own = formatOf(type);
+  const own = pictureFormat(type);
   return { name: 'full', version: 2, ...formats[own], size: 'whole', quality: own === 'avif' ? 75 : 90 };
 }
 
-/** Every picture that is made of media of this type. */
+/** All pictures of media of this type. */
 export function picturesOf(type: MediaType): readonly PictureRecipe[] {
   return [...Object.values(pictureRecipes), fullRecipe(type)];
 }
@@ -67,28 +60,27 @@ export const videoRecipe = {
 } as const satisfies Recipe;
 
 /**
- * What is made together, in one job: `pictures` what pages and other sites show, `whole` the whole picture, which is made
- * on first request, `film` the video, and before it what is missing of its pictures.
+ * The renditions that one job makes: `pictures` for pages and other sites, `whole` (the whole picture, made on first
+ * request), or `film` (missing pictures of a video, then the video).
  */
 export type RenditionSet = 'pictures' | 'whole' | 'film';
 
-/** Which set a recipe belongs to. */
 export function setOf(recipe: Recipe): RenditionSet {
   if (recipe.name === videoRecipe.name) return 'film';
-  return recipe.name === 'full' && !mayMove(recipe) ? 'whole' : 'pictures';
+  return recipe.name === 'full' && !canBeAnimation(recipe) ? 'whole' : 'pictures';
 }
 
-/** The recipes of a set; none where media of this type has no such renditions. */
+/** The recipes of a set; none if media of this type has no such renditions. */
 export function recipesOf(set: RenditionSet, type: MediaType): readonly Recipe[] {
   if (set === 'film') return isPhoto(type) ? [] : [...recipesOf('pictures', type), videoRecipe];
   return picturesOf(type).filter((recipe) => setOf(recipe) === set);
 }
 
-// The page shows these whole, as only they move.
-function mayMove({ extension }: Recipe): boolean {
+// Pages show whole animations.
+function canBeAnimation({ extension }: Recipe): boolean {
   return extension === formats.gif.extension || extension === formats.webp.extension;
 }
 
-function formatOf(type: MediaType): PictureFormat {
+function pictureFormat(type: MediaType): PictureFormat {
   return type === 'png' || type === 'gif' || type === 'webp' || type === 'avif' ? type : 'jpeg';
 }

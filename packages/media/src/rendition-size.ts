@@ -5,23 +5,23 @@ import { fitWithin, roundSize, roundToEvenSize, type Size } from './size.ts';
 const fullHd = { longest: 1920, shortest: 1080 };
 const poster = { longest: 1920, shortest: 1920 };
 
-/** What a format can hold; AVIF's encoder takes 35 bytes of memory for each pixel. */
-export const longestSideOf = { jpeg: 65_500, png: 1_000_000, gif: 65_535, webp: 16_383, avif: 8192 };
+/** The longest side per format in pixels. The AVIF encoder takes 35 bytes of memory per pixel. */
+export const maxSides = { jpeg: 65_500, png: 1_000_000, gif: 65_535, webp: 16_383, avif: 8192 };
 
-/** How large the video is that is coded anew from one of this displayed size: at most 1080p. One that is copied keeps its own. */
+/** The size of a transcoded video, at most 1080p; a copied one keeps its size. */
 export function videoSize(displayed: Size): Size {
   return roundToEvenSize(fitWithin(displayed, fullHd));
 }
 
-/** How large the still is from which the pictures of a video of this displayed size are made. */
+/** The size of the frame from which the pictures of a video are made. */
 export function posterSize(displayed: Size): Size {
   return roundSize(fitWithin(displayed, poster));
 }
 
-/** How large a picture is that a recipe makes of media of this type and displayed size, in pixels. */
+/** The size of the picture that a recipe makes of media with this type and displayed size. */
 export function pictureSize(recipe: PictureRecipe, media: Size & { readonly type: MediaType }): Size {
   if (recipe.size !== 'whole' && 'crop' in recipe.size) return { width: recipe.size.crop, height: recipe.size.crop };
   const source = isPhoto(media.type) ? media : posterSize(media);
-  const longest = recipe.size === 'whole' ? longestSideOf[recipe.format] : recipe.size.longest;
+  const longest = recipe.size === 'whole' ? maxSides[recipe.format] : recipe.size.longest;
   return roundSize(fitWithin(source, { longest, shortest: longest }));
 }

@@ -1,18 +1,18 @@
-/** Why media is not taken, or why no rendition of it can be made: for logs and labels, a closed set. */
+/** Why media is not accepted, or has no rendition. A closed set, for logs and labels. */
 export const unsupportedReasons = [
-  /** The first bytes are none of the types that are let in. */
+  /** The first bytes match no accepted type. */
   'unknown_type',
-  /** The type is let in elsewhere, but turned off here. */
+  /** The type is turned off (MEDIA_TYPES_OFF). */
   'type_off',
-  /** They are, but what follows is cut off, contradicts itself, or cannot be read: whatever reads it fails, or runs out of memory. */
+  /** Truncated, contradictory or unreadable: its reader fails or runs out of memory. */
   'broken',
-  /** A video without a video: sound alone, with or without a cover. */
+  /** A video without a picture track: sound alone, with or without a cover. */
   'no_picture',
-  /** Its pictures are coded in a way that is not on the list of codecs, or that nothing here decodes. */
+  /** The codec of its pictures is not accepted, or nothing here decodes it. */
   'codec',
   /** The canvas is larger than MAX_PIXELS. */
   'too_many_pixels',
-  /** Reading it would take more bytes, time or output than any honest file needs, or killed two workers. */
+  /** Reading it takes more bytes, time or output than any honest file, or killed two workers. */
   'too_costly',
 ] as const;
 

@@ -1,14 +1,11 @@
 import type { ProbeRequest } from '@echodrop/contracts/probe';
 import type { Probe } from '@echodrop/media/probe-outcome';
-import type { ToolConcern } from '@echodrop/media/tool-concerns';
 import type { JobEnd } from '@echodrop/queue/job-outcome';
 import type { Log } from '@echodrop/service/log';
 import type { Metrics } from '@echodrop/service/metrics/metrics';
 import { setSpanAttributes } from '@echodrop/service/tracing/trace';
 
 export interface ProbeEvents {
-  /** At start: what is to be known about ffprobe and its kin on this machine. */
-  toolsExamined(concerns: readonly ToolConcern[]): void;
   /** Media was looked at; `bytesRead` beyond the head that the job carried. */
   looked(question: ProbeRequest, answer: Probe, costs: { reads: number; bytesRead: number }): void;
   /** A job has ended, one way or another; the question is what it was about, where that is known. */
@@ -44,9 +41,6 @@ export function createProbeEvents(log: Log, metrics: Metrics): ProbeEvents {
     secondsBuckets,
   );
   return {
-    toolsExamined(concerns) {
-      for (const { level, sentence, ...facts } of concerns) log[level](facts, sentence);
-    },
     looked({ mediaKey, size }, answer, costs) {
       bytesRead.observe({ outcome: answer.outcome }, costs.bytesRead);
       const what = answer.outcome === 'media' ? answer.type : answer.why;

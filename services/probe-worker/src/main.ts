@@ -1,7 +1,6 @@
 import { startProbeWorkers } from '@echodrop/contracts/probe';
 import { confineTools } from '@echodrop/media/sandbox/confine-tools';
-import { toolConcerns } from '@echodrop/media/tool-concerns';
-import { toolVersions } from '@echodrop/media/tool-versions';
+import { logTools, toolVersions } from '@echodrop/media/tool-versions';
 import { objectStoreFromSettings } from '@echodrop/object-store/object-store-from-settings';
 import { ObservedObjectStore } from '@echodrop/object-store/observed-object-store';
 import { Forgeries } from '@echodrop/service/forgeries';
@@ -19,7 +18,7 @@ await runService('probe-worker', readConfig, async ({ config, log, metrics, heal
   const events = createProbeEvents(log, metrics);
   const { MAX_PIXELS: maxPixels, MEDIA_TYPES_OFF: typesOff } = config;
   await confineTools(config.MEDIA_SANDBOX, { log, metrics, health });
-  events.toolsExamined(toolConcerns(await toolVersions(), typesOff));
+  logTools(log, await toolVersions(), typesOff);
   const scratch = parts.use(await createScratchFolder(config.SCRATCH_DIR, 'probe-worker'));
   const looking = { store, scratchDir: scratch.path, maxPixels, typesOff, events };
   const queues = startProbeWorkers(
@@ -28,7 +27,7 @@ await runService('probe-worker', readConfig, async ({ config, log, metrics, heal
       videoConcurrency: config.FILM_CONCURRENCY,
       graceSeconds: config.SHUTDOWN_GRACE_SECONDS,
       probe: (question, signal) => probe(question, signal, looking),
-      ended: events.jobEnded,
+      onEnd: events.jobEnded,
     },
     { url: queueRedisUrl(config), secret: config.PROBE_QUEUE_SECRET, log, forgeries: new Forgeries(log, metrics) },
   );

@@ -1,6 +1,5 @@
 import type { RenditionReply, RenditionRequest } from '@echodrop/contracts/rendition';
 import type { OutputRefused } from '@echodrop/media/sandbox/tool-output';
-import type { ToolConcern } from '@echodrop/media/tool-concerns';
 import type { JobEnd } from '@echodrop/queue/job-outcome';
 import type { Log } from '@echodrop/service/log';
 import type { Metrics } from '@echodrop/service/metrics/metrics';
@@ -8,8 +7,6 @@ import { setSpanAttributes } from '@echodrop/service/tracing/trace';
 import { MediaRemoved } from './while-wanted.ts';
 
 export interface RenditionEvents {
-  /** At start: what is to be known about the tools on this machine. */
-  toolsExamined(concerns: readonly ToolConcern[]): void;
   /** Media was rendered, or cannot be. */
   rendered(question: RenditionRequest, rendered: RenditionReply): void;
   /** A media tool left something else than the file that it was to write. */
@@ -46,9 +43,6 @@ export function createRenditionEvents(log: Log, metrics: Metrics): RenditionEven
     secondsBuckets,
   );
   return {
-    toolsExamined(concerns) {
-      for (const { level, sentence, ...facts } of concerns) log[level](facts, sentence);
-    },
     rendered({ mediaKey, type, set }, rendered) {
       renditions.inc({ set, type, outcome: rendered.outcome });
       setSpanAttributes({ 'echodrop.media.key': mediaKey, 'echodrop.outcome': rendered.outcome });

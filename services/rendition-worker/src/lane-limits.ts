@@ -1,11 +1,11 @@
 import type { Lane } from '@echodrop/contracts/rendition';
-import type { PictureBounds } from '@echodrop/media/render-picture/render-pictures';
-import type { VideoBounds } from '@echodrop/media/render-video/render-video';
+import type { PictureLimits } from '@echodrop/media/render-picture/render-pictures';
+import type { VideoLimits } from '@echodrop/media/render-video/render-video';
 
 /** What a job may cost in a lane. */
 export interface LaneLimits {
-  readonly video: VideoBounds;
-  readonly pictures: PictureBounds;
+  readonly video: VideoLimits;
+  readonly pictures: PictureLimits;
   /** Whether what costs more is deferred to a slower lane; else it is `too_costly` for good. */
   readonly defers: boolean;
   /** What a video may take by the clock, beside three times its estimate. */

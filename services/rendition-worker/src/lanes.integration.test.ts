@@ -26,7 +26,7 @@ import { noteDeadly, render } from './render.ts';
 import { MediaRemoved } from './while-wanted.ts';
 
 const parts = new AsyncDisposableStack();
-const events = { toolsExamined() {}, rendered() {}, outputRefused() {}, deadlyNotNoted() {}, jobEnded() {} };
+const events = { rendered() {}, outputRefused() {}, deadlyNotNoted() {}, jobEnded() {} };
 const { PATH } = process.env;
 const { execPath } = process;
 let store: FilesystemObjectStore;

@@ -1,7 +1,6 @@
 import { startRenditionWorkers } from '@echodrop/contracts/rendition';
 import { confineTools } from '@echodrop/media/sandbox/confine-tools';
-import { toolConcerns } from '@echodrop/media/tool-concerns';
-import { toolVersions } from '@echodrop/media/tool-versions';
+import { logTools, toolVersions } from '@echodrop/media/tool-versions';
 import { objectStoreFromSettings } from '@echodrop/object-store/object-store-from-settings';
 import { ObservedObjectStore } from '@echodrop/object-store/observed-object-store';
 import { Forgeries } from '@echodrop/service/forgeries';
@@ -22,7 +21,7 @@ await runService('rendition-worker', readConfig, async ({ config, log, metrics, 
   const { MAX_PIXELS: maxPixels, MEDIA_TYPES_OFF: typesOff } = config;
   await confineTools(config.MEDIA_SANDBOX, { log, metrics, health });
   const versions = await toolVersions();
-  events.toolsExamined(toolConcerns(versions, typesOff));
+  logTools(log, versions, typesOff);
   const scratch = parts.use(await createScratchFolder(config.SCRATCH_DIR, 'rendition-worker'));
   const tools = toolsHash(versions, maxPixels);
   const rendering = { store, scratchDir: scratch.path, maxPixels, typesOff, tools, events };
@@ -33,7 +32,7 @@ await runService('rendition-worker', readConfig, async ({ config, log, metrics, 
       slowConcurrency: config.SLOW_CONCURRENCY,
       graceSeconds: config.SHUTDOWN_GRACE_SECONDS,
       render: (question, signal, lane) => render(question, signal, { ...rendering, limits: laneLimits[lane] }),
-      ended(end, question) {
+      onEnd(end, question) {
         events.jobEnded(end, question);
         if (!question || !end.isDeadly) return;
         noteDeadly(question, rendering).catch((error: unknown) => events.deadlyNotNoted(question, error));

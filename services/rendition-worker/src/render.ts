@@ -6,7 +6,7 @@ import type { RenditionReply, RenditionRequest } from '@echodrop/contracts/rendi
 import { isVideo, type LocalMedia } from '@echodrop/media/input/local-media';
 import { isPhoto, type MediaType } from '@echodrop/media/media-type';
 import { type Recipe, type RenditionSet, recipesOf, setOf } from '@echodrop/media/recipes';
-import { leastVideoCostSeconds } from '@echodrop/media/render-video/render-video';
+import { minVideoCostSeconds } from '@echodrop/media/render-video/render-video';
 import type { Rendered } from '@echodrop/media/rendition-outcome';
 import { ToolStopped } from '@echodrop/media/sandbox/bounded-process';
 import { OutputRefused } from '@echodrop/media/sandbox/tool-output';
@@ -152,7 +152,7 @@ async function makeMissing(
 }
 
 function estimatedSeconds(media: LocalMedia): number {
-  return isVideo(media) && typeof media.tracks === 'object' ? leastVideoCostSeconds(media.tracks, media.type) : 0;
+  return isVideo(media) && typeof media.tracks === 'object' ? minVideoCostSeconds(media.tracks, media.type) : 0;
 }
 
 /** @throws Deferred, once what could be made is stored */

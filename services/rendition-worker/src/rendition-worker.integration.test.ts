@@ -5,7 +5,7 @@ import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { RenditionClient } from '@echodrop/contracts/rendition';
-import { type MediaType, mediaTypeOf } from '@echodrop/media/media-type';
+import { detectMediaType, type MediaType } from '@echodrop/media/media-type';
 import {
   pictureRecipes,
   picturesOf,
@@ -62,7 +62,7 @@ async function bytesOf(mediaKey: string, recipe: Recipe): Promise<Buffer | undef
 
 async function typesOf(mediaKey: string, recipes: readonly Recipe[]): Promise<(MediaType | undefined)[]> {
   const found = await Promise.all(recipes.map((recipe) => bytesOf(mediaKey, recipe)));
-  return found.map((bytes) => bytes && mediaTypeOf(bytes));
+  return found.map((bytes) => bytes && detectMediaType(bytes));
 }
 
 function samplePng(): Promise<Buffer> {

@@ -2,21 +2,21 @@
 export interface EbmlElement {
   readonly id: number;
   readonly content: number;
-  /** Infinite where it does not say how long it is. */
+  /** Infinity if its length is unknown. */
   readonly end: number;
 }
 
-/** The most that stands before an element's content: an id of 4 bytes, a length of 8. */
-export const longestElementHeader = 12;
+/** An id of 4 bytes, and a length of 8. */
+export const maxElementHeaderBytes = 12;
 
-/** The element that begins at `at`; undefined where none does, or where `bytes` end within its header. */
-export function elementAt(bytes: Buffer, at: number): EbmlElement | undefined {
+/** The element at an offset; undefined if there is none, or `bytes` end within its header. */
+export function parseElement(bytes: Buffer, at: number): EbmlElement | undefined {
   const idLength = lengthOfNumber(bytes[at]);
   const sizeLength = lengthOfNumber(bytes[at + idLength]);
   const content = at + idLength + sizeLength;
   if (idLength > 4 || sizeLength > 8 || content > bytes.length) return undefined;
   const id = bytes.readUIntBE(at, idLength);
-  // A number's first byte begins with as many bits as it has bytes.
+  // The leading bits of a number's first byte encode its length.
   const sizeBytes = bytes.subarray(at + idLength, content);
   const size = sizeBytes.reduce((sum, byte, n) => sum * 256 + (n === 0 ? byte & (0xff >> sizeLength) : byte), 0);
   const isUnknown = size >= 2 ** (7 * sizeLength) - 1;
@@ -25,4 +25,20 @@ export function elementAt(bytes: Buffer, at: number): EbmlElement | undefined {
 
 function lengthOfNumber(first = 0): number {
   return Math.clz32(first) - 24 + 1;
+}
+
+const headerId = 0x1a45dfa3;
+const docTypeId = 0x4282;
+
+/** The DocType in an EBML header (RFC 8794 section 11.2.8): `webm` or `matroska` for videos. */
+export function readDocType(head: Buffer): string | undefined {
+  const header = parseElement(head, 0);
+  if (header?.id !== headerId) return undefined;
+  for (let at = header.content; at < header.end; ) {
+    const child = parseElement(head, at);
+    if (!child) return undefined;
+    if (child.id === docTypeId) return head.toString('latin1', child.content, child.end).replace(/\0+$/, '');
+    at = child.end;
+  }
+  return undefined;
 }

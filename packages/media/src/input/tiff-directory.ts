@@ -1,16 +1,13 @@
-/** Gives the bytes from `offset` on, fewer than `length` where they end. */
-export type BytesAt = (offset: number, length: number) => Promise<Buffer>;
+/** Reads `length` bytes from `offset`, fewer at the end. */
+export type ReadRange = (offset: number, length: number) => Promise<Buffer>;
 
-/**
- * The tags of a directory, each with its first value where that is a whole number that stands in the entry itself,
- * else undefined.
- */
+/** The tags of a directory, each with its first value if that is an integer in the entry itself. */
 export type TiffDirectory = ReadonlyMap<number, number | undefined>;
 
-// More entries than any program writes, and in one read of 64 KiB.
-const mostEntries = 3000;
+// More than any program writes, and readable in one request of 64 KiB.
+const maxEntries = 3000;
 
-// Of the types of whole numbers without a sign.
+// Of unsigned integers, by type.
 const valueBytes: Record<number, number> = { 1: 1, 3: 2, 4: 4, 16: 8 };
 
 interface Layout {
@@ -20,35 +17,39 @@ interface Layout {
 }
 
 /**
- * The first directory of a TIFF (TIFF 6.0 section 2; BigTIFF), or of EXIF data, which is a small TIFF; undefined where
- * it is broken. The directory may lie anywhere, often behind the pixels.
+ * Reads the first directory of a TIFF (TIFF 6.0 section 2; BigTIFF) or of EXIF, which is a small TIFF. Undefined if it is
+ * broken. It may be anywhere, often after the pixels.
  *
- * EXIF is read as libexif reads it: the entries that are there of a directory that says it has more, the first of two of one tag, and none
- * without a value.
+ * Like libexif, accepts a truncated EXIF directory, uses the first of two entries of a tag, and ignores those without a value.
  */
-export async function firstDirectory(at: BytesAt, kind: 'tiff' | 'exif' = 'tiff'): Promise<TiffDirectory | undefined> {
-  const header = await at(0, 16);
+export async function readFirstDirectory(
+  read: ReadRange,
+  kind: 'tiff' | 'exif' = 'tiff',
+): Promise<TiffDirectory | undefined> {
+  const header = await read(0, 16);
   if (header.length < 8) return undefined;
   const order = header.toString('latin1', 0, 2) === 'II' ? 'LE' : 'BE';
   const magic = order === 'LE' ? header.readUInt16LE(2) : header.readUInt16BE(2);
   const layout: Layout = { order, big: magic === 43, isExif: kind === 'exif' };
   if ((magic !== 42 && magic !== 43) || (layout.big && header.length < 16)) return undefined;
   const offset = layout.big ? long8(layout, header, 8) : long(layout, header, 4);
-  const count = countOf(layout, await at(offset, directoryBytes(layout, 0)));
-  return count > mostEntries ? undefined : listingKeys(layout, count, await at(offset, directoryBytes(layout, count)));
+  const count = entryCount(layout, await read(offset, directoryBytes(layout, 0)));
+  return count > maxEntries
+    ? undefined
+    : parseEntries(layout, count, await read(offset, directoryBytes(layout, count)));
 }
 
 function directoryBytes({ big }: Layout, entries: number): number {
   return big ? 8 + entries * 20 : 2 + entries * 12;
 }
 
-function countOf(layout: Layout, bytes: Buffer): number {
+function entryCount(layout: Layout, bytes: Buffer): number {
   if (bytes.length < directoryBytes(layout, 0)) return 0;
   return layout.big ? long8(layout, bytes, 0) : short(layout, bytes, 0);
 }
 
-function listingKeys(layout: Layout, told: number, bytes: Buffer): TiffDirectory | undefined {
-  let count = told;
+function parseEntries(layout: Layout, declared: number, bytes: Buffer): TiffDirectory | undefined {
+  let count = declared;
   if (layout.isExif) while (count > 0 && bytes.length < directoryBytes(layout, count)) count -= 1;
   if (count === 0 || bytes.length < directoryBytes(layout, count)) return undefined;
   const directory = new Map<number, number | undefined>();

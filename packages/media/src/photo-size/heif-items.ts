@@ -1,22 +1,22 @@
-import { contentsOf, innerBoxes } from '../input/iso-boxes.ts';
+import { boxContents, childBoxes } from '../input/iso-boxes.ts';
 
-/** A property of an item: a box without its header. */
+/** A property of an item: a box type and its content. */
 export interface ItemProperty {
   readonly type: string;
   readonly content: Buffer;
 }
 
-/** Where an item's bytes lie: in the file, or in the `idat` box of its directory. */
-export interface ItemPlace {
-  readonly within: 'file' | 'idat';
+/** The location of an item's bytes, in the file or in the `idat` box. */
+export interface ItemLocation {
+  readonly container: 'file' | 'idat';
   readonly offset: number;
   readonly length: number;
 }
 
-// Boxes with a version and flags carry four bytes more before their content.
-const fullBox = 4;
+// The version and flags of a full box.
+const fullBoxBytes = 4;
 
-/** The directory of a HEIF's items, a `meta` box without its header (ISO/IEC 14496-12 section 8.11). */
+/** The items of a HEIF: the content of its `meta` box (ISO/IEC 14496-12 section 8.11). */
 export class HeifItems {
   readonly #meta: Buffer;
 
@@ -24,48 +24,50 @@ export class HeifItems {
     this.#meta = meta;
   }
 
-  /** The item that is shown, undefined where none is named. */
+  /** The id of the displayed item. */
   get primary(): number | undefined {
-    const [pitm] = contentsOf(this.#meta, 'pitm', fullBox);
-    return pitm && new Numbers(pitm, fullBox).next(pitm[0] === 0 ? 2 : 4);
+    const [pitm] = boxContents(this.#meta, 'pitm', fullBoxBytes);
+    return pitm && new NumberReader(pitm, fullBoxBytes).next(pitm[0] === 0 ? 2 : 4);
   }
 
-  /** What bytes the directory itself holds. */
+  /** The content of the `idat` box. */
   get data(): Buffer {
-    return contentsOf(this.#meta, 'idat', fullBox)[0] ?? Buffer.alloc(0);
+    return boxContents(this.#meta, 'idat', fullBoxBytes)[0] ?? Buffer.alloc(0);
   }
 
-  /** An item's properties, in the order in which they apply (ISO/IEC 23008-12 section 9.3). */
+  /** An item's properties, in the order of their application (ISO/IEC 23008-12 section 9.3). */
   propertiesOf(item: number): ItemProperty[] {
-    return contentsOf(this.#meta, 'iprp', fullBox).flatMap((iprp) => {
-      const boxes = contentsOf(iprp, 'ipco').flatMap((ipco) =>
-        [...innerBoxes(ipco, 0)].map(({ type, content, end }) => ({ type, content: ipco.subarray(content, end) })),
+    return boxContents(this.#meta, 'iprp', fullBoxBytes).flatMap((iprp) => {
+      const boxes = boxContents(iprp, 'ipco').flatMap((ipco) =>
+        [...childBoxes(ipco, 0)].map(({ type, content, end }) => ({ type, content: ipco.subarray(content, end) })),
       );
-      const indexes = contentsOf(iprp, 'ipma').flatMap((ipma) => propertyIndexes(ipma, item));
+      const indexes = boxContents(iprp, 'ipma').flatMap((ipma) => propertyIndexes(ipma, item));
       return indexes.flatMap((index) => boxes[index - 1] ?? []);
     });
   }
 
-  /** Where the EXIF lies that describes an item. */
-  exifOf(item: number): ItemPlace | undefined {
-    const describing = new Set(contentsOf(this.#meta, 'iref', fullBox).flatMap((iref) => describers(iref, item)));
-    const exif = contentsOf(this.#meta, 'iinf', fullBox).flatMap(exifItems);
+  /** The location of the EXIF of an item. */
+  exifOf(item: number): ItemLocation | undefined {
+    const describing = new Set(
+      boxContents(this.#meta, 'iref', fullBoxBytes).flatMap((iref) => describingItems(iref, item)),
+    );
+    const exif = boxContents(this.#meta, 'iinf', fullBoxBytes).flatMap(exifItems);
     const found = exif.find((id) => describing.has(id));
-    return found === undefined ? undefined : this.#placeOf(found);
+    return found === undefined ? undefined : this.#locate(found);
   }
 
-  #placeOf(item: number): ItemPlace | undefined {
-    const [iloc] = contentsOf(this.#meta, 'iloc', fullBox);
-    return iloc && placeIn(iloc, item);
+  #locate(item: number): ItemLocation | undefined {
+    const [iloc] = boxContents(this.#meta, 'iloc', fullBoxBytes);
+    return iloc && parseLocation(iloc, item);
   }
 }
 
-// For each item its id and a list of indexes into ipco, counted from 1; the highest bit of each says "essential".
+// For each item its id and indexes into `ipco` from 1; the highest bit of each means "essential".
 function propertyIndexes(ipma: Buffer, item: number): number[] {
-  const numbers = new Numbers(ipma, fullBox);
+  const numbers = new NumberReader(ipma, fullBoxBytes);
   const idBytes = ipma[0] === 0 ? 2 : 4;
   const indexBytes = ((ipma[3] ?? 0) & 1) === 1 ? 2 : 1;
-  for (let items = numbers.next(4); items > 0 && !numbers.ended; items--) {
+  for (let items = numbers.next(4); items > 0 && !numbers.isAtEnd; items--) {
     const id = numbers.next(idBytes);
     const indexes = Array.from({ length: numbers.next(1) }, () => numbers.next(indexBytes));
     if (id === item) return indexes.map((index) => index & (indexBytes === 2 ? 0x7fff : 0x7f));
@@ -73,36 +75,38 @@ function propertyIndexes(ipma: Buffer, item: number): number[] {
   return [];
 }
 
-// References "content describes": from an item, to a list of items.
-function describers(iref: Buffer, item: number): number[] {
+// References of type "content describes", from an item to a list of items.
+function describingItems(iref: Buffer, item: number): number[] {
   const idBytes = iref[0] === 0 ? 2 : 4;
-  return contentsOf(iref, 'cdsc', fullBox).flatMap((reference) => {
-    const numbers = new Numbers(reference, 0);
+  return boxContents(iref, 'cdsc', fullBoxBytes).flatMap((reference) => {
+    const numbers = new NumberReader(reference, 0);
     const from = numbers.next(idBytes);
-    for (let to = numbers.next(2); to > 0 && !numbers.ended; to--) if (numbers.next(idBytes) === item) return [from];
+    for (let to = numbers.next(2); to > 0 && !numbers.isAtEnd; to--) if (numbers.next(idBytes) === item) return [from];
     return [];
   });
 }
 
-// iinf: a count, then a box for each item: its id, two bytes about protection, four letters for its kind.
+// A count, then a box for each item: its id, two bytes for protection, and four letters for its type.
 function exifItems(iinf: Buffer): number[] {
-  const entries = contentsOf(iinf, 'infe', fullBox + (iinf[0] === 0 ? 2 : 4));
+  const entries = boxContents(iinf, 'infe', fullBoxBytes + (iinf[0] === 0 ? 2 : 4));
   return entries.flatMap((infe) => {
     const idBytes = infe[0] === 3 ? 4 : 2;
-    const kindAt = fullBox + idBytes + 2;
-    return infe.toString('latin1', kindAt, kindAt + 4) === 'Exif' ? [new Numbers(infe, fullBox).next(idBytes)] : [];
+    const typeAt = fullBoxBytes + idBytes + 2;
+    return infe.toString('latin1', typeAt, typeAt + 4) === 'Exif'
+      ? [new NumberReader(infe, fullBoxBytes).next(idBytes)]
+      : [];
   });
 }
 
-// ISO/IEC 14496-12 section 8.11.3; of several extents the first one.
-function placeIn(iloc: Buffer, item: number): ItemPlace | undefined {
-  const numbers = new Numbers(iloc, fullBox);
+// ISO/IEC 14496-12 section 8.11.3. Only the first extent is used.
+function parseLocation(iloc: Buffer, item: number): ItemLocation | undefined {
+  const numbers = new NumberReader(iloc, fullBoxBytes);
   const version = iloc[0] ?? 0;
   const idBytes = version < 2 ? 2 : 4;
   const [sizes, moreSizes] = [numbers.next(1), numbers.next(1)];
   const [offsetBytes, lengthBytes, baseBytes] = [sizes >> 4, sizes & 15, moreSizes >> 4];
   const indexBytes = version === 0 ? 0 : moreSizes & 15;
-  for (let items = numbers.next(idBytes); items > 0 && !numbers.ended; items--) {
+  for (let items = numbers.next(idBytes); items > 0 && !numbers.isAtEnd; items--) {
     const id = numbers.next(idBytes);
     const method = version === 0 ? 0 : numbers.next(2) & 15;
     numbers.skip(2);
@@ -111,15 +115,15 @@ function placeIn(iloc: Buffer, item: number): ItemPlace | undefined {
     if (id === item && extents > 0 && method < 2) {
       numbers.skip(indexBytes);
       const offset = base + numbers.next(offsetBytes);
-      return { within: method === 0 ? 'file' : 'idat', offset, length: numbers.next(lengthBytes) };
+      return { container: method === 0 ? 'file' : 'idat', offset, length: numbers.next(lengthBytes) };
     }
     numbers.skip(extents * (indexBytes + offsetBytes + lengthBytes));
   }
   return undefined;
 }
 
-/** Big-endian numbers that lie one after another; zeros where the bytes are at their end. */
-class Numbers {
+/** Reads consecutive big-endian numbers; zeros after the end. */
+class NumberReader {
   readonly #bytes: Buffer;
   #at: number;
 
@@ -128,7 +132,7 @@ class Numbers {
     this.#at = start;
   }
 
-  get ended(): boolean {
+  get isAtEnd(): boolean {
     return this.#at >= this.#bytes.length;
   }
 

@@ -1,97 +1,97 @@
-import { outerBoxes } from '../input/iso-boxes.ts';
+import { boxContents, topLevelBoxes } from '../input/iso-boxes.ts';
 import type { SourceReader } from '../input/source-reader.ts';
 import type { Size } from '../size.ts';
 import type { UnsupportedReason } from '../unsupported.ts';
-import { HeifItems, type ItemPlace, type ItemProperty } from './heif-items.ts';
-import { exifOrientation, oriented } from './orientation.ts';
-import { trackSize } from './track-size.ts';
+import { HeifItems, type ItemLocation, type ItemProperty } from './heif-items.ts';
+import { orientSize, parseExifOrientation } from './orientation.ts';
 
-const mostBoxes = 16;
-const mostDirectory = 1024 * 1024;
-const mostExif = 64 * 1024;
+const maxBoxes = 16;
+const maxDirectoryBytes = 1024 * 1024;
+const maxExifBytes = 64 * 1024;
 // PQ and HLG.
 const hdrTransfers = new Set([16, 18]);
 
-/** The displayed size of an AVIF: of its primary picture, or of its track where it is a sequence without one. */
+/** The displayed size of an AVIF: of its primary picture or, for a sequence without one, of its track. */
 export async function avifSize(reader: SourceReader): Promise<Size | UnsupportedReason> {
-  const shown = await shownPicture(reader);
-  return typeof shown === 'string' ? shown : shown.size;
+  const displayed = await readDisplayed(reader);
+  return typeof displayed === 'string' ? displayed : displayed.size;
 }
 
 /** The displayed size of a HEIC. */
 export async function heicSize(reader: SourceReader): Promise<Size | UnsupportedReason> {
-  const shown = await shownPicture(reader);
-  return typeof shown === 'string' ? shown : oriented(shown.size, await exifOrientationOf(shown, reader));
+  const displayed = await readDisplayed(reader);
+  return typeof displayed === 'string'
+    ? displayed
+    : orientSize(displayed.size, await readExifOrientation(displayed, reader));
 }
 
-/**
- * The EXIF orientation of a HEIC where it counts: where the picture has no transformation of its own. Phones write both,
- * and mean one.
- */
+/** The EXIF orientation of a HEIC, unless the picture has its own transformation: phones write both but intend one. */
 export async function heicExifOrientation(reader: SourceReader): Promise<number | undefined> {
-  const shown = await shownPicture(reader);
-  return typeof shown === 'string' ? undefined : exifOrientationOf(shown, reader);
+  const displayed = await readDisplayed(reader);
+  return typeof displayed === 'string' ? undefined : readExifOrientation(displayed, reader);
 }
 
-/** Whether what is displayed is a track, as of a video: the directory names no primary picture. */
+/** Whether a track is displayed, as there is no primary picture. */
 export async function isPictureTrack(reader: SourceReader): Promise<boolean> {
-  const shown = await shownPicture(reader);
-  return typeof shown !== 'string' && shown.isTrack;
+  const displayed = await readDisplayed(reader);
+  return typeof displayed !== 'string' && displayed.isTrack;
 }
 
 /**
- * Whether what is displayed is a picture of high dynamic range (PQ or HLG, by its `nclx`: ITU-T H.273) that is not
- * made of tiles, neither cropped nor turned, and has no colour profile.
+ * Whether a high-dynamic-range picture is displayed (PQ or HLG, by its `nclx`: ITU-T H.273) that has no tiles, crop,
+ * rotation or colour profile.
  */
 export async function isPlainHdr(reader: SourceReader): Promise<boolean> {
-  const shown = await shownPicture(reader);
-  return typeof shown !== 'string' && shown.isPlainHdr;
+  const displayed = await readDisplayed(reader);
+  return typeof displayed !== 'string' && displayed.isPlainHdr;
 }
 
-/** What is displayed: its own transformations are applied to its size. */
-interface ShownPicture {
+/** What a HEIF displays, with its own transformations applied to its size. */
+interface Displayed {
   readonly isTrack: boolean;
   readonly isPlainHdr: boolean;
   readonly size: Size;
-  /** Where it is neither turned nor mirrored: what EXIF says of it, in the file or in the directory itself. */
-  readonly exif?: { readonly place: ItemPlace; readonly directory: Buffer } | undefined;
+  /** The location of its EXIF, unless it is rotated or mirrored; `data` is the `idat` box. */
+  readonly exif?: { readonly location: ItemLocation; readonly data: Buffer } | undefined;
 }
 
-async function shownPicture(reader: SourceReader): Promise<ShownPicture | UnsupportedReason> {
-  for await (const box of outerBoxes(reader, mostBoxes)) {
+async function readDisplayed(reader: SourceReader): Promise<Displayed | UnsupportedReason> {
+  for await (const box of topLevelBoxes(reader, maxBoxes)) {
     if (box.end > reader.size) return 'broken';
     if (box.type !== 'meta' && box.type !== 'moov') continue;
-    if (box.end - box.content > mostDirectory) return 'too_costly';
+    if (box.end - box.content > maxDirectoryBytes) return 'too_costly';
     const directory = await reader.at(box.content, box.end - box.content);
-    const shown = box.type === 'meta' ? primaryPicture(directory) : pictureTrack(directory);
-    if (shown) return shown;
+    const displayed = box.type === 'meta' ? primaryPicture(directory) : pictureTrack(directory);
+    if (displayed) return displayed;
   }
   return 'broken';
 }
 
-function pictureTrack(moov: Buffer): ShownPicture | undefined {
+function pictureTrack(moov: Buffer): Displayed | undefined {
   const size = trackSize(moov, 'pict');
   return size && { isTrack: true, isPlainHdr: false, size };
 }
 
-// A picture of many tiles has its own extent, as each tile has.
-function primaryPicture(meta: Buffer): ShownPicture | undefined {
+function primaryPicture(meta: Buffer): Displayed | undefined {
   const items = new HeifItems(meta);
   const { primary } = items;
   if (primary === undefined) return undefined;
   const properties = items.propertiesOf(primary);
   const extent = properties.find(({ type, content }) => type === 'ispe' && content.length >= 12)?.content;
   if (!extent) return undefined;
-  const size = properties.reduce(transformed, { width: extent.readUInt32BE(4), height: extent.readUInt32BE(8) });
+  const size = properties.reduce(applyTransformation, {
+    width: extent.readUInt32BE(4),
+    height: extent.readUInt32BE(8),
+  });
   const isTransformed = properties.some(({ type }) => type === 'irot' || type === 'imir');
-  const place = isTransformed ? undefined : items.exifOf(primary);
-  const exif = place && { place, directory: items.data };
+  const location = isTransformed ? undefined : items.exifOf(primary);
+  const exif = location && { location, data: items.data };
   const isCoded = properties.some(({ type }) => type === 'av1C' || type === 'hvcC');
   const isPlain = isCoded && properties.every(({ type }) => !['clap', 'irot', 'imir'].includes(type));
   return { isTrack: false, isPlainHdr: isPlain && hasHdrColours(properties), size, exif };
 }
 
-// ISO/IEC 14496-12 section 12.1.5: colours by numbers (primaries, transfer, matrix), or as a profile, which counts more.
+// ISO/IEC 14496-12 section 12.1.5: colours as numbers (primaries, transfer, matrix), or as a profile, which takes precedence.
 function hasHdrColours(properties: readonly ItemProperty[]): boolean {
   const colours = properties.filter(({ type, content }) => type === 'colr' && content.length >= 10);
   const isNumbered = ({ content }: ItemProperty) => content.toString('latin1', 0, 4) === 'nclx';
@@ -100,28 +100,48 @@ function hasHdrColours(properties: readonly ItemProperty[]): boolean {
   );
 }
 
-// ISO/IEC 23008-12 section 6.5: cropping, and turns by quarters; a mirror changes no size.
-function transformed(size: Size, { type, content }: ItemProperty): Size {
+// ISO/IEC 23008-12 section 6.5: crops and quarter turns. Mirroring does not change the size.
+function applyTransformation(size: Size, { type, content }: ItemProperty): Size {
   if (type === 'clap' && content.length >= 16) {
     const [widthN, widthD, heightN, heightD] = [0, 4, 8, 12].map((at) => content.readUInt32BE(at));
-    return { width: rounded(widthN, widthD), height: rounded(heightN, heightD) };
+    return { width: roundQuotient(widthN, widthD), height: roundQuotient(heightN, heightD) };
   }
   const quarterTurns = type === 'irot' ? (content[0] ?? 0) & 3 : 0;
   return quarterTurns % 2 === 1 ? { width: size.height, height: size.width } : size;
 }
 
-function rounded(numerator = 0, denominator = 0): number {
+function roundQuotient(numerator = 0, denominator = 0): number {
   return denominator === 0 ? 0 : Math.round(numerator / denominator);
 }
 
-async function exifOrientationOf({ exif }: ShownPicture, reader: SourceReader): Promise<number | undefined> {
+async function readExifOrientation({ exif }: Displayed, reader: SourceReader): Promise<number | undefined> {
   if (!exif) return undefined;
-  const { place, directory } = exif;
-  const length = Math.min(place.length, mostExif);
-  const data =
-    place.within === 'file'
-      ? await reader.at(place.offset, length)
-      : directory.subarray(place.offset, place.offset + length);
-  // Its first four bytes say how many more stand before the EXIF itself.
-  return data.length < 4 ? undefined : exifOrientation(data.subarray(4 + data.readUInt32BE(0)));
+  const { container, offset, length } = exif.location;
+  const end = Math.min(length, maxExifBytes);
+  const bytes = container === 'file' ? await reader.at(offset, end) : exif.data.subarray(offset, offset + end);
+  // The first four bytes are the length of what precedes the EXIF.
+  return bytes.length < 4 ? undefined : parseExifOrientation(bytes.subarray(4 + bytes.readUInt32BE(0)));
+}
+
+// A track header ends with a matrix of nine numbers and the size, in fixed point (ISO/IEC 14496-12 section 8.3).
+const fromEnd = { matrix: 44, width: 8, height: 4 };
+
+/** The displayed size of the first track with this handler in the content of a `moov` box. */
+export function trackSize(moov: Buffer, handler: string): Size | undefined {
+  const track = boxContents(moov, 'trak').find((trak) => handlerType(trak) === handler);
+  const header = track && boxContents(track, 'tkhd')[0];
+  if (!header || header.length < fromEnd.matrix) return undefined;
+  const size = {
+    width: header.readUInt16BE(header.length - fromEnd.width),
+    height: header.readUInt16BE(header.length - fromEnd.height),
+  };
+  const [straight = 0, across = 0] = [0, 4].map((at) =>
+    Math.abs(header.readInt32BE(header.length - fromEnd.matrix + at)),
+  );
+  return across > straight ? { width: size.height, height: size.width } : size;
+}
+
+function handlerType(trak: Buffer): string | undefined {
+  const hdlr = boxContents(trak, 'mdia').flatMap((mdia) => boxContents(mdia, 'hdlr'))[0];
+  return hdlr?.toString('latin1', 8, 12);
 }

@@ -2,11 +2,11 @@ import { crc32 } from 'node:zlib';
 import type { SourceReader } from '../input/source-reader.ts';
 import type { Size } from '../size.ts';
 import type { UnsupportedReason } from '../unsupported.ts';
-import { exifOrientation, oriented } from './orientation.ts';
+import { orientSize, parseExifOrientation } from './orientation.ts';
 
 const magicBytes = 8;
 const headerBytes = 13;
-// Bits a sample, by the type of colours (section 11.2.1).
+// Bits per sample, by colour type (section 11.2.1).
 const depths: Readonly<Record<number, readonly number[]>> = {
   0: [1, 2, 4, 8, 16],
   2: [8, 16],
@@ -14,65 +14,66 @@ const depths: Readonly<Record<number, readonly number[]>> = {
   4: [8, 16],
   6: [8, 16],
 };
-const longestChunk = 2 ** 31 - 1;
-const mostChunks = 10_000;
-// Of 64 KiB each: as much as is read of a JPEG's header.
-const mostReads = 128;
-const mostExif = 64 * 1024;
+const maxChunkBytes = 2 ** 31 - 1;
+const maxChunks = 10_000;
+// Each of 64 KiB: 8 MiB, as for a JPEG's header.
+const maxReads = 128;
+const maxExifBytes = 64 * 1024;
 const tailBytes = 64 * 1024;
-// The letters of a chunk's type may turn up among pixels; its checksum will not.
-const mostCandidates = 8;
+// A chunk's type may occur among pixels, but not with a valid checksum.
+const maxCandidates = 8;
 
-/** A PNG's canvas, EXIF orientation applied. Texts and profiles before the pixels are stepped over, not unpacked. */
+/** A PNG's canvas, EXIF orientation applied. Skips texts and profiles before the pixels. */
 export async function pngSize(reader: SourceReader): Promise<Size | UnsupportedReason> {
-  const header = await headerOf(reader);
+  const header = await readHeader(reader);
   if (typeof header === 'string') return header;
-  return oriented(header, header.orientation ?? (await orientationBehindPixels(reader)));
+  return orientSize(header, header.orientation ?? (await orientationAfterPixels(reader)));
 }
 
 /** The EXIF orientation of a PNG. EXIF (PNG third edition, section 11.3.4.7) may follow the pixels. */
 export async function pngOrientation(reader: SourceReader): Promise<number | undefined> {
-  const header = await headerOf(reader);
+  const header = await readHeader(reader);
   if (typeof header === 'string') return undefined;
-  return header.orientation ?? (await orientationBehindPixels(reader));
+  return header.orientation ?? (await orientationAfterPixels(reader));
 }
 
 interface PngHeader extends Size {
-  /** What EXIF before the pixels says. */
+  /** From EXIF before the pixels. */
   readonly orientation: number | undefined;
 }
 
 // PNG third edition, section 5.3: a chunk is the length of its data, its type, its data, and a checksum.
-async function headerOf(reader: SourceReader): Promise<PngHeader | UnsupportedReason> {
+async function readHeader(reader: SourceReader): Promise<PngHeader | UnsupportedReason> {
   const first = await reader.at(magicBytes, 8 + headerBytes);
-  if (first.length < 8 + headerBytes || first.readUInt32BE(0) !== headerBytes || typeIn(first) !== 'IHDR') {
+  if (first.length < 8 + headerBytes || first.readUInt32BE(0) !== headerBytes || chunkType(first) !== 'IHDR') {
     return 'broken';
   }
   if (!depths[first.readUInt8(17)]?.includes(first.readUInt8(16))) return 'broken';
   const size = { width: first.readUInt32BE(8), height: first.readUInt32BE(12) };
   let orientation: number | undefined;
-  for (let n = 0, at = magicBytes + 12 + headerBytes; n < mostChunks && reader.reads < mostReads; n++) {
+  for (let n = 0, at = magicBytes + 12 + headerBytes; n < maxChunks && reader.reads < maxReads; n++) {
     const chunk = await reader.at(at, 8);
-    const type = typeIn(chunk);
-    if (type === 'IDAT') return chunk.readUInt32BE(0) > longestChunk ? 'broken' : { ...size, orientation };
+    const type = chunkType(chunk);
+    if (type === 'IDAT') return chunk.readUInt32BE(0) > maxChunkBytes ? 'broken' : { ...size, orientation };
     if (!/^[A-Za-z]{4}$/.test(type) || type === 'IEND') return 'broken';
     const length = chunk.readUInt32BE(0);
-    if (type === 'eXIf') orientation ??= await exifOrientation(await reader.at(at + 8, Math.min(length, mostExif)));
+    if (type === 'eXIf')
+      orientation ??= await parseExifOrientation(await reader.at(at + 8, Math.min(length, maxExifBytes)));
     at += 12 + length;
   }
   return 'too_costly';
 }
 
-function typeIn(chunk: Buffer): string {
+function chunkType(chunk: Buffer): string {
   return chunk.toString('latin1', 4, 8);
 }
 
-async function orientationBehindPixels(reader: SourceReader): Promise<number | undefined> {
+async function orientationAfterPixels(reader: SourceReader): Promise<number | undefined> {
   const tail = await reader.tail(tailBytes);
   let at = tail.lastIndexOf('eXIf');
-  for (let n = 0; n < mostCandidates && at >= 4; n++) {
+  for (let n = 0; n < maxCandidates && at >= 4; n++) {
     const exif = chunkData(tail, at);
-    if (exif) return exifOrientation(exif);
+    if (exif) return parseExifOrientation(exif);
     at = tail.lastIndexOf('eXIf', at - 1);
   }
   return undefined;

@@ -11,9 +11,9 @@ import { tiffSize } from './tiff-size.ts';
 import { webpSize } from './webp-size.ts';
 
 /**
- * Small readers of our own, all of them measured against sharp: it wants the whole file (webp, avif, heic, tiff), unpacks every text before
- * the pixels (png: a megabyte of them takes gigabytes), finds another size than browsers (a gif's), reads none (bmp), or costs a hundred
- * times as much and parses foreign bytes in native code of this process (jpg).
+ * Own readers instead of sharp, which needs the whole file (webp, avif, heic, tiff), unpacks every text before the pixels
+ * (png: gigabytes for a megabyte), returns another size than browsers (gif), cannot read it (bmp), or takes a hundred times as
+ * long and parses untrusted bytes in native code of this process (jpg). Tests compare them with sharp.
  */
 const readers: Record<PhotoType, (reader: SourceReader) => Promise<Size | UnsupportedReason>> = {
   jpg: jpegSize,
@@ -26,7 +26,7 @@ const readers: Record<PhotoType, (reader: SourceReader) => Promise<Size | Unsupp
   bmp: bmpSize,
 };
 
-/** The displayed size of a photo: orientation applied, one frame, one page. No pixel is decoded. */
+/** The displayed size of the first frame or page of a photo, orientation applied. Decodes no pixels. */
 export function photoSize(reader: SourceReader, type: PhotoType): Promise<Size | UnsupportedReason> {
   return readers[type](reader);
 }

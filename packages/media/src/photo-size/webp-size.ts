@@ -1,17 +1,15 @@
 import type { SourceReader } from '../input/source-reader.ts';
 import type { Size } from '../size.ts';
 import type { UnsupportedReason } from '../unsupported.ts';
-import { exifOrientation, oriented } from './orientation.ts';
+import { orientSize, parseExifOrientation } from './orientation.ts';
 
 const animationFlag = 0x02;
 const exifFlag = 0x08;
-const mostChunks = 16;
-const mostExif = 64 * 1024;
+const maxChunks = 16;
+const maxExifBytes = 64 * 1024;
 const tailBytes = 64 * 1024;
 
-/**
- * The canvas of a WebP (RFC 9649 section 2), orientation applied. A file that is shorter than it says was cut off.
- */
+/** The canvas of a WebP (RFC 9649 section 2), orientation applied. `broken` if the file is shorter than declared. */
 export async function webpSize(reader: SourceReader): Promise<Size | UnsupportedReason> {
   const header = await reader.at(0, 30);
   if (header.length < 25 || header.readUInt32LE(4) + 8 > reader.size) return 'broken';
@@ -36,28 +34,27 @@ async function extendedSize(reader: SourceReader, header: Buffer): Promise<Size>
   const flags = header.readUInt8(20);
   if ((flags & exifFlag) === 0) return canvas;
   const isAnimation = (flags & animationFlag) !== 0;
-  const exif = isAnimation ? await exifAtEnd(reader, header.readUInt32LE(4) + 8) : await exifBehindPixels(reader);
-  return exif ? oriented(canvas, await exifOrientation(exif)) : canvas;
+  const exif = isAnimation ? await exifAtEnd(reader, header.readUInt32LE(4) + 8) : await exifAfterPixels(reader);
+  return exif ? orientSize(canvas, await parseExifOrientation(exif)) : canvas;
 }
 
-async function exifBehindPixels(reader: SourceReader): Promise<Buffer | undefined> {
-  for (let n = 0, at = 12; n < mostChunks; n++) {
+async function exifAfterPixels(reader: SourceReader): Promise<Buffer | undefined> {
+  for (let n = 0, at = 12; n < maxChunks; n++) {
     const chunk = await reader.at(at, 8);
     if (chunk.length < 8) return undefined;
     if (chunk.toString('latin1', 0, 4) === 'EXIF') {
-      return reader.at(at + 8, Math.min(chunk.readUInt32LE(4), mostExif));
+      return reader.at(at + 8, Math.min(chunk.readUInt32LE(4), maxExifBytes));
     }
     at += chunkBytes(chunk, 0);
   }
   return undefined;
 }
 
-// The frames of an animation are too many to step over: its last bytes hold a chunk from which one steps to the very
-// end.
+// An animation has too many frames to step over, so this looks in the last bytes for a chunk that leads to the end.
 async function exifAtEnd(reader: SourceReader, end: number): Promise<Buffer | undefined> {
   const tail = await reader.at(Math.max(0, end - tailBytes), Math.min(end, tailBytes));
   let at = tail.lastIndexOf('EXIF');
-  for (let n = 0; n < mostChunks && at > 0; n++) {
+  for (let n = 0; n < maxChunks && at > 0; n++) {
     if (leadsToEnd(tail, at)) return tail.subarray(at + 8, at + 8 + tail.readUInt32LE(at + 4));
     at = tail.lastIndexOf('EXIF', at - 1);
   }
@@ -66,11 +63,11 @@ async function exifAtEnd(reader: SourceReader, end: number): Promise<Buffer | un
 
 function leadsToEnd(bytes: Buffer, start: number): boolean {
   let at = start;
-  for (let n = 0; n < mostChunks && at + 8 <= bytes.length; n++) at += chunkBytes(bytes, at);
+  for (let n = 0; n < maxChunks && at + 8 <= bytes.length; n++) at += chunkBytes(bytes, at);
   return at === bytes.length;
 }
 
-// A type, the length of the data, and the data, filled up to an even number of bytes.
+// A type, the length of the data, and the data, padded to an even length.
 function chunkBytes(bytes: Buffer, at: number): number {
   const length = bytes.readUInt32LE(at + 4);
   return 8 + length + (length % 2);

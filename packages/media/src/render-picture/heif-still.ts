@@ -1,8 +1,8 @@
-import { contentsOf } from '../input/iso-boxes.ts';
+import { boxContents } from '../input/iso-boxes.ts';
 import { HeifItems, type ItemProperty } from '../photo-size/heif-items.ts';
 import type { Size } from '../size.ts';
 
-/** A part of a picture, in whole pixels. */
+/** A part of a picture, in pixels. */
 export interface Area extends Size {
   readonly left: number;
   readonly top: number;
@@ -18,11 +18,11 @@ const stillBrands: Readonly<Record<string, string>> = {
 };
 
 /**
- * A HEIF whose brands, changed in place, say that it is a still picture: decoders turn a sequence away by its brand,
- * also where it has a primary picture.
+ * Changes the brands of a HEIF in place to those of a still picture: decoders reject sequences by their brand, even those
+ * with a primary picture.
  */
-export function brandedAsStill(file: Buffer): Buffer {
-  const [brands = Buffer.alloc(0)] = contentsOf(file, 'ftyp');
+export function rebrandAsStill(file: Buffer): Buffer {
+  const [brands = Buffer.alloc(0)] = boxContents(file, 'ftyp');
   for (let at = 0; at + 4 <= brands.length; at += 4) {
     const still = stillBrands[brands.toString('latin1', at, at + 4)];
     if (still) brands.write(still, at, 'latin1');
@@ -31,42 +31,42 @@ export function brandedAsStill(file: Buffer): Buffer {
 }
 
 /**
- * Takes the crops (ISO/IEC 14496-12 section 12.1.4, `clap`) from a HEIF's primary picture in place, and says what part
- * of what is displayed then they would have left; undefined where there are none. libheif 1.23 allows a decoder no more
- * pixels than the cropped picture has, and a few.
+ * Neutralises the crops (ISO/IEC 14496-12 section 12.1.4, `clap`) of a HEIF's primary picture in place. Returns the area of
+ * the displayed picture that they leave, or undefined if there are none. libheif 1.23 allows a decoder hardly more pixels
+ * than the cropped picture has.
  */
-export function takeCrop(file: Buffer): Area | undefined {
-  const [meta] = contentsOf(file, 'meta');
+export function removeCrop(file: Buffer): Area | undefined {
+  const [meta] = boxContents(file, 'meta');
   const items = meta && new HeifItems(meta);
   if (items?.primary === undefined) return undefined;
-  return items.propertiesOf(items.primary).reduce(displayed, { canvas: { width: 0, height: 0 } }).area;
+  return items.propertiesOf(items.primary).reduce(applyProperty, { canvas: { width: 0, height: 0 } }).area;
 }
 
-/** The whole picture as it is without crops, and what part of it they leave. */
+/** A picture without its crops, and the area that they leave. */
 interface Displayed {
   readonly canvas: Size;
   readonly area?: Area | undefined;
 }
 
-function displayed({ canvas, area }: Displayed, { type, content }: ItemProperty): Displayed {
+function applyProperty({ canvas, area }: Displayed, { type, content }: ItemProperty): Displayed {
   switch (type) {
     case 'ispe':
       if (content.length < 12) return { canvas, area };
       return { canvas: { width: content.readUInt32BE(4), height: content.readUInt32BE(8) }, area };
     case 'clap':
       if (content.length < 32) return { canvas, area };
-      return { canvas, area: takenFrom(content, area ?? { left: 0, top: 0, ...canvas }, canvas) };
+      return { canvas, area: neutraliseCrop(content, area ?? { left: 0, top: 0, ...canvas }, canvas) };
     case 'irot':
-      return turned({ canvas, area }, (content[0] ?? 0) & 3);
+      return rotate({ canvas, area }, (content[0] ?? 0) & 3);
     case 'imir':
-      return { canvas, area: area && mirrored(area, canvas, (content[0] ?? 0) & 1) };
+      return { canvas, area: area && mirror(area, canvas, (content[0] ?? 0) & 1) };
     default:
       return { canvas, area };
   }
 }
 
-// Width, height and the distance of the two middles, each a numerator and a denominator; then made to crop nothing.
-function takenFrom(clap: Buffer, from: Area, canvas: Size): Area {
+// Width, height and the distance of the two centres, each a numerator and a denominator.
+function neutraliseCrop(clap: Buffer, from: Area, canvas: Size): Area {
   const [width = 0, height = 0] = [0, 8].map((at) => Math.round(clap.readUInt32BE(at) / clap.readUInt32BE(at + 4)));
   const [right = 0, down = 0] = [16, 24].map((at) => clap.readInt32BE(at) / clap.readUInt32BE(at + 4));
   [canvas.width, 1, canvas.height, 1, 0, 1, 0, 1].forEach((number, n) => {
@@ -77,20 +77,20 @@ function takenFrom(clap: Buffer, from: Area, canvas: Size): Area {
   return { left, top, width, height };
 }
 
-// Anticlockwise, by quarters.
-function turned({ canvas, area }: Displayed, quarters: number): Displayed {
+// Anticlockwise, by quarter turns.
+function rotate({ canvas, area }: Displayed, quarters: number): Displayed {
   if (quarters === 0) return { canvas, area };
-  const next = area && { left: area.top, top: canvas.width - area.left - area.width, ...swapped(area) };
-  return turned({ canvas: swapped(canvas), area: next }, quarters - 1);
+  const rotated = area && { left: area.top, top: canvas.width - area.left - area.width, ...swapSides(area) };
+  return rotate({ canvas: swapSides(canvas), area: rotated }, quarters - 1);
 }
 
-// As libheif does: axis 0 exchanges top and bottom, axis 1 left and right.
-function mirrored(area: Area, canvas: Size, axis: number): Area {
+// As in libheif, axis 0 swaps top and bottom, axis 1 left and right.
+function mirror(area: Area, canvas: Size, axis: number): Area {
   return axis === 0
     ? { ...area, top: canvas.height - area.top - area.height }
     : { ...area, left: canvas.width - area.left - area.width };
 }
 
-function swapped({ width, height }: Size): Size {
+function swapSides({ width, height }: Size): Size {
   return { width: height, height: width };
 }

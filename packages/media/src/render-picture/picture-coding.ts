@@ -1,19 +1,17 @@
 import type { Sharp } from 'sharp';
 import type { PictureRecipe } from '../recipes.ts';
 
-/** What the coding of a whole picture takes over from the file it came in. */
+/** Properties of a source file that the coding of the whole picture keeps. */
 export interface SourceCoding {
-  /** A JPEG's, as sharp tells it: `4:2:0` where colours have half the resolution. */
+  /** Of a JPEG, in sharp's notation: `4:2:0` if colours have half the resolution. */
   readonly chromaSubsampling?: string | undefined;
-  /** A WebP's. */
+  /** Of a WebP. */
   readonly isLossless: boolean;
-  /** Of an animation's frames, in milliseconds, where its decoder tells others. */
-  readonly delays?: number[] | undefined;
 }
 
 /**
- * How a recipe's format is written. sharp leaves all metadata behind unless told to keep it. JPEG knows no
- * transparency, and is on white; so is every picture that is not the whole one: on the dark ground of a page nobody would see dark lines.
+ * Encodes a picture in a recipe's format, without metadata (sharp's default). All but the whole picture are flattened onto
+ * white, as JPEG always is: on a dark page, dark lines on a transparent ground would be invisible.
  */
 export function encode(picture: Sharp, recipe: PictureRecipe, source: SourceCoding): Sharp {
   const { format, quality, size } = recipe;
@@ -28,7 +26,7 @@ export function encode(picture: Sharp, recipe: PictureRecipe, source: SourceCodi
     case 'png':
       return picture.png();
     case 'gif':
-      return picture.gif({ effort: 1, ...(source.delays && { delay: source.delays }) });
+      return picture.gif({ effort: 1 });
     case 'webp':
       if (!isWhole) return onWhite().webp({ quality, effort: 2 });
       return source.isLossless ? picture.webp({ lossless: true, effort: 1 }) : picture.webp({ quality });

@@ -3,19 +3,19 @@ import type { PictureRecipe } from '../recipes.ts';
 import type { Size } from '../size.ts';
 import type { UnsupportedReason } from '../unsupported.ts';
 
-/** A picture to be made, and the file it goes to. */
+/** A picture, and the path of its file. */
 export interface PictureToMake {
   readonly recipe: PictureRecipe;
   readonly path: string;
 }
 
-/** What the process that makes pictures is told, on its command line. */
+/** The command line of the process that makes pictures. */
 export interface PictureJob {
-  /** A photo as it was uploaded, or a still of a video or of what sharp does not read (then `png`). */
+  /** A photo as uploaded, or a PNG frame of a video or of a photo that sharp does not read. */
   readonly source: {
     readonly path: string;
     readonly type: MediaType;
-    /** The size of the picture that it stands for, if it is a smaller one. */
+    /** The size of the original picture, if the file holds a smaller one. */
     readonly whole?: Size;
   };
   readonly pictures: readonly PictureToMake[];
@@ -25,14 +25,14 @@ export interface PictureJob {
   readonly animationPixels?: number | undefined;
 }
 
-/** What it answers in one line. `failed`: it could not, and the media is not known to be at fault. */
+/** The result that the process prints. `failed`: it broke down, and the media need not be at fault. */
 export type PictureJobEnd =
   | { readonly outcome: 'made' }
   | { readonly outcome: 'unsupported'; readonly why: UnsupportedReason }
   | { readonly outcome: 'failed'; readonly message: string };
 
-/** Printed first: what ends without it was never able to begin. */
-export const begun = 'begun';
+/** Printed first: without it, the process did not start. */
+export const startMarker = 'begun';
 
 /** Limits of the process that makes pictures. */
 export interface ProcessBudget {

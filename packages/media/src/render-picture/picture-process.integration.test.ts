@@ -10,7 +10,7 @@ import { afterEach, expect, test } from 'vitest';
 import { pictureRecipes, picturesOf } from '../recipes.ts';
 import { ToolFailed, ToolStopped } from '../sandbox/bounded-process.ts';
 import { setSandboxMode } from '../sandbox/sandbox.ts';
-import { begun, type PictureJob } from './picture-job.ts';
+import { type PictureJob, startMarker } from './picture-job.ts';
 import { makePictures } from './picture-process.ts';
 
 const { execPath } = process;
@@ -81,7 +81,7 @@ test('without enough memory the process ends, and no picture is said to be made'
   const large = JSON.stringify({ ...job, maxPixels: 100_000_000 });
   const limited = ['--data=700000000', process.execPath, '--disable-wasm-trap-handler', program, large];
   const { stdout, exitCode } = await execa('prlimit', limited, { reject: false, timeout: 20_000 });
-  expect(stdout.split('\n')[0]).toBe(begun);
+  expect(stdout.split('\n')[0]).toBe(startMarker);
   expect(exitCode === 0 ? stdout : 'crashed').not.toContain('"made"');
 });
 
@@ -94,7 +94,7 @@ test.each([
 ])('%s in the place of an answer: the media is broken', async (_, answer) => {
   await using folder = await mkdtempDisposable(join(tmpdir(), 'pictures-'));
   const job = await jobOf(folder.path, await photo());
-  await using node = await hostileFfprobe(`printf '%s\\n' ${begun} '${answer}'`, 'node');
+  await using node = await hostileFfprobe(`printf '%s\\n' ${startMarker} '${answer}'`, 'node');
   process.execPath = join(node.folder, 'node');
   setSandboxMode('limits-only');
   expect(await makePictures(job, signal())).toEqual({ outcome: 'unsupported', why: 'broken' });
@@ -103,7 +103,7 @@ test.each([
 test('a process that says without reason that it could not make them may be compromised', async () => {
   await using folder = await mkdtempDisposable(join(tmpdir(), 'pictures-'));
   const job = await jobOf(folder.path, await photo());
-  await using node = await hostileFfprobe(`printf '%s\\n' ${begun} '{"outcome":"failed","message":""}'`, 'node');
+  await using node = await hostileFfprobe(`printf '%s\\n' ${startMarker} '{"outcome":"failed","message":""}'`, 'node');
   process.execPath = join(node.folder, 'node');
   setSandboxMode('limits-only');
   await expect(makePictures(job, signal())).rejects.toThrow(ToolStopped);

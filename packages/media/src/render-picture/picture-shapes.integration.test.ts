@@ -7,7 +7,7 @@ import type { PhotoType } from '../media-type.ts';
 import { picturesOf } from '../recipes.ts';
 import { drawnPictures } from '../render-video/rendered.fixture.ts';
 import { pictureSize } from '../rendition-size.ts';
-import { middleOf } from './middle.ts';
+import { cropArea } from './pixel-sizes.ts';
 
 const shapes = [
   [1, 60_000],
@@ -25,7 +25,7 @@ test.each(shapes)(
   'what a crop makes of %i x %i before it cuts is no larger than the square, or ten of it',
   (...sides) => {
     const [width, height] = sides;
-    const { left, top, ...middle } = middleOf({ width, height });
+    const { left, top, ...middle } = cropArea({ width, height });
     const enlarged = 150 / Math.min(middle.width, middle.height);
     expect(middle.width * enlarged * middle.height * enlarged).toBeLessThanOrEqual(150 * 1500);
     expect(Math.min(middle.width, middle.height)).toBe(Math.min(width, height));

@@ -2,59 +2,57 @@ import type { OutputInfo } from 'sharp';
 import type { PictureRecipe } from '../recipes.ts';
 import { fitWithin, roundSize, type Size } from '../size.ts';
 import { guardedSharp } from './guarded-sharp.ts';
-import { middleOf } from './middle.ts';
+import type { Area } from './heif-still.ts';
 import { crops, longestSides } from './picture-sizes.ts';
 
-/** A picture without coding: upright, sRGB, 8 bits a channel. */
+/** An uncoded picture: upright, sRGB, 8 bits per channel. */
 export interface Pixels {
   readonly data: Buffer;
   readonly info: OutputInfo;
 }
 
-/** A picture in all sizes that recipes ask for, each made once, from the next larger one. */
+/** A picture in the sizes of all recipes, each made once, from the next larger one. */
 export class PixelSizes {
   readonly #decoded: Pixels;
   readonly #whole: Size;
   readonly #made = new Map<string, Promise<Pixels>>();
 
-  /** `decoded` has at least the size that `decodedSize` gives for `whole`. */
+  /** `decoded` is at least as large as `decodedSize(whole)`. */
   constructor(decoded: Pixels, whole: Size) {
     this.#decoded = decoded;
     this.#whole = whole;
   }
 
-  /** Rejects where libvips cannot make that size. */
-  of(size: PictureRecipe['size']): Promise<Pixels> {
+  /** @throws if libvips cannot make that size */
+  get(size: PictureRecipe['size']): Promise<Pixels> {
     if (size === 'whole') return Promise.resolve(this.#decoded);
-    return 'crop' in size
-      ? this.#once(`crop ${size.crop}`, () => this.#cropped(size.crop))
-      : this.#fitWithin(size.longest);
+    return 'crop' in size ? this.#once(`crop ${size.crop}`, () => this.#crop(size.crop)) : this.#shrinkTo(size.longest);
   }
 
-  #fitWithin(longest: number): Promise<Pixels> {
+  #shrinkTo(longest: number): Promise<Pixels> {
     return this.#once(`longest ${longest}`, async () => {
       const larger = longestSides.findLast((side) => side > longest);
-      const from = larger === undefined ? this.#decoded : await this.#fitWithin(larger);
+      const from = larger === undefined ? this.#decoded : await this.#shrinkTo(larger);
       const { width, height } = roundSize(fitWithin(this.#whole, { longest, shortest: longest }));
       if (from.info.width === width && from.info.height === height) return from;
-      return pixelsOf(drawn(from).resize(width, height, { fit: 'fill' }));
+      return toPixels(toSharp(from).resize(width, height, { fit: 'fill' }));
     });
   }
 
-  // Attention looks for what is bright, colourful or skin: of a tall photo of a person the middle is the belt. A smaller
-  // crop is the same one.
-  async #cropped(side: number): Promise<Pixels> {
+  // Attention picks what is bright, colourful or skin: the middle of a tall photo of a person is the belt. A smaller crop
+  // shows the same area.
+  async #crop(side: number): Promise<Pixels> {
     const larger = crops.findLast((each) => each > side);
-    if (larger !== undefined) return pixelsOf(drawn(await this.of({ crop: larger })).resize(side, side));
-    const from = await this.#smallestFilling(side);
+    if (larger !== undefined) return toPixels(toSharp(await this.get({ crop: larger })).resize(side, side));
+    const from = await this.#smallestToFill(side);
     const square = { fit: 'cover', position: 'attention' } as const;
-    return pixelsOf(drawn(from).extract(middleOf(from.info)).resize(side, side, square));
+    return toPixels(toSharp(from).extract(cropArea(from.info)).resize(side, side, square));
   }
 
-  async #smallestFilling(side: number): Promise<Pixels> {
+  async #smallestToFill(side: number): Promise<Pixels> {
     for (const longest of longestSides.toReversed()) {
       const { width, height } = fitWithin(this.#whole, { longest, shortest: longest });
-      if (Math.min(width, height) >= side) return this.#fitWithin(longest);
+      if (Math.min(width, height) >= side) return this.#shrinkTo(longest);
     }
     return this.#decoded;
   }
@@ -66,12 +64,23 @@ export class PixelSizes {
   }
 }
 
-/** Pixels as sharp takes them in. */
-export function drawn({ data, info }: Pixels) {
+const maxAspect = 10;
+
+/**
+ * The part of a picture that a square crop searches: its middle, at most ten times as long as wide. sharp first enlarges
+ * the shorter side to the crop's: one line of 60,000 pixels becomes 9 million for a side of 150.
+ */
+export function cropArea({ width, height }: Size): Area {
+  const longest = maxAspect * Math.min(width, height);
+  const middle = { width: Math.min(width, longest), height: Math.min(height, longest) };
+  return { left: (width - middle.width) >> 1, top: (height - middle.height) >> 1, ...middle };
+}
+
+export function toSharp({ data, info }: Pixels) {
   return guardedSharp()(data, { raw: info, limitInputPixels: false });
 }
 
-/** What a pipeline of sharp ends in, without coding. */
-export async function pixelsOf(picture: ReturnType<typeof drawn>): Promise<Pixels> {
+/** Runs a sharp pipeline. */
+export async function toPixels(picture: ReturnType<typeof toSharp>): Promise<Pixels> {
   return await picture.raw().toBuffer({ resolveWithObject: true });
 }

@@ -1,7 +1,6 @@
 import { readdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { pngWithTexts } from '@echodrop/testkit/hostile/hostile-photo-parts';
-import { gif } from '@echodrop/testkit/samples/sample-animation';
 import { jpegWithExif } from '@echodrop/testkit/samples/sample-exif';
 import { heif } from '@echodrop/testkit/samples/sample-heif';
 import { made, samplePhoto, sampleVideo } from '@echodrop/testkit/samples/sample-media';
@@ -271,31 +270,6 @@ test('of a PNG with a hundred texts of 50 MB every picture is made', async () =>
   const { end, pictures } = await renderedPictures('png', await pngWithTexts(100, 50_000_000));
   expect(end).toEqual({ outcome: 'made' });
   expect(await looks(pictures.get('full.png') ?? Buffer.alloc(0))).toEqual({ format: 'png', width: 32, height: 24 });
-});
-
-test('a GIF is drawn upon the whole of its screen, which is clear around its frames', async () => {
-  const red = { left: 9, top: 17, width: 64, height: 48, colour: 'red' } as const;
-  const blue = { left: 600, top: 400, width: 64, height: 96, colour: 'blue' } as const;
-  const whole = (await picturesMade('gif', gif({ width: 640, height: 480 }, red, blue)))('full.gif');
-  const { pages, delay } = await sharp(whole).metadata();
-  expect([pages, delay]).toEqual([2, [100, 100]]);
-  const pixels = async (page: number, ...places: readonly (readonly [left: number, top: number])[]) => {
-    const { data, info } = await sharp(whole, { page }).ensureAlpha().raw().toBuffer({ resolveWithObject: true });
-    expect([info.width, info.height]).toEqual([640, 480]);
-    return places.map(([left, top]) =>
-      data.subarray((top * 640 + left) * 4, (top * 640 + left) * 4 + 4).toString('hex'),
-    );
-  };
-  const [clear, ofRed, ofBlue] = ['00000000', 'ff0000ff', '0000ffff'];
-  const places = [
-    [8, 16],
-    [9, 17],
-    [72, 64],
-    [73, 65],
-    [639, 479],
-  ] as const;
-  expect(await pixels(0, ...places)).toEqual([clear, ofRed, ofRed, clear, clear]);
-  expect(await pixels(1, ...places)).toEqual([clear, ofRed, ofRed, clear, ofBlue]);
 });
 
 test('rendering is given up when nobody waits any more', async () => {

@@ -1,30 +1,29 @@
 import { randomUUID } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { inspectFile } from '../input/inspect-file.ts';
 import { isVideo, type LocalMedia } from '../input/local-media.ts';
-import { lookAtFile } from '../input/local-source.ts';
-import { isPlainHdr } from '../photo-size/heif-size.ts';
+import { isPictureTrack, isPlainHdr } from '../photo-size/heif-size.ts';
 import type { Rendered, RenditionReason } from '../rendition-outcome.ts';
 import { openToolOutput } from '../sandbox/tool-output.ts';
+import {
+  extractBitmap,
+  extractHdrPicture,
+  extractSequencePicture,
+  extractVideoFrame,
+  type Still,
+} from './extract-still.ts';
 import type { PictureJob, PictureToMake, ProcessBudget } from './picture-job.ts';
 import { makePictures } from './picture-process.ts';
-import {
-  isSequence,
-  pictureOfBitmap,
-  pictureOfHdr,
-  pictureOfSequence,
-  pictureOfVideo,
-  type Still,
-} from './still-picture.ts';
 
 /** What pictures may cost. */
-export interface PictureBounds extends ProcessBudget {
+export interface PictureLimits extends ProcessBudget {
   /** See PictureJob. */
   readonly animationPixels?: number;
 }
 
-export interface RenderOptions extends PictureBounds {
-  /** For what lies on disk only while rendering. */
+export interface RenderOptions extends PictureLimits {
+  /** For temporary files. */
   readonly scratchDir: string;
   /** Width x height of a canvas. */
   readonly maxPixels: number;
@@ -32,57 +31,57 @@ export interface RenderOptions extends PictureBounds {
 }
 
 /**
- * Makes pictures of a photo, or of a video's beginning, each at the path given with its recipe. Upright, sRGB, without
- * any metadata; transparent where the format can be, else on white. Where one cannot be made the others are, and the
- * end is `unsupported`: what lies at its path is made, and whole.
- *
- * Rejects where rendering broke down: no room on the disk, a tool missing or killed, `signal` aborted. Rejects with OutputRefused if ffmpeg left
- * something else than a PNG.
+ * Makes pictures of a photo, or of the beginning of a video, each at the path given with its recipe: upright, sRGB and
+ * without metadata. If one cannot be made the others are, and the result is `unsupported`; a file at a picture's path is
+ * complete.
+ * @throws if rendering broke down: no disk space, a tool missing or killed, `signal` aborted; OutputRefused if ffmpeg left
+ * something other than a PNG
  */
 export async function renderPictures(
   media: LocalMedia,
   pictures: readonly PictureToMake[],
   options: RenderOptions,
 ): Promise<Rendered> {
-  const still = join(options.scratchDir, `still-${randomUUID()}.png`);
-  await using _ = { [Symbol.asyncDispose]: () => rm(still, { force: true, recursive: true }) };
+  const stillPath = join(options.scratchDir, `still-${randomUUID()}.png`);
+  await using _ = { [Symbol.asyncDispose]: () => rm(stillPath, { force: true, recursive: true }) };
   const isWhole = pictures.some(({ recipe }) => recipe.size === 'whole');
-  const source = await drawableSource(media, still, { ...options, isWhole });
+  const source = await prepareSource(media, stillPath, { ...options, isWhole });
   if (typeof source === 'string') return { outcome: 'unsupported', why: source };
   const { maxPixels, animationPixels, signal } = options;
   return await makePictures({ source, pictures, maxPixels, animationPixels }, signal, options);
 }
 
-interface StillOptions extends Pick<RenderOptions, 'maxPixels' | 'signal' | 'seconds' | 'niceness'> {
-  /** Whether the whole picture is wanted too. */
+interface SourceOptions extends Pick<RenderOptions, 'maxPixels' | 'signal' | 'seconds' | 'niceness'> {
+  /** Whether the whole picture is needed. */
   readonly isWhole: boolean;
 }
 
 /**
- * What pictures are drawn from: the photo itself, or a PNG that ffmpeg writes to `still` of what only ffmpeg reads.
+ * The photo itself, or a PNG that ffmpeg writes to `stillPath` if only ffmpeg reads the media.
  * @throws OutputRefused
  */
-export async function drawableSource(
+export async function prepareSource(
   media: LocalMedia,
-  still: string,
-  options: StillOptions,
+  stillPath: string,
+  options: SourceOptions,
 ): Promise<PictureJob['source'] | RenditionReason> {
-  const source = await stillOf(media, still, options);
-  if (source === 'not needed') return media;
-  if (typeof source === 'string') return source;
-  await using _ = await openToolOutput(still, 'png');
-  return source;
+  const still = await extractStill(media, stillPath, options);
+  if (still === 'not needed') return media;
+  if (typeof still === 'string') return still;
+  await using _ = await openToolOutput(stillPath, 'png');
+  return still;
 }
 
-async function stillOf(
+async function extractStill(
   media: LocalMedia,
-  still: string,
-  options: StillOptions,
+  stillPath: string,
+  options: SourceOptions,
 ): Promise<Still | 'not needed' | RenditionReason> {
   const { path, type } = media;
-  if (type === 'bmp') return pictureOfBitmap(path, still, options);
-  if (isVideo(media)) return pictureOfVideo(media, still, options);
-  if ((type === 'avif' || type === 'heic') && (await isSequence(path))) return pictureOfSequence(path, still, options);
-  if (type === 'avif' && (await lookAtFile(path, isPlainHdr))) return pictureOfHdr(path, still, options);
+  if (type === 'bmp') return extractBitmap(path, stillPath, options);
+  if (isVideo(media)) return extractVideoFrame(media, stillPath, options);
+  if (type !== 'avif' && type !== 'heic') return 'not needed';
+  if (await inspectFile(path, isPictureTrack)) return extractSequencePicture(path, stillPath, options);
+  if (type === 'avif' && (await inspectFile(path, isPlainHdr))) return extractHdrPicture(path, stillPath, options);
   return 'not needed';
 }

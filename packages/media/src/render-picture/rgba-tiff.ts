@@ -4,10 +4,10 @@ const [short, long, bytes] = [3, 4, 7];
 const entryBytes = 12;
 
 /**
- * An uncompressed TIFF of 8 bits RGBA, and the part of it that whoever decodes a picture fills with pixels: the way to
- * hand raw pixels to sharp together with their colour profile.
+ * Creates an uncompressed TIFF of 8-bit RGBA and a view of its pixels, for a decoder to fill. It passes raw pixels to sharp
+ * together with their colour profile.
  */
-export function rgbaTiff({ width, height }: Size, profile?: Buffer): { tiff: Buffer; pixels: Uint8ClampedArray } {
+export function createRgbaTiff({ width, height }: Size, profile?: Buffer): { tiff: Buffer; pixels: Uint8ClampedArray } {
   const icc = profile ?? Buffer.alloc(0);
   const count = icc.length > 0 ? 11 : 10;
   const bitsAt = 8 + 2 + count * entryBytes + 4;

@@ -2,9 +2,9 @@ import { mkdtempDisposable, readFile, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { contentsOf } from '../input/iso-boxes.ts';
-import { trackSize } from '../photo-size/track-size.ts';
-import { pictureOfVideo } from '../render-picture/still-picture.ts';
+import { boxContents } from '../input/iso-boxes.ts';
+import { trackSize } from '../photo-size/heif-size.ts';
+import { extractVideoFrame } from '../render-picture/extract-still.ts';
 import { fitWithin, type Size } from '../size.ts';
 import { knownVideos } from '../video-layout/known-videos.fixture.ts';
 import { renderVideo } from './render-video.ts';
@@ -33,7 +33,9 @@ test.concurrent.each(shown)('%s: its video and its poster have the shape of its 
   const options = { maxPixels: 100_000_000, signal: AbortSignal.timeout(50_000) };
   expect(await renderVideo({ path, type }, video, options)).toEqual({ outcome: 'made' });
   expectShape(videoSize(await readFile(video)), fitWithin({ width, height }, fullHd));
-  expect(await pictureOfVideo({ path, type }, poster, { ...options, isWhole: true })).toMatchObject({ path: poster });
+  expect(await extractVideoFrame({ path, type }, poster, { ...options, isWhole: true })).toMatchObject({
+    path: poster,
+  });
   expectShape(pngSize(await readFile(poster)), { width, height });
 });
 
@@ -44,7 +46,7 @@ function expectShape(size: Size | undefined, { width, height }: Size): void {
 }
 
 function videoSize(video: Buffer): Size | undefined {
-  const [moov] = contentsOf(video, 'moov');
+  const [moov] = boxContents(video, 'moov');
   return moov && trackSize(moov, 'vide');
 }
 

@@ -1,7 +1,7 @@
 import { made, sampleVideo } from '@echodrop/testkit/samples/sample-media';
 import sharp from 'sharp';
 import { expect, test } from 'vitest';
-import { sizeOnScreen } from '../video-layout/probe-video.ts';
+import { displayedSize } from '../video-layout/probe-video.ts';
 import { picturesMade, videoMade } from './rendered.fixture.ts';
 
 const small = { width: 160, height: 120 };
@@ -57,7 +57,7 @@ test.each([
   const lying = await made([...picture, ...coding, '-f', 'mp4']);
   const { tracks } = await videoMade('mp4', turnedMp4(lying));
   const [track] = tracks;
-  expect(track && sizeOnScreen(track)).toEqual({ width: 120, height: 160 });
+  expect(track && displayedSize(track)).toEqual({ width: 120, height: 160 });
 });
 
 // The matrix of the only track's header, a quarter turn (ISO/IEC 14496-12 section 8.3).

@@ -5,7 +5,7 @@ import { isPhoto, type MediaType } from '../media-type.ts';
 import { type PictureRecipe, picturesOf } from '../recipes.ts';
 import { drawPictures } from '../render-picture/draw-pictures.ts';
 import type { PictureToMake } from '../render-picture/picture-job.ts';
-import { drawableSource, renderPictures } from '../render-picture/render-pictures.ts';
+import { prepareSource, renderPictures } from '../render-picture/render-pictures.ts';
 import type { Rendered } from '../rendition-outcome.ts';
 import { type Track, videoTracks } from '../video-layout/ffprobe.ts';
 import { renderVideo } from './render-video.ts';
@@ -42,7 +42,7 @@ export async function drawnPictures(
   await writeFile(media.path, bytes);
   const pictures = recipes.map((recipe) => ({ recipe, path: join(folder.path, nameOf(recipe)) }));
   const options = { maxPixels: usual, signal: AbortSignal.timeout(20_000) };
-  const source = await drawableSource(media, join(folder.path, 'still.png'), { ...options, isWhole: true });
+  const source = await prepareSource(media, join(folder.path, 'still.png'), { ...options, isWhole: true });
   if (typeof source === 'string') return { end: { outcome: 'unsupported', why: source }, pictures: new Map() };
   const end = await drawPictures({ source, pictures, maxPixels: usual });
   if (end.outcome === 'failed') throw new Error(end.message);

@@ -1,13 +1,13 @@
 import type { Track } from '../video-layout/ffprobe.ts';
 
-// PQ and HLG (ITU-R BT.2100), by ffprobe's names.
+// PQ and HLG (ITU-R BT.2100), in ffprobe's notation.
 const highDynamicRange = ['smpte2084', 'arib-std-b67'];
 
 /**
- * The filters of ffmpeg that bring a video of high dynamic range into the range and the colours (BT.709) of common
- * screens; none for all other videos. Without them such a video looks grey.
+ * ffmpeg filters that map a high-dynamic-range video to the range and colours (BT.709) of common screens; none for other
+ * videos. Without them such a video looks grey.
  */
-export function toSdr({ transfer }: Track): readonly string[] {
+export function toneMappingFilters({ transfer }: Track): readonly string[] {
   if (!highDynamicRange.includes(transfer)) return [];
   return [
     'zscale=transfer=linear:npl=203',

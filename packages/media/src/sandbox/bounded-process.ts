@@ -5,52 +5,49 @@ import { basename } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { watchFolder } from './watch-folder.ts';
 
-/**
- * A tool of ours did not do its work, and the media is not known to be at fault: missing, killed, or not done by its
- * deadline.
- */
+/** A tool is missing, was killed or passed its deadline. The media is not known to be at fault. */
 export class ToolFailed extends Error {
   override readonly name: string = 'ToolFailed';
+  /** What the tool printed there, if runTool ran it. */
+  stderr = '';
 }
 
-/** It was killed or was not done by its deadline, or a compromised tool pretends so: this may be the fault of the media. */
+/** A tool was killed or passed its deadline, or is compromised and pretends so. The media may be at fault. */
 export class ToolStopped extends ToolFailed {
   override readonly name = 'ToolStopped';
 }
 
-/** How a tool ended: well, or in a way that only its input explains. */
+/** How a tool ended. All but `done` are the fault of its input. */
 export type ToolEnd = 'done' | 'broken' | 'too_costly';
 
-/** The same, or stopped: for that the machine may be the reason. */
+/** `timed_out`: it was stopped, and the machine may be at fault. */
 export type TimedEnd = ToolEnd | 'timed_out';
 
 export interface ProcessBounds {
   readonly deadlineMs: number;
   /** Of stdout and stderr together. */
-  readonly mostOutputBytes: number;
-  /** Aborted when nobody wants the result any more. */
+  readonly maxPrintedBytes: number;
   readonly signal: AbortSignal;
-  /** The folder that it writes to, and what all its files there may take. */
-  readonly output?: { readonly folder: string; readonly maxBytes: number };
+  /** The folder that it writes to, and the limit for all files there. */
+  readonly output?: { readonly folder: string; readonly maxBytes: number } | undefined;
 }
 
 /**
- * Waits for `child`, which leads a process group of its own. When it has ended, prints or writes too much, passes its deadline, or
- * `signal` aborts, the whole group is killed. No process of the group runs any more when this settles. The launcher stands behind this with
- * bounds of its own.
- *
- * Rejects with ToolFailed (ToolStopped), or with the signal's reason.
+ * Waits for `child`, the leader of a process group. Kills the whole group when it has ended, prints or writes too much,
+ * passes its deadline, or `signal` aborts. No process of the group runs when this settles. The launcher enforces bounds of
+ * its own too.
+ * @throws ToolFailed, ToolStopped, or the reason of `signal`
  */
-export async function boundedEnd(child: ChildProcess, bounds: ProcessBounds): Promise<ToolEnd> {
-  let tooMuch = false;
+export async function waitForTool(child: ChildProcess, bounds: ProcessBounds): Promise<ToolEnd> {
+  let isTooMuch = false;
   let printed = 0;
   const stopTooMuch = () => {
-    tooMuch = true;
+    isTooMuch = true;
     killGroup(child);
   };
   const count = (chunk: Buffer) => {
     printed += chunk.length;
-    if (printed > bounds.mostOutputBytes) stopTooMuch();
+    if (printed > bounds.maxPrintedBytes) stopTooMuch();
   };
   using _watch = bounds.output && watchFolder(bounds.output.folder, bounds.output.maxBytes, stopTooMuch);
   child.stdout?.on('data', count);
@@ -62,22 +59,22 @@ export async function boundedEnd(child: ChildProcess, bounds: ProcessBounds): Pr
   });
   const deadline = AbortSignal.timeout(bounds.deadlineMs);
   try {
-    await ended(child, AbortSignal.any([bounds.signal, deadline]));
+    await closed(child, AbortSignal.any([bounds.signal, deadline]));
   } catch (error) {
     bounds.signal.throwIfAborted();
     throw deadline.aborted
-      ? new ToolStopped(`${basename(child.spawnfile)} was not done after ${bounds.deadlineMs} ms`)
+      ? new ToolStopped(`${basename(child.spawnfile)} timed out after ${bounds.deadlineMs} ms`)
       : error;
   } finally {
     killGroup(child);
     await groupEnded(child);
   }
   if (!hasStarted) throw new ToolFailed(`${basename(child.spawnfile)} did not start its tool`);
-  return tooMuch ? 'too_costly' : endOf(child);
+  return isTooMuch ? 'too_costly' : endOf(child);
 }
 
-// Ended means that nobody holds its output any more: what it left behind in its group must not.
-function ended(child: ChildProcess, signal: AbortSignal): Promise<void> {
+// Waits until no process holds its output, not even one that it left behind in its group.
+function closed(child: ChildProcess, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     const stop = () => {
       child.stdout?.destroy();
@@ -106,23 +103,23 @@ function killGroup(child: ChildProcess): void {
   }
 }
 
-const dyingMs = 5000;
+const maxDyingMs = 5000;
 
-// SIGKILL takes effect some time after it was sent.
+// SIGKILL takes effect with a delay.
 async function groupEnded({ pid, spawnfile }: ChildProcess): Promise<void> {
   if (pid === undefined) return;
-  for (const end = Date.now() + dyingMs; await groupRuns(pid); await sleep(5)) {
-    if (Date.now() > end) throw new ToolFailed(`${basename(spawnfile)} still runs ${dyingMs} ms after SIGKILL`);
+  for (const end = Date.now() + maxDyingMs; await isGroupRunning(pid); await sleep(5)) {
+    if (Date.now() > end) throw new ToolFailed(`${basename(spawnfile)} still runs ${maxDyingMs} ms after SIGKILL`);
   }
 }
 
-async function groupRuns(group: number): Promise<boolean> {
+async function isGroupRunning(group: number): Promise<boolean> {
   try {
     process.kill(-group, 0);
   } catch {
     return false;
   }
-  // Zombies count as members until somebody reaps them, which in a container without an init is nobody.
+  // Zombies count as members until they are reaped, which a container without an init never does.
   const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
   const stats = await Promise.all(pids.map((pid) => readFile(`/proc/${pid}/stat`, 'latin1').catch(() => '')));
   return stats.some((stat) => {
@@ -131,7 +128,7 @@ async function groupRuns(group: number): Promise<boolean> {
   });
 }
 
-// What is not known to be the input's fault: somebody killed the tool, or it could not load its libraries.
+// The input need not be at fault: the tool was killed, or could not load its libraries.
 const killedByOthers: readonly Ending[] = ['SIGKILL', 'SIGTERM', 'SIGINT', 'SIGHUP', 'SIGALRM'];
 const notLoaded: readonly Ending[] = [124, 125, 126, 127];
 
@@ -147,7 +144,7 @@ function endOf(child: ChildProcess): ToolEnd {
   return 'broken';
 }
 
-// A shell tells the signal that ended what it ran by a status of 128 and more.
+// A shell reports the signal that ended its command as a status of 128 and more.
 function endingOf({ exitCode, signalCode }: ChildProcess): Ending {
   const signal = Object.entries(constants.signals).find(([, number]) => number + 128 === exitCode);
   return signalCode ?? (signal ? (signal[0] as NodeJS.Signals) : exitCode);

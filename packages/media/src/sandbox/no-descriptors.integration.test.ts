@@ -3,14 +3,14 @@ import { expect, test } from 'vitest';
 
 const script = `
   import { openSync } from 'node:fs';
-  import { boundedEnd } from ${JSON.stringify(import.meta.resolve('./bounded-process.ts'))};
+  import { waitForTool } from ${JSON.stringify(import.meta.resolve('./bounded-process.ts'))};
   import { startInSandbox } from ${JSON.stringify(import.meta.resolve('./sandbox.ts'))};
   try {
     for (;;) openSync('/dev/null');
   } catch {}
   const child = startInSandbox(['true'], { seconds: 5, cpuSeconds: 5, addressBytes: 1e9, fileBytes: 0 }, {});
   const signal = new AbortController().signal;
-  await boundedEnd(child, { deadlineMs: 5000, mostOutputBytes: 0, signal }).catch(({ name, message }) => console.log(name, message));
+  await waitForTool(child, { deadlineMs: 5000, maxPrintedBytes: 0, signal }).catch(({ name, message }) => console.log(name, message));
 `;
 
 test('a worker that has no descriptor free for a tool survives', async () => {

@@ -1,6 +1,6 @@
 import { getPriority } from 'node:os';
 import { expect, test } from 'vitest';
-import { boundedEnd } from './bounded-process.ts';
+import { waitForTool } from './bounded-process.ts';
 import { startInSandbox } from './sandbox.ts';
 
 const limits = { seconds: 10, cpuSeconds: 5, addressBytes: 1024 ** 3, fileBytes: 0 };
@@ -8,7 +8,7 @@ const limits = { seconds: 10, cpuSeconds: 5, addressBytes: 1024 ** 3, fileBytes:
 test.each([0, 10])('a tool runs at the priority that it is given: %i', async (niceness) => {
   const stopped = new AbortController();
   const child = startInSandbox(['sleep', '10'], { ...limits, niceness }, {});
-  const ended = boundedEnd(child, { deadlineMs: 10_000, mostOutputBytes: 1000, signal: stopped.signal });
+  const ended = waitForTool(child, { deadlineMs: 10_000, maxPrintedBytes: 1000, signal: stopped.signal });
   await expect.poll(() => getPriority(child.pid), { timeout: 5000 }).toBe(niceness);
   stopped.abort();
   await expect(ended).rejects.toThrow();

@@ -23,7 +23,7 @@ test.skipIf(!traced)(
     const canary = parts.use(await startCanary());
     await writeHostile(media, hostileMedia, canary);
 
-    const { printed, calls } = await tracedRun('../video-layout/probe-files.fixture.ts', { media, scratch, trace });
+    const { printed, calls } = await tracedRun('probe-files.fixture.ts', { media, scratch, trace });
 
     const { answers, grownBy } = JSON.parse(printed) as { answers: number; grownBy: number };
     expect(answers).toBe(hostileMedia.length);
@@ -51,7 +51,7 @@ test.skipIf(!traced)(
     expect(luring).toBeGreaterThan(20);
     for (const [n, make] of honestMedia.entries()) await writeFile(join(media, `honest-${n}`), await make());
 
-    const { printed, calls } = await tracedRun('../render-video/render-files.fixture.ts', { media, scratch, trace });
+    const { printed, calls } = await tracedRun('render-files.fixture.ts', { media, scratch, trace });
 
     const ends = Object.entries(JSON.parse(printed) as Record<string, readonly string[]>);
     const honest = ends.filter(([name]) => name.startsWith('honest-')).flatMap(([, end]) => end);

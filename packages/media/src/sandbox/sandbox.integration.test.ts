@@ -3,18 +3,19 @@ import { once } from 'node:events';
 import { link, mkdir, mkdtempDisposable, open, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { execa } from 'execa';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { pictureRecipes } from '../recipes.ts';
+import { extractBitmap, extractVideoFrame } from '../render-picture/extract-still.ts';
 import { makePictures } from '../render-picture/picture-process.ts';
-import { pictureOfBitmap, pictureOfVideo } from '../render-picture/still-picture.ts';
 import { renderVideo } from '../render-video/render-video.ts';
 import { type Track, videoTracks } from '../video-layout/ffprobe.ts';
 import { hasInterlacedFrames } from '../video-layout/interlaced.ts';
-import { boundedEnd } from './bounded-process.ts';
+import { sandboxFault } from './confine-tools.ts';
 import { canHijack, type HijackedTool, hijackedTool } from './hijacked-tool.fixture.ts';
-import { sandboxFault, sandboxModes, setSandboxMode, startInSandbox } from './sandbox.ts';
-import { collectOutput } from './tool-answer.ts';
+import { runTool } from './run-tool.ts';
+import { sandboxModes, setSandboxMode, startInSandbox } from './sandbox.ts';
 
 const limits = {
   seconds: 10,
@@ -23,16 +24,11 @@ const limits = {
   dataBytes: 512 * 1024 ** 2,
   fileBytes: 512 * 1024,
 };
-const bounds = { deadlineMs: 10_000, mostOutputBytes: 64 * 1024, signal: new AbortController().signal };
 
 afterEach(() => setSandboxMode('full'));
 
-async function run(tool: readonly [string, ...string[]], files = {}) {
-  const child = startInSandbox(tool, limits, files);
-  const printed = collectOutput(child);
-  const end = await boundedEnd(child, bounds);
-  return { end, ...printed() };
-}
+const run = (tool: readonly [string, ...string[]], options = {}) =>
+  runTool(tool, limits, { signal: new AbortController().signal, ...options });
 
 const wanted = ['1 read its input', '1 write into its job folder'];
 
@@ -67,9 +63,7 @@ test.runIf(canHijack)('a hijacked tool gets no file that its worker has open', a
     const child = spawn(launcher, launched(mode, hijacked.program, '-'), {
       stdio: ['ignore', 'pipe', 2, 'ignore', secret.fd],
     });
-    const printed = collectOutput(child);
-    await once(child, 'close');
-    return printed().stdout;
+    return child.stdout ? await text(child.stdout) : '';
   };
   expect(await startedIn('full')).toBe('begun\n');
   expect(await startedIn('limits-only')).toContain('1 use a file that its worker has open');
@@ -101,11 +95,11 @@ const places: readonly [string, (path: string, out: string) => Promise<unknown>,
     [
       'ffmpeg, for a poster',
       (path, out) =>
-        pictureOfVideo({ path, type: 'avi', tracks: [track] }, join(out, 's.png'), { ...probing, isWhole: true }),
+        extractVideoFrame({ path, type: 'avi', tracks: [track] }, join(out, 's.png'), { ...probing, isWhole: true }),
       'broken',
       'too_costly',
     ],
-    ['ffmpeg, for a BMP', (path, out) => pictureOfBitmap(path, join(out, 's.png'), probing), 'broken', 'too_costly'],
+    ['ffmpeg, for a BMP', (path, out) => extractBitmap(path, join(out, 's.png'), probing), 'broken', 'too_costly'],
     [
       'sharp and libheif, for pictures',
       (path, out) => {
@@ -208,8 +202,8 @@ test('a tool that writes files without end is stopped', async () => {
   await using hijacked = await mkdtempDisposable(join(tmpdir(), 'sandbox-test-'));
   const { path: folder } = hijacked;
   const stoppedAt = async (script: string) => {
-    const child = startInSandbox(['sh', '-c', script], limits, { writes: [folder] });
-    return boundedEnd(child, { ...bounds, output: { folder, maxBytes: 4 * limits.fileBytes } });
+    const output = { folder, maxBytes: 4 * limits.fileBytes };
+    return (await run(['sh', '-c', script], { writes: [folder], output })).end;
   };
   expect(await stoppedAt(`i=0; while :; do : >${folder}/$i; i=$((i+1)); done`)).toBe('too_costly');
   await rm(folder, { recursive: true });

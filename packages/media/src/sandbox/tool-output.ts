@@ -3,7 +3,7 @@ import { type FileHandle, open } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import { Readable } from 'node:stream';
 import { SourceReader } from '../input/source-reader.ts';
-import { isPhoto, type MediaType, mediaTypeOf } from '../media-type.ts';
+import { detectMediaType, isPhoto, type MediaType } from '../media-type.ts';
 import { ToolFailed } from './bounded-process.ts';
 
 const GiB = 1024 ** 3;
@@ -11,12 +11,12 @@ const GiB = 1024 ** 3;
 /** The largest file that a tool may write. */
 export const maxOutputBytes = { picture: GiB, video: 2 * GiB };
 
-/** What all files of a job may take on the disk: a video, its pictures, and the stills that they are made of. */
+/** The limit for all files of a job: a video, its pictures, and the stills that these are made of. */
 export const maxFolderBytes = 3 * GiB;
 
 export type OutputFault = 'missing' | 'not_a_file' | 'link' | 'too_large' | 'wrong_format' | 'changed';
 
-/** A tool that reported success left something else than the file that it was to write: it may be compromised. */
+/** A tool reported success but left something other than its output file. It may be compromised. */
 export class OutputRefused extends Error {
   override readonly name = 'OutputRefused';
   /** The file's name in the job folder. */
@@ -49,12 +49,12 @@ export class ToolOutput implements AsyncDisposable {
     this.#changedAt = checked.changedAt;
   }
 
-  /** Streams the checked number of bytes, starting with the ones that were checked. Fails with OutputRefused if the file has changed since. */
+  /** Streams the file as it was checked. Fails with OutputRefused if it has changed since. */
   stream(): Readable {
     return Readable.from(this.#bytes(), { objectMode: false });
   }
 
-  /** Reads parts of the file. */
+  /** Reads ranges of the file. */
   reader(): SourceReader {
     const read = (offset: number, length: number) => readAt(this.#file, offset, length);
     return new SourceReader({ size: this.size, head: this.#head, read }, new AbortController().signal);
@@ -78,7 +78,7 @@ export class ToolOutput implements AsyncDisposable {
 }
 
 /**
- * Opens the file of this type that a tool wrote at `path`, directly in its job folder. Call it after the tool has ended.
+ * Opens a file of this type that a tool wrote directly into its job folder. Call it after the tool has ended.
  * @throws OutputRefused if it is missing, no regular file, a symbolic or hard link, too large or of another format; ToolFailed if the folder is gone
  */
 export async function openToolOutput(path: string, type: MediaType): Promise<ToolOutput> {
@@ -93,7 +93,7 @@ export async function openToolOutput(path: string, type: MediaType): Promise<Too
     if (stats.size > maxOutputBytes[isPhoto(type) ? 'picture' : 'video']) refuse('too_large');
     const size = Number(stats.size);
     const head = await readAt(file, 0, Math.min(size, headBytes));
-    if (mediaTypeOf(head) !== type) refuse('wrong_format');
+    if (detectMediaType(head) !== type) refuse('wrong_format');
     return new ToolOutput(path, file, { size, head, changedAt: stats.ctimeNs });
   } catch (error) {
     await file.close();
@@ -103,7 +103,7 @@ export async function openToolOutput(path: string, type: MediaType): Promise<Too
 
 const { O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK, O_RDONLY } = constants;
 
-// By way of the folder's handle: Node has no openat, and a tool may have replaced the folder by a link.
+// Through the folder's handle, as Node has no openat and a tool may have replaced the folder by a link.
 async function openWithoutLinks(path: string): Promise<FileHandle> {
   await using folder = await open(dirname(path), O_RDONLY | O_DIRECTORY | O_NOFOLLOW).catch((cause) => {
     throw cause.code === 'ENOENT' ? new ToolFailed('the job folder is gone', { cause }) : cause;
@@ -118,7 +118,7 @@ function faultOf(error: NodeJS.ErrnoException): OutputFault {
     case 'ELOOP':
     case 'ENOTDIR':
       return 'link';
-    // A socket; a file that its tool has made unreadable.
+    // A socket, or a file that its tool made unreadable.
     case 'ENXIO':
     case 'EACCES':
       return 'not_a_file';

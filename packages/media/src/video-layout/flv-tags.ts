@@ -1,27 +1,23 @@
 import type { SourceReader } from '../input/source-reader.ts';
 
-/** A tag of Flash Video: from where to where, with the number that repeats its length behind it. */
+/** A tag of Flash Video with the copy of its length that follows it. */
 export interface FlvTag {
   readonly offset: number;
   readonly end: number;
-  /** Whether it holds a picture that needs no other. */
   readonly isKeyframe: boolean;
 }
 
 const headerBytes = 11;
-export const repeatedLengthBytes = 4;
+export const trailerBytes = 4;
 const [sound, video, script] = [8, 9, 18];
-// Of H.264 some hold parameters and no picture.
+// Some H.264 tags hold parameters instead of pictures.
 const [h264, pictures] = [7, 1];
 
-/**
- * The tags of Flash Video, one after another, at most `limit` (Adobe's Video File Format Specification 10.1, annex E). It
- * ends early where what is read is no tag.
- */
+/** The tags of Flash Video, at most `limit`, up to the first invalid one (Adobe's Video File Format Specification 10.1, annex E). */
 export async function* flvTags(reader: SourceReader, limit: number): AsyncGenerator<FlvTag> {
   const header = await reader.at(0, 9);
   if (header.length < 9) return;
-  let offset = header.readUInt32BE(5) + repeatedLengthBytes;
+  let offset = header.readUInt32BE(5) + trailerBytes;
   for (let n = 0; n < limit && offset < reader.size; n++) {
     const tag = await reader.at(offset, headerBytes + 2);
     if (tag.length < headerBytes + 2) return;
@@ -29,7 +25,7 @@ export async function* flvTags(reader: SourceReader, limit: number): AsyncGenera
     if (type !== sound && type !== video && type !== script) return;
     const [frame, kind] = [tag.readUInt8(headerBytes), tag.readUInt8(headerBytes + 1)];
     const isPicture = type === video && ((frame & 0x0f) !== h264 || kind === pictures);
-    const end = offset + headerBytes + tag.readUIntBE(1, 3) + repeatedLengthBytes;
+    const end = offset + headerBytes + tag.readUIntBE(1, 3) + trailerBytes;
     yield { offset, end, isKeyframe: isPicture && frame >> 4 === 1 };
     offset = end;
   }

@@ -1,7 +1,7 @@
 import { made } from '@echodrop/testkit/samples/sample-media';
 import { expect, test } from 'vitest';
-import { contentsOf } from '../input/iso-boxes.ts';
-import { hasWholePicturesAlone } from './h264-parameters.ts';
+import { boxContents } from '../input/iso-boxes.ts';
+import { isFramesOnly } from './h264-parameters.ts';
 
 const source = ['-f', 'lavfi', '-i', 'testsrc=size=160x120:rate=25', '-frames:v', '3', '-c:v', 'libx264'];
 
@@ -9,7 +9,7 @@ const source = ['-f', 'lavfi', '-i', 'testsrc=size=160x120:rate=25', '-frames:v'
 async function parameters(...options: string[]): Promise<Buffer> {
   const video = await made([...source, ...options, '-movflags', '+faststart', '-f', 'mp4']);
   const at = video.indexOf('avcC') - 4;
-  return contentsOf(video.subarray(at, at + video.readUInt32BE(at)), 'avcC')[0] ?? Buffer.alloc(0);
+  return boxContents(video.subarray(at, at + video.readUInt32BE(at)), 'avcC')[0] ?? Buffer.alloc(0);
 }
 
 test.each([
@@ -23,11 +23,11 @@ test.each([
   async (_, isKnown, options) => {
     const avcC = await parameters('-pix_fmt', 'yuv420p', ...options);
     expect(avcC.length).toBeGreaterThan(16);
-    expect(hasWholePicturesAlone(avcC)).toBe(isKnown);
+    expect(isFramesOnly(avcC)).toBe(isKnown);
   },
 );
 
 test('of parameters that are cut off nothing is known', async () => {
   const avcC = await parameters('-pix_fmt', 'yuv420p', '-profile:v', 'high');
-  for (const length of [0, 5, 6, 8, 10]) expect(hasWholePicturesAlone(avcC.subarray(0, length))).toBe(false);
+  for (const length of [0, 5, 6, 8, 10]) expect(isFramesOnly(avcC.subarray(0, length))).toBe(false);
 });

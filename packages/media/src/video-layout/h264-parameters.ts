@@ -1,17 +1,17 @@
-// ITU-T H.264 section 7.3.2.1.1: profiles whose parameters tell of colours and bits too.
+// ITU-T H.264 section 7.3.2.1.1: profiles whose parameters include colours and bit depths.
 const highProfiles = [100, 110, 122, 244, 44, 83, 86, 118, 128, 138, 139, 134, 135];
-const mostReferences = 255;
+const maxReferences = 255;
 
 /**
- * Whether the parameters in an `avcC` box (ISO/IEC 14496-15 section 5.3.3.1) say that a video has whole pictures alone, none of two
- * fields. False where they say otherwise, or where it takes more to know.
+ * Whether the parameters in an `avcC` box (ISO/IEC 14496-15 section 5.3.3.1) rule out interlaced pictures
+ * (`frame_mbs_only_flag`). False if they do not, or cannot be read here.
  */
-export function hasWholePicturesAlone(avcC: Buffer): boolean {
-  const sets = sequenceParameters(avcC);
-  return sets.length > 0 && sets.every((set) => saysFramesOnly(set));
+export function isFramesOnly(avcC: Buffer): boolean {
+  const sets = sequenceParameterSets(avcC);
+  return sets.length > 0 && sets.every((set) => hasFramesOnlyFlag(set));
 }
 
-function sequenceParameters(avcC: Buffer): Buffer[] {
+function sequenceParameterSets(avcC: Buffer): Buffer[] {
   const count = (avcC[5] ?? 0) & 31;
   const sets: Buffer[] = [];
   for (let at = 6; sets.length < count && at + 2 <= avcC.length; at += 2 + avcC.readUInt16BE(at)) {
@@ -20,45 +20,44 @@ function sequenceParameters(avcC: Buffer): Buffer[] {
   return sets.length === count ? sets : [];
 }
 
-function saysFramesOnly(unit: Buffer): boolean {
+function hasFramesOnlyFlag(unit: Buffer): boolean {
   const profile = unit[1] ?? 0;
-  const bits = new BitReader(withoutEmulation(unit.subarray(4)));
-  bits.number();
+  const bits = new BitReader(removeEmulationBytes(unit.subarray(4)));
+  bits.expGolomb();
   if (highProfiles.includes(profile)) {
-    if (bits.number() === 3) bits.bit();
-    bits.number();
-    bits.number();
+    if (bits.expGolomb() === 3) bits.bit();
+    bits.expGolomb();
+    bits.expGolomb();
     bits.bit();
-    // Lists of scaling factors may follow: rare, and long to read.
+    // Scaling lists may follow: rare, and not read here.
     if (bits.bit() === 1) return false;
   }
-  bits.number();
-  skipOrder(bits);
-  bits.number();
+  bits.expGolomb();
+  skipPictureOrder(bits);
+  bits.expGolomb();
   bits.bit();
-  bits.number();
-  bits.number();
+  bits.expGolomb();
+  bits.expGolomb();
   return bits.bit() === 1;
 }
 
-// How the order of pictures is told.
-function skipOrder(bits: BitReader): void {
-  const kind = bits.number();
-  if (kind === 0) bits.number();
+function skipPictureOrder(bits: BitReader): void {
+  const kind = bits.expGolomb();
+  if (kind === 0) bits.expGolomb();
   if (kind !== 1) return;
   bits.bit();
-  bits.number();
-  bits.number();
-  const references = Math.min(bits.number(), mostReferences);
-  for (let n = 0; n < references; n += 1) bits.number();
+  bits.expGolomb();
+  bits.expGolomb();
+  const references = Math.min(bits.expGolomb(), maxReferences);
+  for (let n = 0; n < references; n += 1) bits.expGolomb();
 }
 
-// Section 7.3.1: a 3 after two zeros is none of the data.
-function withoutEmulation(bytes: Buffer): Buffer {
+// Section 7.3.1: a 3 after two zeros is not part of the data.
+function removeEmulationBytes(bytes: Buffer): Buffer {
   return Buffer.from(bytes.filter((byte, at) => !(byte === 3 && bytes[at - 1] === 0 && bytes[at - 2] === 0)));
 }
 
-/** Bits from the highest on; behind the end there are zeros. */
+/** Reads bits, the highest first; zeros after the end. */
 class BitReader {
   readonly #bytes: Buffer;
   #at = 0;
@@ -74,8 +73,8 @@ class BitReader {
     return bit;
   }
 
-  /** An Exp-Golomb code (section 9.1), without its sign where it has one. */
-  number(): number {
+  /** An Exp-Golomb code (section 9.1), ignoring the sign. */
+  expGolomb(): number {
     let zeros = 0;
     while (zeros < 32 && this.bit() === 0) zeros += 1;
     let number = 1;

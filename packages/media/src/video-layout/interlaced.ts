@@ -1,53 +1,44 @@
 import type { VideoType } from '../media-type.ts';
-import { inTime } from '../render-video/render-time.ts';
-import { boundedEnd } from '../sandbox/bounded-process.ts';
-import { startInSandbox } from '../sandbox/sandbox.ts';
-import { collectOutput } from '../sandbox/tool-answer.ts';
+import { runTool } from '../sandbox/run-tool.ts';
+import { withDeadline } from '../sandbox/with-deadline.ts';
 import type { Track } from './ffprobe.ts';
-import { saysWholePictures } from './mp4-tracks.ts';
+import { isFramesOnlyTrack } from './mp4-tracks.ts';
 import { videoGuards } from './video-codecs.ts';
 import { isoTypes } from './video-edits.ts';
 
-// What bwdif takes.
-const leastSide = 4;
+// The minimum of bwdif.
+const minSide = 4;
 
 /**
- * The filter of ffmpeg that makes whole pictures of those that say that they are two half ones, woven line by line:
- * screens show those as combs wherever something moves. All others pass as they are. It comes before all that scales
- * or mixes lines.
+ * The ffmpeg filter that deinterlaces frames marked as interlaced, which show combs on screens wherever something moves. It
+ * must precede filters that scale or mix lines.
  */
-export function deinterlaced({ width, height }: Track): readonly string[] {
-  return Math.min(width, height) < leastSide ? [] : ['bwdif=mode=send_frame:deint=interlaced'];
+export function deinterlaceFilters({ width, height }: Track): readonly string[] {
+  return Math.min(width, height) < minSide ? [] : ['bwdif=mode=send_frame:deint=interlaced'];
 }
 
 const GiB = 1024 ** 3;
 const limits = { seconds: 20, cpuSeconds: 20, addressBytes: 4 * GiB, fileBytes: 0 };
-const mostOutputBytes = 64 * 1024;
-const framesLookedAt = 24;
+const inspectedFrames = 24;
 
 /**
- * Whether one of an H.264 track's first frames says that it is interlaced. The frames are asked, for containers err: ffmpeg
- * itself writes Matroska files of interlaced pictures that say `progressive`. Of an MP4 the parameters of H.264 often tell
- * that there can be none, which saves ffprobe a decoding.
- *
- * Rejects with ToolFailed where ffprobe is missing or killed, or with the signal's reason.
+ * Whether one of an H.264 track's first frames is marked as interlaced. Containers are unreliable: ffmpeg itself writes
+ * Matroska files that declare interlaced pictures `progressive`. The H.264 parameters in an MP4 often rule it out, which
+ * saves decoding.
+ * @throws ToolFailed if ffprobe is missing or killed, or the reason of `signal`
  */
 export async function hasInterlacedFrames(
   { path, type, track }: { readonly path: string; readonly type: VideoType; readonly track: Track },
   { maxPixels, signal }: { readonly maxPixels: number; readonly signal: AbortSignal },
 ): Promise<boolean> {
-  if (isoTypes.includes(type) && (await saysWholePictures(path, track.index))) return false;
+  if (isoTypes.includes(type) && (await isFramesOnlyTrack(path, track.index))) return false;
   signal.throwIfAborted();
   const guards = [...videoGuards(type), '-max_pixels', String(maxPixels), '-threads', '1'];
-  const frames = ['-select_streams', String(track.index), '-read_intervals', `%+#${framesLookedAt}`];
-  const asked = ['-show_entries', 'frame=interlaced_frame', '-of', 'csv=print_section=0', '-v', 'fatal'];
-  const ffprobe = ['ffprobe', ...asked, ...guards, ...frames, `file:${path}`] as const;
-  const child = startInSandbox(ffprobe, limits, { reads: [path] });
-  const printed = collectOutput(child);
-  await inTime(limits.seconds, signal, (within) =>
-    boundedEnd(child, { deadlineMs: limits.seconds * 1000, mostOutputBytes, signal: within }),
+  const frames = ['-select_streams', String(track.index), '-read_intervals', `%+#${inspectedFrames}`];
+  const query = ['-show_entries', 'frame=interlaced_frame', '-of', 'csv=print_section=0', '-v', 'fatal'];
+  const ffprobe = ['ffprobe', ...query, ...guards, ...frames, `file:${path}`] as const;
+  const run = await withDeadline(limits.seconds, signal, (signal) =>
+    runTool(ffprobe, limits, { signal, reads: [path] }),
   );
-  return printed()
-    .stdout.split('\n')
-    .some((line) => line.startsWith('1'));
+  return run !== 'timed_out' && run.stdout.split('\n').some((line) => line.startsWith('1'));
 }

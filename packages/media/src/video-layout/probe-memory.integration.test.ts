@@ -16,7 +16,7 @@ test('no hostile photo makes the process that probes it large, or keeps it busy'
   await Promise.all([media, scratch].map((path) => mkdir(path)));
   await writeHostile(media, hostilePhotos, canary);
 
-  const program = join(import.meta.dirname, 'probe-files.fixture.ts');
+  const program = join(import.meta.dirname, '../sandbox/probe-files.fixture.ts');
   const { stdout } = await execa(process.execPath, [program, media, scratch], { timeout: 60_000 });
 
   const { answers, grownBy, longestMs } = JSON.parse(stdout);

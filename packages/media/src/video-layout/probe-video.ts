@@ -3,24 +3,24 @@ import type { VideoType } from '../media-type.ts';
 import type { Size } from '../size.ts';
 import type { UnsupportedReason } from '../unsupported.ts';
 import { type Track, videoTracks } from './ffprobe.ts';
+import { createSparseCopy } from './sparse-copy.ts';
 import { isListedCodec } from './video-codecs.ts';
-import { layOutVideo } from './video-scratch.ts';
 
-/** The displayed size of a video: its default picture track, pixels made square, turned as its rotation says. */
+/** The displayed size of a video's default picture track, with square pixels and rotation applied. */
 export async function videoSize(
   reader: SourceReader,
   type: VideoType,
   scratchDir: string,
 ): Promise<Size | UnsupportedReason> {
-  await using scratch = await layOutVideo(reader, type, scratchDir);
-  if (scratch.outcome !== 'laid out') return scratch.outcome;
-  const tracks = await videoTracks(scratch.path, type, reader.signal);
+  await using copy = await createSparseCopy(reader, type, scratchDir);
+  if (copy.outcome !== 'copied') return copy.outcome;
+  const tracks = await videoTracks(copy.path, type, reader.signal);
   if (typeof tracks === 'string') return tracks;
   const picture = pictureTrack(tracks);
-  return typeof picture === 'string' ? picture : sizeOnScreen(picture);
+  return typeof picture === 'string' ? picture : displayedSize(picture);
 }
 
-/** The track that players show: the default one of several, else the first. A cover picture is none. */
+/** The track that players show: the default video track, else the first. Covers do not count. */
 export function pictureTrack(tracks: readonly Track[]): Track | 'no_picture' | 'codec' {
   const pictures = tracks.filter((track) => track.kind === 'video' && !track.isCover);
   const shown = pictures.find((track) => track.isDefault) ?? pictures[0];
@@ -28,8 +28,8 @@ export function pictureTrack(tracks: readonly Track[]): Track | 'no_picture' | '
   return isListedCodec(shown.codec) ? shown : 'codec';
 }
 
-export function sizeOnScreen(track: Track): Size {
+export function displayedSize(track: Track): Size {
   const width = Math.round(track.width * track.pixelAspect);
-  const onItsSide = Math.abs(Math.round(track.rotation / 90)) % 2 === 1;
-  return onItsSide ? { width: track.height, height: width } : { width, height: track.height };
+  const isSideways = Math.abs(Math.round(track.rotation / 90)) % 2 === 1;
+  return isSideways ? { width: track.height, height: width } : { width, height: track.height };
 }

@@ -1,7 +1,7 @@
 import type { VideoType } from '../media-type.ts';
 
 /**
- * ffmpeg's demuxers for each type: nothing else may open a file, so that no playlist or manifest is ever followed
+ * The ffmpeg demuxers for each type. No other may open a file, so that playlists and manifests are never followed
  * (docs/dependencies.md, "ffprobe and ffmpeg").
  */
 const demuxers: Record<VideoType, readonly string[]> = {
@@ -19,10 +19,9 @@ const demuxers: Record<VideoType, readonly string[]> = {
 };
 
 /**
- * The codecs of videos that are let in, as ffprobe names them. What is not here is not decoded, which keeps the holes
- * of rare decoders out (MagicYUV: CVE-2026-8461). Each one is code that strangers may feed, if only within limits and
- * without a network, so it has to be worth it: it is in videos of phones, cameras, discs, common editors, or QuickTime
- * and AVI of the nineties. What only few professionals exchange (Ut Video, Hap, Lagarith) is not.
+ * The accepted video codecs, in ffprobe's notation. No other is decoded, which keeps vulnerable rare decoders out (MagicYUV:
+ * CVE-2026-8461). Listed are those of phones, cameras, discs, common editors, and QuickTime and AVI of the nineties, but not
+ * those that only few professionals exchange (Ut Video, Hap, Lagarith).
  */
 const videoCodecs = words(`
   h264 hevc av1 vp8 vp9
@@ -30,11 +29,10 @@ const videoCodecs = words(`
   mjpeg mjpegb svq1 svq3 cinepak indeo3 indeo5 msvideo1 msrle rpza qtrle smc 8bps png
   dvvideo prores dnxhd cfhd huffyuv ffv1 rawvideo`);
 
-// Decoders that are not named as their codec is.
+// Decoders with another name than their codec.
 const otherNames = words('libdav1d libaom-av1 libvpx libvpx-vp9 msmpeg4 flv');
 
-// ffprobe opens a decoder for every track and gives up where it may not (5.1): the sound and the subtitles of honest
-// videos are listed too.
+// ffprobe 5.1 opens a decoder for every track and fails if it may not, so sound and subtitles are listed too.
 const soundDecoders = words(`
   aac aac_latm mp1 mp1float mp2 mp2float mp3 mp3float mp3adu ac3 eac3 dca truehd mlp
   opus libopus vorbis libvorbis flac alac speex libspeex nellymoser qdm2 qdmc mace3 mace6 dvaudio
@@ -45,39 +43,40 @@ const soundDecoders = words(`
 const subtitleDecoders = words(
   'srt subrip ass ssa text mov_text webvtt dvdsub dvbsub pgssub xsub cc_dec libzvbi_teletextdec',
 );
-// Of covers, which ffprobe lists among the videos.
+// For covers, which ffprobe lists as videos.
 const coverDecoders = words('bmp gif tiff');
 
 const decoders = [...videoCodecs, ...otherNames, ...soundDecoders, ...subtitleDecoders, ...coverDecoders].join(',');
 
-/** How many bytes of a stream that may begin anywhere are looked at until it says what its pictures are. */
-export const mostOfStream = 8 * 1024 * 1024;
-const beginsAnywhere: readonly VideoType[] = ['ts', 'mpg'];
-// Of a video at a low rate that is half a minute; ffmpeg's own bound, 7 s, may be shorter than from key to key.
-const mostMicroseconds = 30_000_000;
-const longLook = [...['-probesize', String(mostOfStream)], ...['-analyzeduration', String(mostMicroseconds)]];
-// FLV tells of its pictures when they come; of its sound ffmpeg listens to 90 s for that.
-const lateTracks = ['-probesize', String(mostOfStream)];
+/** How many bytes of a stream are searched for its first keyframe. */
+export const maxStreamBytes = 8 * 1024 * 1024;
+const streamProbeSize = ['-probesize', String(maxStreamBytes)];
+// Half a minute: ffmpeg's default, 7 s, may be shorter than the distance of keyframes.
+const streamAnalysis = [...streamProbeSize, '-analyzeduration', '30000000'];
+// Recordings of a broadcast start anywhere. FLV describes its pictures where the first appears; the default analyses 90 s of
+// its sound.
+const probeOptions: Partial<Record<VideoType, readonly string[]>> = {
+  ts: streamAnalysis,
+  mpg: streamAnalysis,
+  flv: streamProbeSize,
+};
 
-/** How many tracks a video may have: those of phones and cameras have a handful. */
-export const mostStreams = 64;
+/** The maximum number of tracks; videos of phones and cameras have a handful. */
+export const maxTracks = 64;
 
 export function isListedCodec(name: string): boolean {
   return videoCodecs.includes(name);
 }
 
-/**
- * The options that come before a video's path, for ffprobe and ffmpeg alike: what may be opened, and what may open it.
- */
+/** Options before a video's path, for ffprobe and ffmpeg: the protocols, demuxers and codecs that may be used. */
 export function videoGuards(type: VideoType): string[] {
   const [demuxer, ...others] = demuxers[type];
   return [
     ...['-protocol_whitelist', 'file'],
     ...['-format_whitelist', demuxers[type].join(',')],
     ...['-codec_whitelist', decoders],
-    ...['-max_streams', String(mostStreams)],
-    ...(beginsAnywhere.includes(type) ? longLook : []),
-    ...(type === 'flv' ? lateTracks : []),
+    ...['-max_streams', String(maxTracks)],
+    ...(probeOptions[type] ?? []),
     ...(demuxer && others.length === 0 ? ['-f', demuxer] : []),
   ];
 }

@@ -5,9 +5,9 @@ import { isoBox } from '@echodrop/testkit/samples/sample-iso';
 import { made } from '@echodrop/testkit/samples/sample-media';
 import { execa } from 'execa';
 import { expect, test } from 'vitest';
-import { innerBoxes } from '../input/iso-boxes.ts';
+import { childBoxes } from '../input/iso-boxes.ts';
 import { videoMade } from '../render-video/rendered.fixture.ts';
-import { hidesPictures } from './video-edits.ts';
+import { hasHiddenPictures } from './video-edits.ts';
 
 const rate = 10;
 // So that all times are milliseconds.
@@ -28,7 +28,7 @@ async function edited(video: Buffer, ...edits: readonly Edit[]): Promise<Buffer>
 }
 
 function rewritten(bytes: Buffer, [type, ...deeper]: readonly string[], content: Buffer): Buffer {
-  const all = [...innerBoxes(bytes, 0)];
+  const all = [...childBoxes(bytes, 0)];
   const first = all.find((box) => box.type === type);
   const boxes = all.map((box) => {
     if (type === undefined || box !== first) return bytes.subarray(box.offset, box.end);
@@ -107,13 +107,14 @@ const showingAll: readonly [string, () => Promise<Buffer>][] = [
 
 test.each(showingAll)('a video that %s hides nothing', async (_, video) => {
   const bytes = await video();
-  expect(await inFolder(bytes, (path) => hidesPictures({ path, type: 'mp4', track: { index: 0 } }))).toBe(false);
+  expect(await inFolder(bytes, (path) => hasHiddenPictures({ path, type: 'mp4', track: { index: 0 } }))).toBe(false);
 });
 
 test('of several tracks the one that is shown is asked', async () => {
   const both = await made([...picture, ...picture, '-map', '0', '-map', '1', ...h264, '-f', 'mp4']);
   const video = await edited(both, [2000, firstMs + 1000]);
-  const hides = (index: number) => inFolder(video, (path) => hidesPictures({ path, type: 'mp4', track: { index } }));
+  const hides = (index: number) =>
+    inFolder(video, (path) => hasHiddenPictures({ path, type: 'mp4', track: { index } }));
   expect([await hides(0), await hides(1)]).toEqual([true, false]);
 });
 
@@ -131,7 +132,7 @@ test('edits that are cut off or make no sense are no reason to fail', async () =
     for (const value of [0, 1, 0xff]) {
       const broken = Buffer.from(video).fill(value, at + 4, at + 16);
       await inFolder(broken, (path) =>
-        expect(hidesPictures({ path, type: 'mp4', track: { index: 0 } })).resolves.toBeTypeOf('boolean'),
+        expect(hasHiddenPictures({ path, type: 'mp4', track: { index: 0 } })).resolves.toBeTypeOf('boolean'),
       );
     }
   }

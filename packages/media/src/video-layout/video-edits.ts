@@ -1,67 +1,67 @@
-import { contentsOf } from '../input/iso-boxes.ts';
-import { lookAtFile } from '../input/local-source.ts';
+import { inspectFile } from '../input/inspect-file.ts';
+import { boxContents } from '../input/iso-boxes.ts';
 import type { VideoType } from '../media-type.ts';
 import type { Track } from './ffprobe.ts';
-import { inside, moovOf } from './mp4-tracks.ts';
+import { contentsAt, readMoov } from './mp4-tracks.ts';
 
-// Pictures of a tenth of a second at either end are not what people cut away: programs round their edits to that.
-const mostSeconds = 0.1;
+// Editors round their edits, so less than this at either end was not cut on purpose.
+const maxRoundingSeconds = 0.1;
 
-/** Types whose tracks have edits, and a `moov` box that tells of all. */
+/** Types with a `moov` box, which lists tracks and their edits. */
 export const isoTypes: readonly VideoType[] = ['mp4', 'mov', '3gp'];
-// A video may say that it has millions, and more than one that shows something are as good as all.
-const mostEdits = 1000;
+// More than one is enough to know, and a hostile video has millions.
+const maxEdits = 1000;
 
-interface LyingVideo {
+interface VideoTrack {
   readonly path: string;
   readonly type: VideoType;
   readonly track: Pick<Track, 'index'>;
 }
 
 /**
- * Whether a video's track holds pictures that its edits cut away (ISO/IEC 14496-12 section 8.6.6), as programs write it that trim without
- * coding anew: a copy of the track would hold them too, or show them. Of a video in fragments it is not known: ffmpeg heeds no edits there.
+ * Whether edits hide pictures of a video track (ISO/IEC 14496-12 section 8.6.6), as after trimming without transcoding: a
+ * copy of the track would contain or show them. False for a fragmented video, where ffmpeg ignores edits.
  */
-export async function hidesPictures({ path, type, track }: LyingVideo): Promise<boolean> {
+export async function hasHiddenPictures({ path, type, track }: VideoTrack): Promise<boolean> {
   if (!isoTypes.includes(type)) return false;
-  return lookAtFile(path, async (reader) => {
-    const moov = await moovOf(reader);
-    const [header] = moov ? contentsOf(moov, 'mvhd') : [];
-    const trak = moov && contentsOf(moov, 'trak')[track.index];
-    return header && trak ? cutsAway(trak, timescaleOf(header)) : moov !== undefined;
+  return inspectFile(path, async (reader) => {
+    const moov = await readMoov(reader);
+    const [header] = moov ? boxContents(moov, 'mvhd') : [];
+    const trak = moov && boxContents(moov, 'trak')[track.index];
+    return header && trak ? hidesSamples(trak, timescaleOf(header)) : moov !== undefined;
   });
 }
 
-function cutsAway(trak: Buffer, movieTimescale: number): boolean {
-  const { timescale, first, last } = timesOf(trak);
+function hidesSamples(trak: Buffer, movieTimescale: number): boolean {
+  const { timescale, first, last } = readTimes(trak);
   if (last === undefined) return false;
-  const [edit, ...more] = editsOf(trak);
+  const [edit, ...more] = readEdits(trak);
   if (!edit || more.length > 0) return more.length > 0;
   const before = Math.max(0, edit.mediaTime - first) / timescale;
   const after = last / timescale - before - edit.duration / movieTimescale;
-  return Math.max(before, after) > mostSeconds;
+  return Math.max(before, after) > maxRoundingSeconds;
 }
 
 interface Edit {
-  /** In the movie's time scale. */
+  /** In the movie's timescale. */
   readonly duration: number;
-  /** In the track's time scale. */
+  /** In the track's timescale. */
   readonly mediaTime: number;
 }
 
 const emptyEdit = -1;
 
-// From the first on that shows something.
-function editsOf(trak: Buffer): Edit[] {
-  const edits = inside(trak, 'edts', 'elst').flatMap(editsIn);
+// Without the empty edits that delay the track.
+function readEdits(trak: Buffer): Edit[] {
+  const edits = contentsAt(trak, 'edts', 'elst').flatMap(parseEdits);
   const begin = edits.findIndex(({ mediaTime }) => mediaTime !== emptyEdit);
   return begin < 0 ? [] : edits.slice(begin);
 }
 
-function editsIn(elst: Buffer): Edit[] {
+function parseEdits(elst: Buffer): Edit[] {
   const isLong = elst[0] === 1;
   const entryBytes = isLong ? 20 : 12;
-  return Array.from({ length: Math.min(entriesIn(elst, entryBytes), mostEdits) }, (_, n) => {
+  return Array.from({ length: Math.min(entryCount(elst, entryBytes), maxEdits) }, (_, n) => {
     const at = 8 + n * entryBytes;
     return isLong
       ? { duration: Number(elst.readBigUInt64BE(at)), mediaTime: Number(elst.readBigInt64BE(at + 8)) }
@@ -69,19 +69,19 @@ function editsIn(elst: Buffer): Edit[] {
   });
 }
 
-/** Of a track, in its own time scale: when its first picture is shown, and when its last begins, counted from the first; undefined in fragments. */
-function timesOf(trak: Buffer): { timescale: number; first: number; last: number | undefined } {
-  const [header] = inside(trak, 'mdia', 'mdhd');
-  const [stts, ctts] = ['stts', 'ctts'].map((type) => inside(trak, 'mdia', 'minf', 'stbl', type)[0]);
+/** The start of a track's first and last sample, in its timescale; the last counts from the first, and is undefined in fragments. */
+function readTimes(trak: Buffer): { timescale: number; first: number; last: number | undefined } {
+  const [header] = contentsAt(trak, 'mdia', 'mdhd');
+  const [stts, ctts] = ['stts', 'ctts'].map((type) => contentsAt(trak, 'mdia', 'minf', 'stbl', type)[0]);
   const first = ctts && ctts.length >= 16 ? ctts.readInt32BE(12) : 0;
-  return { timescale: header ? timescaleOf(header) : 1, first, last: stts && lastBegin(stts) };
+  return { timescale: header ? timescaleOf(header) : 1, first, last: stts && lastSampleStart(stts) };
 }
 
-// Runs of pictures that each last as long (section 8.6.1.2). There may be millions of them.
-function lastBegin(stts: Buffer): number | undefined {
+// Runs of samples of the same duration (section 8.6.1.2). There may be millions.
+function lastSampleStart(stts: Buffer): number | undefined {
   let end = 0;
   let length: number | undefined;
-  const bound = 8 + 8 * entriesIn(stts, 8);
+  const bound = 8 + 8 * entryCount(stts, 8);
   for (let at = 8; at < bound; at += 8) {
     length = stts.readInt32BE(at + 4);
     end += stts.readUInt32BE(at) * length;
@@ -89,12 +89,12 @@ function lastBegin(stts: Buffer): number | undefined {
   return length === undefined ? undefined : end - length;
 }
 
-// Of a table: how many entries it says that it has, and has.
-function entriesIn(table: Buffer, entryBytes: number): number {
+// The declared number of entries, at most as many as fit.
+function entryCount(table: Buffer, entryBytes: number): number {
   return table.length < 8 ? 0 : Math.min(table.readUInt32BE(4), Math.floor((table.length - 8) / entryBytes));
 }
 
-// Of `mvhd` and `mdhd`, behind two times whose length their version tells.
+// In `mvhd` and `mdhd`, after two times whose length depends on the version.
 function timescaleOf(header: Buffer): number {
   const at = header[0] === 1 ? 20 : 12;
   return (header.length >= at + 4 && header.readUInt32BE(at)) || 1;

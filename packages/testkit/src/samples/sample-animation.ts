@@ -8,8 +8,6 @@ export interface GifFrame extends Canvas {
   readonly left?: number;
   readonly top?: number;
   readonly colour: keyof typeof colours;
-  /** What becomes of it when its time is over (GIF89a section 23); unless said it stays (1). */
-  readonly disposal?: number;
 }
 
 const colours = { red: 1, green: 2, blue: 3 };
@@ -24,8 +22,8 @@ export function gif(screen: Canvas, ...frames: readonly GifFrame[]): Buffer {
 
 // With samples of seven bits a code has eight, as long as the table is cleared (0x80) before it grows (GIF89a appendix
 // F): a byte a pixel.
-function gifFrame({ left = 0, top = 0, width, height, colour, disposal = 1 }: GifFrame): Buffer {
-  const control = Buffer.from([0x21, 0xf9, 4, disposal << 2, 10, 0, 0, 0]);
+function gifFrame({ left = 0, top = 0, width, height, colour }: GifFrame): Buffer {
+  const control = Buffer.from([0x21, 0xf9, 4, 4, 10, 0, 0, 0]);
   const place = Buffer.concat([Buffer.from(','), sides({ width: left, height: top }), sides({ width, height })]);
   const block = Buffer.concat([Buffer.from([101, 0x80]), Buffer.alloc(100, colours[colour])]);
   const blocks = Buffer.alloc(Math.ceil((width * height) / 100) * block.length, block);

@@ -1,7 +1,7 @@
 import { createHash, type Hash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { probeHeadBytes } from '@echodrop/contracts/probe';
-import { type MediaType, mediaTypeOf } from '@echodrop/media/media-type';
+import { detectMediaType, type MediaType } from '@echodrop/media/media-type';
 import { mediaObjectKey, newMediaKey } from '@echodrop/object-store/object-keys';
 import { type ObjectStore, StoreUnavailable, type WrittenObject } from '@echodrop/object-store/object-store';
 import type { MemoryShare } from '../admit/unverified-memory.ts';
@@ -146,7 +146,7 @@ export class ReceivedMedia implements AsyncDisposable {
     });
     this.#memory?.markVerified();
     await this.#headComplete.promise;
-    this.#type = mediaTypeOf(this.head);
+    this.#type = detectMediaType(this.head);
     await admitMedia?.(this.#type);
     if (this.#source.errored) throw this.#source.errored;
     this.#isStoring = true;

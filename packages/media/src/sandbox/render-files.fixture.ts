@@ -1,0 +1,32 @@
+import { mkdtempDisposable, open, readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { detectMediaType, isPhoto } from '../media-type.ts';
+import { picturesOf } from '../recipes.ts';
+import { renderPictures } from '../render-picture/render-pictures.ts';
+import { renderVideo } from '../render-video/render-video.ts';
+
+// Makes all renditions of every file of a folder that looks like media, one after another, as a process of its own: render-files.fixture.ts <folder>
+// <scratch folder>. Prints as JSON how each ended.
+const [, , folder = '', scratchDir = ''] = process.argv;
+const maxPixels = 1e8;
+
+const ends: Record<string, readonly string[]> = {};
+for (const name of await readdir(folder)) {
+  const path = join(folder, name);
+  const type = await typeOf(path);
+  if (!type) continue;
+  await using made = await mkdtempDisposable(join(scratchDir, 'made-'));
+  const wanted = picturesOf(type).map((recipe, n) => ({ recipe, path: join(made.path, String(n)) }));
+  const options = { scratchDir, maxPixels, signal: AbortSignal.timeout(20_000) };
+  const pictures = renderPictures({ path, type }, wanted, options);
+  const video = isPhoto(type) ? undefined : renderVideo({ path, type }, join(made.path, 'video'), options);
+  const results = await Promise.allSettled(video ? [pictures, video] : [pictures]);
+  ends[name] = results.map((each) => (each.status === 'fulfilled' ? each.value.outcome : 'gave up'));
+}
+process.stdout.write(JSON.stringify(ends));
+
+async function typeOf(path: string) {
+  await using file = await open(path);
+  const { buffer, bytesRead } = await file.read(Buffer.alloc(16 * 1024), 0, 16 * 1024, 0);
+  return detectMediaType(buffer.subarray(0, bytesRead));
+}

@@ -1,0 +1,32 @@
+import { expect, test } from 'vitest';
+import { ToolFailed, waitForTool } from './bounded-process.ts';
+import { setSandboxMode, startInSandbox } from './sandbox.ts';
+import { withDeadline } from './with-deadline.ts';
+
+const limits = { seconds: 30, cpuSeconds: 30, addressBytes: 1024 ** 3, fileBytes: 0 };
+
+function run(...tool: readonly [string, ...string[]]) {
+  return (signal: AbortSignal) =>
+    waitForTool(startInSandbox(tool, limits, {}), { deadlineMs: 30_000, maxPrintedBytes: 1024, signal });
+}
+
+// `sleep` and its kind need more than a media tool does.
+setSandboxMode('limits-only');
+
+const never = new AbortController().signal;
+
+test('a tool that is done in time ends as it does', async () => {
+  expect(await withDeadline(10, never, run('true'))).toBe('done');
+  expect(await withDeadline(10, never, run('false'))).toBe('broken');
+});
+
+test('a tool that takes longer than it may is killed, and the end says so', async () => {
+  const began = performance.now();
+  expect(await withDeadline(1, never, run('sleep', '20'))).toBe('timed_out');
+  expect(performance.now() - began).toBeLessThan(3000);
+});
+
+test('a tool that is missing, and a job that is given up, are nobody’s fault', async () => {
+  await expect(withDeadline(10, never, run('no-such-tool'))).rejects.toThrow(ToolFailed);
+  await expect(withDeadline(10, AbortSignal.timeout(100), run('sleep', '20'))).rejects.toThrow('timeout');
+});

@@ -1,0 +1,50 @@
+import { type EbmlElement, maxElementHeaderBytes, parseElement } from '../input/ebml-elements.ts';
+import type { SourceReader } from '../input/source-reader.ts';
+
+// RFC 9559 section 5.1.
+const segmentId = 0x18538067;
+const clusterId = 0x1f43b675;
+const neededIds = new Set([0x1549a966, 0x1654ae6b]);
+
+/** A top-level element of a Matroska segment, and whether a probe needs it. */
+export interface MatroskaElement {
+  readonly kind: 'pictures' | 'needed' | 'unneeded';
+  readonly offset: number;
+  readonly end: number;
+}
+
+const smallBytes = 64 * 1024;
+
+/**
+ * The top-level elements of a Matroska segment up to the first pictures, at most `limit`. Large ones that a probe does not
+ * need (fonts, covers, tags, an index) are `unneeded`. Ends early at bytes that are no element, and at one of unknown length
+ * or beyond the end of the media.
+ */
+export async function* matroskaElements(reader: SourceReader, limit: number): AsyncGenerator<MatroskaElement> {
+  const header = await readElement(reader, 0);
+  const body = header && (await readElement(reader, header.end));
+  if (body?.id !== segmentId) return;
+  let offset = body.content;
+  for (let n = 0; n < limit && offset < reader.size; n++) {
+    const element = await readElement(reader, offset);
+    if (!element) return;
+    const { id, end } = element;
+    if (id === clusterId) return yield { kind: 'pictures', offset, end };
+    if (end > reader.size) return;
+    yield { kind: neededIds.has(id) || end - offset <= smallBytes ? 'needed' : 'unneeded', offset, end };
+    offset = end;
+  }
+}
+
+async function readElement(reader: SourceReader, offset: number): Promise<EbmlElement | undefined> {
+  const element = parseElement(await reader.at(offset, maxElementHeaderBytes), 0);
+  return element && { id: element.id, content: offset + element.content, end: offset + element.end };
+}
+
+/** The header of a Void element (RFC 8794 section 11.3.2) of `length` bytes in all, at least 9. */
+export function voidHeader(length: number): Buffer {
+  const header = Buffer.alloc(9);
+  header.writeBigUInt64BE((1n << 56n) | BigInt(length - header.length), 1);
+  header[0] = 0xec;
+  return header;
+}
