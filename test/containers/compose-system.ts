@@ -1,4 +1,4 @@
-import { chmod, mkdtempDisposable, writeFile } from 'node:fs/promises';
+import { chmod, mkdtempDisposable, readFile, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { freePorts } from '@echodrop/testkit/free-ports';
@@ -110,6 +110,22 @@ export async function startCompose(settings: Record<string, string> = {}): Promi
       }),
     [Symbol.asyncDispose]: () => held.disposeAsync(),
   };
+}
+
+/** Runs a command in the container of a service. @returns what it prints */
+export function execIn({ compose }: ComposeSystem, service: string, ...command: string[]): Promise<string> {
+  return compose('exec', '-T', service, ...command);
+}
+
+/** Runs a Redis command as the operator. @returns what redis-cli prints */
+export async function redisCommand(
+  { compose, folder }: ComposeSystem,
+  service: string,
+  ...words: string[]
+): Promise<string> {
+  const password = await readFile(join(folder, 'secrets/REDIS_OPERATOR_PASSWORD'), 'utf8');
+  const command = ['redis-cli', '--user', 'operator', ...words];
+  return compose('exec', '-T', '-e', `REDISCLI_AUTH=${password.trim()}`, service, ...command);
 }
 
 const tags = { ECHODROP_VERSION: version, PROXY_VERSION: version };

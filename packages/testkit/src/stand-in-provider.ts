@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { ProviderRefusal } from './provider-answers.ts';
+import type { ProviderRefusal } from './provider-answer-types.ts';
 import type { Signer } from './sign-echo.ts';
 
 /** What proves the one user to it: a signature with these (OAuth 1.0a), or a bearer token. */

@@ -1,5 +1,6 @@
 import type { FormPart } from './multipart-form.ts';
-import { type ProviderAnswers, providerAnswers, type Software } from './provider-answers.ts';
+import type { ProviderAnswers } from './provider-answer-types.ts';
+import { providerAnswers, type Software } from './provider-answers.ts';
 import { signEcho } from './sign-echo.ts';
 import { type Accepted, type StandInProvider, startStandInProvider } from './stand-in-provider.ts';
 

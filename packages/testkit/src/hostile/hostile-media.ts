@@ -1,7 +1,9 @@
 import { hostileDocuments } from './hostile-documents.ts';
 import { hostilePhotos } from './hostile-photos.ts';
 import { polyglots } from './hostile-polyglots.ts';
-import { hostileVideos } from './hostile-videos.ts';
+import { hostileVideoCodings } from './hostile-video-codings.ts';
+import { hostileVideoReferences } from './hostile-video-references.ts';
+import { hostileVideoStructures } from './hostile-video-structures.ts';
 
 /** What must never be touched, and that hostile media refers to. */
 export interface Canary {
@@ -24,5 +26,7 @@ export const hostileMedia: readonly HostileMedia[] = [
   ...hostileDocuments,
   ...polyglots,
   ...hostilePhotos,
-  ...hostileVideos,
+  ...hostileVideoReferences,
+  ...hostileVideoCodings,
+  ...hostileVideoStructures,
 ];

@@ -1,0 +1,106 @@
+import { chmod, mkdtempDisposable, readdir, readFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { compileHijackedTool } from '@echodrop/media/sandbox/hijacked-tool.fixture';
+import { execa } from 'execa';
+import { expect, test } from 'vitest';
+import { type ComposeSystem, execIn, redisCommand } from './compose-system.ts';
+
+const everywhere = [
+  'proxy',
+  'gateway',
+  'site',
+  'auth-verifier',
+  'probe-worker',
+  'rendition-worker',
+  'sweeper',
+  'sandbox-provider',
+  'queue-redis',
+  'cache-redis',
+  'minio',
+  'store-set-up',
+];
+
+/** Tests that containers have no more rights, files and published ports than they need. */
+export function testHardening(system: () => ComposeSystem): void {
+  test('is hardened, and only the proxy is published', async () => {
+    for (const service of everywhere) {
+      const [{ Config, HostConfig }] = await inspected(system(), service);
+      expect({ service, ...HostConfig }).toMatchObject({
+        service,
+        ReadonlyRootfs: true,
+        CapDrop: ['ALL'],
+        SecurityOpt: expect.arrayContaining(['no-new-privileges:true']),
+        RestartPolicy: { Name: 'unless-stopped' },
+        LogConfig: { Type: 'json-file', Config: { 'max-size': '10m', 'max-file': '5' } },
+        Memory: expect.any(Number),
+      });
+      expect(HostConfig.Memory).toBeGreaterThan(0);
+      expect(Object.keys(HostConfig.PortBindings)).toEqual(service === 'proxy' ? ['8080/tcp', '8081/tcp'] : []);
+      const secrets = await secretsOf(system());
+      expect(secrets.filter((secret) => JSON.stringify([Config.Env, Config.Cmd]).includes(secret))).toEqual([]);
+    }
+  });
+
+  test('keeps its queue, and lets its cache go', async () => {
+    const asked = async (service: string, name: string) =>
+      (await redisCommand(system(), service, 'config', 'get', name)).split('\n')[1];
+    expect([await asked('queue-redis', 'maxmemory-policy'), await asked('queue-redis', 'appendonly')]).toEqual([
+      'noeviction',
+      'yes',
+    ]);
+    expect([await asked('cache-redis', 'maxmemory-policy'), await asked('cache-redis', 'appendonly')]).toEqual([
+      'allkeys-lru',
+      'no',
+    ]);
+    expect(await execIn(system(), 'queue-redis', 'redis-cli', 'ping')).toContain('NOAUTH');
+  });
+
+  test.each(['probe-worker', 'rendition-worker'])('a hijacked media tool of %s gets nothing', async (service) => {
+    await using folder = await mkdtempDisposable(join(tmpdir(), 'hijacked-'));
+    const program = join(folder.path, 'hijacked');
+    await compileHijackedTool(program, { folder: '/tmp', port: 6379 });
+    await chmod(folder.path, 0o755);
+    const run = [
+      'run',
+      '--rm',
+      '-T',
+      '--no-deps',
+      '--volume',
+      `${program}:/hijacked:ro`,
+      '--entrypoint',
+      'sh',
+      service,
+    ];
+    // Within a shell: what the engine starts loses its parent, and with it the tool would end.
+    const shell = (mode: string) => ['-c', `packages/media/src/sandbox/sandbox ${mode} $$ "$@" | head -c 4096`, 'sh'];
+    const limits = '5 5 1073741824 1073741824 0 0'.split(' ');
+    const triedIn = (mode: string) => system().compose(...run, ...shell(mode), ...limits, '--', '/hijacked');
+    expect(await system().compose('logs', '--no-log-prefix', service)).toContain(
+      'Media tools run under Landlock and seccomp',
+    );
+    expect(await triedIn('full')).toBe('begun');
+    expect(await triedIn('limits-only')).toContain('1 read a secret of its container');
+  });
+
+  test('has no key of the root, nor of another service', async () => {
+    for (const service of everywhere.filter((name) => name !== 'store-set-up')) {
+      const files = await execIn(system(), service, 'sh', '-c', 'ls /run/secrets 2>/dev/null || true');
+      expect({ service, files }).toEqual({
+        service,
+        files:
+          service === 'minio' ? expect.stringContaining('S3_ROOT_PASSWORD') : expect.not.stringMatching(/ROOT|_S3_/),
+      });
+    }
+  });
+}
+
+async function inspected({ containersOf }: ComposeSystem, service: string) {
+  const { stdout } = await execa('docker', ['inspect', ...(await containersOf(service))]);
+  return JSON.parse(stdout);
+}
+
+async function secretsOf({ folder }: ComposeSystem): Promise<string[]> {
+  const names = (await readdir(join(folder, 'secrets'))).filter((name) => !/^S3_ROOT_USER$|_ACCESS_KEY$/.test(name));
+  return Promise.all(names.map(async (name) => (await readFile(join(folder, 'secrets', name), 'utf8')).trim()));
+}
