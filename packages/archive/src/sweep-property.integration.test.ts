@@ -2,8 +2,8 @@ import { mkdtempDisposable } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
-import { listObjects } from '@echodrop/object-store/list-objects';
 import { FilesystemObjectStore } from '@echodrop/object-store/filesystem/filesystem-object-store';
+import { listObjects } from '@echodrop/object-store/list-objects';
 import {
   mediaObjectKey,
   mediaPrefix,
