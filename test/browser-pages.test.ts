@@ -187,7 +187,7 @@ await describeWithBrowser('pages in a browser', (browser) => {
     await open(tab, 'video');
     await expect.poll(() => tab.locator('video').evaluate((video: Video) => video.readyState)).toBeGreaterThan(0);
     await open(tab, 'upload');
-    expect(await tab.locator('noscript').textContent()).toContain('needs JavaScript');
+    expect(await tab.locator('noscript').textContent()).toContain('requires JavaScript');
     expect(await tab.locator('[type=submit]').isDisabled()).toBe(true);
   });
 

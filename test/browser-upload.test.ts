@@ -78,7 +78,7 @@ await describeWithBrowser('the upload page', (browser) => {
     await tab.getByLabel('Caption').fill('Häuser & <b>Boote</b>');
     await choose(tab, Buffer.concat([photo, Buffer.alloc(3 * MiB)]));
     expect(
-      await tab.getByAltText('The photo that you chose').evaluate(async (image: Image) => {
+      await tab.getByAltText('The chosen photo').evaluate(async (image: Image) => {
         await image.decode();
         return image.naturalWidth;
       }),
@@ -153,7 +153,7 @@ await describeWithBrowser('the upload page', (browser) => {
     );
     expect(await refusal(() => choose(tab, Buffer.alloc(10 * MiB)))).toBe('The file exceeds the size limit.');
     await tab.route('**/2/upload.json', (route) => route.abort());
-    expect(await refusal(() => choose(tab, photo))).toContain('No answer came');
+    expect(await refusal(() => choose(tab, photo))).toContain('No response');
     await tab.unroute('**/2/upload.json');
     await submit(tab);
     await tab.getByRole('heading', { name: 'Published' }).waitFor(soon);
@@ -184,7 +184,7 @@ await describeWithBrowser('the upload page', (browser) => {
     const longest = `${'ü'.repeat(32_766)}\n\n`;
     await caption.fill(`${longest}a`);
     await submit(tab);
-    expect(await fault()).toBe('This caption is too long: it has 65,537 bytes, and 65,536 are taken.');
+    expect(await fault()).toBe('This caption is too long: 65,537 bytes; the limit is 65,536.');
     expect(await tab.evaluate('document.activeElement.id')).toBe('message');
     await caption.fill(longest);
     expect(await fault()).toBe('');
@@ -202,7 +202,7 @@ await describeWithBrowser('the upload page', (browser) => {
     await tab.getByLabel('Photo or video', { exact: true }).setInputFiles(path);
     await writeFile(path, Buffer.concat([photo, photo]));
     await submit(tab);
-    const changed = 'The file cannot be read: it is a folder, or was changed or moved. Please choose it again.';
+    const changed = 'The file cannot be read: it is a folder, or was changed or moved. Choose it again.';
     await tab.getByText(changed).waitFor(soon);
 
     await tab.getByLabel('Photo or video', { exact: true }).setInputFiles(path);
@@ -237,7 +237,7 @@ await describeWithBrowser('the upload page', (browser) => {
     await using watched = await opened();
     const { tab } = watched;
     await choose(tab, photo);
-    await tab.getByText('Who you are').click();
+    await tab.getByText('Credentials', { exact: true }).click();
     expect(await tab.getByLabel('API key').isVisible()).toBe(false);
     await submit(tab);
     expect(

@@ -32,7 +32,7 @@ await runService('rendition-worker', readConfig, async ({ config, log, metrics, 
       slowConcurrency: config.SLOW_CONCURRENCY,
       graceSeconds: config.SHUTDOWN_GRACE_SECONDS,
       render: (question, signal, lane) => render(question, signal, { ...rendering, limits: laneLimits[lane] }),
-      ended(end, question) {
+      onEnd(end, question) {
         events.jobEnded(end, question);
         if (!question || !end.isDeadly) return;
         noteDeadly(question, rendering).catch((error: unknown) => events.deadlyNotNoted(question, error));

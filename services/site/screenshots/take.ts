@@ -9,9 +9,9 @@ import { made } from '@echodrop/testkit/samples/sample-media';
 import { startStack } from '@echodrop/testkit/start-stack';
 import { waitUntil } from '@echodrop/testkit/wait-until';
 import { chromium, type Page } from 'playwright-core';
-import { publishSample } from '../src/publish-sample.fixture.ts';
+import { publishSample } from '../src/site.fixture.ts';
 
-// Run by hand: node services/site/screenshots/take.ts. Takes the pictures of docs/screenshots anew, of landscapes that it paints itself.
+// Run by hand: node services/site/screenshots/take.ts. Takes the pictures of docs/screenshots, of landscapes that it paints itself.
 const target = resolve(import.meta.dirname, '../../../docs/screenshots');
 const executablePath = (await findBrowser()) ?? '';
 const quality = 76;
@@ -93,8 +93,8 @@ async function fillIn(tab: Page): Promise<void> {
     buffer: picture,
   });
   await tab.getByLabel('Caption').fill('Up at five, and the mountains were already there.');
-  await tab.getByText('Who you are').click();
-  await tab.getByAltText('The photo that you chose').waitFor();
+  await tab.getByText('Credentials', { exact: true }).click();
+  await tab.getByAltText('The chosen photo').waitFor();
   await tab.evaluate('scrollTo(0, 0)');
 }
 

@@ -1,41 +1,37 @@
 import { pictureRecipes, videoRecipe } from '@echodrop/media/recipes';
 import compression from 'compression';
 import express, { type Express, type RequestHandler } from 'express';
-import { documentationPage } from './pages/documentation-page.ts';
-import { homePage } from './pages/home-page.ts';
 import { sendPage } from './pages/page.ts';
 import { sendProblem } from './pages/problem-page.ts';
-import { answerFailure } from './routes/answer-failure.ts';
-import { followRequest } from './routes/follow-request.ts';
-import { showDirect } from './routes/show-direct.ts';
-import { showHistoric } from './routes/show-historic.ts';
+import { documentationPage, homePage } from './pages/static-pages.ts';
+import { handleErrors } from './routes/handle-errors.ts';
+import { logRequests } from './routes/log-requests.ts';
 import { showOembed } from './routes/show-oembed.ts';
 import { showPage } from './routes/show-page.ts';
 import { showPlayer } from './routes/show-player.ts';
-import { showRendition } from './routes/show-rendition.ts';
+import { showDirect, showHistoric, showRendition } from './routes/show-rendition.ts';
 import { showUser } from './routes/show-user.ts';
 import { fixedFile } from './serve/fixed-file.ts';
 import { redirect } from './serve/redirect.ts';
-import { safeHeaders } from './serve/safe-headers.ts';
 import type { Site } from './site.ts';
 import { uploadRoutes } from './upload-page/upload-routes.ts';
 
-/** The public site: pages of media, and the renditions that they show. What was uploaded has no address of its own. */
+/** The public site: pages, and the renditions that they show. Originals have no address. */
 export function siteApp(site: Site): Express {
   const app = express().disable('x-powered-by').enable('case sensitive routing').enable('strict routing');
-  app.use(followRequest(site.events), safeHeaders, onlyOneHost(site), onlyReading(site));
+  app.use(logRequests(site.events), setSafeHeaders, requireOneHost(site), allowReadsOnly(site));
 
   for (const recipe of Object.values(pictureRecipes)) {
     app.get(`/:id/${recipe.name}.${recipe.extension}`, showRendition(recipe, site));
   }
   app.get('/:id/video.mp4', showRendition(videoRecipe, site));
-  // Names of earlier releases: posts elsewhere link to them.
+  // Names of earlier releases, in links from other sites.
   app.get('/:id/film.mp4', showRendition(videoRecipe, site));
   app.get('/:id/card.jpg', showRendition(pictureRecipes.large, site));
   app.get('/show/:size/:name', showHistoric(site));
   app.get('/:id.:extension', showDirect(site));
 
-  // Texts alone: pictures and videos, and ranges of them, go as they are.
+  // Not for pictures and videos.
   app.use(compression());
   app.get('/', (_request, response) => sendPage(response, 200, homePage(site), site));
   app.get('/documentation', (_request, response) => sendPage(response, 200, documentationPage(site), site));
@@ -44,34 +40,46 @@ export function siteApp(site: Site): Express {
   }
   app.get('/by/:owner', showUser(site));
   app.use(uploadRoutes(site));
-  // Led on, a script of another site would not get there.
+  // Scripts of other sites could not follow a redirect to it.
   app.get(['/oembed', '/oembed/'], showOembed(site));
   app.get('/:id', showPage(site));
   app.get('/:id/player', showPlayer(site));
 
-  app.use(withoutTrailingSlash);
+  app.use(removeTrailingSlash);
   app.use((_request, response) => sendProblem(response, 'not_found', site));
-  return app.use(answerFailure(site));
+  return app.use(handleErrors(site));
 }
 
-// Our addresses are of these letters alone; a path that begins with two slashes would lead to another site.
+// Only characters of our own addresses: a redirect to a path with two leading slashes would lead to another site.
 const slashedPath = /^((?:\/[\w.-]+)+)\/+$/;
 
-const withoutTrailingSlash: RequestHandler = ({ path, url }, response, next) => {
-  const [, plain] = slashedPath.exec(path) ?? [];
-  if (plain === undefined) next();
-  else redirect(response, `${plain}${/\?.*/.exec(url)?.[0] ?? ''}`, 301);
+const removeTrailingSlash: RequestHandler = ({ path, url }, response, next) => {
+  const [, target] = slashedPath.exec(path) ?? [];
+  if (target === undefined) next();
+  else redirect(response, `${target}${/\?.*/.exec(url)?.[0] ?? ''}`, 301);
+};
+
+/** Prevents content sniffing, framing, and cross-origin reads and referrers. */
+const setSafeHeaders: RequestHandler = (_request, response, next) => {
+  response.set({
+    'X-Content-Type-Options': 'nosniff',
+    'X-Frame-Options': 'DENY',
+    'Referrer-Policy': 'strict-origin-when-cross-origin',
+    'Cross-Origin-Opener-Policy': 'same-origin',
+    'Cross-Origin-Resource-Policy': 'same-origin',
+  });
+  next();
 };
 
 // RFC 9112 section 3.2.
-function onlyOneHost(site: Site): RequestHandler {
+function requireOneHost(site: Site): RequestHandler {
   return ({ headersDistinct }, response, next) => {
     if ((headersDistinct.host?.length ?? 0) > 1) sendProblem(response, 'malformed', site);
     else next();
   };
 }
 
-function onlyReading(site: Site): RequestHandler {
+function allowReadsOnly(site: Site): RequestHandler {
   return ({ method }, response, next) => {
     if (method === 'GET' || method === 'HEAD') next();
     else sendProblem(response, 'method_not_allowed', site);

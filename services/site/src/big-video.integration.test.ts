@@ -6,12 +6,12 @@ import { type CountingProxy, startCountingProxy } from '@echodrop/testkit/server
 import { describeWithMinio } from '@echodrop/testkit/servers/describe-with-minio';
 import { type Stack, startStack } from '@echodrop/testkit/start-stack';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { publishSample } from './publish-sample.fixture.ts';
+import { publishSample } from './site.fixture.ts';
 
 const MiB = 1024 * 1024;
 const size = 96 * MiB;
 
-// Every MiB of it begins with its own number.
+// Every MiB begins with its number.
 function* video(): Iterable<Buffer> {
   for (let n = 0; n < size / MiB; n += 1) {
     const part = Buffer.alloc(MiB);
@@ -21,14 +21,14 @@ function* video(): Iterable<Buffer> {
 }
 
 describeWithMinio('a video of 96 MiB', {}, (startMinio) => {
-  const parts = new AsyncDisposableStack();
+  const resources = new AsyncDisposableStack();
   let proxy: CountingProxy;
   let stack: Stack;
   let path: string;
 
   beforeAll(async () => {
-    const minio = parts.use(await startMinio());
-    const store = parts.use(minioStore(minio));
+    const minio = resources.use(await startMinio());
+    const store = resources.use(minioStore(minio));
     await store.ready();
     const mediaKey = newMediaKey();
     const id = await publishSample(store, Buffer.from('the video as it came'), { mediaKey, type: 'mov' });
@@ -36,13 +36,13 @@ describeWithMinio('a video of 96 MiB', {}, (startMinio) => {
     for (const recipe of [pictureRecipes.large, fullRecipe('mov')])
       await store.put(renditionKey(mediaKey, recipe), Readable.from([Buffer.from('a poster')]));
     path = `/${id}.mp4`;
-    proxy = parts.use(await startCountingProxy(minio.endpoint));
+    proxy = resources.use(await startCountingProxy(minio.endpoint));
     const settings = { ...minio.settings, S3_ENDPOINT: proxy.endpoint };
-    stack = parts.use(await startStack({ services: ['site'], settings }));
+    stack = resources.use(await startStack({ services: ['site'], settings }));
   });
-  afterAll(() => parts.disposeAsync());
+  afterAll(() => resources.disposeAsync());
 
-  /** What the site reads of videos while `use` runs. */
+  /** The site's reads from the store while `use` runs. */
   async function readDuring(use: () => Promise<void>): Promise<{ range: string | undefined; answeredBytes: number }[]> {
     proxy.seen.length = 0;
     await use();
@@ -55,7 +55,7 @@ describeWithMinio('a video of 96 MiB', {}, (startMinio) => {
     return fetch(`${stack.site}${path}`, { method, headers: { range } });
   }
 
-  test('of a range only its bytes are read from the store', async () => {
+  test('reads only the requested range from the store', async () => {
     const offset = 50 * MiB;
     const reads = await readDuring(async () => {
       const part = await get(`bytes=${offset}-${offset + 99}`);
@@ -65,7 +65,7 @@ describeWithMinio('a video of 96 MiB', {}, (startMinio) => {
     expect(reads).toEqual([{ range: `bytes=${offset}-${offset + 99}`, answeredBytes: 100 }]);
   });
 
-  test('of the end only the end is read', async () => {
+  test('reads only the end for a suffix range', async () => {
     const reads = await readDuring(async () => {
       const part = await get(`bytes=-${MiB}`);
       expect(part.headers.get('content-range')).toBe(`bytes ${size - MiB}-${size - 1}/${size}`);
@@ -74,7 +74,7 @@ describeWithMinio('a video of 96 MiB', {}, (startMinio) => {
     expect(reads).toEqual([{ range: `bytes=${size - MiB}-${size - 1}`, answeredBytes: MiB }]);
   });
 
-  test('for its size, for what is known and for what is not there, nothing is read', async () => {
+  test('reads nothing for HEAD, 304 and 416', async () => {
     const reads = await readDuring(async () => {
       const head = await get('bytes=0-', 'HEAD');
       expect(head.headers.get('content-length')).toBe(String(size));
@@ -85,14 +85,14 @@ describeWithMinio('a video of 96 MiB', {}, (startMinio) => {
     expect(reads).toEqual([]);
   });
 
-  test('a player that asks for all, pauses and goes is not read ahead for', async () => {
+  test('does not read ahead for a player that pauses and leaves', async () => {
     const reads = await readDuring(async () => {
       const going = new AbortController();
-      const answer = await fetch(`${stack.site}${path}`, { headers: { range: 'bytes=0-' }, signal: going.signal });
-      expect(answer.status).toBe(206);
-      const reader = answer.body?.getReader() ?? expect.fail('no body');
+      const response = await fetch(`${stack.site}${path}`, { headers: { range: 'bytes=0-' }, signal: going.signal });
+      expect(response.status).toBe(206);
+      const reader = response.body?.getReader() ?? expect.fail('no body');
       await reader.read();
-      // What was on its way comes to rest in the buffers between.
+      // Bytes in flight come to rest in buffers.
       await expect.poll(isStill, { interval: 200 }).toBe(true);
       const open = await proxy.connections();
       going.abort();
@@ -102,7 +102,7 @@ describeWithMinio('a video of 96 MiB', {}, (startMinio) => {
     expect(reads[0]?.answeredBytes).toBeLessThan(size / 2);
   });
 
-  test('what was uploaded is never read, whatever is asked for', async () => {
+  test('never reads the original', async () => {
     proxy.seen.length = 0;
     const id = path.slice(1, -4);
     for (const asked of [
@@ -116,7 +116,7 @@ describeWithMinio('a video of 96 MiB', {}, (startMinio) => {
     ])
       await (await fetch(`${stack.site}${asked}`, { method: 'HEAD' })).arrayBuffer();
     await (await fetch(`${stack.site}/${id}`)).text();
-    // Whether it is there is seen in a list of its key.
+    // Its existence is checked with a list.
     expect(proxy.seen.some(({ query }) => query.get('prefix')?.startsWith('media/'))).toBe(true);
     expect(proxy.seen.filter((request) => request.path.includes('/media/'))).toEqual([]);
   });

@@ -8,7 +8,7 @@ const env = {
   RENDITION_QUEUE_SECRET: 'a secret of this test',
 };
 
-test.each(['https://example.org/report?a=b', 'mailto:abuse@example.org'])('%s is a contact', (contact) => {
+test.each(['https://example.org/report?a=b', 'mailto:abuse@example.org'])('accepts the contact %s', (contact) => {
   expect(readConfig({ ...env, ABUSE_CONTACT: contact }).ABUSE_CONTACT).toBe(contact);
 });
 
@@ -20,14 +20,14 @@ test.each([
   'https:example.org',
   'mailto:',
   'https://example.org/ x',
-])('%s is none', (contact) => {
+])('rejects the contact %s', (contact) => {
   expect(() => readConfig({ ...env, ABUSE_CONTACT: contact })).toThrow(
-    'ABUSE_CONTACT must be an address that begins with https: or mailto:',
+    'ABUSE_CONTACT must be an https: or mailto: address',
   );
 });
 
 test.each(['https://example.org/photos', 'https://example.org/?a', 'https://example.org/#a', 'https://u@example.org'])(
-  'a site cannot be at %s: its addresses begin at the root',
+  'rejects the site address %s, which is not an origin',
   (address) => {
     expect(() => readConfig({ ...env, PUBLIC_SITE_URL: address })).toThrow(
       'PUBLIC_SITE_URL must be an http(s) address of a host alone, without a path',
@@ -35,7 +35,7 @@ test.each(['https://example.org/photos', 'https://example.org/?a', 'https://exam
   },
 );
 
-test('the upload page needs to know the gateway', () => {
+test('the upload page requires the address of the gateway', () => {
   expect(readConfig(env)).toMatchObject({ WEB_UPLOAD: '0', WEB_UPLOAD_FILL: {} });
   expect(() => readConfig({ ...env, WEB_UPLOAD: '1' })).toThrow('UPLOAD_URL is required where WEB_UPLOAD is 1');
   expect(readConfig({ ...env, WEB_UPLOAD: '1', UPLOAD_URL: 'https://api.example/up/' }).UPLOAD_URL).toBe(
@@ -43,8 +43,11 @@ test('the upload page needs to know the gateway', () => {
   );
 });
 
-test.each(['{', '[]', '"provider"', 'null', '{"provider":1}', '{"password":"x"}'])('%s fills in no field', (fill) => {
-  expect(() => readConfig({ ...env, WEB_UPLOAD_FILL: fill })).toThrow(
-    'WEB_UPLOAD_FILL must be a JSON object of texts, named provider, apiKey, consumerKey, consumerSecret, token, tokenSecret, bearer',
-  );
-});
+test.each(['{', '[]', '"provider"', 'null', '{"provider":1}', '{"password":"x"}'])(
+  'rejects the initial values %s',
+  (fill) => {
+    expect(() => readConfig({ ...env, WEB_UPLOAD_FILL: fill })).toThrow(
+      'WEB_UPLOAD_FILL must be a JSON object of strings: provider, apiKey, consumerKey, consumerSecret, token, tokenSecret, bearer',
+    );
+  },
+);

@@ -12,7 +12,7 @@ import {
 } from '@echodrop/service/env';
 import { processSettings } from '@echodrop/service/process-settings';
 import { queueRedisSettings } from '@echodrop/service/redis/redis';
-import { fieldLabels, readFill } from './upload-page/fill.ts';
+import { fieldLabels, parsePrefill } from './upload-page/prefill.ts';
 
 const settings = {
   ...processSettings(9081),
@@ -20,26 +20,24 @@ const settings = {
   ...storeSettings,
   PORT: port(8081),
   RENDITION_QUEUE_SECRET: rotatedSecret({ minLength: 16 }),
-  /** Where people reach the site; the gateway's setting of this name is the same. */
+  /** The public address of the site; the same as the gateway's setting. */
   PUBLIC_SITE_URL: httpOrigin('http://127.0.0.1:8081'),
-  /** What the site is called on its pages and in previews. */
+  /** The name of the site on pages and in previews. */
   SITE_NAME: text('Echodrop'),
-  /** A link on every page: an address that begins with https: or mailto:. */
-  ABUSE_CONTACT: text().refine(isContact, 'must be an address that begins with https: or mailto:').optional(),
-  /** Whether search engines may list pages of media, and pictures and videos. */
+  ABUSE_CONTACT: text().refine(isContact, 'must be an https: or mailto: address').optional(),
+  /** Whether search engines may index pages, pictures and videos. */
   ROBOTS: choice(['noindex', 'index'], 'noindex'),
-  /** Whether pages name their oEmbed address, after which Mastodon reads nothing else of them. */
+  /** Whether pages link to their oEmbed; Mastodon then ignores all other tags. */
   OEMBED_DISCOVERY: choice(['0', '1'], '0'),
-  /** Whether there is a page for uploads in a browser. */
   WEB_UPLOAD: choice(['0', '1'], '0'),
-  /** The gateway as browsers reach it, with its base path; its CORS_ORIGINS must name the site. */
+  /** The gateway as browsers reach it, with its base path; its CORS_ORIGINS must include the site. */
   UPLOAD_URL: requiredWhen('WEB_UPLOAD', '1', httpAddress()),
-  /** What stands in fields of that page from the start, for everybody to read. */
+  /** Initial values of fields of the upload page; public. */
   WEB_UPLOAD_FILL: text('{}')
-    .transform(readFill)
+    .transform(parsePrefill)
     .refine(
-      (fill) => fill !== undefined,
-      `must be a JSON object of texts, named ${Object.keys(fieldLabels).join(', ')}`,
+      (prefill) => prefill !== undefined,
+      `must be a JSON object of strings: ${Object.keys(fieldLabels).join(', ')}`,
     ),
 };
 

@@ -1,19 +1,19 @@
 import type { Log } from '@echodrop/service/log';
 import type { Metrics } from '@echodrop/service/metrics/metrics';
 
-export interface Answer {
+interface CompletedRequest {
   readonly requestId: string;
   readonly method: string;
   readonly path: string;
-  /** The pattern of the route, of which there are a handful. */
+  /** The pattern of the route. */
   readonly route: string;
   readonly status: number;
   readonly seconds: number;
-  /** Whether the reader stayed to its end. */
+  /** Whether the reader got the whole response. */
   readonly complete: boolean;
 }
 
-export interface Wait {
+export interface RenditionWait {
   readonly mediaKey: string;
   readonly recipe: string;
   readonly outcome: 'made' | 'unsupported' | 'not_ready';
@@ -21,24 +21,12 @@ export interface Wait {
   readonly error?: unknown;
 }
 
-/** Everything the site tells of itself. */
-export interface SiteEvents {
-  /** Pages name addresses that are not encrypted: browsers, and sites that show them, trust those less. */
-  publicSiteUnencrypted(publicSite: string): void;
-  answered(answer: Answer): void;
-  /** A rendition was missing and has been waited for. */
-  renditionAwaited(wait: Wait): void;
-  /** A record names media that is not in the store, and nobody took it down: an alarm. */
-  mediaMissing(mediaId: string, mediaKey: string): void;
-  /** A record cannot be read, or is of a type that nobody knows: in a list it is passed over, else nothing can be shown. */
-  recordUnreadable(mediaId: string): void;
-  /** A request could not be answered: the store is out of reach, or something happened that nobody expected. */
-  requestFailed(requestId: string, kind: 'store' | 'unexpected', error: unknown): void;
-}
-
 const waitBuckets = [0.1, 0.25, 0.5, 1, 2, 4];
 
-export function createSiteEvents(log: Log, metrics: Metrics): SiteEvents {
+export type SiteEvents = ReturnType<typeof createSiteEvents>;
+
+/** Log lines and metrics of the site. */
+export function createSiteEvents(log: Log, metrics: Metrics) {
   const waits = metrics.histogram(
     'echodrop_site_rendition_wait_seconds',
     'Time that requests waited for a missing rendition.',
@@ -55,25 +43,28 @@ export function createSiteEvents(log: Log, metrics: Metrics): SiteEvents {
     'Requests for an unreadable record; alert on any.',
   );
   return {
-    publicSiteUnencrypted(publicSite) {
+    /** Browsers, and sites that embed pages, trust plain http less. */
+    publicSiteUnencrypted(publicSite: string): void {
       log.warn({ publicSite }, 'PUBLIC_SITE_URL is not HTTPS');
     },
-    answered(answer) {
-      log.info(answer, 'Request completed');
+    requestCompleted(request: CompletedRequest): void {
+      log.info(request, 'Request completed');
     },
-    renditionAwaited({ seconds, error, ...wait }) {
+    renditionAwaited({ seconds, error, ...wait }: RenditionWait): void {
       waits.observe({ recipe: wait.recipe, outcome: wait.outcome }, seconds);
       log.info({ ...wait, seconds, ...(error === undefined ? {} : { err: error }) }, 'Waited for a missing rendition');
     },
-    mediaMissing(mediaId, mediaKey) {
+    /** A published record whose media is not in the store. */
+    mediaMissing(mediaId: string, mediaKey: string): void {
       missing.inc();
       log.error({ mediaId, mediaKey }, 'Media missing from the object store');
     },
-    recordUnreadable(mediaId) {
+    /** A record that is unreadable or of an unknown type. Lists skip it. */
+    recordUnreadable(mediaId: string): void {
       unreadable.inc();
       log.error({ mediaId }, 'Record unreadable');
     },
-    requestFailed(requestId, kind, error) {
+    requestFailed(requestId: string, kind: 'store' | 'unexpected', error: unknown): void {
       failures.inc({ kind });
       log[kind === 'store' ? 'warn' : 'error']({ requestId, kind, err: error }, 'Request failed');
     },

@@ -1,16 +1,13 @@
-import { mkdtempDisposable } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { type MediaType, mediaTypes } from '@echodrop/media/media-type';
 import { mark, markedPhotos } from '@echodrop/media/render-video/marked-media.fixture';
 import { markedVideo } from '@echodrop/media/render-video/marked-videos.fixture';
-import { FilesystemObjectStore } from '@echodrop/object-store/filesystem/filesystem-object-store';
+import type { FilesystemObjectStore } from '@echodrop/object-store/filesystem/filesystem-object-store';
 import { newMediaKey } from '@echodrop/object-store/object-keys';
-import { type Stack, startStack } from '@echodrop/testkit/start-stack';
+import type { Stack } from '@echodrop/testkit/start-stack';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { publishSample } from './publish-sample.fixture.ts';
+import { publishSample, startSite } from './site.fixture.ts';
 
-// What a record knows and nobody else may.
+// Fields of a record that are not public.
 const secrets = {
   provider: 'https://secret-provider.example/verify',
   subject: 'Secret-Subject-4711',
@@ -23,44 +20,41 @@ const media: readonly (readonly [string, MediaType, () => Promise<Buffer>])[] = 
   ...videos.map((type) => [`a video as ${type}`, type, () => markedVideo(type)] as const),
 ];
 
-const parts = new AsyncDisposableStack();
+const resources = new AsyncDisposableStack();
 let store: FilesystemObjectStore;
 let stack: Stack;
 
 beforeAll(async () => {
-  const { path } = parts.use(await mkdtempDisposable(join(tmpdir(), 'site-test-')));
-  store = parts.use(new FilesystemObjectStore(path));
-  const settings = { OBJECT_STORE_DIR: path, OEMBED_DISCOVERY: '1' };
-  stack = parts.use(await startStack({ services: ['site', 'rendition-worker'], settings }));
+  ({ stack, store } = await startSite(resources, { OEMBED_DISCOVERY: '1' }));
 });
-afterAll(() => parts.disposeAsync());
+afterAll(() => resources.disposeAsync());
 
-test.each(media)('%s with a mark in all its places shows it at no public address', async (_name, type, make) => {
+test.each(media)('%s with marked metadata shows no mark at any public address', async (_name, type, make) => {
   const original = await make();
   expect(original.includes(mark)).toBe(true);
   const mediaKey = newMediaKey();
   const id = await publishSample(store, original, { mediaKey, type, ...secrets });
 
-  const shown = await everyAnswer(id);
+  const responses = await allResponses(id);
   const hidden = [mark, mediaKey, ...Object.values(secrets), encodeURIComponent(secrets.provider)];
-  for (const { address, bytes } of shown) {
+  for (const { address, bytes } of responses) {
     for (const text of hidden) expect(bytes.includes(text), `${text} at ${address}`).toBe(false);
     expect(bytes.includes(original.subarray(0, 512)), `the original at ${address}`).toBe(false);
   }
-  const pictures = shown.filter(({ contentType }) => /^(image|video)\//.test(contentType));
+  const pictures = responses.filter(({ contentType }) => /^(image|video)\//.test(contentType));
   expect(new Set(pictures.map(({ contentType }) => contentType))).toContain('image/webp');
   expect(pictures.length).toBeGreaterThan(12);
 });
 
-interface Shown {
+interface PublicResponse {
   readonly address: string;
   readonly contentType: string;
-  /** The head of the answer and its body. */
+  /** Headers and body. */
   readonly bytes: Buffer;
 }
 
-/** Everything that the site answers about `id`, and what its pages name, until nothing new is named. */
-async function everyAnswer(id: string): Promise<Shown[]> {
+/** All responses about `id`, following the addresses in them. */
+async function allResponses(id: string): Promise<PublicResponse[]> {
   const pictures = [
     'mini.jpg',
     'thumb.jpg',
@@ -81,39 +75,39 @@ async function everyAnswer(id: string): Promise<Shown[]> {
     ...extensions.map((extension) => `/${id}.${extension}`),
     ...sizes.flatMap((size) => [`/show/${size}/${id}`, `/show/${size}/${id}.jpg`, `/show/${size}/${id}.mp4`]),
   ]);
-  const shown: Shown[] = [];
-  // The set grows while it is walked.
+  const responses: PublicResponse[] = [];
+  // The set grows during the iteration.
   for (const address of addresses) {
-    const answer = await answered(address);
-    shown.push(answer);
-    for (const named of addressesIn(answer)) addresses.add(named);
+    const response = await fetchReady(address);
+    responses.push(response);
+    for (const found of addressesIn(response)) addresses.add(found);
   }
-  return shown;
+  return responses;
 }
 
-async function answered(address: string): Promise<Shown> {
+async function fetchReady(address: string): Promise<PublicResponse> {
   const get = () => fetch(`${stack.site}${address}`, { redirect: 'manual' });
-  let answer = await get();
-  // What is still being processed is waited for.
+  let response = await get();
+  // Waits while it is being processed.
   await expect
     .poll(
       async () => {
-        if (answer.status === 503) answer = await get();
-        return answer.status;
+        if (response.status === 503) response = await get();
+        return response.status;
       },
       { timeout: 20_000, interval: 200 },
     )
     .not.toBe(503);
-  expect(answer.status, address).toBeLessThan(500);
-  const head = JSON.stringify([...answer.headers]);
-  const bytes = Buffer.concat([Buffer.from(head), Buffer.from(await answer.arrayBuffer())]);
-  return { address, contentType: answer.headers.get('content-type') ?? '', bytes };
+  expect(response.status, address).toBeLessThan(500);
+  const head = JSON.stringify([...response.headers]);
+  const bytes = Buffer.concat([Buffer.from(head), Buffer.from(await response.arrayBuffer())]);
+  return { address, contentType: response.headers.get('content-type') ?? '', bytes };
 }
 
-function addressesIn({ contentType, bytes }: Shown): string[] {
+function addressesIn({ contentType, bytes }: PublicResponse): string[] {
   if (!/html|json|xml/.test(contentType)) return [];
   const text = bytes.toString().replaceAll('&amp;', '&').replaceAll('\\"', '"');
-  const named = [...text.matchAll(/"((?:https?:\/\/[^/"\s]+)?\/[^"\s]*)"/g)].map(([, address = '']) => address);
-  const own = named.map((address) => new URL(address, stack.site)).filter(({ origin }) => origin === stack.site);
+  const found = [...text.matchAll(/"((?:https?:\/\/[^/"\s]+)?\/[^"\s]*)"/g)].map(([, address = '']) => address);
+  const own = found.map((address) => new URL(address, stack.site)).filter(({ origin }) => origin === stack.site);
   return own.map(({ pathname, search }) => `${pathname}${search}`);
 }

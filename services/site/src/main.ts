@@ -12,14 +12,14 @@ import { siteApp } from './app.ts';
 import { readConfig, type SiteConfig } from './config.ts';
 import { createSiteEvents } from './events.ts';
 import { SharedRenditions } from './find/shared-renditions.ts';
-import type { WebUpload } from './upload-page/upload-page.ts';
+import type { WebUpload } from './site.ts';
 
-// How long a connection may stand still, a reader's player that was paused included.
+// Includes players that are paused.
 const idleMs = 60_000;
 
 await runService('site', readConfig, async ({ config, log, metrics, health, parts, stopping }) => {
   const store = parts.use(new ObservedObjectStore(await objectStoreFromSettings(config), metrics));
-  // The queue is not needed: what was made once is shown without it.
+  // Pages with existing renditions need no queue.
   health.needs('store', () => store.ready());
 
   const queue = {
@@ -50,10 +50,10 @@ await runService('site', readConfig, async ({ config, log, metrics, health, part
 });
 
 function webUpload({ WEB_UPLOAD, UPLOAD_URL, WEB_UPLOAD_FILL = {} }: SiteConfig): WebUpload | undefined {
-  return WEB_UPLOAD === '1' && UPLOAD_URL !== undefined ? { address: UPLOAD_URL, fill: WEB_UPLOAD_FILL } : undefined;
+  return WEB_UPLOAD === '1' && UPLOAD_URL !== undefined ? { address: UPLOAD_URL, prefill: WEB_UPLOAD_FILL } : undefined;
 }
 
-// What never leaves this machine needs no encryption.
+/** HTTPS, or an address of this machine. */
 function isTrustworthy(address: string): boolean {
   const { protocol, hostname } = new URL(address);
   return protocol === 'https:' || /^(127\.[\d.]+|\[::1\]|(.+\.)?localhost)$/.test(hostname);

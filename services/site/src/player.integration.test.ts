@@ -1,24 +1,18 @@
-import { mkdtempDisposable } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { FilesystemObjectStore } from '@echodrop/object-store/filesystem/filesystem-object-store';
+import type { FilesystemObjectStore } from '@echodrop/object-store/filesystem/filesystem-object-store';
 import { samplePhoto, sampleVideo } from '@echodrop/testkit/samples/sample-media';
-import { type Stack, startStack } from '@echodrop/testkit/start-stack';
+import type { Stack } from '@echodrop/testkit/start-stack';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { publishSample } from './publish-sample.fixture.ts';
 import { readHtml } from './readers.fixture.ts';
+import { publishSample, startSite } from './site.fixture.ts';
 
-const parts = new AsyncDisposableStack();
+const resources = new AsyncDisposableStack();
 let store: FilesystemObjectStore;
 let stack: Stack;
 
 beforeAll(async () => {
-  const { path } = parts.use(await mkdtempDisposable(join(tmpdir(), 'player-test-')));
-  store = parts.use(new FilesystemObjectStore(path));
-  const settings = { OBJECT_STORE_DIR: path, ABUSE_CONTACT: 'mailto:abuse@pictures.example' };
-  stack = parts.use(await startStack({ services: ['site', 'rendition-worker'], settings }));
+  ({ stack, store } = await startSite(resources, { ABUSE_CONTACT: 'mailto:abuse@pictures.example' }));
 });
-afterAll(() => parts.disposeAsync());
+afterAll(() => resources.disposeAsync());
 
 const get = (path: string) => fetch(stack.site + path);
 
@@ -27,18 +21,18 @@ async function publishVideo(): Promise<string> {
   return publishSample(store, await sampleVideo('mp4', size), { ...size, type: 'mp4', text: '"Surf" <b>' });
 }
 
-test('the player may be framed by every site, and holds nothing but the video and the way to the operator', async () => {
+test('every site may frame the player, which contains only the video and the abuse contact', async () => {
   const id = await publishVideo();
   for (const name of ['video.mp4', 'large.jpg'])
     await expect.poll(async () => (await get(`/${id}/${name}`)).status, { timeout: 20_000 }).toBe(200);
-  const answer = await get(`/${id}/player`);
-  expect(answer.status).toBe(200);
-  expect(answer.headers.get('x-frame-options')).toBeNull();
-  expect(answer.headers.get('refresh')).toBeNull();
-  expect(answer.headers.get('content-security-policy')).toMatch(
+  const response = await get(`/${id}/player`);
+  expect(response.status).toBe(200);
+  expect(response.headers.get('x-frame-options')).toBeNull();
+  expect(response.headers.get('refresh')).toBeNull();
+  expect(response.headers.get('content-security-policy')).toMatch(
     /^default-src 'none';(?!.*unsafe).*frame-ancestors \*$/,
   );
-  const { elements } = readHtml(await answer.text(), stack.site);
+  const { elements } = readHtml(await response.text(), stack.site);
   const [video] = elements.filter(({ name }) => name === 'video');
   expect(video?.attributes).toMatchObject({
     ...{ controls: '', playsinline: '', preload: 'metadata' },
@@ -46,25 +40,25 @@ test('the player may be framed by every site, and holds nothing but the video an
   });
   expect(elements.filter(({ name }) => /^(script|style|b|img)$/.test(name))).toEqual([]);
 
-  // Within a frame a link that opens in it would take the video's place.
+  // A link that opened in the frame would replace the video.
   expect(elements.filter(({ name }) => name === 'a').map(({ attributes }) => attributes)).toEqual([
     { class: 'report', href: 'mailto:abuse@pictures.example', target: '_blank', rel: 'noopener' },
   ]);
 
-  const named = elements.flatMap(({ name, attributes: { src, href, poster } }) =>
+  const paths = elements.flatMap(({ name, attributes: { src, href, poster } }) =>
     [src, poster, name === 'link' ? href : undefined].filter((path) => path?.startsWith('/')),
   );
-  expect(named).toEqual(['/player.css', '/favicon.svg', `/${id}/large.jpg`, `/${id}/video.mp4`]);
-  for (const path of named) {
+  expect(paths).toEqual(['/player.css', '/favicon.svg', `/${id}/large.jpg`, `/${id}/video.mp4`]);
+  for (const path of paths) {
     const file = await get(path ?? '');
     expect({ path, status: file.status }).toEqual({ path, status: 200 });
-    // A sandboxed frame is no part of this site.
+    // A sandboxed frame has an opaque origin.
     expect(file.headers.get('cross-origin-resource-policy')).toBe('cross-origin');
     await file.body?.cancel();
   }
 });
 
-test('every other page may not be framed', async () => {
+test('no other page may be framed', async () => {
   const id = await publishVideo();
   for (const path of [`/${id}`, '/', `/AAAAAAAAAA/player`]) {
     const { headers } = await get(path);
@@ -73,32 +67,32 @@ test('every other page may not be framed', async () => {
   }
 });
 
-test('a video that is still being processed is said to be so, and the frame looks again by itself', async () => {
+test('the player of a pending video says so and reloads', async () => {
   await stack.services['rendition-worker'].freeze();
   try {
     const id = await publishVideo();
-    const answer = await get(`/${id}/player`);
-    expect(answer.status).toBe(200);
-    // Its samples are of an older day.
-    expect(answer.headers.get('refresh')).toMatch(new RegExp(`^\\d+; url=/${id}/player\\?since=\\d+$`));
-    expect(await answer.text()).toContain(
-      '<p role="status">This video is still being processed. It will show up here by itself.</p>',
+    const response = await get(`/${id}/player`);
+    expect(response.status).toBe(200);
+    // Sample records are older than half an hour.
+    expect(response.headers.get('refresh')).toMatch(new RegExp(`^\\d+; url=/${id}/player\\?since=\\d+$`));
+    expect(await response.text()).toContain(
+      '<p role="status">This video is still being processed. It will appear here automatically.</p>',
     );
   } finally {
     await stack.services['rendition-worker'].thaw();
   }
 });
 
-test('a video that cannot be shown is said to be so', async () => {
+test('the player of an unsupported video says so', async () => {
   const id = await publishSample(store, Buffer.from('\x1a\x45\xdf\xa3 but no video', 'latin1'), { type: 'webm' });
   const page = async () => {
-    const answer = await get(`/${id}/player`);
-    return { status: answer.status, refresh: answer.headers.get('refresh'), text: await answer.text() };
+    const response = await get(`/${id}/player`);
+    return { status: response.status, refresh: response.headers.get('refresh'), text: await response.text() };
   };
   await expect.poll(page, { timeout: 20_000 }).toEqual({
     status: 200,
     refresh: null,
-    text: expect.stringContaining('<p>This video cannot be shown.</p>'),
+    text: expect.stringContaining('<p>This video cannot be displayed.</p>'),
   });
 });
 

@@ -1,11 +1,10 @@
 import { readXml } from '@echodrop/testkit/read-xml';
 import { type DefaultTreeAdapterMap, parse } from 'parse5';
 
-/** For tests: how other sites read a page to show it, each by the rules that it documents or, where it is open, by its code. */
+/** How other sites read a page to show a preview: by their documentation or code. */
 
 const giveUpMs = 5000;
 
-/** A page as a reader has it. */
 interface ReadPage {
   readonly address: string;
   readonly html: string;
@@ -25,7 +24,6 @@ interface Named {
   readonly height?: number | undefined;
 }
 
-/** What a reader shows of a page. */
 export interface Preview {
   readonly title: string;
   readonly description?: string | undefined;
@@ -36,15 +34,14 @@ export interface Preview {
 
 export interface Reader {
   readonly headers: Readonly<Record<string, string>>;
-  /** What it shows. @throws Error that says why it shows nothing */
+  /** @throws Error with the reason if it shows nothing */
   readonly preview: (page: ReadPage) => Preview | Promise<Preview>;
-  /** The least and the most that its pictures may have. */
+  /** The minimum size and the maximum bytes of its pictures. */
   readonly image: { readonly width: number; readonly height: number; readonly bytes: number };
 }
 
 const MB = 1_000_000;
 
-/** Each reader by its name. */
 export const readers = {
   mastodon: {
     headers: { 'User-Agent': 'Mastodon/4.5.0 (http.rb/5.3.1; +https://social.example/)', Accept: 'text/html' },
@@ -77,15 +74,15 @@ export const readers = {
   },
 } satisfies Record<string, Reader>;
 
-/** Fetches a page as a reader does, and gives it up after 5 seconds. @throws Error where the reader would turn away */
+/** Fetches a page like a reader, with a timeout of 5 seconds. @throws Error if the reader would reject it */
 export async function readAs({ headers }: Reader, address: string): Promise<ReadPage> {
-  const answer = await fetch(address, { headers, signal: AbortSignal.timeout(giveUpMs) });
-  if (answer.status !== 200) throw new Error(`the page answers ${answer.status}`);
-  if (!answer.headers.get('content-type')?.startsWith('text/html')) throw new Error('the page is no HTML');
-  return readHtml(await answer.text(), address);
+  const response = await fetch(address, { headers, signal: AbortSignal.timeout(giveUpMs) });
+  if (response.status !== 200) throw new Error(`status ${response.status}`);
+  if (!response.headers.get('content-type')?.startsWith('text/html')) throw new Error('not HTML');
+  return readHtml(await response.text(), address);
 }
 
-/** Fetches what a page names, as readers do. */
+/** Fetches media of a page like a reader. */
 export function fetchNamed({ headers }: Reader, { address }: Named): Promise<Response> {
   const { Range: _, ...others } = headers;
   return fetch(address, { headers: others, redirect: 'manual', signal: AbortSignal.timeout(giveUpMs) });
@@ -103,13 +100,13 @@ export function metaOf({ elements }: ReadPage, key: string): string | undefined 
   return found?.attributes['content'];
 }
 
-/** Where the page says that its oEmbed of a type is. */
+/** The page's link to oEmbed of a type. */
 export function oembedLinkOf({ elements }: ReadPage, type: string): string | undefined {
   return elements.find(({ name, attributes }) => name === 'link' && attributes['type'] === type)?.attributes['href'];
 }
 
-/** An oEmbed response, as far as it is read here. */
-interface Said {
+/** An oEmbed response, as far as needed. */
+interface OembedResponse {
   readonly version?: string;
   readonly type?: string;
   readonly title: string;
@@ -120,15 +117,15 @@ interface Said {
   readonly thumbnail_url?: string;
 }
 
-// app/services/fetch_oembed_service.rb: JSON first, then XML; what is not 1.0 or has no type is none.
+// app/services/fetch_oembed_service.rb: JSON first, then XML; requires version 1.0 and a type.
 async function mastodonOembed(page: ReadPage): Promise<Preview | undefined> {
   const json = oembedLinkOf(page, 'application/json+oembed');
   const address = json ?? oembedLinkOf(page, 'text/xml+oembed');
   if (address === undefined) return undefined;
-  const answer = await fetch(new URL(address, page.address), { signal: AbortSignal.timeout(giveUpMs) });
-  if (answer.status !== 200) return undefined;
-  const said: unknown = json ? await answer.json() : readXml(await answer.text()).content;
-  const oembed = said as Said;
+  const response = await fetch(new URL(address, page.address), { signal: AbortSignal.timeout(giveUpMs) });
+  if (response.status !== 200) return undefined;
+  const body: unknown = json ? await response.json() : readXml(await response.text()).content;
+  const oembed = body as OembedResponse;
   if (oembed.version !== '1.0' || !oembed.type) return undefined;
   const { title, url, width, height, thumbnail_url: thumbnail } = oembed;
   if (oembed.type === 'photo') return url ? { title, image: { address: url, width, height } } : undefined;
@@ -142,7 +139,7 @@ async function mastodonOembed(page: ReadPage): Promise<Preview | undefined> {
   };
 }
 
-// app/lib/link_details_extractor.rb: JSON-LD stands above all else; relative addresses are taken from the page's.
+// app/lib/link_details_extractor.rb: JSON-LD overrides everything; relative addresses are resolved.
 function mastodonTags(page: ReadPage): Preview {
   if (page.elements.some(({ attributes }) => attributes['type'] === 'application/ld+json')) throw new Error('JSON-LD');
   const canonical = page.elements.find(({ attributes }) => attributes['rel'] === 'canonical')?.attributes['href'];
@@ -160,7 +157,7 @@ function mastodonTags(page: ReadPage): Preview {
   };
 }
 
-// developers.facebook.com/docs/sharing/webmasters and ogp.me: four properties that every page must have; nothing relative.
+// developers.facebook.com/docs/sharing/webmasters and ogp.me: four required properties; no relative addresses.
 function facebook(page: ReadPage): Preview {
   const [title, type, url] = ['og:title', 'og:type', 'og:url'].map((name) => required(page, name));
   if (type !== 'website' && type !== 'video.other') throw new Error(`og:type ${type}`);
@@ -168,8 +165,8 @@ function facebook(page: ReadPage): Preview {
   return { title: title ?? '', description: metaOf(page, 'og:description'), ...openGraphMedia(page) };
 }
 
-// No documentation; what people have found: no embed for a long name of a site, six digits of a colour, videos that are MP4 by
-// their address and have a picture, and are told by a large picture not to play.
+// Undocumented; known behaviour: rejects a long site name, requires six digits in a colour, plays videos with a .mp4 address and a
+// picture, but not with a large-picture card.
 function discord(page: ReadPage): Preview {
   if (Buffer.byteLength(metaOf(page, 'og:site_name') ?? '') > 253) throw new Error('og:site_name is too long');
   if (!/^#[0-9a-f]{6}$/i.test(required(page, 'theme-color'))) throw new Error('theme-color has not six digits');
@@ -181,7 +178,7 @@ function discord(page: ReadPage): Preview {
   return { title: required(page, 'og:title'), description: metaOf(page, 'og:description'), image, video };
 }
 
-// developer.x.com/en/docs/twitter-for-websites/cards: its own names first, then those of Open Graph.
+// developer.x.com/en/docs/twitter-for-websites/cards: its own properties first, then Open Graph.
 function xCard(page: ReadPage): Preview {
   const card = required(page, 'twitter:card');
   const title = metaOf(page, 'twitter:title') ?? required(page, 'og:title');

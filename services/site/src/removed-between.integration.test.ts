@@ -19,21 +19,21 @@ import { Metrics } from '@echodrop/service/metrics/metrics';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { siteApp } from './app.ts';
 import { createSiteEvents } from './events.ts';
-import { publishSample } from './publish-sample.fixture.ts';
+import { publishSample } from './site.fixture.ts';
 
-let parts: AsyncDisposableStack;
+let resources: AsyncDisposableStack;
 let store: FilesystemObjectStore;
-/** Happens between the look at a rendition and its reading. */
+/** Runs between finding and reading a rendition. */
 let between: (key: string) => Promise<void>;
-/** Happens when a rendition is asked for. */
+/** Runs when a rendition is requested. */
 let make: () => Promise<RenditionReply>;
 let site: string;
 
 beforeEach(async () => {
-  parts = new AsyncDisposableStack();
-  make = () => Promise.reject(new Error('nobody asks'));
-  const { path } = parts.use(await mkdtempDisposable(join(tmpdir(), 'site-test-')));
-  store = parts.use(new FilesystemObjectStore(path));
+  resources = new AsyncDisposableStack();
+  make = () => Promise.reject(new Error('unexpected request'));
+  const { path } = resources.use(await mkdtempDisposable(join(tmpdir(), 'site-test-')));
+  store = resources.use(new FilesystemObjectStore(path));
   const read = async (...[key, options]: Parameters<ObjectStore['read']>) => {
     if (key.startsWith('renditions/')) await between(key);
     return store.read(key, options);
@@ -47,13 +47,13 @@ beforeEach(async () => {
     ...{ publicSite: 'https://pics.example', name: 'Pictures', robots: 'noindex', hasOembedDiscovery: false },
   });
   const server = createServer(app).listen(0, '127.0.0.1');
-  parts.defer(() => void server.close());
+  resources.defer(() => void server.close());
   await new Promise((listening) => server.once('listening', listening));
   site = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 });
-afterEach(() => parts.disposeAsync());
+afterEach(() => resources.disposeAsync());
 
-async function published(details: Partial<StoredRecord> = {}): Promise<string> {
+async function publish(details: Partial<StoredRecord> = {}): Promise<string> {
   const mediaKey = newMediaKey();
   for (const recipe of [pictureRecipes.large, pictureRecipes.thumb]) {
     await store.put(renditionKey(mediaKey, recipe), Readable.from(['a picture']));
@@ -61,24 +61,24 @@ async function published(details: Partial<StoredRecord> = {}): Promise<string> {
   return publishSample(store, Buffer.from('media'), { ...details, mediaKey });
 }
 
-async function takeDown(id: string): Promise<void> {
+async function remove(id: string): Promise<void> {
   const record = await findRecord(store, id);
   if (record && !isTombstone(record)) await removeMedia(store, record, { by: 'owner', at: new Date() });
 }
 
-test('what is taken down between a look at it and its reading is gone', async () => {
-  const id = await published();
-  between = () => takeDown(id);
-  const answer = await fetch(`${site}/${id}/large.jpg`);
-  expect(answer.status).toBe(410);
-  expect(answer.headers.get('cache-control')).toBe('no-cache');
+test('an upload that is removed before its rendition is read is gone', async () => {
+  const id = await publish();
+  between = () => remove(id);
+  const response = await fetch(`${site}/${id}/large.jpg`);
+  expect(response.status).toBe(410);
+  expect(response.headers.get('cache-control')).toBe('no-cache');
 });
 
-test('a rendition that is deleted then is made anew: it is not ready', async () => {
-  const id = await published();
+test('a rendition that is deleted before it is read is not ready', async () => {
+  const id = await publish();
   between = (key) => store.remove(key);
-  const answer = await fetch(`${site}/${id}/large.jpg`);
-  expect([answer.status, answer.headers.has('retry-after')]).toEqual([503, true]);
+  const response = await fetch(`${site}/${id}/large.jpg`);
+  expect([response.status, response.headers.has('retry-after')]).toEqual([503, true]);
 });
 
 const addresses: (readonly [string, (id: string) => string])[] = [
@@ -89,20 +89,20 @@ const addresses: (readonly [string, (id: string) => string])[] = [
   ['oEmbed', (id) => `/oembed?url=https://pics.example/${id}`],
 ];
 
-test.each(addresses)('what is taken down while a reader waits for it is gone: %s', async (_, address) => {
+test.each(addresses)('an upload that is removed while a reader waits is gone: %s', async (_, address) => {
   const id = await publishSample(store, Buffer.from('media'), { type: 'mp4' });
   make = async () => {
-    await takeDown(id);
+    await remove(id);
     throw new QueueUnavailable('the media was removed');
   };
   expect((await fetch(`${site}${address(id)}`)).status).toBe(410);
 });
 
-test('nor is it on the page of its user, which shows the others', async () => {
+test('the page of a user omits an upload that is removed meanwhile', async () => {
   const owner = { provider: 'https://id.example/verify', subject: 'ada' };
-  const [kept, removed] = [await published(owner), await publishSample(store, Buffer.from('media'), owner)];
+  const [kept, removed] = [await publish(owner), await publishSample(store, Buffer.from('media'), owner)];
   make = async () => {
-    await takeDown(removed);
+    await remove(removed);
     throw new QueueUnavailable('the media was removed');
   };
   const page = await (await fetch(`${site}/by/${ownerHash(owner)}`)).text();

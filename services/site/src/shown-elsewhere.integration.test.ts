@@ -6,13 +6,13 @@ import sharp from 'sharp';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { fetchNamed, metaOf, type Preview, type Reader, readAs, readers } from './readers.fixture.ts';
 
-const parts = new AsyncDisposableStack();
+const resources = new AsyncDisposableStack();
 let stack: Stack;
 
 beforeAll(async () => {
-  stack = parts.use(await startStack());
+  stack = resources.use(await startStack());
 });
-afterAll(() => parts.disposeAsync());
+afterAll(() => resources.disposeAsync());
 
 async function uploaded(media: Buffer, message = 'Lunch by the sea'): Promise<string> {
   const { status, text } = await upload(stack, { media, message });
@@ -22,12 +22,12 @@ async function uploaded(media: Buffer, message = 'Lunch by the sea'): Promise<st
 
 async function expectShown(reader: Reader, { image }: Preview): Promise<void> {
   if (!image) throw new Error('no picture is shown');
-  const answer = await fetchNamed(reader, image);
-  expect(answer.status).toBe(200);
-  const bytes = Buffer.from(await answer.arrayBuffer());
+  const response = await fetchNamed(reader, image);
+  expect(response.status).toBe(200);
+  const bytes = Buffer.from(await response.arrayBuffer());
   const { width, height } = await sharp(bytes).metadata();
   const { address, ...declared } = image;
-  expect({ type: answer.headers.get('content-type'), width, height }).toMatchObject(
+  expect({ type: response.headers.get('content-type'), width, height }).toMatchObject(
     Object.fromEntries(Object.entries(declared).filter(([, value]) => value !== undefined)),
   );
   expect(width).toBeGreaterThanOrEqual(reader.image.width);
@@ -35,7 +35,7 @@ async function expectShown(reader: Reader, { image }: Preview): Promise<void> {
   expect(bytes.length).toBeLessThan(reader.image.bytes);
 }
 
-test('every reader shows a photo that was uploaded just now, with its caption', async () => {
+test('every reader shows a new photo with its caption', async () => {
   const address = await uploaded(await samplePhoto('jpg', { width: 2000, height: 1502 }));
   for (const [name, reader] of Object.entries(readers)) {
     const preview = await reader.preview(await readAs(reader, address));
@@ -45,7 +45,7 @@ test('every reader shows a photo that was uploaded just now, with its caption', 
   }
 });
 
-test('every reader shows a video: its poster at once, and itself or its player when it is made', async () => {
+test('every reader shows the poster of a video at once, and later the video or its player', async () => {
   const address = await uploaded(await sampleVideo('webm', { width: 640, height: 360 }));
   const previews = new Map<Reader, Preview>();
   for (const reader of Object.values(readers)) {
@@ -61,12 +61,12 @@ test('every reader shows a video: its poster at once, and itself or its player w
 });
 
 async function expectVideo(reader: Reader, video: NonNullable<Preview['video']>): Promise<void> {
-  const answer = await expect
+  const response = await expect
     .poll(() => fetchNamed(reader, video), { timeout: 20_000 })
     .toMatchObject({ status: 200 })
     .then(() => fetchNamed(reader, video));
-  expect(answer.headers.get('content-type')).toBe(video.type);
-  await answer.body?.cancel();
+  expect(response.headers.get('content-type')).toBe(video.type);
+  await response.body?.cancel();
   if (video.width === undefined) return;
   const entries = ['-show_entries', 'stream=width,height', '-of', 'json'];
   const { stdout } = await execa('ffprobe', ['-v', 'error', '-select_streams', 'v', ...entries, video.address]);
@@ -74,20 +74,20 @@ async function expectVideo(reader: Reader, video: NonNullable<Preview['video']>)
 }
 
 async function expectFrame(reader: Reader, frame: NonNullable<Preview['frame']>): Promise<void> {
-  const answer = await fetchNamed(reader, frame);
-  expect(answer.status).toBe(200);
-  expect(answer.headers.get('x-frame-options')).toBeNull();
-  expect(answer.headers.get('content-security-policy')).toContain('frame-ancestors *');
+  const response = await fetchNamed(reader, frame);
+  expect(response.status).toBe(200);
+  expect(response.headers.get('x-frame-options')).toBeNull();
+  expect(response.headers.get('content-security-policy')).toContain('frame-ancestors *');
   expect((frame.width ?? 0) / (frame.height ?? 0)).toBeCloseTo(640 / 360, 1);
 }
 
-test('programs get the same page as people', async () => {
+test('crawlers get the same page as browsers', async () => {
   const address = await uploaded(await samplePhoto('png', { width: 320, height: 240 }));
   const agents = ['Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0', ''].map((name) => ({
     'User-Agent': name,
   }));
-  const asking = [...agents, ...Object.values(readers).map(({ headers }) => headers)];
-  const pages = await Promise.all(asking.map(async (headers) => (await fetch(address, { headers })).text()));
+  const allHeaders = [...agents, ...Object.values(readers).map(({ headers }) => headers)];
+  const pages = await Promise.all(allHeaders.map(async (headers) => (await fetch(address, { headers })).text()));
   expect(new Set(pages).size).toBe(1);
 });
 
@@ -102,11 +102,11 @@ test.each([
   ],
   ['entities', '&lt;b&gt; &amp;quot;', '&lt;b&gt; &amp;quot;'],
   ['emojis', '👩‍👩‍👧‍👦 🏳️‍🌈 lunch', '👩‍👩‍👧‍👦 🏳️‍🌈 lunch'],
-  ['a text from right to left', 'ארוחת צהריים ליד הים', 'ארוחת צהריים ליד הים'],
-  ['letters that turn the text after them', '\u202egpj.lunch', 'gpj.lunch'],
+  ['right-to-left text', 'ארוחת צהריים ליד הים', 'ארוחת צהריים ליד הים'],
+  ['direction marks', '\u202egpj.lunch', 'gpj.lunch'],
   ['10,000 characters', endless, `${endless.slice(0, 69)}…`],
-  ['blanks alone', ' \t\r\n\u3000\u200b ', 'Photo by sandbox'],
-])('a caption of %s is a title for every reader', async (_, caption, expected) => {
+  ['only blanks', ' \t\r\n\u3000\u200b ', 'Photo by sandbox'],
+])('a caption with %s is a title for every reader', async (_, caption, expected) => {
   const address = await uploaded(await samplePhoto('png', { width: 320, height: 240 }), caption);
   for (const reader of Object.values(readers)) {
     const page = await readAs(reader, address);
@@ -119,15 +119,15 @@ test.each([
   }
 });
 
-test('a page and its picture answer before readers give up, even while none is made', async () => {
+test('a pending page and picture respond before readers time out', async () => {
   await stack.services['rendition-worker'].freeze();
   try {
     const address = await uploaded(await samplePhoto('png', { width: 320, height: 240 }));
     const image = { address: `${address}/large.jpg` };
-    const [page, answer] = await Promise.all([readAs(readers.discord, address), fetchNamed(readers.discord, image)]);
+    const [page, response] = await Promise.all([readAs(readers.discord, address), fetchNamed(readers.discord, image)]);
     expect(await readers.discord.preview(page)).toMatchObject({ image });
-    expect(answer.status).toBe(503);
-    expect(answer.headers.get('retry-after')).toMatch(/^\d+$/);
+    expect(response.status).toBe(503);
+    expect(response.headers.get('retry-after')).toMatch(/^\d+$/);
   } finally {
     await stack.services['rendition-worker'].thaw();
   }

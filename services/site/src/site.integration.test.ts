@@ -1,25 +1,20 @@
-import { mkdtempDisposable } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { FilesystemObjectStore } from '@echodrop/object-store/filesystem/filesystem-object-store';
+import type { FilesystemObjectStore } from '@echodrop/object-store/filesystem/filesystem-object-store';
 import type { StoredRecord } from '@echodrop/record';
 import { samplePhoto, sampleVideo } from '@echodrop/testkit/samples/sample-media';
-import { type Stack, startStack } from '@echodrop/testkit/start-stack';
+import type { Stack } from '@echodrop/testkit/start-stack';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { publishSample } from './publish-sample.fixture.ts';
+import { publishSample, startSite } from './site.fixture.ts';
 
 const mark = 'MARKED-PLACE-48.2082N';
 
-const parts = new AsyncDisposableStack();
+const resources = new AsyncDisposableStack();
 let store: FilesystemObjectStore;
 let stack: Stack;
 
 beforeAll(async () => {
-  const { path } = parts.use(await mkdtempDisposable(join(tmpdir(), 'site-test-')));
-  store = parts.use(new FilesystemObjectStore(path));
-  stack = parts.use(await startStack({ services: ['site', 'rendition-worker'], settings: { OBJECT_STORE_DIR: path } }));
+  ({ stack, store } = await startSite(resources));
 });
-afterAll(() => parts.disposeAsync());
+afterAll(() => resources.disposeAsync());
 
 function publish(bytes: Buffer, record: Partial<StoredRecord> = {}): Promise<string> {
   return publishSample(store, bytes, record);
@@ -31,7 +26,7 @@ function get(path: string, headers: Record<string, string> = {}, method = 'GET')
 
 const photo = () => samplePhoto('jpg', { width: 320, height: 240 });
 
-test('the page of a photo shows it, and the picture that it names is there', async () => {
+test('the page of a photo shows an existing picture', async () => {
   const id = await publish(await photo());
   const page = await get(`/${id}`);
   expect(page.status).toBe(200);
@@ -46,12 +41,12 @@ test('the page of a photo shows it, and the picture that it names is there', asy
   expect(Buffer.from(await picture.arrayBuffer()).subarray(0, 3)).toEqual(Buffer.from('ffd8ff', 'hex'));
 });
 
-test('every answer carries an id of its own and says that no type may be guessed', async () => {
-  const answers = await Promise.all(
+test('every response has its own id and forbids content sniffing', async () => {
+  const responses = await Promise.all(
     ['/', '/style.css', '/nothing', '/%zz', '/AAAAAAAAAA/large.jpg'].map((path) => get(path)),
   );
-  expect(new Set(answers.map(({ headers }) => headers.get('x-request-id'))).size).toBe(answers.length);
-  for (const { headers } of answers) {
+  expect(new Set(responses.map(({ headers }) => headers.get('x-request-id'))).size).toBe(responses.length);
+  for (const { headers } of responses) {
     expect(headers.get('x-content-type-options')).toBe('nosniff');
     expect(headers.get('content-security-policy') ?? 'a style sheet').not.toBe('');
     expect(headers.has('x-powered-by')).toBe(false);
@@ -69,33 +64,33 @@ test.each([
   '/AAAAAAAAAA/original',
   '/upload',
   '/upload/page.js',
-])('%s is a page that says that nothing is there', async (path) => {
-  const answer = await get(path);
-  expect(answer.status).toBe(404);
-  expect(await answer.text()).toContain('<link rel="stylesheet" href="/style.css">');
+])('%s is not found', async (path) => {
+  const response = await get(path);
+  expect(response.status).toBe(404);
+  expect(await response.text()).toContain('<link rel="stylesheet" href="/style.css">');
 });
 
 test.each(['POST', 'PUT', 'DELETE', 'OPTIONS'])('%s is not allowed', async (method) => {
-  const answer = await get('/AAAAAAAAAA', {}, method);
-  expect(answer.status).toBe(405);
-  expect(answer.headers.get('allow')).toBe('GET, HEAD');
+  const response = await get('/AAAAAAAAAA', {}, method);
+  expect(response.status).toBe(405);
+  expect(response.headers.get('allow')).toBe('GET, HEAD');
 });
 
-test('a video plays in its page, in ranges, without its place', async () => {
+test('a video plays in its page, in ranges, without metadata', async () => {
   const options = ['-metadata', `location=${mark}`, '-metadata', `title=${mark}`, '-movflags', 'use_metadata_tags'];
   const video = await sampleVideo('mp4', { width: 320, height: 240, options });
   expect(video.includes(mark)).toBe(true);
   const id = await publish(video, { type: 'mp4' });
-  const answer = await expect
+  const response = await expect
     .poll(() => get(`/${id}/video.mp4`), { timeout: 15_000 })
     .toMatchObject({ status: 200 })
     .then(() => get(`/${id}/video.mp4`));
-  expect(answer.headers.get('content-type')).toBe('video/mp4');
-  const bytes = Buffer.from(await answer.arrayBuffer());
+  expect(response.headers.get('content-type')).toBe('video/mp4');
+  const bytes = Buffer.from(await response.arrayBuffer());
   expect(bytes.includes(mark)).toBe(false);
-  const part = await get(`/${id}/video.mp4`, { range: 'bytes=100-199' });
-  expect(Buffer.from(await part.arrayBuffer())).toEqual(bytes.subarray(100, 200));
-  // Earlier releases named it so.
+  const range = await get(`/${id}/video.mp4`, { range: 'bytes=100-199' });
+  expect(Buffer.from(await range.arrayBuffer())).toEqual(bytes.subarray(100, 200));
+  // Its name in earlier releases.
   const sameVideo = await get(`/${id}/film.mp4`);
   expect(Buffer.from(await sameVideo.arrayBuffer())).toEqual(bytes);
 
@@ -105,12 +100,12 @@ test('a video plays in its page, in ranges, without its place', async () => {
   expect((await get(`/${id}/large.jpg`)).headers.get('content-type')).toBe('image/jpeg');
 });
 
-test('media of which no picture can be made is said to be so', async () => {
+test('the page of unsupported media says so', async () => {
   const id = await publish(Buffer.from('\xff\xd8\xff but no picture', 'latin1'));
   expect((await get(`/${id}/large.jpg`)).status).toBe(404);
   const page = await get(`/${id}`);
   expect(page.status).toBe(200);
-  expect(await page.text()).toContain('This picture cannot be shown.');
+  expect(await page.text()).toContain('This picture cannot be displayed.');
 });
 
 test('a photo has no video', async () => {

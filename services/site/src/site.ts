@@ -1,15 +1,21 @@
 import type { RenditionSources } from './find/find-rendition.ts';
-import type { WebUpload } from './upload-page/upload-page.ts';
+import type { Prefill } from './upload-page/prefill.ts';
 
-/** What the site's pages and routes go by. */
+/** What pages and routes depend on. */
 export interface Site extends RenditionSources {
-  /** Where people reach it, without a slash at its end. */
+  /** The public origin, without a trailing slash. */
   readonly publicSite: string;
   readonly name: string;
   /** The address of a link on every page. */
   readonly abuseContact?: string | undefined;
   readonly robots: 'index' | 'noindex';
   readonly hasOembedDiscovery: boolean;
-  /** What the upload page goes by; without it there is none. */
+  /** Undefined without an upload page. */
   readonly upload?: WebUpload | undefined;
+}
+
+export interface WebUpload {
+  /** The gateway as browsers reach it: with its base path, without a trailing slash. */
+  readonly address: string;
+  readonly prefill: Prefill;
 }

@@ -1,21 +1,21 @@
 import { isPhoto, type MediaType, mediaTypes } from '@echodrop/media/media-type';
 import { fullRecipe, type Recipe, videoRecipe } from '@echodrop/media/recipes';
+import { isMediaId } from '@echodrop/record';
 import type { PublishedMedia } from './find-media.ts';
 
 /**
- * What `/<id>.<type>` answers with: of a photo the whole picture in its own format, or as JPEG where browsers do not show that; of a
- * video the video, or its poster where a type of photo is asked for.
+ * The recipe behind `/<id>.<requested>`. For a photo: the whole picture in its own format, or in JPEG if browsers do not show that. For a video:
+ * the video, or its poster if a photo type is requested.
  */
-export function directRecipe(type: MediaType, asked: MediaType = type): Recipe {
-  return isPhoto(type) || isPhoto(asked) ? fullRecipe(type) : videoRecipe;
+export function directRecipe(type: MediaType, requested: MediaType = type): Recipe {
+  return isPhoto(type) || isPhoto(requested) ? fullRecipe(type) : videoRecipe;
 }
 
-/** The one address, below the site's own, at which the picture or video itself is. */
-export function directPath({ id, type }: Pick<PublishedMedia, 'id' | 'type'>, asked?: MediaType): string {
-  return `/${id}.${directRecipe(type, asked).extension}`;
+/** The canonical path of the picture or video itself. */
+export function directPath({ id, type }: Pick<PublishedMedia, 'id' | 'type'>, requested?: MediaType): string {
+  return `/${id}.${directRecipe(type, requested).extension}`;
 }
 
-// How files of our types are also named.
 const otherExtensions = new Map<string, MediaType>([
   ['jpeg', 'jpg'],
   ['tif', 'tiff'],
@@ -25,8 +25,17 @@ const otherExtensions = new Map<string, MediaType>([
   ['mpeg', 'mpg'],
 ]);
 
-/** The type that a file's extension stands for, in letters of either case. */
+/** The media type of a file extension, in upper or lower case. */
 export function typeOfExtension(extension: string): MediaType | undefined {
   const name = extension.toLowerCase();
   return mediaTypes.find((type) => type === name) ?? otherExtensions.get(name);
+}
+
+/** The media id in the address of a page or a direct address, with or without query and fragment; undefined for any other address. */
+export function mediaIdAt(address: string, publicSite: string): string | undefined {
+  const url = URL.parse(address);
+  if (url?.origin !== new URL(publicSite).origin) return undefined;
+  const [, id = '', extension] = /^\/(\w+)(?:\.(\w+))?\/*$/.exec(url.pathname) ?? [];
+  if (extension !== undefined && typeOfExtension(extension) === undefined) return undefined;
+  return isMediaId(id) ? id : undefined;
 }

@@ -2,15 +2,15 @@ import { tryFindRecord } from '@echodrop/archive/find-record';
 import { type MediaType, mediaTypes } from '@echodrop/media/media-type';
 import { mediaObjectKey } from '@echodrop/object-store/object-keys';
 import type { ObjectStore } from '@echodrop/object-store/object-store';
-import { isTombstone, type StoredRecord, type Tombstone, UnreadableRecord } from '@echodrop/record';
+import { isTombstone, type StoredRecord, UnreadableRecord } from '@echodrop/record';
 import type { SiteEvents } from '../events.ts';
 
-/** A record of media whose type we know. */
+/** A record whose type is known. */
 export interface PublishedMedia extends StoredRecord {
   readonly type: MediaType;
 }
 
-/** `not_found`: no such record, or no media id. `gone`: it was taken down, or its media is missing. */
+/** `not_found`: no such record, or not a media id. `gone`: removed, or the media is missing. */
 export type NoMedia = 'not_found' | 'gone';
 
 export interface MediaSources {
@@ -18,10 +18,7 @@ export interface MediaSources {
   readonly events: Pick<SiteEvents, 'mediaMissing' | 'recordUnreadable'>;
 }
 
-/**
- * The record of `id`, for what is shown about it: its media is known to be there.
- * @throws StoreUnavailable, UnreadableRecord, or the signal's reason
- */
+/** Finds the record of `id` and checks that its media exists. @throws StoreUnavailable, UnreadableRecord, or the signal's reason */
 export async function findMedia(
   sources: MediaSources,
   id: string,
@@ -33,7 +30,7 @@ export async function findMedia(
 }
 
 /**
- * The record of `id`, for its renditions: they tell of themselves whether they are there. No text but a media id ever becomes a key.
+ * Finds the record of `id`, without a check of its media: enough for renditions. Only a media id becomes part of a key.
  * @throws StoreUnavailable, UnreadableRecord, or the signal's reason
  */
 export async function findPublished(
@@ -43,35 +40,28 @@ export async function findPublished(
 ): Promise<PublishedMedia | NoMedia> {
   const found = await tryFindRecord(store, id, signal);
   if (found === undefined) return 'not_found';
-  const media = shownAs(found);
-  if (!(media instanceof UnreadableRecord)) return media;
+  const isUnreadable = found instanceof UnreadableRecord;
+  if (!isUnreadable && isTombstone(found)) return 'gone';
+  const media = isUnreadable ? undefined : withKnownType(found);
+  if (media) return media;
   events.recordUnreadable(id);
-  throw media;
+  throw isUnreadable ? found : new UnreadableRecord('record of an unknown type');
 }
 
-function shownAs(found: StoredRecord | Tombstone | UnreadableRecord): PublishedMedia | 'gone' | UnreadableRecord {
-  if (found instanceof UnreadableRecord) return found;
-  if (isTombstone(found)) return 'gone';
-  return ofKnownType(found) ?? new UnreadableRecord('record of an unknown type');
-}
-
-/**
- * Whether the media of a record is not in the store, which is an alarm unless it was taken down just now.
- * @throws StoreUnavailable, UnreadableRecord, or the signal's reason
- */
+/** Whether the media of a record is missing, which is reported unless it was just removed. @throws StoreUnavailable, UnreadableRecord, or the signal's reason */
 export async function isMediaGone(
   { id, mediaKey }: PublishedMedia,
   sources: MediaSources,
   signal: AbortSignal,
 ): Promise<boolean> {
   if (await sources.store.exists(mediaObjectKey(mediaKey))) return false;
-  const isTakenDown = (await findPublished(sources, id, signal)) === 'gone';
-  if (!isTakenDown) sources.events.mediaMissing(id, mediaKey);
+  const isRemoved = (await findPublished(sources, id, signal)) === 'gone';
+  if (!isRemoved) sources.events.mediaMissing(id, mediaKey);
   return true;
 }
 
-/** A record as one of media whose type we know; undefined for that of another. */
-export function ofKnownType(record: StoredRecord): PublishedMedia | undefined {
+/** Narrows a record's type; undefined if it is unknown. */
+export function withKnownType(record: StoredRecord): PublishedMedia | undefined {
   const type = mediaTypes.find((known) => known === record.type);
   return type && { ...record, type };
 }

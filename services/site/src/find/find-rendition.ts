@@ -5,10 +5,10 @@ import { type Recipe, setOf, videoRecipe } from '@echodrop/media/recipes';
 import { renditionKey } from '@echodrop/object-store/object-keys';
 import type { StoredObject } from '@echodrop/object-store/object-store';
 import { QueueUnavailable } from '@echodrop/queue/queue-client';
-import type { SiteEvents, Wait } from '../events.ts';
+import type { RenditionWait, SiteEvents } from '../events.ts';
 import type { MediaSources, PublishedMedia } from './find-media.ts';
 
-/** `not_ready`: it is being made, or cannot be asked for now. `unsupported`: none can be made of this media. */
+/** `not_ready`: still in progress, or the queue is unavailable. `unsupported`: it cannot be made from this media. */
 export type FoundRendition =
   | { readonly state: 'ready'; readonly object: StoredObject }
   | { readonly state: 'not_ready' }
@@ -21,13 +21,10 @@ export interface RenditionSources extends MediaSources {
   readonly renditions: Pick<RenditionClient, 'make'>;
 }
 
-// A video takes minutes: who asks early may as well be told so at once.
-const patienceMs = { pictures: 4000, whole: 4000, film: 1000 };
+// A video takes minutes, so there is no point in a longer wait.
+const defaultWaitMs = (recipe: Recipe) => (recipe === videoRecipe ? 1000 : 4000);
 
-/**
- * Looks for a rendition in the store; one that is missing is asked for, and waited for a few seconds.
- * @throws StoreUnavailable, or the signal's reason
- */
+/** Finds a rendition in the store; requests a missing one and waits a few seconds. @throws StoreUnavailable, or the signal's reason */
 export async function findRendition(
   record: PublishedMedia,
   recipe: Recipe,
@@ -38,7 +35,7 @@ export async function findRendition(
   return object ? { state: 'ready', object } : makeRendition(record, recipe, sources, signal);
 }
 
-/** Looks for a rendition in the store, and no further. @throws StoreUnavailable */
+/** Finds a rendition in the store only. @throws StoreUnavailable */
 export function storedRendition(
   { mediaKey }: PublishedMedia,
   recipe: Recipe,
@@ -48,7 +45,7 @@ export function storedRendition(
 }
 
 /**
- * Asks for a rendition that is missing, and waits for it a few seconds, or `waitMs`; it is made all the same.
+ * Requests a missing rendition and waits at most `waitMs`; the job continues afterwards.
  * @throws StoreUnavailable, or the signal's reason
  */
 export async function makeRendition(
@@ -56,43 +53,35 @@ export async function makeRendition(
   recipe: Recipe,
   sources: RenditionSources,
   signal: AbortSignal,
-  waitMs = patienceMs[setOf(recipe)],
+  waitMs = defaultWaitMs(recipe),
 ): Promise<FoundRendition> {
   if (recipe === videoRecipe && isPhoto(record.type)) return { state: 'unsupported' };
-  const outcome = await asked(record, recipe, sources, { waitMs, signal });
+  const outcome = await requestRendition(record, recipe, sources, { waitMs, signal });
   if (outcome === 'not_ready') return { state: 'not_ready' };
-  // Where one of a set cannot be made, others are.
+  // Even if one rendition of a set is unsupported, others exist.
   const object = await storedRendition(record, recipe, sources);
   if (object) return { state: 'ready', object };
   return { state: outcome === 'made' ? 'not_ready' : 'unsupported' };
 }
 
-async function asked(
+async function requestRendition(
   record: PublishedMedia,
   recipe: Recipe,
   { renditions, events }: RenditionSources,
   waiting: { readonly waitMs: number; readonly signal: AbortSignal },
-): Promise<Wait['outcome']> {
+): Promise<RenditionWait['outcome']> {
   const { mediaKey, type } = record;
   const began = performance.now();
-  const told = (outcome: Wait['outcome'], error?: unknown) => {
-    events.renditionAwaited({
-      mediaKey,
-      recipe: recipe.name,
-      outcome,
-      seconds: (performance.now() - began) / 1000,
-      error,
-    });
+  const report = (outcome: RenditionWait['outcome'], error?: unknown) => {
+    const seconds = (performance.now() - began) / 1000;
+    events.renditionAwaited({ mediaKey, recipe: recipe.name, outcome, seconds, error });
     return outcome;
   };
   try {
-    const { outcome } = await renditions.make(
-      { mediaKey, type, set: setOf(recipe), owner: ownerHash(record) },
-      waiting,
-    );
-    return told(outcome);
+    const request = { mediaKey, type, set: setOf(recipe), owner: ownerHash(record) };
+    return report((await renditions.make(request, waiting)).outcome);
   } catch (error) {
-    if (error instanceof QueueUnavailable) return told('not_ready', error);
+    if (error instanceof QueueUnavailable) return report('not_ready', error);
     throw error;
   }
 }

@@ -3,77 +3,77 @@ import { QueueUnavailable } from '@echodrop/queue/queue-client';
 import { expect, test } from 'vitest';
 import { SharedRenditions } from './shared-renditions.ts';
 
-const question = { mediaKey: 'a', type: 'jpg', set: 'pictures' } as const;
+const request = { mediaKey: 'a', type: 'jpg', set: 'pictures' } as const;
 const made = { outcome: 'made' } as const;
 const waitMs = 5000;
 const { signal } = new AbortController();
 
-/** A wire that answers when it is told to. */
-function quietWire() {
-  const asked: { question: RenditionRequest; signal: AbortSignal; answer: PromiseWithResolvers<RenditionReply> }[] = [];
-  const make = async (question: RenditionRequest, waiting: { signal: AbortSignal }) => {
-    const answer = Promise.withResolvers<RenditionReply>();
-    waiting.signal.addEventListener('abort', () => answer.reject(waiting.signal.reason));
-    asked.push({ question, signal: waiting.signal, answer });
-    return answer.promise;
+/** A client whose requests the test resolves. */
+function controlledClient() {
+  const sent: { request: RenditionRequest; signal: AbortSignal; reply: PromiseWithResolvers<RenditionReply> }[] = [];
+  const make = async (request: RenditionRequest, waiting: { signal: AbortSignal }) => {
+    const reply = Promise.withResolvers<RenditionReply>();
+    waiting.signal.addEventListener('abort', () => reply.reject(waiting.signal.reason));
+    sent.push({ request, signal: waiting.signal, reply });
+    return reply.promise;
   };
-  return { asked, renditions: new SharedRenditions({ make }) };
+  return { sent, renditions: new SharedRenditions({ make }) };
 }
 
-test('many who wait for the same ask once, and each for another asks', async () => {
-  const { asked, renditions } = quietWire();
-  const video = { ...question, type: 'mp4', set: 'film' } as const;
-  const questions = [question, question, video, { ...question, mediaKey: 'b' }, question];
-  const answers = questions.map((each) => renditions.make(each, { waitMs, signal }));
-  expect(asked.map((each) => each.question)).toEqual([question, video, { ...question, mediaKey: 'b' }]);
-  for (const { answer } of asked) answer.resolve(made);
-  expect(await Promise.all(answers)).toEqual(questions.map(() => made));
+test('readers who wait for the same renditions share a request', async () => {
+  const { sent, renditions } = controlledClient();
+  const video = { ...request, type: 'mp4', set: 'film' } as const;
+  const requests = [request, request, video, { ...request, mediaKey: 'b' }, request];
+  const replies = requests.map((each) => renditions.make(each, { waitMs, signal }));
+  expect(sent.map((each) => each.request)).toEqual([request, video, { ...request, mediaKey: 'b' }]);
+  for (const { reply } of sent) reply.resolve(made);
+  expect(await Promise.all(replies)).toEqual(requests.map(() => made));
 });
 
-test('what was answered is asked anew', async () => {
-  const { asked, renditions } = quietWire();
+test('sends a new request after a reply', async () => {
+  const { sent, renditions } = controlledClient();
   for (const n of [0, 1]) {
-    const answer = renditions.make(question, { waitMs, signal });
-    asked[n]?.answer.resolve(made);
-    expect(await answer).toEqual(made);
+    const reply = renditions.make(request, { waitMs, signal });
+    sent[n]?.reply.resolve(made);
+    expect(await reply).toEqual(made);
   }
-  expect(asked).toHaveLength(2);
+  expect(sent).toHaveLength(2);
 });
 
-test('who goes takes nobody along, and when the last has gone the question ends', async () => {
-  const { asked, renditions } = quietWire();
+test('a request ends when its last reader leaves', async () => {
+  const { sent, renditions } = controlledClient();
   const going = [new AbortController(), new AbortController()];
-  const answers = going.map((each) => renditions.make(question, { waitMs, signal: each.signal }));
+  const replies = going.map((each) => renditions.make(request, { waitMs, signal: each.signal }));
   going[0]?.abort(new Error('gone'));
-  await expect(answers[0]).rejects.toThrow('gone');
-  expect(asked[0]?.signal.aborted).toBe(false);
+  await expect(replies[0]).rejects.toThrow('gone');
+  expect(sent[0]?.signal.aborted).toBe(false);
   going[1]?.abort(new Error('gone too'));
-  await expect(answers[1]).rejects.toThrow('gone too');
-  expect(asked[0]?.signal.aborted).toBe(true);
+  await expect(replies[1]).rejects.toThrow('gone too');
+  expect(sent[0]?.signal.aborted).toBe(true);
 
-  const next = renditions.make(question, { waitMs, signal });
-  asked[1]?.answer.resolve(made);
+  const next = renditions.make(request, { waitMs, signal });
+  sent[1]?.reply.resolve(made);
   expect(await next).toEqual(made);
 });
 
-test('each waits as long as it has said, however long others have waited', async () => {
-  const { asked, renditions } = quietWire();
-  const patient = renditions.make(question, { waitMs, signal });
-  await expect(renditions.make(question, { waitMs: 1, signal })).rejects.toThrow(QueueUnavailable);
-  asked[0]?.answer.resolve(made);
+test('each reader has its own time limit', async () => {
+  const { sent, renditions } = controlledClient();
+  const patient = renditions.make(request, { waitMs, signal });
+  await expect(renditions.make(request, { waitMs: 1, signal })).rejects.toThrow(QueueUnavailable);
+  sent[0]?.reply.resolve(made);
   expect(await patient).toEqual(made);
-  expect(asked).toHaveLength(1);
+  expect(sent).toHaveLength(1);
 });
 
-test('a wire that fails is told to all', async () => {
-  const { asked, renditions } = quietWire();
-  const answers = [question, question].map((each) => renditions.make(each, { waitMs, signal }));
-  asked[0]?.answer.reject(new QueueUnavailable('down'));
-  for (const each of await Promise.allSettled(answers)) expect(each).toMatchObject({ reason: { message: 'down' } });
+test('a failure reaches every reader', async () => {
+  const { sent, renditions } = controlledClient();
+  const replies = [request, request].map((each) => renditions.make(each, { waitMs, signal }));
+  sent[0]?.reply.reject(new QueueUnavailable('down'));
+  for (const each of await Promise.allSettled(replies)) expect(each).toMatchObject({ reason: { message: 'down' } });
 });
 
-test('who has gone already does not wait', async () => {
-  const { renditions } = quietWire();
+test('a reader that has left does not wait', async () => {
+  const { renditions } = controlledClient();
   const gone = AbortSignal.abort(new Error('gone before'));
-  await expect(renditions.make(question, { waitMs, signal: gone })).rejects.toThrow('gone before');
+  await expect(renditions.make(request, { waitMs, signal: gone })).rejects.toThrow('gone before');
 });

@@ -2,63 +2,63 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { RenditionClient, RenditionReply, RenditionRequest } from '@echodrop/contracts/rendition';
 import { QueueUnavailable } from '@echodrop/queue/queue-client';
 
-type Asking = Pick<RenditionClient, 'make'>;
+type Client = Pick<RenditionClient, 'make'>;
 
-interface Asked {
-  readonly answer: Promise<RenditionReply>;
-  /** Aborted when nobody waits any more. */
-  readonly over: AbortController;
+interface SharedRequest {
+  readonly reply: Promise<RenditionReply>;
+  /** Aborted when no reader waits any longer. */
+  readonly cancel: AbortController;
   waiting: number;
 }
 
-// A question that is asked anew now and then, however many go on waiting: an answer may be lost.
-const longestMs = 60_000;
+// A reply may be lost, so a request is repeated after this time, however many readers wait.
+const maxRequestMs = 60_000;
 
-/** The asking end of the rendition wire for many readers: those who wait for the same renditions at the same time ask once. */
-export class SharedRenditions implements Asking {
-  readonly #client: Asking;
-  readonly #asked = new Map<string, Asked>();
+/** A rendition client for many readers: those who wait for the same renditions share one request. */
+export class SharedRenditions implements Client {
+  readonly #client: Client;
+  readonly #requests = new Map<string, SharedRequest>();
 
-  constructor(client: Asking) {
+  constructor(client: Client) {
     this.#client = client;
   }
 
-  /** As `RenditionClient.make`. @throws QueueUnavailable, or the signal's reason */
+  /** Like `RenditionClient.make`. @throws QueueUnavailable, or the signal's reason */
   async make(
-    question: RenditionRequest,
+    request: RenditionRequest,
     { waitMs, signal }: { waitMs: number; signal: AbortSignal },
   ): Promise<RenditionReply> {
-    const key = `${question.set} ${question.mediaKey}`;
-    const asked = this.#asked.get(key) ?? this.#ask(key, question);
+    const key = `${request.set} ${request.mediaKey}`;
+    const shared = this.#requests.get(key) ?? this.#send(key, request);
     const done = new AbortController();
-    asked.waiting += 1;
+    shared.waiting += 1;
     try {
-      const patience = sleep(waitMs, undefined, { signal: AbortSignal.any([signal, done.signal]) });
-      const answer = await Promise.race([asked.answer, patience]);
-      if (answer === undefined) throw new QueueUnavailable('no answer in time');
-      return answer;
+      const timeout = sleep(waitMs, undefined, { signal: AbortSignal.any([signal, done.signal]) });
+      const reply = await Promise.race([shared.reply, timeout]);
+      if (reply === undefined) throw new QueueUnavailable('no answer in time');
+      return reply;
     } catch (error) {
       signal.throwIfAborted();
       throw error;
     } finally {
       done.abort();
-      asked.waiting -= 1;
-      if (asked.waiting === 0) this.#end(key, asked);
+      shared.waiting -= 1;
+      if (shared.waiting === 0) this.#end(key, shared);
     }
   }
 
-  #ask(key: string, question: RenditionRequest): Asked {
-    const over = new AbortController();
-    const answer = this.#client.make(question, { waitMs: longestMs, signal: over.signal });
-    const asked = { answer, over, waiting: 0 };
-    this.#asked.set(key, asked);
-    const end = () => this.#end(key, asked);
-    answer.then(end, end);
-    return asked;
+  #send(key: string, request: RenditionRequest): SharedRequest {
+    const cancel = new AbortController();
+    const reply = this.#client.make(request, { waitMs: maxRequestMs, signal: cancel.signal });
+    const shared = { reply, cancel, waiting: 0 };
+    this.#requests.set(key, shared);
+    const end = () => this.#end(key, shared);
+    reply.then(end, end);
+    return shared;
   }
 
-  #end(key: string, asked: Asked): void {
-    if (this.#asked.get(key) === asked) this.#asked.delete(key);
-    asked.over.abort();
+  #end(key: string, shared: SharedRequest): void {
+    if (this.#requests.get(key) === shared) this.#requests.delete(key);
+    shared.cancel.abort();
   }
 }

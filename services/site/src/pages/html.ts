@@ -1,5 +1,6 @@
 import { htmlEscape } from 'escape-goat';
 
+/** Markup that is sent as it is. Only `html` creates it. */
 class Markup {
   readonly #text: string;
 
@@ -12,22 +13,18 @@ class Markup {
   }
 }
 
-/** Markup that may be sent as it is. Only `html` makes it. */
 export type Html = Markup;
 
 type Content = string | number | Html | undefined | readonly Html[];
 
-/**
- * Tags a template that is HTML: every value is escaped, for text and for attributes in double quotes; only what `html` itself made goes in as it
- * is, and undefined is left out.
- */
+/** Template tag for HTML. Escapes every value for text and double-quoted attributes, except other `html`; omits undefined. */
 export function html(literals: TemplateStringsArray, ...contents: readonly Content[]): Html {
-  return new Markup(literals.reduce((text, literal, i) => text + inserted(contents[i - 1]) + literal));
+  return new Markup(literals.reduce((text, literal, i) => text + render(contents[i - 1]) + literal));
 }
 
-function inserted(content: Content): string {
+function render(content: Content): string {
   if (content === undefined) return '';
   if (content instanceof Markup) return content.toString();
-  if (Array.isArray(content)) return content.map(inserted).join('');
+  if (Array.isArray(content)) return content.map(render).join('');
   return htmlEscape(String(content));
 }

@@ -1,7 +1,8 @@
 import { ownerHash } from '@echodrop/archive/owner';
 import { expect, test } from 'vitest';
 import type { PublishedMedia } from '../find/find-media.ts';
-import { mediaPage, type Shown } from './media-page.ts';
+import type { MediaView } from '../find/find-view.ts';
+import { mediaPage } from './media-page.ts';
 
 const photo: PublishedMedia = {
   id: 'Ab3dE6gH9j',
@@ -27,11 +28,11 @@ const site = {
   hasOembedDiscovery: false,
 } as const;
 
-function bodyOf(record: PublishedMedia, shown: Shown): string {
-  return mediaPage(record, shown, site).body.toString();
+function bodyOf(record: PublishedMedia, view: MediaView): string {
+  return mediaPage(record, view, site).body.toString();
 }
 
-test('a photo is shown with its caption, who and when', () => {
+test('shows a photo with caption, user and time', () => {
   const body = bodyOf(photo, { picture: 'ready' });
   expect(body).toContain('<img src="/Ab3dE6gH9j/large.jpg" width="1200" height="900" alt="Lunch" ');
   expect(body).toContain('<p class="caption" dir="auto">Lunch</p>');
@@ -45,58 +46,58 @@ test.each([
   [800, 600, 'medium.webp 640w, /Ab3dE6gH9j/large.webp 800w'],
   [640, 480, 'large.webp 640w'],
   [9000, 1, 'medium.webp 640w, /Ab3dE6gH9j/large.webp 1200w'],
-])('of a photo of %i x %i browsers choose among true widths', (width, height, candidates) => {
+])('lists the true widths of a photo of %i x %i', (width, height, candidates) => {
   const body = bodyOf({ ...photo, width, height }, { picture: 'ready', hasMedium: true });
   expect(body).toContain(`<source srcset="/Ab3dE6gH9j/${candidates}" sizes="`);
 });
 
-test('a long screenshot is shown whole, as wide as it can be', () => {
+test('shows a tall picture whole, in its own width', () => {
   const body = bodyOf({ ...photo, width: 1080, height: 12_000 }, { picture: 'ready', hasMedium: true });
   expect(body).toContain('<img class="tall" src="/Ab3dE6gH9j.jpg" width="1080" height="12000" alt="Lunch" ');
   expect(bodyOf({ ...photo, width: 1000, height: 3000 }, { picture: 'ready' })).not.toContain('class="tall"');
 });
 
-test('a medium picture that is not there yet is not named', () => {
+test('omits a missing medium picture', () => {
   expect(bodyOf(photo, { picture: 'ready' })).toContain('<source srcset="/Ab3dE6gH9j/large.webp 1200w" sizes="');
 });
 
-test('browsers learn how wide the picture will be, before they have the style', () => {
+test('gives browsers the width of the picture before they have the style', () => {
   expect(bodyOf(photo, { picture: 'ready' })).toContain(
     ' sizes="min(100vw, 1200px, max(70vh, 100vh - 13rem) * 1.3333)" type="image/webp">',
   );
 });
 
-test('media without a caption is described by its kind and user', () => {
+test('describes media without a caption by type and user', () => {
   expect(bodyOf({ ...photo, text: ' \n' }, { picture: 'ready' })).toContain('alt="Photo by ada"');
   expect(mediaPage({ ...video, text: '' }, { picture: 'ready', video: 'ready' }, site).title).toBe('Video by ada');
   expect(bodyOf({ ...photo, text: '' }, { picture: 'ready' })).not.toContain('class="caption"');
 });
 
-test('a video plays in the page, with its poster once that is there', () => {
+test('plays a video, with its poster if that is ready', () => {
   const body = bodyOf(video, { picture: 'ready', video: 'ready' });
   expect(body).toMatch(/<video controls playsinline [^>]*poster="\/Ab3dE6gH9j\/large\.jpg">/);
   expect(body).toContain('<source src="/Ab3dE6gH9j/video.mp4" type="video/mp4">');
   expect(bodyOf(video, { picture: 'not_ready', video: 'ready' })).not.toContain('poster=');
 });
 
-test('a picture that moves is shown whole, but to people who want things to stand still', () => {
+test('shows an animation whole, except with reduced motion', () => {
   const body = bodyOf({ ...photo, type: 'gif' }, { picture: 'ready', isAnimated: true });
   expect(body).toContain('<img src="/Ab3dE6gH9j.gif" ');
   expect(body).toContain('type="image/webp" media="(prefers-reduced-motion: reduce)">');
 });
 
-test('a page that does not look again by itself leads to one that does', () => {
-  expect(bodyOf(photo, { picture: 'not_ready', looksAgain: true })).toContain('It will show up here by itself.');
-  expect(bodyOf(photo, { picture: 'not_ready' })).toContain('<a href="/Ab3dE6gH9j">look again</a>');
+test('a pending page reloads, or links to itself', () => {
+  expect(bodyOf(photo, { picture: 'not_ready', reloads: true })).toContain('It will appear here automatically.');
+  expect(bodyOf(photo, { picture: 'not_ready' })).toContain('<a href="/Ab3dE6gH9j">Reload</a>');
 });
 
-test('what looking again would close stands open', () => {
+test('keeps details open that a reload would close', () => {
   const pending = { picture: 'ready', video: 'not_ready' } as const;
-  expect(bodyOf(video, { ...pending, looksAgain: true })).toContain('<details open>');
+  expect(bodyOf(video, { ...pending, reloads: true })).toContain('<details open>');
   expect(bodyOf(video, pending)).toContain('<details>');
 });
 
-test('what is offered to copy and to download leads to the page, the picture and the video', () => {
+test('offers links, embed codes and a download', () => {
   const valuesIn = (body: string) =>
     [...body.matchAll(/<label for="([\w-]+)">([^<]+)<\/label><input id="\1" readonly value="([^"]*)">/g)].map(
       ([, , label, value]) => [label, value],
@@ -122,19 +123,19 @@ test('what is offered to copy and to download leads to the page, the picture and
   expect(bodyOf(video, { picture: 'ready', video: 'not_ready' })).not.toContain(' download>');
 });
 
-test('what is not ready and what cannot be shown is said', () => {
+test('reports media that is not ready or unsupported', () => {
   expect(bodyOf(photo, { picture: 'not_ready' })).toContain('This picture is still being processed.');
   const broken = bodyOf(photo, { picture: 'unsupported' });
-  expect(broken).toContain('This picture cannot be shown.');
+  expect(broken).toContain('This picture cannot be displayed.');
   expect(broken).not.toMatch(/embed codes|large\.jpg|download/);
-  expect(bodyOf(video, { picture: 'unsupported', video: 'unsupported' })).toContain('This video cannot be shown.');
+  expect(bodyOf(video, { picture: 'unsupported', video: 'unsupported' })).toContain('This video cannot be displayed.');
   const pending = bodyOf(video, { picture: 'ready', video: 'not_ready' });
   expect(pending).toContain('This video is still being processed.');
   expect(pending).toContain('<img ');
   expect(pending).not.toContain('<video');
 });
 
-test('a long caption is cut in the title alone', () => {
+test('cuts a long caption in the title only', () => {
   const text = 'word '.repeat(100);
   const { title, body } = mediaPage({ ...photo, text }, { picture: 'ready' }, site);
   expect(title.length).toBeLessThanOrEqual(80);
@@ -153,7 +154,7 @@ test.each([
   'https://a.example/"><script>alert(1)</script>',
   "https://a.example/'onmouseover='alert(1)",
   '\u2028<iframe srcdoc="&lt;script&gt;">',
-])('the caption %s stays text', (text) => {
+])('escapes the caption %s', (text) => {
   const links = / rel="nofollow ugc noopener"/g;
   const tags = (record: PublishedMedia) => {
     const body = bodyOf(record, { picture: 'ready' });

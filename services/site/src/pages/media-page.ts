@@ -5,7 +5,7 @@ import { pictureSize, videoSize } from '@echodrop/media/rendition-size';
 import type { Size } from '@echodrop/media/size';
 import { directPath } from '../find/direct-address.ts';
 import type { PublishedMedia } from '../find/find-media.ts';
-import type { RenditionState } from '../find/find-rendition.ts';
+import { isTall, type MediaView } from '../find/find-view.ts';
 import type { Site } from '../site.ts';
 import { type Html, html } from './html.ts';
 import { linkedText } from './linked-text.ts';
@@ -14,56 +14,42 @@ import { metaTags } from './meta-tags.ts';
 import type { Page } from './page.ts';
 import { share } from './share.ts';
 
-/** How far the renditions are that the page shows. */
-export interface Shown {
-  /** Of the picture that the page shows. */
-  readonly picture: RenditionState;
-  /** For videos alone. */
-  readonly video?: RenditionState;
-  /** Whether the medium picture is there too, for photos alone. */
-  readonly hasMedium?: boolean;
-  /** Whether the picture moves, which only the whole one does. */
-  readonly isAnimated?: boolean;
-  /** Whether the browser looks again by itself where something is not ready. */
-  readonly looksAgain?: boolean;
-}
+type SiteInfo = Pick<Site, 'publicSite' | 'name' | 'robots' | 'hasOembedDiscovery'>;
 
-type Named = Pick<Site, 'publicSite' | 'name' | 'robots' | 'hasOembedDiscovery'>;
+const maxAlt = 420;
 
-const longestAlt = 420;
-
-/** The page behind a record's `url`: the picture or video, the caption, who and when, and how to share it. */
-export function mediaPage(record: PublishedMedia, shown: Shown, site: Named): Page {
+/** The page of a record: the picture or video, caption, user, time and share section. */
+export function mediaPage(record: PublishedMedia, view: MediaView, site: SiteInfo): Page {
   const { type, text, timestamp } = record;
-  const { isAnimated = false, looksAgain = false } = shown;
-  const state = shown.video ?? shown.picture;
+  const { isAnimated = false, reloads = false } = view;
+  const state = view.video ?? view.picture;
   return {
     title: titleOf(record),
-    head: metaTags(record, shown, site),
+    head: metaTags(record, view, site),
     robots: site.robots,
     body: html`<div class="stage">
-${isPhoto(type) ? photo(record, shown) : video(record, shown)}
+${isPhoto(type) ? photo(record, view) : video(record, view)}
 </div>
 <div class="about">
 <div class="words">
 <h1>${isPhoto(type) ? 'Photo' : 'Video'} by <a href="/by/${ownerHash(record)}" rel="author"><bdi>${nameOf(record)}</bdi></a></h1>
-${captionOf(record, longestAlt) ? html`<p class="caption" dir="auto">${linkedText(text.trim())}</p>\n` : undefined}<p class="when">${time(timestamp)}</p>
+${captionOf(record, maxAlt) ? html`<p class="caption" dir="auto">${linkedText(text.trim())}</p>\n` : undefined}<p class="when">${time(timestamp)}</p>
 </div>
-${share(record, { publicSite: site.publicSite, isAnimated, state, looksAgain })}
+${share(record, { publicSite: site.publicSite, isAnimated, state, reloads })}
 </div>`,
   };
 }
 
-function photo(record: PublishedMedia, shown: Shown): Html {
-  if (shown.picture !== 'ready') return notice(shown.picture, 'picture', record, shown);
-  return html`<a class="whole" href="${directPath(record)}">${picture(record, shown)}</a>`;
+function photo(record: PublishedMedia, view: MediaView): Html {
+  if (view.picture !== 'ready') return notice(view.picture, 'picture', record, view);
+  return html`<a class="whole" href="${directPath(record)}">${picture(record, view)}</a>`;
 }
 
-function video(record: PublishedMedia, shown: Shown): Html {
-  const { video: state = 'not_ready' } = shown;
-  const isPosterReady = shown.picture === 'ready';
+function video(record: PublishedMedia, view: MediaView): Html {
+  const { video: state = 'not_ready' } = view;
+  const isPosterReady = view.picture === 'ready';
   if (state !== 'ready') {
-    return html`${isPosterReady ? picture(record, shown) : undefined}${notice(state, 'video', record, shown)}`;
+    return html`${isPosterReady ? picture(record, view) : undefined}${notice(state, 'video', record, view)}`;
   }
   const { width, height } = videoSize(record);
   const poster = isPosterReady ? html` poster="/${record.id}/large.jpg"` : undefined;
@@ -72,13 +58,8 @@ function video(record: PublishedMedia, shown: Shown): Html {
 </video>`;
 }
 
-/** Whether the page shows the whole picture: within the window's height nobody could read a long screenshot. */
-export function isTall({ type, width, height }: PublishedMedia): boolean {
-  return isPhoto(type) && height > 3 * width;
-}
-
-// People who asked their system for less motion get the picture that stands still.
-function picture(record: PublishedMedia, { isAnimated, hasMedium = false }: Shown): Html {
+// With reduced motion, browsers show the still picture.
+function picture(record: PublishedMedia, { isAnimated, hasMedium = false }: MediaView): Html {
   const { id } = record;
   if (isTall(record)) {
     const whole = pictureSize(fullRecipe(record.type), record);
@@ -88,12 +69,12 @@ function picture(record: PublishedMedia, { isAnimated, hasMedium = false }: Show
   const still = isAnimated ? html` media="(prefers-reduced-motion: reduce)"` : undefined;
   const source = isAnimated ? directPath(record) : `/${id}/large.jpg`;
   return html`<picture>
-<source srcset="${candidates(record, hasMedium)}" sizes="${widthShown({ width, height })}" type="image/webp"${still}>
+<source srcset="${candidates(record, hasMedium)}" sizes="${cssWidth({ width, height })}" type="image/webp"${still}>
 <img src="${source}" width="${width}" height="${height}" alt="${altOf(record)}" fetchpriority="high"${isAnimated ? html` class="moving"` : undefined}>
 </picture>`;
 }
 
-// A small picture is the same in both sizes.
+// The map merges sizes of equal width, which small pictures have.
 function candidates(record: PublishedMedia, hasMedium: boolean): string {
   const { mediumWebp, largeWebp } = pictureRecipes;
   const widths = [...(hasMedium ? [mediumWebp] : []), largeWebp].map(
@@ -102,24 +83,24 @@ function candidates(record: PublishedMedia, hasMedium: boolean): string {
   return [...new Map(widths)].map(([width, path]) => `${path} ${width}w`).join(', ');
 }
 
-// What the style makes of it: as wide as it is, or as the window, or as lets it stand in the window as a whole.
-function widthShown({ width, height }: Size): string {
+/** The CSS width of a picture, like in style.css: its own, at most the window's, and so that its height fits. */
+function cssWidth({ width, height }: Size): string {
   return `min(100vw, ${width}px, max(70vh, 100vh - 13rem) * ${Number((width / height).toFixed(4))})`;
 }
 
 function altOf(record: PublishedMedia): string {
-  return captionOf(record, longestAlt) ?? bylineOf(record);
+  return captionOf(record, maxAlt) ?? bylineOf(record);
 }
 
 function notice(
   state: 'not_ready' | 'unsupported',
   what: 'picture' | 'video',
   { id }: PublishedMedia,
-  { looksAgain = false }: Shown,
+  { reloads = false }: MediaView,
 ): Html {
-  if (state === 'unsupported') return html`<p class="notice">This ${what} cannot be shown.</p>`;
+  if (state === 'unsupported') return html`<p class="notice">This ${what} cannot be displayed.</p>`;
   return html`<p class="notice pending" role="status">This ${what} is still being processed. ${
-    looksAgain ? 'It will show up here by itself.' : html`Please <a href="/${id}">look again</a> later.`
+    reloads ? 'It will appear here automatically.' : html`<a href="/${id}">Reload</a> later.`
   }</p>`;
 }
 

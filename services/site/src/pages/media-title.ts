@@ -1,17 +1,17 @@
 import { isPhoto } from '@echodrop/media/media-type';
 import type { PublishedMedia } from '../find/find-media.ts';
 
-const longestTitle = 70;
-const longestName = 40;
+const maxTitle = 70;
+const maxName = 40;
 
-/** What media is called in one line: its caption, or else whose it is. */
+/** The title of media in one line: its caption, or its byline. */
 export function titleOf(record: PublishedMedia): string {
-  return captionOf(record, longestTitle) ?? bylineOf(record);
+  return captionOf(record, maxTitle) ?? bylineOf(record);
 }
 
-/** The caption in one line of at most `most` letters, or undefined where there is nothing to be seen in it. */
-export function captionOf({ text }: PublishedMedia, most: number): string | undefined {
-  return oneLine(text, most) || undefined;
+/** The caption in one line of at most `max` UTF-16 units; undefined if nothing in it is visible. */
+export function captionOf({ text }: PublishedMedia, max: number): string | undefined {
+  return oneLine(text, max) || undefined;
 }
 
 /** "Photo by ada". */
@@ -21,33 +21,33 @@ export function bylineOf(record: PublishedMedia): string {
 
 /** The user's name in one line. */
 export function nameOf({ user }: PublishedMedia): string {
-  return oneLine(user.screenName, longestName) || 'someone';
+  return oneLine(user.screenName, maxName) || 'someone';
 }
 
-// What turns the direction of the text around it would turn that of whoever shows the line.
-const turning = /[\u202a-\u202e\u2066-\u2069]/g;
+// These characters would change the direction of surrounding text.
+const directionMarks = /[\u202a-\u202e\u2066-\u2069]/g;
 const gaps = /[\p{White_Space}\p{Cc}]+/gu;
-const unseen = /^[\p{White_Space}\p{Default_Ignorable_Code_Point}\u2800]*$/u;
-const letters = new Intl.Segmenter('en', { granularity: 'grapheme' });
+const invisible = /^[\p{White_Space}\p{Default_Ignorable_Code_Point}\u2800]*$/u;
+const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });
 
-/** A text without what would turn the direction of the text after it. */
-export function withoutTurning(text: string): string {
-  return text.replace(turning, '');
+/** Removes characters that change the direction of surrounding text. */
+export function withoutDirectionMarks(text: string): string {
+  return text.replace(directionMarks, '');
 }
 
-/** A text in one line of at most `most` UTF-16 units, cut between letters as people see them; empty where it shows nothing. */
-export function oneLine(text: string, most: number): string {
-  const line = withoutTurning(text.toWellFormed()).replace(gaps, ' ').trim();
-  if (unseen.test(line)) return '';
-  return line.length > most ? `${beginning(line, most - 1).trimEnd()}…` : line;
+/** A text in one line of at most `max` UTF-16 units, cut between graphemes; empty if nothing in it is visible. */
+export function oneLine(text: string, max: number): string {
+  const line = withoutDirectionMarks(text.toWellFormed()).replace(gaps, ' ').trim();
+  if (invisible.test(line)) return '';
+  return line.length > max ? `${beginning(line, max - 1).trimEnd()}…` : line;
 }
 
-function beginning(line: string, most: number): string {
+function beginning(line: string, max: number): string {
   let kept = '';
-  for (const { segment } of letters.segment(line.slice(0, 2 * most))) {
-    if (kept.length + segment.length > most) break;
+  for (const { segment } of graphemes.segment(line.slice(0, 2 * max))) {
+    if (kept.length + segment.length > max) break;
     kept += segment;
   }
-  // One letter under a thousand accents.
-  return kept || line.slice(0, most).toWellFormed();
+  // A single grapheme may be longer than `max`.
+  return kept || line.slice(0, max).toWellFormed();
 }

@@ -14,13 +14,13 @@ const video: PublishedMedia = { ...photo, type: 'webm', width: 3840, height: 216
 const site = { publicSite: 'https://pics.example', name: 'Pictures', hasOembedDiscovery: false };
 const page = 'https://pics.example/Ab3dE6gH9j';
 
-function pageOf(record: PublishedMedia, shown: Parameters<typeof metaTags>[1], settings: Partial<typeof site> = {}) {
-  const tags = metaTags(record, shown, { ...site, ...settings });
+function pageOf(record: PublishedMedia, view: Parameters<typeof metaTags>[1], settings: Partial<typeof site> = {}) {
+  const tags = metaTags(record, view, { ...site, ...settings });
   return readHtml(html`<!doctype html><head>${tags}</head>`.toString(), page);
 }
 
-function tagsOf(...of: Parameters<typeof pageOf>): Record<string, string> {
-  const metas = pageOf(...of).elements.filter(({ name }) => name === 'meta');
+function tagsOf(...args: Parameters<typeof pageOf>): Record<string, string> {
+  const metas = pageOf(...args).elements.filter(({ name }) => name === 'meta');
   return Object.fromEntries(
     metas.map(({ attributes: { property, name, media, content } }) => [
       [property ?? name, ...(media ? [media] : [])].join(' '),
@@ -29,7 +29,7 @@ function tagsOf(...of: Parameters<typeof pageOf>): Record<string, string> {
   );
 }
 
-const ofEveryPage = {
+const commonTags = {
   description: 'Photo by ada, 21 November 2026',
   'og:type': 'website',
   'og:site_name': 'Pictures',
@@ -39,7 +39,7 @@ const ofEveryPage = {
   'theme-color (prefers-color-scheme: light)': '#fbfaf8',
   'theme-color (prefers-color-scheme: dark)': '#151517',
 };
-const ofPictures = {
+const imageTags = {
   'og:image': `${page}/large.jpg`,
   'og:image:type': 'image/jpeg',
   'og:image:width': '1200',
@@ -47,16 +47,16 @@ const ofPictures = {
   'og:image:alt': 'Lunch',
 };
 
-test('a photo has these tags and no others', () => {
-  const expected = { ...ofEveryPage, ...ofPictures, 'twitter:card': 'summary_large_image' };
+test('writes exactly these tags for a photo', () => {
+  const expected = { ...commonTags, ...imageTags, 'twitter:card': 'summary_large_image' };
   expect(tagsOf(photo, { picture: 'ready' })).toEqual(expected);
   expect(tagsOf(photo, { picture: 'not_ready' })).toEqual(expected);
 });
 
-test('a video has these tags and no others', () => {
+test('writes exactly these tags for a video', () => {
   expect(tagsOf(video, { picture: 'ready', video: 'not_ready' })).toEqual({
-    ...{ ...ofEveryPage, description: 'Video by ada, 21 November 2026', 'og:type': 'video.other' },
-    ...{ ...ofPictures, 'og:description': 'Video by ada, 21 November 2026', 'og:image:height': '675' },
+    ...{ ...commonTags, description: 'Video by ada, 21 November 2026', 'og:type': 'video.other' },
+    ...{ ...imageTags, 'og:description': 'Video by ada, 21 November 2026', 'og:image:height': '675' },
     'og:video': `${page}/video.mp4`,
     'og:video:secure_url': `${page}/video.mp4`,
     'og:video:type': 'video/mp4',
@@ -71,21 +71,21 @@ test('a video has these tags and no others', () => {
   });
 });
 
-test('an address that is not secure is not said to be', () => {
+test('omits secure_url for plain http', () => {
   const tags = tagsOf(video, { picture: 'ready', video: 'ready' }, { publicSite: 'http://pics.example' });
   expect(tags['og:video']).toBe('http://pics.example/Ab3dE6gH9j/video.mp4');
   expect(tags).not.toHaveProperty(['og:video:secure_url']);
 });
 
-test('what cannot be made is not named', () => {
+test('omits unsupported renditions', () => {
   const nothing = tagsOf(photo, { picture: 'unsupported' });
-  expect(nothing).toEqual({ ...ofEveryPage, 'twitter:card': 'summary' });
+  expect(nothing).toEqual({ ...commonTags, 'twitter:card': 'summary' });
   const posterAlone = tagsOf(video, { picture: 'ready', video: 'unsupported' });
   expect(posterAlone).toMatchObject({ 'og:type': 'website', 'twitter:card': 'summary_large_image' });
   expect(Object.keys(posterAlone).filter((name) => /video|player/.test(name))).toEqual([]);
 });
 
-test('a description says what the title does not', () => {
+test('the description complements the title', () => {
   const long = `${'A long story. '.repeat(12)}The end.`;
   const { 'og:title': title, description } = tagsOf({ ...photo, text: long }, { picture: 'ready' });
   expect(title).toBe(`${long.slice(0, 69).trimEnd()}…`);
@@ -96,16 +96,16 @@ test('a description says what the title does not', () => {
   });
 });
 
-test('addresses of oEmbed are named only where they are asked for', () => {
-  const shown = { picture: 'ready' } as const;
+test('links to oEmbed only with oEmbed discovery', () => {
+  const view = { picture: 'ready' } as const;
   const types = ['application/json+oembed', 'text/xml+oembed'];
-  expect(types.map((type) => oembedLinkOf(pageOf(photo, shown), type))).toEqual([undefined, undefined]);
-  const found = pageOf(photo, shown, { hasOembedDiscovery: true });
-  const asked = 'https://pics.example/oembed?url=https%3A%2F%2Fpics.example%2FAb3dE6gH9j';
-  expect(types.map((type) => oembedLinkOf(found, type))).toEqual([`${asked}&format=json`, `${asked}&format=xml`]);
+  expect(types.map((type) => oembedLinkOf(pageOf(photo, view), type))).toEqual([undefined, undefined]);
+  const found = pageOf(photo, view, { hasOembedDiscovery: true });
+  const address = 'https://pics.example/oembed?url=https%3A%2F%2Fpics.example%2FAb3dE6gH9j';
+  expect(types.map((type) => oembedLinkOf(found, type))).toEqual([`${address}&format=json`, `${address}&format=xml`]);
 });
 
-test('the colours of the theme are those of the paper', async () => {
+test('the theme colours are those of the style sheet', async () => {
   const style = await readFile(new URL('../style.css', import.meta.url), 'utf8');
   const papers = [...style.matchAll(/--paper: (#[0-9a-f]{6});/g)].map(([, colour]) => colour);
   const tags = tagsOf(photo, { picture: 'ready' });
@@ -115,7 +115,7 @@ test('the colours of the theme are those of the paper', async () => {
   ]);
 });
 
-test('a long name of a site is cut: there are readers that show nothing of such a site', () => {
+test('cuts a long site name, which some readers reject', () => {
   const { 'og:site_name': name = '' } = tagsOf(photo, { picture: 'ready' }, { name: 'ウ'.repeat(200) });
   expect(Buffer.byteLength(name)).toBeLessThanOrEqual(253);
 });

@@ -2,35 +2,32 @@ import { isPhoto } from '@echodrop/media/media-type';
 import { pictureRecipes, videoRecipe } from '@echodrop/media/recipes';
 import { pictureSize, videoSize } from '@echodrop/media/rendition-size';
 import type { PublishedMedia } from '../find/find-media.ts';
+import type { MediaView } from '../find/find-view.ts';
 import type { Site } from '../site.ts';
 import { type Html, html } from './html.ts';
-import type { Shown } from './media-page.ts';
 import { bylineOf, captionOf, oneLine, titleOf } from './media-title.ts';
 
-/** How far the renditions are: what cannot be made is not named. */
-type Made = Pick<Shown, 'picture' | 'video'>;
-type Named = Pick<Site, 'publicSite' | 'name' | 'hasOembedDiscovery'>;
+type SiteInfo = Pick<Site, 'publicSite' | 'name' | 'hasOembedDiscovery'>;
 
 const { large } = pictureRecipes;
-// Discord shows nothing of a site whose name has more than 253 bytes.
-const longestSiteName = 80;
-const longestDescription = 300;
-const longestAlt = 420;
+// Discord ignores pages with a site name of more than 253 bytes.
+const maxSiteName = 80;
+const maxDescription = 300;
+const maxAlt = 420;
 
 /**
- * What the head of a media's page tells other sites, but for the page's `title` (`titleOf` is its text): canonical address, description, Open
- * Graph (ogp.me), Twitter card, theme colour and, where it is on, the oEmbed address. All addresses are absolute. No JSON-LD: Mastodon would
- * let it override the rest.
+ * The metadata of a media page for other sites: canonical address, description, Open Graph (ogp.me), Twitter card, theme colour and optionally
+ * oEmbed. Omits unsupported renditions; all addresses are absolute. No JSON-LD: in Mastodon it would override the rest.
  */
-export function metaTags(record: PublishedMedia, shown: Made, site: Named): Html {
+export function metaTags(record: PublishedMedia, view: Pick<MediaView, 'picture' | 'video'>, site: SiteInfo): Html {
   const page = `${site.publicSite}/${record.id}`;
   const description = descriptionOf(record);
-  const hasPicture = shown.picture !== 'unsupported';
-  const hasVideo = !isPhoto(record.type) && shown.video !== 'unsupported';
+  const hasPicture = view.picture !== 'unsupported';
+  const hasVideo = !isPhoto(record.type) && view.video !== 'unsupported';
   return html`<link rel="canonical" href="${page}">
 <meta name="description" content="${description}">
 <meta property="og:type" content="${hasVideo ? 'video.other' : 'website'}">
-<meta property="og:site_name" content="${oneLine(site.name, longestSiteName)}">
+<meta property="og:site_name" content="${oneLine(site.name, maxSiteName)}">
 <meta property="og:url" content="${page}">
 <meta property="og:title" content="${titleOf(record)}">
 <meta property="og:description" content="${description}">
@@ -40,9 +37,9 @@ ${hasPicture ? imageTags(record, page) : undefined}${hasVideo ? videoTags(record
 ${site.hasOembedDiscovery ? oembedLinks(record, page, site) : undefined}`;
 }
 
-// Who reads only the title and this should learn whose it is, or the rest of what was said.
+/** The caption if it is longer than the title; otherwise user and date. */
 function descriptionOf(record: PublishedMedia): string {
-  const caption = captionOf(record, longestDescription);
+  const caption = captionOf(record, maxDescription);
   if (caption !== undefined && caption !== titleOf(record)) return caption;
   return `${bylineOf(record)}, ${spelled.format(record.timestamp)}`;
 }
@@ -60,7 +57,7 @@ function imageTags(record: PublishedMedia, page: string): Html {
 <meta property="og:image:type" content="${large.contentType}">
 <meta property="og:image:width" content="${width}">
 <meta property="og:image:height" content="${height}">
-<meta property="og:image:alt" content="${captionOf(record, longestAlt) ?? bylineOf(record)}">
+<meta property="og:image:alt" content="${captionOf(record, maxAlt) ?? bylineOf(record)}">
 `;
 }
 
@@ -79,7 +76,7 @@ ${video.startsWith('https:') ? html`<meta property="og:video:secure_url" content
 `;
 }
 
-function oembedLinks(record: PublishedMedia, page: string, { publicSite }: Named): Html {
+function oembedLinks(record: PublishedMedia, page: string, { publicSite }: SiteInfo): Html {
   const address = `${publicSite}/oembed?url=${encodeURIComponent(page)}`;
   const title = titleOf(record);
   return html`<link rel="alternate" type="application/json+oembed" href="${address}&format=json" title="${title}">

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { PublishedMedia } from '../find/find-media.ts';
-import { oembedOf, type Room } from './oembed.ts';
+import { type MaxSize, oembedOf } from './oembed.ts';
 
 const photo: PublishedMedia = {
   ...{ id: 'Ab3dE6gH9j', mediaKey: '0'.repeat(32), etag: 'e', size: 9, type: 'png', width: 4000, height: 3000 },
@@ -12,7 +12,7 @@ const site = { publicSite: 'https://pics.example', name: 'Pictures' };
 const page = 'https://pics.example/Ab3dE6gH9j';
 const ready = { picture: 'ready', video: 'ready' } as const;
 
-test('a photo is told of with all that oEmbed has for it', () => {
+test('describes a photo with all parameters of oEmbed', () => {
   expect(oembedOf(photo, { picture: 'ready' }, {}, site)).toEqual({
     ...{ version: '1.0', type: 'photo', url: `${page}/large.jpg`, width: 1200, height: 900, title: 'Lunch' },
     ...{ author_name: 'ada', author_url: expect.stringMatching(/^https:\/\/pics\.example\/by\/[0-9a-f]{32}$/) },
@@ -29,20 +29,20 @@ test.each([
   [{ width: 639 }, `${page}/small.jpg`, 320, 240],
   [{ width: 319 }, `${page}/thumb.jpg`, 150, 150],
   [{ height: 100 }, `${page}/mini.jpg`, 75, 75],
-])('in a room of %j the picture is the largest that fits, with its own size', (room: Room, url, width, height) => {
-  const oembed = oembedOf(photo, { picture: 'ready' }, room, site);
+])('within %j, gives the largest picture that fits, with its own size', (max: MaxSize, url, width, height) => {
+  const oembed = oembedOf(photo, { picture: 'ready' }, max, site);
   expect(oembed).toMatchObject({ type: 'photo', url, width, height });
-  expect(oembed['thumbnail_width']).toBeLessThanOrEqual(room.width ?? Number.POSITIVE_INFINITY);
-  expect(oembed['thumbnail_height']).toBeLessThanOrEqual(room.height ?? Number.POSITIVE_INFINITY);
+  expect(oembed['thumbnail_width']).toBeLessThanOrEqual(max.width ?? Number.POSITIVE_INFINITY);
+  expect(oembed['thumbnail_height']).toBeLessThanOrEqual(max.height ?? Number.POSITIVE_INFINITY);
 });
 
-test('the picture beside it fits too', () => {
+test('the thumbnail fits too', () => {
   expect(oembedOf(video, ready, { width: 640 }, site)).toMatchObject({
     ...{ thumbnail_url: `${page}/medium.jpg`, thumbnail_width: 360, thumbnail_height: 640 },
   });
 });
 
-test('what is said while something is still being processed is soon asked for anew', () => {
+test('a pending response is cached briefly', () => {
   const ages = [
     oembedOf(photo, { picture: 'not_ready' }, {}, site),
     oembedOf(video, { picture: 'ready', video: 'not_ready' }, {}, site),
@@ -51,7 +51,7 @@ test('what is said while something is still being processed is soon asked for an
   expect(ages).toEqual([60, 60, 86_400]);
 });
 
-test('where nothing fits, or nothing can be made, it is a link', () => {
+test('is a link if no rendition fits or is supported', () => {
   const names = (oembed: object) => Object.keys(oembed).filter((name) => /url|width|height|html/.test(name));
   const tooNarrow = oembedOf(photo, { picture: 'ready' }, { width: 74 }, site);
   const broken = oembedOf(photo, { picture: 'unsupported' }, {}, site);
@@ -65,14 +65,14 @@ test('where nothing fits, or nothing can be made, it is a link', () => {
   });
 });
 
-test('what moves is not exchanged for a picture that stands still, unless it is too large', () => {
+test('keeps an animation unless it is too large', () => {
   const gif: PublishedMedia = { ...photo, type: 'gif', width: 1600, height: 900 };
   const moving = { picture: 'ready', isAnimated: true } as const;
   expect(oembedOf(gif, moving, {}, site)).toMatchObject({ url: `${page}.gif`, width: 1600, height: 900 });
   expect(oembedOf(gif, moving, { width: 1500 }, site)).toMatchObject({ url: `${page}/large.jpg`, width: 1200 });
 });
 
-test('types that browsers do not show are named as what they are shown as', () => {
+test('names the displayed format of types that browsers do not support', () => {
   expect(oembedOf({ ...photo, type: 'heic', width: 800, height: 600 }, ready, {}, site)).toMatchObject({
     url: `${page}.jpg`,
     width: 800,
@@ -84,14 +84,14 @@ test.each([
   [{ width: 540 }, 540, 960],
   [{ width: 10_000, height: 480 }, 270, 480],
   [{ width: 1, height: 1 }, 1, 1],
-])('in a room of %j a video has a frame of its own shape that fits', (room, width, height) => {
-  const oembed = oembedOf(video, ready, room, site);
+])('within %j, a video has a frame of its own proportions', (max, width, height) => {
+  const oembed = oembedOf(video, ready, max, site);
   expect(oembed).toMatchObject({ type: 'video', width, height });
   expect(oembed['html']).toMatch(`<iframe src="${page}/player" width="${width}" height="${height}" title="Lunch"`);
   expect(oembed).not.toHaveProperty('url');
 });
 
-test('a caption stays text within the frame', () => {
+test('escapes the caption in the frame', () => {
   const { html } = oembedOf({ ...video, text: `"><script>alert('x')</script>` }, ready, {}, site);
   expect(html).not.toContain('<script>');
   expect(html).toContain('title="&quot;&gt;&lt;script&gt;alert(&#39;x&#39;)&lt;/script&gt;"');

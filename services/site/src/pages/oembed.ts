@@ -4,45 +4,45 @@ import { fullRecipe, type PictureRecipe, pictureRecipes } from '@echodrop/media/
 import { pictureSize, videoSize } from '@echodrop/media/rendition-size';
 import { directPath } from '../find/direct-address.ts';
 import type { PublishedMedia } from '../find/find-media.ts';
+import type { MediaView } from '../find/find-view.ts';
 import type { Site } from '../site.ts';
-import type { Shown } from './media-page.ts';
 import { nameOf, titleOf } from './media-title.ts';
-import { playerFrame } from './player-frame.ts';
+import { playerFrame } from './player-page.ts';
 
-/** How large what is embedded may be at most, in pixels. */
-export interface Room {
+/** The maximum size of the embedded media, in pixels. */
+export interface MaxSize {
   readonly width?: number | undefined;
   readonly height?: number | undefined;
 }
 
-/** An oEmbed 1.0 response: its parameters in order, without those that do not apply. */
+/** The parameters of an oEmbed 1.0 response. */
 export type Oembed = Readonly<Record<string, string | number>>;
 
-// What is said while something is being made may turn out otherwise.
-const cacheSeconds = { usual: 86_400, pending: 60 };
+// A pending rendition may turn out unsupported.
+const cacheSeconds = { final: 86_400, pending: 60 };
 const { large, medium, small, thumb, mini } = pictureRecipes;
-// Who names no limits shall not get a hundred megapixels into the middle of a post.
-const usualRoom = { width: large.size.longest, height: large.size.longest };
+// Without a limit, a post would get up to a hundred megapixels.
+const defaultMax = { width: large.size.longest, height: large.size.longest };
 
 /**
- * What oEmbed 1.0 (oembed.com, section 2.3) says of media: `photo`, `video`, or `link` where nothing can be embedded, as none can be made of the
- * media or none is small enough. Each picture is named with its own size: the largest that fits `room`.
+ * The oEmbed 1.0 response for media (oembed.com, section 2.3): `photo` or `video`, or `link` if no rendition is supported or small enough.
+ * Pictures are the largest that fit `max`.
  */
 export function oembedOf(
   record: PublishedMedia,
-  shown: Shown,
-  room: Room,
+  view: MediaView,
+  max: MaxSize,
   site: Pick<Site, 'publicSite' | 'name'>,
 ): Oembed {
   const { publicSite } = site;
-  const isPending = shown.picture === 'not_ready' || shown.video === 'not_ready';
+  const isPending = view.picture === 'not_ready' || view.video === 'not_ready';
   const thumbnail =
-    shown.picture === 'unsupported' ? undefined : fitting([large, medium, small, thumb, mini], record, room);
+    view.picture === 'unsupported' ? undefined : largestFitting([large, medium, small, thumb, mini], record, max);
   return {
-    ...{ version: '1.0', ...(embedded(record, shown, room, publicSite) ?? { type: 'link' }), title: titleOf(record) },
+    ...{ version: '1.0', ...(embed(record, view, max, publicSite) ?? { type: 'link' }), title: titleOf(record) },
     ...{ author_name: nameOf(record), author_url: `${publicSite}/by/${ownerHash(record)}` },
     ...{ provider_name: site.name, provider_url: `${publicSite}/` },
-    cache_age: isPending ? cacheSeconds.pending : cacheSeconds.usual,
+    cache_age: isPending ? cacheSeconds.pending : cacheSeconds.final,
     ...(thumbnail && {
       thumbnail_url: publicSite + pathOf(thumbnail, record),
       thumbnail_width: thumbnail.width,
@@ -51,46 +51,49 @@ export function oembedOf(
   };
 }
 
-function embedded(record: PublishedMedia, shown: Shown, room: Room, publicSite: string): Oembed | undefined {
-  if (!isPhoto(record.type)) return shown.video === 'unsupported' ? undefined : video(record, room, publicSite);
-  return shown.picture === 'unsupported' ? undefined : photo(record, shown, room, publicSite);
+function embed(record: PublishedMedia, view: MediaView, max: MaxSize, publicSite: string): Oembed | undefined {
+  if (!isPhoto(record.type)) return view.video === 'unsupported' ? undefined : video(record, max, publicSite);
+  return view.picture === 'unsupported' ? undefined : photo(record, view, max, publicSite);
 }
 
 function photo(
   record: PublishedMedia,
-  { isAnimated = false }: Shown,
-  room: Room,
+  { isAnimated = false }: MediaView,
+  max: MaxSize,
   publicSite: string,
 ): Oembed | undefined {
-  const isAnySize = room.width === undefined && room.height === undefined;
-  const most = isAnySize && !isAnimated ? usualRoom : room;
-  const picture = fitting([fullRecipe(record.type), large, medium, small, thumb, mini], record, most);
+  const hasLimit = max.width !== undefined || max.height !== undefined;
+  const limit = hasLimit || isAnimated ? max : defaultMax;
+  const picture = largestFitting([fullRecipe(record.type), large, medium, small, thumb, mini], record, limit);
   if (!picture) return undefined;
   const { width, height } = picture;
   return { type: 'photo', url: publicSite + pathOf(picture, record), width, height };
 }
 
-// The player fills whatever frame it is given.
-function video(record: PublishedMedia, room: Room, publicSite: string): Oembed {
+function video(record: PublishedMedia, max: MaxSize, publicSite: string): Oembed {
   const video = videoSize(record);
-  const scale = Math.min(1, (room.width ?? video.width) / video.width, (room.height ?? video.height) / video.height);
+  const scale = Math.min(1, (max.width ?? video.width) / video.width, (max.height ?? video.height) / video.height);
   const scaled = (side: number) => Math.max(1, Math.floor(side * scale));
   const size = { width: scaled(video.width), height: scaled(video.height) };
   return { type: 'video', html: playerFrame(record, size, publicSite).toString(), ...size };
 }
 
-interface Fitting {
+interface SizedPicture {
   readonly recipe: PictureRecipe;
   readonly width: number;
   readonly height: number;
 }
 
-function fitting(recipes: readonly PictureRecipe[], record: PublishedMedia, room: Room): Fitting | undefined {
-  const { width: widest = Number.POSITIVE_INFINITY, height: highest = Number.POSITIVE_INFINITY } = room;
+function largestFitting(
+  recipes: readonly PictureRecipe[],
+  record: PublishedMedia,
+  max: MaxSize,
+): SizedPicture | undefined {
+  const { width: maxWidth = Number.POSITIVE_INFINITY, height: maxHeight = Number.POSITIVE_INFINITY } = max;
   const sized = recipes.map((recipe) => ({ recipe, ...pictureSize(recipe, record) }));
-  return sized.find(({ width, height }) => width <= widest && height <= highest);
+  return sized.find(({ width, height }) => width <= maxWidth && height <= maxHeight);
 }
 
-function pathOf({ recipe }: Fitting, record: PublishedMedia): string {
+function pathOf({ recipe }: SizedPicture, record: PublishedMedia): string {
   return recipe.size === 'whole' ? directPath(record) : `/${record.id}/${recipe.name}.${recipe.extension}`;
 }

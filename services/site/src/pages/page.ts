@@ -1,37 +1,57 @@
 import type { Response } from 'express';
 import type { Site } from '../site.ts';
 import { type Html, html } from './html.ts';
-import { pagePolicy } from './page-policy.ts';
 
-/** A page: its title, and what stands in its `main`. */
+/** A page; `body` is the content of its `main`. */
 export interface Page {
   readonly title: string;
   readonly body: Html;
-  /** What stands in its head beside what every page has there. */
+  /** Additional markup of the head. */
   readonly head?: Html;
-  /** Its Content-Security-Policy, where it is not every page's. */
+  /** The Content-Security-Policy if it is not the default. */
   readonly policy?: string;
-  /** Whether search engines may list it; they may unless said. */
+  /** Whether search engines may index it; the default is yes. */
   readonly robots?: Site['robots'];
 }
 
-/** Whose site it is, as every page tells. */
-export type Owner = Pick<Site, 'name' | 'abuseContact'>;
+/** What header and footer of every page show. */
+export type SiteFrame = Pick<Site, 'name' | 'abuseContact'>;
 
-const usualPolicy = pagePolicy({ framedBy: "'none'" });
-
-/**
- * Sends a page; browsers keep it, but ask each time whether it is still so. One that looks again is not kept: with a page that has not
- * changed a browser would keep its `Refresh` too, for ever.
- */
-export function sendPage(response: Response, status: number, page: Page, owner: Owner): void {
-  const cacheControl = response.get('Refresh') === undefined ? 'no-cache' : 'no-store';
-  response.status(status).set({ 'Cache-Control': cacheControl, 'Content-Security-Policy': page.policy ?? usualPolicy });
-  if (page.robots === 'noindex') response.set('X-Robots-Tag', 'noindex');
-  response.type('html').send(document(page, owner).toString());
+/** What a page may do beyond showing pictures, videos and style sheets of this site. */
+interface Permissions {
+  readonly frameAncestors: "'none'" | '*';
+  /** Runs our own scripts, which may query this origin, and shows local files. */
+  readonly scripts?: { readonly connectTo: string };
 }
 
-function document({ title, body, head, robots }: Page, { name, abuseContact }: Owner): Html {
+const defaultPolicy = pagePolicy({ frameAncestors: "'none'" });
+
+/** Sends a page that browsers revalidate. One with `Refresh` is not cached: with a 304, a browser would keep reloading forever. */
+export function sendPage(response: Response, status: number, page: Page, frame: SiteFrame): void {
+  const cacheControl = response.get('Refresh') === undefined ? 'no-cache' : 'no-store';
+  response
+    .status(status)
+    .set({ 'Cache-Control': cacheControl, 'Content-Security-Policy': page.policy ?? defaultPolicy });
+  if (page.robots === 'noindex') response.set('X-Robots-Tag', 'noindex');
+  response.type('html').send(document(page, frame).toString());
+}
+
+/** A Content-Security-Policy that allows only our own resources, nothing inline, and by default no scripts. */
+export function pagePolicy({ frameAncestors, scripts }: Permissions): string {
+  const local = scripts ? ' blob:' : '';
+  return [
+    "default-src 'none'",
+    `img-src 'self'${local}`,
+    `media-src 'self'${local}`,
+    "style-src 'self'",
+    ...(scripts ? ["script-src 'self'", `connect-src ${scripts.connectTo}`] : []),
+    "base-uri 'none'",
+    "form-action 'none'",
+    `frame-ancestors ${frameAncestors}`,
+  ].join('; ');
+}
+
+function document({ title, body, head, robots }: Page, { name, abuseContact }: SiteFrame): Html {
   return html`<!doctype html>
 <html lang="en">
 <head>

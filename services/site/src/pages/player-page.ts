@@ -1,13 +1,14 @@
+import type { Size } from '@echodrop/media/size';
 import type { PublishedMedia } from '../find/find-media.ts';
+import type { MediaView } from '../find/find-view.ts';
 import type { Site } from '../site.ts';
 import { type Html, html } from './html.ts';
-import type { Shown } from './media-page.ts';
 import { titleOf } from './media-title.ts';
 
-/** The page that other sites may frame: a video that fills it, and the way to the operator, in a tab of its own: links would open within the frame. */
+/** The page for frames in other sites: a video that fills it, and the abuse contact, which opens in a new tab. */
 export function playerPage(
   record: PublishedMedia,
-  shown: Shown,
+  view: MediaView,
   { publicSite, abuseContact }: Pick<Site, 'publicSite' | 'abuseContact'>,
 ): Html {
   const title = titleOf(record);
@@ -25,21 +26,27 @@ export function playerPage(
 <body>
 <main>
 <h1>${title}</h1>
-${shown.video === 'ready' ? video(record, shown, title) : notice(shown)}
+${view.video === 'ready' ? video(record, view, title) : notice(view)}
 ${abuseContact === undefined ? undefined : html`<a class="report" href="${abuseContact}" target="_blank" rel="noopener">Report abuse</a>\n`}</main>
 </body>
 </html>
 `;
 }
 
-function video({ id }: PublishedMedia, { picture }: Shown, title: string): Html {
+function video({ id }: PublishedMedia, { picture }: MediaView, title: string): Html {
   const poster = picture === 'ready' ? html` poster="/${id}/large.jpg"` : undefined;
   return html`<video controls playsinline preload="metadata" aria-label="${title}"${poster}>
 <source src="/${id}/video.mp4" type="video/mp4">
 </video>`;
 }
 
-function notice({ video, looksAgain = false }: Shown): Html {
-  if (video === 'unsupported') return html`<p>This video cannot be shown.</p>`;
-  return html`<p role="status">This video is still being processed. ${looksAgain ? 'It will show up here by itself.' : 'Please look again later.'}</p>`;
+function notice({ video, reloads = false }: MediaView): Html {
+  if (video === 'unsupported') return html`<p>This video cannot be displayed.</p>`;
+  return html`<p role="status">This video is still being processed. ${reloads ? 'It will appear here automatically.' : 'Reload later.'}</p>`;
+}
+
+/** The embed code of a video: its player page in a frame. */
+export function playerFrame(record: PublishedMedia, { width, height }: Size, publicSite: string): Html {
+  const address = `${publicSite}/${record.id}/player`;
+  return html`<iframe src="${address}" width="${width}" height="${height}" title="${titleOf(record)}" frameborder="0" allowfullscreen></iframe>`;
 }

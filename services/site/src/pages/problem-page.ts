@@ -1,8 +1,7 @@
 import type { Response } from 'express';
 import { html } from './html.ts';
-import { type Owner, sendPage } from './page.ts';
+import { type SiteFrame, sendPage } from './page.ts';
 
-/** Error pages. */
 const problems = {
   malformed: { status: 400, title: 'Malformed request', sentence: 'A request needs exactly one Host header.' },
   not_found: { status: 404, title: 'Not found', sentence: 'No photo or video at this address.' },
@@ -31,7 +30,7 @@ export type Problem = keyof typeof problems;
 const retrySeconds = 5;
 
 /** Sends an error page and discards headers prepared for another response. */
-export function sendProblem(response: Response, problem: Problem, owner: Owner): void {
+export function sendProblem(response: Response, problem: Problem, frame: SiteFrame): void {
   const { status, title, sentence } = problems[problem];
   response.removeHeader('ETag');
   if (status === 405) response.set('Allow', 'GET, HEAD');
@@ -41,5 +40,5 @@ export function sendProblem(response: Response, problem: Problem, owner: Owner):
 <h1>${title}</h1>
 <p>${sentence}</p>
 </div>`;
-  sendPage(response, status, { title, body }, owner);
+  sendPage(response, status, { title, body }, frame);
 }

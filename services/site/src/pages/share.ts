@@ -6,23 +6,21 @@ import type { PublishedMedia } from '../find/find-media.ts';
 import type { RenditionState } from '../find/find-rendition.ts';
 import { type Html, html } from './html.ts';
 import { titleOf } from './media-title.ts';
-import { playerFrame } from './player-frame.ts';
+import { playerFrame } from './player-page.ts';
 
-interface Shared {
-  /** Where people reach the site, without a slash at its end. */
+interface Options {
   readonly publicSite: string;
-  /** Whether the picture moves. */
   readonly isAnimated: boolean;
-  /** How far that is which can be taken elsewhere. */
+  /** Of the video, or of the picture. */
   readonly state: RenditionState;
-  /** Whether the browser opens the page anew by itself, which would close what the reader has opened. */
-  readonly looksAgain: boolean;
+  /** Whether the browser reloads the page, which would close details that the reader has opened. */
+  readonly reloads: boolean;
 }
 
-/** The part of a page from which its media is taken elsewhere: what to copy, and a download. */
-export function share(record: PublishedMedia, { publicSite, isAnimated, state, looksAgain }: Shared): Html {
-  const spelled = spellings(record, publicSite, isAnimated);
-  const [link, ...others] = spelled.map(([name, value]) => {
+/** The share section of a page: links and embed codes to copy, and a download. */
+export function share(record: PublishedMedia, { publicSite, isAnimated, state, reloads }: Options): Html {
+  const codes = shareCodes(record, publicSite, isAnimated);
+  const [link, ...others] = codes.map(([name, value]) => {
     const id = `share-${name.toLowerCase().replace(' ', '-')}`;
     return html`<p class="field"><label for="${id}">${name}</label><input id="${id}" readonly value="${value}"></p>\n`;
   });
@@ -31,13 +29,13 @@ export function share(record: PublishedMedia, { publicSite, isAnimated, state, l
 ${link}${state === 'ready' ? html`<p class="download"><a class="button" href="${directPath(record)}" download>Download</a></p>\n` : undefined}${
   state === 'unsupported'
     ? undefined
-    : html`<details${looksAgain ? html` open` : undefined}>
+    : html`<details${reloads ? html` open` : undefined}>
 <summary>Direct link and embed codes</summary>
 ${others}</details>\n`
 }</section>`;
 }
 
-function spellings(record: PublishedMedia, publicSite: string, isAnimated: boolean): (readonly [string, string])[] {
+function shareCodes(record: PublishedMedia, publicSite: string, isAnimated: boolean): (readonly [string, string])[] {
   const page = `${publicSite}/${record.id}`;
   const direct = `${publicSite}${directPath(record)}`;
   const picture = isAnimated ? direct : `${page}/large.jpg`;
@@ -49,13 +47,13 @@ function spellings(record: PublishedMedia, publicSite: string, isAnimated: boole
   return [
     ['Link', page],
     ['Direct link', direct],
-    ['Markdown', `[![${inMarkdown(title)}](${picture})](${page})`],
+    ['Markdown', `[![${escapeMarkdown(title)}](${picture})](${page})`],
     ['HTML', inHtml.toString()],
     ['BBCode', `[url=${page}][img]${picture}[/img][/url]`],
   ];
 }
 
-// Any punctuation of ASCII may be escaped (CommonMark 0.31 section 2.4); these mean something within a link.
-function inMarkdown(text: string): string {
+// CommonMark 0.31 section 2.4: the punctuation that is markup within a link.
+function escapeMarkdown(text: string): string {
   return text.replaceAll(/[\\`*_[\]<>&~!|]/g, '\\$&');
 }

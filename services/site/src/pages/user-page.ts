@@ -6,26 +6,22 @@ import { type Html, html } from './html.ts';
 import { bylineOf, captionOf } from './media-title.ts';
 import type { Page } from './page.ts';
 
-/** An upload on such a page. */
 export interface UserUpload {
   readonly record: PublishedMedia;
-  /** How far its small picture is. */
   readonly thumb: RenditionState;
 }
 
-/** One page of a user's uploads. */
 export interface UserUploads {
   readonly owner: string;
-  /** As the newest of these uploads has it. */
+  /** From the newest of these uploads. */
   readonly userName: string | undefined;
   readonly uploads: readonly UserUpload[];
-  /** Whether these are the newest. */
   readonly isFirst: boolean;
-  /** The cursor of older ones. */
+  /** The cursor of older uploads. */
   readonly next: string | undefined;
 }
 
-/** The page behind a user's name: small pictures of the uploads, newest first. */
+/** The page of a user's uploads: thumbnails, newest first. */
 export function userPage(shown: UserUploads, { name, robots }: Pick<Site, 'name' | 'robots'>): Page {
   const { owner, userName = 'someone', uploads, isFirst, next } = shown;
   const older =
@@ -43,20 +39,20 @@ ${newest || older ? html`<nav class="pages" aria-label="Pages">${newest} ${older
   };
 }
 
-/** The address of a user's uploads from the cursor `after` on. */
+/** The path of a user's uploads after a cursor. */
 export function olderPath(owner: string, after: string): string {
   return `/by/${owner}?after=${after}`;
 }
 
-const longestAlt = 80;
-const withoutPicture = { not_ready: 'Processing', unsupported: 'Cannot be displayed' };
+const maxAlt = 80;
+const stateLabels = { not_ready: 'Processing', unsupported: 'Cannot be displayed' };
 
 function item({ record, thumb }: UserUpload): Html {
-  const title = captionOf(record, longestAlt) ?? bylineOf(record);
+  const title = captionOf(record, maxAlt) ?? bylineOf(record);
   return html`<li><a href="/${record.id}">${
     thumb === 'ready'
       ? picture(record, title)
-      : html`<span class="unshown"><bdi>${title}</bdi> <small>${withoutPicture[thumb]}</small></span>`
+      : html`<span class="unshown"><bdi>${title}</bdi> <small>${stateLabels[thumb]}</small></span>`
   }</a></li>\n`;
 }
 

@@ -1,40 +1,37 @@
 import { xmlDocument } from '@echodrop/record';
 import type { Request, RequestHandler, Response } from 'express';
+import { mediaIdAt } from '../find/direct-address.ts';
 import { findMedia, type NoMedia } from '../find/find-media.ts';
-import { mediaIdAt } from '../find/media-address.ts';
-import { type Oembed, oembedOf, type Room } from '../pages/oembed.ts';
+import { findView } from '../find/find-view.ts';
+import { type MaxSize, type Oembed, oembedOf } from '../pages/oembed.ts';
 import type { Site } from '../site.ts';
-import { untilGone } from './follow-request.ts';
-import { findShown } from './show-page.ts';
+import { closeSignal } from './log-requests.ts';
 
 type Query = Request['query'];
 
-/**
- * `GET /oembed?url=&format=&maxwidth=&maxheight=` (oembed.com, section 2): other sites' programs ask how to show an address of ours, so scripts
- * of any site may read the answer. 400 where the question is malformed; 404, 410 and 501 as there and as the page itself would say.
- */
+/** `GET /oembed?url=&format=&maxwidth=&maxheight=` (oembed.com, section 2). Scripts of any site may read the response. */
 export function showOembed(site: Site): RequestHandler {
   return async ({ query }, response) => {
     response.set({ 'Access-Control-Allow-Origin': '*', 'Cache-Control': 'no-cache' });
     const { url, format = 'json' } = query;
-    const room = roomIn(query);
-    if (typeof url !== 'string' || url === '') return refuse(response, 400, 'url: name one address.');
-    if (room === undefined) return refuse(response, 400, 'maxwidth, maxheight: whole numbers of pixels, from 1.');
-    if (format !== 'json' && format !== 'xml') return refuse(response, 501, 'format: json or xml.');
+    const max = maxSizeIn(query);
+    if (typeof url !== 'string' || url === '') return refuse(response, 400, 'url: one address is required.');
+    if (max === undefined) return refuse(response, 400, 'maxwidth, maxheight: must be positive integers.');
+    if (format !== 'json' && format !== 'xml') return refuse(response, 501, 'format: must be json or xml.');
 
-    const signal = untilGone(response);
+    const signal = closeSignal(response);
     const id = mediaIdAt(url, site.publicSite);
     const record = id === undefined ? 'not_found' : await findMedia(site, id, signal);
-    if (typeof record === 'string') return refuseAbsent(response, record);
-    const shown = await findShown(record, site, signal);
-    if (typeof shown === 'string') return refuseAbsent(response, shown);
-    send(response, format, oembedOf(record, shown, room, site));
+    if (typeof record === 'string') return refuseMissing(response, record);
+    const view = await findView(record, site, signal);
+    if (typeof view === 'string') return refuseMissing(response, view);
+    send(response, format, oembedOf(record, view, max, site));
   };
 }
 
-function roomIn({ maxwidth, maxheight }: Query): Room | undefined {
-  const room = { width: pixelsIn(maxwidth), height: pixelsIn(maxheight) };
-  return Number.isNaN(room.width) || Number.isNaN(room.height) ? undefined : room;
+function maxSizeIn({ maxwidth, maxheight }: Query): MaxSize | undefined {
+  const max = { width: pixelsIn(maxwidth), height: pixelsIn(maxheight) };
+  return Number.isNaN(max.width) || Number.isNaN(max.height) ? undefined : max;
 }
 
 function pixelsIn(side: Query[string]): number | undefined {
@@ -42,24 +39,24 @@ function pixelsIn(side: Query[string]): number | undefined {
   return typeof side === 'string' && /^[1-9]\d{0,8}$/.test(side) ? Number(side) : Number.NaN;
 }
 
-function refuseAbsent(response: Response, media: NoMedia): void {
-  if (media === 'not_found') refuse(response, 404, 'url: there is no photo and no video at this address.');
-  else refuse(response, 410, 'url: what was there has been taken down.');
+function refuseMissing(response: Response, media: NoMedia): void {
+  if (media === 'not_found') refuse(response, 404, 'url: no photo or video at this address.');
+  else refuse(response, 410, 'url: this photo or video has been removed.');
 }
 
 function refuse(response: Response, status: number, sentence: string): void {
   response.status(status).type('text').send(`${sentence}\n`);
 }
 
-// The JSON may end up in the middle of somebody's page: without these no text in it is a tag or a reference there.
+// Sites may insert the JSON into a page, so it must contain no markup.
 const markup = /[<>&]/g;
 
 function send(response: Response, format: 'json' | 'xml', oembed: Oembed): void {
   response.set('Cache-Control', `public, max-age=${oembed['cache_age']}`);
   if (format === 'xml') response.type('text/xml').send(xmlDocument({ oembed }));
-  else response.type('json').send(JSON.stringify(oembed).replace(markup, escaped));
+  else response.type('json').send(JSON.stringify(oembed).replace(markup, escapeJson));
 }
 
-function escaped(character: string): string {
+function escapeJson(character: string): string {
   return `\\u00${character.charCodeAt(0).toString(16)}`;
 }

@@ -1,9 +1,6 @@
 import type { Response } from 'express';
 
-/**
- * Leads to another of our addresses, `path`, for now or for good (301). Pages elsewhere that show what is there must be let through here too: browsers look at
- * the policy of each answer on the way (Fetch, "HTTP fetch").
- */
+/** Redirects to a path of this site. Cross-origin policies apply to each redirect too, so that other sites can embed what follows. */
 export function redirect(response: Response, path: string, status: 301 | 302 = 302): void {
   response
     .status(status)

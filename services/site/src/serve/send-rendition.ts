@@ -4,22 +4,22 @@ import { findMedia, isMediaGone, type PublishedMedia } from '../find/find-media.
 import { type FoundRendition, makeRendition, storedRendition } from '../find/find-rendition.ts';
 import { sendProblem } from '../pages/problem-page.ts';
 import type { Site } from '../site.ts';
-import { serveBytes } from './serve-bytes.ts';
+import { sendObject } from './send-object.ts';
 
-interface Wanted {
+interface RenditionRequest {
   readonly record: PublishedMedia;
   readonly recipe: Recipe;
-  /** What a browser is to call the file when it is saved. */
+  /** For browsers that save the file. */
   readonly fileName?: string;
-  /** Aborted when the reader has gone. */
+  /** Aborted when the reader leaves. */
   readonly signal: AbortSignal;
 }
 
-/** Answers with the bytes of a rendition; one that is missing is waited for, unless its media is missing too. */
+/** Sends a rendition. Waits for a missing one, unless its media is missing too. */
 export async function sendRendition(
   request: Request,
   response: Response,
-  { record, recipe, fileName, signal }: Wanted,
+  { record, recipe, fileName, signal }: RenditionRequest,
   site: Site,
 ): Promise<void> {
   const object = await storedRendition(record, recipe, site);
@@ -28,14 +28,14 @@ export async function sendRendition(
   if (found.state === 'not_ready') return sendNotReady(response, record, signal, site);
   if (found.state !== 'ready') return sendProblem(response, found.state, site);
   const { store, robots } = site;
-  const isServed = await serveBytes(request, response, {
+  const isSent = await sendObject(request, response, {
     ...{ store, object: found.object, contentType: recipe.contentType, robots, signal },
     ...(fileName !== undefined && { fileName }),
   });
-  if (!isServed) await sendNotReady(response, record, signal, site);
+  if (!isSent) await sendNotReady(response, record, signal, site);
 }
 
-// Its media may have been taken down meanwhile: then nobody needs to look again.
+// The upload may have been removed meanwhile.
 async function sendNotReady(
   response: Response,
   { id }: PublishedMedia,

@@ -1,32 +1,25 @@
 import { type Html, html } from '../pages/html.ts';
-import type { Page } from '../pages/page.ts';
-import { pagePolicy } from '../pages/page-policy.ts';
-import { type FieldName, type Fill, fieldLabels } from './fill.ts';
-
-/** What the upload page goes by. */
-export interface WebUpload {
-  /** The gateway as browsers reach it, with its base path, without a slash at its end. */
-  readonly address: string;
-  readonly fill: Fill;
-}
+import { type Page, pagePolicy } from '../pages/page.ts';
+import type { WebUpload } from '../site.ts';
+import { type FieldName, fieldLabels, type Prefill } from './prefill.ts';
 
 const signing = ['consumerKey', 'consumerSecret', 'token', 'tokenSecret'] as const;
 const secrets: ReadonlySet<FieldName> = new Set(['consumerSecret', 'tokenSecret', 'bearer']);
 
-/** The page at `/upload`: a form that its script sends to the gateway, as any other client does. */
-export function uploadPage({ address, fill }: WebUpload, siteName: string): Page {
-  const usesBearer = Boolean(fill.bearer) && !fill.token;
+/** The page at `/upload`: its script sends the form to the gateway like any other client. */
+export function uploadPage({ address, prefill }: WebUpload, siteName: string): Page {
+  const usesBearer = Boolean(prefill.bearer) && !prefill.token;
   return {
     title: `Upload · ${siteName}`,
-    policy: pagePolicy({ framedBy: "'none'", scripts: { askOf: new URL(address).origin } }),
+    policy: pagePolicy({ frameAncestors: "'none'", scripts: { connectTo: new URL(address).origin } }),
     head: html`<link rel="stylesheet" href="/upload/upload.css">
 <script src="/upload/oauth-1.0a.js" defer></script>
 <script src="/upload/page.js" type="module"></script>
 `,
     body: html`<div class="text upload">
 <h1>Upload</h1>
-<p class="lead">A photo or a video, and a caption that everyone can read.</p>
-<noscript><p class="refusal">Uploading from this page needs JavaScript. <a href="/documentation">Without it</a> a command line will do.</p></noscript>
+<p class="lead">A photo or a video, and a public caption.</p>
+<noscript><p class="refusal">Uploading from this page requires JavaScript. <a href="/documentation">Without it</a>, use a command line.</p></noscript>
 <form id="upload" autocomplete="off" data-address="${address}/2/upload.json">
 <fieldset id="fields" disabled>
 <div class="drop" id="drop">
@@ -36,19 +29,19 @@ export function uploadPage({ address, fill }: WebUpload, siteName: string): Page
 <p class="hint" id="media-hint">Choose a file, or drop one anywhere on this page.</p>
 </div>
 <p class="field"><label for="message">Caption</label><textarea id="message" dir="auto" name="message" rows="3"></textarea></p>
-<details id="who"${isComplete(fill, usesBearer) ? undefined : html` open`}>
-<summary>Who you are</summary>
-${field('provider', fill, html` type="url" aria-describedby="provider-hint"`)}
-<p class="hint" id="provider-hint">The address at which it verifies credentials. What you type here is kept nowhere; of the secrets of OAuth 1.0a only a signature is sent.</p>
-${field('apiKey', fill)}
+<details id="who"${isComplete(prefill, usesBearer) ? undefined : html` open`}>
+<summary>Credentials</summary>
+${field('provider', prefill, html` type="url" aria-describedby="provider-hint"`)}
+<p class="hint" id="provider-hint">The address at which it verifies credentials. This page stores nothing that you type; of OAuth 1.0a secrets it sends only a signature.</p>
+${field('apiKey', prefill)}
 <fieldset class="proof">
-<legend>How you prove it</legend>
+<legend>Proof</legend>
 ${proof('oauth', 'OAuth 1.0a', !usesBearer)} ${proof('bearer', 'Bearer token', usesBearer)}
 </fieldset>
 <fieldset id="with-oauth" class="secrets"${hiddenUnless(!usesBearer)}>
-${signing.map((name) => field(name, fill))}</fieldset>
+${signing.map((name) => field(name, prefill))}</fieldset>
 <fieldset id="with-bearer" class="secrets"${hiddenUnless(usesBearer)}>
-${field('bearer', fill)}</fieldset>
+${field('bearer', prefill)}</fieldset>
 </details>
 <p><button class="button main" type="submit" id="submit">Upload</button></p>
 </fieldset>
@@ -71,13 +64,13 @@ ${field('bearer', fill)}</fieldset>
   };
 }
 
-function isComplete(fill: Fill, usesBearer: boolean): boolean {
+function isComplete(prefill: Prefill, usesBearer: boolean): boolean {
   const needed: readonly FieldName[] = ['provider', 'apiKey', ...(usesBearer ? (['bearer'] as const) : signing)];
-  return needed.every((name) => fill[name]);
+  return needed.every((name) => prefill[name]);
 }
 
-function field(name: FieldName, fill: Fill, attributes: Html = typeOf(name)): Html {
-  return html`<p class="field"><label for="${name}">${fieldLabels[name]}</label><input id="${name}" name="${name}" value="${fill[name]}"${attributes} required autocomplete="off" spellcheck="false" autocapitalize="none"></p>\n`;
+function field(name: FieldName, prefill: Prefill, attributes: Html = typeOf(name)): Html {
+  return html`<p class="field"><label for="${name}">${fieldLabels[name]}</label><input id="${name}" name="${name}" value="${prefill[name]}"${attributes} required autocomplete="off" spellcheck="false" autocapitalize="none"></p>\n`;
 }
 
 function typeOf(name: FieldName): Html {

@@ -8,7 +8,7 @@ import { uploadPage } from './upload-page.ts';
 const files: Readonly<Record<string, URL>> = {
   'upload.css': new URL('./upload.css', import.meta.url),
   ...Object.fromEntries(
-    ['page', 'parts', 'caption', 'chosen-file', 'send-upload', 'answer'].map((name) => [
+    ['page', 'elements', 'caption', 'chosen-file', 'send-upload', 'answer'].map((name) => [
       `${name}.js`,
       new URL(`./browser/${name}.js`, import.meta.url),
     ]),
@@ -16,7 +16,7 @@ const files: Readonly<Record<string, URL>> = {
   ...browserScripts,
 };
 
-/** `/upload` and, below it, all that the page loads; none of it on a site without an upload page. */
+/** `/upload` and the files that the page loads; no routes without an upload page. */
 export function uploadRoutes(site: Pick<Site, 'upload' | 'name' | 'abuseContact'>): Router {
   const { upload, name } = site;
   const router = Router({ caseSensitive: true, strict: true });

@@ -1,32 +1,32 @@
 // @ts-check
 
 /**
- * The address of the page in a record that the service answered with.
+ * The page's address in a response that is a record.
  *
- * @param {XMLHttpRequest} answer
- * @returns {string | undefined} undefined for whatever is no record
+ * @param {XMLHttpRequest} response
+ * @returns {string | undefined} undefined for other responses
  */
 export function pageOf({ status, responseText }) {
-  const url = status === 200 ? parsed(responseText)?.url : undefined;
+  const url = status === 200 ? parseJson(responseText)?.url : undefined;
   return typeof url === 'string' && /^https?:/.test(url) ? url : undefined;
 }
 
 /**
- * Why the service did not take it, in sentences.
+ * The message of a refusal, and when to try again.
  *
- * @param {XMLHttpRequest} answer
+ * @param {XMLHttpRequest} response
  * @returns {string}
  */
-export function refusalOf(answer) {
-  const message = parsed(answer.responseText)?.errors?.[0]?.message;
-  const why =
-    typeof message === 'string' ? message : `The service gave an answer without sense (status ${answer.status}).`;
-  const seconds = answer.getResponseHeader('Retry-After');
-  return seconds ? `${why} Please try again in ${seconds} seconds.` : why;
+export function refusalOf(response) {
+  const message = parseJson(response.responseText)?.errors?.[0]?.message;
+  const reason =
+    typeof message === 'string' ? message : `Unexpected response from the server (status ${response.status}).`;
+  const seconds = response.getResponseHeader('Retry-After');
+  return seconds ? `${reason} Try again in ${seconds} seconds.` : reason;
 }
 
 /** @param {string} text */
-function parsed(text) {
+function parseJson(text) {
   try {
     return JSON.parse(text);
   } catch {

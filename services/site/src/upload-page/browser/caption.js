@@ -1,34 +1,34 @@
 // @ts-check
-import { part } from './parts.js';
+import { element } from './elements.js';
 
-// What the gateway takes of a text field (docs/interface.md, "Limits").
-const mostBytes = 64 * 1024;
+// The gateway's limit for a text field (docs/interface.md, "Limits").
+const maxBytes = 64 * 1024;
 
-const caption = part('message', HTMLTextAreaElement);
+const caption = element('message', HTMLTextAreaElement);
 
-/** Lets the browser refuse a caption that the gateway would not take, as it refuses a field that is empty. */
-export function followCaption() {
+/** Makes the browser reject a caption that is too long for the gateway, like an empty required field. */
+export function validateCaption() {
   caption.addEventListener('input', check);
-  // A browser may have kept what was typed before the page was opened anew.
+  // After a reload, the browser may have restored the caption.
   check();
 }
 
-/** Nothing is typed any more. */
-export function forgetCaption() {
+/** Empties the caption. */
+export function clearCaption() {
   caption.value = '';
   check();
 }
 
 function check() {
-  // As it travels: in UTF-8, and in forms a line ends with CRLF (HTML, "constructing entry list").
+  // As sent: UTF-8, and CRLF as line ends (HTML, "constructing entry list").
   const bytes = new TextEncoder().encode(caption.value.replaceAll(/\r\n?|\n/g, '\r\n')).length;
-  const isTooLong = bytes > mostBytes;
+  const isTooLong = bytes > maxBytes;
   caption.setCustomValidity(
-    isTooLong ? `This caption is too long: it has ${spelled(bytes)} bytes, and ${spelled(mostBytes)} are taken.` : '',
+    isTooLong ? `This caption is too long: ${format(bytes)} bytes; the limit is ${format(maxBytes)}.` : '',
   );
 }
 
 /** @param {number} count */
-function spelled(count) {
+function format(count) {
   return count.toLocaleString('en');
 }

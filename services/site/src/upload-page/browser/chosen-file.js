@@ -1,24 +1,24 @@
 // @ts-check
-import { part, sizeOf } from './parts.js';
+import { element, formatSize } from './elements.js';
 
-const input = part('media', HTMLInputElement);
-const hint = part('media-hint', HTMLElement);
-const preview = part('preview', HTMLElement);
-const unchosen = hint.textContent;
+const input = element('media', HTMLInputElement);
+const hint = element('media-hint', HTMLElement);
+const preview = element('preview', HTMLElement);
+const emptyHint = hint.textContent;
 
-/** Lets a file be dropped anywhere on the page while the form can be filled in, and shows whatever was chosen. */
-export function followChoice() {
+/** Accepts files dropped anywhere on the page while the form is enabled, and previews the chosen file. */
+export function enableChoice() {
   input.addEventListener('change', show);
   document.addEventListener('dragover', (event) => {
     if (!hasFiles(event)) return;
     event.preventDefault();
-    part('drop', HTMLElement).classList.add('over');
+    element('drop', HTMLElement).classList.add('over');
   });
-  document.addEventListener('dragleave', leave);
+  document.addEventListener('dragleave', clearHighlight);
   document.addEventListener('drop', (event) => {
-    leave();
+    clearHighlight();
     if (!hasFiles(event)) return;
-    // A file that is dropped beside the form would take the page's place.
+    // Otherwise the browser would open the file instead of the page.
     event.preventDefault();
     const [file] = event.dataTransfer?.files ?? [];
     if (file && !input.matches(':disabled')) choose(file);
@@ -26,14 +26,14 @@ export function followChoice() {
   show();
 }
 
-/** Nothing is chosen any more. */
-export function forgetChoice() {
+/** Clears the choice. */
+export function clearChoice() {
   input.value = '';
   show();
 }
 
 /**
- * Whether what was chosen can still be read: a file that was changed, moved or removed since cannot.
+ * Whether the chosen file can be read. A folder, or a file that was changed, moved or removed since, cannot.
  *
  * @param {FormDataEntryValue | null} file
  */
@@ -59,27 +59,27 @@ function choose(file) {
 function show() {
   const [file] = input.files ?? [];
   for (const shown of preview.children) URL.revokeObjectURL(shown.getAttribute('src') ?? '');
-  hint.textContent = file ? sizeOf(file.size) : unchosen;
-  const seen = file && viewOf(file);
-  preview.replaceChildren(...(seen ? [seen] : []));
-  preview.hidden = !seen;
+  hint.textContent = file ? formatSize(file.size) : emptyHint;
+  const view = file && previewOf(file);
+  preview.replaceChildren(...(view ? [view] : []));
+  preview.hidden = !view;
 }
 
 /**
- * What shows the file; undefined where browsers show no such thing.
+ * A preview of the file; undefined if it is not a picture or video.
  *
  * @param {File} file
  */
-function viewOf(file) {
+function previewOf(file) {
   const [kind] = file.type.split('/');
   if (kind !== 'image' && kind !== 'video') return undefined;
   const view = kind === 'image' ? new Image() : document.createElement('video');
   if (view instanceof HTMLVideoElement) {
     view.muted = true;
     view.controls = true;
-    view.setAttribute('aria-label', 'The video that you chose');
+    view.setAttribute('aria-label', 'The chosen video');
   } else {
-    view.alt = 'The photo that you chose';
+    view.alt = 'The chosen photo';
   }
   view.addEventListener('error', () => {
     preview.hidden = true;
@@ -88,8 +88,8 @@ function viewOf(file) {
   return view;
 }
 
-function leave() {
-  part('drop', HTMLElement).classList.remove('over');
+function clearHighlight() {
+  element('drop', HTMLElement).classList.remove('over');
 }
 
 /** @param {DragEvent} event */

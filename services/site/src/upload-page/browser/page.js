@@ -1,61 +1,60 @@
 // @ts-check
 import { pageOf, refusalOf } from './answer.js';
 import { signedGet } from './authorization.js';
-import { followCaption, forgetCaption } from './caption.js';
-import { followChoice, forgetChoice, isReadable } from './chosen-file.js';
-import { part, sizeOf } from './parts.js';
-import { Cancelled, sendUpload, Unanswered } from './send-upload.js';
+import { clearCaption, validateCaption } from './caption.js';
+import { clearChoice, enableChoice, isReadable } from './chosen-file.js';
+import { element, formatSize } from './elements.js';
+import { Cancelled, NoResponse, sendUpload } from './send-upload.js';
 
-/** The file is not as it was when it was chosen: browsers do not send it, and do not say why. */
+/** The file changed since it was chosen. Browsers then refuse to send it, without a reason. */
 class Unreadable extends Error {}
 
-const form = part('upload', HTMLFormElement);
-const fields = part('fields', HTMLFieldSetElement);
-const sending = part('sending', HTMLElement);
-const progress = part('progress', HTMLProgressElement);
-const sent = part('sent', HTMLElement);
-const cancel = part('cancel', HTMLButtonElement);
-const outcome = part('outcome', HTMLElement);
-const refusal = part('refusal', HTMLElement);
-const done = part('done', HTMLElement);
+const form = element('upload', HTMLFormElement);
+const fields = element('fields', HTMLFieldSetElement);
+const sending = element('sending', HTMLElement);
+const progress = element('progress', HTMLProgressElement);
+const sent = element('sent', HTMLElement);
+const cancel = element('cancel', HTMLButtonElement);
+const outcome = element('outcome', HTMLElement);
+const refusal = element('refusal', HTMLElement);
+const done = element('done', HTMLElement);
 
-followChoice();
-followCaption();
+enableChoice();
+validateCaption();
 form.addEventListener('submit', (event) => {
   event.preventDefault();
   void upload();
 });
 form.addEventListener('change', showProof);
-// A field that is wrong can be seen only where its part of the form is open.
-form.addEventListener('invalid', openAround, { capture: true });
-part('again', HTMLButtonElement).addEventListener('click', begin);
+// An invalid field is only visible if its section is open.
+form.addEventListener('invalid', openSection, { capture: true });
+element('again', HTMLButtonElement).addEventListener('click', reset);
 fields.disabled = false;
 showProof();
 
 /** @param {Event} invalid */
-function openAround({ target }) {
+function openSection({ target }) {
   if (target instanceof Element) target.closest('details')?.setAttribute('open', '');
 }
 
-/** The straight line: what was typed, two headers and a form, the answer. */
 async function upload() {
-  const typed = new FormData(form);
-  const media = typed.get('media');
+  const entries = new FormData(form);
+  const media = entries.get('media');
   const cancelling = new AbortController();
   cancel.onclick = () => cancelling.abort();
   window.onbeforeunload = (event) => event.preventDefault();
   showSending(true);
   try {
     if (!(await isReadable(media))) throw new Unreadable();
-    const request = { headers: echoHeaders(typed), body: uploadForm(typed) };
+    const request = { headers: echoHeaders(entries), body: uploadForm(entries) };
     const options = { signal: cancelling.signal, onProgress: showProgress };
-    showAnswer(await sendUpload(form.dataset['address'] ?? '', request, options));
+    showResponse(await sendUpload(form.dataset['address'] ?? '', request, options));
   } catch (error) {
-    // It may have changed while it was sent.
-    const isLost = error instanceof Unanswered && !(await isReadable(media));
+    // The file may have changed during the upload.
+    const isChanged = error instanceof NoResponse && !(await isReadable(media));
     showSending(false);
     if (error instanceof Cancelled) say(outcome, 'Cancelled.');
-    else say(refusal, failure(isLost ? new Unreadable() : error));
+    else say(refusal, failureMessage(isChanged ? new Unreadable() : error));
   } finally {
     window.onbeforeunload = null;
   }
@@ -64,68 +63,68 @@ async function upload() {
 /**
  * The two headers of version 2 (docs/interface.md section 4.1).
  *
- * @param {FormData} typed
+ * @param {FormData} entries
  */
-function echoHeaders(typed) {
-  const provider = text(typed, 'provider');
+function echoHeaders(entries) {
+  const provider = text(entries, 'provider');
   const credentials = {
-    consumerKey: text(typed, 'consumerKey'),
-    consumerSecret: text(typed, 'consumerSecret'),
-    token: text(typed, 'token'),
-    tokenSecret: text(typed, 'tokenSecret'),
+    consumerKey: text(entries, 'consumerKey'),
+    consumerSecret: text(entries, 'consumerSecret'),
+    token: text(entries, 'token'),
+    tokenSecret: text(entries, 'tokenSecret'),
   };
-  const usesBearer = text(typed, 'proof') === 'bearer';
+  const usesBearer = text(entries, 'proof') === 'bearer';
   return {
     'X-Auth-Service-Provider': provider,
     'X-Verify-Credentials-Authorization': usesBearer
-      ? `Bearer ${text(typed, 'bearer')}`
+      ? `Bearer ${text(entries, 'bearer')}`
       : signedGet(provider, credentials),
   };
 }
 
 /**
- * Nothing of what was typed but these three goes into the form.
+ * The form with the three fields that are sent.
  *
- * @param {FormData} typed
+ * @param {FormData} entries
  */
-function uploadForm(typed) {
+function uploadForm(entries) {
   const body = new FormData();
-  body.set('key', text(typed, 'apiKey'));
-  body.set('message', typed.get('message') ?? '');
-  body.set('media', typed.get('media') ?? '');
+  body.set('key', text(entries, 'apiKey'));
+  body.set('message', entries.get('message') ?? '');
+  body.set('media', entries.get('media') ?? '');
   return body;
 }
 
-/** @param {XMLHttpRequest} answer */
-function showAnswer(answer) {
-  const page = pageOf(answer);
+/** @param {XMLHttpRequest} response */
+function showResponse(response) {
+  const page = pageOf(response);
   showSending(false);
-  if (page === undefined) return say(refusal, refusalOf(answer));
+  if (page === undefined) return say(refusal, refusalOf(response));
   say(outcome, '');
-  const link = part('link', HTMLAnchorElement);
+  const link = element('link', HTMLAnchorElement);
   link.href = page;
   link.textContent = page;
-  // As it came: numbers in it may be larger than those of JavaScript.
-  part('record', HTMLElement).textContent = answer.responseText;
+  // Not parsed: its numbers may exceed those of JavaScript.
+  element('record', HTMLElement).textContent = response.responseText;
   form.hidden = true;
   done.hidden = false;
-  part('done-name', HTMLElement).focus();
+  element('done-name', HTMLElement).focus();
 }
 
-function begin() {
+function reset() {
   done.hidden = true;
   form.hidden = false;
   say(outcome, '');
-  forgetCaption();
-  forgetChoice();
-  part('media', HTMLInputElement).focus();
+  clearCaption();
+  clearChoice();
+  element('media', HTMLInputElement).focus();
 }
 
 /** @param {boolean} isSending */
 function showSending(isSending) {
   fields.disabled = isSending;
   sending.hidden = !isSending;
-  if (!isSending) return part('submit', HTMLButtonElement).focus();
+  if (!isSending) return element('submit', HTMLButtonElement).focus();
   progress.value = 0;
   sent.textContent = '';
   say(outcome, 'Uploading.');
@@ -139,16 +138,16 @@ function showSending(isSending) {
 function showProgress(loaded, total) {
   if (loaded < total) {
     progress.value = loaded / total;
-    sent.textContent = `${Math.floor((100 * loaded) / total)} %, ${sizeOf(loaded)} of ${sizeOf(total)}`;
+    sent.textContent = `${Math.floor((100 * loaded) / total)} %, ${formatSize(loaded)} of ${formatSize(total)}`;
     return;
   }
   progress.removeAttribute('value');
-  sent.textContent = sizeOf(total);
-  say(outcome, 'All of it is sent, and is being looked at.');
+  sent.textContent = formatSize(total);
+  say(outcome, 'Upload complete. Processing.');
 }
 
 /**
- * Says something, to screen readers too, and where it can be seen: on a small screen the form is longer than that.
+ * Shows a message, also to screen readers, and scrolls to it.
  *
  * @param {HTMLElement} place
  * @param {string} sentence
@@ -161,17 +160,17 @@ function say(place, sentence) {
 function showProof() {
   const proof = text(new FormData(form), 'proof');
   for (const kind of ['oauth', 'bearer']) {
-    const secrets = part(`with-${kind}`, HTMLFieldSetElement);
+    const secrets = element(`with-${kind}`, HTMLFieldSetElement);
     secrets.hidden = secrets.disabled = kind !== proof;
   }
 }
 
 /** @param {unknown} error */
-function failure(error) {
+function failureMessage(error) {
   if (error instanceof Unreadable)
-    return 'The file cannot be read: it is a folder, or was changed or moved. Please choose it again.';
-  if (error instanceof Unanswered) return 'No answer came: the service cannot be reached, or the connection was lost.';
-  return `That cannot be sent: ${error instanceof Error ? error.message : error}`;
+    return 'The file cannot be read: it is a folder, or was changed or moved. Choose it again.';
+  if (error instanceof NoResponse) return 'No response: the service is unreachable, or the connection was lost.';
+  return `Upload failed: ${error instanceof Error ? error.message : error}`;
 }
 
 /**

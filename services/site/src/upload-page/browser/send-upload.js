@@ -1,35 +1,32 @@
 // @ts-check
 
-// As long as the gateway lets an upload take, unless it is told otherwise.
-const longestMs = 6 * 3600 * 1000;
+// The gateway's default limit.
+const timeoutMs = 6 * 3600 * 1000;
 
-/** The upload was cancelled. */
 export class Cancelled extends Error {}
 
-/** No answer came. */
-export class Unanswered extends Error {}
+export class NoResponse extends Error {}
 
 /**
- * Sends a form and gives the request with its whole answer, whatever the status is. An XMLHttpRequest, since `fetch` does not tell how much has
- * been sent.
+ * Sends a form and resolves to the response, whatever its status. Uses XMLHttpRequest because `fetch` reports no upload progress.
  *
  * @param {string} address
  * @param {{ headers: Record<string, string>, body: FormData }} request
  * @param {{ signal: AbortSignal, onProgress: (sent: number, total: number) => void }} options bytes
  * @returns {Promise<XMLHttpRequest>}
- * @throws {Cancelled | Unanswered}
+ * @throws {Cancelled | NoResponse}
  */
 export function sendUpload(address, { headers, body }, { signal, onProgress }) {
   return new Promise((resolve, reject) => {
     if (signal.aborted) throw new Cancelled();
     const request = new XMLHttpRequest();
     request.open('POST', address);
-    request.timeout = longestMs;
+    request.timeout = timeoutMs;
     for (const [name, value] of Object.entries(headers)) request.setRequestHeader(name, value);
     request.upload.addEventListener('progress', ({ loaded, total }) => onProgress(loaded, total));
     request.addEventListener('load', () => resolve(request));
     request.addEventListener('abort', () => reject(new Cancelled()));
-    for (const end of ['error', 'timeout']) request.addEventListener(end, () => reject(new Unanswered()));
+    for (const end of ['error', 'timeout']) request.addEventListener(end, () => reject(new NoResponse()));
     signal.addEventListener('abort', () => request.abort());
     request.send(body);
   });

@@ -15,7 +15,7 @@ import { isTombstone } from '@echodrop/record';
 import { describeWithMinio } from '@echodrop/testkit/servers/describe-with-minio';
 import { type Stack, startStack } from '@echodrop/testkit/start-stack';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { publishSample } from '../publish-sample.fixture.ts';
+import { publishSample } from '../site.fixture.ts';
 
 const original = Buffer.from('the uploaded original');
 const renditionAddresses = ['mini', 'thumb', 'small', 'medium', 'card', 'large'].map((name) => `${name}.jpg`);
@@ -39,36 +39,36 @@ describe('on the filesystem', () => {
 
 describeWithMinio('on MinIO', {}, (startMinio) => {
   publicBytes(async () => {
-    await using parts = new AsyncDisposableStack();
-    const minio = parts.use(await startMinio());
-    const store = parts.use(minioStore(minio));
+    await using resources = new AsyncDisposableStack();
+    const minio = resources.use(await startMinio());
+    const store = resources.use(minioStore(minio));
     await store.ready();
-    const held = parts.move();
+    const held = resources.move();
     return { store, settings: minio.settings, [Symbol.asyncDispose]: () => held.disposeAsync() };
   });
 });
 
 function publicBytes(open: () => Promise<Opened>): void {
-  const parts = new AsyncDisposableStack();
+  const resources = new AsyncDisposableStack();
   let store: ObjectStore;
   let stack: Stack;
 
   beforeAll(async () => {
-    const opened = parts.use(await open());
+    const opened = resources.use(await open());
     store = opened.store;
-    stack = parts.use(await startStack({ services: ['site'], settings: opened.settings }));
+    stack = resources.use(await startStack({ services: ['site'], settings: opened.settings }));
   });
-  afterAll(() => parts.disposeAsync());
+  afterAll(() => resources.disposeAsync());
 
-  /** Published media whose renditions have been made: the bytes of each are its recipe's name and extension. */
-  async function published(type: MediaType): Promise<{ id: string; mediaKey: string }> {
+  /** Publishes media with all renditions. The content of each is the name and extension of its recipe. */
+  async function publish(type: MediaType): Promise<{ id: string; mediaKey: string }> {
     const mediaKey = newMediaKey();
     for (const recipe of [...Object.values(pictureRecipes), fullRecipe(type), videoRecipe])
-      await made(mediaKey, recipe);
+      await putRendition(mediaKey, recipe);
     return { id: await publishSample(store, original, { mediaKey, type }), mediaKey };
   }
 
-  async function made(mediaKey: string, recipe: Recipe): Promise<void> {
+  async function putRendition(mediaKey: string, recipe: Recipe): Promise<void> {
     await store.put(renditionKey(mediaKey, recipe), Readable.from([Buffer.from(bytesOf(recipe))]));
   }
 
@@ -79,23 +79,23 @@ function publicBytes(open: () => Promise<Opened>): void {
   }
 
   async function expectBytes(path: string, contentType: string, bytes: string): Promise<Response> {
-    const answer = await get(path);
-    expect(answer.status, path).toBe(200);
-    expect(answer.headers.get('content-type'), path).toBe(contentType);
-    expect(await answer.text(), path).toBe(bytes);
-    return answer;
+    const response = await get(path);
+    expect(response.status, path).toBe(200);
+    expect(response.headers.get('content-type'), path).toBe(contentType);
+    expect(await response.text(), path).toBe(bytes);
+    return response;
   }
 
-  async function expectLeadsTo(path: string, target: string): Promise<void> {
-    const answer = await get(path);
-    expect(answer.status, path).toBe(302);
-    expect(answer.headers.get('location'), path).toBe(target);
-    expect(answer.headers.get('cache-control'), path).toBe('public, max-age=3600');
-    expect(answer.headers.get('cross-origin-resource-policy'), path).toBe('cross-origin');
+  async function expectRedirect(path: string, target: string): Promise<void> {
+    const response = await get(path);
+    expect(response.status, path).toBe(302);
+    expect(response.headers.get('location'), path).toBe(target);
+    expect(response.headers.get('cache-control'), path).toBe('public, max-age=3600');
+    expect(response.headers.get('cross-origin-resource-policy'), path).toBe('cross-origin');
   }
 
-  test('every rendition has an address, and a type of our own list', async () => {
-    const { id } = await published('mov');
+  test('every rendition has an address and its content type', async () => {
+    const { id } = await publish('mov');
     for (const { name, extension, contentType } of [...Object.values(pictureRecipes), videoRecipe])
       await expectBytes(`/${id}/${name}.${extension}`, contentType, bytesOf({ name, extension }));
     await expectBytes(`/${id}/card.jpg`, 'image/jpeg', bytesOf(pictureRecipes.large));
@@ -107,44 +107,44 @@ function publicBytes(open: () => Promise<Opened>): void {
     ['gif', 'image/gif'],
     ['webp', 'image/webp'],
     ['avif', 'image/avif'],
-  ] as const)('a %s is itself under its own extension, and all others lead there', async (type, contentType) => {
-    const { id } = await published(type);
-    const answer = await expectBytes(`/${id}.${type}`, contentType, bytesOf({ name: 'full', extension: type }));
-    expect(answer.headers.get('content-disposition')).toBe(`inline; filename="${id}.${type}"`);
+  ] as const)('serves a %s under its extension, and redirects others there', async (type, contentType) => {
+    const { id } = await publish(type);
+    const response = await expectBytes(`/${id}.${type}`, contentType, bytesOf({ name: 'full', extension: type }));
+    expect(response.headers.get('content-disposition')).toBe(`inline; filename="${id}.${type}"`);
     for (const other of ['jpeg', type.toUpperCase(), 'heic', 'tif', 'mp4']) {
-      await expectLeadsTo(`/${id}.${other}`, `/${id}.${type}`);
+      await expectRedirect(`/${id}.${other}`, `/${id}.${type}`);
     }
-    await expectLeadsTo(`/show/full/${id}`, `/${id}.${type}`);
+    await expectRedirect(`/show/full/${id}`, `/${id}.${type}`);
   });
 
-  test.each(['heic', 'tiff', 'bmp'] as const)('a %s, which browsers do not show, is a JPEG', async (type) => {
-    const { id } = await published(type);
+  test.each(['heic', 'tiff', 'bmp'] as const)('serves a %s, which browsers do not support, as JPEG', async (type) => {
+    const { id } = await publish(type);
     await expectBytes(`/${id}.jpg`, 'image/jpeg', bytesOf({ name: 'full', extension: 'jpg' }));
-    await expectLeadsTo(`/${id}.${type}`, `/${id}.jpg`);
+    await expectRedirect(`/${id}.${type}`, `/${id}.jpg`);
   });
 
-  test.each(['mp4', 'mov', 'wmv'] as const)('a %s is a video as MP4, and its poster a JPEG', async (type) => {
-    const { id } = await published(type);
-    const answer = await expectBytes(`/${id}.mp4`, 'video/mp4', bytesOf(videoRecipe));
-    expect(answer.headers.get('content-disposition')).toBe(`inline; filename="${id}.mp4"`);
+  test.each(['mp4', 'mov', 'wmv'] as const)('serves a %s as MP4, and its poster as JPEG', async (type) => {
+    const { id } = await publish(type);
+    const response = await expectBytes(`/${id}.mp4`, 'video/mp4', bytesOf(videoRecipe));
+    expect(response.headers.get('content-disposition')).toBe(`inline; filename="${id}.mp4"`);
     await expectBytes(`/${id}.jpg`, 'image/jpeg', bytesOf({ name: 'full', extension: 'jpg' }));
-    for (const other of ['mov', 'm4v', 'MP4', 'webm']) await expectLeadsTo(`/${id}.${other}`, `/${id}.mp4`);
-    for (const other of ['png', 'jpeg']) await expectLeadsTo(`/${id}.${other}`, `/${id}.jpg`);
-    await expectLeadsTo(`/show/full/${id}`, `/${id}.jpg`);
-    await expectLeadsTo(`/show/full/${id}.mov`, `/${id}.mp4`);
+    for (const other of ['mov', 'm4v', 'MP4', 'webm']) await expectRedirect(`/${id}.${other}`, `/${id}.mp4`);
+    for (const other of ['png', 'jpeg']) await expectRedirect(`/${id}.${other}`, `/${id}.jpg`);
+    await expectRedirect(`/show/full/${id}`, `/${id}.jpg`);
+    await expectRedirect(`/show/full/${id}.mov`, `/${id}.mp4`);
   });
 
-  test('addresses of old show what they name, whatever extension follows', async () => {
-    const { id } = await published('png');
+  test('historic addresses ignore the extension of pictures', async () => {
+    const { id } = await publish('png');
     for (const size of ['mini', 'thumb', 'large'] as const)
       for (const ending of ['', '.jpg', '.png', '.php'])
         await expectBytes(`/show/${size}/${id}${ending}`, 'image/jpeg', bytesOf({ name: size, extension: 'jpg' }));
-    await expectLeadsTo(`/show/full/${id}.php`, `/${id}.png`);
+    await expectRedirect(`/show/full/${id}.php`, `/${id}.png`);
   });
 
   test('the original has no address', async () => {
     for (const type of ['jpg', 'png', 'heic', 'mp4', 'avi'] as const) {
-      const { id, mediaKey } = await published(type);
+      const { id, mediaKey } = await publish(type);
       const guesses = ['original', 'media', 'full.jpg', 'full.png', 'video.mov', `original.${type}`, mediaKey];
       const paths = [
         ...[...renditionAddresses, 'video.mp4', ...guesses].map((name) => `/${id}/${name}`),
@@ -153,36 +153,40 @@ function publicBytes(open: () => Promise<Opened>): void {
         ...[`/media/${mediaKey}`, `/${mediaKey}`, `/renditions/${mediaKey}/large-2.jpg`, `/records/${id}.json`],
       ];
       for (const path of paths) {
-        const answer = await fetch(`${stack.site}${path}`);
-        expect(Buffer.from(await answer.arrayBuffer()).includes(original), path).toBe(false);
+        const response = await fetch(`${stack.site}${path}`);
+        expect(Buffer.from(await response.arrayBuffer()).includes(original), path).toBe(false);
       }
       for (const path of guesses) expect((await get(`/${id}/${path}`)).status, path).toBe(404);
     }
   });
 
-  test('what was taken down is gone at every address, also where its bytes are known or lie about still', async () => {
-    const { id, mediaKey } = await published('mov');
+  test('a removed upload is gone at every address, also for conditional requests and with remaining renditions', async () => {
+    const { id, mediaKey } = await publish('mov');
     const etag = (await get(`/${id}/large.jpg`)).headers.get('etag') ?? '';
     const record = await findRecord(store, id);
     if (!record || isTombstone(record)) expect.fail('no record');
     await removeMedia(store, record, { by: 'owner', at: new Date() });
-    await made(mediaKey, pictureRecipes.large);
-    await made(mediaKey, videoRecipe);
+    await putRendition(mediaKey, pictureRecipes.large);
+    await putRendition(mediaKey, videoRecipe);
 
     const addresses = [...renditionAddresses, 'video.mp4'].map((name) => `/${id}/${name}`);
     for (const path of [`/${id}`, `/${id}.jpg`, `/${id}.mov`, `/${id}.mp4`, ...addresses, ...historicAddresses(id)]) {
-      const asked: Record<string, string>[] = [{}, { 'if-none-match': etag }, { range: 'bytes=0-1', 'if-range': etag }];
-      for (const headers of asked) {
-        const answer = await get(path, headers);
-        expect(answer.status, path).toBe(410);
-        expect(answer.headers.get('cache-control'), path).toBe('no-cache');
-        expect(await answer.text(), path).not.toContain('no more');
+      const conditions: Record<string, string>[] = [
+        {},
+        { 'if-none-match': etag },
+        { range: 'bytes=0-1', 'if-range': etag },
+      ];
+      for (const headers of conditions) {
+        const response = await get(path, headers);
+        expect(response.status, path).toBe(410);
+        expect(response.headers.get('cache-control'), path).toBe('no-cache');
+        expect(await response.text(), path).not.toContain('no more');
       }
     }
     expect(await missing()).toBe(0);
   });
 
-  test('a record whose media is missing is gone, and the operator learns of it', async () => {
+  test('media that is missing is gone and reported', async () => {
     const mediaKey = newMediaKey();
     const id = await publishSample(store, original, { mediaKey });
     await store.remove(mediaObjectKey(mediaKey));
@@ -190,8 +194,8 @@ function publicBytes(open: () => Promise<Opened>): void {
     const paths = [`/${id}`, `/${id}.jpg`, `/${id}/large.jpg`, `/show/thumb/${id}`];
     for (const path of paths) expect((await get(path)).status, path).toBe(410);
     expect(await missing()).toBe(before + paths.length);
-    const said = stack.services.site.output.split('\n').filter((line) => line.includes(mediaKey));
-    expect(said.map((line) => JSON.parse(line))).toEqual(
+    const logged = stack.services.site.output.split('\n').filter((line) => line.includes(mediaKey));
+    expect(logged.map((line) => JSON.parse(line))).toEqual(
       paths.map(() => expect.objectContaining({ level: 'error', mediaId: id, mediaKey })),
     );
   });
@@ -213,15 +217,15 @@ function publicBytes(open: () => Promise<Opened>): void {
     '/show/full/%2e%2e.jpg',
     '/..%2frecords.jpg',
     '/.jpg',
-  ])('%s is nothing, which nobody keeps', async (path) => {
-    const answer = await get(path);
-    expect(answer.status).toBe(404);
-    expect(answer.headers.get('cache-control')).toBe('no-cache');
-    expect(answer.headers.get('cross-origin-resource-policy')).toBe('same-origin');
+  ])('%s is not found, and not cached', async (path) => {
+    const response = await get(path);
+    expect(response.status).toBe(404);
+    expect(response.headers.get('cache-control')).toBe('no-cache');
+    expect(response.headers.get('cross-origin-resource-policy')).toBe('same-origin');
   });
 
-  test('a video may be fetched anew by the document that a browser makes to play it', async () => {
-    const { id } = await published('mp4');
+  test('the document that a browser makes to play a video may fetch it', async () => {
+    const { id } = await publish('mp4');
     for (const path of [`/${id}.mp4`, `/${id}/video.mp4`]) {
       const { headers } = await get(path);
       expect(headers.get('content-security-policy'), path).toBe("default-src 'none'; sandbox; media-src 'self'");
@@ -232,9 +236,9 @@ function publicBytes(open: () => Promise<Opened>): void {
     expect(picture.headers.has('access-control-allow-origin')).toBe(false);
   });
 
-  test('what was moved here from another store is shown, in ranges too: nobody asks for the tag in the record', async () => {
+  test('ignores the tag in the record, which another store may have made', async () => {
     const mediaKey = newMediaKey();
-    await made(mediaKey, videoRecipe);
+    await putRendition(mediaKey, videoRecipe);
     const id = await publishSample(store, original, { mediaKey, type: 'mov', etag: 'of-the-store-before' });
     const path = `/${id}/${videoRecipe.name}.${videoRecipe.extension}`;
     const tag = (await expectBytes(path, videoRecipe.contentType, bytesOf(videoRecipe))).headers.get('etag') ?? '';
@@ -244,14 +248,14 @@ function publicBytes(open: () => Promise<Opened>): void {
     expect((await get(`/${id}`)).status).toBe(200);
   });
 
-  test('an extension that is no type of media is nothing, though the record is there', async () => {
-    const { id } = await published('jpg');
+  test('an unknown extension is not found', async () => {
+    const { id } = await publish('jpg');
     for (const path of [`/${id}.svg`, `/${id}.html`, `/${id}.`, `/${id}/full.jpg`, `/show/huge/${id}`])
       expect((await get(path)).status, path).toBe(404);
   });
 
-  test('bytes are answered as RFC 9110 has it', async () => {
-    const { id, mediaKey } = await published('jpg');
+  test('supports conditional requests and ranges (RFC 9110)', async () => {
+    const { id, mediaKey } = await publish('jpg');
     const reading = await store.read(renditionKey(mediaKey, fullRecipe('jpg')));
     const bytes = reading ? await buffer(reading.body) : expect.fail('no rendition');
     const path = `/${id}.jpg`;
@@ -291,17 +295,17 @@ function publicBytes(open: () => Promise<Opened>): void {
       ['bytes=0-999999', 0, bytes.length - 1],
     ] as const;
     for (const [range, first, last] of ranges) {
-      const part = await get(path, { range, 'if-range': etag });
-      expect(part.status).toBe(206);
-      expect(part.headers.get('content-range')).toBe(`bytes ${first}-${last}/${bytes.length}`);
-      expect(part.headers.get('etag')).toBe(etag);
-      expect(Buffer.from(await part.arrayBuffer())).toEqual(bytes.subarray(first, last + 1));
+      const partial = await get(path, { range, 'if-range': etag });
+      expect(partial.status).toBe(206);
+      expect(partial.headers.get('content-range')).toBe(`bytes ${first}-${last}/${bytes.length}`);
+      expect(partial.headers.get('etag')).toBe(etag);
+      expect(Buffer.from(await partial.arrayBuffer())).toEqual(bytes.subarray(first, last + 1));
     }
 
     for (const other of ['"other"', `W/${etag}`, new Date().toUTCString()]) {
-      const answer = await get(path, { range: 'bytes=-10', 'if-range': other });
-      expect(answer.status).toBe(200);
-      expect(Buffer.from(await answer.arrayBuffer())).toEqual(bytes);
+      const response = await get(path, { range: 'bytes=-10', 'if-range': other });
+      expect(response.status).toBe(200);
+      expect(Buffer.from(await response.arrayBuffer())).toEqual(bytes);
     }
 
     const beyond = await get(path, { range: `bytes=${bytes.length}-` });
@@ -312,8 +316,8 @@ function publicBytes(open: () => Promise<Opened>): void {
     expect(beyond.headers.get('cross-origin-resource-policy')).toBe('cross-origin');
   });
 
-  test('Node finds nothing to warn of in how bytes are sent', async () => {
-    const { id } = await published('mov');
+  test('sending causes no warnings of Node', async () => {
+    const { id } = await publish('mov');
     for (const path of [`/${id}.mp4`, `/${id}/large.jpg`, `/show/thumb/${id}`]) {
       await (await get(path)).arrayBuffer();
       await (await get(path, { range: 'bytes=0-3' })).arrayBuffer();

@@ -1,25 +1,25 @@
 // @ts-check
 
 /**
- * The part of the page with this id, which is of this kind.
+ * The element with this id and type.
  *
  * @template {Element} T
  * @param {string} id
  * @param {new () => T} kind
  * @returns {T}
  */
-export function part(id, kind) {
+export function element(id, kind) {
   const found = document.getElementById(id);
-  if (!(found instanceof kind)) throw new Error(`the page lacks #${id}`);
+  if (!(found instanceof kind)) throw new Error(`missing element #${id}`);
   return found;
 }
 
 /**
- * A number of bytes as people read it.
+ * Formats a number of bytes.
  *
  * @param {number} bytes
  */
-export function sizeOf(bytes) {
+export function formatSize(bytes) {
   if (bytes < 1e6) return `${Math.ceil(bytes / 1e3)} kB`;
   return bytes < 1e9 ? `${(bytes / 1e6).toFixed(1)} MB` : `${(bytes / 1e9).toFixed(2)} GB`;
 }

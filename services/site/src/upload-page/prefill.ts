@@ -1,4 +1,4 @@
-/** The fields of the upload page that say who uploads, with their labels. */
+/** The credential fields of the upload page, with their labels. */
 export const fieldLabels = {
   provider: 'Identity provider',
   apiKey: 'API key',
@@ -11,20 +11,20 @@ export const fieldLabels = {
 
 export type FieldName = keyof typeof fieldLabels;
 
-/** What stands in fields before anybody types. Everybody who opens the page can read it. */
-export type Fill = Readonly<Partial<Record<FieldName, string>>>;
+/** Initial values of fields. They are public: every visitor can read them. */
+export type Prefill = Readonly<Partial<Record<FieldName, string>>>;
 
-/** A JSON object of texts under the names of fields; undefined when it is none. */
-export function readFill(json: string): Fill | undefined {
+/** Parses a JSON object of strings named like fields. @returns undefined if `json` is not one */
+export function parsePrefill(json: string): Prefill | undefined {
   try {
-    const fill: unknown = JSON.parse(json);
-    return isFill(fill) ? fill : undefined;
+    const value: unknown = JSON.parse(json);
+    return isPrefill(value) ? value : undefined;
   } catch {
     return undefined;
   }
 }
 
-function isFill(value: unknown): value is Fill {
+function isPrefill(value: unknown): value is Prefill {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
   return Object.entries(value).every(([name, text]) => Object.hasOwn(fieldLabels, name) && typeof text === 'string');
 }

@@ -1,6 +1,6 @@
 import type { Response } from 'express';
 import { expect, test } from 'vitest';
-import { lookAgain, lookingSince } from './look-again.ts';
+import { refreshingSince, refreshPage } from './refresh-page.ts';
 
 const now = Date.UTC(2026, 10, 21, 12);
 const seconds = now / 1000;
@@ -8,19 +8,19 @@ const seconds = now / 1000;
 function refreshOf(path: string, age: number, since?: number): string | undefined {
   let refresh: string | undefined;
   const response = { set: (_name: string, value: string) => (refresh = value) } as unknown as Response;
-  const looks = lookAgain(response, { path, published: new Date(now - age * 1000), since }, now);
-  expect(looks).toBe(refresh !== undefined);
+  const reloads = refreshPage(response, { path, published: new Date(now - age * 1000), since }, now);
+  expect(reloads).toBe(refresh !== undefined);
   return refresh;
 }
 
-test('after an upload the browser looks again at the same address, soon and then less and less often', () => {
+test('for a new upload, the browser reloads the same address at increasing intervals', () => {
   expect([0, 4, 40, 29 * 60].map((age) => refreshOf('/Ab3dE6gH9j', age))).toEqual(['2', '2', '10', '30']);
-  // By the clock of the gateway that published it.
+  // The gateway's clock may be ahead.
   expect(refreshOf('/Ab3dE6gH9j', -5)).toBe('2');
 });
 
 test.each([31 * 60, 86_400, -86_400])(
-  'of an upload of another time (%i s ago) the address says since when it was looked, until it was looked long enough',
+  'for an upload %i s ago, the address carries the beginning, for half an hour',
   (age) => {
     const refresh = (since?: number) => refreshOf('/Ab3dE6gH9j', age, since);
     expect(refresh()).toBe(`2; url=/Ab3dE6gH9j?since=${seconds}`);
@@ -40,6 +40,6 @@ test.each([
   ['', undefined],
   [['1', '2'], undefined],
   [undefined, undefined],
-])('?since=%s is looking since %s', (since, expected) => {
-  expect(lookingSince({ query: { since } }, now)).toBe(expected);
+])('?since=%s is %s', (since, expected) => {
+  expect(refreshingSince({ query: { since } }, now)).toBe(expected);
 });

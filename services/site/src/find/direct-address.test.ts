@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { mediaIdAt } from './media-address.ts';
+import { mediaIdAt } from './direct-address.ts';
 
 const id = 'Ab3dE6gH9j';
 
@@ -15,7 +15,7 @@ test.each([
   '.mp4',
   '.heic',
   '.jpeg?download',
-])('the address of media with "%s" after its id is one of it', (after) => {
+])('finds the id in an address with "%s" after it', (after) => {
   expect(mediaIdAt(`https://pics.example/${id}${after}`, 'https://pics.example')).toBe(id);
   expect(mediaIdAt(`https://pics.example:443/${id}${after}`, 'https://pics.example')).toBe(id);
 });
@@ -36,7 +36,7 @@ test.each([
   'https://pics.example/',
   'https://',
   '',
-])('%s is no address of our media', (address) => {
+])('%s is not an address of our media', (address) => {
   expect(mediaIdAt(address, 'https://pics.example')).toBeUndefined();
 });
 

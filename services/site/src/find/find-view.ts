@@ -1,0 +1,89 @@
+import { buffer } from 'node:stream/consumers';
+import { isPhoto } from '@echodrop/media/media-type';
+import { fullRecipe, pictureRecipes, type Recipe, videoRecipe } from '@echodrop/media/recipes';
+import { renditionKey } from '@echodrop/object-store/object-keys';
+import { findMedia, type MediaSources, type NoMedia, type PublishedMedia } from './find-media.ts';
+import {
+  findRendition,
+  makeRendition,
+  type RenditionSources,
+  type RenditionState,
+  storedRendition,
+} from './find-rendition.ts';
+
+/** The states of the renditions that a page of media shows. */
+export interface MediaView {
+  readonly picture: RenditionState;
+  /** Videos only. */
+  readonly video?: RenditionState;
+  /** Whether a photo's medium picture exists. */
+  readonly hasMedium?: boolean;
+  /** Whether a photo moves, which only its whole rendition does. */
+  readonly isAnimated?: boolean;
+  /** Whether the browser reloads the page until everything is ready. */
+  readonly reloads?: boolean;
+}
+
+/**
+ * The view of media, after a short wait for missing renditions; or what became of the media meanwhile.
+ * @throws StoreUnavailable, UnreadableRecord, or the signal's reason
+ */
+export async function findView(
+  record: PublishedMedia,
+  sources: RenditionSources,
+  signal: AbortSignal,
+): Promise<MediaView | NoMedia> {
+  const view = isPhoto(record.type)
+    ? await photoView(record, sources, signal)
+    : await videoView(record, sources, signal);
+  const found = isPending(view) ? await findMedia(sources, record.id, signal) : record;
+  return typeof found === 'string' ? found : view;
+}
+
+/** Whether a rendition of a view is not ready yet. */
+export function isPending({ picture, video }: MediaView): boolean {
+  return picture === 'not_ready' || video === 'not_ready';
+}
+
+/** Whether a photo is so tall that within 1200 pixels it could not be read. */
+export function isTall({ type, width, height }: PublishedMedia): boolean {
+  return isPhoto(type) && height > 3 * width;
+}
+
+async function photoView(record: PublishedMedia, sources: RenditionSources, signal: AbortSignal): Promise<MediaView> {
+  const { large, mediumWebp } = pictureRecipes;
+  const recipe: Recipe = isTall(record) ? fullRecipe(record.type) : large;
+  const { state: picture } = await findRendition(record, recipe, sources, signal);
+  if (picture !== 'ready') return { picture };
+  const [medium, animated] = await Promise.all([
+    storedRendition(record, mediumWebp, sources),
+    isAnimated(record, sources, signal),
+  ]);
+  // Uploads of earlier releases have no medium picture. Its first viewer need not wait for it.
+  if (!medium) makeRendition(record, mediumWebp, sources, signal).catch(() => {});
+  return { picture, hasMedium: medium !== undefined, isAnimated: animated };
+}
+
+async function videoView(record: PublishedMedia, sources: RenditionSources, signal: AbortSignal): Promise<MediaView> {
+  const find = (recipe: Recipe) => findRendition(record, recipe, sources, signal);
+  const [picture, video] = await Promise.all([find(pictureRecipes.large), find(videoRecipe)]);
+  return { picture: picture.state, video: video.state };
+}
+
+// RFC 9649 section 2.7: the flags of the extended header, and the animation flag.
+const flagsAt = 20;
+const animationFlag = 0x02;
+
+/** Whether a photo may be animated: every GIF counts as such; a WebP says so in the first bytes of its whole rendition. */
+async function isAnimated(
+  { type, mediaKey }: PublishedMedia,
+  { store }: Pick<MediaSources, 'store'>,
+  signal: AbortSignal,
+): Promise<boolean> {
+  if (type === 'gif') return true;
+  if (type !== 'webp') return false;
+  const range = { offset: 0, length: flagsAt + 1 };
+  const reading = await store.read(renditionKey(mediaKey, fullRecipe(type)), { range, signal });
+  const head = reading ? await buffer(reading.body) : Buffer.alloc(0);
+  return head.toString('latin1', 12, 16) === 'VP8X' && (head.readUInt8(flagsAt) & animationFlag) !== 0;
+}

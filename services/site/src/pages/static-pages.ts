@@ -1,0 +1,97 @@
+import type { Site } from '../site.ts';
+import { html } from './html.ts';
+import type { Page } from './page.ts';
+
+/** The page at `/`. */
+export function homePage({ name, upload }: Pick<Site, 'name' | 'upload'>): Page {
+  return {
+    title: name,
+    body: html`<div class="text home">
+<h1>${name}</h1>
+<p class="lead">Photos and videos, shared by people who post elsewhere.</p>
+<p>Applications upload a file and a message for a user, and get a page address to put into a post.</p>
+<p>Users prove their identity with their own identity provider. There are no accounts or passwords here.</p>
+<p>Published copies carry no location, camera or other metadata.</p>
+<p>Users can remove their uploads at any time.</p>
+<p class="ways">${upload && html`<a class="button" href="/upload">Upload</a> `}<a class="button" href="/documentation">For developers</a></p>
+</div>`,
+  };
+}
+
+/** The page at `/documentation`: an introduction for developers of clients (docs/interface.md). */
+export function documentationPage({ name, publicSite, upload }: Pick<Site, 'name' | 'publicSite' | 'upload'>): Page {
+  const gateway = upload?.address ?? 'https://upload.example';
+  return {
+    title: `For developers · ${name}`,
+    body: html`<div class="text">
+<h1>For developers</h1>
+<p class="lead">Upload a photo or a video with a message, and get its record as XML or JSON.</p>
+<p>The operators of this site give you the upload address (here <code>${gateway}</code>), the API key of your application, and the list of identity providers.</p>
+
+<h2>Upload</h2>
+<p>Send a form (<code>multipart/form-data</code>) with <code>key</code>, <code>message</code> (the caption; public, may be empty) and <code>media</code> (the file). Two headers identify the user: the address at which the provider verifies credentials, and the <code>OAuth …</code> header for that address (OAuth Echo), here in a variable.</p>
+<pre><code>curl ${gateway}/2/upload.json \\
+  -H 'X-Auth-Service-Provider: https://id.example/verify.json' \\
+  -H "X-Verify-Credentials-Authorization: $OAUTH_HEADER" \\
+  -F key=YOUR_API_KEY \\
+  -F message='At the sea' \\
+  -F media=@photo.jpg</code></pre>
+<p>Status 200: the upload is published, and the response is its record. For XML, use <code>.xml</code> in the path.</p>
+<pre><code>{
+  "id": "Ab3dE6gH9j",
+  "text": "At the sea",
+  "url": "${publicSite}/Ab3dE6gH9j",
+  "width": 4000,
+  "height": 3000,
+  "size": 2483021,
+  "type": "jpg",
+  "timestamp": "Sat, 21 Nov 2026 11:36:34 +0000",
+  "user": { "id": 12345, "screen_name": "ada" }
+}</code></pre>
+<p>Any other status is a refusal with a reason: 400 for an incomplete form, 401 for invalid credentials or an invalid key, 403 for blocked users and applications, 413 for a file that is too large, 415 for an unsupported file type; 429 and 503 come with <code>Retry-After</code>.</p>
+
+<h2>List and remove</h2>
+<p>With the same two headers, users list their own uploads, newest first, and remove one. The list has <code>media</code> and, if there are older uploads, the cursor <code>next</code>: send it as <code>after</code>. <code>count</code> limits the list, up to 100. Status 204: the upload is removed.</p>
+<pre><code>curl ${gateway}/2/media.json \\
+  -H 'X-Auth-Service-Provider: https://id.example/verify.json' \\
+  -H "X-Verify-Credentials-Authorization: $OAUTH_HEADER"
+curl -X DELETE ${gateway}/2/media/Ab3dE6gH9j \\
+  -H 'X-Auth-Service-Provider: https://id.example/verify.json' \\
+  -H "X-Verify-Credentials-Authorization: $OAUTH_HEADER"</code></pre>
+
+<h2>Upload, version 1</h2>
+<p>For old applications only. The form carries the four secrets instead of headers, before the file: a large file before them is refused. The record is the same.</p>
+<pre><code>curl ${gateway}/1/upload.xml \\
+  -F key=YOUR_API_KEY \\
+  -F consumer_token=… -F consumer_secret=… \\
+  -F oauth_token=… -F oauth_secret=… \\
+  -F message='At the sea' \\
+  -F media=@photo.jpg</code></pre>
+
+<h2>Public addresses</h2>
+<dl>
+<dt><code>${publicSite}/&lt;id&gt;</code></dt>
+<dd>The page of a photo or video: <code>url</code> in its record.</dd>
+<dt><code>/&lt;id&gt;.jpg</code>, <code>.png</code>, <code>.gif</code>, <code>.webp</code>, <code>.avif</code>, <code>.mp4</code></dt>
+<dd>The picture or video itself. Other extensions redirect to the right one. Every video is an MP4; its <code>.jpg</code> is its poster.</dd>
+<dt><code>/&lt;id&gt;/large.jpg</code>, <code>/&lt;id&gt;/large.webp</code></dt>
+<dd>At most 1200 pixels on the longer side.</dd>
+<dt><code>/&lt;id&gt;/medium.jpg</code>, <code>/&lt;id&gt;/medium.webp</code></dt>
+<dd>At most 640.</dd>
+<dt><code>/&lt;id&gt;/small.jpg</code></dt>
+<dd>At most 320.</dd>
+<dt><code>/&lt;id&gt;/thumb.jpg</code>, <code>/&lt;id&gt;/mini.jpg</code></dt>
+<dd>Squares of 150 and 75 pixels.</dd>
+<dt><code>/show/&lt;thumb, mini, large or full&gt;/&lt;id&gt;</code></dt>
+<dd>The same, for old applications.</dd>
+<dt><code>/&lt;id&gt;/player</code></dt>
+<dd>A video alone, for frames in other sites.</dd>
+</dl>
+<p>After a removal, all of them respond 410. While a picture or video is being processed, its address responds 503 with <code>Retry-After</code>.</p>
+
+<h2>oEmbed</h2>
+<p>For sites that embed links: photos, and videos as an <code>iframe</code>. For XML, use <code>format=xml</code>.</p>
+<pre><code>curl '${publicSite}/oembed?url=${encodeURIComponent(`${publicSite}/`)}Ab3dE6gH9j&amp;format=json'</code></pre>
+</div>`,
+  };
+}

@@ -1,0 +1,97 @@
+import { pipeline } from 'node:stream/promises';
+import type { ByteRange, ObjectStore, StoredObject } from '@echodrop/object-store/object-store';
+import type { Request, Response } from 'express';
+import type { Site } from '../site.ts';
+
+interface Source {
+  readonly store: ObjectStore;
+  readonly object: StoredObject;
+  /** Never from a client. */
+  readonly contentType: string;
+  /** For browsers that save the file; letters, digits and a dot. */
+  readonly fileName?: string;
+  readonly robots: Site['robots'];
+  /** Aborted when the reader leaves. */
+  readonly signal: AbortSignal;
+}
+
+// At most a day, so that removed uploads disappear.
+const caching = { 'Cache-Control': 'public, max-age=86400' };
+
+const publicHeaders = { 'Accept-Ranges': 'bytes', 'Cross-Origin-Resource-Policy': 'cross-origin' };
+
+const pictureHeaders = { ...publicHeaders, 'Content-Security-Policy': "default-src 'none'; sandbox" };
+// A browser that opens a video itself plays it in a sandboxed document, whose opaque origin fetches the video again.
+const videoHeaders = {
+  ...publicHeaders,
+  'Content-Security-Policy': "default-src 'none'; sandbox; media-src 'self'",
+  'Access-Control-Allow-Origin': '*',
+};
+
+/**
+ * Sends an object with If-None-Match, If-Range, a single Range and HEAD (RFC 9110). Reads only the range from the store.
+ * @returns false, with nothing sent, if the object no longer exists
+ * @throws StoreUnavailable before anything is sent; later the stream's own error, and the connection is closed
+ */
+export async function sendObject(request: Request, response: Response, source: Source): Promise<boolean> {
+  const { object, contentType, fileName, robots, signal } = source;
+  const etag = `"${object.etag}"`;
+  const isUnchanged = matchesEtag(etag, request.get('If-None-Match'));
+  const range = wantsRange(request, etag) ? parseRange(request.get('Range'), object.size) : 'whole';
+  const hasBody = request.method !== 'HEAD' && !isUnchanged && range !== 'unsatisfiable';
+  const reading = hasBody ? await readRange(source, range) : undefined;
+  if (hasBody && !reading) return false;
+
+  response.set('ETag', etag).set(contentType.startsWith('video/') ? videoHeaders : pictureHeaders);
+  if (robots === 'noindex') response.set('X-Robots-Tag', 'noindex');
+  if (isUnchanged) {
+    response.status(304).set(caching).end();
+    return true;
+  }
+  if (range === 'unsatisfiable') {
+    response.status(416).set('Content-Range', `bytes */${object.size}`).end();
+    return true;
+  }
+  response.set(caching).set('Content-Type', contentType);
+  if (fileName) response.set('Content-Disposition', `inline; filename="${fileName}"`);
+  if (range === 'whole') response.set('Content-Length', String(object.size));
+  else setRange(response, range, object.size);
+  if (reading) await pipeline(reading.body, response, { signal });
+  else response.end();
+  return true;
+}
+
+function readRange({ store, object, signal }: Source, range: ByteRange | 'whole') {
+  return store.read(object.key, range === 'whole' ? { signal } : { range, signal });
+}
+
+// Express's `fresh` ignores If-None-Match with `Cache-Control: no-cache`, which fetch sends.
+function matchesEtag(etag: string, ifNoneMatch: string | undefined): boolean {
+  const tags = ifNoneMatch?.split(',').map((tag) => tag.trim().replace(/^W\//, '')) ?? [];
+  return tags.includes(etag) || tags.includes('*');
+}
+
+function wantsRange(request: Request, etag: string): boolean {
+  return request.method === 'GET' && (request.get('If-Range') ?? etag) === etag;
+}
+
+/**
+ * Parses a Range header for an object of `size` bytes (RFC 9110 section 14.1.2). No header, several ranges, other units and malformed ones are
+ * `whole`, as the RFC allows.
+ */
+export function parseRange(header: string | undefined, size: number): ByteRange | 'whole' | 'unsatisfiable' {
+  const [, first, last] = /^bytes=[ \t]*(\d*)-(\d*)[ \t]*$/i.exec(header ?? '') ?? [];
+  if (first === undefined || last === undefined || first + last === '') return 'whole';
+  const isReversed = first !== '' && last !== '' && Number(last) < Number(first);
+  if (isReversed) return 'whole';
+
+  const offset = first === '' ? Math.max(size - Number(last), 0) : Number(first);
+  const end = first === '' || last === '' ? size : Math.min(Number(last) + 1, size);
+  return offset < end ? { offset, length: end - offset } : 'unsatisfiable';
+}
+
+function setRange(response: Response, { offset, length }: ByteRange, size: number): void {
+  response
+    .status(206)
+    .set({ 'Content-Range': `bytes ${offset}-${offset + length - 1}/${size}`, 'Content-Length': String(length) });
+}
