@@ -27,7 +27,7 @@ await runService('probe-worker', readConfig, async ({ config, log, metrics, heal
       videoConcurrency: config.FILM_CONCURRENCY,
       graceSeconds: config.SHUTDOWN_GRACE_SECONDS,
       probe: (request, signal) => probe(request, signal, deps),
-      ended: events.jobEnded,
+      onEnd: events.jobEnded,
     },
     { url: queueRedisUrl(config), secret: config.PROBE_QUEUE_SECRET, log, forgeries: new Forgeries(log, metrics) },
   );

@@ -32,7 +32,7 @@ await runService('rendition-worker', readConfig, async ({ config, log, metrics, 
       slowConcurrency: config.SLOW_CONCURRENCY,
       graceSeconds: config.SHUTDOWN_GRACE_SECONDS,
       render: (request, signal, lane) => render(request, signal, { ...deps, limits: laneLimits[lane] }),
-      ended(end, request) {
+      onEnd(end, request) {
         events.jobEnded(end, request);
         if (!request || !end.isDeadly) return;
         noteWorkerDeaths(request, deps).catch((error: unknown) => events.noteFailed(request, error));
