@@ -117,7 +117,7 @@ test('the images are of this version, or of a tag that names one', () => {
   for (const [, { image }] of others) expect(image).toMatch(/^[\w./-]+:[^:@]*\d[^:@]*(@sha256:[\da-f]{64})?$/);
 });
 
-test('every secret comes from a file, and nobody is given one that it does not read', () => {
+test('every secret comes from a file, and no service gets one that it does not read', () => {
   const used = new Set<string>();
   for (const [name, { secrets = [], environment = {}, ...rest }] of services) {
     for (const secret of secrets) {
@@ -178,14 +178,14 @@ test("the root's key is MinIO's and that of what sets it up, and each service ha
 
 // The names that a service asks its environment for.
 function settingsOf(service: ServiceName): string[] {
-  const asked = new Set<string>();
-  const env = new Proxy<NodeJS.ProcessEnv>({}, { get: (_target, name) => void asked.add(String(name)) });
+  const read = new Set<string>();
+  const env = new Proxy<NodeJS.ProcessEnv>({}, { get: (_target, name) => void read.add(String(name)) });
   try {
     configReaders[service](env);
   } catch {
     // Some are required.
   }
-  return [...asked].filter((name) => !(name.endsWith('_FILE') && asked.has(name.replace(/_FILE$/, ''))));
+  return [...read].filter((name) => !(name.endsWith('_FILE') && read.has(name.replace(/_FILE$/, ''))));
 }
 
 // As compose would fill it in, with secrets of the right shape.

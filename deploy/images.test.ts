@@ -20,7 +20,7 @@ await describeWithOpsCheckers('Dockerfiles', ['hadolint'], () => {
   });
 });
 
-test.each([...serviceNames, 'admin'])('the image of %s says what it is, starts it, and tells its ports', (name) => {
+test.each([...serviceNames, 'admin'])('the image of %s has a description, an entry point and ports', (name) => {
   const stage = new RegExp(`^FROM (\\w+) AS for-${name}\\n(.*?)\\n\\n`, 'ms').exec(dockerfile)?.[2];
   expect(stage).toContain(`ENTRYPOINT ["tini", "--", "node", "built/${name}/main.js"]`);
   const { description } = JSON.parse(readFileSync(join(entryOf(name), '../../package.json'), 'utf8'));

@@ -100,8 +100,8 @@ describeWithMinio(
       const refused = proxy.seen.filter(({ status, path }) => status === 403 && !path.endsWith('/clock'));
       expect(refused.map(({ method, path, query }) => `${method} ${path}?${query}`).join('\n')).toBe('');
       for (const role of ['QUEUE', 'CACHE'] as const) {
-        const asked = ['--user', 'operator', '--pass', secrets.read('REDIS_OPERATOR_PASSWORD'), '--no-auth-warning'];
-        expect({ role, refused: await redis[role].command(...asked, 'ACL', 'LOG') }).toEqual({ role, refused: '' });
+        const login = ['--user', 'operator', '--pass', secrets.read('REDIS_OPERATOR_PASSWORD'), '--no-auth-warning'];
+        expect({ role, refused: await redis[role].command(...login, 'ACL', 'LOG') }).toEqual({ role, refused: '' });
       }
     }
 

@@ -58,7 +58,7 @@ test('every image that is not ours is named alike wherever it is, and all have d
   expect(new Set(images.map(([, [digest = '']]) => digest !== '')).size).toBe(1);
 });
 
-test('all are pinned, pinned anew, and given back to their tags', async () => {
+test('pins all images, updates the pins, and returns to tags', async () => {
   const tags = [...(await imagesIn(copy)).keys()];
   const digests: string[] = [];
   for (const SALT of ['first', 'second']) {

@@ -141,7 +141,7 @@ test.each([
   expect(await asService('QUEUE', user, 'SPUBLISH', channel, 'x')).toContain(may ? '0' : 'NOPERM');
 });
 
-test('nobody but the auth-verifier touches verdicts, and it touches nothing else', async () => {
+test('only the auth-verifier has access to verdicts, and to nothing else', async () => {
   await asOperator('CACHE', 'SET', verdict, 'a verdict');
   for (const command of [
     ['GET', verdict],

@@ -26,7 +26,7 @@ const wrongSecrets = secretParts.map((part) => (part.name === 'oauth_secret' ? {
 const gatewayWith = (settings: Record<string, string>) =>
   startStack({ beside: system, services: ['gateway'], settings });
 
-/** An upload, of version 1 unless told otherwise, that does not go on after these bytes of its body. */
+/** An upload, of version 1 by default, that does not go on after these bytes of its body. */
 async function begun(stack: Stack, options: UploadOptions, bytes = Number.POSITIVE_INFINITY): Promise<RawClient> {
   const { path, headers, body } = uploadRequest(stack, { version: 1, ...options });
   const client = await RawClient.connect(stack.gateway);

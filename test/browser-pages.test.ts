@@ -106,16 +106,16 @@ await describeWithBrowser('pages in a browser', (browser) => {
     [360, 'medium.webp'],
     [641, 'large.webp'],
     [1280, 'large.webp'],
-  ])('a browser %i px wide asks for %s, and for no other picture', async (width, name) => {
+  ])('a browser %i px wide requests %s, and no other picture', async (width, name) => {
     await using opened = await openTab(browser(), { viewport: { width, height: 1000 } });
     const { tab } = opened;
-    const asked: string[] = [];
+    const requests: string[] = [];
     tab.on('request', (request) => {
-      if (request.resourceType() === 'image') asked.push(new URL(request.url()).pathname);
+      if (request.resourceType() === 'image') requests.push(new URL(request.url()).pathname);
     });
     await open(tab, 'photo');
     await expect.poll(() => tab.locator('main img').evaluate(naturalWidth)).toBeGreaterThan(0);
-    expect(asked.filter((path) => path.startsWith(`${paths['photo']}/`))).toEqual([`${paths['photo']}/${name}`]);
+    expect(requests.filter((path) => path.startsWith(`${paths['photo']}/`))).toEqual([`${paths['photo']}/${name}`]);
   });
 
   test.each([
@@ -129,14 +129,14 @@ await describeWithBrowser('pages in a browser', (browser) => {
     expect(await tab.locator('video').boundingBox()).toEqual({ x: 0, y: 0, width, height });
   });
 
-  test.each(['video', 'player'])('the %s page plays and seeks, and asks for ranges of the video only', async (page) => {
+  test.each(['video', 'player'])('the %s page plays and seeks, and requests ranges of the video only', async (page) => {
     await using opened = await openTab(browser());
     const { tab, complaints } = opened;
-    const asked: Promise<[range: string | null, status: number | undefined]>[] = [];
+    const requests: Promise<[range: string | null, status: number | undefined]>[] = [];
     tab.on('request', (request) => {
       if (!request.url().endsWith('/video.mp4')) return;
       const answer = request.response().then((response) => response?.status());
-      asked.push(Promise.all([request.headerValue('range'), answer]));
+      requests.push(Promise.all([request.headerValue('range'), answer]));
     });
     await open(tab, page);
     const video = tab.locator('video');
@@ -154,8 +154,9 @@ await describeWithBrowser('pages in a browser', (browser) => {
     expect(await video.evaluate((video: Video) => video.getVideoPlaybackQuality().totalVideoFrames)).toBeGreaterThan(3);
     await video.evaluate((video: Video) => video.pause());
 
-    expect(asked.length).toBeGreaterThan(0);
-    for (const [range, status] of await Promise.all(asked)) expect([range, status]).toEqual([expect.any(String), 206]);
+    expect(requests.length).toBeGreaterThan(0);
+    for (const [range, status] of await Promise.all(requests))
+      expect([range, status]).toEqual([expect.any(String), 206]);
     expect(complaints).toEqual([]);
   });
 
@@ -190,7 +191,7 @@ await describeWithBrowser('pages in a browser', (browser) => {
     expect(await tab.locator('[type=submit]').isDisabled()).toBe(true);
   });
 
-  test('while something is being made its page looks again by itself, without a trace in the history', async () => {
+  test('a page reloads while renditions are made, without entries in the history', async () => {
     await stack.services['rendition-worker'].kill();
     const { text } = await upload(stack, { media: await samplePhoto('jpg', { width: 64, height: 48 }) });
     await using opened = await openTab(browser());

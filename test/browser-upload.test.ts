@@ -159,7 +159,7 @@ await describeWithBrowser('the upload page', (browser) => {
     await tab.getByRole('heading', { name: 'Published' }).waitFor(soon);
   });
 
-  test('a refusal stands in view where a keyboard leaves little room, and the button has the focus', async () => {
+  test('a refusal stands in view where a keyboard leaves little space, and the button has the focus', async () => {
     await using watched = await opened({ viewport: { width: 360, height: 140 } });
     const { tab } = watched;
     await fillIn(tab, { 'API key': 'unknown' });
@@ -193,7 +193,7 @@ await describeWithBrowser('the upload page', (browser) => {
     expect(complaints).toEqual([]);
   });
 
-  test('a file that was changed since it was chosen is asked for again', async () => {
+  test('a file that changed since it was chosen must be chosen again', async () => {
     await using watched = await opened();
     const { tab } = watched;
     await fillIn(tab);
@@ -233,7 +233,7 @@ await describeWithBrowser('the upload page', (browser) => {
     expect(complaints).toEqual([]);
   });
 
-  test('what is missing is asked for, also where its part of the form was closed', async () => {
+  test('a missing field gets the focus, even in a closed part of the form', async () => {
     await using watched = await opened();
     const { tab } = watched;
     await choose(tab, photo);

@@ -38,7 +38,7 @@ test.each([
   expect(client.received).not.toContain('HTTP/1.1 100');
 });
 
-test('an expectation that nobody knows is refused', async () => {
+test('an unknown expectation is refused', async () => {
   await using client = await RawClient.connect(stack.gateway);
   client.head('/2/upload.json', { Expect: 'miracles' }, 10);
   expect(await client.answer()).toMatchObject({ status: 417, body: expect.stringContaining('expectation_failed') });

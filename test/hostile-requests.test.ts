@@ -37,7 +37,7 @@ const message = { name: 'message', content: 'hello' };
 const file = () => ({ name: 'media', filename: 'a.jpg', content: media });
 const many = (count: number) => Array.from({ length: count }, (_, i) => ({ name: `extra${i}`, content: 'x' }));
 
-describe('a hostile form gets a 400 in the asked format', () => {
+describe('a hostile form gets a 400 in the requested format', () => {
   const forms: readonly [what: string, reason: string, options: () => UploadOptions][] = [
     ['10,000 parts', 'form_malformed', () => ({ parts: [key, message, file(), ...many(10_000)] })],
     ['a field of 100 MB', 'form_malformed', () => ({ message: 'x'.repeat(100_000_000), media })],
@@ -211,7 +211,7 @@ describe('a request that is no clean HTTP gets a 4xx in our shape, and the conne
     await waitUntil('the end of the connection', 5000, async () => client.closed);
   });
 
-  test('a request that is not even HTTP is told so as JSON', async () => {
+  test('a request that is not HTTP is refused as JSON', async () => {
     await using client = await RawClient.connect(stack.gateway);
     client.write('\x16\x03\x01\x02\x00\x01\x00\x01\xfc\r\n\r\n');
     expect(await client.answer()).toMatchObject({ status: 400, body: expect.stringContaining('"request_malformed"') });

@@ -121,7 +121,7 @@ test('a client that goes before its upload is published gives its key free', asy
   expect((await send('"left"')).status).toBe(200);
 });
 
-test('a gateway that is killed between claim and record holds the key until nobody can be at work on it', async () => {
+test('a gateway that is killed between claim and record holds the key until no gateway can work on it', async () => {
   await stack.services['probe-worker'].freeze();
   const before = await records();
   const claimsBefore = await claims();

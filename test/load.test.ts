@@ -47,7 +47,7 @@ async function answerToHead(stack: Gateway, version: 1 | 2): Promise<string> {
   return `${status} ${JSON.parse(body).errors[0].reason} ${/\r\nretry-after: (\d+)/i.exec(head)?.[1]}`;
 }
 
-/** Resolves when so many uploads run, as the gateway tells it. */
+/** Resolves when so many uploads run, by the gateway's metrics. */
 const running = (stack: Stack, uploads: number) =>
   waitUntil(`${uploads} uploads that run`, 10_000, async () => {
     const metrics = await (await fetch(`${stack.ops('gateway')}/metrics`)).text();
@@ -136,8 +136,8 @@ test('each API key has a rate, which refused users do not use up, and which is o
     const parts = [...texts, { name: 'media', filename: 'a.jpg', content: photo }];
     return (await upload(stack, { version, parts })).status;
   };
-  expect(await send('nobody', 2)).toBe(401);
-  // Nobody who merely knows the key can use up its rate.
+  expect(await send('unknown', 2)).toBe(401);
+  // Knowing the key is not enough to use up its rate.
   for (let i = 0; i < 3; i += 1) expect(await send(sandbox.apiKey, 1, 'wrong')).toBe(401);
   expect(await send(sandbox.apiKey, 1)).toBe(200);
   expect(await send(sandbox.apiKey, 2)).toBe(200);
@@ -166,7 +166,7 @@ test.each(['photos', 'videos'] as const)(
     expect((await upload(stack, { media: await samplePhoto('jpg', { width: 32, height: 32 }) })).status).toBe(200);
     await system.services['probe-worker'].thaw();
     expect((await waiting).status).toBe(200);
-    await waitUntil('room', 5000, async () => (await upload(stack, { media })).status === 200);
+    await waitUntil('an accepted upload', 5000, async () => (await upload(stack, { media })).status === 200);
   },
   60_000,
 );

@@ -31,9 +31,9 @@ test('the document is valid OpenAPI 3.1, below every base path', async () => {
     const answer = await fetch(`${stack.gateway}${base}/openapi.json`);
     expect(answer.status).toBe(200);
     expect(answer.headers.get('content-type')).toBe('application/json; charset=utf-8');
-    const told = (await answer.json()) as object;
-    expect(told).toMatchObject({ openapi: expect.stringMatching(/^3\.1\./), servers: [{ url: base || '/' }] });
-    expect(await new Validator().validate({ ...told })).toEqual({ valid: true });
+    const served = (await answer.json()) as object;
+    expect(served).toMatchObject({ openapi: expect.stringMatching(/^3\.1\./), servers: [{ url: base || '/' }] });
+    expect(await new Validator().validate({ ...served })).toEqual({ valid: true });
   }
 });
 
@@ -49,16 +49,16 @@ test('the document may be kept, and is read only', async () => {
   expect(undocumented(document, otherMethod, posted)).toEqual([]);
 });
 
-test.each(uploads)('version $version answers a record in $format as the document says', async (asked) => {
-  const answer = await upload(stack, { ...asked, media: photo });
+test.each(uploads)('version $version answers a record in $format as the document says', async (kind) => {
+  const answer = await upload(stack, { ...kind, media: photo });
   expect(answer.status).toBe(200);
-  expect(undocumented(document, responsesOf(asked.version), answer)).toEqual([]);
+  expect(undocumented(document, responsesOf(kind.version), answer)).toEqual([]);
 });
 
 describe.each(Object.entries(provocations))('%s', (reason, provoke) => {
   test('is answered as the document says, in both versions and formats', async () => {
     const answers = await Promise.all(
-      uploads.map(async (asked) => ({ ...asked, answer: await provoke({ stack, photo, ...asked }) })),
+      uploads.map(async (kind) => ({ ...kind, answer: await provoke({ stack, photo, ...kind }) })),
     );
     for (const { version, answer } of answers) {
       expect(answer.text).toContain(reason);
@@ -68,11 +68,11 @@ describe.each(Object.entries(provocations))('%s', (reason, provoke) => {
   });
 });
 
-test('every refusal that the document tells of is provoked here', () => {
-  const told = Object.values(document.components.responses).flatMap(({ content }) =>
+test('every documented refusal is provoked here', () => {
+  const documented = Object.values(document.components.responses).flatMap(({ content }) =>
     Object.keys(content?.['application/json']?.examples ?? {}),
   );
-  expect(Object.keys(provocations).toSorted()).toEqual(told.toSorted());
+  expect(Object.keys(provocations).toSorted()).toEqual(documented.toSorted());
 });
 
 function responsesOf(version: 1 | 2): Responses {

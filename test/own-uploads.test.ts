@@ -74,7 +74,7 @@ test('what a user removes is gone: its page and pictures say so, no list has it,
     );
 });
 
-test('nobody removes what is of another, be it by the same number at another provider', async () => {
+test('no user removes what belongs to another, even with the same id at another provider', async () => {
   const { id, url } = await uploaded('mine');
   expect(await reasonOf(await ask(`/2/media/${id}`, 'DELETE', anotherUser(stack)))).toEqual([403, 'not_yours']);
   expect((await fetch(`${url}`)).status).toBe(200);
@@ -104,7 +104,7 @@ test('an upload that was removed does not come back by a repeat with its Idempot
   expect([again.status, JSON.parse(again.text).errors[0].reason]).toEqual([410, 'removed']);
 });
 
-test('who is blocked cannot upload, but still lists and removes what is theirs, until they are let in again', async () => {
+test('a blocked user cannot upload, but lists and removes their own, until unblocked', async () => {
   const { id } = await uploaded('before', anotherUser(stack));
   await adminOf(stack, 'block-user', stack.bearerProvider, '12345');
   await adminOf(stack, 'block-application', 'noisy');

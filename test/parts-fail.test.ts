@@ -114,12 +114,12 @@ async function expectUnavailable(stack: Stack, withinSeconds: number): Promise<v
   expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0);
 }
 
-// Of the filesystem store, which tells what it holds.
+// Of the filesystem store, whose objects can be listed.
 async function expectOnlyPublishedMedia(stack: Stack): Promise<void> {
   expect((await stack.stored('media')).length).toBe((await stack.stored('records')).length);
 }
 
-// "At once" as an operator means it: without a restart, as soon as connections have come back by themselves.
+// Without a restart, as soon as connections are back.
 async function expectWorking(stack: Stack): Promise<void> {
   await waitUntil('a published upload', 10_000, async () => (await upload(stack, { media: photo })).status === 200);
 }

@@ -38,10 +38,10 @@ beforeEach(() => {
   questions.length = 0;
 });
 
-// The canary answers everything with a user, and so would whoever is led to it; the other one leads to it.
-async function listening(asked: (request: { headers: { host?: string }; url?: string }) => void): Promise<number> {
+// The canary answers everything with a user, and so would any server behind it; the other one leads to it.
+async function listening(onRequest: (request: { headers: { host?: string }; url?: string }) => void): Promise<number> {
   const server: Server = createServer((request, response) => {
-    asked(request);
+    onRequest(request);
     const leads = request.url === '/verify.json';
     response
       .writeHead(leads ? 302 : 200, leads ? { Location: `http://127.0.0.1:${canaryPort}/led.json` } : {})
@@ -100,11 +100,11 @@ const tricks: [string, (address: string) => string][] = [
   ['two pairs of quotes', (address) => `""${address}""`],
   ['another address behind it', (address) => `${address}, http://127.0.0.1/`],
   ['another address before it', (address) => `http://127.0.0.1/, ${address}`],
-  ['the address that is really asked', (address) => `${address}=${address}`],
+  ['the queried address', (address) => `${address}=${address}`],
   ['a profile before it', (address) => `oauth1 ${address}`],
 ];
 
-test.each(tricks)('%s is another provider, which nobody asks', async (_, trick) => {
+test.each(tricks)('%s is another provider, which is not queried', async (_, trick) => {
   const named = trick(provider);
   expect(named).not.toBe(provider);
   const headers = { ...echoHeaders({ provider }), 'X-Auth-Service-Provider': named };
@@ -117,7 +117,7 @@ test.each([
   ['by name', (address: string) => address],
   ['in quotes', (address: string) => `"${address}"`],
   ['in its IPv6 form', (address: string) => address.replace('127.0.0.1', '[::1]')],
-])('a listed provider is asked, %s, but where it leads nobody goes', async (_, named) => {
+])('a listed provider is queried, %s, but its redirects are not followed', async (_, named) => {
   const headers = { ...echoHeaders({ provider }), 'X-Auth-Service-Provider': named(provider) };
   const { status, text } = await upload(listed, { media, headers });
   expect([status, text]).toEqual([401, expect.stringContaining('provider_unavailable')]);

@@ -8,8 +8,8 @@ import { type Stack, sandbox, startStack } from '@echodrop/testkit/start-stack';
 import { echoHeaders, secretParts, type UploadOptions, upload, uploadRequest } from '@echodrop/testkit/upload';
 import { waitUntil } from '@echodrop/testkit/wait-until';
 
-/** Where a refusal is to be provoked, and the version and format that are asked for. */
-export interface Asked {
+/** Where to provoke a refusal, and the version and format of the request. */
+export interface Target {
   readonly stack: Stack;
   readonly photo: Buffer;
   readonly version: 1 | 2;
@@ -47,79 +47,80 @@ const key = { name: 'key', content: sandbox.apiKey };
 const message = { name: 'message', content: '' };
 const file = { name: 'media', filename: 'a.jpg', content: 'anything' };
 
-/** How each refusal is come by, by its reason. Those at the end leave a part of the stack behind that hangs or is down. */
-export const provocations: Readonly<Record<string, (asked: Asked) => Promise<Answer>>> = {
-  parameter_missing: (asked) => sendForm(asked, [key, file]),
+/** Provokes each refusal, by its reason. The last ones leave a service that hangs or is down. */
+export const provocations: Readonly<Record<string, (target: Target) => Promise<Answer>>> = {
+  parameter_missing: (target) => sendForm(target, [key, file]),
   query_malformed: ({ stack }) =>
     answerOf(fetch(`${stack.gateway}/2/media.json?count=0`, { headers: echoHeaders(stack) })),
-  form_malformed: (asked) => send(asked, { headers: { 'Content-Type': 'text/plain' } }),
-  credentials_missing: (asked) =>
-    send(asked, { parts: [key, message, file], headers: { 'X-Verify-Credentials-Authorization': '' } }),
-  credentials_refused: (asked) => {
+  form_malformed: (target) => send(target, { headers: { 'Content-Type': 'text/plain' } }),
+  credentials_missing: (target) =>
+    send(target, { parts: [key, message, file], headers: { 'X-Verify-Credentials-Authorization': '' } }),
+  credentials_refused: (target) => {
     const wrong = { ...sandbox, token: { ...sandbox.token, secret: 'wrong' } };
-    return send(asked, {
+    return send(target, {
       parts: [key, message, file, ...secretParts.slice(0, 3), { name: 'oauth_secret', content: 'wrong' }],
-      headers: { 'X-Verify-Credentials-Authorization': signEcho(asked.stack.provider, wrong) },
+      headers: { 'X-Verify-Credentials-Authorization': signEcho(target.stack.provider, wrong) },
     });
   },
-  provider_unknown: (asked) =>
-    send(asked, { version: 2, headers: { 'X-Auth-Service-Provider': 'https://example.org/' } }),
-  api_key_unknown: (asked) => sendForm(asked, [{ name: 'key', content: 'nobody' }, message, file]),
-  not_yours: async (asked) => remove(asked, await publish(asked), anotherUser(asked.stack)),
-  caller_blocked: (asked) =>
-    send(asked, { version: 2, parts: [key, message, file], headers: anotherUser(asked.stack) }),
-  application_blocked: (asked) => sendForm(asked, [{ name: 'key', content: 'blocked-key' }, message, file]),
-  removed: async (asked) => {
+  provider_unknown: (target) =>
+    send(target, { version: 2, headers: { 'X-Auth-Service-Provider': 'https://example.org/' } }),
+  api_key_unknown: (target) => sendForm(target, [{ name: 'key', content: 'unknown' }, message, file]),
+  not_yours: async (target) => remove(target, await publish(target), anotherUser(target.stack)),
+  caller_blocked: (target) =>
+    send(target, { version: 2, parts: [key, message, file], headers: anotherUser(target.stack) }),
+  application_blocked: (target) => sendForm(target, [{ name: 'key', content: 'blocked-key' }, message, file]),
+  removed: async (target) => {
     const repeated = { 'Idempotency-Key': `"${randomUUID()}"` };
-    await remove(asked, await publish(asked, repeated));
-    return send(asked, { headers: repeated });
+    await remove(target, await publish(target, repeated));
+    return send(target, { headers: repeated });
   },
   not_found: ({ stack, version }) => answerOf(fetch(`${stack.gateway}/${version}/upload.gif`, { method: 'POST' })),
-  method_not_allowed: (asked) => answerOf(fetch(`${asked.stack.gateway}${pathOf(asked)}`)),
-  media_too_large: (asked) => send(asked, { media: Buffer.alloc(65_537) }),
-  media_unsupported: (asked) => send(asked, { media: Buffer.from('not a photo') }),
-  expectation_failed: (asked) => say(asked, (client) => client.head(pathOf(asked), { Expect: 'miracles' }, 0)),
-  request_malformed: (asked) => say(asked, (client) => client.write('nonsense\r\n\r\n')),
-  headers_too_large: (asked) => say(asked, (client) => client.head(pathOf(asked), { Tale: 'a'.repeat(64 * 1024) }, 0)),
-  too_slow: (asked) =>
-    say(asked, (client) => client.head(pathOf(asked), uploadRequest(asked.stack, asked).headers, 99)),
-  idempotency_key_malformed: (asked) => send(asked, { headers: { 'Idempotency-Key': 'two words' } }),
-  idempotency_key_reused: async (asked) => {
+  method_not_allowed: (target) => answerOf(fetch(`${target.stack.gateway}${pathOf(target)}`)),
+  media_too_large: (target) => send(target, { media: Buffer.alloc(65_537) }),
+  media_unsupported: (target) => send(target, { media: Buffer.from('not a photo') }),
+  expectation_failed: (target) => sendRaw(target, (client) => client.head(pathOf(target), { Expect: 'miracles' }, 0)),
+  request_malformed: (target) => sendRaw(target, (client) => client.write('nonsense\r\n\r\n')),
+  headers_too_large: (target) =>
+    sendRaw(target, (client) => client.head(pathOf(target), { Tale: 'a'.repeat(64 * 1024) }, 0)),
+  too_slow: (target) =>
+    sendRaw(target, (client) => client.head(pathOf(target), uploadRequest(target.stack, target).headers, 99)),
+  idempotency_key_malformed: (target) => send(target, { headers: { 'Idempotency-Key': 'two words' } }),
+  idempotency_key_reused: async (target) => {
     const headers = { 'Idempotency-Key': `"${randomUUID()}"` };
-    await send(asked, { headers });
-    return send(asked, { headers, message: 'another' });
+    await send(target, { headers });
+    return send(target, { headers, message: 'another' });
   },
-  overloaded: async (asked) => {
-    const { headers } = uploadRequest(asked.stack);
+  overloaded: async (target) => {
+    const { headers } = uploadRequest(target.stack);
     await using slow = new AsyncDisposableStack();
     return await firstWith(503, async () => {
-      slow.use(await RawClient.connect(asked.stack.gateway)).head('/2/upload.json', headers, 99);
-      return sendForm(asked, []);
+      slow.use(await RawClient.connect(target.stack.gateway)).head('/2/upload.json', headers, 99);
+      return sendForm(target, []);
     });
   },
-  too_many_requests: (asked) =>
-    firstWith(429, () => sendForm(asked, [{ name: 'key', content: 'busy-key' }, message, file])),
-  idempotency_key_in_use: async (asked) => {
-    await asked.stack.services['probe-worker'].freeze();
+  too_many_requests: (target) =>
+    firstWith(429, () => sendForm(target, [{ name: 'key', content: 'busy-key' }, message, file])),
+  idempotency_key_in_use: async (target) => {
+    await target.stack.services['probe-worker'].freeze();
     const headers = { 'Idempotency-Key': `"${randomUUID()}"` };
-    return Promise.race([send(asked, { headers }), send(asked, { headers })]);
+    return Promise.race([send(target, { headers }), send(target, { headers })]);
   },
-  unavailable: async (asked) => {
-    await asked.stack.redis.kill();
-    return send(asked, {});
+  unavailable: async (target) => {
+    await target.stack.redis.kill();
+    return send(target, {});
   },
-  provider_unavailable: async (asked) => {
-    await asked.stack.services['sandbox-provider'].kill();
-    return send(asked, {});
+  provider_unavailable: async (target) => {
+    await target.stack.services['sandbox-provider'].kill();
+    return send(target, {});
   },
 };
 
-async function publish(asked: Asked, headers: Record<string, string> = {}): Promise<string> {
-  const { text } = await send({ ...asked, version: 2, format: 'json' }, { headers });
+async function publish(target: Target, headers: Record<string, string> = {}): Promise<string> {
+  const { text } = await send({ ...target, version: 2, format: 'json' }, { headers });
   return JSON.parse(text).id;
 }
 
-function remove({ stack }: Asked, id: string, headers = echoHeaders(stack)): Promise<Answer> {
+function remove({ stack }: Target, id: string, headers = echoHeaders(stack)): Promise<Answer> {
   return answerOf(fetch(`${stack.gateway}/2/media/${id}`, { method: 'DELETE', headers }));
 }
 
@@ -129,16 +130,16 @@ export async function answerOf(asking: Promise<Response>): Promise<Answer> {
   return { status: response.status, headers: response.headers, text: await response.text() };
 }
 
-function send({ stack, photo: media, version, format }: Asked, options: UploadOptions): Promise<Answer> {
+function send({ stack, photo: media, version, format }: Target, options: UploadOptions): Promise<Answer> {
   return upload(stack, { media, version, format, ...options });
 }
 
-function sendForm(asked: Asked, parts: NonNullable<UploadOptions['parts']>): Promise<Answer> {
-  return send(asked, { parts: asked.version === 1 ? [...secretParts, ...parts] : parts });
+function sendForm(target: Target, parts: NonNullable<UploadOptions['parts']>): Promise<Answer> {
+  return send(target, { parts: target.version === 1 ? [...secretParts, ...parts] : parts });
 }
 
-/** What is answered to a client that says only this, and waits. */
-async function say({ stack }: Asked, words: (client: RawClient) => void): Promise<Answer> {
+/** The answer to a client that sends only this, and waits. */
+async function sendRaw({ stack }: Target, words: (client: RawClient) => void): Promise<Answer> {
   await using client = await RawClient.connect(stack.gateway);
   words(client);
   const { status, head, body } = await client.answer();
@@ -156,6 +157,6 @@ async function firstWith(status: number, ask: () => Promise<Answer>): Promise<An
   return answer as Answer;
 }
 
-function pathOf({ version, format }: Asked): string {
+function pathOf({ version, format }: Target): string {
   return `/${version}/upload.${format}`;
 }

@@ -49,7 +49,7 @@ test.concurrent.each([
   120_000,
 );
 
-/** Four clients that upload one after another until they are told to stop. */
+/** Four clients that upload one after another until they are stopped. */
 function uploadsAllTheTime(stack: Stack, media: Buffer) {
   const ids: string[] = [];
   const statuses: number[] = [];

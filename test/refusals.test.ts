@@ -23,7 +23,7 @@ afterAll(async () => {
 const key = { name: 'key', content: sandbox.apiKey };
 const message = { name: 'message', content: 'hello' };
 const file = (content: Buffer) => ({ name: 'media', filename: 'a.jpg', content });
-const unknownKey = { name: 'key', content: 'nobody' };
+const unknownKey = { name: 'key', content: 'unknown' };
 const tooLarge = Buffer.alloc(maxMediaBytes + 1);
 const refusedSecrets = secretParts.map((part) => (part.name === 'oauth_secret' ? { ...part, content: 'wrong' } : part));
 const wrongSignature = () => {
@@ -39,7 +39,7 @@ const without = (name: string) => {
   return headers;
 };
 
-// Each row may break several rules: the one that is told is the first in the order of docs/interface.md.
+// Each row may break several rules: the reported one is the first in the order of docs/interface.md.
 const refusals: readonly [what: string, status: number, reason: string, options: () => UploadOptions][] = [
   [
     '2: no OAuth header',

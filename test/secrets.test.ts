@@ -220,8 +220,8 @@ test.each<[string, () => Sent, string]>([
     }),
     '400 form_malformed',
   ],
-])('%s', async (_, sent, told) => {
-  expect(await send(sent())).toBe(told);
+])('%s', async (_, sent, answer) => {
+  expect(await send(sent())).toBe(answer);
 });
 
 test.each([
@@ -263,8 +263,10 @@ const failures = providerFailures.filter((each) => each !== 'slow' && each !== '
 
 test.each(failures)('a provider that is %s', async (behaviour) => {
   await setBehaviour(stack.provider, behaviour);
-  const told = ['refusing', 'wrong-clock'].includes(behaviour) ? '401 credentials_refused' : '401 provider_unavailable';
-  expect(await send()).toBe(told);
+  const expected = ['refusing', 'wrong-clock'].includes(behaviour)
+    ? '401 credentials_refused'
+    : '401 provider_unavailable';
+  expect(await send()).toBe(expected);
   expect(await send({ version: 1, more: secretFields({ consumer_secret: marked() }) })).toMatch(/^401/);
   expect(await send({ headers: echoHeaders(`Bearer ${marked()}`, stack.bearerProvider) })).toMatch(/^401/);
   await setBehaviour(stack.provider, 'normal');

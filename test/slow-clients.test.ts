@@ -68,7 +68,7 @@ describeWithMinio('five hundred that dribble', {}, (startMinio) => {
   }, 60_000);
 });
 
-test('a client that stops in the middle is told 408', async () => {
+test('a client that stops in the middle gets 408', async () => {
   const settings = { MAX_UPLOAD_SECONDS: '1' };
   await using quick = await startStack({ beside: stack, services: ['gateway'], settings });
   const { path, headers, body } = uploadRequest(quick, { media });

@@ -10,7 +10,7 @@ import { type Stack, startStack } from '@echodrop/testkit/start-stack';
 import { upload } from '@echodrop/testkit/upload';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 
-// Renditions, which read the media too, are nobody's upload.
+// Without renditions, which read the media too.
 const services = ['sandbox-provider', 'auth-verifier', 'gateway', 'probe-worker'] as const;
 
 const isMediaPut = ({ method, path }: SeenRequest) => method === 'PUT' && path.includes('/media/');

@@ -152,7 +152,7 @@ function isOfUpload(line: Record<string, unknown>): boolean {
   return ['mediaKey', 'mediaId', 'jobId', 'outcome', 'provider'].some((name) => name in line);
 }
 
-test('nobody outside chooses a trace or learns of one', async () => {
+test('clients can neither choose a trace nor see one', async () => {
   expect(asked.length).toBeGreaterThan(0);
   for (const headers of asked) expect(Object.keys(headers).filter((name) => /^trace|^baggage/.test(name))).toEqual([]);
   const forged = { traceparent: `00-${foreignTrace}-b7ad6b7169203331-01` };
@@ -209,27 +209,27 @@ test('no credential, caption or user is in what is exported', async () => {
   expect(new Set(collector.spans.map(({ service }) => service))).toEqual(new Set(services));
 });
 
-test('who collects hangs: told once, and neither uploads nor a stop wait for it', async () => {
-  const told = (message: string) => linesOf('gateway').filter(({ msg }) => msg === message).length;
+test('a collector that hangs is logged once, and neither uploads nor a stop wait for it', async () => {
+  const linesWith = (message: string) => linesOf('gateway').filter(({ msg }) => msg === message).length;
   collector.hang();
   const begun = performance.now();
   expect((await send()).status).toBe(200);
   expect(performance.now() - begun).toBeLessThan(5000);
-  await waitUntil('the line about it', 10_000, async () => told('Failed to export traces') === 1);
+  await waitUntil('the line about it', 10_000, async () => linesWith('Failed to export traces') === 1);
   const before = collector.exports;
   expect((await send()).status).toBe(200);
   await waitUntil('another export that gets no answer', 10_000, async () => collector.exports > before + 2);
   collector.answer();
   await waitUntil('the end of it', 10_000, async () => {
     expect((await send()).status).toBe(200);
-    return told('Trace export recovered') === 1;
+    return linesWith('Trace export recovered') === 1;
   });
-  expect(told('Failed to export traces')).toBe(1);
+  expect(linesWith('Failed to export traces')).toBe(1);
 
   collector.hang();
   expect((await send()).status).toBe(200);
-  const asked = performance.now();
+  const begin = performance.now();
   await stack.services.gateway.stop();
-  expect(performance.now() - asked).toBeLessThan(5000);
+  expect(performance.now() - begin).toBeLessThan(5000);
   expect(linesOf('gateway').at(-1)).toMatchObject({ msg: 'Stopped' });
 });

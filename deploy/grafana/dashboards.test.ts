@@ -31,7 +31,7 @@ async function dashboard(name: string) {
   return { uid, title, panels: panels as Panel[], variables: templating.list as { name: string }[] };
 }
 
-test.each(names)('%s: every panel says what it shows, of what unit, and has room of its own', async (name) => {
+test.each(names)('%s: every panel has a title and a unit, and overlaps no other', async (name) => {
   const { panels } = await dashboard(name);
   expect(new Set(panels.map(({ id }) => id)).size).toBe(panels.length);
   for (const { title, type, description, datasource, fieldConfig, targets = [], gridPos: place } of panels) {
@@ -49,14 +49,14 @@ test.each(names)('%s: every panel says what it shows, of what unit, and has room
   }
 });
 
-test.each(names)('%s: every variable that a query has is asked for', async (name) => {
+test.each(names)('%s: every variable of a query is defined', async (name) => {
   const { panels, variables } = await dashboard(name);
   const used = JSON.stringify(panels).matchAll(/\$\{?(\w+)/g);
   const known = ['__rate_interval', ...variables.map((each) => each.name)];
   for (const [, variable] of used) expect(known).toContain(variable);
 });
 
-test('the dashboards are told apart, and have the names that the documentation has for them', async () => {
+test('dashboards have unique ids, and the names in the documentation', async () => {
   const [path, workers] = await Promise.all(names.map(dashboard));
   expect([path?.title, workers?.title]).toEqual(['Upload path', 'Workers']);
   expect(path?.uid).not.toBe(workers?.uid);
@@ -75,7 +75,7 @@ test('Grafana finds the Prometheus and the dashboards of the compose file', asyn
   expect(datasources[0].jsonData.timeInterval).toBe(global.scrape_interval);
 });
 
-test('Prometheus scrapes every service of the compose file at the port where it tells its metrics', async () => {
+test('Prometheus scrapes every service of the compose file at its metrics port', async () => {
   const { services } = parse(await read('../../docker-compose.yml'), { merge: true });
   const { scrape_configs } = parse(await read('../prometheus/prometheus.yml'));
   const scraped = scrape_configs.map(

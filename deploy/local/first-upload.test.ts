@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { sampleAsCurl, sampleTarget } from './first-upload.ts';
 
-test('the command signs anew each time it is run', () => {
+test('the command signs each time it runs', () => {
   const sample = sampleTarget({});
   expect(sample && sampleAsCurl(sample)).toBe(
     'curl -H "X-Verify-Credentials-Authorization: $(npm run --silent sign)" ' +
@@ -26,11 +26,11 @@ test("it takes the first key and the first base path, and keeps the shell's hand
   expect(quoted && sampleAsCurl(quoted)).toContain("-F 'key=it'\\''s $HOME'");
 });
 
-test("where another provider is named, nobody's credentials are known", () => {
+test('knows no credentials of another provider', () => {
   expect(sampleTarget({ IDENTITY_PROVIDERS: 'https://id.example' })).toBeUndefined();
 });
 
-test('where the sandbox has users of its own, or was told to misbehave, no sample is sent', () => {
+test('sends no sample if the sandbox has its own users or a behaviour is set', () => {
   expect(sampleTarget({ SANDBOX_USERS_FILE: 'users.json' })).toBeUndefined();
   expect(sampleTarget({ SANDBOX_BEHAVIOUR: 'down' })).toBeUndefined();
   expect(sampleTarget({ SANDBOX_BEHAVIOUR: 'normal' })).toBeDefined();

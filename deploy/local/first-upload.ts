@@ -22,7 +22,7 @@ export interface Sample {
   readonly apiKey: string;
 }
 
-/** Where a sample can be sent; undefined where no user is known, or where the sandbox was told to misbehave. */
+/** Where a sample can be sent; undefined if no user is known or the sandbox has a behaviour set. */
 export function sampleTarget(env: NodeJS.ProcessEnv): Sample | undefined {
   if (!localCredentials(env) || isSandboxMisbehaving(env)) return undefined;
   return { service: localService(env), provider: sandboxProvider(env), apiKey: localApiKey(env) };
@@ -46,7 +46,7 @@ export async function uploadSample(to: Sample, signal: AbortSignal): Promise<{ a
   }
 }
 
-/** The same upload as a command for a POSIX shell in the project's folder; it signs anew each time. */
+/** The same upload as a command for a POSIX shell in the project's folder; it signs each time it runs. */
 export function sampleAsCurl({ service, provider, apiKey }: Sample): string {
   const sign = provider === sandboxProvider({}) ? 'sign' : `sign -- --provider ${quoted(provider)}`;
   return [

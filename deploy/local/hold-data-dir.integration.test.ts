@@ -13,7 +13,7 @@ beforeAll(async () => {
 
 afterAll(() => rm(folder, { recursive: true }));
 
-test('a directory is made, and held by one at a time, whose pid the other one is told', async () => {
+test('creates the directory for one holder at a time, and reports its pid to others', async () => {
   const dir = join(folder, 'a', 'b');
   {
     using _held = await holdDataDir(dir, signal);

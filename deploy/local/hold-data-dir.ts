@@ -12,8 +12,8 @@ const ownFolders = ['logs', 'redis', 'secrets', 'store'];
 
 /**
  * Makes the directory, for its owner alone, and holds it until disposed of, or until this process is gone: two systems on one would spoil each
- * other's Redis. What is held is an abstract socket, which the system lets go of by itself and which tells who asks the holder's pid;
- * outside of Linux there is none, and nobody checks.
+ * other's Redis. What is held is an abstract socket, which the system lets go of by itself and through which others read the
+ * holder's pid; outside of Linux there is none, and no check.
  * @throws an Error when another process holds it, or when it cannot be made; or the signal's reason
  */
 export async function holdDataDir(dir: string, signal: AbortSignal): Promise<Disposable> {

@@ -25,7 +25,7 @@ export interface Kept extends AsyncDisposable {
   readonly failed: Promise<never>;
 }
 
-// Who ran this long has started well: the pauses begin anew.
+// After a run this long the next pause is the shortest again.
 const steadyMs = 30_000;
 const pauses = { retries: Number.POSITIVE_INFINITY, minTimeout: 500, factor: 2, maxTimeout: 30_000 };
 

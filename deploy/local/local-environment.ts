@@ -88,7 +88,7 @@ function uploadFill(env: NodeJS.ProcessEnv): Record<string, string> {
   };
 }
 
-// A faulty port is told as such by its service, and not once more as a faulty address by others.
+// A faulty port is reported by its service, and not again as a faulty address of others.
 function sound(env: NodeJS.ProcessEnv, address: (env: NodeJS.ProcessEnv) => string): string {
   return URL.canParse(address(env)) ? address(env) : address({});
 }

@@ -135,7 +135,7 @@ test('a Ctrl-C, which comes twice through npm, lets what runs finish; a second o
   await untilReady();
   process.kill(-pid, 'SIGINT');
   await waitUntil('that it says how long', 5000, async () => /^echodrop +stopping; .* for 1240 s/m.test(output));
-  await waitUntil('that the front is told to stop', 5000, async () => !(await isReady('gateway')));
+  await waitUntil('the gateway to stop', 5000, async () => !(await isReady('gateway')));
   // Were its second half taken for another signal, all would be gone by now.
   await sleep(1500);
   expect(await isReady('probe-worker')).toBe(true);
@@ -187,7 +187,7 @@ async function expectSecondSystemRefused(): Promise<void> {
   expect(said).toContain(`another system (process ${await pidOf(supervisor)}) is running on ${dataDir}`);
 }
 
-test('faulty settings end it before anything is started, all faults told', async () => {
+test('faulty settings end it before anything starts, and all are reported', async () => {
   const started = npmStart({ LOG_LEVEL: 'loud', SITE_PORT: 'none', GATEWAY_MAX_MEDIA_BYTES: '-1' });
   expect(await once(started, 'exit')).toEqual([78, null]);
   expect(output).toMatch(/gateway, .*: LOG_LEVEL must be/);

@@ -12,7 +12,7 @@ export interface SystemPlan {
   readonly dataDir: string;
   readonly environments: ReadonlyMap<ServiceName, NodeJS.ProcessEnv>;
   readonly configs: ReadonlyMap<ServiceName, ServiceConfig>;
-  /** The Redis that belongs to the system; undefined when every service is told of another. */
+  /** The Redis that belongs to the system; undefined if every service has another in its settings. */
   readonly redis: RedisLogin | undefined;
 }
 

@@ -42,33 +42,33 @@ test('with nothing set, every service listens where docs/settings.md says', () =
   });
 });
 
-test('all faults of all services are told at once; what several have in common, once', () => {
-  const told = faults({
+test('reports all faults of all services at once, common ones once', () => {
+  const reported = faults({
     LOG_LEVEL: 'loud',
     SITE_PORT: 'none',
     PROBE_WORKER_CONCURRENCY: '0',
     VERIFIER_SECRET: 'short',
   });
-  expect(told).toHaveLength(4);
-  expect(told).toContainEqual(
+  expect(reported).toHaveLength(4);
+  expect(reported).toContainEqual(
     expect.stringMatching(
       /^gateway, site, auth-verifier, probe-worker, rendition-worker, sandbox-provider: LOG_LEVEL must be one of/,
     ),
   );
-  expect(told).toContainEqual(expect.stringMatching(/^SITE_PORT must be/));
-  expect(told).toContainEqual(expect.stringMatching(/^PROBE_WORKER_CONCURRENCY must be/));
-  expect(told).toContainEqual(expect.stringMatching(/^gateway, auth-verifier: VERIFIER_SECRET must have/));
+  expect(reported).toContainEqual(expect.stringMatching(/^SITE_PORT must be/));
+  expect(reported).toContainEqual(expect.stringMatching(/^PROBE_WORKER_CONCURRENCY must be/));
+  expect(reported).toContainEqual(expect.stringMatching(/^gateway, auth-verifier: VERIFIER_SECRET must have/));
 });
 
 test('a port that two ask for, and one that is left to the system, are faults', () => {
   expect(faults({ SITE_PORT: '8080' })).toEqual([
-    'GATEWAY_PORT is 8080, which is asked for more than once',
-    'SITE_PORT is 8080, which is asked for more than once',
+    'GATEWAY_PORT is 8080, which is used more than once',
+    'SITE_PORT is 8080, which is used more than once',
   ]);
   expect(faults({ SITE_OPS_PORT: '0' })).toEqual(['SITE_OPS_PORT must not be 0']);
 });
 
-test('faults are told under the names that were typed', () => {
+test('reports faults under the names that were typed', () => {
   expect(faults({ SITE_PORT: '99999' })).toEqual(['SITE_PORT must be a whole number from 0 to 65535']);
   expect(faults({ PORT: '99999' })).toEqual(['gateway: PORT must be a whole number from 0 to 65535']);
   expect(faults({ GATEWAY_API_KEYS_FILE: '/no/such/file' })).toEqual(['GATEWAY_API_KEYS_FILE cannot be read (ENOENT)']);

@@ -11,7 +11,7 @@ interface Fault {
 /**
  * Every service's settings, from the environment that it would get; `env` is the one that all of them were made from.
  * @throws InvalidSettings with all faults of all services, under the names that a person has to set; one that several services
- * have is told once, with theirs
+ * have is reported once, with theirs
  */
 export function readAllSettings(
   environments: ReadonlyMap<ServiceName, NodeJS.ProcessEnv>,
@@ -61,7 +61,7 @@ function portFaults(configs: ReadonlyMap<ServiceName, ServiceConfig>): Fault[] {
   return [
     ...unset.map(({ service, name }) => ({ service, fault: `${name} must not be 0` })),
     ...clashing.flatMap(([port, users]) =>
-      users.map(({ service, name }) => ({ service, fault: `${name} is ${port}, which is asked for more than once` })),
+      users.map(({ service, name }) => ({ service, fault: `${name} is ${port}, which is used more than once` })),
     ),
   ];
 }

@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { execa } from 'execa';
 import { expect, test } from 'vitest';
 
-/** Waits for a file that nobody ever writes, as on a file system that does not answer. */
+/** Waits for a file that never comes, as on a file system that hangs. */
 const hanging = `
   import { open } from 'node:fs/promises';
   import { stopSignal } from ${JSON.stringify(join(import.meta.dirname, 'stop-signals.ts'))};

@@ -15,7 +15,7 @@ export function stopSignal(): AbortSignal {
       stop.abort();
     });
   }
-  // Nobody is there any more who reads what is said.
+  // The reader of the output is gone.
   process.stdout.on('error', () => stop.abort());
   return stop.signal;
 }

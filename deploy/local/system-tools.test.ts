@@ -32,7 +32,7 @@ test('everything may be there, with Redis or with Valkey', async () => {
   }
 });
 
-test('what is missing and cannot be installed is told, with what to do', async () => {
+test('reports what is missing and cannot be installed, and what to do', async () => {
   await onlyInPath();
   const missing = await check(true).catch((error: unknown) => error);
   expect(missing).toBeInstanceOf(ToolsMissing);
@@ -41,7 +41,7 @@ test('what is missing and cannot be installed is told, with what to do', async (
   expect(String(missing)).toContain('REDIS_URL');
 });
 
-test('only what is missing is told, and no Redis where none is needed', async () => {
+test('reports only what is missing, and no Redis if none is needed', async () => {
   await onlyInPath('ffprobe');
   const missing = await check(false).catch((error: unknown) => error);
   expect(String(missing)).toMatch(/not found in PATH: ffmpeg\n.*apt-get install ffmpeg$/);

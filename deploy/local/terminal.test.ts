@@ -16,7 +16,7 @@ test('warnings and errors are shown, with what they say and without what every l
   }
 });
 
-test('the rest stays in the log file unless all is asked for', () => {
+test('the rest stays in the log file unless all output is enabled', () => {
   expect(terminalLine(logged('info'), 'stdout', false)).toBeUndefined();
   expect(terminalLine(logged('info'), 'stdout', true)).toBe('info: Redis unreachable {"reason":"ECONNREFUSED"}');
 });

@@ -54,16 +54,16 @@ async function seriesOf(service: ServiceName): Promise<string[]> {
   return lines.map((line) => line.slice(0, line.lastIndexOf(' ')));
 }
 
-function ask(address: string, method: string, headers: Record<string, string> = {}): Promise<number | undefined> {
+function statusOf(address: string, method: string, headers: Record<string, string> = {}): Promise<number | undefined> {
   return new Promise((resolve, reject) => {
-    const asked = request(address, { method, headers, agent: false }, (response) => {
+    const pending = request(address, { method, headers, agent: false }, (response) => {
       response.resume().once('end', () => resolve(response.statusCode));
     });
-    asked.once('error', reject).end();
+    pending.once('error', reject).end();
   });
 }
 
-// What anybody may send, which nobody has thought of: `n` makes it new.
+// Unexpected requests; `n` makes them new.
 async function oddRequests(n: number): Promise<void> {
   const { gateway, site, verifier, provider } = stack;
   const sandbox = new URL(provider).origin;
@@ -81,8 +81,8 @@ async function oddRequests(n: number): Promise<void> {
     .slice(n % 3)
     .filter((_, index) => index % 3 === 0);
   for (const address of [gateway, site, verifier, sandbox]) {
-    await Promise.all(paths.map((path) => ask(`${address}${path}?q=${n}`, 'GET')));
-    await Promise.all(odd.map((method) => ask(`${address}/odd`, method)));
+    await Promise.all(paths.map((path) => statusOf(`${address}${path}?q=${n}`, 'GET')));
+    await Promise.all(odd.map((method) => statusOf(`${address}/odd`, method)));
   }
   const media = Buffer.from('no media');
   const key = { name: 'key', content: `odd key ${n}` };

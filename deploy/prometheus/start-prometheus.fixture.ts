@@ -49,7 +49,7 @@ export async function startPrometheus(
   const data = `--storage.tsdb.path=${join(folder, 'data')}`;
   const command = ['prometheus', `--config.file=${file}`, data, `--web.listen-address=${address}`] as const;
   parts.use(await ServerProcess.start({ command, answers: async () => (await fetch(`http://${address}/-/ready`)).ok }));
-  const asked = async (path: string) => {
+  const get = async (path: string) => {
     const answer = (await (await fetch(`http://${address}/api/v1/${path}`)).json()) as Answer;
     if (answer.status !== 'success') throw new Error(answer.error);
     return answer.data;
@@ -57,10 +57,10 @@ export async function startPrometheus(
   const held = parts.move();
   return {
     async values(query) {
-      const { result } = await asked(`query?query=${encodeURIComponent(query)}`);
+      const { result } = await get(`query?query=${encodeURIComponent(query)}`);
       return result.map(({ value }) => Number(value[1]));
     },
-    rules: async () => (await asked('rules')).groups.flatMap(({ rules }) => rules),
+    rules: async () => (await get('rules')).groups.flatMap(({ rules }) => rules),
     [Symbol.asyncDispose]: () => held.disposeAsync(),
   };
 }

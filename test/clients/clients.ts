@@ -4,7 +4,7 @@ import { findBrowser } from '@echodrop/testkit/find-browser';
 import { execa } from 'execa';
 import { chromium } from 'playwright-core';
 
-/** An upload of version 2, as a client is told to make it. */
+/** An upload of version 2 for a client to send. */
 export interface ClientUpload {
   readonly address: string;
   readonly provider: string;

@@ -102,7 +102,7 @@ describe('the proxy', () => {
     expect(Buffer.from(await part.arrayBuffer())).toEqual(whole.subarray(10, 20));
   });
 
-  test('believes nobody about who asks, unless told whom', async () => {
+  test('ignores X-Forwarded-For from untrusted addresses', async () => {
     await fetch(`${system.gateway}/openapi.json`, { headers: { 'X-Forwarded-For': '192.0.2.1' } });
     expect(await system.compose('logs', '--no-log-prefix', 'proxy')).not.toContain('192.0.2.1');
   });
@@ -144,7 +144,7 @@ describe('what runs', () => {
 });
 
 describe('without a gateway', () => {
-  test('an upload that ran in one that dies is refused, and is not begun anew', async () => {
+  test('an upload to a gateway that dies is refused, and is not retried', async () => {
     await using client = await RawClient.connect(system.gateway);
     const { path, headers, body } = uploadRequest(system, {
       media: await samplePhoto('jpg', { width: 64, height: 48 }),
@@ -157,7 +157,7 @@ describe('without a gateway', () => {
     expect(await metric('gateway', 'echodrop_uploads_in_flight')).toBe(0);
   });
 
-  test('the proxy refuses in the format that was asked for', async () => {
+  test('the proxy refuses in the requested format', async () => {
     await system.compose('stop', 'gateway');
     const xml = await upload(system, { format: 'xml', media: Buffer.from('any') });
     expect(xml).toMatchObject({
@@ -179,6 +179,6 @@ async function typeOf(address: string): Promise<string | null> {
 
 async function metric(service: string, name: string): Promise<number> {
   const ask = 'fetch("http://127.0.0.1:" + process.env.OPS_PORT + "/metrics").then((r) => r.text()).then(console.log)';
-  const told = await execIn(system, service, 'node', '-e', ask);
-  return Number(new RegExp(`^${name}(?:\\{[^}]*\\})? (.*)$`, 'm').exec(told)?.[1]);
+  const metrics = await execIn(system, service, 'node', '-e', ask);
+  return Number(new RegExp(`^${name}(?:\\{[^}]*\\})? (.*)$`, 'm').exec(metrics)?.[1]);
 }

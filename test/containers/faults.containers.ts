@@ -16,7 +16,7 @@ afterAll(async () => {
   await system?.[Symbol.asyncDispose]();
 });
 
-// What clients may see, and may try again after: nothing at all where another does the work or nobody waits for it.
+// What clients may see, and may try again after: nothing if another does the work or no client waits for it.
 const nothing: string[] = [];
 const unavailable = ['503 unavailable'];
 const unverified = ['401 provider_unavailable'];

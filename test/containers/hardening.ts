@@ -43,13 +43,13 @@ export function testHardening(system: () => ComposeSystem): void {
   });
 
   test('keeps its queue, and lets its cache go', async () => {
-    const asked = async (service: string, name: string) =>
+    const setting = async (service: string, name: string) =>
       (await redisCommand(system(), service, 'config', 'get', name)).split('\n')[1];
-    expect([await asked('queue-redis', 'maxmemory-policy'), await asked('queue-redis', 'appendonly')]).toEqual([
+    expect([await setting('queue-redis', 'maxmemory-policy'), await setting('queue-redis', 'appendonly')]).toEqual([
       'noeviction',
       'yes',
     ]);
-    expect([await asked('cache-redis', 'maxmemory-policy'), await asked('cache-redis', 'appendonly')]).toEqual([
+    expect([await setting('cache-redis', 'maxmemory-policy'), await setting('cache-redis', 'appendonly')]).toEqual([
       'allkeys-lru',
       'no',
     ]);

@@ -48,14 +48,17 @@ test.each(images)('the image of %s says what it is, and runs as a user of its ow
   if (name !== 'admin') expect(Healthcheck?.Test[0]).toBe('CMD');
 });
 
-test.each(services)('%s starts with nothing to write to and no capability, and tells what it misses', async (name) => {
-  // A port that is none, for the one that has no other required setting.
-  const { exitCode, stderr } = await runBare(name, ['-e', 'OPS_PORT=none']);
-  expect({ exitCode, stderr }).toMatchObject({
-    exitCode: 78,
-    stderr: expect.stringContaining(`${name}: OPS_PORT must be`),
-  });
-});
+test.each(services)(
+  '%s starts with nothing to write to and no capability, and reports what it misses',
+  async (name) => {
+    // A port that is none, for the one that has no other required setting.
+    const { exitCode, stderr } = await runBare(name, ['-e', 'OPS_PORT=none']);
+    expect({ exitCode, stderr }).toMatchObject({
+      exitCode: 78,
+      stderr: expect.stringContaining(`${name}: OPS_PORT must be`),
+    });
+  },
+);
 
 // The only one that needs no setting.
 test('a service that is stopped while it starts ends by itself', async () => {

@@ -9,7 +9,7 @@ import type { GameDayReport } from './report.ts';
 import { faultOptions } from './run-options.ts';
 
 // Longer than the longest game day, its checks included.
-const mostMs = 3 * 3_600_000;
+const maxMs = 3 * 3_600_000;
 const options = faultOptions(process.env);
 const parts = new AsyncDisposableStack();
 
@@ -20,25 +20,25 @@ beforeAll(async () => {
   report = await playGameDay({ ...options, folder });
   process.stdout.write(`${report.lines().join('\n')}\n`);
   await report.write(options.report);
-}, mostMs);
+}, maxMs);
 afterAll(() => parts.disposeAsync());
 
-const told = (scenario: string) =>
+const findingsOf = (scenario: string) =>
   report.findings.filter((finding) => finding.scenario === scenario).map(({ what, which }) => `${what}: ${which}`);
 
 test.for(scenariosOf(options).map(({ name }) => name))(
   '%s: all recovers, and every upload that was acknowledged is kept whole, is listed, and is there once',
   (name, { skip }) => {
     skip(!report.hasPlayed(name), 'there was no time for it, or the machine lacks what it takes');
-    expect(told(name)).toEqual([]);
+    expect(findingsOf(name)).toEqual([]);
   },
 );
 
 test('before and between: the same', () => {
   expect(report.acknowledged).toBeGreaterThan(0);
-  expect(told(calm)).toEqual([]);
+  expect(findingsOf(calm)).toEqual([]);
 });
 
 test('after all: every record is listed, nothing is left behind, and services hold no more than before', () => {
-  expect(told('all')).toEqual([]);
+  expect(findingsOf('all')).toEqual([]);
 });

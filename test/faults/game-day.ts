@@ -59,7 +59,7 @@ async function playOn(
   const pace = isLong ? long : short;
   await using system = await startSystem(kind, folder);
   const ledger = new Ledger(folder, kind);
-  // Of its own: how often it is asked depends on the machine.
+  // Its own generator: the number of calls depends on the machine.
   const ofLoad = new SeededRandom(seed);
   const media = await UniqueMedia.prepare(ofLoad);
   const findings: Finding[] = [];

@@ -34,7 +34,7 @@ interface RemovalLine {
   readonly removal: NonNullable<LedgerEntry['removal']>;
 }
 
-/** What clients were told, a line of JSON each in a file: written before anything is done with it, and all that checks go by. */
+/** The answers to clients, a line of JSON each in a file: written before anything is done with it, and all that checks go by. */
 export class Ledger {
   readonly path: string;
   /** How many uploads were acknowledged. */
@@ -50,7 +50,7 @@ export class Ledger {
     if (entry.outcome === 'acknowledged') this.acknowledged += 1;
   }
 
-  /** Notes what is known of a removal: `unknown` before it is asked for. */
+  /** Notes what is known of a removal: `unknown` before the request. */
   noteRemoval(id: string, removal: RemovalLine['removal']): void {
     appendFileSync(this.path, `${JSON.stringify({ removed: id, removal } satisfies RemovalLine)}\n`);
   }

@@ -31,8 +31,8 @@ interface Choice {
 /** What uploads are noted under while nothing is broken. */
 export const calm = 'calm';
 
-// Beyond it nobody begins one more: a bound on memory and connections where nothing is answered for long.
-const mostAtOnce = 150;
+// No upload starts beyond it: a bound on memory and connections while answers take long.
+const maxConcurrent = 150;
 const unwantedShare = 0.15;
 // After so long at most: renditions may be in the making.
 const wantedMs = 2000;
@@ -145,7 +145,7 @@ export class Load implements AsyncDisposable {
     const { perSecond, random } = this.#options;
     const { signal } = this.#stopped;
     while (!signal.aborted) {
-      if (this.#running.size < mostAtOnce) void this.send({ isUnwanted: random.happens(unwantedShare) });
+      if (this.#running.size < maxConcurrent) void this.send({ isUnwanted: random.happens(unwantedShare) });
       await sleep(1000 / perSecond, undefined, { signal }).catch(() => {});
     }
   }

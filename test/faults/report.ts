@@ -37,7 +37,7 @@ export class GameDayReport {
   readonly date = new Date();
   readonly rows = new Map<string, Row>();
   readonly findings: Finding[] = [];
-  /** Findings that the documentation tells of: what a fault costs although all works as it should. */
+  /** Findings that the documentation describes: what a fault costs although all works as it should. */
   readonly prices: Finding[] = [];
   readonly #forgetful = new Set<string>();
   #taken = 0;
@@ -114,11 +114,11 @@ export class GameDayReport {
   /** Writes all of it as JSON. */
   async write(path: string): Promise<void> {
     const { seed, date, acknowledged, faults, findings, prices } = this;
-    const told = { seed, date, acknowledged, faults, rows: [...this.rows.values()], findings, prices };
-    await writeFile(path, `${JSON.stringify(told, null, 2)}\n`);
+    const report = { seed, date, acknowledged, faults, rows: [...this.rows.values()], findings, prices };
+    await writeFile(path, `${JSON.stringify(report, null, 2)}\n`);
   }
 
-  // A Redis that loses its memory forgets which keys were used (docs/decisions/011); what two workers have died with is left alone for an hour
+  // A Redis that loses its memory forgets which keys were used (docs/decisions/011); a job with which two workers died is not retried for an hour
   // (docs/decisions/034).
   #isPrice({ what, which }: Finding, entries: readonly LedgerEntry[]): boolean {
     if (what === putOff) return true;

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { faultOptions, splitArguments } from './run-options.ts';
 
-test('arguments are told apart: ours go into the environment, and all others to Vitest', () => {
+test('our arguments go into the environment, all others to Vitest', () => {
   const args = ['--long', '--seed', '7', '--only=kill|freeze', '--reporter=json', '--outputFile.json=/tmp/a.json'];
   const { env, others } = splitArguments(args);
   expect(others).toEqual(['--reporter=json', '--outputFile.json=/tmp/a.json']);

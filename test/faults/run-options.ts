@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 
-/** What `npm run test:faults` can be told. */
+/** Options of `npm run test:faults`. */
 export interface FaultOptions {
   readonly isLong: boolean;
   /** When a long one ends at the latest, its checks not counted. */

@@ -9,14 +9,14 @@ export interface GameDay {
   readonly random: SeededRandom;
   /** Counts a fault: something that was broken once. */
   readonly broke: () => void;
-  /** Tells what a scenario itself has found wrong. */
+  /** Reports what a scenario itself has found wrong. */
   readonly note: (what: string, which: string) => void;
 }
 
 /** A way in which the system is broken under load. */
 export interface Scenario {
   readonly name: string;
-  /** What it breaks, as the report tells it. */
+  /** What it breaks, as in the report. */
   readonly breaks: string;
   readonly forSeconds: number;
   /** Whether it belongs to the short set too. */
@@ -25,7 +25,7 @@ export interface Scenario {
   readonly on?: SystemKind;
   /** Whether it takes the memory of idempotency keys away, so that a repeat may make a second record (docs/decisions/011). */
   readonly forgetsKeys?: boolean;
-  /** What this machine has not got that it needs; it is passed over then, and that is told. */
+  /** What this machine has not got that it needs; it is skipped then, and reported. */
   readonly missing?: () => Promise<string | undefined>;
   /** Begins it. Whoever disposes of what it gives undoes it. */
   readonly begin: (day: GameDay) => Promise<AsyncDisposable>;
@@ -40,11 +40,11 @@ export function undoneBy(undo: () => Promise<unknown> | unknown): AsyncDisposabl
   };
 }
 
-/** Does `work` until it is undone, which tells what it failed with. */
+/** Does `work` until it is undone, which rejects with its error. */
 export function meanwhile(work: (over: AbortSignal) => Promise<void>): AsyncDisposable {
   const over = new AbortController();
   const working = work(over.signal);
-  // Until then nobody hears of it.
+  // Until then its rejection is not handled.
   working.catch(() => {});
   return {
     async [Symbol.asyncDispose]() {

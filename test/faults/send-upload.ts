@@ -4,7 +4,7 @@ import { type UploadOptions, upload } from '@echodrop/testkit/upload';
 import type { Outcome } from './ledger.ts';
 import type { System } from './start-system.ts';
 
-/** An upload as a client means it, whatever becomes of its attempts. */
+/** A client's upload, with all its attempts. */
 export interface Wanted {
   readonly version: 1 | 2;
   readonly format: 'xml' | 'json';
@@ -26,7 +26,7 @@ export interface Ended {
 }
 
 interface Answer {
-  /** 0 where there was none. */
+  /** 0 if there was none. */
   readonly status: number;
   readonly why: string;
   readonly id?: string | undefined;
@@ -34,12 +34,12 @@ interface Answer {
 }
 
 const attemptMs = 15_000;
-// Clients are told to wait for up to a minute; these have less time.
+// Retry-After is up to a minute; these clients have less time.
 const longestPauseMs = 2000;
 const lostPauseMs = 500;
 /** Why an attempt has failed of which nothing was sent. */
 export const nothingSent = 'ECONNREFUSED';
-// What a client tries again: it was told when, or that a part is away.
+// A client retries after a Retry-After, and if a service is unavailable.
 const passing = new Set([408, 409, 429, 502, 503]);
 
 /**
@@ -69,10 +69,10 @@ async function attempt(system: System & { gateway: string }, wanted: Wanted): Pr
   };
   const options: UploadOptions = { version, format, message, media, headers, signal: AbortSignal.timeout(attemptMs) };
   try {
-    const { status, headers: told, text } = await upload(system, options);
+    const { status, headers: received, text } = await upload(system, options);
     const id = found(/"id":"(\w+)"|<id>(\w+)<\/id>/, text);
     const reason = found(/"reason":"(\w+)"|<reason>(\w+)/, text);
-    const retryAfterMs = Math.min(Number(told.get('retry-after') ?? 1) * 1000, longestPauseMs);
+    const retryAfterMs = Math.min(Number(received.get('retry-after') ?? 1) * 1000, longestPauseMs);
     return { status, why: `${status} ${reason}`, id, retryAfterMs };
   } catch (error) {
     return { status: 0, why: codeOf(error), retryAfterMs: lostPauseMs };

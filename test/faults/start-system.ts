@@ -60,7 +60,7 @@ export interface System extends AsyncDisposable {
 
 const replicated: readonly ServiceName[] = ['auth-verifier', 'probe-worker', 'rendition-worker', 'site', 'gateway'];
 
-/** Starts a system of this kind and waits until all of it is ready. @throws Error where there is no MinIO to start */
+/** Starts a system of this kind and waits until all of it is ready. @throws Error if there is no MinIO to start */
 export async function startSystem(kind: SystemKind, scratch: string): Promise<System> {
   await using parts = new AsyncDisposableStack();
   const hasDisk = kind === 'four nodes' && (await missingForDisks()) === undefined;
@@ -88,7 +88,7 @@ export async function startSystem(kind: SystemKind, scratch: string): Promise<Sy
     CACHE_REDIS_URL: redisAt(toCache),
     SCRATCH_DIR: scratch,
     MAX_CONCURRENT_UPLOADS_PER_USER: '1000',
-    // A repeat need not wait for long until nobody can be at work on what it repeats.
+    // A repeat need not wait for long until no gateway can work on what it repeats.
     PROBE_TIMEOUT_MS: '8000',
     ...(kind === 'two of each' && { SHUTDOWN_DELAY_SECONDS: '1' }),
   };

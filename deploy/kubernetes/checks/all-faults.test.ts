@@ -39,7 +39,7 @@ const mistakes: Record<string, readonly Mistake[]> = {
       { key: 'x', path: 'x' },
     ],
     ['site: there is no ConfigMap nothing', 'Deployment/site', `${container}.envFrom.0.configMapRef.name`, 'nothing'],
-    ['nobody reads it', 'Deployment/site', `${container}.envFrom.3.configMapRef.name`, 'nothing'],
+    ['not used', 'Deployment/site', `${container}.envFrom.3.configMapRef.name`, 'nothing'],
   ],
   ports: [
     ['gateway: http is not PORT', 'ConfigMap/gateway', 'data.PORT', '8000'],
@@ -193,7 +193,7 @@ const mistakes: Record<string, readonly Mistake[]> = {
       `${container}.resources.limits.memory`,
       '512Mi',
     ],
-    ['rendition-worker: scratch has no room', 'ConfigMap/gateway', 'data.MAX_MEDIA_BYTES', '4294967296'],
+    ['rendition-worker: scratch is too small', 'ConfigMap/gateway', 'data.MAX_MEDIA_BYTES', '4294967296'],
   ],
   times: [
     ['gateway is killed before it may have stopped', 'ConfigMap/gateway', 'data.SHUTDOWN_GRACE_SECONDS', '90'],
@@ -227,7 +227,7 @@ const mistakes: Record<string, readonly Mistake[]> = {
     ['has no tag that stays', 'Deployment/site', `${container}.image`, 'echodrop/site:latest'],
     ['has no tag that stays', 'Deployment/site', `${container}.image`, 'echodrop/site'],
     ['is not of release', 'Deployment/site', `${container}.image`, 'registry.example:5000/echodrop/site:9.9.9'],
-    ['is made by nobody', 'Deployment/site', `${container}.image`, 'echodrop/sight:0.1.0'],
+    ['not built by this repository', 'Deployment/site', `${container}.image`, 'echodrop/sight:0.1.0'],
     [
       'is not the one that compose uses',
       'StatefulSet/store',
@@ -280,15 +280,15 @@ const mistakesOfLarge: readonly Mistake[] = [
   ],
 ];
 
-await describeWithOpsCheckers('what is wrong with manifests is told', ['kustomize'], () => {
+await describeWithOpsCheckers('faults of manifests are reported', ['kustomize'], () => {
   const built = { small: buildOverlay('small'), large: buildOverlay('large') };
   const all = { ...mistakes, 'monitoring and KEDA': mistakesOfLarge };
 
   test.for(Object.keys(all) as (keyof typeof all)[])('%s', async (theme) => {
     const { manifests } = await built[theme === 'monitoring and KEDA' ? 'large' : 'small'];
     const untold = (all[theme] ?? [])
-      .map((mistake) => ({ mistake, told: allFaults(withMistake(manifests, mistake)) }))
-      .filter(({ mistake: [fault], told }) => !told.some((each) => each.includes(fault)));
+      .map((mistake) => ({ mistake, reported: allFaults(withMistake(manifests, mistake)) }))
+      .filter(({ mistake: [fault], reported }) => !reported.some((each) => each.includes(fault)));
     expect(untold).toEqual([]);
   });
 });

@@ -13,7 +13,7 @@ interface Releases {
 }
 
 /**
- * Images without a tag or with one that moves; of ours those that nobody makes or that are of another release, of others those that compose
+ * Images without a tag or with one that moves; of ours those that are not built here or are of another release, of others those that compose
  * does not use.
  */
 export function imageFaults(manifests: readonly Manifest[]): string[] {
@@ -34,5 +34,5 @@ function faultOf(container: Container, { version, made, composed }: Releases): s
   if (!tag || tag === 'latest') return 'has no tag that stays';
   if (service === undefined) return composed.includes(container.image) ? undefined : 'is not the one that compose uses';
   if (tag !== version) return `is not of release ${version}`;
-  return made.includes(`"${service}"`) ? undefined : 'is made by nobody';
+  return made.includes(`"${service}"`) ? undefined : 'not built by this repository';
 }

@@ -130,7 +130,7 @@ export function selects({ matchLabels = {}, matchExpressions = [] }: Selector, l
   return (
     Object.entries(matchLabels).every(([key, value]) => labels[key] === value) &&
     matchExpressions.every(({ key, operator, values }) => {
-      if (operator !== 'In') throw new TypeError(`nobody has taught the checks the operator ${operator}`);
+      if (operator !== 'In') throw new TypeError(`the checks do not support the operator ${operator}`);
       return values.includes(labels[key] ?? '');
     })
   );

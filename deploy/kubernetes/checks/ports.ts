@@ -30,7 +30,7 @@ interface Backend {
   readonly port: { readonly name: string };
 }
 
-/** Ports that nobody listens on, addresses that lead nowhere, and hosts that are not the settings'. */
+/** Reports ports without a listener, addresses without a service, and hosts that differ from the settings. */
 export function portFaults(manifests: readonly Manifest[]): string[] {
   return [
     ...workloadsOf(manifests).flatMap((workload) =>
@@ -66,10 +66,10 @@ function containerFaults(
 
 // Redis or a store that is down must not have a process killed.
 function probePathFaults({ startupProbe, readinessProbe, livenessProbe }: Container, name: string): string[] {
-  const asked = [startupProbe, readinessProbe, livenessProbe].map(
+  const probes = [startupProbe, readinessProbe, livenessProbe].map(
     (probe) => `${probe?.httpGet?.port}${probe?.httpGet?.path}`,
   );
-  return `${asked}` === 'ops/livez,ops/readyz,ops/livez' ? [] : [`${name}: probes ask ${asked}`];
+  return `${probes}` === 'ops/livez,ops/readyz,ops/livez' ? [] : [`${name}: probes use ${probes}`];
 }
 
 function addressFaults({ hostname, port, origin }: URL, name: string, manifests: readonly Manifest[]): string[] {
@@ -98,9 +98,9 @@ function ingressFaults(manifests: readonly Manifest[]): string[] {
   const configs = workloadsOf(manifests).flatMap(({ pod }) =>
     pod.containers.map((container) => settingsOf(container, pod, manifests).config),
   );
-  const asked = (setting: string) =>
+  const hostsOf = (setting: string) =>
     configs.flatMap(({ [setting]: value }) => (typeof value === 'string' ? [new URL(value).hostname] : []));
-  const hosts: Record<string, readonly string[]> = { gateway: asked('UPLOAD_URL'), site: asked('PUBLIC_SITE_URL') };
+  const hosts: Record<string, readonly string[]> = { gateway: hostsOf('UPLOAD_URL'), site: hostsOf('PUBLIC_SITE_URL') };
   const services = ofKind<ServiceSpec>(manifests, 'Service');
   return ofKind<IngressSpec>(manifests, 'Ingress').flatMap(({ metadata: { name }, spec: { rules, tls = [] } }) =>
     rules.flatMap(({ host, http: { paths } }) =>

@@ -47,7 +47,7 @@ function memoryFaults(container: Container, { name, pod }: Workload, manifests: 
   return limit < needed ? [`${name}: a limit of ${limit / MiB} MiB is below the ${needed / MiB} that it may take`] : [];
 }
 
-// Of Redis, which copies what it changes while it writes its log anew.
+// For Redis, which copies what it changes while it rewrites its log.
 function maxmemory({ command = [] }: Container): number {
   return MiB * Number(/^--maxmemory\n(\d+)mb$/m.exec(command.join('\n'))?.[1] ?? 0);
 }
@@ -61,5 +61,5 @@ function scratchFaults(container: Container, { name, pod }: Workload, manifests:
   const videos = 2 * Number(config['FILM_CONCURRENCY']) + Number(config['SLOW_CONCURRENCY']);
   const needed = 2 * largest * (Number(config['CONCURRENCY']) + videos) + videos * videoBytes;
   const disk = quantity(container.resources?.limits?.['ephemeral-storage']);
-  return size >= needed && disk >= size ? [] : [`${name}: scratch has no room for ${needed / MiB} MiB`];
+  return size >= needed && disk >= size ? [] : [`${name}: scratch is too small for ${needed / MiB} MiB`];
 }

@@ -110,7 +110,7 @@ function hasPort({ ports = [] }: Workload['pod']['containers'][number], port: st
   return ports.some(({ name }) => name === port);
 }
 
-// Where there are monitors, everything that tells metrics is monitored.
+// If there are monitors, every service with metrics is monitored.
 function unwatched(manifests: readonly Manifest[], workloads: readonly Workload[]): string[] {
   const monitors = ofKind<MonitorSpec>(manifests, 'ServiceMonitor');
   const podMonitors = ofKind<MonitorSpec>(manifests, 'PodMonitor');

@@ -35,7 +35,7 @@ export function settingsOf(container: Container, pod: PodSpec, manifests: readon
   return { config, faults: [...faults, ...unknown.map((name) => `knows no setting ${name}`)] };
 }
 
-/** What is wrong with settings: missing, misspelt, set twice, or in ConfigMaps that nobody reads. */
+/** What is wrong with settings: missing, misspelt, set twice, or in ConfigMaps that no container reads. */
 export function settingFaults(manifests: readonly Manifest[]): string[] {
   const workloads = workloadsOf(manifests);
   const used = new Set(workloads.flatMap(configMapsOf));
@@ -46,7 +46,7 @@ export function settingFaults(manifests: readonly Manifest[]): string[] {
         .filter((container) => serviceOf(container))
         .flatMap((container) => settingsOf(container, pod, manifests).faults.map((fault) => `${name}: ${fault}`)),
     ),
-    ...unused.map(({ metadata }) => `ConfigMap ${metadata.name}: nobody reads it`),
+    ...unused.map(({ metadata }) => `ConfigMap ${metadata.name}: not used`),
   ];
 }
 

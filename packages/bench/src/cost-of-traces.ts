@@ -1,5 +1,5 @@
 /**
- * What traces cost: two systems side by side on this machine, one that exports traces and one that does not, which take uploads in turn. Told is the
+ * What traces cost: two systems side by side on this machine, one that exports traces and one that does not, which take uploads in turn. Reported is the
  * processor time of each service for an upload with its renditions and for its start, and the ratio of the two.
  *
  *     node packages/bench/src/cost-of-traces.ts

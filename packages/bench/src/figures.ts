@@ -2,7 +2,7 @@
 export interface Figure {
   readonly name: string;
   readonly system: string;
-  /** A sample's size, or whatever else tells figures of one name apart. */
+  /** A sample's size, or what else distinguishes figures of one name. */
   readonly of: string;
   readonly unit: string;
   readonly values: number[];

@@ -24,7 +24,7 @@ export class HttpConnection implements Disposable {
     });
     socket.on('error', (error) => this.#ended.reject(error));
     socket.on('close', () => this.#ended.reject(new Error(`Connection closed; received: ${this.#received}`)));
-    // Nobody may be waiting when the connection closes.
+    // The connection may close while no request waits.
     this.#ended.promise.catch(() => {});
   }
 

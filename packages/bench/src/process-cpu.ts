@@ -4,7 +4,7 @@ const msPerTick = 10;
 
 /**
  * Milliseconds of processor time that these processes have spent, user and system, in all their threads, with what they have started: children
- * that have ended count once their parent has waited for them. Linux tells it in ticks of 10 ms.
+ * that have ended count once their parent has waited for them. Linux counts in ticks of 10 ms.
  */
 export function cpuMsOf(pids: readonly number[]): number {
   return pids.reduce((sum, pid) => sum + ticksOf(pid), 0) * msPerTick;

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 
-/** What Redis was asked for: BullMQ's scripts, and by name whatever else clients sent. What scripts call inside does not count. */
+/** Counts commands to Redis: BullMQ's scripts, and all else by name. Calls inside scripts do not count. */
 export interface RedisCounts {
   readonly scripts: number;
   readonly others: Readonly<Record<string, number>>;

@@ -5,8 +5,8 @@ import { goalOf, verdictOf } from './goals.ts';
 export function reportOf({ all, faults }: Figures): string {
   const names = [...new Set(all.map(({ name }) => name))];
   const lines = names.flatMap((name) => ['', name, ...all.filter((figure) => figure.name === name).map(lineOf)]);
-  const told = faults.slice(0, 20).map((fault) => `  ${fault.slice(0, 300)}`);
-  const wrong = faults.length > 0 ? ['', `${faults.length} wrong answers, records or bytes:`, ...told] : [];
+  const listed = faults.slice(0, 20).map((fault) => `  ${fault.slice(0, 300)}`);
+  const wrong = faults.length > 0 ? ['', `${faults.length} wrong answers, records or bytes:`, ...listed] : [];
   return [...lines, ...wrong, ''].join('\n');
 }
 
@@ -21,7 +21,7 @@ export function medianText({ values }: Figure): string {
   return rounded(medianOf(values));
 }
 
-/** The smallest and the largest value, where there was more than one round. */
+/** The smallest and the largest value, if there was more than one round. */
 export function spreadText({ values }: Figure): string {
   return values.length > 1 ? `${rounded(Math.min(...values))}..${rounded(Math.max(...values))}` : '';
 }

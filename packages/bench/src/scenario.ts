@@ -39,7 +39,7 @@ const dropRenditions = `for _, key in ipairs(redis.call('KEYS', '{echodrop}:rend
   if not key:match(':meta$') and not key:match(':id$') then redis.call('DEL', key) end
 end`;
 
-/** Sends uploads to a system and tells what they cost. Wrong answers, records and bytes are faults of the run. Renditions that were asked for are dropped. */
+/** Sends uploads to a system and measures what they cost. Wrong answers, records and bytes are faults of the run. Rendition jobs are dropped. */
 export async function runBatch(
   { around, figures }: Bench,
   system: System,
@@ -81,7 +81,7 @@ const warmUps: Record<string, BatchSize> = {
   '100 MiB': { uploads: 4, connections: 2 },
 };
 
-/** Starts Echodrop from every checkout that was asked for: `echodrop`, and for the second one `echodrop-2` and so on. */
+/** Starts Echodrop from every checkout of the options: `echodrop`, and for the second one `echodrop-2` and so on. */
 export async function startRoots(
   { around, options }: Bench,
   stack: AsyncDisposableStack,
@@ -95,7 +95,7 @@ export async function startRoots(
   return started;
 }
 
-/** A list in a turn that changes with the round, so that nobody always comes first. */
+/** A list in a turn that changes with the round, so that none is always first. */
 export function turned<T>(all: readonly T[], round: number): T[] {
   const at = round % Math.max(all.length, 1);
   return [...all.slice(at), ...all.slice(0, at)];

@@ -6,7 +6,7 @@ import { freePort } from '@echodrop/testkit/free-ports';
 import { ServerProcess } from '@echodrop/testkit/servers/server-process';
 import type { Bucket } from './stand-ins/stored-objects.ts';
 
-/** What all systems share and nobody measures: the store and the identity provider, each a process of its own. */
+/** What all systems share and is not measured: the store and the identity provider, each a process of its own. */
 export interface Surroundings extends AsyncDisposable {
   /** For the bench's own files. */
   readonly folder: string;

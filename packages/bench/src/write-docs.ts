@@ -27,7 +27,7 @@ const bySize = [
   'Redis commands outside scripts per upload',
 ];
 
-/** Writes the tables and the plot of docs/performance.md anew. @throws Error where the page has no place for them */
+/** Replaces the tables and the plot of docs/performance.md. @throws Error if the page has no place for them */
 export async function writeDocs(figures: Figures): Promise<void> {
   const path = join(docs, 'performance.md');
   const page = await readFile(path, 'utf8');
@@ -68,8 +68,8 @@ function sizeRow(name: string, figures: readonly Figure[]): string[] {
 function sizeCell(figure: Figure | undefined): string {
   if (!figure) return '';
   const goal = goalOf(figure);
-  const told = goal ? `; ${verdictOf(figure)}: ${goal.minimum}, ${goal.aim}` : '';
-  return `${medianText(figure)}${spread(figure)}${told}`;
+  const verdict = goal ? `; ${verdictOf(figure)}: ${goal.minimum}, ${goal.aim}` : '';
+  return `${medianText(figure)}${spread(figure)}${verdict}`;
 }
 
 function otherRow(figure: Figure): string {

@@ -4,7 +4,7 @@ import { waitUntil } from '@echodrop/testkit/wait-until';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ProbeClient } from './probe.ts';
 
-const question = { mediaKey: '0'.repeat(32), size: 3, head: Buffer.from('abc') };
+const request = { mediaKey: '0'.repeat(32), size: 3, head: Buffer.from('abc') };
 
 let redis: RunningRedis;
 let client: ProbeClient;
@@ -25,9 +25,9 @@ async function calls(command: string): Promise<number> {
 }
 
 test('each queue tells how many jobs wait in it, and for how long the oldest has', async () => {
-  expect(await client.backlog('photos')).toEqual({ waiting: 0, oldestMs: 0, left: 0 });
+  expect(await client.backlog('photos')).toEqual({ waiting: 0, oldestMs: 0, unsupported: 0 });
   const over = new AbortController();
-  const ask = () => client.probe(question, 'jpg', { deadlineMs: 20_000, signal: over.signal }).catch(() => {});
+  const ask = () => client.probe(request, 'jpg', { deadlineMs: 20_000, signal: over.signal }).catch(() => {});
   const started = Date.now();
   ask();
   await waitUntil('a second', 5000, async () => (await client.backlog('photos')).oldestMs >= 1000);
@@ -38,7 +38,7 @@ test('each queue tells how many jobs wait in it, and for how long the oldest has
   const { oldestMs } = await client.backlog('photos');
   expect(oldestMs).toBeGreaterThan(Date.now() - later);
   expect(oldestMs).toBeLessThanOrEqual(Date.now() - started);
-  expect(await client.backlog('videos')).toEqual({ waiting: 0, oldestMs: 0, left: 0 });
+  expect(await client.backlog('videos')).toEqual({ waiting: 0, oldestMs: 0, unsupported: 0 });
   over.abort(new Error('gone'));
   await waitUntil('an empty queue', 5000, async () => (await client.backlog('photos')).waiting === 0);
 });
@@ -58,7 +58,7 @@ test('a hundred who ask within a second share one look', async () => {
 });
 
 test.each(['freeze', 'kill'] as const)('a queue that cannot be looked at counts as empty (%s)', async (how) => {
-  const waiting = client.probe(question, 'jpg', { deadlineMs: 10_000, signal: AbortSignal.timeout(4000) });
+  const waiting = client.probe(request, 'jpg', { deadlineMs: 10_000, signal: AbortSignal.timeout(4000) });
   waiting.catch(() => {});
   await waitUntil('a job that waits', 5000, async () => (await client.backlog('photos')).waiting > 0);
   await redis[how]();

@@ -44,7 +44,7 @@ async function view(owner: string, names: readonly string[]): Promise<void> {
 
 const signal = new AbortController().signal;
 
-type Render = (question: RenditionRequest, lane: Lane) => Promise<RenditionReply>;
+type Render = (request: RenditionRequest, lane: Lane) => Promise<RenditionReply>;
 
 /** A worker with one place in each lane, and in which order and lane it was asked for media. */
 function worker(render: Render = async () => ({ outcome: 'made' })) {
@@ -54,11 +54,11 @@ function worker(render: Render = async () => ({ outcome: 'made' })) {
   const ends: JobEnd[] = [];
   const serving = {
     ...{ pictureConcurrency: 1, videoConcurrency: 1, slowConcurrency: 1, graceSeconds: 0 },
-    render: async (question: RenditionRequest, _: AbortSignal, lane: Lane) => {
-      ({ quick: asked, medium, slow })[lane].push(question.mediaKey);
-      return render(question, lane);
+    render: async (request: RenditionRequest, _: AbortSignal, lane: Lane) => {
+      ({ quick: asked, medium, slow })[lane].push(request.mediaKey);
+      return render(request, lane);
     },
-    ended: (end: JobEnd) => ends.push(end),
+    onEnd: (end: JobEnd) => ends.push(end),
   };
   for (const queue of startRenditionWorkers(serving, queueOptionsFor(redis.url))) parts.use(queue);
   return { asked, medium, slow, ends };
@@ -68,8 +68,8 @@ function worker(render: Render = async () => ({ outcome: 'made' })) {
 function pausedAt(mediaKey: string) {
   const begun = Promise.withResolvers<void>();
   const goOn = Promise.withResolvers<void>();
-  const render: Render = async (question) => {
-    if (question.mediaKey === mediaKey) {
+  const render: Render = async (request) => {
+    if (request.mediaKey === mediaKey) {
       begun.resolve();
       await goOn.promise;
     }
@@ -183,10 +183,10 @@ test("one owner's hundred expensive videos do not hold up another's photo and vi
   await publish('a', 100, 1, 'avi');
   const pause = pausedAt('a5');
   const over = Promise.withResolvers<void>();
-  const { asked, slow } = worker(async (question, lane) => {
+  const { asked, slow } = worker(async (request, lane) => {
     if (lane === 'slow') await over.promise;
-    if (lane === 'quick') await pause.render(question, lane);
-    return costly(question, lane);
+    if (lane === 'quick') await pause.render(request, lane);
+    return costly(request, lane);
   });
   await pause.begun;
   await publish('b', 1, 1, 'avi');
@@ -202,15 +202,15 @@ test("one owner's hundred expensive videos do not hold up another's photo and vi
 test('what is in the slow lane is not begun again elsewhere, however often viewers ask', async () => {
   await publish('a', 1, 1, 'avi');
   const goOn = Promise.withResolvers<void>();
-  const { asked, slow } = worker(async (question, lane) => {
+  const { asked, slow } = worker(async (request, lane) => {
     if (lane === 'slow') await goOn.promise;
-    return costly(question, lane);
+    return costly(request, lane);
   });
   await all(slow, 1);
   for (let n = 0; n < 3; n += 1) {
     await forgetEnds();
-    const question = { mediaKey: 'a1', type: 'avi', set: 'film', owner: 'a' } as const;
-    await expect(client.make(question, { waitMs: 5000, signal })).rejects.toThrow('no answer');
+    const request = { mediaKey: 'a1', type: 'avi', set: 'film', owner: 'a' } as const;
+    await expect(client.make(request, { waitMs: 5000, signal })).rejects.toThrow('no answer');
   }
   expect(asked).toEqual(['a1']);
   goOn.resolve();
@@ -221,8 +221,8 @@ test('what has ended in the slow lane may be done again', async () => {
   const { asked, slow, ends } = worker(costly);
   await waitUntil('its end', 5000, async () => ends.length === 3);
   await forgetEnds();
-  const question = { mediaKey: 'a1', type: 'avi', set: 'film', owner: 'a' } as const;
-  await expect(client.make(question, { waitMs: 5000, signal })).rejects.toThrow('no answer');
+  const request = { mediaKey: 'a1', type: 'avi', set: 'film', owner: 'a' } as const;
+  await expect(client.make(request, { waitMs: 5000, signal })).rejects.toThrow('no answer');
   await all(slow, 2);
   expect(asked).toEqual(['a1', 'a1']);
 });

@@ -64,7 +64,7 @@ function answering(queue: string, answers: unknown[]): void {
 test('probe jobs of version 2 are answered, and those of version 1 are left to their workers', async () => {
   const asked: unknown[] = [];
   const ends: JobEnd[] = [];
-  const serving = { photoConcurrency: 1, videoConcurrency: 1, graceSeconds: 0, ended: (end: JobEnd) => ends.push(end) };
+  const serving = { photoConcurrency: 1, videoConcurrency: 1, graceSeconds: 0, onEnd: (end: JobEnd) => ends.push(end) };
   const probe = async (question: unknown) => {
     asked.push(question);
     return { outcome: 'unsupported', why: 'too_costly' } as const;
@@ -89,8 +89,8 @@ test('rendition jobs of version 2 are answered, and those of version 1 are left 
     asked.push(question);
     return { outcome: 'made' } as const;
   };
-  const ended = (end: JobEnd) => ends.push(end);
-  for (const queue of startRenditionWorkers({ ...serving, render, ended }, queueOptionsFor(redis.url)))
+  const onEnd = (end: JobEnd) => ends.push(end);
+  for (const queue of startRenditionWorkers({ ...serving, render, onEnd }, queueOptionsFor(redis.url)))
     parts.use(queue);
   for (const queue of ['rendition-pictures', 'rendition-films']) await added(queue, await kept('rendition-job-1.json'));
   for (const { queue, jobId, data } of await kept('rendition-jobs-2.json')) await addedAsItWas(queue, data, jobId);
@@ -104,14 +104,14 @@ test('rendition jobs of version 2 are answered, and those of version 1 are left 
 test('what workers of version 2 answered is understood', async () => {
   const answers: { jobId: string; returned: { answer: string } }[] = await kept('answers-2.json');
   await using queue = testQueue(redis.url, 'kept-answers');
-  const asker = queue.asker();
-  await waitUntil('a connection', 5000, () => asker.ready().then(() => true));
+  const client = queue.client();
+  await waitUntil('a connection', 5000, () => client.ready().then(() => true));
   answering(
     queue.name,
     answers.map(({ returned }) => returned),
   );
   for (const { jobId, returned } of answers) {
-    expect(await asker.ask('any', { deadlineMs: 10_000, jobId })).toEqual(returned.answer);
+    expect(await client.request('any', { deadlineMs: 10_000, jobId })).toEqual(returned.answer);
   }
   expect(queue.forged).toEqual([]);
 });
@@ -121,9 +121,9 @@ test('a job of a later version is left to a worker of its release, and others ar
   const later = { version: jobVersion + 1, question: { words: ['not', 'a', 'text'] } };
   const { ends } = queue.worker({ concurrency: 1 });
   await added(queue.name, later);
-  const ours = queue.asker();
+  const ours = queue.client();
   await waitUntil('a connection', 5000, () => ours.ready().then(() => true));
-  expect(await ours.ask('ours', { deadlineMs: 5000 })).toBe('OURS');
+  expect(await ours.request('ours', { deadlineMs: 5000 })).toBe('OURS');
   await waitUntil('the end of ours', 5000, async () => ends.length === 1);
   const taken: unknown[] = [];
   const worker = new Worker(queue.name, async ({ data }) => taken.push(data.question), {
@@ -136,7 +136,7 @@ test('a job of a later version is left to a worker of its release, and others ar
   expect(ends.map(({ outcome }) => outcome)).toEqual(['answered']);
 });
 
-test('renditions that a later release wanted are made for this one too, whose askers wait for a job of their own', async () => {
+test('renditions that a later release wanted are made for this one too, whose clients wait for a job of their own', async () => {
   const client = parts.use(new RenditionClient(queueOptionsFor(redis.url)));
   const question = { mediaKey, type: 'mp4', set: 'film' } as const;
   await waitUntil('a connection', 5000, () => client.enqueue(question).then(() => true));
@@ -147,13 +147,13 @@ test('renditions that a later release wanted are made for this one too, whose as
   const data = { version: jobVersion + 1, deadline: Date.now() + 60_000, question: {} };
   await queue.add('rendition-films', data, { jobId });
 
-  const serving = { pictureConcurrency: 1, videoConcurrency: 1, slowConcurrency: 1, graceSeconds: 0, ended: () => {} };
+  const serving = { pictureConcurrency: 1, videoConcurrency: 1, slowConcurrency: 1, graceSeconds: 0, onEnd: () => {} };
   const render = async () => ({ outcome: 'made' }) as const;
   for (const each of startRenditionWorkers({ ...serving, render }, queueOptionsFor(redis.url))) parts.use(each);
   await waitUntil('that it is left', 5000, async () => (await queue.getDelayedCount()) === 1);
   await waitUntil('a look at it', 5000, async () => {
     const look = (await client.backlogs()).get('rendition-films');
-    return look?.left === 1 && look.waiting === 0 && look.oldestMs === 0;
+    return look?.unsupported === 1 && look.waiting === 0 && look.oldestMs === 0;
   });
   const waiting = { waitMs: 5000, signal: AbortSignal.timeout(10_000) };
   expect(await client.make(question, waiting)).toEqual({ outcome: 'made' });

@@ -25,14 +25,14 @@ function failingWorker(message: string): (string | undefined)[] {
   const told: (string | undefined)[] = [];
   const serving = { photoConcurrency: 1, videoConcurrency: 1, graceSeconds: 0 };
   const probe = () => Promise.reject(new Error(message));
-  const ended = (_: unknown, question?: { mediaKey: string }) => told.push(question?.mediaKey);
-  for (const queue of startProbeWorkers({ ...serving, probe, ended }, queueOptionsFor(redis.url))) parts.use(queue);
+  const onEnd = (_: unknown, request?: { mediaKey: string }) => told.push(request?.mediaKey);
+  for (const queue of startProbeWorkers({ ...serving, probe, onEnd }, queueOptionsFor(redis.url))) parts.use(queue);
   return told;
 }
 
 function ask(mediaKey: string, type: 'jpg' | 'flv') {
-  const question = { mediaKey, size: 3, head: Buffer.from('any') };
-  return client.probe(question, type, { deadlineMs: 8000, signal: AbortSignal.timeout(9000) });
+  const request = { mediaKey, size: 3, head: Buffer.from('any') };
+  return client.probe(request, type, { deadlineMs: 8000, signal: AbortSignal.timeout(9000) });
 }
 
 test.each(['jpg', 'flv'] as const)('a %s that killed two workers is refused for good', async (type) => {

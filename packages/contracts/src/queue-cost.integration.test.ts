@@ -12,7 +12,7 @@ test('an upload costs the queues at most 5.1 scripts and three commands, one upl
   await using redis = await startRedis();
   await using parts = new AsyncDisposableStack();
   const answer = { outcome: 'media', kind: 'photo', type: 'jpg', width: 3, height: 2 } as const;
-  const serving = { photoConcurrency: 8, videoConcurrency: 1, graceSeconds: 0, ended: () => {} };
+  const serving = { photoConcurrency: 8, videoConcurrency: 1, graceSeconds: 0, onEnd: () => {} };
   for (const queue of startProbeWorkers({ ...serving, probe: async () => answer }, queueOptionsFor(redis.url)))
     parts.use(queue);
   const probes = parts.use(new ProbeClient(queueOptionsFor(redis.url)));

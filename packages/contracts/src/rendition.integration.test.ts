@@ -27,20 +27,20 @@ async function newClient(): Promise<RenditionClient> {
   return made;
 }
 
-type Render = (question: RenditionRequest, signal: AbortSignal) => Promise<RenditionReply>;
+type Render = (request: RenditionRequest, signal: AbortSignal) => Promise<RenditionReply>;
 
 const broken: RenditionReply = { outcome: 'unsupported', why: 'broken' };
 
 /** A worker that notes what it is asked for; `first`, which only tried the connection, is left out. */
 function worker(render: Render = async () => ({ outcome: 'made' })): string[] {
   const asked: string[] = [];
-  const answer = async (question: RenditionRequest, signal: AbortSignal) => {
-    if (question.mediaKey === 'first') return { outcome: 'made' as const };
-    asked.push(`${question.set} ${question.mediaKey}`);
-    return render(question, signal);
+  const answer = async (request: RenditionRequest, signal: AbortSignal) => {
+    if (request.mediaKey === 'first') return { outcome: 'made' as const };
+    asked.push(`${request.set} ${request.mediaKey}`);
+    return render(request, signal);
   };
   const concurrency = { pictureConcurrency: 1, videoConcurrency: 1, slowConcurrency: 1 };
-  const serving = { ...concurrency, graceSeconds: 0, render: answer, ended: () => {} };
+  const serving = { ...concurrency, graceSeconds: 0, render: answer, onEnd: () => {} };
   for (const queue of startRenditionWorkers(serving, queueOptionsFor(redis.url))) parts.use(queue);
   return asked;
 }

@@ -15,32 +15,31 @@ import {
 } from './verification.ts';
 
 const providersKeptMs = 10_000;
-// The verifier knows its providers by heart.
 const providersMs = 2000;
-const maxAnswerBytes = 64 * 1024;
-// We leave idle connections sooner than a verifier that stops ends them (http-server.ts): no question may meet that end.
+const maxResponseBytes = 64 * 1024;
+// Shorter than a stopping verifier keeps idle connections (http-server.ts), so that it never ends one under a request.
 const keepAliveTimeout = 500;
 
 interface Verifier {
   readonly address: string;
-  /** The one in use is sent. */
+  /** The first is sent. */
   readonly secret: RotatedSecret;
-  /** Longer than the verifier lets a provider take. */
+  /** Longer than the verifier's limit for a provider. */
   readonly deadlineMs: number;
 }
 
-interface Asking {
+interface RequestOptions {
   readonly body?: unknown;
   readonly signal?: AbortSignal;
   readonly deadlineMs?: number;
 }
 
-/** The verifier is down, hangs, or does not speak our wire. */
+/** The verifier is down, hangs, or sent an invalid response. */
 export class VerifierUnavailable extends Error {
   override readonly name = 'VerifierUnavailable';
 }
 
-/** The gateway's end of the verification wire. */
+/** Sends requests to the auth-verifier. */
 export class VerificationClient implements AsyncDisposable {
   readonly #pool: Pool;
   readonly #verifier: Verifier;
@@ -58,30 +57,30 @@ export class VerificationClient implements AsyncDisposable {
       connectTimeout: 2000,
       keepAliveTimeout,
       keepAliveMaxTimeout: keepAliveTimeout,
-      maxResponseSize: maxAnswerBytes,
-      // Each exchange has a deadline for all of it.
+      maxResponseSize: maxResponseBytes,
+      // `exchange` has one deadline for all.
       headersTimeout: 0,
       bodyTimeout: 0,
     });
   }
 
-  /** Who the caller is. @throws VerifierUnavailable, or the signal's reason */
-  async verify(question: VerificationRequest, signal: AbortSignal): Promise<Verdict> {
-    return this.#exchange('POST', verifyPath, verdictShape, { body: question, signal });
+  /** @throws VerifierUnavailable, or the signal's reason */
+  async verify(request: VerificationRequest, signal: AbortSignal): Promise<Verdict> {
+    return this.#exchange('POST', verifyPath, verdictShape, { body: request, signal });
   }
 
-  /** What is remembered of a user is believed no more, from now on and by every verifier. @throws VerifierUnavailable */
+  /** Discards the cached verdicts of a user, for every verifier. @throws VerifierUnavailable */
   async forget(user: ProviderUser): Promise<void> {
     await this.#exchange('POST', forgetPath, z.object({}), { body: user });
   }
 
-  /** The advertised addresses of all configured providers, the first one first; at most 10 s old while the verifier answers. @throws VerifierUnavailable */
+  /** The advertised addresses of the configured providers, in order; at most 10 s old while the verifier responds. @throws VerifierUnavailable */
   knownProviders(): Promise<readonly string[]> {
     if (this.#providers && performance.now() < this.#providersFreshUntil) return this.#providers;
     const older = this.#providers;
-    // Whoever asks meanwhile waits for the same answer.
+    // Concurrent callers share one request.
     this.#providersFreshUntil = Number.POSITIVE_INFINITY;
-    this.#providers = this.#askProviders().then(
+    this.#providers = this.#fetchProviders().then(
       (providers) => {
         this.#providersFreshUntil = performance.now() + providersKeptMs;
         return providers;
@@ -96,38 +95,43 @@ export class VerificationClient implements AsyncDisposable {
     return this.#providers;
   }
 
-  /** Resolves when the verifier answers now. @throws VerifierUnavailable */
+  /** @throws VerifierUnavailable */
   async ready(): Promise<void> {
-    await this.#askProviders();
+    await this.#fetchProviders();
   }
 
-  #askProviders(): Promise<string[]> {
+  #fetchProviders(): Promise<string[]> {
     return this.#exchange('GET', providersPath, providersShape, {
       deadlineMs: Math.min(providersMs, this.#verifier.deadlineMs),
     });
   }
 
-  #exchange<T extends z.ZodType>(method: 'GET' | 'POST', path: string, shape: T, asking: Asking): Promise<z.output<T>> {
-    const facts = { 'http.request.method': method, 'http.route': path };
-    return inSpan(`${method} ${path}`, 'client', facts, () => this.#request(method, path, shape, asking));
+  #exchange<T extends z.ZodType>(
+    method: 'GET' | 'POST',
+    path: string,
+    shape: T,
+    options: RequestOptions,
+  ): Promise<z.output<T>> {
+    const attributes = { 'http.request.method': method, 'http.route': path };
+    return inSpan(`${method} ${path}`, 'client', attributes, () => this.#request(method, path, shape, options));
   }
 
   async #request<T extends z.ZodType>(
     method: 'GET' | 'POST',
     path: string,
     shape: T,
-    { body: question, signal, deadlineMs = this.#verifier.deadlineMs }: Asking,
+    { body, signal, deadlineMs = this.#verifier.deadlineMs }: RequestOptions,
   ): Promise<z.output<T>> {
     const running = traceparent();
     const headers = running ? { ...this.#headers, traceparent: running } : this.#headers;
-    const text = question === undefined ? null : JSON.stringify(question);
+    const text = body === undefined ? null : JSON.stringify(body);
     try {
-      const { status, body } = await exchange(this.#pool, { method, path, body: text, headers }, deadlineMs, signal);
-      if (status !== 200) throw new Error(`verifier answered ${status}`);
-      return shape.parse(JSON.parse(body.toString()));
+      const response = await exchange(this.#pool, { method, path, body: text, headers }, deadlineMs, signal);
+      if (response.status !== 200) throw new Error(`verifier responded ${response.status}`);
+      return shape.parse(JSON.parse(response.body.toString()));
     } catch (error) {
       if (signal?.aborted) throw signal.reason;
-      throw new VerifierUnavailable('the verifier cannot be asked', { cause: error });
+      throw new VerifierUnavailable('verifier request failed', { cause: error });
     }
   }
 

@@ -2,7 +2,7 @@ import { createLog } from '@echodrop/service/log';
 import { Secret } from '@echodrop/service/secret';
 import { verificationServer } from './verification-server.ts';
 
-// The answering end of the verification wire as a process of its own, for tests that hang or kill it: <port> <secret>.
+// The verification server as a process of its own, for tests that freeze or kill it: <port> <secret>.
 const [, , port, secret = ''] = process.argv;
 
 verificationServer({

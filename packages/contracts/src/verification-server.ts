@@ -18,40 +18,40 @@ import {
   verifyPath,
 } from './verification.ts';
 
-interface VerificationAnswers {
-  /** Each of them is accepted. */
+interface VerificationServerOptions {
+  /** All are accepted. */
   readonly secret: RotatedSecret;
   readonly providers: readonly string[];
-  /** Never rejects for what a provider does: that is a verdict. */
-  readonly verify: (question: VerificationRequest) => Promise<Verdict>;
+  /** A failing provider is a verdict, and no rejection. */
+  readonly verify: (request: VerificationRequest) => Promise<Verdict>;
   readonly forget: (user: ProviderUser) => Promise<void>;
   readonly log: Log;
-  /** How long a question may take to arrive; the gateway waits no longer for its answer either. */
-  readonly questionMs?: number;
+  /** Time limit for the arrival of a request. */
+  readonly requestTimeoutMs?: number;
 }
 
-/** The auth-verifier's end of the verification wire: who knows none of the secrets learns nothing, not even which paths there are. */
+/** The auth-verifier's HTTP server. Without a secret every request is 401, so that it reveals nothing. */
 export function verificationServer({
   secret,
   providers,
   verify,
   forget,
   log,
-  questionMs = 10_000,
-}: VerificationAnswers): Server {
+  requestTimeoutMs = 10_000,
+}: VerificationServerOptions): Server {
   const accepted = secret.map((each) => digest(`Bearer ${each?.reveal()}`));
-  const isKnown = ({ headers }: IncomingMessage) => {
+  const isAuthorized = ({ headers }: IncomingMessage) => {
     const given = digest(headers.authorization ?? '');
     return accepted.some((each) => timingSafeEqual(given, each));
   };
 
-  const answerTo = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+  const route = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     switch (`${request.method} ${request.url}`) {
       case `GET ${providersPath}`:
         return answer(response, 200, providers);
       case `POST ${verifyPath}`: {
-        const question = await read(request, verificationRequestShape);
-        return question ? answer(response, 200, verdictShape.encode(await verify(question))) : answer(response, 400);
+        const body = await read(request, verificationRequestShape);
+        return body ? answer(response, 200, verdictShape.encode(await verify(body))) : answer(response, 400);
       }
       case `POST ${forgetPath}`: {
         const user = await read(request, providerUserShape);
@@ -64,13 +64,17 @@ export function verificationServer({
   };
 
   return createServer(
-    { requestTimeout: questionMs, headersTimeout: questionMs, connectionsCheckingInterval: questionMs / 10 },
+    {
+      requestTimeout: requestTimeoutMs,
+      headersTimeout: requestTimeoutMs,
+      connectionsCheckingInterval: requestTimeoutMs / 10,
+    },
     (request, response) => {
-      if (!isKnown(request)) return answer(response, 401);
+      if (!isAuthorized(request)) return answer(response, 401);
       const name = `${request.method} ${verificationRoute(request.url) ?? 'none'}`;
       continueTrace(String(request.headers.traceparent), () =>
-        inSpan(name, 'server', {}, () => answerTo(request, response)).catch((error: unknown) => {
-          // Whoever asked has gone.
+        inSpan(name, 'server', {}, () => route(request, response)).catch((error: unknown) => {
+          // The client has disconnected.
           if (!request.complete) return;
           log.error({ err: error }, 'Verification request failed');
           answer(response, 500);
@@ -80,7 +84,7 @@ export function verificationServer({
   );
 }
 
-// Both are hashed, so that the comparison tells nothing of the secret's length.
+// Hashes both, so that the comparison reveals nothing of the secret's length.
 function digest(value: string): Buffer {
   return hash('sha256', value, 'buffer');
 }
@@ -106,7 +110,7 @@ function textOf(request: IncomingMessage): Promise<string> {
 
 function answer(response: ServerResponse, status: number, body: unknown = {}): void {
   if (response.headersSent) return;
-  // With its length, head and body are one write.
+  // With Content-Length, head and body are one write.
   const text = JSON.stringify(body);
   const headers = ['Content-Type', 'application/json; charset=utf-8', 'Content-Length', Buffer.byteLength(text)];
   response.writeHead(status, headers).end(text);

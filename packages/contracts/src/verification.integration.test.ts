@@ -24,7 +24,7 @@ import { verificationServer } from './verification-server.ts';
 
 const secret = 'a secret of this test';
 const provider = 'https://identity.example/verify.json';
-const question: VerificationRequest = {
+const verification: VerificationRequest = {
   credentials: { version: 2, provider, authorization: 'OAuth a="b"' },
   clientAddress: '192.0.2.1',
 };
@@ -32,13 +32,13 @@ const never = new AbortController().signal;
 
 let parts: AsyncDisposableStack;
 let server: Server;
-let asked: VerificationRequest[];
+let received: VerificationRequest[];
 let forgotten: ProviderUser[];
 let verdict: Verdict | Error;
 
 beforeEach(async () => {
   parts = new AsyncDisposableStack();
-  asked = [];
+  received = [];
   forgotten = [];
   verdict = { outcome: 'refused' };
   server = await listening(serverThatAccepts([new Secret(secret)]));
@@ -50,8 +50,8 @@ function serverThatAccepts(secret: RotatedSecret): Server {
   return verificationServer({
     secret,
     providers: [provider, 'https://second.example/'],
-    async verify(question) {
-      asked.push(question);
+    async verify(body) {
+      received.push(body);
       if (verdict instanceof Error) throw verdict;
       return verdict;
     },
@@ -60,7 +60,7 @@ function serverThatAccepts(secret: RotatedSecret): Server {
       forgotten.push(user);
     },
     log: createLog('auth-verifier', 'silent'),
-    questionMs: 500,
+    requestTimeoutMs: 500,
   });
 }
 
@@ -91,9 +91,9 @@ test.each<Verdict>([
     caller: { provider, subject: '18446744073709551615', userId: 18446744073709551615n, screenName: 'Mía \u{1F600}' },
   },
   { outcome: 'verified', caller: { provider, subject: '-1', userId: -(2n ** 63n), screenName: '"\\\n' } },
-])('$outcome arrives as it was given', async (given) => {
+])('$outcome arrives unchanged', async (given) => {
   verdict = given;
-  expect(await client().verify(question, never)).toEqual(given);
+  expect(await client().verify(verification, never)).toEqual(given);
 });
 
 const anyByte = Buffer.from(Array.from({ length: 256 }, (_, byte) => byte)).toString('latin1');
@@ -101,48 +101,48 @@ const anyByte = Buffer.from(Array.from({ length: 256 }, (_, byte) => byte)).toSt
 test.each<Credentials>([
   { version: 2, provider, authorization: `OAuth  realm = "${anyByte}",\t` },
   { version: 1, consumerToken: 'a', consumerSecret: anyByte, oauthToken: '😀', oauthSecret: '' },
-])('credentials of version $version arrive to the character', async (sent) => {
+])('credentials of version $version arrive unchanged', async (sent) => {
   await client().verify({ credentials: sent, clientAddress: '2001:db8::1' }, never);
-  expect(asked).toEqual([{ credentials: sent, clientAddress: '2001:db8::1' }]);
+  expect(received).toEqual([{ credentials: sent, clientAddress: '2001:db8::1' }]);
 });
 
-test('the known providers arrive in their order', async () => {
+test('the known providers arrive in order', async () => {
   expect(await client().knownProviders()).toEqual([provider, 'https://second.example/']);
 });
 
-test('the known providers are asked for once, however many want them', async () => {
-  let questions = 0;
+test('concurrent callers share one request for the known providers', async () => {
+  let requests = 0;
   server.on('request', () => {
-    questions += 1;
+    requests += 1;
   });
-  const asking = client();
-  await Promise.all([asking.knownProviders(), asking.knownProviders()]);
-  await asking.knownProviders();
-  expect(questions).toBe(1);
+  const verifier = client();
+  await Promise.all([verifier.knownProviders(), verifier.knownProviders()]);
+  await verifier.knownProviders();
+  expect(requests).toBe(1);
 });
 
-test('the known providers are asked for again after ten seconds, and kept while the verifier is down', async () => {
-  let questions = 0;
+test('the known providers are fetched again after ten seconds, and kept while the verifier is down', async () => {
+  let requests = 0;
   const other = await listening(
     createServer((_, response) => {
-      questions += 1;
-      response.writeHead(questions < 3 ? 200 : 500).end(JSON.stringify([`https://${questions}.example/`]));
+      requests += 1;
+      response.writeHead(requests < 3 ? 200 : 500).end(JSON.stringify([`https://${requests}.example/`]));
     }),
   );
-  const asking = client({ at: addressOf(other) });
+  const verifier = client({ at: addressOf(other) });
   const now = performance.now.bind(performance);
   let passedMs = 0;
   const clock = vi.spyOn(performance, 'now').mockImplementation(() => now() + passedMs);
   const told: string[] = [];
   for (const seconds of [0, 9, 2, 11]) {
     passedMs += seconds * 1000;
-    told.push(...(await asking.knownProviders()));
+    told.push(...(await verifier.knownProviders()));
     // lru-cache looks at the clock once a millisecond.
     await sleep(5);
   }
   clock.mockRestore();
   expect(told).toEqual(['https://1.example/', 'https://1.example/', 'https://2.example/', 'https://2.example/']);
-  expect(questions).toBe(3);
+  expect(requests).toBe(3);
 });
 
 /** Sends a raw request to the verifier and gives the status of the answer. */
@@ -163,7 +163,7 @@ test.each([
   ['a wrong secret at a path that is not there', '/nowhere', { authorization: 'Bearer wrong' }, '{}', 401],
   ['a wrong secret for the providers', providersPath, { authorization: 'Bearer wrong' }, undefined, 401],
   ['a path that is not there', '/nowhere', authorized, '{}', 404],
-  ['a GET of the question path', verifyPath, authorized, undefined, 404],
+  ['a GET of the path to verify', verifyPath, authorized, undefined, 404],
   ['a GET of the path to forget', forgetPath, authorized, undefined, 404],
   ['a user without a subject', forgetPath, authorized, '{"provider":"a"}', 400],
   [
@@ -190,22 +190,22 @@ test.each([
     '{"credentials":{"version":2,"provider":"a","authorization":"b"}}',
     400,
   ],
-])('%s: refused, and nobody is verified', async (_, path, headers, body, status) => {
+])('%s is refused, and verifies no user', async (_, path, headers, body, status) => {
   expect(await statusOf(path, headers, body)).toBe(status);
-  expect([...asked, ...forgotten]).toEqual([]);
+  expect([...received, ...forgotten]).toEqual([]);
 });
 
 test('a client with a wrong secret finds the verifier unavailable', async () => {
   const stranger = client({ knows: 'another secret' });
-  await expect(stranger.verify(question, never)).rejects.toThrow(VerifierUnavailable);
+  await expect(stranger.verify(verification, never)).rejects.toThrow(VerifierUnavailable);
   await expect(stranger.knownProviders()).rejects.toThrow(VerifierUnavailable);
-  expect(asked).toEqual([]);
+  expect(received).toEqual([]);
 });
 
 test.each([
   ['says that it is too long', { 'content-length': String(maxRequestBytes + 1) }],
   ['does not say how long it is', { 'transfer-encoding': 'chunked' }],
-])('a question that %s is refused before it is read', async (_, headers) => {
+])('a request that %s is refused before it is read', async (_, headers) => {
   const sent = request(addressOf(server) + verifyPath, { method: 'POST', headers: { ...authorized, ...headers } });
   sent.on('error', () => {}).write('{');
   const [response] = await once(sent, 'response');
@@ -213,7 +213,7 @@ test.each([
   sent.destroy();
 });
 
-test('the longest question that credentials can make is read', async () => {
+test('the longest possible request is accepted', async () => {
   const long = 'ä'.repeat(32 * 1024);
   const sent: Credentials = {
     version: 1,
@@ -223,15 +223,15 @@ test('the longest question that credentials can make is read', async () => {
     oauthSecret: long,
   };
   await client().verify({ credentials: sent, clientAddress: '2001:db8::1' }, never);
-  expect(asked).toEqual([{ credentials: sent, clientAddress: '2001:db8::1' }]);
+  expect(received).toEqual([{ credentials: sent, clientAddress: '2001:db8::1' }]);
 });
 
-test('a fault in verifying is told as unavailable, and the next question is answered', async () => {
-  const asking = client();
+test('an error in verification is VerifierUnavailable, and the next request succeeds', async () => {
+  const verifier = client();
   verdict = new Error('a fault of ours');
-  await expect(asking.verify(question, never)).rejects.toThrow(VerifierUnavailable);
+  await expect(verifier.verify(verification, never)).rejects.toThrow(VerifierUnavailable);
   verdict = { outcome: 'refused' };
-  expect(await asking.verify(question, never)).toEqual({ outcome: 'refused' });
+  expect(await verifier.verify(verification, never)).toEqual({ outcome: 'refused' });
 });
 
 test.each([
@@ -243,25 +243,25 @@ test.each([
     'a user id that is a number',
     '{"outcome":"verified","caller":{"provider":"a","subject":"1","userId":1,"screenName":"a"}}',
   ],
-])('a verifier that answers %s is unavailable', async (_, body) => {
+])('a verifier that responds with %s is unavailable', async (_, body) => {
   const other = await listening(createServer((__, response) => response.end(body)));
-  const asking = client({ at: addressOf(other) });
-  await expect(asking.verify(question, never)).rejects.toThrow(VerifierUnavailable);
-  await expect(asking.knownProviders()).rejects.toThrow(VerifierUnavailable);
+  const verifier = client({ at: addressOf(other) });
+  await expect(verifier.verify(verification, never)).rejects.toThrow(VerifierUnavailable);
+  await expect(verifier.knownProviders()).rejects.toThrow(VerifierUnavailable);
 });
 
-test('an asker that leaves gets its own reason', async () => {
+test("an aborted request rejects with the signal's reason", async () => {
   const silent = await listening(createServer(() => {}));
-  const asking = client({ at: addressOf(silent) });
+  const verifier = client({ at: addressOf(silent) });
   const leaving = new AbortController();
-  const answer = asking.verify(question, leaving.signal);
+  const answer = verifier.verify(verification, leaving.signal);
   await once(silent, 'request');
   leaving.abort(new Error('client went away'));
   await expect(answer).rejects.toThrow('client went away');
-  await expect(asking.verify(question, leaving.signal)).rejects.toThrow('client went away');
+  await expect(verifier.verify(verification, leaving.signal)).rejects.toThrow('client went away');
 });
 
-test('a verifier that is down or hangs is unavailable in time, and answers the same client when it is back', async () => {
+test('a verifier that is down or hangs is unavailable in time, and serves the same client when it is back', async () => {
   const { verifier: port } = await freePorts(['verifier']);
   const at = `http://127.0.0.1:${port}`;
   const program = join(import.meta.dirname, 'verification-server.fixture.ts');
@@ -270,11 +270,11 @@ test('a verifier that is down or hangs is unavailable in time, and answers the s
     command: [process.execPath, program, `${port}`, secret],
     answers,
   });
-  const asking = client({ at, deadlineMs: 500 });
-  const answered = () => expect(asking.verify(question, never)).resolves.toEqual({ outcome: 'refused' });
+  const verifier = client({ at, deadlineMs: 500 });
+  const answered = () => expect(verifier.verify(verification, never)).resolves.toEqual({ outcome: 'refused' });
   const unavailable = async () => {
     const begin = performance.now();
-    await expect(asking.verify(question, never)).rejects.toThrow(VerifierUnavailable);
+    await expect(verifier.verify(verification, never)).rejects.toThrow(VerifierUnavailable);
     await expect(client({ at, deadlineMs: 500 }).knownProviders()).rejects.toThrow(VerifierUnavailable);
     expect(performance.now() - begin).toBeLessThan(1500);
   };
@@ -291,29 +291,29 @@ test('a verifier that is down or hangs is unavailable in time, and answers the s
   // Restarted between two questions, so that every kept connection is a dead one.
   await process_.restart();
   await answered();
-  expect(await asking.knownProviders()).toEqual([provider]);
+  expect(await verifier.knownProviders()).toEqual([provider]);
 });
 
-test('a user is forgotten; that it could not be done is told', async () => {
+test('a user is forgotten; a failure is reported', async () => {
   await client().forget({ provider, subject: 'mía' });
   expect(forgotten).toEqual([{ provider, subject: 'mía' }]);
   verdict = new Error('no cache');
   await expect(client().forget({ provider, subject: 'mía' })).rejects.toThrow(VerifierUnavailable);
 });
 
-test('while the secret is exchanged both are accepted, and the first is what a client sends', async () => {
+test('during a rotation both secrets are accepted, and a client sends the first', async () => {
   const [older, newer] = [new Secret('an older secret'), new Secret('a newer secret')];
   const exchanging = addressOf(await listening(serverThatAccepts([newer, older])));
   for (const knows of [[older], [newer], [newer, older], [older, newer]] as const) {
-    await using asking = new VerificationClient({ address: exchanging, secret: knows, deadlineMs: 2000 });
-    expect(await asking.verify(question, never)).toEqual({ outcome: 'refused' });
+    await using verifier = new VerificationClient({ address: exchanging, secret: knows, deadlineMs: 2000 });
+    expect(await verifier.verify(verification, never)).toEqual({ outcome: 'refused' });
   }
   const exchanged = addressOf(await listening(serverThatAccepts([newer])));
   await using late = new VerificationClient({ address: exchanged, secret: [older, newer], deadlineMs: 2000 });
-  await expect(late.verify(question, never)).rejects.toThrow(VerifierUnavailable);
+  await expect(late.verify(verification, never)).rejects.toThrow(VerifierUnavailable);
 });
 
-test('a question that does not arrive in time is given up', async () => {
+test('a request that does not arrive in time is refused', async () => {
   const sent = request(addressOf(server) + verifyPath, {
     method: 'POST',
     headers: { ...authorized, 'content-length': '100' },

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** What a client sent to prove its user (docs/interface.md section 5). Version 2: the header value, byte for byte, and the provider's address. */
+/** A client's proof of its user (docs/interface.md section 5). Version 2: the header value byte for byte, and the provider's address. */
 export type Credentials = z.infer<typeof credentialsShape>;
 
 export const credentialsShape = z.discriminatedUnion('version', [
@@ -14,21 +14,19 @@ export const credentialsShape = z.discriminatedUnion('version', [
   }),
 ]);
 
-/** Who asks to be verified, from where. */
 export type VerificationRequest = z.infer<typeof verificationRequestShape>;
 
 export const verificationRequestShape = z.object({
   credentials: credentialsShape,
-  /** The client's address as the gateway knows it, to tell a repeat from a replay; empty where there is none. */
+  /** The client's address, which distinguishes a repeat from a replay; empty if unknown. */
   clientAddress: z.string(),
 });
 
-/** A user as a provider knows them. */
 export type ProviderUser = z.infer<typeof providerUserShape>;
 
 export const providerUserShape = z.object({ provider: z.string(), subject: z.string() });
 
-/** The verified user. Whose something is goes by provider and subject; `userId` is what the interface shows. */
+/** The verified user, identified by provider and subject; `userId` is for display. */
 export type Caller = z.infer<typeof callerShape>;
 
 const callerShape = z.object({
@@ -36,7 +34,7 @@ const callerShape = z.object({
   provider: z.string(),
   /** The user's id as the provider sent it. */
   subject: z.string(),
-  /** On the wire a string of digits, since JSON's readers spoil large numbers. */
+  /** A string of digits on the wire: JSON parsers round large numbers. */
   userId: z.codec(z.string().regex(/^-?\d{1,20}$/), z.bigint(), {
     decode: (digits) => BigInt(digits),
     encode: (id) => id.toString(),
@@ -44,7 +42,6 @@ const callerShape = z.object({
   screenName: z.string(),
 });
 
-/** What the identity provider said; a value, whichever it is. A verifier that cannot be asked is an exception instead. */
 export type Verdict = z.infer<typeof verdictShape>;
 
 export const verdictShape = z.discriminatedUnion('outcome', [
@@ -54,16 +51,16 @@ export const verdictShape = z.discriminatedUnion('outcome', [
   z.object({ outcome: z.literal('provider_unavailable'), retryAfterSeconds: z.number().int().min(1) }),
 ]);
 
-/** The advertised addresses that may stand in X-Auth-Service-Provider, the first one first. */
+/** The addresses accepted in X-Auth-Service-Provider, in order. */
 export const providersShape = z.array(z.string());
 
-/** Where the verifier answers, and how much it reads of a question: four secrets of 64 KiB each may be six times as long as JSON. */
 export const verifyPath = '/verify';
 export const providersPath = '/providers';
 export const forgetPath = '/forget';
+/** Four secrets of 64 KiB each, which JSON may make six times as long. */
 export const maxRequestBytes = 2 * 1024 * 1024;
 
-/** The path of the wire that `url` is; undefined for every other. */
+/** The path for traces; undefined for any other `url`. */
 export function verificationRoute(url: string | undefined): string | undefined {
   return [verifyPath, providersPath, forgetPath].find((path) => path === url);
 }

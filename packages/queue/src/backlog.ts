@@ -1,44 +1,40 @@
 import { LRUCache } from 'lru-cache';
 
-const lookMs = 1000;
+const freshMs = 1000;
 
 /** The jobs of a queue that no worker has begun. */
 export interface Backlog {
-  /** How many jobs wait, with or without somebody who waits for them. */
+  /** Waiting jobs. */
   readonly waiting: number;
-  /** The age of the oldest of them in milliseconds. If owners take turns, that of the job whose turn is next. */
+  /** Age of the oldest in milliseconds; if owners take turns, of the next in turn. */
   readonly oldestMs: number;
-  /** How many jobs workers of another release have to do. Each waits again now and then, until a worker of this release looks at it. */
-  readonly left: number;
+  /** Delayed jobs of another payload version. A worker that takes one delays it again; meanwhile it counts as waiting. */
+  readonly unsupported: number;
 }
 
-interface LookedAt {
-  backlog(): Promise<Backlog>;
-}
-
-/** What waits in queues, each under a name, at most a second old: all who ask share one look. */
+/** Backlogs of queues by name, at most a second old: concurrent callers share one read. */
 export class Backlogs<K extends string> {
   readonly #names: readonly K[];
-  readonly #looks: LRUCache<K, Backlog | 'unknown'>;
+  readonly #cache: LRUCache<K, Backlog | 'unknown'>;
 
-  constructor(queues: Readonly<Record<K, LookedAt>>) {
+  constructor(queues: Readonly<Record<K, { backlog(): Promise<Backlog> }>>) {
     this.#names = Object.keys(queues) as K[];
-    this.#looks = new LRUCache({
+    this.#cache = new LRUCache({
       max: this.#names.length,
-      ttl: lookMs,
+      ttl: freshMs,
       fetchMethod: (name) => queues[name].backlog().catch(() => 'unknown' as const),
     });
   }
 
-  /** Undefined where the queue cannot be looked at. */
-  async of(name: K): Promise<Backlog | undefined> {
-    const look = await this.#looks.fetch(name);
-    return look === 'unknown' ? undefined : look;
+  /** Undefined if it cannot be read. */
+  async get(name: K): Promise<Backlog | undefined> {
+    const backlog = await this.#cache.fetch(name);
+    return backlog === 'unknown' ? undefined : backlog;
   }
 
-  /** Those that can be looked at. */
-  async all(): Promise<Map<K, Backlog>> {
-    const looks = await Promise.all(this.#names.map(async (name) => [name, await this.of(name)] as const));
-    return new Map(looks.flatMap(([name, backlog]) => (backlog ? [[name, backlog]] : [])));
+  /** All that can be read. */
+  async getAll(): Promise<Map<K, Backlog>> {
+    const backlogs = await Promise.all(this.#names.map(async (name) => [name, await this.get(name)] as const));
+    return new Map(backlogs.flatMap(([name, backlog]) => (backlog ? [[name, backlog]] : [])));
   }
 }

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Collects what comes within `waitMs` and sends it together, one batch after the other. */
+/** Collects items for `waitMs` and sends them together, one batch after the other. */
 export class Batch<T> implements AsyncDisposable {
   readonly #waitMs: number;
   readonly #send: (items: readonly T[]) => Promise<void>;
@@ -13,14 +13,14 @@ export class Batch<T> implements AsyncDisposable {
     this.#send = send;
   }
 
-  /** Resolves when `item` is sent; rejects as the sending of its batch does. */
+  /** Settles as the sending of its batch does. */
   add(item: T): Promise<void> {
     if (this.#items.length === 0) this.#last = this.#sendSoon(this.#last);
     this.#items.push(item);
     return this.#last;
   }
 
-  /** Sends what waits at once, and resolves when nothing is on its way. */
+  /** Sends at once, and waits for it. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closing.abort();
     await this.#last.catch(() => {});

@@ -3,7 +3,7 @@ import { type RunningRedis, startRedis } from '@echodrop/testkit/servers/start-r
 import { waitUntil } from '@echodrop/testkit/wait-until';
 import { Queue, Worker } from 'bullmq';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { RedisView, readyAsker, type TestQueue, testQueue } from './queue.fixture.ts';
+import { RedisView, readyClient, type TestQueue, testQueue } from './queue.fixture.ts';
 import { QueueUnavailable } from './queue-client.ts';
 import { queuePrefix } from './queue-connection.ts';
 
@@ -22,20 +22,20 @@ afterAll(async () => {
 });
 
 /** A worker that notes what it is asked. */
-function notingWorker(queue: TestQueue) {
+function recordingWorker(queue: TestQueue) {
   const asked: string[] = [];
-  const answer = async (question: string) => {
-    asked.push(question);
-    return question.toUpperCase();
+  const handle = async (request: string) => {
+    asked.push(request);
+    return request.toUpperCase();
   };
-  return { asked, ...queue.worker({ answer }) };
+  return { asked, ...queue.worker({ handle }) };
 }
 
 /** A worker that holds its jobs until they are let go. */
 function holdingWorker(queue: TestQueue) {
   const held = Promise.withResolvers<void>();
-  queue.worker({ answer: async (question) => held.promise.then(() => question.toUpperCase()) });
-  return { letGo: () => held.resolve() };
+  queue.worker({ handle: async (request) => held.promise.then(() => request.toUpperCase()) });
+  return { release: () => held.resolve() };
 }
 
 async function waitingJob(queue: TestQueue): Promise<string> {
@@ -66,12 +66,12 @@ describe.concurrent('a queue', () => {
     ['into no object', () => null],
   ])('a job that is rewritten %s is not done, and counted, and its asker is refused', async (_, rewritten) => {
     await using queue = testQueue(redis.url);
-    const asked = (await readyAsker(queue)).ask('q', { deadlineMs: 20_000 });
+    const asked = (await readyClient(queue)).request('q', { deadlineMs: 20_000 });
     asked.catch(() => {});
     const jobId = await waitingJob(queue);
     const data = JSON.stringify(rewritten(await dataOf(queue, jobId)));
     await view.redis.hset(view.key(queue.name, jobId), 'data', data);
-    const worker = notingWorker(queue);
+    const worker = recordingWorker(queue);
     await expect(asked).rejects.toThrow(QueueUnavailable);
     expect({ asked: worker.asked, forged: queue.forged }).toEqual({ asked: [], forged: ['job'] });
     await waitUntil('its end', 2000, async () => worker.ends.length === 1);
@@ -80,25 +80,25 @@ describe.concurrent('a queue', () => {
 
   test('a job that is rewritten into no JSON is counted, and the next is done', async () => {
     await using queue = testQueue(redis.url);
-    const asker = await readyAsker(queue);
-    const rewritten = asker.ask('q', { deadlineMs: 3000 });
+    const client = await readyClient(queue);
+    const rewritten = client.request('q', { deadlineMs: 3000 });
     rewritten.catch(() => {});
     await view.redis.hset(view.key(queue.name, await waitingJob(queue)), 'data', '{');
-    const { asked } = notingWorker(queue);
-    expect(await asker.ask('next', { deadlineMs: 5000 })).toBe('NEXT');
+    const { asked } = recordingWorker(queue);
+    expect(await client.request('next', { deadlineMs: 5000 })).toBe('NEXT');
     await expect(rewritten).rejects.toThrow(QueueUnavailable);
     expect({ asked, forged: queue.forged }).toEqual({ asked: ['next'], forged: ['job'] });
   });
 
   test('a job whose question is nested too deeply to be written is counted, and its asker is refused', async () => {
     await using queue = testQueue(redis.url);
-    const asked = (await readyAsker(queue)).ask('q', { deadlineMs: 20_000 });
+    const asked = (await readyClient(queue)).request('q', { deadlineMs: 20_000 });
     asked.catch(() => {});
     const jobId = await waitingJob(queue);
     const { question: _, ...data } = await dataOf(queue, jobId);
     const text = `${JSON.stringify(data).slice(0, -1)},"question":${tooDeep}}`;
     await view.redis.hset(view.key(queue.name, jobId), 'data', text);
-    const worker = notingWorker(queue);
+    const worker = recordingWorker(queue);
     await expect(asked).rejects.toThrow(QueueUnavailable);
     expect({ asked: worker.asked, forged: queue.forged }).toEqual({ asked: [], forged: ['job'] });
   });
@@ -106,12 +106,12 @@ describe.concurrent('a queue', () => {
   test('a job that is copied to another id, or to another queue, is not done', async () => {
     await using queue = testQueue(redis.url);
     await using other = testQueue(redis.url);
-    const asked = (await readyAsker(queue)).ask('q', { deadlineMs: 20_000 });
+    const asked = (await readyClient(queue)).request('q', { deadlineMs: 20_000 });
     const jobId = await waitingJob(queue);
     const data = await dataOf(queue, jobId);
     await add(queue, data, randomUUID());
     await add(other, data, jobId);
-    const [worker, otherWorker] = [notingWorker(queue), notingWorker(other)];
+    const [worker, otherWorker] = [recordingWorker(queue), recordingWorker(other)];
     expect(await asked).toBe('Q');
     await waitUntil('both ends', 5000, async () => worker.ends.length === 2 && otherWorker.ends.length === 1);
     expect(worker.asked).toEqual(['q']);
@@ -124,8 +124,8 @@ describe.concurrent('a queue', () => {
     ['with the seal of its job', (seal) => ({ answer: 'forged', seal })],
   ])('a reply %s is ignored and counted, and the answer of the worker is heard', async (_, reply) => {
     await using queue = testQueue(redis.url);
-    const { letGo } = holdingWorker(queue);
-    const asked = (await readyAsker(queue)).ask('q', { deadlineMs: 20_000 });
+    const { release } = holdingWorker(queue);
+    const asked = (await readyClient(queue)).request('q', { deadlineMs: 20_000 });
     await waitUntil('a running job', 5000, async () => (await view.jobs(queue.name, 'active')).length === 1);
     const [jobId = ''] = await view.jobs(queue.name, 'active');
     const data = await dataOf(queue, jobId);
@@ -133,34 +133,34 @@ describe.concurrent('a queue', () => {
       await view.redis.spublish(data.reply, JSON.stringify(message));
     }
     await waitUntil('a forgery', 5000, async () => queue.forged.length === 1);
-    letGo();
+    release();
     expect(await asked).toBe('Q');
     expect(queue.forged).toEqual(['answer']);
   });
 
   test('a reply that is nested too deeply to be written is counted, and its asker goes on', async () => {
     await using queue = testQueue(redis.url);
-    const { letGo } = holdingWorker(queue);
-    const asked = (await readyAsker(queue)).ask('q', { deadlineMs: 20_000 });
+    const { release } = holdingWorker(queue);
+    const asked = (await readyClient(queue)).request('q', { deadlineMs: 20_000 });
     await waitUntil('a running job', 5000, async () => (await view.jobs(queue.name, 'active')).length === 1);
     const [jobId = ''] = await view.jobs(queue.name, 'active');
     const { reply } = await dataOf(queue, jobId);
     await view.redis.spublish(reply, `{"jobId":"${jobId}","answer":${tooDeep}}`);
     await waitUntil('a forgery', 5000, async () => queue.forged.length === 1);
-    letGo();
+    release();
     expect(await asked).toBe('Q');
   });
 
   test('the answer to another question, with its seal, is no answer', async () => {
     await using queue = testQueue(redis.url);
     queue.worker();
-    const asker = await readyAsker(queue);
-    await asker.ask('one', { deadlineMs: 5000, jobId: 'one' });
-    await asker.ask('two', { deadlineMs: 5000, jobId: 'two' });
+    const client = await readyClient(queue);
+    await client.request('one', { deadlineMs: 5000, jobId: 'one' });
+    await client.request('two', { deadlineMs: 5000, jobId: 'two' });
     const returned = (await view.redis.hget(view.key(queue.name, 'one'), 'returnvalue')) ?? '';
     expect(JSON.parse(returned)).toEqual({ answer: 'ONE', seal: expect.any(String) });
     await view.redis.hset(view.key(queue.name, 'two'), 'returnvalue', returned);
-    expect(await asker.ask('two', { deadlineMs: 5000, jobId: 'two' })).toBe('TWO');
+    expect(await client.request('two', { deadlineMs: 5000, jobId: 'two' })).toBe('TWO');
     expect(queue.forged).toContain('answer');
   });
 
@@ -171,11 +171,11 @@ describe.concurrent('a queue', () => {
     ['too deep a nesting', `{"answer":${tooDeep}}`],
   ])('an answer that is rewritten into %s is counted, and the question asked anew', async (_, returned) => {
     await using queue = testQueue(redis.url);
-    const { asked } = notingWorker(queue);
+    const { asked } = recordingWorker(queue);
     const asking = { deadlineMs: 5000, jobId: 'shared' };
-    expect(await (await readyAsker(queue)).ask('q', asking)).toBe('Q');
+    expect(await (await readyClient(queue)).request('q', asking)).toBe('Q');
     await view.redis.hset(view.key(queue.name, 'shared'), 'returnvalue', returned);
-    expect(await (await readyAsker(queue)).ask('q', asking)).toBe('Q');
+    expect(await (await readyClient(queue)).request('q', asking)).toBe('Q');
     expect(asked).toEqual(['q', 'q']);
     expect(queue.forged).toContain('answer');
   });
@@ -189,7 +189,7 @@ describe.concurrent('a queue', () => {
     await using asking = testQueue(redis.url, randomUUID(), asks);
     await using answering = testQueue(redis.url, asking.name, answers);
     answering.worker();
-    expect(await (await readyAsker(asking)).ask('q', { deadlineMs: 5000 })).toBe('Q');
+    expect(await (await readyClient(asking)).request('q', { deadlineMs: 5000 })).toBe('Q');
     expect([...asking.forged, ...answering.forged]).toEqual([]);
   });
 
@@ -197,7 +197,7 @@ describe.concurrent('a queue', () => {
     await using asking = testQueue(redis.url, randomUUID(), 'older');
     await using answering = testQueue(redis.url, asking.name, 'newer');
     answering.worker();
-    await expect((await readyAsker(asking)).ask('q', { deadlineMs: 5000 })).rejects.toThrow(QueueUnavailable);
+    await expect((await readyClient(asking)).request('q', { deadlineMs: 5000 })).rejects.toThrow(QueueUnavailable);
     expect(answering.forged).toEqual(['job']);
   });
 
@@ -205,7 +205,7 @@ describe.concurrent('a queue', () => {
     await using queue = testQueue(redis.url);
     const connection = { url: redis.url };
     const forger = new Worker(queue.name, async () => ({ answer: 'forged' }), { connection, prefix: queuePrefix });
-    const asked = (await readyAsker(queue)).ask('q', { deadlineMs: 20_000 });
+    const asked = (await readyClient(queue)).request('q', { deadlineMs: 20_000 });
     await expect(asked).rejects.toMatchObject({ cause: { message: 'the answer has a wrong seal' } });
     expect(queue.forged).toEqual(['answer']);
     await forger.close(true);

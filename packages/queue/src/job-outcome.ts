@@ -1,43 +1,53 @@
 import type { Job } from 'bullmq';
+import { QueueUnavailable } from './queue-client.ts';
 import { Deferred } from './slower-lane.ts';
-import { isWorkerDeath } from './worker-crash.ts';
 
-/** How a job ended, for the worker's log and metrics. */
+/** The end of a job, for the worker's log and metrics. */
 export interface JobEnd {
   readonly queue: string;
   readonly jobId: string;
   readonly outcome: 'answered' | 'failed' | 'late' | 'deferred' | 'forged';
-  /** From its adding to its end. */
+  /** Since it was added. */
   readonly seconds: number;
-  /** From its taking by a worker to its end. */
+  /** Since a worker took it. */
   readonly workSeconds: number;
   readonly error?: Error;
-  /** The workers that took it died, as far as is known: none of them has lost its lock and lived on. */
+  /** Whether the workers that took it died, and none merely lost its lock. */
   readonly isDeadly?: boolean;
 }
 
-/** The error messages of jobs that fail before a worker answers them. */
-export const late = 'past its deadline';
-export const forged = 'its seal is wrong';
+/** Error messages of jobs that fail before a worker handles them. */
+export const lateMessage = 'past its deadline';
+export const forgedMessage = 'its seal is wrong';
 
-/** The progress of a job whose worker has lost its lock and lives on. */
-export const outlived = 'outlived';
+/** The progress of a job whose worker lost its lock and lives on. */
+export const lockLost = 'outlived';
 
 type EndedJob = Pick<Job, 'id' | 'timestamp' | 'processedOn' | 'progress'>;
 
-/** The end of a job that was answered or, with `error`, has failed. BullMQ does not give a job that Redis no longer has. */
+/** The end of a job that completed or, with `error`, failed. BullMQ has no `job` if Redis no longer has it. */
 export function jobEnd(queue: string, job: EndedJob | undefined, error?: Error): JobEnd {
   const times = { seconds: secondsSince(job?.timestamp), workSeconds: secondsSince(job?.processedOn) };
   const end = { queue, jobId: String(job?.id), ...times };
   if (!error) return { ...end, outcome: 'answered' };
-  const isDeadly = isWorkerDeath(error.message) && job?.progress !== outlived;
+  const isDeadly = isWorkerDeath(error.message) && job?.progress !== lockLost;
   return { ...end, outcome: outcomeOf(error), error, isDeadly };
+}
+
+/** Whether a job failed because the workers that took it died one after the other. The words are BullMQ's. */
+export function isWorkerDeath(failure: string): boolean {
+  return /^job (stalled|started) more than allowable limit$/.test(failure);
+}
+
+/** The same for the error of a request. */
+export function isDeadlyJobError(error: unknown): boolean {
+  return error instanceof QueueUnavailable && error.cause instanceof Error && isWorkerDeath(error.cause.message);
 }
 
 function outcomeOf(error: Error): JobEnd['outcome'] {
   if (error instanceof Deferred) return 'deferred';
-  if (error.message === late) return 'late';
-  return error.message === forged ? 'forged' : 'failed';
+  if (error.message === lateMessage) return 'late';
+  return error.message === forgedMessage ? 'forged' : 'failed';
 }
 
 function secondsSince(ms: number | undefined): number {

@@ -1,85 +1,84 @@
 import type { Job } from 'bullmq';
 
-/** A dead worker's job is another's within ten seconds (docs/dependencies.md, "BullMQ and ioredis"). Milliseconds. */
+/** In milliseconds. Another worker has the job of a dead one within ten seconds (docs/dependencies.md, "BullMQ and ioredis"). */
 export const lockDuration = 6000;
 
-// How long an answer that was told to end may take for it.
-const endingMs = 1000;
+// An aborted handler's time to end.
+const abortGraceMs = 1000;
 
 /**
- * A job while it is answered. One timer renews its lock and ends its time. The lock is not left to BullMQ, which knows what it renews by
- * the job's id alone: of a job that this worker has lost and taken again, the end of the first run would end the renewals of the second.
+ * A job while it is handled. One timer renews its lock and limits its time. BullMQ does not renew the lock: it goes by the job's id, so if
+ * this worker lost a job and took it again, the end of the first run would end the renewals of the second.
  */
-export class JobRun<A> {
+export class JobRun<R> {
   readonly #job: Pick<Job, 'extendLock'>;
   readonly #token: string;
-  readonly #until: number;
-  readonly #told = new AbortController();
-  #overdue: (reason: unknown) => void = () => {};
+  readonly #deadline: number;
+  readonly #abort = new AbortController();
+  #reject: (reason: unknown) => void = () => {};
   #timer: NodeJS.Timeout | undefined;
-  #ending: NodeJS.Timeout | undefined;
+  #abortTimer: NodeJS.Timeout | undefined;
   #isRenewing = false;
-  #isTakenAway = false;
+  #isReleased = false;
   #isOver = false;
 
-  /** `mostMs` is how long the answer may take. */
-  constructor(job: Pick<Job, 'extendLock'>, token: string, mostMs: number) {
+  constructor(job: Pick<Job, 'extendLock'>, token: string, maxMs: number) {
     this.#job = job;
     this.#token = token;
-    this.#until = performance.now() + mostMs;
-    this.#schedule(mostMs);
+    this.#deadline = performance.now() + maxMs;
+    this.#schedule(maxMs);
   }
 
-  /** Whether the job goes to another worker: its end is not this one's to tell. */
-  get isTakenAway(): boolean {
-    return this.#isTakenAway;
+  /** Whether the job goes to another worker, which will report its end. */
+  get isReleased(): boolean {
+    return this.#isReleased;
   }
 
   /**
-   * What `answer` gives. Rejects a second after its signal was aborted at the latest, also where it does not heed that: a store that hangs
-   * must keep neither its job nor the worker's place.
+   * Settles as `handle` does, but at the latest a second after its signal was aborted: a handler that hangs must keep neither its job nor
+   * the worker's slot.
    */
-  async result(answer: (signal: AbortSignal) => Promise<A>): Promise<A> {
+  async result(handle: (signal: AbortSignal) => Promise<R>): Promise<R> {
     try {
-      return await new Promise<A>((resolve, reject) => {
-        this.#overdue = reject;
-        answer(this.#told.signal).then(resolve, reject);
+      return await new Promise<R>((resolve, reject) => {
+        this.#reject = reject;
+        handle(this.#abort.signal).then(resolve, reject);
       });
     } finally {
       clearTimeout(this.#timer);
-      clearTimeout(this.#ending);
+      clearTimeout(this.#abortTimer);
       this.#isOver = true;
     }
   }
 
-  /** The job is to go to another worker. */
-  takeAway(reason: Error): void {
-    this.#isTakenAway = true;
-    this.#tell(reason);
+  /** Aborts the handler, and leaves the job to another worker. */
+  release(reason: Error): void {
+    this.#isReleased = true;
+    this.#abortWith(reason);
   }
 
-  #tell(reason: Error): void {
-    if (this.#told.signal.aborted) return;
-    this.#ending = setTimeout(() => this.#overdue(reason), endingMs).unref();
-    this.#told.abort(reason);
+  #abortWith(reason: Error): void {
+    if (this.#abort.signal.aborted) return;
+    this.#abortTimer = setTimeout(() => this.#reject(reason), abortGraceMs).unref();
+    this.#abort.abort(reason);
   }
 
-  readonly #due = (): void => {
-    const leftMs = this.#until - performance.now();
-    if (leftMs < 1) this.#tell(new DOMException('The operation was aborted due to timeout', 'TimeoutError'));
-    this.#schedule(leftMs < 1 ? lockDuration : leftMs);
+  #schedule(remainingMs: number): void {
+    this.#timer = setTimeout(() => this.#tick(), Math.min(lockDuration / 3, remainingMs));
+  }
+
+  #tick(): void {
+    const remainingMs = this.#deadline - performance.now();
+    if (remainingMs < 1) this.#abortWith(new DOMException('The operation was aborted due to timeout', 'TimeoutError'));
+    this.#schedule(remainingMs < 1 ? lockDuration : remainingMs);
     this.#renew();
-  };
-
-  #schedule(leftMs: number): void {
-    this.#timer = setTimeout(this.#due, Math.min(lockDuration / 3, leftMs));
   }
 
   async #renew(): Promise<void> {
-    if (this.#isRenewing || this.#isTakenAway) return;
+    if (this.#isRenewing || this.#isReleased) return;
     this.#isRenewing = true;
     const renewed = await this.#job.extendLock(this.#token, lockDuration).catch(() => undefined);
     this.#isRenewing = false;
-    if (renewed === 0 && !this.#isOver) this.takeAway(new Error('the lock of the job is lost'));
+    if (renewed === 0 && !this.#isOver) this.release(new Error('the lock of the job is lost'));
   }
 }

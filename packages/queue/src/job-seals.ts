@@ -7,13 +7,13 @@ interface JobPlace {
   readonly jobId: string;
 }
 
-/** An answer as a worker leaves it in Redis. */
-export interface SealedAnswer<A> {
-  readonly answer: A;
+/** A reply in Redis. */
+export interface SealedReply<R> {
+  readonly answer: R;
   readonly seal: string;
 }
 
-/** Seals jobs and answers for the job that they are of (docs/decisions/032). */
+/** Seals jobs and replies, each for one job of one queue (docs/decisions/032). */
 export class JobSeals {
   readonly #sealer: Sealer;
   readonly #forgeries: QueueOptions['forgeries'];
@@ -23,43 +23,42 @@ export class JobSeals {
     this.#forgeries = forgeries;
   }
 
-  sealJob(of: JobPlace, work: Work): string {
-    return this.#sealer.seal(place('job', of), textOf(work));
+  sealJob(place: JobPlace, work: Work): string {
+    return this.#sealer.seal(sealContext('job', place), textOf(work));
   }
 
-  /** Whether an asking end has added this job; one that it has not is counted. */
-  hasAdded(of: JobPlace, data: JobData<unknown>): boolean {
-    const text = writable(() => textOf(data));
-    const fits = text !== undefined && this.#sealer.fits(data.seal, place('job', of), text);
-    if (!fits) this.#forgeries.found('job', { ...of });
+  /** Whether a client added this job. Counts a forged one. */
+  isAuthentic(place: JobPlace, data: JobData<unknown>): boolean {
+    const text = stringify(() => textOf(data));
+    const fits = text !== undefined && this.#sealer.fits(data.seal, sealContext('job', place), text);
+    if (!fits) this.#forgeries.found('job', { ...place });
     return fits;
   }
 
-  sealAnswer<A>(of: JobPlace, answer: A): SealedAnswer<A> {
-    return { answer, seal: this.#sealer.seal(place('answer', of), JSON.stringify(answer)) };
+  sealReply<R>(place: JobPlace, answer: R): SealedReply<R> {
+    return { answer, seal: this.#sealer.seal(sealContext('answer', place), JSON.stringify(answer)) };
   }
 
-  /** The end of a job. Undefined for an answer that no worker has given, which is counted; a failure has no seal. */
-  open<A>(of: JobPlace, end: WireEnd<A>): End<A> | undefined {
+  /** The end of a job, or undefined for a forged reply, which it counts. A failure has no seal. */
+  open<R>(place: JobPlace, end: WireEnd<R>): End<R> | undefined {
     if ('failure' in end) return end;
     const { answer, seal } = end;
-    const text = writable(() => JSON.stringify(answer));
-    if (text !== undefined && this.#sealer.fits(seal, place('answer', of), text)) return { answer };
-    this.#forgeries.found('answer', { ...of });
+    const text = stringify(() => JSON.stringify(answer));
+    if (text !== undefined && this.#sealer.fits(seal, sealContext('answer', place), text)) return { answer };
+    this.#forgeries.found('answer', { ...place });
     return undefined;
   }
 }
 
-/** What a worker goes by. The rest of a job, `reply` and `traceparent`, needs no seal: rewriting it gains nothing. */
+/** The sealed part of a job. Rewriting the rest, `reply` and `traceparent`, gains nothing. */
 type Work = Pick<JobData<unknown>, 'version' | 'deadline' | 'question'>;
 
-// What was read from JSON is written again as it was.
 function textOf({ version, deadline, question }: Work): string {
   return JSON.stringify([version, deadline, question]);
 }
 
 // JSON.parse reads nesting of any depth, JSON.stringify overflows the stack at some thousand levels: nothing that deep was sealed.
-function writable(write: () => string | undefined): string | undefined {
+function stringify(write: () => string | undefined): string | undefined {
   try {
     return write();
   } catch {
@@ -67,6 +66,6 @@ function writable(write: () => string | undefined): string | undefined {
   }
 }
 
-function place(kind: 'job' | 'answer', { queue, jobId }: JobPlace): string[] {
+function sealContext(kind: 'job' | 'answer', { queue, jobId }: JobPlace): string[] {
   return [kind, queue, jobId];
 }

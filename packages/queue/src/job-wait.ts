@@ -1,74 +1,70 @@
 import type { End } from './replies.ts';
 
-const lookMs = 2000;
+const pollMs = 2000;
 
-/** What a look at a job finds: its end, that it has none yet, that there is no such job, or (undefined) nothing, since Redis did not answer. */
-export type Look<A> = End<A> | 'running' | 'gone' | undefined;
+/** What a poll finds: the end of the job, that it has none yet, that there is no such job, or undefined if Redis did not respond. */
+export type JobState<R> = End<R> | 'running' | 'missing' | undefined;
 
-interface Waiting<A> {
+interface WaitOptions<R> {
   readonly waitMs: number;
   readonly signal: AbortSignal | undefined;
-  readonly look: () => Promise<Look<A>>;
-  /** After how many looks in a row that find no such job it is given up. */
-  readonly mostGone: number;
+  readonly poll: () => Promise<JobState<R>>;
+  /** The wait fails after this many polls in a row that find no such job. */
+  readonly maxMissing: number;
 }
 
-/**
- * One asker's wait for the end of a job: until it is told, or a look finds it, or the time is up, or the signal is aborted. Costs one
- * timer and one listener.
- */
-export class JobWait<A> implements Disposable {
-  readonly #waiting: Waiting<A>;
-  readonly #result = Promise.withResolvers<End<A>>();
-  readonly #until: number;
+/** Waits for the end of a job, with one timer and one listener: for `settle`, a poll that finds it, the time limit, or the signal. */
+export class JobWait<R> implements Disposable {
+  readonly #options: WaitOptions<R>;
+  readonly #result = Promise.withResolvers<End<R>>();
+  readonly #deadline: number;
   #timer: NodeJS.Timeout | undefined;
-  #isLooking = false;
-  #gone = 0;
+  #isPolling = false;
+  #missing = 0;
 
-  constructor(waiting: Waiting<A>) {
-    this.#waiting = waiting;
-    this.#until = performance.now() + waiting.waitMs;
-    this.#schedule(waiting.waitMs);
-    waiting.signal?.addEventListener('abort', this.#leave);
+  constructor(options: WaitOptions<R>) {
+    this.#options = options;
+    this.#deadline = performance.now() + options.waitMs;
+    this.#schedule(options.waitMs);
+    options.signal?.addEventListener('abort', this.#abort);
   }
 
-  /** Rejects with the signal's reason, an Error when the time is up, or what `fail` was given. */
-  get end(): Promise<End<A>> {
+  /** Rejects with the signal's reason, an Error at the time limit, or the argument of `fail`. */
+  get end(): Promise<End<R>> {
     return this.#result.promise;
   }
 
-  readonly tell = (end: End<A>): void => this.#result.resolve(end);
+  readonly settle = (end: End<R>): void => this.#result.resolve(end);
   readonly fail = (error: unknown): void => this.#result.reject(error);
 
-  /** Looks at the job now, unless a look runs. */
-  async look(): Promise<void> {
-    if (this.#isLooking) return;
-    this.#isLooking = true;
-    const found = await this.#waiting.look().catch(() => undefined);
-    this.#isLooking = false;
-    this.#gone = found === 'gone' ? this.#gone + 1 : 0;
-    if (this.#gone === this.#waiting.mostGone) this.tell({ failure: 'the job is gone' });
-    if (typeof found === 'object') this.tell(found);
+  /** Polls the job now, unless a poll runs. */
+  async poll(): Promise<void> {
+    if (this.#isPolling) return;
+    this.#isPolling = true;
+    const state = await this.#options.poll().catch(() => undefined);
+    this.#isPolling = false;
+    this.#missing = state === 'missing' ? this.#missing + 1 : 0;
+    if (this.#missing === this.#options.maxMissing) this.settle({ failure: 'the job is gone' });
+    if (typeof state === 'object') this.settle(state);
   }
 
   [Symbol.dispose](): void {
     clearTimeout(this.#timer);
-    this.#waiting.signal?.removeEventListener('abort', this.#leave);
+    this.#options.signal?.removeEventListener('abort', this.#abort);
   }
 
-  readonly #leave = (): void => this.fail(this.#waiting.signal?.reason);
+  readonly #abort = (): void => this.fail(this.#options.signal?.reason);
 
-  readonly #due = (): void => {
-    const leftMs = this.#until - performance.now();
-    if (leftMs < 1) {
-      this.fail(new Error('nobody answered in time'));
-      return;
+  #schedule(remainingMs: number): void {
+    this.#timer = setTimeout(() => this.#tick(), Math.min(pollMs, remainingMs));
+  }
+
+  #tick(): void {
+    const remainingMs = this.#deadline - performance.now();
+    if (remainingMs < 1) this.fail(new Error('no reply in time'));
+    else {
+      this.#schedule(remainingMs);
+      this.poll();
     }
-    this.#schedule(leftMs);
-    this.look();
-  };
-
-  #schedule(leftMs: number): void {
-    this.#timer = setTimeout(this.#due, Math.min(lookMs, leftMs));
   }
 }

@@ -1,18 +1,18 @@
 import type { RedisClient } from '@echodrop/service/redis/redis-client';
 
-/** `awaited`: somebody waits for the job now. `unattended`: nobody does. */
+/** Whether a client waits for the job. */
 export type Attendance = 'awaited' | 'unattended';
 
-// How many turns an awaited job goes before an unattended one. Bounded: one owner's awaited jobs must not hold up everybody else's uploads.
+// By how many turns awaited jobs precede unattended ones. Bounded, so that one owner's awaited jobs do not hold up the uploads of others.
 const headStart = 10;
-// BullMQ's largest priority.
-const mostPriority = 2 ** 21 - 1;
-// An owner's last turn says nothing once the jobs of that time are done.
+// Of BullMQ.
+const maxPriority = 2 ** 21 - 1;
+// Longer than jobs wait.
 const keptSeconds = 7 * 24 * 60 * 60;
 
 // KEYS: BullMQ's jobs with a priority, whose score is the priority times 2^32 plus a counter; the last turn of each owner.
 // ARGV: the head start, the seconds, the attendance, the owners. A priority is twice the turn, head start included, and odd for unattended
-// jobs. If the first job is awaited, the turn that unattended jobs are at is what an earlier look saw, and at most a head start behind.
+// jobs. If the first job is awaited, the turn of unattended jobs is the last one seen, and at most a head start behind.
 const nextTurns = `
 local headStart, isAwaited = tonumber(ARGV[1]), ARGV[3] == 'awaited'
 local first = redis.call('ZRANGE', KEYS[1], 0, 0, 'WITHSCORES')[2]
@@ -39,9 +39,9 @@ redis.call('EXPIRE', KEYS[2], ARGV[2])
 return turns`;
 
 /**
- * Round robin among the owners of a queue's jobs, by BullMQ's priorities: an owner's next job has the turn after that owner's last one, but none
- * that is over. So a job waits for what runs and for at most one job of each other owner per job that its own owner has in front of it.
- * Nothing is counted down when a job ends, so nothing can leak: an empty queue forgets all turns.
+ * Round robin among the owners of a queue's jobs, by BullMQ's priorities: an owner's next job has the turn after that owner's last one, or
+ * the current turn. So a job waits for running jobs, and for at most one job of each other owner per job of its own owner before it.
+ * No counter decreases when a job ends, so none can leak: an empty queue forgets all turns.
  */
 export class OwnerTurns {
   readonly #redis: Pick<RedisClient, 'eval'>;
@@ -52,17 +52,14 @@ export class OwnerTurns {
     this.#keys = [queue.toKey('prioritized'), queue.toKey('turns')];
   }
 
-  /** The priorities of these owners' next jobs, in one round trip. What Redis fails with rejects. */
+  /** The priorities of these owners' next jobs, in one round trip. Errors of Redis reject. */
   async next(owners: readonly string[], attendance: Attendance): Promise<number[]> {
     const args = [headStart, keptSeconds, attendance, ...owners];
     const turns = (await this.#redis.eval(nextTurns, 2, ...this.#keys, ...args)) as number[];
-    return turns.map((turn) =>
-      Math.min(mostPriority, attendance === 'awaited' ? 2 * turn : 2 * (turn + headStart) + 1),
-    );
+    return turns.map((turn) => Math.min(maxPriority, attendance === 'awaited' ? 2 * turn : 2 * (turn + headStart) + 1));
   }
 }
 
-/** Whether a job of that priority is still unattended. */
 export function isUnattended(priority: number): boolean {
   return priority % 2 === 1;
 }

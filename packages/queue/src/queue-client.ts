@@ -4,191 +4,177 @@ import { type Job, Queue } from 'bullmq';
 import type { Backlog } from './backlog.ts';
 import type { ClientConnection } from './client-connection.ts';
 import { JobProducer } from './job-producer.ts';
-import type { SealedAnswer } from './job-seals.ts';
-import { JobWait, type Look } from './job-wait.ts';
-import { closingMs, type JobData, queuePrefix, within } from './queue-connection.ts';
+import type { SealedReply } from './job-seals.ts';
+import { type JobState, JobWait } from './job-wait.ts';
+import { closeTimeoutMs, type JobData, queuePrefix, waitAtMost } from './queue-connection.ts';
 import { type End, sharedChannel, type WireEnd } from './replies.ts';
 
 const keptSeconds = 60;
 
-/** The queue cannot be asked, or nobody answered in time, or the job failed. */
+/** Redis is out of reach, no reply came in time, or the job failed. */
 export class QueueUnavailable extends Error {
   override readonly name = 'QueueUnavailable';
 }
 
-interface Asking {
-  /** How long the question is worth answering. */
+interface JobOptions {
+  /** No worker begins the job later than this. */
   readonly deadlineMs: number;
-  /** How long this asker waits; the job goes on without it. */
-  readonly waitMs?: number;
-  /** Aborted when the asker has gone. */
-  readonly signal?: AbortSignal;
-  /** Askers of the same id share one job and its answer; a job of one asker's own is taken back when nobody waits for it. */
-  readonly jobId?: string;
-  /** Owners take turns; a job without one goes before all that have one. */
-  readonly owner?: string;
-}
-
-/** A job that nobody waits for. */
-interface Enqueuing {
-  readonly deadlineMs: number;
+  /** Requests with the same id share one job and its reply. */
   readonly jobId: string;
-  /** Owners take turns. */
+  /** Owners take turns; a job without one precedes all that have one. */
   readonly owner: string;
 }
 
-/**
- * For how many seconds a job's end stands: whoever asks for the same job meanwhile gets that end, and whoever asks later
- * has it done anew. Redis keeps no more than the latest ten thousand ends.
- */
-export type Standing<A> = (end: End<A>) => number;
+interface RequestOptions extends Partial<JobOptions> {
+  readonly deadlineMs: number;
+  /** How long this request waits; default: until the deadline. A shared job goes on without it, any other is removed. */
+  readonly waitMs?: number;
+  readonly signal?: AbortSignal;
+}
 
-/** The asking end of a queue. */
-export class QueueClient<Q, A> implements AsyncDisposable {
+/** How long the end of a job answers later requests for the same job; then they run it again. Redis keeps the latest 10,000 ends. */
+export interface EndReuse<R> {
+  readonly seconds: (end: End<R>) => number;
+  readonly maxSeconds: number;
+}
+
+/** Sends requests of type `Q` to a queue, and receives replies of type `R`. */
+export class QueueClient<Q, R> implements AsyncDisposable {
   readonly #connection: ClientConnection;
-  readonly #queue: Queue<JobData<Q>, SealedAnswer<A>, string>;
-  readonly #producer: JobProducer<Q, SealedAnswer<A>>;
-  readonly #standing: { readonly seconds: Standing<A>; readonly mostSeconds: number };
+  readonly #queue: Queue<JobData<Q>, SealedReply<R>, string>;
+  readonly #producer: JobProducer<Q, SealedReply<R>>;
+  readonly #reuse: EndReuse<R>;
   readonly #span: { readonly 'messaging.system': 'bullmq'; readonly 'messaging.destination.name': string };
 
-  /** An end stands as long as it is kept, a minute, unless `standing` says otherwise. The connection is the caller's to dispose of. */
-  constructor(
-    name: string,
-    connection: ClientConnection,
-    standing: { readonly seconds: Standing<A>; readonly mostSeconds: number } = keptAsItIs,
-  ) {
+  /** The caller disposes of the connection. */
+  constructor(name: string, connection: ClientConnection, reuse: EndReuse<R> = reuseForMinute) {
     this.#connection = connection;
-    this.#standing = standing;
+    this.#reuse = reuse;
     this.#span = { 'messaging.system': 'bullmq', 'messaging.destination.name': name };
-    // The check is made once, when Redis is first there; were it to fail, BullMQ would refuse every question from then on.
+    // BullMQ checks the version once; if that failed, it would refuse every later job.
     this.#queue = new Queue(name, { connection: connection.redis, prefix: queuePrefix, skipVersionCheck: true });
-    // The connection tells its own troubles.
+    // The connection reports its own failures.
     this.#queue.on('error', () => {});
-    this.#producer = new JobProducer(connection, this.#queue, standing.mostSeconds);
+    this.#producer = new JobProducer(connection, this.#queue, reuse.maxSeconds);
   }
 
-  /**
-   * Asks `question` and waits for its answer.
-   * @throws QueueUnavailable, or the signal's reason
-   */
-  ask(question: Q, asking: Asking): Promise<A> {
-    return inSpan(`ask ${this.#queue.name}`, 'producer', this.#span, () => this.#ask(question, asking));
+  /** Sends `request` and waits for the reply. @throws QueueUnavailable, or the signal's reason */
+  request(request: Q, options: RequestOptions): Promise<R> {
+    return inSpan(`ask ${this.#queue.name}`, 'producer', this.#span, () => this.#request(request, options));
   }
 
-  /**
-   * Enqueues a job that nobody waits for, unless the queue has it already, or still keeps its end.
-   * @throws QueueUnavailable
-   */
-  async enqueue(question: Q, { jobId: id, ...enqueuing }: Enqueuing): Promise<void> {
+  /** Adds a job without waiting for it, unless the queue has it or keeps its end. @throws QueueUnavailable */
+  async enqueue(request: Q, { jobId: id, ...options }: JobOptions): Promise<void> {
     const reply = sharedChannel(this.#queue.name, id);
     try {
       await inSpan(`enqueue ${this.#queue.name}`, 'producer', this.#span, () =>
-        this.#producer.addUnattended({ id, question, reply, ...enqueuing }),
+        this.#producer.addUnattended({ id, request, reply, ...options }),
       );
     } catch (error) {
-      throw new QueueUnavailable('the queue did not take it', { cause: error });
+      throw new QueueUnavailable('failed to enqueue a job', { cause: error });
     }
   }
 
-  /** A look at what waits now. @throws QueueUnavailable */
+  /** @throws QueueUnavailable */
   async backlog(): Promise<Backlog> {
     try {
       this.#connection.requireReady();
-      // BullMQ keeps jobs with a priority apart. Of those without, the first has waited longest; of those with, it is the one whose turn is next.
+      // BullMQ keeps jobs with a priority apart. The first without one is the oldest; the first with one is the next in turn.
       const [counts, firsts] = await Promise.all([
         this.#queue.getJobCounts('waiting', 'prioritized', 'delayed'),
         this.#queue.getJobs(['waiting', 'prioritized'], 0, 0, true),
       ]);
       const ages = firsts.map(({ timestamp }) => Date.now() - timestamp);
       const { waiting = 0, prioritized = 0, delayed = 0 } = counts;
-      return { waiting: waiting + prioritized, oldestMs: Math.max(0, ...ages), left: delayed };
+      return { waiting: waiting + prioritized, oldestMs: Math.max(0, ...ages), unsupported: delayed };
     } catch (error) {
-      throw new QueueUnavailable('the queue cannot be looked at', { cause: error });
+      throw new QueueUnavailable('failed to read the backlog', { cause: error });
     }
   }
 
-  /** Resolves when the Redis that has the queue answers. */
+  /** Resolves if Redis responds. */
   async ready(): Promise<void> {
     await this.#connection.redis.exists(queuePrefix);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await within(closingMs, this.#producer[Symbol.asyncDispose]());
-    await within(closingMs, this.#queue.close());
+    await waitAtMost(closeTimeoutMs, this.#producer[Symbol.asyncDispose]());
+    await waitAtMost(closeTimeoutMs, this.#queue.close());
   }
 
-  async #ask(question: Q, { deadlineMs, waitMs = deadlineMs, signal, jobId, owner }: Asking): Promise<A> {
+  async #request(request: Q, options: RequestOptions): Promise<R> {
+    const { deadlineMs, waitMs = deadlineMs, signal, jobId, owner } = options;
     signal?.throwIfAborted();
-    const isOwn = jobId === undefined;
+    const isShared = jobId !== undefined;
     const id = jobId ?? randomUUID();
     let isAdded = false;
-    const look = async () => (isAdded ? this.#look(id, isOwn) : undefined);
-    // A shared job may be away for a moment, while another asker makes room for its own of the same id.
-    using wait = new JobWait<A>({ waitMs, signal, look, mostGone: isOwn ? 1 : 2 });
-    // A forged answer is ignored: the worker's own may still come. A failure has no seal, so the job itself is looked at.
-    const hear = (told: WireEnd<A>) => {
-      if ('failure' in told) return wait.look();
-      const end = this.#open(id, told);
-      if (end) wait.tell(end);
+    const poll = async () => (isAdded ? this.#poll(id, isShared) : undefined);
+    // A shared job may be missing for a moment, while another client replaces it.
+    using wait = new JobWait<R>({ waitMs, signal, poll, maxMissing: isShared ? 2 : 1 });
+    // Ignores a forged reply: the worker's own may still come. A failure has no seal, so the job itself is read.
+    const receive = (received: WireEnd<R>) => {
+      if ('failure' in received) return wait.poll();
+      const end = this.#open(id, received);
+      if (end) wait.settle(end);
     };
-    // The listener stands before the job does, so that no end is missed.
-    using listening = isOwn
-      ? this.#connection.replies.own(id, hear)
-      : this.#connection.replies.shared(sharedChannel(this.#queue.name, id), hear);
-    const add = () => this.#producer.add({ id, question, deadlineMs, reply: listening.channel, owner });
-    const shared = async () => {
+    // Before the job is added, so that no reply is missed.
+    using subscription = isShared
+      ? this.#connection.replies.receiveShared(sharedChannel(this.#queue.name, id), receive)
+      : this.#connection.replies.receiveOwn(id, receive);
+    const add = () => this.#producer.add({ id, request, deadlineMs, reply: subscription.channel, owner });
+    const addUnlessKnown = async () => {
       if (!(await this.#hasJob(id, owner))) await add();
     };
-    const added = isOwn ? add() : Promise.all([listening.established, shared()]);
+    const added = isShared ? Promise.all([subscription.established, addUnlessKnown()]) : add();
     added.then(() => {
       isAdded = true;
-      // Others may have asked for it, and it may have ended before we listened.
-      if (!isOwn) wait.look();
+      // Another client may have added the job, and it may have ended before the subscription.
+      if (isShared) wait.poll();
     }, wait.fail);
     try {
       const end = await wait.end;
       if ('failure' in end) throw new Error(end.failure);
       return end.answer;
     } catch (error) {
-      if (isOwn) added.finally(() => this.#queue.remove(id)).catch(() => {});
+      if (!isShared) added.finally(() => this.#queue.remove(id)).catch(() => {});
       if (signal?.aborted) throw signal.reason;
-      throw new QueueUnavailable('the queue gave no answer', { cause: error });
+      throw new QueueUnavailable('no answer from the queue', { cause: error });
     }
   }
 
-  // Whether the queue has the job, or an end of it that stands. BullMQ ignores a job whose id it has, and forgets old ones only when others
-  // end. So this removes a job that ended too long ago, or whose answer is forged.
+  // Whether the queue has the job, or an end of it to reuse. BullMQ ignores a job whose id it knows, and forgets old ends only when other jobs
+  // end: so an end that is too old, or forged, is removed here.
   async #hasJob(jobId: string, owner: string | undefined): Promise<boolean> {
     this.#connection.requireReady();
     const job = await this.#queue.getJob(jobId);
     if (job?.finishedOn) {
       const end = this.#open(jobId, endOf(job));
-      const stands = end !== undefined && Date.now() - job.finishedOn < this.#standing.seconds(end) * 1000;
-      // Another asker may have put a new one in its place meanwhile, which is locked.
-      if (!stands) await job.remove().catch(() => {});
-      return stands;
+      const isReused = end !== undefined && Date.now() - job.finishedOn < this.#reuse.seconds(end) * 1000;
+      // Fails if another client has replaced the job, and a worker has locked it.
+      if (!isReused) await job.remove().catch(() => {});
+      return isReused;
     }
     if (job) await this.#producer.attend(job, owner);
     return job !== undefined;
   }
 
-  // The second way to learn the end: a reply is lost where a connection was away.
-  async #look(jobId: string, isOwn: boolean): Promise<Look<A>> {
+  // The second way to learn the end: a reply is lost if a connection was.
+  async #poll(jobId: string, isShared: boolean): Promise<JobState<R>> {
     const job = await this.#queue.getJob(jobId);
-    if (!job) return 'gone';
+    if (!job) return 'missing';
     if (!job.finishedOn) return 'running';
-    if (isOwn) this.#connection.replies.renew();
-    // The end in Redis is the last that is written.
+    if (!isShared) this.#connection.replies.resubscribe();
+    // No later end can follow the one in Redis.
     return this.#open(jobId, endOf(job)) ?? { failure: 'the answer has a wrong seal' };
   }
 
-  #open(jobId: string, end: WireEnd<A>): End<A> | undefined {
+  #open(jobId: string, end: WireEnd<R>): End<R> | undefined {
     return this.#connection.seals.open({ queue: this.#queue.name, jobId }, end);
   }
 }
 
-const keptAsItIs = { seconds: () => keptSeconds, mostSeconds: keptSeconds };
+const reuseForMinute = { seconds: () => keptSeconds, maxSeconds: keptSeconds };
 
-function endOf<A>({ failedReason, returnvalue }: Job<unknown, SealedAnswer<A>>): WireEnd<A> {
+function endOf<R>({ failedReason, returnvalue }: Job<unknown, SealedReply<R>>): WireEnd<R> {
   return failedReason ? { failure: failedReason } : { answer: returnvalue?.answer, seal: returnvalue?.seal };
 }

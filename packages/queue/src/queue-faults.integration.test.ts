@@ -28,29 +28,29 @@ async function start() {
 }
 
 /** Waits until a question is answered. */
-async function works(asker: QueueClient<string, string>): Promise<void> {
-  await waitUntil('an answer', 8000, async () => (await asker.ask('q', { deadlineMs: 3000 })) === 'Q');
+async function works(client: QueueClient<string, string>): Promise<void> {
+  await waitUntil('an answer', 8000, async () => (await client.request('q', { deadlineMs: 3000 })) === 'Q');
 }
 
 /** A question that a worker has begun, and answers when `held` is resolved. */
 async function askHeld(queue: ReturnType<typeof testQueue>, view: RedisView) {
   const held = Promise.withResolvers<void>();
   queue.worker({
-    answer: async (question) => {
+    handle: async (request) => {
       await held.promise;
-      return question.toUpperCase();
+      return request.toUpperCase();
     },
   });
-  const asker = queue.asker();
-  await waitUntil('a connection', 5000, () => asker.ready().then(() => true));
-  const asked = asker.ask('q', { deadlineMs: 15_000 });
+  const client = queue.client();
+  await waitUntil('a connection', 5000, () => client.ready().then(() => true));
+  const asked = client.request('q', { deadlineMs: 15_000 });
   await waitUntil('a running job', 2000, async () => (await view.jobs(queue.name, 'active')).length === 1);
-  return { held, asker, asked };
+  return { held, client, asked };
 }
 
-/** Asks `asker` and gives the milliseconds until it was refused. */
-async function refusedAfterMs(asker: QueueClient<string, string>): Promise<number> {
-  const asked = asker.ask('q', { deadlineMs: 20_000 });
+/** Asks `client` and gives the milliseconds until it was refused. */
+async function refusedAfterMs(client: QueueClient<string, string>): Promise<number> {
+  const asked = client.request('q', { deadlineMs: 20_000 });
   const ms = await msUntilSettled(asked);
   await expect(asked).rejects.toThrow(QueueUnavailable);
   return ms;
@@ -60,16 +60,16 @@ test('Redis is down: a question is refused at once, and answered when it is back
   await using system = await start();
   const { redis, queue } = system;
   queue.worker();
-  const asker = queue.asker();
-  await works(asker);
+  const client = queue.client();
+  await works(client);
   await redis.kill();
-  await expect(asker.ready()).rejects.toThrow();
+  await expect(client.ready()).rejects.toThrow();
   const waits: number[] = [];
-  for (let i = 0; i < 11; i += 1) waits.push(await refusedAfterMs(asker));
+  for (let i = 0; i < 11; i += 1) waits.push(await refusedAfterMs(client));
   // The middle one: on a busy machine the slowest says nothing.
   expect(waits.toSorted((a, b) => a - b)[5]).toBeLessThan(50);
   await redis.restart();
-  await works(asker);
+  await works(client);
 });
 
 describe.concurrent('a queue', () => {
@@ -78,10 +78,10 @@ describe.concurrent('a queue', () => {
     const { redis, queue } = system;
     await redis.kill();
     queue.worker();
-    const asker = queue.asker();
-    expect(await refusedAfterMs(asker)).toBeLessThan(200);
+    const client = queue.client();
+    expect(await refusedAfterMs(client)).toBeLessThan(200);
     await redis.restart();
-    await works(asker);
+    await works(client);
   });
 
   test('Redis hangs when both ends start: they work when it goes on', async () => {
@@ -89,37 +89,37 @@ describe.concurrent('a queue', () => {
     const { redis, queue } = system;
     await redis.freeze();
     queue.worker();
-    const asker = queue.asker();
-    expect(await refusedAfterMs(asker)).toBeLessThan(bounded);
+    const client = queue.client();
+    expect(await refusedAfterMs(client)).toBeLessThan(bounded);
     await redis.thaw();
-    await works(asker);
+    await works(client);
   });
 
   test('Redis hangs: a question is refused in time and its job taken back, and answered when it goes on', async () => {
     await using system = await start();
     const { redis, queue } = system;
-    const asker = queue.asker();
-    await waitUntil('a connection', 5000, () => asker.ready().then(() => true));
+    const client = queue.client();
+    await waitUntil('a connection', 5000, () => client.ready().then(() => true));
     await redis.freeze();
-    const refused = Array.from({ length: 5 }, () => refusedAfterMs(asker));
+    const refused = Array.from({ length: 5 }, () => refusedAfterMs(client));
     expect(Math.max(...(await Promise.all(refused)))).toBeLessThan(bounded);
-    expect(await msUntilSettled(asker.ready())).toBeLessThan(bounded);
+    expect(await msUntilSettled(client.ready())).toBeLessThan(bounded);
     await redis.thaw();
     using view = new RedisView(redis.url);
     await waitUntil('no job waiting', 2000, async () => (await view.jobs(queue.name, 'wait')).length === 0);
     queue.worker();
-    await works(asker);
+    await works(client);
   });
 
   test('Redis hangs while an asker waits: the answer comes when it goes on', async () => {
     await using system = await start();
     const { redis, queue } = system;
     using view = new RedisView(redis.url);
-    const { held, asker, asked } = await askHeld(queue, view);
+    const { held, client, asked } = await askHeld(queue, view);
     await redis.freeze();
     held.resolve();
     // Longer than a command may take, so that the asker has looked in vain.
-    expect(await msUntilSettled(asker.ready())).toBeLessThan(bounded);
+    expect(await msUntilSettled(client.ready())).toBeLessThan(bounded);
     await redis.thaw();
     expect(await asked).toBe('Q');
   });
@@ -131,16 +131,16 @@ describe.concurrent('a queue', () => {
     const { redis, queue } = system;
     const runs: AbortSignal[] = [];
     const begun = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-    const answer = async (question: string, signal: AbortSignal) => {
+    const handle = async (request: string, signal: AbortSignal) => {
       const run = runs.push(signal);
       begun[run - 1]?.resolve();
       await sleep(run === 1 ? 30_000 : 3000, undefined, { signal });
-      return `${question} ${run}`;
+      return `${request} ${run}`;
     };
-    const workers = [queue.worker({ answer }), queue.worker({ answer })];
-    const asker = queue.asker();
-    await waitUntil('a connection', 5000, () => asker.ready().then(() => true));
-    const asked = asker.ask('run', { deadlineMs: 30_000 });
+    const workers = [queue.worker({ handle }), queue.worker({ handle })];
+    const client = queue.client();
+    await waitUntil('a connection', 5000, () => client.ready().then(() => true));
+    const asked = client.request('run', { deadlineMs: 30_000 });
     await begun[0]?.promise;
     await redis.freeze();
     await sleep(10_000);
@@ -160,15 +160,15 @@ describe.concurrent('a queue', () => {
     await using system = await start();
     const { redis, queue } = system;
     let runs = 0;
-    const answer = async (question: string, signal: AbortSignal) => {
+    const handle = async (request: string, signal: AbortSignal) => {
       runs += 1;
       await sleep(30_000, undefined, { signal });
-      return question;
+      return request;
     };
-    const { ends } = queue.worker({ answer });
-    const asker = queue.asker();
-    await waitUntil('a connection', 5000, () => asker.ready().then(() => true));
-    const asked = msUntilSettled(asker.ask('run', { deadlineMs: 50_000 }));
+    const { ends } = queue.worker({ handle });
+    const client = queue.client();
+    await waitUntil('a connection', 5000, () => client.ready().then(() => true));
+    const asked = msUntilSettled(client.request('run', { deadlineMs: 50_000 }));
     for (const run of [1, 2]) {
       await waitUntil(`run ${run}`, 10_000, async () => runs === run);
       await redis.freeze();
@@ -193,15 +193,15 @@ describe.concurrent('a queue', () => {
   test('everything in Redis is lost while an asker waits: it is refused in time, and the next is answered', async () => {
     await using system = await start();
     const { redis, queue } = system;
-    const asker = queue.asker();
-    await waitUntil('a connection', 5000, () => asker.ready().then(() => true));
-    const refused = refusedAfterMs(asker);
+    const client = queue.client();
+    await waitUntil('a connection', 5000, () => client.ready().then(() => true));
+    const refused = refusedAfterMs(client);
     using view = new RedisView(redis.url);
     await waitUntil('a waiting job', 2000, async () => (await view.jobs(queue.name, 'wait')).length === 1);
     await view.redis.flushall();
     expect(await refused).toBeLessThan(bounded);
     queue.worker();
-    await works(asker);
+    await works(client);
   });
 
   test('Redis breaks the connection just when it is first greeted: the asker works all the same', async () => {
@@ -227,7 +227,7 @@ describe.concurrent('a queue', () => {
     const { port } = proxy.address() as { port: number };
     queue.worker();
     await using throughProxy = testQueue(`redis://127.0.0.1:${port}`, queue.name);
-    await works(throughProxy.asker());
+    await works(throughProxy.client());
     proxy.close();
   });
 
@@ -238,20 +238,20 @@ describe.concurrent('a queue', () => {
   ])('both ends close in time where Redis %s', async (_, happens) => {
     await using system = await start();
     const { redis, queue } = system;
-    const { served } = queue.worker({ graceSeconds: 0.5 });
-    const asker = queue.asker();
-    await works(asker);
+    const { worker } = queue.worker({ graceSeconds: 0.5 });
+    const client = queue.client();
+    await works(client);
     await happens(redis);
-    expect(await msUntilSettled(asker[Symbol.asyncDispose]())).toBeLessThan(bounded);
-    expect(await msUntilSettled(served[Symbol.asyncDispose]())).toBeLessThan(bounded);
+    expect(await msUntilSettled(client[Symbol.asyncDispose]())).toBeLessThan(bounded);
+    expect(await msUntilSettled(worker[Symbol.asyncDispose]())).toBeLessThan(bounded);
   });
 
   test('a worker closes at once where Redis has never been', async () => {
     await using system = await start();
     const { redis, queue } = system;
     await redis.kill();
-    const { served } = queue.worker({ graceSeconds: 20 });
-    expect(await msUntilSettled(served[Symbol.asyncDispose]())).toBeLessThan(1000);
+    const { worker } = queue.worker({ graceSeconds: 20 });
+    expect(await msUntilSettled(worker[Symbol.asyncDispose]())).toBeLessThan(1000);
   });
 
   test('an asker that has never seen Redis closes, and nothing keeps its process', async () => {
@@ -259,10 +259,14 @@ describe.concurrent('a queue', () => {
     const { redis, queue } = system;
     await redis.kill();
     const program = join(import.meta.dirname, 'queue-process.fixture.ts');
-    const { stdout, exitCode } = await execa(process.execPath, [program, 'ask-in-vain', redis.url, queue.name], {
-      reject: false,
-      timeout: 8000,
-    });
+    const { stdout, exitCode } = await execa(
+      process.execPath,
+      [program, 'request-without-redis', redis.url, queue.name],
+      {
+        reject: false,
+        timeout: 8000,
+      },
+    );
     expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: 'QueueUnavailable' });
   });
 });

@@ -1,13 +1,13 @@
 import type { Metrics } from '@echodrop/service/metrics/metrics';
 import type { Backlog } from './backlog.ts';
 
-interface AskingEnd {
-  /** By the queues' names; without those that cannot be looked at. */
+interface BacklogSource {
+  /** By the names of the queues. */
   backlogs(): Promise<ReadonlyMap<string, Backlog>>;
 }
 
-/** Tells how much waits in the queues of `clients`. Every process that does so tells the same: they are joined with `max by (queue)`. */
-export function registerBacklogMetrics(metrics: Metrics, clients: readonly AskingEnd[]): void {
+/** Reports the backlogs of the queues of `clients`. Every process reports the same: join them with `max by (queue)`. */
+export function registerBacklogMetrics(metrics: Metrics, clients: readonly BacklogSource[]): void {
   const helps = {
     echodrop_queue_waiting_jobs: 'Jobs waiting for a worker.',
     echodrop_queue_oldest_job_age_seconds: 'Age of the oldest waiting job; 0 if none waits.',
@@ -17,11 +17,11 @@ export function registerBacklogMetrics(metrics: Metrics, clients: readonly Askin
     const backlogs = await Promise.all(clients.map((client) => client.backlogs()));
     return backlogs
       .flatMap((each) => [...each])
-      .map(([of, { waiting, oldestMs, left }]) => {
+      .map(([of, { waiting, oldestMs, unsupported }]) => {
         const values = {
           echodrop_queue_waiting_jobs: waiting,
           echodrop_queue_oldest_job_age_seconds: oldestMs / 1000,
-          echodrop_queue_unsupported_jobs: left,
+          echodrop_queue_unsupported_jobs: unsupported,
         };
         return { of, values };
       });

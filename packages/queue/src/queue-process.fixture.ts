@@ -4,32 +4,32 @@ import { queueOptionsFor } from './queue.fixture.ts';
 import { QueueClient } from './queue-client.ts';
 import { QueueWorker } from './queue-worker.ts';
 
-// One end of a queue, or both, as a process of its own: queue-process.fixture.ts <what> <redis url> <queue>.
+// A client or a worker as a process of its own: queue-process.fixture.ts <what> <redis url> <queue>.
 const [, , what = '', url = '', name = ''] = process.argv;
 const connection = queueOptionsFor(url);
-const serving = { name, concurrency: 1, graceSeconds: 0, ended: () => {} };
+const options = { name, concurrency: 1, graceSeconds: 0, onEnd: () => {} };
 
 switch (what) {
   case 'take-and-hang':
-    new QueueWorker<string, string>({ ...serving, answer: () => sleep(3_600_000, 'never') }, connection);
+    new QueueWorker<string, string>({ ...options, handle: () => sleep(3_600_000, 'never') }, connection);
     break;
-  case 'ask-and-leave': {
-    await using _ = new QueueWorker<string, string>({ ...serving, answer: async (q) => q }, connection);
-    await using asking = new ClientConnection(connection);
-    await using asker = new QueueClient<string, string>(name, asking);
-    process.stdout.write(await retried(() => asker.ask('asked', { deadlineMs: 5000 })));
+  case 'request-and-exit': {
+    await using _ = new QueueWorker<string, string>({ ...options, handle: async (q) => q }, connection);
+    await using clientConnection = new ClientConnection(connection);
+    await using client = new QueueClient<string, string>(name, clientConnection);
+    process.stdout.write(await retry(() => client.request('echo', { deadlineMs: 5000 })));
     break;
   }
-  case 'ask-in-vain': {
-    await using asking = new ClientConnection(connection);
-    await using asker = new QueueClient<string, string>(name, asking);
-    process.stdout.write(await asker.ask('asked', { deadlineMs: 5000 }).catch(({ name: error }) => error));
+  case 'request-without-redis': {
+    await using clientConnection = new ClientConnection(connection);
+    await using client = new QueueClient<string, string>(name, clientConnection);
+    process.stdout.write(await client.request('echo', { deadlineMs: 5000 }).catch(({ name: error }) => error));
     break;
   }
 }
 
-// Until the connection stands, a question is refused.
-async function retried<T>(attempt: () => Promise<T>): Promise<T> {
+// Requests fail until the connection is ready.
+async function retry<T>(attempt: () => Promise<T>): Promise<T> {
   for (let attempts = 0; attempts < 50; attempts += 1) {
     try {
       return await attempt();

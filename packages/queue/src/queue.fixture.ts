@@ -10,11 +10,7 @@ import { QueueClient } from './queue-client.ts';
 import { type QueueOptions, queuePrefix } from './queue-connection.ts';
 import { QueueWorker } from './queue-worker.ts';
 
-/** What the queues of these tests are asked, and what they answer. */
-export type Question = string;
-export type Answer = string;
-
-/** A connection whose end knows `secret`, or two between commas; `forged` collects what it finds forged. */
+/** Options with `secret`, or two separated by a comma; `forged` collects the forgeries that were found. */
 export function queueOptionsFor(url: string, secret = 'a secret of these queues') {
   const [inUse = '', other] = secret.split(',');
   const forged: SealedKind[] = [];
@@ -29,47 +25,56 @@ export function queueOptionsFor(url: string, secret = 'a secret of these queues'
 
 export interface TestQueue extends AsyncDisposable {
   readonly name: string;
-  /** What its ends found forged. */
+  /** Forgeries that its clients and workers found. */
   readonly forged: readonly SealedKind[];
-  /** A new asking end, disposed of with the queue. */
-  asker(): QueueClient<Question, Answer>;
-  /** The same, and the connection that is its alone. */
-  askerWithConnection(): { asker: QueueClient<Question, Answer>; connection: ClientConnection };
-  /** A new answering end, disposed of with the queue; `ends` collects how its jobs ended. */
-  worker(serving?: Partial<Serving>): { served: QueueWorker<Question, Answer>; ends: JobEnd[] };
+  /** A new client with its own connection. */
+  client(): QueueClient<string, string>;
+  clientWithConnection(): { client: QueueClient<string, string>; connection: ClientConnection };
+  /** A new worker; it replies in capitals by default. `ends` collects the ends of its jobs. */
+  worker(options?: Partial<WorkerOptions>): { worker: QueueWorker<string, string>; ends: JobEnd[] };
 }
 
-interface Serving {
+interface WorkerOptions {
   readonly concurrency: number;
   readonly graceSeconds: number;
-  readonly mostSeconds: number;
-  readonly answer: (question: Question, signal: AbortSignal) => Promise<Answer>;
+  readonly maxSeconds: number;
+  readonly handle: (request: string, signal: AbortSignal) => Promise<string>;
 }
 
-/** A queue of a test's own in the Redis at `url`. Unless told otherwise its workers answer in capitals, and all ends know the same secret. */
+/** A queue in the Redis at `url`. Disposing disposes of its clients and workers. */
 export function testQueue(url: string, name: string = randomUUID(), secret?: string): TestQueue {
   const parts = new AsyncDisposableStack();
-  const both = queueOptionsFor(url, secret);
-  const askerWithConnection = () => {
-    const connection = parts.use(new ClientConnection(both));
-    return { asker: parts.use(new QueueClient<Question, Answer>(name, connection)), connection };
+  const options = queueOptionsFor(url, secret);
+  const clientWithConnection = () => {
+    const connection = parts.use(new ClientConnection(options));
+    return { client: parts.use(new QueueClient<string, string>(name, connection)), connection };
   };
   return {
     name,
-    forged: both.forged,
-    asker: () => askerWithConnection().asker,
-    askerWithConnection,
-    worker(told = {}) {
+    forged: options.forged,
+    client: () => clientWithConnection().client,
+    clientWithConnection,
+    worker(changes = {}) {
       const ends: JobEnd[] = [];
-      const usual = { concurrency: 1, graceSeconds: 0, answer: async (question: Question) => question.toUpperCase() };
-      const serving = { name, ...usual, ...told, ended: (end: JobEnd) => ends.push(end) };
-      return { served: parts.use(new QueueWorker<Question, Answer>(serving, both)), ends };
+      const defaults = { concurrency: 1, graceSeconds: 0, handle: async (request: string) => request.toUpperCase() };
+      const onEnd = (end: JobEnd) => ends.push(end);
+      return {
+        worker: parts.use(new QueueWorker<string, string>({ name, ...defaults, ...changes, onEnd }, options)),
+        ends,
+      };
     },
     [Symbol.asyncDispose]: () => parts.disposeAsync(),
   };
 }
 
-/** A look into Redis past the wire: what lies in a queue's `wait` or `active` list, which keys of its there are. */
+/** A connected client of `queue`. */
+export async function readyClient(queue: Pick<TestQueue, 'client'>): Promise<QueueClient<string, string>> {
+  const client = queue.client();
+  await waitUntil('a connection', 5000, () => client.ready().then(() => true));
+  return client;
+}
+
+/** Reads and writes a queue's keys in Redis. */
 export class RedisView implements Disposable {
   readonly redis: Redis;
 
@@ -91,16 +96,9 @@ export class RedisView implements Disposable {
   }
 }
 
-/** Milliseconds until `promise` has settled, whichever way. */
+/** Milliseconds until `promise` settles. */
 export async function msUntilSettled(promise: Promise<unknown>): Promise<number> {
   const begin = performance.now();
   await promise.catch(() => {});
   return performance.now() - begin;
-}
-
-/** An asking end of `queue` that is connected. */
-export async function readyAsker(queue: TestQueue) {
-  const asker = queue.asker();
-  await waitUntil('a connection', 5000, () => asker.ready().then(() => true));
-  return asker;
 }

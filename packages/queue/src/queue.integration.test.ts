@@ -7,7 +7,7 @@ import { waitUntil } from '@echodrop/testkit/wait-until';
 import { Queue } from 'bullmq';
 import { execa } from 'execa';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { msUntilSettled, RedisView, readyAsker, type TestQueue, testQueue } from './queue.fixture.ts';
+import { msUntilSettled, RedisView, readyClient, type TestQueue, testQueue } from './queue.fixture.ts';
 import { QueueUnavailable } from './queue-client.ts';
 import { sharedChannel } from './replies.ts';
 
@@ -25,15 +25,15 @@ afterAll(async () => {
 });
 
 /** An asker of its own process, as far as Redis can tell; `heard` is what was sent to it. */
-async function listeningAsker(queue: TestQueue) {
-  const { asker, connection } = queue.askerWithConnection();
+async function listeningClient(queue: TestQueue) {
+  const { client, connection } = queue.clientWithConnection();
   const heard: string[] = [];
   connection.redis.on('smessage', (_channel: string, message: string) => {
     const { answer, failure } = JSON.parse(message);
     heard.push(answer ?? failure);
   });
-  await waitUntil('a connection', 5000, () => asker.ready().then(() => true));
-  return Object.assign(asker, { heard: () => heard });
+  await waitUntil('a connection', 5000, () => client.ready().then(() => true));
+  return Object.assign(client, { heard: () => heard });
 }
 
 async function becomes(queue: TestQueue, list: 'wait' | 'active', length: number): Promise<void> {
@@ -45,12 +45,12 @@ function holdingWorker(queue: TestQueue, graceSeconds: number) {
   const held = Promise.withResolvers<void>();
   const worker = queue.worker({
     graceSeconds,
-    answer: async (question) => {
+    handle: async (request) => {
       await held.promise;
-      return question.toUpperCase();
+      return request.toUpperCase();
     },
   });
-  return { ...worker, letGo: () => held.resolve() };
+  return { ...worker, release: () => held.resolve() };
 }
 
 /** A worker that is never done, and stops soon; it tells when a job is begun, and what the job is told. */
@@ -59,7 +59,7 @@ function slowWorker(queue: TestQueue) {
   const told = Promise.withResolvers<unknown>();
   const worker = queue.worker({
     graceSeconds: 0.3,
-    answer: (_, signal) => {
+    handle: (_, signal) => {
       begun.resolve();
       return sleep(60_000, 'never', { signal }).finally(() => told.resolve(signal.reason));
     },
@@ -71,8 +71,8 @@ describe.concurrent('a queue', () => {
   test('a question is answered, and the worker told how it ended', async () => {
     await using queue = testQueue(redis.url);
     const { ends } = queue.worker();
-    const asker = await readyAsker(queue);
-    expect(await asker.ask('größe\0\u{1F600}', { deadlineMs: 5000 })).toBe('GRÖSSE\0\u{1F600}');
+    const client = await readyClient(queue);
+    expect(await client.request('größe\0\u{1F600}', { deadlineMs: 5000 })).toBe('GRÖSSE\0\u{1F600}');
     await waitUntil('its end', 1000, async () => ends.length === 1);
     const times = { seconds: expect.any(Number), workSeconds: expect.any(Number) };
     expect(ends).toEqual([{ queue: queue.name, jobId: expect.any(String), outcome: 'answered', ...times }]);
@@ -80,37 +80,37 @@ describe.concurrent('a queue', () => {
     expect(ends[0]?.workSeconds).toBeLessThanOrEqual(ends[0]?.seconds ?? 0);
   });
 
-  test('each of many askers at once gets the answer to its own question', async () => {
+  test('each of many clients at once gets the answer to its own question', async () => {
     await using queue = testQueue(redis.url);
     queue.worker({ concurrency: 10 });
     queue.worker({ concurrency: 10 });
-    const askers = [await readyAsker(queue), await readyAsker(queue)];
-    const questions = Array.from({ length: 300 }, (_, i) => `question ${i}`);
-    const answers = await Promise.all(questions.map((q, i) => askers[i % 2]?.ask(q, { deadlineMs: 10_000 })));
-    expect(answers).toEqual(questions.map((question) => question.toUpperCase()));
+    const clients = [await readyClient(queue), await readyClient(queue)];
+    const questions = Array.from({ length: 300 }, (_, i) => `request ${i}`);
+    const answers = await Promise.all(questions.map((q, i) => clients[i % 2]?.request(q, { deadlineMs: 10_000 })));
+    expect(answers).toEqual(questions.map((request) => request.toUpperCase()));
   });
 
   test('a job that fails is QueueUnavailable with its reason, and the worker goes on', async () => {
     await using queue = testQueue(redis.url);
     const { ends } = queue.worker({
-      answer: async (question) => {
-        if (question === 'bad') throw new Error('the store is down');
-        return question;
+      handle: async (request) => {
+        if (request === 'bad') throw new Error('the store is down');
+        return request;
       },
     });
-    const asker = await readyAsker(queue);
-    const failed = asker.ask('bad', { deadlineMs: 5000 });
+    const client = await readyClient(queue);
+    const failed = client.request('bad', { deadlineMs: 5000 });
     await expect(failed).rejects.toThrow(QueueUnavailable);
     await expect(failed).rejects.toMatchObject({ cause: { message: 'the store is down' } });
-    expect(await asker.ask('good', { deadlineMs: 5000 })).toBe('good');
+    expect(await client.request('good', { deadlineMs: 5000 })).toBe('good');
     await waitUntil('both ends', 1000, async () => ends.length === 2);
     expect(ends.map(({ outcome }) => outcome)).toEqual(['failed', 'answered']);
   });
 
   test('where nobody answers the asker waits for its time and no longer, and takes its job back', async () => {
     await using queue = testQueue(redis.url);
-    const asker = await readyAsker(queue);
-    const asked = asker.ask('q', { deadlineMs: 20_000, waitMs: 2000 });
+    const client = await readyClient(queue);
+    const asked = client.request('q', { deadlineMs: 20_000, waitMs: 2000 });
     asked.catch(() => {});
     await becomes(queue, 'wait', 1);
     expect(await msUntilSettled(asked)).toBeLessThan(5000);
@@ -120,27 +120,27 @@ describe.concurrent('a queue', () => {
 
   test('an asker that leaves gets its own reason, and takes its job back', async () => {
     await using queue = testQueue(redis.url);
-    const asker = await readyAsker(queue);
+    const client = await readyClient(queue);
     const leaving = new AbortController();
-    const asked = asker.ask('q', { deadlineMs: 10_000, signal: leaving.signal });
+    const asked = client.request('q', { deadlineMs: 10_000, signal: leaving.signal });
     await becomes(queue, 'wait', 1);
     leaving.abort(new Error('client went away'));
     await expect(asked).rejects.toThrow('client went away');
     await becomes(queue, 'wait', 0);
   });
 
-  test('askers that leave while they still ask leave no job behind', async () => {
+  test('clients that leave while they still ask leave no job behind', async () => {
     await using queue = testQueue(redis.url);
-    const asker = await readyAsker(queue);
+    const client = await readyClient(queue);
     const leaving = new AbortController();
-    const asked = Array.from({ length: 20 }, () => asker.ask('q', { deadlineMs: 10_000, signal: leaving.signal }));
-    const afterwards = asker.ask('q', { deadlineMs: 10_000, signal: AbortSignal.abort(new Error('never came')) });
+    const asked = Array.from({ length: 20 }, () => client.request('q', { deadlineMs: 10_000, signal: leaving.signal }));
+    const afterwards = client.request('q', { deadlineMs: 10_000, signal: AbortSignal.abort(new Error('never came')) });
     leaving.abort(new Error('client went away'));
     await expect(afterwards).rejects.toThrow('never came');
     for (const one of asked) await expect(one).rejects.toThrow('client went away');
     // Once a later job is answered, all before it have been added and taken back.
     const { ends } = queue.worker();
-    expect(await asker.ask('last', { deadlineMs: 5000 })).toBe('LAST');
+    expect(await client.request('last', { deadlineMs: 5000 })).toBe('LAST');
     await waitUntil('its end', 1000, async () => ends.length === 1);
     expect(await view.jobs(queue.name, 'wait')).toEqual([]);
     expect(await view.redis.keys(view.key(queue.name, '????????-????-*'))).toHaveLength(1);
@@ -148,19 +148,19 @@ describe.concurrent('a queue', () => {
 
   test('a job that is past its deadline is skipped', async () => {
     await using queue = testQueue(redis.url);
-    const asker = await readyAsker(queue);
-    const late = asker.ask('late', { deadlineMs: 100, jobId: 'shared' });
+    const client = await readyClient(queue);
+    const late = client.request('late', { deadlineMs: 100, jobId: 'shared' });
     await expect(late).rejects.toThrow(QueueUnavailable);
     await becomes(queue, 'wait', 1);
     await sleep(100);
     const answered: string[] = [];
     const { ends } = queue.worker({
-      answer: async (question) => {
-        answered.push(question);
-        return question;
+      handle: async (request) => {
+        answered.push(request);
+        return request;
       },
     });
-    await asker.ask('in time', { deadlineMs: 5000 });
+    await client.request('in time', { deadlineMs: 5000 });
     expect(answered).toEqual(['in time']);
     await waitUntil('both ends', 1000, async () => ends.length === 2);
     expect(ends.map(({ outcome }) => outcome)).toEqual(['late', 'answered']);
@@ -168,9 +168,9 @@ describe.concurrent('a queue', () => {
 
   test('the worker is told when the deadline has come', async () => {
     await using queue = testQueue(redis.url);
-    queue.worker({ answer: (_, signal) => sleep(60_000, 'too late', { signal }) });
-    const asker = await readyAsker(queue);
-    const asked = asker.ask('q', { deadlineMs: 500, waitMs: 5000 });
+    queue.worker({ handle: (_, signal) => sleep(60_000, 'too late', { signal }) });
+    const client = await readyClient(queue);
+    const asked = client.request('q', { deadlineMs: 500, waitMs: 5000 });
     expect(await msUntilSettled(asked)).toBeLessThan(2000);
     await expect(asked).rejects.toMatchObject({
       name: 'QueueUnavailable',
@@ -180,29 +180,29 @@ describe.concurrent('a queue', () => {
 
   test('a worker with a time of its own is told when that is up, counted from when it began', async () => {
     await using queue = testQueue(redis.url);
-    queue.worker({ mostSeconds: 0.5, answer: (_, signal) => sleep(60_000, 'too late', { signal }) });
-    const asker = await readyAsker(queue);
-    const asked = asker.ask('q', { deadlineMs: 10_000 });
+    queue.worker({ maxSeconds: 0.5, handle: (_, signal) => sleep(60_000, 'too late', { signal }) });
+    const client = await readyClient(queue);
+    const asked = client.request('q', { deadlineMs: 10_000 });
     expect(await msUntilSettled(asked)).toBeLessThan(3000);
     await expect(asked).rejects.toMatchObject({ cause: { message: expect.stringMatching(/abort/) } });
   });
 
-  test('askers of the same id share one job, and one that waits less does not end it for the others', async () => {
+  test('clients of the same id share one job, and one that waits less does not end it for the others', async () => {
     await using queue = testQueue(redis.url);
     const questions: string[] = [];
     const held = Promise.withResolvers<void>();
     queue.worker({
       concurrency: 5,
-      answer: async (question) => {
-        questions.push(question);
+      handle: async (request) => {
+        questions.push(request);
         await held.promise;
-        return question.toUpperCase();
+        return request.toUpperCase();
       },
     });
-    const [first, second] = [await readyAsker(queue), await readyAsker(queue)];
+    const [first, second] = [await readyClient(queue), await readyClient(queue)];
     const waiting = { deadlineMs: 10_000, jobId: 'small-c0ffee' };
-    const patient = [first.ask('small', waiting), second.ask('small', waiting)];
-    await expect(second.ask('small', { ...waiting, waitMs: 200 })).rejects.toThrow(QueueUnavailable);
+    const patient = [first.request('small', waiting), second.request('small', waiting)];
+    await expect(second.request('small', { ...waiting, waitMs: 200 })).rejects.toThrow(QueueUnavailable);
     held.resolve();
     expect(await Promise.all(patient)).toEqual(['SMALL', 'SMALL']);
     expect(questions).toEqual(['small']);
@@ -212,8 +212,8 @@ describe.concurrent('a queue', () => {
     await using queue = testQueue(redis.url);
     queue.worker();
     const waiting = { deadlineMs: 10_000, jobId: 'small-c0ffee' };
-    expect(await (await readyAsker(queue)).ask('small', waiting)).toBe('SMALL');
-    const again = (await readyAsker(queue)).ask('small', waiting);
+    expect(await (await readyClient(queue)).request('small', waiting)).toBe('SMALL');
+    const again = (await readyClient(queue)).request('small', waiting);
     expect(await msUntilSettled(again)).toBeLessThan(4000);
     expect(await again).toBe('SMALL');
   });
@@ -223,8 +223,8 @@ describe.concurrent('a queue', () => {
     ['of a worker that sends no reply', {}],
   ])('an answer %s is found by the second way', async (_, changed) => {
     await using queue = testQueue(redis.url);
-    const asker = await readyAsker(queue);
-    const asked = asker.ask('q', { deadlineMs: 10_000 });
+    const client = await readyClient(queue);
+    const asked = client.request('q', { deadlineMs: 10_000 });
     await becomes(queue, 'wait', 1);
     const [jobId = ''] = await view.jobs(queue.name, 'wait');
     const { reply, ...data } = JSON.parse((await view.redis.hget(view.key(queue.name, jobId), 'data')) ?? '');
@@ -239,16 +239,16 @@ describe.concurrent('a queue', () => {
     await using queue = testQueue(redis.url);
     queue.worker({
       concurrency: 5,
-      answer: async (question) => {
-        if (question === 'bad') throw new Error('the store is down');
-        return question;
+      handle: async (request) => {
+        if (request === 'bad') throw new Error('the store is down');
+        return request;
       },
     });
-    const sites = [await listeningAsker(queue), await listeningAsker(queue)] as const;
+    const sites = [await listeningClient(queue), await listeningClient(queue)] as const;
     const [first, second] = sites;
-    for (const n of [1, 2, 3]) expect(await first.ask(`first ${n}`, { deadlineMs: 5000 })).toBe(`first ${n}`);
-    expect(await second.ask('second', { deadlineMs: 5000 })).toBe('second');
-    const failed = second.ask('bad', { deadlineMs: 5000 });
+    for (const n of [1, 2, 3]) expect(await first.request(`first ${n}`, { deadlineMs: 5000 })).toBe(`first ${n}`);
+    expect(await second.request('second', { deadlineMs: 5000 })).toBe('second');
+    const failed = second.request('bad', { deadlineMs: 5000 });
     // Told, not looked for.
     expect(await msUntilSettled(failed)).toBeLessThan(1500);
     await expect(failed).rejects.toMatchObject({ cause: { message: 'the store is down' } });
@@ -261,21 +261,21 @@ describe.concurrent('a queue', () => {
       5000,
       async () => (await view.redis.zscore(view.key(queue.name, 'completed'), 'nobody-waits')) !== null,
     );
-    await second.ask('last', { deadlineMs: 5000 });
+    await second.request('last', { deadlineMs: 5000 });
     expect(first.heard()).toHaveLength(3);
     expect(second.heard()).toHaveLength(3);
   });
 
   test('all who wait for a shared job are told its end once, and are not subscribed to it afterwards', async () => {
     await using queue = testQueue(redis.url);
-    const { letGo } = holdingWorker(queue, 0);
-    const sites = [await listeningAsker(queue), await listeningAsker(queue)];
+    const { release } = holdingWorker(queue, 0);
+    const sites = [await listeningClient(queue), await listeningClient(queue)];
     const waiting = { deadlineMs: 10_000, jobId: 'shared' };
-    const asked = [...sites, ...sites].map((site) => site.ask('q', waiting));
+    const asked = [...sites, ...sites].map((site) => site.request('q', waiting));
     await becomes(queue, 'active', 1);
     const subscribed = async () => (await view.redis.pubsub('SHARDNUMSUB', sharedChannel(queue.name, 'shared')))[1];
     await waitUntil('both', 2000, async () => (await subscribed()) === 2);
-    letGo();
+    release();
     expect(await Promise.all(asked)).toEqual(['Q', 'Q', 'Q', 'Q']);
     for (const site of sites) expect(site.heard()).toEqual(['Q']);
     await waitUntil('no subscription', 2000, async () => (await subscribed()) === 0);
@@ -285,10 +285,10 @@ describe.concurrent('a queue', () => {
     timeout: 30_000,
   }, async () => {
     await using queue = testQueue(redis.url);
-    const asker = await readyAsker(queue);
+    const client = await readyClient(queue);
     const program = join(import.meta.dirname, 'queue-process.fixture.ts');
     const dying = execa(process.execPath, [program, 'take-and-hang', redis.url, queue.name], { reject: false });
-    const asked = asker.ask('q', { deadlineMs: 20_000 });
+    const asked = client.request('q', { deadlineMs: 20_000 });
     await becomes(queue, 'active', 1);
     queue.worker();
     dying.kill('SIGKILL');
@@ -298,14 +298,14 @@ describe.concurrent('a queue', () => {
 
   test('a worker that is disposed of finishes its job within the grace, and takes no other', async () => {
     await using queue = testQueue(redis.url);
-    const { served, letGo } = holdingWorker(queue, 5);
-    const asker = await readyAsker(queue);
-    const running = asker.ask('running', { deadlineMs: 10_000 });
+    const { worker, release } = holdingWorker(queue, 5);
+    const client = await readyClient(queue);
+    const running = client.request('running', { deadlineMs: 10_000 });
     await becomes(queue, 'active', 1);
-    const waiting = asker.ask('waiting', { deadlineMs: 10_000 });
+    const waiting = client.request('waiting', { deadlineMs: 10_000 });
     await becomes(queue, 'wait', 1);
-    const disposed = served[Symbol.asyncDispose]();
-    letGo();
+    const disposed = worker[Symbol.asyncDispose]();
+    release();
     expect(await running).toBe('RUNNING');
     await disposed;
     expect(await view.jobs(queue.name, 'wait')).toHaveLength(1);
@@ -317,14 +317,14 @@ describe.concurrent('a queue', () => {
     timeout: 30_000,
   }, async () => {
     await using queue = testQueue(redis.url);
-    const asker = await readyAsker(queue);
+    const client = await readyClient(queue);
     let current = slowWorker(queue);
-    const asked = asker.ask('q', { deadlineMs: 20_000 });
+    const asked = client.request('q', { deadlineMs: 20_000 });
     for (let stops = 0; stops < 3; stops += 1) {
       await current.begun;
       const next = slowWorker(queue);
-      await next.served.ready();
-      expect(await msUntilSettled(current.served[Symbol.asyncDispose]())).toBeLessThan(1500);
+      await next.worker.ready();
+      expect(await msUntilSettled(current.worker[Symbol.asyncDispose]())).toBeLessThan(1500);
       expect(await current.told).toMatchObject({ message: 'the worker stops' });
       // A lock that had to run out would take six seconds.
       expect(await msUntilSettled(next.begun)).toBeLessThan(1500);
@@ -332,52 +332,52 @@ describe.concurrent('a queue', () => {
       current = next;
     }
     queue.worker();
-    await current.served[Symbol.asyncDispose]();
+    await current.worker[Symbol.asyncDispose]();
     expect(await asked).toBe('Q');
   });
 
   test('a job whose answer does not heed the stop goes to another worker all the same', async () => {
     await using queue = testQueue(redis.url);
-    const { served, letGo, ends } = holdingWorker(queue, 0);
-    const asker = await readyAsker(queue);
-    const asked = asker.ask('q', { deadlineMs: 20_000 });
+    const { worker, release, ends } = holdingWorker(queue, 0);
+    const client = await readyClient(queue);
+    const asked = client.request('q', { deadlineMs: 20_000 });
     await becomes(queue, 'active', 1);
-    expect(await msUntilSettled(served[Symbol.asyncDispose]())).toBeLessThan(2500);
-    queue.worker({ answer: async () => 'by another' });
+    expect(await msUntilSettled(worker[Symbol.asyncDispose]())).toBeLessThan(2500);
+    queue.worker({ handle: async () => 'by another' });
     expect(await msUntilSettled(asked)).toBeLessThan(1500);
     expect(await asked).toBe('by another');
     expect(ends).toEqual([]);
-    letGo();
+    release();
   });
 
   test('an answer that does not heed the end of its time keeps neither its job nor the place of the next', async () => {
     await using queue = testQueue(redis.url);
-    const answer = (question: string) =>
-      question === 'hangs' ? new Promise<string>(() => {}) : Promise.resolve(question);
-    const { ends } = queue.worker({ answer, mostSeconds: 0.2 });
-    const asker = await readyAsker(queue);
-    const hanging = asker.ask('hangs', { deadlineMs: 20_000 });
-    const next = asker.ask('next', { deadlineMs: 20_000 });
-    await expect(hanging).rejects.toThrow('the queue gave no answer');
+    const handle = (request: string) =>
+      request === 'hangs' ? new Promise<string>(() => {}) : Promise.resolve(request);
+    const { ends } = queue.worker({ handle, maxSeconds: 0.2 });
+    const client = await readyClient(queue);
+    const hanging = client.request('hangs', { deadlineMs: 20_000 });
+    const next = client.request('next', { deadlineMs: 20_000 });
+    await expect(hanging).rejects.toThrow('no answer from the queue');
     expect(await next).toBe('next');
     expect(ends.map(({ outcome }) => outcome)).toContain('failed');
   });
 
   test('a job that is given back keeps its turn: after those that somebody waits for, before other unattended ones', async () => {
     await using queue = testQueue(redis.url);
-    const asker = await readyAsker(queue);
-    await asker.enqueue('unattended first', { deadlineMs: 20_000, jobId: 'one', owner: 'a' });
-    await asker.enqueue('unattended second', { deadlineMs: 20_000, jobId: 'two', owner: 'a' });
+    const client = await readyClient(queue);
+    await client.enqueue('unattended first', { deadlineMs: 20_000, jobId: 'one', owner: 'a' });
+    await client.enqueue('unattended second', { deadlineMs: 20_000, jobId: 'two', owner: 'a' });
     const stopping = slowWorker(queue);
     await stopping.begun;
-    const asked = asker.ask('asked', { deadlineMs: 20_000 });
+    const asked = client.request('asked', { deadlineMs: 20_000 });
     await becomes(queue, 'wait', 1);
-    await stopping.served[Symbol.asyncDispose]();
+    await stopping.worker[Symbol.asyncDispose]();
     const answered: string[] = [];
     queue.worker({
-      answer: async (question) => {
-        answered.push(question);
-        return question;
+      handle: async (request) => {
+        answered.push(request);
+        return request;
       },
     });
     await asked;
@@ -389,19 +389,19 @@ describe.concurrent('a queue', () => {
     timeout: 40_000,
   }, async () => {
     await using queue = testQueue(redis.url);
-    const asker = await readyAsker(queue);
+    const client = await readyClient(queue);
     const runs: AbortSignal[] = [];
     queue.worker({
       concurrency: 2,
-      answer: async (question, signal) => {
+      handle: async (request, signal) => {
         const run = runs.push(signal);
         // The first takes longer to end than the check for stalled jobs takes to come round, the second longer than a lock lasts.
         if (run === 1) await once(signal, 'abort').then(() => sleep(4000));
         else await sleep(7000, undefined, { signal });
-        return `${question} ${run}`;
+        return `${request} ${run}`;
       },
     });
-    const asked = asker.ask('run', { deadlineMs: 30_000, jobId: 'lost-once' });
+    const asked = client.request('run', { deadlineMs: 30_000, jobId: 'lost-once' });
     await becomes(queue, 'active', 1);
     await view.redis.del(view.key(queue.name, 'lost-once:lock'));
     expect(await asked).toBe('run 2');
@@ -413,10 +413,10 @@ describe.concurrent('a queue', () => {
     const program = join(import.meta.dirname, 'queue-process.fixture.ts');
     const { stdout, exitCode, stderr } = await execa(
       process.execPath,
-      [program, 'ask-and-leave', redis.url, queue.name],
+      [program, 'request-and-exit', redis.url, queue.name],
       { reject: false, timeout: 10_000 },
     );
-    expect({ exitCode, stdout, stderr }).toEqual({ exitCode: 0, stdout: 'asked', stderr: '' });
+    expect({ exitCode, stdout, stderr }).toEqual({ exitCode: 0, stdout: 'echo', stderr: '' });
   });
 });
 
@@ -426,24 +426,24 @@ test.each([
   ['stays away: it is given up', 'refused'],
 ])('a shared job that is away when it is looked for %s', async (_, end) => {
   await using queue = testQueue(redis.url);
-  const [first, second] = [await readyAsker(queue), await readyAsker(queue)];
+  const [first, second] = [await readyClient(queue), await readyClient(queue)];
   const waiting = { deadlineMs: 10_000, jobId: randomUUID() };
   const getJob = vi.spyOn(Queue.prototype, 'getJob');
-  const looks = () => getJob.mock.calls.filter(([jobId]) => jobId === waiting.jobId).length;
-  const asked = first.ask('small', waiting);
+  const polls = () => getJob.mock.calls.filter(([jobId]) => jobId === waiting.jobId).length;
+  const asked = first.request('small', waiting);
   await becomes(queue, 'wait', 1);
   // It is looked for before it is added, and behind that.
-  await waitUntil('the first look', 2000, async () => looks() === 2);
+  await waitUntil('the first look', 2000, async () => polls() === 2);
   await first.ready();
   await view.redis.del(view.key(queue.name, waiting.jobId), view.key(queue.name, 'wait'));
-  const refused = end === 'refused' ? expect(asked).rejects.toThrow('gave no answer') : undefined;
+  const refused = end === 'refused' ? expect(asked).rejects.toThrow('no answer') : undefined;
   const answered = end === 'answered' ? expect(asked).resolves.toBe('SMALL') : undefined;
-  await waitUntil('a look in vain', 4000, async () => looks() === 3);
+  await waitUntil('a look in vain', 4000, async () => polls() === 3);
   await first.ready();
   if (end === 'answered') {
     queue.worker();
-    expect(await second.ask('small', waiting)).toBe('SMALL');
+    expect(await second.request('small', waiting)).toBe('SMALL');
   }
   await Promise.all([refused, answered]);
-  if (end === 'refused') expect(looks()).toBe(4);
+  if (end === 'refused') expect(polls()).toBe(4);
 });

@@ -16,18 +16,18 @@ const bounded = 4500;
 function start(url: string) {
   const parts = new AsyncDisposableStack();
   const queue = parts.use(testQueue(url));
-  const asker = queue.asker();
+  const client = queue.client();
   const held = Promise.withResolvers<void>();
-  const answer = async (question: string) => {
-    if (question === 'held') await held.promise;
-    return question.toUpperCase();
+  const handle = async (request: string) => {
+    if (request === 'held') await held.promise;
+    return request.toUpperCase();
   };
-  const { served } = queue.worker({ concurrency: 2, answer });
+  const { worker } = queue.worker({ concurrency: 2, handle });
   const connection = parts.use(connectRedis(new Secret(url), failFast, createLog('contracts', 'silent')));
-  const answers = () => asker.ask('q', { deadlineMs: 3000 });
+  const answers = () => client.request('q', { deadlineMs: 3000 });
   return {
     name: queue.name,
-    asker,
+    client,
     connection,
     answers,
     release: held.resolve,
@@ -40,7 +40,7 @@ function start(url: string) {
         return (await answered) === 'Q' && (await connection.set('{echodrop}:test', 'set')) === 'OK';
       });
       expect(longestMs).toBeLessThan(bounded);
-      await waitUntil('both ends', 5000, () => Promise.all([asker.ready(), served.ready()]).then(() => true));
+      await waitUntil('both ends', 5000, () => Promise.all([client.ready(), worker.ready()]).then(() => true));
     },
     [Symbol.asyncDispose]: () => parts.disposeAsync(),
   };
@@ -57,7 +57,7 @@ test.concurrent.each([
     await it.works(8000);
 
     // A job that is being done ends under the next master.
-    const answer = it.asker.ask('held', { deadlineMs: 40_000 });
+    const answer = it.client.request('held', { deadlineMs: 40_000 });
     const first = await set.master();
     const active = `${queuePrefix}:${it.name}:active`;
     await waitUntil('its taking', 5000, async () => (await first.command('LLEN', active)) === '1');
@@ -90,7 +90,7 @@ test.concurrent.each([
     await it.works(8000);
     await Promise.all(set.servers.map((server) => server.freeze()));
     expect(await msUntilSettled(it.connection.get('{echodrop}:test'))).toBeLessThan(bounded);
-    await expect(it.asker.ready()).rejects.toThrow();
+    await expect(it.client.ready()).rejects.toThrow();
     // Longer than a command may block, and than BullMQ then takes to find that it cannot connect again.
     await sleep(8000);
     await Promise.all(set.servers.map((server) => server.thaw()));

@@ -2,39 +2,36 @@ import { randomUUID } from 'node:crypto';
 import { nodesOf, onEachNode, type RedisClient, type RedisNode } from '@echodrop/service/redis/redis-client';
 import { queuePrefix } from './queue-connection.ts';
 
-/** How a job ended: with an answer, or with the message of the error that it failed with. */
-export type End<A> = { readonly answer: A } | { readonly failure: string };
+/** The end of a job: its reply, or the message of its error. */
+export type End<R> = { readonly answer: R } | { readonly failure: string };
 
-/** The same as Redis carries it: only its seal shows whether an answer is the worker's. */
-export type WireEnd<A> = { readonly answer: A; readonly seal?: unknown } | { readonly failure: string };
+/** An end in Redis: only its seal proves that a worker wrote it. */
+export type WireEnd<R> = { readonly answer: R; readonly seal?: unknown } | { readonly failure: string };
 
-/** What a worker publishes when a job has ended. */
-type Reply = WireEnd<unknown> & { readonly jobId: string };
+type ReplyMessage = WireEnd<unknown> & { readonly jobId: string };
 
 type Listener = (end: WireEnd<never>) => void;
 
-/** Ends when it is disposed of. */
-interface Listening extends Disposable {
-  /** Where the worker is to publish. */
+/** Ends when disposed of. */
+interface Subscription extends Disposable {
+  /** Where the worker publishes. */
   readonly channel: string;
-  /** Resolves when no end can be missed from now on, or where Redis is out of reach. */
+  /** Resolves once no reply can be missed, or if Redis is out of reach. */
   readonly established: Promise<void> | undefined;
 }
 
-/** The message that tells `end`. */
 export function encodeReply(jobId: string, end: WireEnd<unknown>): string {
-  return JSON.stringify({ jobId, ...end } satisfies Reply);
+  return JSON.stringify({ jobId, ...end } satisfies ReplyMessage);
 }
 
-/** The channel for the end of a job that several processes may wait for. */
+/** The channel for the end of a shared job. */
 export function sharedChannel(queue: string, jobId: string): string {
   return `${queuePrefix}:${queue}:ended:${jobId}`;
 }
 
 /**
- * Receives the ends of the jobs that this process waits for, and of no others: those of its own jobs on one channel, those of a shared
- * job on the job's channel, which is subscribed to only while somebody waits. A reply is lost where the connection is; whoever waits
- * looks at the job too.
+ * Receives the ends of the jobs that this process waits for, and of no others: of its own jobs on one channel, of a shared job on the
+ * job's channel. A lost connection loses replies; clients poll the job too.
  */
 export class Replies {
   readonly #ownChannel = `${queuePrefix}:replies:${randomUUID()}`;
@@ -42,51 +39,46 @@ export class Replies {
   readonly #own = new Map<string, Listener>();
   readonly #shared = new Map<string, Set<Listener>>();
 
-  /** Subscribes on the connections of `redis`, which commands go on using (RESP3). */
+  /** Subscribes on the connections of `redis`, which also take commands (RESP3). */
   constructor(redis: RedisClient) {
     this.#redis = redis;
     onEachNode(redis, (node) => this.#listen(node));
   }
 
-  /** Tells `listener` the end of a job of this process's own. */
-  own<A>(jobId: string, listener: (end: WireEnd<A>) => void): Listening {
+  receiveOwn<R>(jobId: string, listener: (end: WireEnd<R>) => void): Subscription {
     this.#own.set(jobId, listener);
     return { channel: this.#ownChannel, established: undefined, [Symbol.dispose]: () => this.#own.delete(jobId) };
   }
 
-  /** Tells `listener` the end of a job that several processes may wait for. */
-  shared<A>(channel: string, listener: (end: WireEnd<A>) => void): Listening {
+  receiveShared<R>(channel: string, listener: (end: WireEnd<R>) => void): Subscription {
     const listeners = this.#shared.get(channel) ?? new Set();
     this.#shared.set(channel, listeners.add(listener));
     const established = this.#onNodes((node) => node.ssubscribe(channel));
-    return { channel, established, [Symbol.dispose]: () => this.#leave(channel, listener) };
+    return { channel, established, [Symbol.dispose]: () => this.#unsubscribe(channel, listener) };
   }
 
-  /** Subscribes anew, where a reply did not come: costs nothing where the subscription stands. */
-  renew(): void {
+  /** Call when a reply was missed. */
+  resubscribe(): void {
     this.#onNodes((node) => this.#subscribe(node));
   }
 
   #listen(node: RedisNode): void {
     node.on('ready', () => this.#subscribe(node).catch(() => {}));
-    node.on('smessage', (channel: string, message: string) => this.#received(channel, message));
+    node.on('smessage', (channel: string, message: string) => this.#dispatch(channel, message));
   }
 
   async #subscribe(node: RedisNode): Promise<void> {
-    // One by one: of a cluster's channels each is refused by itself.
+    // One by one: a node of a cluster refuses channels of other nodes.
     await Promise.all([this.#ownChannel, ...this.#shared.keys()].map((channel) => node.ssubscribe(channel)));
   }
 
-  // All channels are of the node that has the queues; the others of a cluster refuse them.
+  // All channels belong to the node with the queues; other nodes of a cluster refuse them.
   async #onNodes(act: (node: RedisNode) => Promise<unknown>): Promise<void> {
-    await Promise.allSettled(
-      nodesOf(this.#redis)
-        .filter(({ status }) => status === 'ready')
-        .map(act),
-    );
+    const ready = nodesOf(this.#redis).filter(({ status }) => status === 'ready');
+    await Promise.allSettled(ready.map(act));
   }
 
-  #leave(channel: string, listener: Listener): void {
+  #unsubscribe(channel: string, listener: Listener): void {
     const listeners = this.#shared.get(channel);
     listeners?.delete(listener);
     if (listeners?.size !== 0) return;
@@ -94,16 +86,15 @@ export class Replies {
     this.#onNodes((node) => node.sunsubscribe(channel));
   }
 
-  #received(channel: string, message: string): void {
-    const reply = readReply(message);
+  #dispatch(channel: string, message: string): void {
+    const reply = decodeReply(message);
     if (!reply) return;
     if (channel === this.#ownChannel) this.#own.get(reply.jobId)?.(reply);
     else for (const listener of this.#shared.get(channel) ?? []) listener(reply);
   }
 }
 
-// What cannot be read is as good as a reply that was lost.
-function readReply(message: string): (Reply & WireEnd<never>) | undefined {
+function decodeReply(message: string): (ReplyMessage & WireEnd<never>) | undefined {
   try {
     const reply = JSON.parse(message);
     return typeof reply === 'object' && reply !== null ? reply : undefined;

@@ -2,9 +2,9 @@ import type { RedisClient } from '@echodrop/service/redis/redis-client';
 import { type Job, Queue } from 'bullmq';
 import type { JobSeals } from './job-seals.ts';
 import { OwnerTurns } from './owner-turns.ts';
-import { closingMs, type JobData, queuePrefix, within } from './queue-connection.ts';
+import { closeTimeoutMs, type JobData, queuePrefix, waitAtMost } from './queue-connection.ts';
 
-/** The job costs too much for the queue it came from: it moves to the next slower lane. */
+/** The job costs too much for its queue: it moves to the next slower lane. */
 export class Deferred extends Error {
   override readonly name = 'Deferred';
 
@@ -13,13 +13,12 @@ export class Deferred extends Error {
   }
 }
 
-/** Which queue that is, and whose turn a job takes there. */
 export interface SlowerLaneOptions<Q> {
   readonly name: string;
-  readonly ownerOf: (question: Q) => string;
+  readonly ownerOf: (request: Q) => string;
 }
 
-/** The queue that a worker moves expensive jobs to. It has a concurrency of its own, and owners take turns in it. */
+/** The queue to which a worker moves expensive jobs. Owners take turns in it. */
 export class SlowerLane<Q> implements AsyncDisposable {
   readonly #queue: Queue<JobData<Q>, unknown, string>;
   readonly #turns: OwnerTurns;
@@ -27,7 +26,6 @@ export class SlowerLane<Q> implements AsyncDisposable {
   readonly #seals: JobSeals;
   readonly #ownerOf: SlowerLaneOptions<Q>['ownerOf'];
 
-  /** The connection is the caller's to dispose of. */
   constructor({ name, ownerOf }: SlowerLaneOptions<Q>, { redis, seals }: { redis: RedisClient; seals: JobSeals }) {
     this.#redis = redis;
     this.#seals = seals;
@@ -38,12 +36,12 @@ export class SlowerLane<Q> implements AsyncDisposable {
     this.#turns = new OwnerTurns(redis, this.#queue);
   }
 
-  /** Whether the job of this id waits or runs there. */
+  /** Whether it has a job of this id, waiting or running. */
   async has(jobId: string): Promise<boolean> {
     return (await this.#redis.exists(this.#queue.toKey(jobId))) === 1;
   }
 
-  /** Adds a copy of `job` under the same id. Nobody waits for it. Once it has ended nothing of it is kept, so that it may be added again. */
+  /** Adds a copy of `job` under the same id, without a reply channel. Its end is not kept, so that it may be added again. */
   async add({ id, data: { reply: _, seal: __, ...data } }: Job<JobData<Q>>): Promise<void> {
     const jobId = String(id);
     const [priority = 0] = await this.#turns.next([this.#ownerOf(data.question)], 'unattended');
@@ -53,6 +51,6 @@ export class SlowerLane<Q> implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await within(closingMs, this.#queue.close());
+    await waitAtMost(closeTimeoutMs, this.#queue.close());
   }
 }

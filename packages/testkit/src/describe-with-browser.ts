@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { findBrowser } from './find-browser.ts';
 
 /**
- * A `describe` for tests in a real Chromium: one for all of them, which `browser` gives while they run. Where there is none they are skipped,
+ * A `describe` for tests in a real Chromium: one for all of them, which `browser` gives while they run. Without one they are skipped,
  * loudly, or one test fails for all of them with REQUIRE_BROWSER=1.
  */
 export async function describeWithBrowser(name: string, tests: (browser: () => Browser) => void): Promise<void> {

@@ -48,11 +48,11 @@ test.each([
   ['a value in XML', () => faults(xml.replace('200', '201'))],
   ['a further element', () => faults(xml.replace('</note>', '<more/></note>'))],
   ['another root element', () => faults(xml.replaceAll('note', 'letter'))],
-])('%s that is not documented is told', (_what, told) => {
-  expect(told()).not.toEqual([]);
+])('reports %s that is not documented', (_what, findings) => {
+  expect(findings()).not.toEqual([]);
 });
 
-test('a required header that is not there is told', () => {
+test('reports a missing required header', () => {
   const headers = new Headers({ 'Content-Type': 'application/json' });
   expect(undocumented(document, responses, { status: 200, headers, text: json })).toEqual(['no header X-Id']);
 });

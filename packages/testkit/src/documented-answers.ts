@@ -17,7 +17,7 @@ interface Schema {
 
 interface ResponseObject {
   readonly headers: Readonly<Record<string, { readonly required?: boolean; readonly schema: Schema }>>;
-  /** None where there is no body. */
+  /** None if there is no body. */
   readonly content?: Readonly<Record<string, { readonly schema: Schema; readonly examples?: object }>>;
 }
 
@@ -39,7 +39,7 @@ const readers = {
   json: new Ajv2020({ strict: false, validateFormats: false, allErrors: true }),
 };
 
-/** Everything in `answer` that `document` does not tell: its status, headers, type and body. Schemas are taken as closed: what they do not name is told. */
+/** Everything in `answer` that `document` does not describe: its status, headers, type and body. Schemas are taken as closed: what they do not name is told. */
 export function undocumented(document: OpenApi, responses: Responses, answer: Answer): string[] {
   const named = responses[answer.status];
   if (!named) return [`status ${answer.status}: ${answer.text}`];

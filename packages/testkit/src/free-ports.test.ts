@@ -4,19 +4,19 @@ import { execa } from 'execa';
 import { expect, test } from 'vitest';
 import { freePort, freePorts } from './free-ports.ts';
 
-/** What a process is told that looks for a port from `lowest` to `highest`, and ends. */
+/** The output of a process that looks for a port from `lowest` to `highest`. */
 async function toldElsewhere(lowest: number, highest = lowest): Promise<string> {
   const look = `import { freePort } from ${JSON.stringify(import.meta.resolve('./free-ports.ts'))};
     console.log(await freePort({ lowest: ${lowest}, highest: ${highest} }).catch(({ message }) => message));`;
   return (await execa(process.execPath, ['--input-type=module', '--eval', look], { timeout: 20_000 })).stdout;
 }
 
-test('a port that one process was given is given to no other, though nobody listens there yet', async () => {
+test('gives no process the port of another, even before it listens', async () => {
   const port = await freePort();
   expect(await toldElsewhere(port)).toBe(`no port from ${port} to ${port} is free`);
 });
 
-test('nor twice to the same, however many are asked for at once', async () => {
+test('gives a process no port twice, even concurrently', async () => {
   const names = Array.from({ length: 200 }, (_, n) => `${n}`);
   expect(new Set(Object.values(await freePorts(names))).size).toBe(200);
 });

@@ -10,7 +10,7 @@ const tries = 50;
 
 /**
  * A free port of this machine for a server that is started soon; no other process is given it as long as this one lives.
- * @throws Error where none is found
+ * @throws Error if none is found
  */
 export async function freePort({ lowest, highest }: { lowest: number; highest: number } = usual): Promise<number> {
   for (let tried = 0; tried < tries; tried += 1) {
@@ -26,7 +26,7 @@ export async function freePorts<const N extends string>(names: readonly N[]): Pr
   return Object.fromEntries(names.map((name, i) => [name, ports[i]])) as Record<N, number>;
 }
 
-// By the UDP port of the same number, which none of our servers has: until they listen, nobody else could tell that theirs is given. The system
+// By the UDP port of the same number, which none of our servers has: until they listen, other processes cannot see that theirs is taken. The system
 // frees it with the process.
 async function reserve(port: number): Promise<boolean> {
   const socket = createSocket('udp4').unref();

@@ -14,7 +14,7 @@ export interface MultipartForm {
   readonly body: Buffer;
 }
 
-/** A multipart/form-data body, exactly as told; nothing is escaped, so that a test can send what no library would. */
+/** A multipart/form-data body of exactly these parts; nothing is escaped, so that a test can send what no library would. */
 export function multipartForm(
   parts: readonly FormPart[],
   boundary = `boundary-${randomBytes(8).toString('hex')}`,

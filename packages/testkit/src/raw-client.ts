@@ -10,7 +10,7 @@ export interface RawAnswer {
   readonly body: string;
 }
 
-/** A client that writes what it is told, byte for byte and when it is told, and reads meanwhile. */
+/** A client that writes exactly the given bytes when it is called, and reads meanwhile. */
 export class RawClient implements AsyncDisposable {
   readonly #socket: Socket;
   #received = '';

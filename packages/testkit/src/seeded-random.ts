@@ -26,7 +26,7 @@ export class SeededRandom {
     return least + Math.floor(this.next() * (most - least + 1));
   }
 
-  /** @throws RangeError where there is nothing to pick */
+  /** @throws RangeError if there is nothing to pick */
   pick<T>(from: readonly T[]): T {
     if (from.length === 0) throw new RangeError('nothing to pick');
     return from[this.between(0, from.length - 1)] as T;

@@ -15,13 +15,13 @@ type StandIn = Accepted & {
   readonly profile?: string;
   /** What a verified user gets, as JSON; a text is sent as it is. */
   readonly answer: unknown;
-  /** What everybody else gets; unless told otherwise 401. */
+  /** The answer to other credentials; 401 by default. */
   readonly refusal?: ProviderRefusal;
 };
 
 /** An identity provider that stands in for one out in the world: it checks proofs for the addresses that it advertises. */
 export interface StandInProvider extends AsyncDisposable {
-  /** IDENTITY_PROVIDERS for it: each advertised address, really asked here. */
+  /** IDENTITY_PROVIDERS for it: each advertised address, queried here. */
   readonly setting: string;
 }
 
@@ -29,9 +29,9 @@ export async function startStandInProvider(standIn: StandIn): Promise<StandInPro
   const { advertised, profile, answer, refusal = { status: 401, body: '{}' } } = standIn;
   const accepted = { status: 200, headers: {}, body: typeof answer === 'string' ? answer : JSON.stringify(answer) };
   const server = createServer(({ headers, url }, response) => {
-    // As software behind a proxy finds out where it was asked.
-    const asked = `${headers['x-forwarded-proto'] ?? 'http'}://${headers.host}${url}`;
-    const address = advertised.find((each) => each === asked);
+    // As software behind a proxy derives its address.
+    const requested = `${headers['x-forwarded-proto'] ?? 'http'}://${headers.host}${url}`;
+    const address = advertised.find((each) => each === requested);
     const isProved = address !== undefined && proves(`${headers.authorization}`, address, standIn);
     const { status, headers: more, body } = isProved ? accepted : refusal;
     response.writeHead(status, { 'Content-Type': 'application/json', ...more }).end(body);

@@ -3,7 +3,7 @@ import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 /** A tab in a context of its own, and what went wrong in it. */
 export interface WatchedTab extends AsyncDisposable {
   readonly tab: Page;
-  /** What the browser complained about: errors of scripts and in the console (what a policy forbids is told there), and dialogs. */
+  /** Errors of scripts and in the console (violations of policies too), and dialogs. */
   readonly complaints: string[];
 }
 

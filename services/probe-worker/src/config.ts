@@ -12,9 +12,9 @@ const settings = {
   ...storeSettings,
   ...mediaSettings,
   ...toolSettings,
-  /** Where videos are laid out sparsely for ffprobe; a few MiB each, for as long as a look lasts. */
+  /** For sparse copies of videos while they are probed, a few MiB each. */
   SCRATCH_DIR: text(tmpdir()),
-  /** Photos looked at at once, and videos. */
+  /** Concurrent probes of photos, and of videos. */
   CONCURRENCY: wholeNumber({ default: 8, min: 1, max: 256 }),
   FILM_CONCURRENCY: wholeNumber({ default: 2, min: 1, max: 64 }),
 };

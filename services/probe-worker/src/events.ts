@@ -6,10 +6,9 @@ import type { Metrics } from '@echodrop/service/metrics/metrics';
 import { setSpanAttributes } from '@echodrop/service/tracing/trace';
 
 export interface ProbeEvents {
-  /** Media was looked at; `bytesRead` beyond the head that the job carried. */
-  looked(question: ProbeRequest, answer: Probe, costs: { reads: number; bytesRead: number }): void;
-  /** A job has ended, one way or another; the question is what it was about, where that is known. */
-  jobEnded(end: JobEnd, question?: Pick<ProbeRequest, 'mediaKey'>): void;
+  /** `bytesRead` excludes the head in the job. */
+  probed(request: ProbeRequest, result: Probe, costs: { reads: number; bytesRead: number }): void;
+  jobEnded(end: JobEnd, request?: Pick<ProbeRequest, 'mediaKey'>): void;
 }
 
 const secondsBuckets = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 25];
@@ -23,7 +22,7 @@ export function createProbeEvents(log: Log, metrics: Metrics): ProbeEvents {
     ['outcome'],
     bytesBuckets,
   );
-  const found = metrics.counter(
+  const results = metrics.counter(
     'echodrop_probe_results_total',
     'Probed media by type, or by the reason it is unsupported.',
     ['result'],
@@ -41,15 +40,15 @@ export function createProbeEvents(log: Log, metrics: Metrics): ProbeEvents {
     secondsBuckets,
   );
   return {
-    looked({ mediaKey, size }, answer, costs) {
-      bytesRead.observe({ outcome: answer.outcome }, costs.bytesRead);
-      const what = answer.outcome === 'media' ? answer.type : answer.why;
-      found.inc({ result: what });
-      setSpanAttributes({ 'echodrop.media.key': mediaKey, 'echodrop.outcome': what });
-      log.info({ mediaKey, size, ...answer, ...costs }, 'Media probed');
+    probed({ mediaKey, size }, probe, costs) {
+      bytesRead.observe({ outcome: probe.outcome }, costs.bytesRead);
+      const result = probe.outcome === 'media' ? probe.type : probe.why;
+      results.inc({ result });
+      setSpanAttributes({ 'echodrop.media.key': mediaKey, 'echodrop.outcome': result });
+      log.info({ mediaKey, size, ...probe, ...costs }, 'Media probed');
     },
-    jobEnded({ queue, jobId, outcome, seconds, workSeconds, error }, question) {
-      const mediaKey = question?.mediaKey;
+    jobEnded({ queue, jobId, outcome, seconds, workSeconds, error }, request) {
+      const mediaKey = request?.mediaKey;
       jobs.observe({ queue, outcome }, seconds);
       work.observe({ queue, outcome }, workSeconds);
       if (error) log.error({ queue, jobId, mediaKey, outcome, seconds, err: error }, 'Job failed');

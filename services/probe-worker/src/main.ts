@@ -20,18 +20,18 @@ await runService('probe-worker', readConfig, async ({ config, log, metrics, heal
   await confineTools(config.MEDIA_SANDBOX, { log, metrics, health });
   logTools(log, await toolVersions(), typesOff);
   const scratch = parts.use(await createScratchFolder(config.SCRATCH_DIR, 'probe-worker'));
-  const looking = { store, scratchDir: scratch.path, maxPixels, typesOff, events };
+  const deps = { store, scratchDir: scratch.path, maxPixels, typesOff, events };
   const queues = startProbeWorkers(
     {
       photoConcurrency: config.CONCURRENCY,
       videoConcurrency: config.FILM_CONCURRENCY,
       graceSeconds: config.SHUTDOWN_GRACE_SECONDS,
-      probe: (question, signal) => probe(question, signal, looking),
-      ended: events.jobEnded,
+      probe: (request, signal) => probe(request, signal, deps),
+      onEnd: events.jobEnded,
     },
     { url: queueRedisUrl(config), secret: config.PROBE_QUEUE_SECRET, log, forgeries: new Forgeries(log, metrics) },
   );
-  // At once, so that none goes on taking jobs while another finishes its own.
+  // In parallel, so that no queue takes jobs while another stops.
   parts.defer(async () => {
     await Promise.all(queues.map((queue) => queue[Symbol.asyncDispose]()));
   });

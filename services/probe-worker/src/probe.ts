@@ -6,7 +6,7 @@ import type { ObjectStore } from '@echodrop/object-store/object-store';
 import type { ProbeEvents } from './events.ts';
 import { StoredMedia } from './stored-media.ts';
 
-interface Looking {
+interface ProbeDeps {
   readonly store: ObjectStore;
   readonly scratchDir: string;
   /** Width x height of a canvas. */
@@ -16,16 +16,16 @@ interface Looking {
 }
 
 /**
- * The straight line: what the media is, found with as few reads of it as its type allows. What cannot be read as media is an answer.
- * @throws what keeps us from looking: StoreUnavailable, missing media, a broken ffprobe, or the signal's reason at the job's deadline
+ * Probes stored media. Unreadable media is a result, not an error.
+ * @throws StoreUnavailable, ToolFailed, an Error if the media is missing, or the signal's reason
  */
 export async function probe(
-  question: ProbeRequest,
+  request: ProbeRequest,
   signal: AbortSignal,
-  { store, scratchDir, maxPixels, typesOff, events }: Looking,
+  { store, scratchDir, maxPixels, typesOff, events }: ProbeDeps,
 ): Promise<Probe> {
-  const media = new StoredMedia(store, question);
-  const answer = await probeMedia(media, { scratchDir, maxPixels, typesOff, signal });
-  events.looked(question, answer, media.costs);
-  return answer;
+  const media = new StoredMedia(store, request);
+  const result = await probeMedia(media, { scratchDir, maxPixels, typesOff, signal });
+  events.probed(request, result, media.costs);
+  return result;
 }

@@ -10,7 +10,7 @@ interface Media {
   readonly head: Buffer;
 }
 
-/** Media in the store, read in ranges, and how much of it was read. */
+/** Reads media in the store by ranges, and counts the reads. */
 export class StoredMedia implements RangedSource {
   readonly size: number;
   readonly head: Buffer;
@@ -30,11 +30,11 @@ export class StoredMedia implements RangedSource {
     return { reads: this.#reads, bytesRead: this.#bytesRead };
   }
 
-  /** @throws StoreUnavailable, the signal's reason, or an Error when the media is not there (any more) */
+  /** @throws StoreUnavailable, the signal's reason, or an Error if the media is missing */
   async read(offset: number, length: number, signal: AbortSignal): Promise<Buffer> {
-    const reading = await this.#store.read(this.#key, { range: { offset, length }, signal });
-    if (reading === undefined) throw new Error('the media is not in the store');
-    const bytes = await buffer(reading.body);
+    const object = await this.#store.read(this.#key, { range: { offset, length }, signal });
+    if (object === undefined) throw new Error('the media is not in the store');
+    const bytes = await buffer(object.body);
     this.#reads += 1;
     this.#bytesRead += bytes.length;
     return bytes;

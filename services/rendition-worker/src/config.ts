@@ -12,12 +12,12 @@ const settings = {
   ...storeSettings,
   ...mediaSettings,
   ...toolSettings,
-  /** Where media and what is made of it lie while a job runs: room for the largest media twice, for each job. */
+  /** For media and its renditions during a job: each job needs twice the size of the largest media. */
   SCRATCH_DIR: text(tmpdir()),
-  /** Pictures made at once, and videos. */
+  /** Concurrent jobs for pictures, and for videos. */
   CONCURRENCY: wholeNumber({ default: 2, min: 1, max: 64 }),
   FILM_CONCURRENCY: wholeNumber({ default: 1, min: 1, max: 64 }),
-  /** Expensive pictures and videos made at once, beside the others. */
+  /** Concurrent expensive jobs, in addition to the others. */
   SLOW_CONCURRENCY: wholeNumber({ default: 1, min: 1, max: 64 }),
 };
 

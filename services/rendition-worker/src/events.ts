@@ -7,14 +7,11 @@ import { setSpanAttributes } from '@echodrop/service/tracing/trace';
 import { MediaRemoved } from './while-wanted.ts';
 
 export interface RenditionEvents {
-  /** Media was rendered, or cannot be. */
-  rendered(question: RenditionRequest, rendered: RenditionReply): void;
-  /** A media tool left something else than the file that it was to write. */
-  outputRefused(question: RenditionRequest, refused: OutputRefused): void;
-  /** Media killed the workers that took its job, and that could not be noted in the store. */
-  deadlyNotNoted(question: RenditionRequest, error: unknown): void;
-  /** A job has ended, one way or another; the question is what it was about, where that is known. */
-  jobEnded(end: JobEnd, question?: RenditionRequest): void;
+  rendered(request: RenditionRequest, rendered: RenditionReply): void;
+  outputRefused(request: RenditionRequest, refused: OutputRefused): void;
+  /** Worker deaths could not be noted in the store. */
+  noteFailed(request: RenditionRequest, error: unknown): void;
+  jobEnded(end: JobEnd, request?: RenditionRequest): void;
 }
 
 const secondsBuckets = [0.1, 0.25, 0.5, 1, 2.5, 5, 15, 60, 300, 1800];
@@ -55,11 +52,11 @@ export function createRenditionEvents(log: Log, metrics: Metrics): RenditionEven
       refusals.inc({ fault });
       log.warn({ mediaKey, type, set, file, fault }, 'Refused the output of a media tool; it may be compromised');
     },
-    deadlyNotNoted({ mediaKey, type, set }, error) {
+    noteFailed({ mediaKey, type, set }, error) {
       log.warn({ mediaKey, type, set, err: error }, 'Failed to note media that killed its workers');
     },
-    jobEnded({ queue, jobId, outcome: ended, seconds, workSeconds, error }, question) {
-      const mediaKey = question?.mediaKey;
+    jobEnded({ queue, jobId, outcome: ended, seconds, workSeconds, error }, request) {
+      const mediaKey = request?.mediaKey;
       const outcome = error instanceof MediaRemoved ? 'removed' : ended;
       jobs.observe({ queue, outcome }, seconds);
       work.observe({ queue, outcome }, workSeconds);

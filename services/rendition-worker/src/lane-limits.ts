@@ -6,21 +6,21 @@ import type { VideoLimits } from '@echodrop/media/render-video/render-video';
 export interface LaneLimits {
   readonly video: VideoLimits;
   readonly pictures: PictureLimits;
-  /** Whether what costs more is deferred to a slower lane; else it is `too_costly` for good. */
+  /** Whether a job that costs more moves to a slower lane; else it is `too_costly`. */
   readonly defers: boolean;
-  /** What a video may take by the clock, beside three times its estimate. */
+  /** Wall-clock time for a video, in addition to three times its estimate. */
   readonly spareSeconds: number;
 }
 
-// On one machine, a slower lane takes the processor time that the quicker ones leave. So the slow lane has more time by the clock; what a job
-// may cost there is bounded by processor time.
+// On one machine, a slower lane gets the CPU time that quicker lanes do not use. So the slow lane has more wall-clock time, and
+// CPU time limits its jobs.
 const niceness = { medium: 5, slow: 10 };
 const hour = 3600;
 const pictures = { seconds: 15, animationPixels: 50_000_000 };
 
 /** The slow lane has the limits of docs/media.md. */
 export const laneLimits: Readonly<Record<Lane, LaneLimits>> = {
-  // The longest that another owner's short video waits for the one that runs.
+  // The longest wait of another owner's short video.
   quick: { video: { seconds: 8, estimatedSeconds: 2 }, pictures, defers: true, spareSeconds: 2 },
   medium: {
     video: { seconds: 60, estimatedSeconds: 20, niceness: niceness.medium },
@@ -35,10 +35,10 @@ export const laneLimits: Readonly<Record<Lane, LaneLimits>> = {
 };
 
 /**
- * The limits for a video and its pictures. A file that lies about its length, or does not say it, must not hold a lane that defers.
- * @param estimatedSeconds the estimate for the video, in seconds of processor time
+ * The limits for a video and its pictures: a file with a wrong or missing duration must not block a lane that defers.
+ * @param estimatedSeconds CPU time
  */
-export function limitsOfEstimate(limits: LaneLimits, estimatedSeconds: number): LaneLimits {
+export function limitsForVideo(limits: LaneLimits, estimatedSeconds: number): LaneLimits {
   const { video, spareSeconds } = limits;
   if (!limits.defers) return limits;
   const { seconds = Number.POSITIVE_INFINITY } = video;

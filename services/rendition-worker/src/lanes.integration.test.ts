@@ -21,12 +21,12 @@ import { gif } from '@echodrop/testkit/samples/sample-animation';
 import { samplePhoto, sampleVideo } from '@echodrop/testkit/samples/sample-media';
 import { waitUntil } from '@echodrop/testkit/wait-until';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { type LaneLimits, laneLimits, limitsOfEstimate } from './lane-limits.ts';
-import { noteDeadly, render } from './render.ts';
+import { type LaneLimits, laneLimits, limitsForVideo } from './lane-limits.ts';
+import { noteWorkerDeaths, render } from './render.ts';
 import { MediaRemoved } from './while-wanted.ts';
 
 const parts = new AsyncDisposableStack();
-const events = { rendered() {}, outputRefused() {}, deadlyNotNoted() {}, jobEnded() {} };
+const events = { rendered() {}, outputRefused() {}, noteFailed() {}, jobEnded() {} };
 const { PATH } = process.env;
 const { execPath } = process;
 let store: FilesystemObjectStore;
@@ -208,16 +208,17 @@ test.each([
   ['medium', 0, 15],
   ['medium', 20, 60],
 ] as const)('in the %s lane a video that is estimated at %i s gets %i s', (lane, estimated, seconds) => {
-  expect(limitsOfEstimate(laneLimits[lane], estimated).video.seconds).toBe(seconds);
+  expect(limitsForVideo(laneLimits[lane], estimated).video.seconds).toBe(seconds);
 });
 
 test('what killed its workers is too costly once it has done so again', async () => {
   const [once, twice] = [await uploaded(video), await uploaded(video)];
-  for (const mediaKey of [once, twice, twice]) await noteDeadly({ mediaKey, ...videoJob }, { store, tools: 'these' });
+  for (const mediaKey of [once, twice, twice])
+    await noteWorkerDeaths({ mediaKey, ...videoJob }, { store, tools: 'these' });
   expect(await make(once, videoJob)).toEqual(made);
   expect(await make(twice, videoJob)).toEqual(tooCostly);
   const removed = newMediaKey();
-  await noteDeadly({ mediaKey: removed, ...videoJob }, { store, tools: 'these' });
+  await noteWorkerDeaths({ mediaKey: removed, ...videoJob }, { store, tools: 'these' });
   expect(await namesOf(removed)).toEqual([]);
 });
 
@@ -225,7 +226,7 @@ test('deaths of workers more than a week apart do not make media too costly', as
   const mediaKey = await uploaded(video);
   const longAgo = new Date(Date.now() - 8 * 24 * 60 * 60_000);
   for (let deaths = 0; deaths < 2; deaths += 1) {
-    await noteDeadly({ mediaKey, ...videoJob }, { store, tools: 'these' });
+    await noteWorkerDeaths({ mediaKey, ...videoJob }, { store, tools: 'these' });
     for (const name of await namesOf(mediaKey))
       await utimes(join(storeFolder, 'objects', renditionsPrefixOf(mediaKey), name), longAgo, longAgo);
   }

@@ -10,7 +10,7 @@ import { runService } from '@echodrop/service/run-service';
 import { readConfig } from './config.ts';
 import { createRenditionEvents } from './events.ts';
 import { laneLimits } from './lane-limits.ts';
-import { noteDeadly, render } from './render.ts';
+import { noteWorkerDeaths, render } from './render.ts';
 import { toolsHash } from './unsupported-renditions.ts';
 
 await runService('rendition-worker', readConfig, async ({ config, log, metrics, health, parts }) => {
@@ -24,23 +24,23 @@ await runService('rendition-worker', readConfig, async ({ config, log, metrics, 
   logTools(log, versions, typesOff);
   const scratch = parts.use(await createScratchFolder(config.SCRATCH_DIR, 'rendition-worker'));
   const tools = toolsHash(versions, maxPixels);
-  const rendering = { store, scratchDir: scratch.path, maxPixels, typesOff, tools, events };
+  const deps = { store, scratchDir: scratch.path, maxPixels, typesOff, tools, events };
   const queues = startRenditionWorkers(
     {
       pictureConcurrency: config.CONCURRENCY,
       videoConcurrency: config.FILM_CONCURRENCY,
       slowConcurrency: config.SLOW_CONCURRENCY,
       graceSeconds: config.SHUTDOWN_GRACE_SECONDS,
-      render: (question, signal, lane) => render(question, signal, { ...rendering, limits: laneLimits[lane] }),
-      ended(end, question) {
-        events.jobEnded(end, question);
-        if (!question || !end.isDeadly) return;
-        noteDeadly(question, rendering).catch((error: unknown) => events.deadlyNotNoted(question, error));
+      render: (request, signal, lane) => render(request, signal, { ...deps, limits: laneLimits[lane] }),
+      onEnd(end, request) {
+        events.jobEnded(end, request);
+        if (!request || !end.isDeadly) return;
+        noteWorkerDeaths(request, deps).catch((error: unknown) => events.noteFailed(request, error));
       },
     },
     { url: queueRedisUrl(config), secret: config.RENDITION_QUEUE_SECRET, log, forgeries: new Forgeries(log, metrics) },
   );
-  // At once, so that none goes on taking jobs while another finishes its own.
+  // In parallel, so that no queue takes jobs while another stops.
   parts.defer(async () => {
     await Promise.all(queues.map((queue) => queue[Symbol.asyncDispose]()));
   });

@@ -6,19 +6,19 @@ import { renderVideo } from '@echodrop/media/render-video/render-video';
 import type { Rendered } from '@echodrop/media/rendition-outcome';
 import type { LaneLimits } from './lane-limits.ts';
 
-/** A rendition that is wanted, and the file that it is to be in. */
+/** A rendition, and the path of its file. */
 export interface RenditionToMake {
   readonly recipe: Recipe;
   readonly path: string;
 }
 
-/** How making them ended, and those that were made: all of them, or of pictures those that could be. */
+/** The outcome for a set, and the renditions that were made. */
 export interface RenditionsMade {
   readonly rendered: Rendered;
   readonly made: readonly RenditionToMake[];
 }
 
-/** Makes renditions of one set from `media`, each in its file. Rejects if rendering broke down, or with OutputRefused. */
+/** Makes renditions of one set. @throws ToolFailed, OutputRefused, or an Error of the disk */
 export async function makeRenditions(
   set: RenditionSet,
   media: LocalMedia,
@@ -32,7 +32,7 @@ export async function makeRenditions(
         .map((rendition) => ({ recipe, path: rendition.path })),
     );
     const rendered = await renderPictures(media, pictures, { ...options, ...limits.pictures });
-    return { rendered, made: rendered.outcome === 'made' ? pictures : await thoseThere(pictures) };
+    return { rendered, made: rendered.outcome === 'made' ? pictures : await existing(pictures) };
   }
   const [video] = renditions;
   if (!video || !isVideo(media)) return { rendered: { outcome: 'unsupported', why: 'no_picture' }, made: [] };
@@ -40,7 +40,7 @@ export async function makeRenditions(
   return { rendered, made: rendered.outcome === 'made' ? [video] : [] };
 }
 
-async function thoseThere(pictures: readonly RenditionToMake[]): Promise<RenditionToMake[]> {
+async function existing(pictures: readonly RenditionToMake[]): Promise<RenditionToMake[]> {
   const found = await Promise.all(pictures.map(({ path }) => lstat(path).catch(() => undefined)));
   return pictures.filter((_, n) => found[n] !== undefined);
 }

@@ -14,7 +14,7 @@ import { render } from './render.ts';
 import { MediaRemoved } from './while-wanted.ts';
 
 const parts = new AsyncDisposableStack();
-const events = { rendered() {}, outputRefused() {}, deadlyNotNoted() {}, jobEnded() {} };
+const events = { rendered() {}, outputRefused() {}, noteFailed() {}, jobEnded() {} };
 const usual = { limits: laneLimits.slow, tools: 'tools' };
 let store: FilesystemObjectStore;
 let scratchDir: string;

@@ -15,87 +15,79 @@ import { mediaObjectKey } from '@echodrop/object-store/object-keys';
 import type { ObjectStore } from '@echodrop/object-store/object-store';
 import { Deferred } from '@echodrop/queue/slower-lane';
 import type { RenditionEvents } from './events.ts';
-import { type LaneLimits, limitsOfEstimate } from './lane-limits.ts';
+import { type LaneLimits, limitsForVideo } from './lane-limits.ts';
 import { makeRenditions, type RenditionToMake } from './make-renditions.ts';
-import { type Noted, standingOf, storeAll, withdrawFromRemoved } from './stored-renditions.ts';
+import { discardIfRemoved, type RenditionStatus, readStatus, storeRenditions } from './stored-renditions.ts';
 import { isNoted, type NotedReason, noteUnsupported } from './unsupported-renditions.ts';
-import { MediaRemoved, OwnerBlocked, whileWanted } from './while-wanted.ts';
+import { MediaRemoved, OwnerBlocked, runWhileWanted } from './while-wanted.ts';
 
-interface Rendering {
+interface RenderDeps {
   readonly store: ObjectStore;
   readonly scratchDir: string;
   /** Width x height of a canvas. */
   readonly maxPixels: number;
-  /** Their bytes are not even fetched. */
+  /** Media of these types is not fetched. */
   readonly typesOff: ReadonlySet<MediaType>;
   readonly limits: LaneLimits;
-  /** See toolsHash: what could not be made stands until it changes. */
+  /** See toolsHash. */
   readonly tools: string;
   readonly events: RenditionEvents;
 }
 
 /**
- * The straight line: makes what is missing of a set of renditions, and puts it into the store. Media of which one cannot be made is an answer; the others are stored all the same.
- * If a tool leaves something else than renditions, the media is `broken`, and nothing of that set is stored. What was found `broken` or
- * `too_costly` is not tried again with the same tools.
- * @throws Deferred; MediaRemoved, also in the middle of the work; or what keeps us from rendering: StoreUnavailable, no room on the disk, a tool
- * that is missing or killed, or the signal's reason
+ * Makes and stores the missing renditions of a set. If one cannot be made, the others are stored and the reply is
+ * `unsupported`. If a tool left something other than its output, the media is `broken` and nothing of that set is stored.
+ * Renditions noted as `broken` or `too_costly` are not retried with the same tools.
+ * @throws Deferred, MediaRemoved, StoreUnavailable, ToolFailed, the signal's reason, or an Error of the disk
  */
 export async function render(
-  question: RenditionRequest,
+  request: RenditionRequest,
   signal: AbortSignal,
-  rendering: Rendering,
+  deps: RenderDeps,
 ): Promise<RenditionReply> {
-  const { mediaKey, type, set } = question;
-  const { store, events } = rendering;
+  const { mediaKey, type, set } = request;
+  const { store, events } = deps;
   const recipes = recipesOf(set, type);
   if (recipes.length === 0) return { outcome: 'unsupported', why: 'no_picture' };
-  const { missing, noted } = await standingOf(recipes, mediaKey, rendering);
+  const { missing, noted } = await readStatus(recipes, mediaKey, deps);
   if (missing.length === 0) {
-    await withdrawFromRemoved(mediaKey, store);
-    return answerOf(set, noted);
+    await discardIfRemoved(mediaKey, store);
+    return outcomeOf(set, noted);
   }
-  if (rendering.typesOff.has(type)) {
-    await withdrawFromRemoved(mediaKey, store);
-    const off = { outcome: 'unsupported', why: 'type_off' } as const;
-    events.rendered(question, off);
-    return off;
-  }
+  const report = (reply: RenditionReply) => {
+    events.rendered(request, reply);
+    return reply;
+  };
   try {
-    const made = await whileWanted(question, store, signal, (wanted) =>
-      makeMissing(missing, question, wanted, rendering),
+    if (deps.typesOff.has(type)) return report({ outcome: 'unsupported', why: 'type_off' });
+    const rendered = await runWhileWanted(request, store, signal, (signal) =>
+      renderMissing(missing, request, signal, deps),
     );
-    return made.outcome === 'made' ? answerOf(set, noted) : made;
+    return rendered.outcome === 'made' ? outcomeOf(set, noted) : rendered;
   } catch (error) {
-    if (error instanceof OwnerBlocked) {
-      const blocked = { outcome: 'unsupported', why: 'owner_blocked' } as const;
-      events.rendered(question, blocked);
-      return blocked;
-    }
-    // Once it may be the machine; media that brings it about again and again must not be begun each time.
-    if (error instanceof ToolStopped) await noteMissing(question, 'stopped_tools', rendering);
+    if (error instanceof OwnerBlocked) return report({ outcome: 'unsupported', why: 'owner_blocked' });
+    // The machine may be at fault the first time, but not if the media stops tools again and again.
+    if (error instanceof ToolStopped) await noteMissing(request, 'stopped_tools', deps);
     if (!(error instanceof OutputRefused)) throw error;
-    const broken = { outcome: 'unsupported', why: 'broken' } as const;
-    await noteMissing(question, broken.why, rendering);
-    events.outputRefused(question, error);
-    events.rendered(question, broken);
-    return broken;
+    await noteMissing(request, 'broken', deps);
+    events.outputRefused(request, error);
+    return report({ outcome: 'unsupported', why: 'broken' });
   } finally {
-    await withdrawFromRemoved(mediaKey, store);
+    await discardIfRemoved(mediaKey, store);
   }
 }
 
 /**
- * Notes that two workers died with the job. If that happens again within a week, its renditions are `too_costly`. Once it may have been
- * another job of theirs, or the machine.
+ * Notes that two workers died with the job. The second note within a week makes its renditions `too_costly`; once, another
+ * job or the machine may be at fault.
  * @throws StoreUnavailable
  */
-export async function noteDeadly(
-  question: RenditionRequest,
-  rendering: Pick<Rendering, 'store' | 'tools'>,
+export async function noteWorkerDeaths(
+  request: RenditionRequest,
+  deps: Pick<RenderDeps, 'store' | 'tools'>,
 ): Promise<void> {
-  await noteMissing(question, 'killed_workers', rendering);
-  await withdrawFromRemoved(question.mediaKey, rendering.store).catch((error: unknown) => {
+  await noteMissing(request, 'killed_workers', deps);
+  await discardIfRemoved(request.mediaKey, deps.store).catch((error: unknown) => {
     if (!(error instanceof MediaRemoved)) throw error;
   });
 }
@@ -103,91 +95,90 @@ export async function noteDeadly(
 async function noteMissing(
   { mediaKey, type, set }: RenditionRequest,
   why: NotedReason,
-  { store, tools }: Pick<Rendering, 'store' | 'tools'>,
+  { store, tools }: Pick<RenderDeps, 'store' | 'tools'>,
 ): Promise<void> {
-  const { missing } = await standingOf(recipesOf(set, type), mediaKey, { store, tools });
+  const { missing } = await readStatus(recipesOf(set, type), mediaKey, { store, tools });
   await noteUnsupported(store, mediaKey, missing, { why, tools });
 }
 
-async function makeMissing(
+async function renderMissing(
   missing: readonly Recipe[],
-  question: RenditionRequest,
+  request: RenditionRequest,
   signal: AbortSignal,
-  rendering: Rendering,
+  deps: RenderDeps,
 ): Promise<Rendered> {
-  const { mediaKey, type, set } = question;
-  const { store, scratchDir, limits } = rendering;
-  await using scratch = await mkdtempDisposable(join(scratchDir, 'job-'));
+  const { mediaKey, type, set } = request;
+  const { store, limits } = deps;
+  await using scratch = await mkdtempDisposable(join(deps.scratchDir, 'job-'));
   const path = join(scratch.path, 'media');
-  // Tools write here, and nowhere else.
-  const out = join(scratch.path, 'out');
-  await mkdir(out);
-  const renditions = missing.map((recipe) => ({ recipe, path: join(out, fileNameOf(recipe)) }));
+  // Tools write to this folder only.
+  const scratchDir = join(scratch.path, 'out');
+  await mkdir(scratchDir);
+  const renditions = missing.map((recipe) => ({
+    recipe,
+    path: join(scratchDir, `${recipe.name}.${recipe.extension}`),
+  }));
 
   await fetchMedia(store, mediaKey, path, signal);
   const media = isPhoto(type) ? { path, type } : { path, type, tracks: await videoTracks(path, type, signal) };
-  // Its pictures wait too, unless a page asks for them: a hundred posters would hold up the next owner's video.
-  const estimated = estimatedSeconds(media);
-  const { estimatedSeconds: most = Number.POSITIVE_INFINITY } = limits.video;
-  if (set === 'film' && limits.defers && estimated > most) throw new Deferred();
-  const bounds = isVideo(media) ? limitsOfEstimate(limits, estimated) : limits;
-  const making = { ...rendering, limits: bounds, scratchDir: out, signal };
-  let answer: Rendered = { outcome: 'made' };
+  // Its pictures are deferred too, unless a page requests them: a hundred posters would delay the next owner's video.
+  const estimatedSeconds = estimateSeconds(media);
+  const { estimatedSeconds: maxSeconds = Number.POSITIVE_INFINITY } = limits.video;
+  if (set === 'film' && limits.defers && estimatedSeconds > maxSeconds) throw new Deferred();
+  const mediaLimits = isVideo(media) ? limitsForVideo(limits, estimatedSeconds) : limits;
+  let result: Rendered = { outcome: 'made' };
   let failure: { readonly error: unknown } | undefined;
-  // The pictures of a video come first: the video may take minutes.
-  for (const [part, wanted] of Map.groupBy(renditions, ({ recipe }) => setOf(recipe))) {
+  // The pictures of a video come first, as the video may take minutes.
+  for (const [subset, toMake] of Map.groupBy(renditions, ({ recipe }) => setOf(recipe))) {
     try {
-      const rendered = await makeSet({ ...question, set: part }, media, wanted, making);
-      if (part === set) answer = rendered;
-      else await withdrawFromRemoved(mediaKey, store);
+      const subsetDeps = { ...deps, limits: mediaLimits, scratchDir, signal };
+      const rendered = await renderSet({ ...request, set: subset }, media, toMake, subsetDeps);
+      if (subset === set) result = rendered;
+      else await discardIfRemoved(mediaKey, store);
     } catch (error) {
-      const isEnd = [MediaRemoved, OutputRefused, Deferred].some((end) => error instanceof end);
-      if (signal.aborted || isEnd) throw error;
-      // A failure of the pictures fails the job, but does not cost it the video.
+      const isFinal = [MediaRemoved, OutputRefused, Deferred].some((end) => error instanceof end);
+      if (signal.aborted || isFinal) throw error;
+      // A failure of the pictures fails the job, but the video is still made.
       failure = { error };
     }
   }
   if (failure) throw failure.error;
-  return answer;
+  return result;
 }
 
-function estimatedSeconds(media: LocalMedia): number {
+function estimateSeconds(media: LocalMedia): number {
   return isVideo(media) && typeof media.tracks === 'object' ? minVideoCostSeconds(media.tracks, media.type) : 0;
 }
 
-/** @throws Deferred, once what could be made is stored */
-async function makeSet(
-  question: RenditionRequest,
+/** @throws Deferred, after storing what could be made */
+async function renderSet(
+  request: RenditionRequest,
   media: LocalMedia,
-  wanted: readonly RenditionToMake[],
-  { signal, ...rendering }: Rendering & { readonly signal: AbortSignal },
+  toMake: readonly RenditionToMake[],
+  { signal, ...deps }: RenderDeps & { readonly signal: AbortSignal },
 ): Promise<Rendered> {
-  const { mediaKey, set } = question;
-  const { store, scratchDir, maxPixels, limits, tools, events } = rendering;
-  const { rendered, made } = await makeRenditions(set, media, wanted, { scratchDir, maxPixels, signal, limits });
-  await storeAll(made, mediaKey, store, signal);
+  const { mediaKey, set } = request;
+  const { store, scratchDir, maxPixels, limits, tools, events } = deps;
+  const { rendered, made } = await makeRenditions(set, media, toMake, { scratchDir, maxPixels, signal, limits });
+  await storeRenditions(made, mediaKey, store, signal);
   const why = rendered.outcome === 'unsupported' ? rendered.why : undefined;
   if (limits.defers && (why === 'too_costly' || why === 'timed_out')) throw new Deferred();
   if (why && isNoted(why)) {
-    const others = wanted.filter((each) => !made.includes(each)).map(({ recipe }) => recipe);
+    const others = toMake.filter((each) => !made.includes(each)).map(({ recipe }) => recipe);
     await noteUnsupported(store, mediaKey, others, { why, tools });
   }
-  events.rendered(question, rendered);
+  events.rendered(request, rendered);
   return rendered;
 }
 
-function answerOf(set: RenditionSet, noted: Noted): Rendered {
+function outcomeOf(set: RenditionSet, noted: RenditionStatus['noted']): Rendered {
   const [recipe] = [...noted.keys()].filter((each) => setOf(each) === set);
   const why = recipe && noted.get(recipe);
   return why ? { outcome: 'unsupported', why } : { outcome: 'made' };
 }
 
-function fileNameOf({ name, extension }: Recipe): string {
-  return `${name}.${extension}`;
-}
-
 async function fetchMedia(store: ObjectStore, mediaKey: string, path: string, signal: AbortSignal): Promise<void> {
-  const reading = await store.read(mediaObjectKey(mediaKey), { signal });
-  if (reading === undefined) throw new Error('the media is not in the store');
-  await pipeline(reading.body, createWriteStream(path), { signal });
+  const object = await store.read(mediaObjectKey(mediaKey), { signal });
+  if (object === undefined) throw new Error('the media is not in the store');
+  await pipeline(object.body, createWriteStream(path), { signal });
 }

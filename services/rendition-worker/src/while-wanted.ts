@@ -3,9 +3,9 @@ import type { RenditionRequest } from '@echodrop/contracts/rendition';
 import { mediaObjectKey, userBlockKey } from '@echodrop/object-store/object-keys';
 import type { ObjectStore } from '@echodrop/object-store/object-store';
 
-const lookMs = 2000;
+const checkMs = 2000;
 
-/** The media is not in the store: it was taken down before the job was done. Where it was lost, the site's alarm tells (`media_missing`). */
+/** The media was removed from the store before the job ended. If it was lost, the site reports `media_missing`. */
 export class MediaRemoved extends Error {
   override readonly name = 'MediaRemoved';
 
@@ -14,7 +14,7 @@ export class MediaRemoved extends Error {
   }
 }
 
-/** The owner of the media is blocked: nothing that takes long is made for them meanwhile. */
+/** The owner of the media is blocked, so no renditions are made for them. */
 export class OwnerBlocked extends Error {
   override readonly name = 'OwnerBlocked';
 
@@ -26,39 +26,40 @@ export class OwnerBlocked extends Error {
 type Media = Pick<RenditionRequest, 'mediaKey' | 'owner'>;
 
 /**
- * Runs `work`, and looks every two seconds whether anybody still wants it: its signal aborts with MediaRemoved or OwnerBlocked if not, or as
- * `signal` does. A look at a store that is down says nothing.
+ * Runs `work` and checks every two seconds whether its media was removed or its owner blocked. If so, or if `signal` aborts,
+ * the signal of `work` aborts. Ignores checks that fail.
+ * @throws MediaRemoved, OwnerBlocked, or what `work` throws
  */
-export async function whileWanted<T>(
+export async function runWhileWanted<T>(
   media: Media,
   store: ObjectStore,
   signal: AbortSignal,
   work: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
   const unwanted = new AbortController();
-  const over = new AbortController();
-  watch(media, store, over.signal, (reason) => unwanted.abort(reason));
+  const stop = new AbortController();
+  watch(media, store, stop.signal, (reason) => unwanted.abort(reason));
   try {
     return await work(AbortSignal.any([signal, unwanted.signal]));
   } catch (error) {
     unwanted.signal.throwIfAborted();
     throw error;
   } finally {
-    over.abort();
+    stop.abort();
   }
 }
 
 async function watch(
   media: Media,
   store: ObjectStore,
-  over: AbortSignal,
-  found: (reason: Error) => void,
+  stopped: AbortSignal,
+  cancel: (reason: Error) => void,
 ): Promise<void> {
   for (;;) {
-    await sleep(lookMs, undefined, { signal: over }).catch(() => {});
-    if (over.aborted) return;
+    await sleep(checkMs, undefined, { signal: stopped }).catch(() => {});
+    if (stopped.aborted) return;
     const reason = await reasonToStop(media, store).catch(() => undefined);
-    if (reason) return found(reason);
+    if (reason) return cancel(reason);
   }
 }
 

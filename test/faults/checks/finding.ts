@@ -1,6 +1,6 @@
 /** What is wrong with the system after the game day. */
 export interface Finding {
-  /** Under which scenario the upload was begun; `all` where it is nobody's. */
+  /** Under which scenario the upload was begun; `all` if it belongs to none. */
   readonly scenario: string;
   readonly what: string;
   /** An id, a key, a service. */

@@ -14,7 +14,7 @@ const queues = [
   'rendition-slow',
 ];
 const lengths = { wait: 'LLEN', active: 'LLEN', prioritized: 'ZCARD', delayed: 'ZCARD', paused: 'LLEN' } as const;
-// The store's clock tells seconds: what was written in this one is old as well.
+// The store's clock counts seconds: what was written in this one is old as well.
 const nothingIsYoung = -2000;
 const pollMs = 250;
 

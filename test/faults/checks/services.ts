@@ -5,12 +5,12 @@ import type { Finding } from './finding.ts';
 
 const MiB = 1024 * 1024;
 const readyMs = 20_000;
-// Connections that nobody uses are ended after 75 s at the latest.
+// Idle connections are ended after 75 s at the latest.
 const settleMs = 30_000;
 const moreDescriptors = 30;
 const moreBytes = 250 * MiB;
 
-/** What a process holds when nobody asks anything of it. */
+/** What an idle process holds. */
 export interface Held {
   readonly descriptors: number;
   readonly bytes: number;
@@ -34,7 +34,7 @@ export async function heldBy({ services }: System): Promise<Map<RunningService, 
   return new Map(await Promise.all(held));
 }
 
-/** Which services still hold more than they did `before`, by what a leak would be, when nobody asks anything of them. */
+/** Which services still hold more than they did `before`, by what a leak would be, when they are idle. */
 export async function findLeaks(system: System, before: ReadonlyMap<RunningService, Held>): Promise<Finding[]> {
   const looked = system.services.map(async (service): Promise<Finding[]> => {
     const first = before.get(service) ?? { descriptors: 0, bytes: 0 };
@@ -45,13 +45,13 @@ export async function findLeaks(system: System, before: ReadonlyMap<RunningServi
       now = await holdings(service);
       return !isLeaking();
     }).catch(() => {});
-    const what = `it holds ${told(now)}; before all it held ${told(first)}`;
+    const what = `it holds ${textOf(now)}; before all it held ${textOf(first)}`;
     return isLeaking() ? [{ scenario: 'all', what, which: service.name }] : [];
   });
   return (await Promise.all(looked)).flat();
 }
 
-function told({ descriptors, bytes }: Held): string {
+function textOf({ descriptors, bytes }: Held): string {
   return `${descriptors} descriptors and ${Math.round(bytes / MiB)} MiB`;
 }
 

@@ -34,7 +34,7 @@ export async function recordsIn(store: ObjectStore): Promise<Recorded> {
   return { records, tombstones };
 }
 
-/** An object's bytes; undefined where there is none. */
+/** An object's bytes; undefined if there is none. */
 export async function bytesOf(store: ObjectStore, key: string): Promise<Buffer | undefined> {
   const reading = await store.read(key);
   return reading && (await buffer(reading.body));

@@ -6,7 +6,7 @@ import type { System } from '../start-system.ts';
 import { type Finding, findEach } from './finding.ts';
 import { bytesOf, keysBelow, type RecordInStore } from './stored-records.ts';
 
-/** What the finding says of a rendition that nobody tries to make for an hour. */
+/** What the finding says of a rendition that is not retried for an hour. */
 export const putOff = 'two workers have died with its rendition, which is put off for an hour';
 
 const renditionMs = 20_000;

@@ -69,7 +69,7 @@ interface Begun extends AsyncDisposable {
   readonly body: Buffer;
 }
 
-/** An upload of which only the head is sent. Sent whole it is a good one: it may be published, though nobody is told. */
+/** An upload of which only the head is sent. Sent whole it is a good one: it may be published without an answer. */
 async function begin(system: GameDay['system']): Promise<Begun> {
   const media = Buffer.concat([await samplePhoto('jpg', { width: 64, height: 48 }), Buffer.alloc(bodyBytes)]);
   const { path, headers, body } = uploadRequest(system, { media, message: 'unfinished' });

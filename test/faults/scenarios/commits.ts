@@ -58,12 +58,12 @@ export const commitScenarios: readonly Scenario[] = [
 ];
 
 const deaths = 3;
-const mostTries = 10;
+const maxTries = 10;
 
 // Until it has met so many uploads that repeat with a key: the record may be that of another upload.
 async function dieBetween(day: GameDay): Promise<AsyncDisposable> {
   let met = 0;
-  for (let tries = 0; met < deaths && tries < mostTries; tries += 1) if (await dieOnce(day)) met += 1;
+  for (let tries = 0; met < deaths && tries < maxTries; tries += 1) if (await dieOnce(day)) met += 1;
   if (met < deaths) day.note('the gateway did not die between record and lists of its upload', `${met} of ${deaths}`);
   return undoneBy(() => {});
 }

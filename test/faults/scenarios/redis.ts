@@ -68,7 +68,7 @@ function full(roles: readonly Role[], forSeconds: number): Scenario {
 function readOnly(roles: readonly Role[], forSeconds: number): Scenario {
   return {
     name: `${roles.join(' and ')} read-only`,
-    breaks: `${roles.join(' and ')} is a replica of nobody, and says READONLY to every write`,
+    breaks: `${roles.join(' and ')} is a replica without a master, and answers READONLY to every write`,
     forSeconds,
     begin: async ({ system, broke }) => {
       const redises = redisesOf(system, roles);
@@ -81,9 +81,7 @@ function readOnly(roles: readonly Role[], forSeconds: number): Scenario {
 
 function unreachable(roles: readonly Role[], state: Exclude<LinkState, 'passes'>, forSeconds: number): Scenario {
   const how =
-    state === 'cut'
-      ? 'connections are reset, new ones as well'
-      : 'nothing that is sent arrives, and nobody hears of that';
+    state === 'cut' ? 'connections are reset, new ones as well' : 'nothing that is sent arrives, without an error';
   return {
     name: `${state === 'cut' ? 'cut off' : 'partition'} ${roles.join(' and ')}, ${forSeconds} s`,
     breaks: `between services and ${roles.join(' and ')} ${how}`,

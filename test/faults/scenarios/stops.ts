@@ -11,7 +11,7 @@ const clients = 20;
 // How late the last of them sends what it has connected for, on a machine that lets it wait.
 const starvedMs = 1500;
 
-/** Ends that are asked for: nobody who was let in may notice. */
+/** Requested stops: no admitted upload may fail. */
 export const stopScenarios: readonly Scenario[] = [
   {
     name: 'stop the gateway while clients connect',

@@ -76,7 +76,7 @@ export const storeScenarios: readonly Scenario[] = [
   answering('the store is slow', 'takes 2 s for each request', 30, () => ({ afterMs: 2000 })),
   answering(
     'the store loses answers',
-    'does what it is asked, and every fifth answer is cut',
+    'does what is requested, and every fifth answer is cut',
     15,
     (_request, happens) => (happens(0.2) ? 'lost' : 'passes'),
   ),
@@ -120,7 +120,7 @@ function answering(
   };
 }
 
-// The answer without a checksum shows it, or the tag of what is there: whoever looks finds an object.
+// The answer without a checksum shows it, or the tag of the object that is there.
 async function keepOtherBytes({ system, broke }: GameDay, isConfirmed: boolean): Promise<AsyncDisposable> {
   const kept = new Set<string>();
   broke();
@@ -164,8 +164,7 @@ function keyOf({ path }: SeenRequest): string {
 function unreachable(state: Exclude<LinkState, 'passes'>, forSeconds: number): Scenario {
   return {
     name: `${state === 'cut' ? 'cut off' : 'partition'} the store, ${forSeconds} s`,
-    breaks:
-      state === 'cut' ? 'connections to the store are reset' : 'nothing reaches the store, and nobody hears of that',
+    breaks: state === 'cut' ? 'connections to the store are reset' : 'nothing reaches the store, without an error',
     forSeconds,
     begin: async ({ system, broke }) => {
       system.links.store.turn(state);
@@ -176,6 +175,6 @@ function unreachable(state: Exclude<LinkState, 'passes'>, forSeconds: number): S
 }
 
 function s3Error(status: number, code: string): Fate {
-  const body = `<?xml version="1.0" encoding="UTF-8"?><Error><Code>${code}</Code><Message>told by a test</Message></Error>`;
+  const body = `<?xml version="1.0" encoding="UTF-8"?><Error><Code>${code}</Code><Message>sent by a test</Message></Error>`;
   return { status, headers: { 'Content-Type': 'application/xml' }, body };
 }

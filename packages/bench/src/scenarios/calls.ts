@@ -19,12 +19,12 @@ export async function measureCalls(bench: Bench): Promise<void> {
     await sleep(idleSeconds * 1000);
     const idle = monitor.take();
     for (const size of bench.options.sizes) {
-      const asked = { uploads: uploadsOf[size], connections: bench.options.connections };
+      const load = { uploads: uploadsOf[size], connections: bench.options.connections };
       monitor.take();
-      const batch = await runBatch(bench, system, bench.samples[size], asked);
-      const counted = perUpload(monitor.take(), idle, batch.seconds / idleSeconds, asked.uploads);
+      const batch = await runBatch(bench, system, bench.samples[size], load);
+      const counted = perUpload(monitor.take(), idle, batch.seconds / idleSeconds, load.uploads);
       tellRedis(bench.figures, system, size, counted);
-      tellS3(bench.figures, system, size, batch, asked.uploads);
+      tellS3(bench.figures, system, size, batch, load.uploads);
     }
   }
 }

@@ -2,7 +2,7 @@ import { medianOf } from '../figures.ts';
 import { type Bench, runBatch, startRoots, turned, warmUp } from '../scenario.ts';
 import { type System, startPeer } from '../systems.ts';
 
-const asked = { uploads: 150, connections: 1 };
+const load = { uploads: 150, connections: 1 };
 const size = '200 KB';
 
 /** How long an upload takes when it is the only one. */
@@ -16,7 +16,7 @@ export async function measureLatency(bench: Bench): Promise<void> {
   for (let round = 0; round < options.rounds; round += 1) {
     const middles = new Map<System, number>();
     for (const system of turned(all, round)) {
-      const { result } = await runBatch(bench, system, samples[size], asked);
+      const { result } = await runBatch(bench, system, samples[size], load);
       middles.set(system, medianOf(result.latenciesMs));
     }
     const compared = middles.get(naive) ?? 0;

@@ -6,17 +6,17 @@ import type { System } from '../systems.ts';
 import { formOf, headOf } from '../upload-request.ts';
 
 const MiB = 1024 * 1024;
-const mostRounds = 3;
+const maxRounds = 3;
 const one = { uploads: 1, connections: 1 };
 // Enough for the code to be there.
 const few = { uploads: 64, connections: 8 };
 const halfSent = 64;
 const stableMs = 500;
-const mostLooks = 40;
+const maxPolls = 40;
 
 /** What the gateway holds in memory while it takes large uploads, and uploads that do not end. */
 export async function measureMemory(bench: Bench): Promise<void> {
-  const rounds = Math.min(bench.options.rounds, mostRounds);
+  const rounds = Math.min(bench.options.rounds, maxRounds);
   for (let round = 0; round < rounds; round += 1) {
     for (const measure of [measureHalfSent, measureLarge]) {
       // Each on fresh systems: what the other has left free would hide what this one takes.
@@ -71,7 +71,7 @@ async function measureHalfSent(bench: Bench, system: System): Promise<void> {
 /** A value once it has stopped growing. */
 async function settled(value: () => number): Promise<number> {
   let last = value();
-  for (let look = 0; look < mostLooks; look += 1) {
+  for (let look = 0; look < maxPolls; look += 1) {
     await sleep(stableMs);
     const next = value();
     if (Math.abs(next - last) < 1) return next;

@@ -12,8 +12,8 @@ export async function measureConnections(bench: Bench): Promise<void> {
   for (const system of await startRoots(bench, systems)) {
     await warmUp(bench, system, bench.samples[size]);
     await compare(bench, 'cost at 128 connections / at 8', [
-      { system, asked: { uploads, connections: 128 } },
-      { system, asked: { uploads, connections: 8 } },
+      { system, load: { uploads, connections: 128 } },
+      { system, load: { uploads, connections: 8 } },
     ]);
   }
 }
@@ -32,18 +32,18 @@ export async function measureGateways(bench: Bench): Promise<void> {
     const four = fours[n] ?? one;
     // Each of the four has to become as fast as the one.
     for (const system of [one, four, four, four, four]) await warmUp(bench, system, bench.samples[size]);
-    const asked = { uploads, connections: spreadConnections };
+    const load = { uploads, connections: spreadConnections };
     const name = one.kind === 'naive' ? 'cost with 4 processes / with 1 (control)' : 'cost with 4 gateways / with 1';
     await compare(bench, name, [
-      { system: four, asked },
-      { system: one, asked },
+      { system: four, load },
+      { system: one, load },
     ]);
   }
 }
 
 interface Way {
   readonly system: System;
-  readonly asked: BatchSize;
+  readonly load: BatchSize;
 }
 
 /** Adds the ratio of what the first way costs to what the second does. */
@@ -51,7 +51,7 @@ async function compare(bench: Bench, name: string, ways: readonly [Way, Way]): P
   for (let round = 0; round < bench.options.rounds; round += 1) {
     const costs = new Map<Way, number>();
     for (const way of turned(ways, round)) {
-      costs.set(way, totalOf(await runBatch(bench, way.system, bench.samples[size], way.asked)));
+      costs.set(way, totalOf(await runBatch(bench, way.system, bench.samples[size], way.load)));
     }
     const ratio = (costs.get(ways[0]) ?? 0) / (costs.get(ways[1]) ?? 0);
     bench.figures.add(name, { system: ways[0].system.name, of: size, unit: '' }, ratio);

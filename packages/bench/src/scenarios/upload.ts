@@ -17,8 +17,8 @@ export async function measureUploads(bench: Bench): Promise<void> {
     for (const system of all) await warmUp(bench, system, samples[size]);
     for (let round = 0; round < options.rounds; round += 1) {
       const batches = new Map<System, Batch>();
-      const asked: BatchSize = { uploads: uploadsOf[size], connections: options.connections };
-      for (const system of turned(all, round)) batches.set(system, await runBatch(bench, system, samples[size], asked));
+      const load: BatchSize = { uploads: uploadsOf[size], connections: options.connections };
+      for (const system of turned(all, round)) batches.set(system, await runBatch(bench, system, samples[size], load));
       tell(bench, size, batches);
     }
   }

@@ -4,7 +4,7 @@ import { text } from 'node:stream/consumers';
 import { type Reply, refusal, xml } from './null-s3-replies.ts';
 import { type Bucket, etagOf, sizeOf, Written } from './stored-objects.ts';
 
-interface Asked {
+interface ObjectRequest {
   readonly bucket: Bucket;
   readonly key: string;
   readonly query: URLSearchParams;
@@ -18,7 +18,7 @@ const keptOfLarger = 4 * MiB;
 let uploadsBegun = 0;
 
 /** Writes an object or a part of one. */
-export async function putObject(request: IncomingMessage, { bucket, key, query }: Asked): Promise<Reply> {
+export async function putObject(request: IncomingMessage, { bucket, key, query }: ObjectRequest): Promise<Reply> {
   const part = Number(query.get('partNumber') ?? 1);
   const size = Number(request.headers['content-length']);
   const written = new Written(part > 1 ? 0 : size > keptWhole ? keptOfLarger : size);
@@ -45,7 +45,7 @@ export async function putObject(request: IncomingMessage, { bucket, key, query }
 }
 
 /** Begins an upload in parts, or makes one object of them. */
-export async function postObject(request: IncomingMessage, { bucket, key, query }: Asked): Promise<Reply> {
+export async function postObject(request: IncomingMessage, { bucket, key, query }: ObjectRequest): Promise<Reply> {
   const body = await text(request);
   const upload = query.get('uploadId');
   if (upload === null) {
@@ -53,11 +53,11 @@ export async function postObject(request: IncomingMessage, { bucket, key, query 
     bucket.uploads.set(id, new Map());
     return xml(`<InitiateMultipartUploadResult><UploadId>${id}</UploadId></InitiateMultipartUploadResult>`);
   }
-  const asked = body.matchAll(/<Part>.*?<\/Part>/gs).map(([part]) => ({
+  const listed = body.matchAll(/<Part>.*?<\/Part>/gs).map(([part]) => ({
     number: Number(/<PartNumber>(\d+)/.exec(part)?.[1]),
     etag: /<ETag>(?:&quot;|")?([^<"&]*)/.exec(part)?.[1] ?? '',
   }));
-  const parts = bucket.complete(key, upload, [...asked]);
+  const parts = bucket.complete(key, upload, [...listed]);
   if (!parts) return refusal(400, 'InvalidPart');
   return xml(
     `<CompleteMultipartUploadResult><Location>/</Location><Bucket>b</Bucket><Key>${key}</Key><ETag>${etagOf(parts)}</ETag></CompleteMultipartUploadResult>`,
@@ -65,7 +65,7 @@ export async function postObject(request: IncomingMessage, { bucket, key, query 
 }
 
 /** Removes an object, or takes an unfinished upload back. */
-export function removeObject({ bucket, key, query }: Asked): Reply {
+export function removeObject({ bucket, key, query }: ObjectRequest): Reply {
   const upload = query.get('uploadId');
   if (upload === null) bucket.objects.delete(key);
   else bucket.uploads.delete(upload);
@@ -73,14 +73,14 @@ export function removeObject({ bucket, key, query }: Asked): Reply {
 }
 
 /** An object or a range of it; of a large one only what was kept. */
-export function getObject({ method, headers: asked }: IncomingMessage, { bucket, key }: Asked): Reply {
+export function getObject({ method, headers: { range } }: IncomingMessage, { bucket, key }: ObjectRequest): Reply {
   const parts = bucket.objects.get(key);
   if (!parts) return refusal(404, 'NoSuchKey');
   const size = sizeOf(parts);
   const etag = etagOf(parts);
   const headers = { ETag: `"${etag}"`, 'Last-Modified': new Date().toUTCString() };
   if (method === 'HEAD') return { status: 200, headers: { ...headers, 'Content-Length': size } };
-  const [, from, to] = /^bytes=(\d+)-(\d*)$/.exec(asked.range ?? '') ?? [];
+  const [, from, to] = /^bytes=(\d+)-(\d*)$/.exec(range ?? '') ?? [];
   const [start, end] = [Number(from ?? 0), Math.min(to ? Number(to) + 1 : size, size)];
   if (from !== undefined && start >= size) return refusal(416, 'InvalidRange');
   const body = bucket.read(parts, start, end);

@@ -1,6 +1,6 @@
 /**
  * The plain peer of the rendition-worker, a process of its own: the nine pictures that were made of every photo when the comparison began, one by
- * one from the file, and of a video a copy with its sound coded anew and the pictures of a still. It has no bounds and no store.
+ * one from the file, and of a video a copy with its sound recoded and the pictures of a still. It has no bounds and no store.
  */
 import { execFile } from 'node:child_process';
 import { rm } from 'node:fs/promises';

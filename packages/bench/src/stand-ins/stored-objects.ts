@@ -1,18 +1,18 @@
 import { crc32 } from 'node:zlib';
 
-/** What was written at once: a whole object, or a part of one. Its first `mostKept` bytes are kept for readers. */
+/** What was written at once: a whole object, or a part of one. Its first `maxObjects` bytes are kept for readers. */
 export class Written {
   readonly kept: Buffer[] = [];
   size = 0;
   crc = 0;
-  readonly #mostKept: number;
+  readonly #maxObjects: number;
 
-  constructor(mostKept: number) {
-    this.#mostKept = mostKept;
+  constructor(maxObjects: number) {
+    this.#maxObjects = maxObjects;
   }
 
   add(chunk: Buffer): void {
-    if (this.size < this.#mostKept) this.kept.push(chunk);
+    if (this.size < this.#maxObjects) this.kept.push(chunk);
     this.size += chunk.length;
     this.crc = crc32(chunk, this.crc);
   }
@@ -27,7 +27,7 @@ export class Written {
   }
 }
 
-/** What the null store tells about an object. */
+/** What the null store returns of an object. */
 export interface StoredObject {
   readonly key: string;
   readonly parts: readonly { readonly size: number; readonly crc: number }[];
@@ -48,13 +48,13 @@ export class Bucket {
   }
 
   /** Makes one object of the parts with these numbers. @returns undefined where one is missing or has another tag */
-  complete(key: string, uploadId: string, asked: readonly { number: number; etag: string }[]): Written[] | undefined {
+  complete(key: string, uploadId: string, listed: readonly { number: number; etag: string }[]): Written[] | undefined {
     const parts = this.uploads.get(uploadId);
-    const found = asked.flatMap(({ number, etag }) => {
+    const found = listed.flatMap(({ number, etag }) => {
       const part = parts?.get(number);
       return part?.etag === etag ? [part] : [];
     });
-    if (found.length === 0 || found.length !== asked.length) return undefined;
+    if (found.length === 0 || found.length !== listed.length) return undefined;
     this.uploads.delete(uploadId);
     this.objects.set(key, found);
     return found;
@@ -68,7 +68,7 @@ export class Bucket {
     return to <= kept.length ? kept.subarray(from, to) : undefined;
   }
 
-  /** What it holds and what was asked of it since it was last taken. Both are forgotten. */
+  /** Returns its objects and the requests since the last call, and forgets both. */
   take(): { calls: Record<string, number>; objects: StoredObject[]; unfinished: number } {
     const objects = [...this.objects].map(([key, parts]) => ({
       key,

@@ -45,7 +45,7 @@ export async function hostileFfprobe(
   };
 }
 
-// A process that was killed and whose new parent has not asked for it yet is a zombie: dead.
+// A killed process that its new parent has not reaped is a zombie: dead.
 async function lives(pid: string): Promise<boolean> {
   const status = await readFile(`/proc/${pid}/stat`, 'latin1').catch(() => '');
   return status !== '' && !/\) [ZX] /.test(status);

@@ -2,7 +2,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import { readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** The variable that names the folder for what was made; without it everything is made anew. */
+/** The variable that names the folder for what was made; without it nothing is shared. */
 export const samplesFolder = 'TEST_SAMPLES_FOLDER';
 
 /** What `make` makes of `words`, always the same: made once, for all processes that know the folder. */

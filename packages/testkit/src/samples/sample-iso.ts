@@ -12,7 +12,7 @@ export function ftyp(major: string, ...compatible: readonly string[]): Buffer {
   return isoBox('ftyp', Buffer.from([major, '\0\0\0\0', ...compatible].join(''), 'latin1'));
 }
 
-/** Everything of a HEIC or AVIF that tells its size, and no picture: coded as `width` x `height`, then turned. */
+/** Everything of a HEIC or AVIF with its size, and no picture: coded as `width` x `height`, then turned. */
 export function heifHeader(
   brand: string,
   { width, height, quarterTurns = 0 }: { width: number; height: number; quarterTurns?: number },

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { execa } from 'execa';
 import { madeOnce } from './made-once.ts';
 
-/** What ffmpeg is asked for: a test picture of this size in pixels, and options of its own for the odd cases. */
+/** A test picture of this size in pixels, and further options of ffmpeg. */
 export interface Sample {
   readonly width: number;
   readonly height: number;
@@ -50,7 +50,7 @@ export function samplePhoto(type: keyof typeof photoCoding, { width, height, opt
   return made([...picture(width, height, 1), '-frames:v', '1', ...photoCoding[type], ...options]);
 }
 
-/** A video of a second, with sound unless told otherwise, made by the system's ffmpeg. */
+/** A video of a second, with sound by default, made by the system's ffmpeg. */
 export function sampleVideo(
   type: keyof typeof videoCoding,
   { width, height, seconds = 1, sound = true, options = [] }: VideoSample,
@@ -63,7 +63,7 @@ const bars = "lum='if(gt(mod(X+N*8,40),20),235,16)':cb=128:cr=128";
 
 /**
  * A video of upright bars that move, woven of two half pictures each: lines that are neighbours differ, as they do in no
- * whole picture of it. Whether its frames say that they are interlaced, and what it is coded as, is told by `options`.
+ * whole picture of it. Whether its frames say that they are interlaced, and what it is coded as, is set by `options`.
  */
 export function wovenVideo(...options: readonly string[]): Promise<Buffer> {
   const woven = `nullsrc=size=160x120:rate=50:duration=1,geq=${bars.replaceAll(',', '\\,')},interlace=scan=tff:lowpass=off`;

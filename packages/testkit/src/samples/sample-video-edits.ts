@@ -19,12 +19,12 @@ export const turnedBy = { 90: [0, 1, -1, 0], 180: [-1, 0, 0, -1], 270: [0, -1, 1
 /** A video that is of another brand, by the same bytes otherwise. */
 export function withBrands(video: Buffer, major: string, ...compatible: readonly string[]): Buffer {
   const mine = ftyp(major, ...compatible);
-  const room = video.readUInt32BE(0) - mine.length;
-  if (room < 8) throw new RangeError('too many brands for this video');
-  return Buffer.concat([mine, isoBox('free', Buffer.alloc(room - 8)), video.subarray(mine.length + room)]);
+  const space = video.readUInt32BE(0) - mine.length;
+  if (space < 8) throw new RangeError('too many brands for this video');
+  return Buffer.concat([mine, isoBox('free', Buffer.alloc(space - 8)), video.subarray(mine.length + space)]);
 }
 
-/** A video of before the brands: its first box means nothing. */
+/** A video of before the brands: its first box is unknown. */
 export function withoutBrands(video: Buffer): Buffer {
   const edited = Buffer.from(video);
   edited.write('free', 4, 'latin1');
@@ -38,12 +38,12 @@ export function asPictureSequence(video: Buffer, major: string, ...compatible: r
   return edited;
 }
 
-/** A video whose pictures lie in a box with a size of 64 bits; ffmpeg leaves the room for it. */
+/** A video whose pictures lie in a box with a size of 64 bits; ffmpeg leaves the space for it. */
 export function withLongMdat(video: Buffer): Buffer {
   const edited = Buffer.from(video);
   const at = edited.indexOf('mdat') - 4;
   const size = edited.readUInt32BE(at);
-  if (edited.toString('latin1', at - 4, at) !== 'free') throw new Error('no room before the pictures');
+  if (edited.toString('latin1', at - 4, at) !== 'free') throw new Error('no space before the pictures');
   edited.writeUInt32BE(1, at - 8);
   edited.write('mdat', at - 4, 'latin1');
   edited.writeBigUInt64BE(BigInt(size + 8), at);

@@ -16,7 +16,7 @@ export function withSoundNotes(adts: Buffer, note: string): Buffer {
 
 /**
  * H.264 with a note in every place beside the pictures (ITU-T H.264 table 7-1 and annex D): SEI of registered and
- * unregistered user data, delimiters, a part of a slice, a unit of a type that means nothing, and behind the end of each parameter set.
+ * unregistered user data, delimiters, a part of a slice, a unit of an unknown type, and behind the end of each parameter set.
  */
 export function withUnitNotes(h264: Buffer, note: string): Buffer {
   const text = Buffer.from(note, 'latin1');
@@ -78,7 +78,7 @@ export function withBoxNotes(video: Buffer, note: string): Buffer {
   return Buffer.concat([video.subarray(0, at), moov, ...behind]);
 }
 
-/** An AVI with a note in a chunk that says that it means nothing. */
+/** An AVI with a note in a chunk of padding. */
 export function withJunkNotes(avi: Buffer, note: string): Buffer {
   const text = Buffer.from(note.padEnd(note.length + (note.length % 2)));
   const chunk = Buffer.concat([Buffer.from('JUNK'), Buffer.alloc(4), text]);
@@ -95,7 +95,7 @@ export function withPacketNotes(stream: Buffer, note: string): Buffer {
   return Buffer.concat([stream, packet(0xbe), packet(0xbf)]);
 }
 
-/** A Matroska video with a note behind its end, in an element that means nothing (RFC 8794 section 11.3.2). */
+/** A Matroska video with a note behind its end, in a Void element (RFC 8794 section 11.3.2). */
 export function withVoidNotes(video: Buffer, note: string): Buffer {
   return Buffer.concat([video, Buffer.from([0xec, 0x80 | note.length]), Buffer.from(note, 'latin1')]);
 }

@@ -31,10 +31,10 @@ export interface CountingProxy extends AsyncDisposable {
 
 /**
  * What becomes of a request: it passes, at once or late; its answer is `lost` (the connection closes) or `held` for ever; it arrives `twice`,
- * and the second answer is told; it is `overtaken`: it fails, and arrives only when the next one has passed; it is `cut`: it does not arrive,
+ * and the second answer is sent; it is `overtaken`: it fails, and arrives only when the next one has passed; it is `cut`: it does not arrive,
  * and the connection closes. `changed`: one bit of its body flips on the way; `changed back`: one of its answer's. `swallowed`: it does not
  * arrive, and is answered as a store answers a PUT that has read its bytes, and `swallowed unread` as one that has not: with no checksum. Or it
- * is answered with what is told here, and does not arrive; the answer waits for `after`, and with `isConfirmed` has tag and checksum of what was sent.
+ * is answered with this status, and does not arrive; the answer waits for `after`, and with `isConfirmed` has tag and checksum of what was sent.
  */
 export type Fate =
   | 'passes'
@@ -75,8 +75,8 @@ export async function startCountingProxy(
     const request: SeenRequest = { ...noAnswer, method, path: pathname, query: searchParams, range: headers.range };
     seen.push(request);
     const becomes = fate(request);
-    const forward = (told: (answered: IncomingMessage) => void) =>
-      send({ hostname, port, method, path: url, headers }, told).on('error', () => answer.destroy());
+    const forward = (report: (answered: IncomingMessage) => void) =>
+      send({ hostname, port, method, path: url, headers }, report).on('error', () => answer.destroy());
     const tell = (answered: IncomingMessage) => {
       if (answer.destroyed) return void answered.resume();
       request.status = answered.statusCode;
@@ -107,10 +107,10 @@ export async function startCountingProxy(
       const headers = becomes.isConfirmed ? asStored(incoming, body) : becomes.headers;
       return answer.writeHead(becomes.status, headers).end(becomes.body);
     }
-    const arrive = (told: (answered: IncomingMessage) => void) =>
+    const arrive = (report: (answered: IncomingMessage) => void) =>
       forward((answered) => {
         request.status = answered.statusCode;
-        told(answered.resume());
+        report(answered.resume());
       }).end(body);
     const tellChanged = async (answered: IncomingMessage) => {
       answer.writeHead(answered.statusCode ?? 502, answered.rawHeaders);

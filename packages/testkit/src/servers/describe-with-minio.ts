@@ -3,7 +3,7 @@ import './minio-global-setup.ts';
 import { type MinioSet, type RunningMinio, startMinio, startMinioSet } from './start-minio.ts';
 
 /**
- * A `describe` for tests that need a MinIO, which `start` gives them. Where there is none they are skipped, or one test
+ * A `describe` for tests that need a MinIO, which `start` gives them. Without one they are skipped, or one test
  * fails for all of them with REQUIRE_MINIO=1. With `stoppable` they are also skipped where the MinIO is not ours to stop.
  */
 export function describeWithMinio(

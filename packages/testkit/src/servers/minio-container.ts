@@ -8,7 +8,7 @@ interface Login {
   readonly secretKey: string;
 }
 
-/** Starts a MinIO in a container; `answers` tells of an endpoint whether it serves. Disposing removes the container. */
+/** Starts a MinIO in a container; `answers` says whether an endpoint serves. Disposing removes the container. */
 export async function startMinioContainer(
   { accessKey, secretKey }: Login,
   answers: (endpoint: string) => Promise<boolean>,

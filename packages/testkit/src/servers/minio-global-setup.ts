@@ -7,7 +7,7 @@ declare module 'vitest' {
   }
 }
 
-/** Vitest's global setup: looks for a MinIO once for the whole run, and says aloud what is skipped where there is none. */
+/** Vitest's global setup: looks for a MinIO once per run, and warns if there is none. */
 export async function setup(project: TestProject): Promise<void> {
   // The environment that a project of Vitest's is given holds for its workers, and not here.
   const env = { ...process.env, ...project.config.env };

@@ -10,7 +10,7 @@ const dockerMs = 5000;
 
 /**
  * Finds a MinIO, in this order: the S3_ENDPOINT that is given (with S3_ACCESS_KEY and S3_SECRET_KEY), the program that MINIO_BIN
- * names, a Docker engine that answers, `minio` in PATH; undefined where there is none. With REQUIRE_CONTAINERS=1 it is a Docker engine.
+ * names, a Docker engine that answers, `minio` in PATH; undefined if there is none. With REQUIRE_CONTAINERS=1 it is a Docker engine.
  */
 export async function findMinio(
   env: Record<string, string | undefined> = process.env,
@@ -26,9 +26,9 @@ export async function findMinio(
 
 async function dockerAnswers(): Promise<boolean> {
   const { getContainerRuntimeClient } = await import('testcontainers');
-  const asked = getContainerRuntimeClient().then(
+  const answered = getContainerRuntimeClient().then(
     () => true,
     () => false,
   );
-  return Promise.race([asked, new Promise<false>((resolve) => setTimeout(resolve, dockerMs, false).unref())]);
+  return Promise.race([answered, new Promise<false>((resolve) => setTimeout(resolve, dockerMs, false).unref())]);
 }

@@ -4,7 +4,7 @@ import { waitUntil } from '../wait-until.ts';
 
 /** A server that a test may hang, kill and bring back under the same address. */
 export interface StoppableServer {
-  /** Stops it where it stands (SIGSTOP): its sockets stay open and nobody answers. */
+  /** Stops it where it stands (SIGSTOP): its sockets stay open without an answer. */
   freeze(): Promise<void>;
   thaw(): Promise<void>;
   /** Ends it without warning (SIGKILL). */
@@ -85,7 +85,7 @@ export class ServerProcess implements StoppableServer, AsyncDisposable {
       over = true;
       throw new Error(`ended with ${exitCode}`);
     });
-    // Where it ended, its port may soon be another's, who is not to be asked.
+    // If it ended, its port may soon belong to another server.
     const answered = waitUntil('an answer', startMs, async () => over || answers());
     await Promise.race([answered, ended]).catch(async (cause) => {
       await this.kill();

@@ -22,7 +22,7 @@ export interface Collector extends AsyncDisposable {
   readonly received: string;
   /** How many exports came, those included that got no answer. */
   readonly exports: number;
-  /** From now on nobody gets an answer. */
+  /** From now on it does not answer. */
   hang(): void;
   /** From now on everybody does again. */
   answer(): void;

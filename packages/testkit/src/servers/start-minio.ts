@@ -7,7 +7,7 @@ import { waitUntil } from '../wait-until.ts';
 import { findMinio, type MinioSource } from './minio-source.ts';
 import { ServerProcess, type StoppableServer } from './server-process.ts';
 
-/** A MinIO for a test, with a bucket name that nobody else has; the bucket itself is still to be made. */
+/** A MinIO for a test, with a unique bucket name; the caller creates the bucket. */
 export interface RunningMinio extends AsyncDisposable {
   readonly endpoint: string;
   readonly region: string;
@@ -24,7 +24,7 @@ const login = { accessKey: 'echodrop-test', secretKey: 'echodrop-test-secret' };
 
 /**
  * Starts a MinIO of its own for the caller, or takes the one that is given. Disposing ends what was started.
- * @throws Error where there is none to be had
+ * @throws Error if there is none
  */
 export async function startMinio(source?: MinioSource): Promise<RunningMinio> {
   const found = source ?? (await findMinio());
@@ -99,7 +99,7 @@ async function startProgram(path: string, port: number, drives: readonly string[
   return { endpoint, server };
 }
 
-// MinIO is alive before it serves: until then it answers 503 to everybody, and afterwards 403 to whoever has not signed.
+// MinIO is alive before it serves: until then it answers 503, and afterwards 403 to unsigned requests.
 async function serves(endpoint: string): Promise<boolean> {
   const answer = await fetch(endpoint, { signal: AbortSignal.timeout(1000) });
   await answer.body?.cancel();

@@ -82,8 +82,8 @@ const linked = (replicas: readonly RunningRedis[]) =>
 
 async function everyone(servers: readonly RunningRedis[], command: readonly string[], says: RegExp): Promise<void> {
   await waitUntil(`${command.join(' ')}: ${says}`, startMs, async () => {
-    const told = await Promise.all(servers.map((each) => each.command(...command)));
-    return told.every((text) => says.test(text));
+    const replies = await Promise.all(servers.map((each) => each.command(...command)));
+    return replies.every((text) => says.test(text));
   });
 }
 
@@ -93,16 +93,16 @@ function hosts(ports: readonly number[]): string {
 
 // Each node that answers says who has the slot; one that was away may be the last to know of another, so the latest epoch decides.
 async function masterOfQueues(servers: readonly RunningRedis[]): Promise<RunningRedis> {
-  const told = await Promise.all(
+  const replies = await Promise.all(
     servers
       .map(async (node) => {
         const slot = await node.command('CLUSTER', 'KEYSLOT', '{echodrop}');
         const nodes = await node.command('CLUSTER', 'NODES');
         return mastersOf(Number(slot), nodes);
       })
-      .map((asked) => asked.catch(() => [])),
+      .map((reply) => reply.catch(() => [])),
   );
-  const latest = told.flat().sort((one, other) => other.epoch - one.epoch)[0];
+  const latest = replies.flat().sort((one, other) => other.epoch - one.epoch)[0];
   return withPort(servers, latest?.port);
 }
 
@@ -122,6 +122,6 @@ function mastersOf(slot: number, nodes: string): { port: number; epoch: number }
 
 function withPort(servers: readonly RunningRedis[], port: number | undefined): RunningRedis {
   const server = servers.find((each) => each.port === port);
-  if (!server) throw new Error('nobody knows the master');
+  if (!server) throw new Error('no server knows the master');
   return server;
 }

@@ -24,7 +24,7 @@ const image = 'redis:8-bookworm';
  * Starts the redis-server or valkey-server that is in PATH, on a free port of 127.0.0.1; with REQUIRE_CONTAINERS=1 one in a container.
  * With `persistent` it writes an append-only file, so that a restart finds what was there; else a restart is empty. `more` are settings of
  * redis.conf. Disposing ends it and removes its files.
- * @throws Error where there is neither program, or no Docker engine
+ * @throws Error if there is neither program, or no Docker engine
  */
 export async function startRedis({
   persistent = false,
@@ -89,7 +89,7 @@ function asArguments(settings: Record<string, string>): string[] {
 
 /**
  * The redis-server or valkey-server in PATH.
- * @throws Error where there is neither
+ * @throws Error if there is neither
  */
 export async function redisProgram(): Promise<string> {
   for (const program of ['redis-server', 'valkey-server']) {
@@ -99,7 +99,7 @@ export async function redisProgram(): Promise<string> {
   throw new Error('tests need redis-server or valkey-server in PATH (Debian: apt-get install redis-server)');
 }
 
-/** Whether a Redis, or a sentinel, answers at a port of this machine, be it that it wants a password. */
+/** Whether a Redis or a sentinel answers at a port of this machine, also if it requires a password. */
 export function pongs(port: number, host = '127.0.0.1'): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(port, host, () => socket.write('PING\r\n'));

@@ -49,9 +49,9 @@ export async function startSentinels({ name, masterPort, replicas, goneMs }: Wat
   const ask = async (port: number | undefined, ...words: string[]) =>
     (await execa('redis-cli', ['-p', `${port}`, 'SENTINEL', ...words])).stdout.split('\n');
   await waitUntil('sentinels that know each other', 20_000, async () => {
-    const told = await Promise.all(ports.map((port) => ask(port, 'MASTER', name)));
+    const replies = await Promise.all(ports.map((port) => ask(port, 'MASTER', name)));
     const says = (lines: string[], what: string) => Number(lines[lines.indexOf(what) + 1]);
-    return told.every(
+    return replies.every(
       (lines) => says(lines, 'num-slaves') === replicas && says(lines, 'num-other-sentinels') === count - 1,
     );
   });

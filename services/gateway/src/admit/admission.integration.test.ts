@@ -49,7 +49,7 @@ async function admission(limits: Partial<Limits> = {}, blocks = noBlocks): Promi
   const connection = parts.use(connectRedis(new Secret(redis.url), manner, createLog('test', 'silent')));
   await waitUntil('a connection', 5000, async () => (await connection.ping()) === 'PONG');
   const rates = new UploadRates(connection, { perUser, perKey }, (error) => bypasses.push(error));
-  const queues = new ProbeQueues({ backlog: async (kind) => ({ ...backlogs[kind], left: 0 }) }, probeTimeoutMs);
+  const queues = new ProbeQueues({ backlog: async (kind) => ({ ...backlogs[kind], unsupported: 0 }) }, probeTimeoutMs);
   const perAddress = { anonymousPerAddress: 100, failuresPerMinutePerAddress: 0 };
   const bounds = { maxUploads, maxUploadsPerUser, ...perAddress, unverifiedBufferBytes: 1000 };
   const one = new Admission(bounds, { rates, queues, blocks, onRefused: () => {} });

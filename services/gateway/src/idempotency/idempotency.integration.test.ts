@@ -52,7 +52,7 @@ beforeAll(async () => {
   photo = await samplePhoto('png', { width: 8, height: 6 });
   const connection = queueOptionsFor(redis.url);
   probes = parts.use(new ProbeClient(connection));
-  const serving = { photoConcurrency: 8, videoConcurrency: 1, graceSeconds: 0, ended: () => {} };
+  const serving = { photoConcurrency: 8, videoConcurrency: 1, graceSeconds: 0, onEnd: () => {} };
   const probe = async () => {
     await looking();
     return { outcome: 'media', kind: 'photo', type: 'png', width: 8, height: 6 } as const;
