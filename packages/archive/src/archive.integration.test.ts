@@ -7,11 +7,10 @@ import { listingPrefix, mediaObjectKey, recordKey } from '@echodrop/object-store
 import { encodeStoredRecord, type StoredRecord, UnreadableRecord } from '@echodrop/record';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { block, blockKey, listBlockKeys, readBlocks, unblock } from './blocks.ts';
-import { listRecords } from './every-record.ts';
-import { findRecord } from './find-record.ts';
 import { listingEntryOf, listNewest } from './listing.ts';
 import { isOwnerHash, ownerHash } from './owner.ts';
 import { publishSample } from './publish-sample.fixture.ts';
+import { findRecord, listRecords } from './records.ts';
 import { finishRemoval, removeMedia } from './remove-media.ts';
 
 const ada = { provider: 'https://id.example/verify', subject: '12345' };
@@ -33,20 +32,20 @@ function publish(timestamp: Date, owner = ada): Promise<StoredRecord> {
   return publishSample(store, { timestamp, ...owner });
 }
 
-async function pages(asked: { owner?: string; limit: number }): Promise<string[][]> {
+async function pages(request: { owner?: string; limit: number }): Promise<string[][]> {
   const found = [];
   for (let after: string | undefined; ; ) {
-    const { records, next } = await listNewest(store, { ...asked, after });
+    const { records, next } = await listNewest(store, { ...request, after });
     found.push(records.map(({ id }) => id));
     if (next === undefined) return found;
     after = next;
   }
 }
 
-test('uploads are listed newest first, page by page, all or those of one owner', async () => {
-  const of = [ada, bob, ada, ada, bob, ada];
+test('lists uploads newest first in pages, of all owners or of one', async () => {
+  const owners = [ada, bob, ada, ada, bob, ada];
   const records = [];
-  for (const [second, owner] of of.entries()) records.unshift(await publish(at(second), owner));
+  for (const [second, owner] of owners.entries()) records.unshift(await publish(at(second), owner));
   const ids = records.map(({ id }) => id);
   expect(await pages({ limit: 10 })).toEqual([ids]);
   expect(await pages({ limit: 6 })).toEqual([ids]);
@@ -57,13 +56,13 @@ test('uploads are listed newest first, page by page, all or those of one owner',
   expect((await listNewest(store, { limit: 1 })).records).toEqual(records.slice(0, 1));
 });
 
-test('uploads of the same millisecond are all listed', async () => {
+test('lists all uploads of the same millisecond', async () => {
   const ids = [];
   for (let n = 0; n < 5; n += 1) ids.push((await publish(at(0))).id);
   expect((await pages({ limit: 2 })).flat().sort()).toEqual(ids.sort());
 });
 
-test('an entry whose record is gone or is another one is passed over, and pages stay full', async () => {
+test('skips entries with a missing or different record, and still fills pages', async () => {
   const records = [];
   for (let second = 0; second < 6; second += 1) records.unshift(await publish(at(second)));
   const [newestOne, , third] = records as [StoredRecord, StoredRecord, StoredRecord];
@@ -85,15 +84,15 @@ test('an entry whose record is gone or is another one is passed over, and pages 
   expect(await pages({ owner: ownerHash(bob), limit: 2 })).toEqual([[]]);
 });
 
-test('a record that cannot be read is told, and hides no other', async () => {
+test('reports an unreadable record and lists the others', async () => {
   const [oldest, broken, latest] = [await publish(at(0)), await publish(at(1)), await publish(at(2))];
   await store.put(recordKey(broken.id), Readable.from([Buffer.from('{"broken')]));
-  const told: string[] = [];
-  const { records } = await listNewest(store, { limit: 9, unreadable: (id) => told.push(id) });
-  expect([records, told]).toEqual([[latest, oldest], [broken.id]]);
+  const unreadable: string[] = [];
+  const { records } = await listNewest(store, { limit: 9, unreadable: (id) => unreadable.push(id) });
+  expect([records, unreadable]).toEqual([[latest, oldest], [broken.id]]);
 });
 
-test('a page of nothing but gone records ends, and leads on', async () => {
+test('ends a page after many entries without a record, with a cursor', async () => {
   const oldest = await publish(at(0));
   for (let second = 1; second < 8; second += 1) await store.remove(recordKey((await publish(at(second))).id));
   const found = await pages({ limit: 1 });
@@ -101,11 +100,14 @@ test('a page of nothing but gone records ends, and leads on', async () => {
   expect(found.length).toBeLessThan(8);
 });
 
-test.each(['', '..', '0-0', 'a'.repeat(24), `${'1'.repeat(13)}-aaaaaaaaaa/`])('%j is no cursor', async (after) => {
-  await expect(listNewest(store, { after, limit: 1 })).rejects.toThrow(RangeError);
-});
+test.each(['', '..', '0-0', 'a'.repeat(24), `${'1'.repeat(13)}-aaaaaaaaaa/`])(
+  'rejects the cursor %j',
+  async (after) => {
+    await expect(listNewest(store, { after, limit: 1 })).rejects.toThrow(RangeError);
+  },
+);
 
-test('what is removed leaves a tombstone, and neither entries nor media nor renditions', async () => {
+test('a removal leaves a tombstone, and no list entries, media or renditions', async () => {
   const [record, other] = [await publish(at(0)), await publish(at(1))];
   for (const { mediaKey } of [record, other])
     await store.put(`renditions/${mediaKey}/large-1.jpg`, Readable.from([Buffer.from('picture')]));
@@ -121,7 +123,7 @@ test('what is removed leaves a tombstone, and neither entries nor media nor rend
   expect(await store.putIfAbsent(recordKey(record.id), encodeStoredRecord(record))).toBe('exists');
 });
 
-test('a removal that was cut short is finished later', async () => {
+test('finishRemoval completes an interrupted removal', async () => {
   const record = await publish(at(0));
   const failing = new Proxy(store, {
     get: (target, name) =>
@@ -137,18 +139,18 @@ test('a removal that was cut short is finished later', async () => {
   expect(await pages({ limit: 5 })).toEqual([[]]);
 });
 
-test('a removal whose tombstone the store has not kept fails, and takes nothing away', async () => {
+test('a removal fails and removes nothing if the store loses the tombstone', async () => {
   const record = await publish(at(0));
-  const swallowing = new Proxy(store, {
+  const losing = new Proxy(store, {
     get: (target, name) => (name === 'put' ? async () => {} : Reflect.get(target, name).bind(target)),
   });
-  await expect(removeMedia(swallowing, record, { by: 'owner', at: at(9) })).rejects.toThrow('tombstone');
+  await expect(removeMedia(losing, record, { by: 'owner', at: at(9) })).rejects.toThrow('tombstone');
   expect(await findRecord(store, record.id)).toEqual(record);
   expect(await store.stat(mediaObjectKey(record.mediaKey))).toBeDefined();
   expect(await pages({ limit: 5 })).toEqual([[record.id]]);
 });
 
-test('every record is found, whatever lies in its place', async () => {
+test('finds all records, tombstones and unreadable records', async () => {
   const records = [];
   for (let second = 0; second < 40; second += 1) records.push(await publish(at(second)));
   const [removed, unreadable, ...others] = records as [StoredRecord, StoredRecord, ...StoredRecord[]];
@@ -161,11 +163,11 @@ test('every record is found, whatever lies in its place', async () => {
   for (const record of others) expect(found.get(record.id)).toEqual(record);
 });
 
-test('no text but an id becomes a key', async () => {
+test('only a media id becomes a key', async () => {
   for (const id of ['../media/x', 'a/b', '', 'x'.repeat(10_000)]) expect(await findRecord(store, id)).toBeUndefined();
 });
 
-test('an owner has one hash, and no two share one', () => {
+test('different owners have different hashes', () => {
   expect(isOwnerHash(ownerHash(ada))).toBe(true);
   expect(ownerHash(ada)).toBe(ownerHash({ ...ada }));
   expect(ownerHash(ada)).not.toBe(ownerHash(bob));
@@ -173,7 +175,7 @@ test('an owner has one hash, and no two share one', () => {
   for (const wrong of ['', '..', 'G'.repeat(32), 'a'.repeat(31)]) expect(isOwnerHash(wrong)).toBe(false);
 });
 
-test('users and applications are blocked until they are let in again', async () => {
+test('users and applications stay blocked until unblocked', async () => {
   const user = { kind: 'user', ...ada } as const;
   const application = { kind: 'application', name: 'Birdsong/2 ü' } as const;
   await block(store, user, at(0));
@@ -189,7 +191,7 @@ test('users and applications are blocked until they are let in again', async () 
   expect(await listBlockKeys(store)).toEqual([blockKey(application)]);
 });
 
-test('all blocks are found, be they more than one list has', async () => {
+test('lists more blocks than fit into one page', async () => {
   const users = join(folder, 'objects/blocks/users');
   await mkdir(users, { recursive: true });
   const names = Array.from({ length: 1003 }, (_, n) => String(n).padStart(32, '0'));

@@ -10,35 +10,34 @@ const application = z.object({ kind: z.literal('application'), name: z.string() 
 const since = z.iso.datetime().transform((time) => new Date(time));
 const blockShape = z.union([user.extend({ since }), application.extend({ since })]);
 
-/** Who may not upload: a user, or an application by the name that the operator gave to its API key. */
+/** A user, or an application by the name of its API key. */
 export type Blockable = z.infer<typeof user> | z.infer<typeof application>;
 
-/** A block as it is kept. */
 export type Block = z.infer<typeof blockShape>;
 
-/** Blocks `who`; where that was said before, `at` is not believed. @throws StoreUnavailable */
+/** Blocks uploads of `who`; an earlier block keeps its time. @throws StoreUnavailable */
 export async function block(store: ObjectStore, who: Blockable, at: Date): Promise<void> {
   await store.putIfAbsent(blockKey(who), Buffer.from(JSON.stringify({ ...who, since: at.toISOString() })));
 }
 
-/** Lets `who` upload again. @throws StoreUnavailable */
+/** @throws StoreUnavailable */
 export async function unblock(store: ObjectStore, who: Blockable): Promise<void> {
   await store.remove(blockKey(who));
 }
 
-/** Where the block of `who` lies, if there is one. */
+/** The key of a block. */
 export function blockKey(who: Blockable): string {
   return who.kind === 'user' ? userBlockKey(ownerHash(who)) : `${blocksPrefix('applications')}${nameHash(who.name)}`;
 }
 
-/** Where all blocks lie that there are. @throws StoreUnavailable */
+/** The keys of all blocks. @throws StoreUnavailable */
 export async function listBlockKeys(store: ObjectStore): Promise<string[]> {
   const prefixes = [blocksPrefix('users'), blocksPrefix('applications')];
   const lists = prefixes.map((prefix) => Array.fromAsync(listObjects(store, prefix), ({ key }) => key));
   return (await Promise.all(lists)).flat();
 }
 
-/** All blocks that there are. @throws StoreUnavailable; Error where what lies there is no block */
+/** @throws StoreUnavailable; Error if an object is not a block */
 export async function readBlocks(store: ObjectStore): Promise<Block[]> {
   const blocks = [];
   for (const key of await listBlockKeys(store)) {

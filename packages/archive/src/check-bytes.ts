@@ -5,9 +5,9 @@ import { partBytes } from '@echodrop/object-store/part-memory';
 import type { StoredRecord } from '@echodrop/record';
 
 /**
- * Reads all bytes of media, and compares their length and the one checksum that the record has: its CRC-32, else its tag if that is an MD5.
- * A store that encrypts with keys of its own (SSE-KMS, SSE-C) gives no MD5s. A filesystem never does.
- * @returns what is wrong with them, in words
+ * Reads media and compares its length and checksum with the record: the CRC-32, or else the tag if that is an MD5. Stores with
+ * SSE-KMS or SSE-C encryption have no MD5 tags, nor have filesystems.
+ * @returns a description of the difference, if any
  * @throws StoreUnavailable, or the signal's reason
  */
 export async function checkBytes(
@@ -17,7 +17,7 @@ export async function checkBytes(
   signal: AbortSignal,
 ): Promise<string | undefined> {
   const reading = await store.read(key, { signal });
-  if (!reading) return 'it is gone';
+  if (!reading) return 'not found';
   const comparison = comparisonOf(record);
   let size = 0;
   try {
@@ -28,13 +28,13 @@ export async function checkBytes(
   } catch (error) {
     signal.throwIfAborted();
     if (!(error instanceof StoreUnavailable)) throw error;
-    // The store answers, and does not give these bytes.
+    // If the store is ready, these bytes are unreadable.
     await store.ready();
     return error.message;
   }
-  if (size !== record.size) return `${size} bytes can be read of ${record.size}`;
+  if (size !== record.size) return `has ${size} bytes instead of ${record.size}`;
   if (!comparison || comparison.sum.hex === comparison.recorded) return undefined;
-  return `their ${comparison.name} is not ${comparison.recorded}`;
+  return `${comparison.name} is not ${comparison.recorded}`;
 }
 
 interface Comparison {
@@ -62,7 +62,7 @@ class Md5 {
   }
 }
 
-/** The tag that S3 gives to an upload in our parts, which are of one size: the MD5 of their MD5s, and their number. */
+/** S3's tag of a multipart upload with parts of `partBytes`: the MD5 of their MD5s, and their number. */
 class Md5OfParts {
   readonly #parts: Buffer[] = [];
   #part = createHash('md5');
@@ -70,10 +70,10 @@ class Md5OfParts {
 
   add(bytes: Buffer): void {
     for (let rest = bytes; rest.length > 0; ) {
-      const taken = rest.subarray(0, partBytes - this.#partSize);
-      this.#part.update(taken);
-      this.#partSize += taken.length;
-      rest = rest.subarray(taken.length);
+      const piece = rest.subarray(0, partBytes - this.#partSize);
+      this.#part.update(piece);
+      this.#partSize += piece.length;
+      rest = rest.subarray(piece.length);
       if (this.#partSize === partBytes) this.#endPart();
     }
   }

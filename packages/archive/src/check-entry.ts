@@ -4,25 +4,24 @@ import type { ListedObject, ObjectStore } from '@echodrop/object-store/object-st
 import { isTombstone, UnreadableRecord } from '@echodrop/record';
 import { pMapIterable } from 'p-map';
 import { settlingMs } from './check-record.ts';
-import { tryFindRecord } from './find-record.ts';
 import { idInListingKey, listingEntryOf, listingKeys, listingPrefixes, timeInListingKey } from './listing.ts';
+import { tryFindRecord } from './records.ts';
 import type { StoreFault } from './store-finding.ts';
 
-const lookedAtOnce = 16;
+const concurrency = 16;
 
-/** What is wrong with the entry at `key`: it lists what is not published, or not under this name. @throws StoreUnavailable, or the signal's reason */
+/** Checks whether the list entry at `key` has a published record. @throws StoreUnavailable, or the signal's reason */
 export async function checkEntry(store: ObjectStore, key: string, signal: AbortSignal): Promise<StoreFault[]> {
   if (await isEntryOfRecord(store, key, signal)) return [];
-  // It may have been taken away with its record.
+  // A concurrent removal may have deleted it.
   return (await store.stat(key)) ? [{ fault: 'lists_nothing', key }] : [];
 }
 
-/** Takes every entry away that lists nothing, and gives its key. @throws StoreUnavailable */
+/** Removes the list entries without a record and yields their keys. @throws StoreUnavailable */
 export async function* removeDeadEntries(store: ObjectStore): AsyncGenerator<string> {
   for (const prefix of listingPrefixes) {
-    const looked = async ({ key }: ListedObject) => ({ key, isAlive: await isEntryOfRecord(store, key) });
-    const entries = pMapIterable(listObjects(store, prefix), looked, { concurrency: lookedAtOnce });
-    for await (const { key, isAlive } of entries) {
+    const check = async ({ key }: ListedObject) => ({ key, isAlive: await isEntryOfRecord(store, key) });
+    for await (const { key, isAlive } of pMapIterable(listObjects(store, prefix), check, { concurrency })) {
       if (isAlive) continue;
       await store.remove(key);
       yield key;
@@ -30,21 +29,21 @@ export async function* removeDeadEntries(store: ObjectStore): AsyncGenerator<str
   }
 }
 
-/** Whether an entry at `key` lists a record, as far as can be read; also that of a removal that runs. @throws StoreUnavailable, or the signal's reason */
+/** Whether the entry at `key` has a record, an unreadable one or that of a running removal included. @throws StoreUnavailable, or the signal's reason */
 export async function isEntryOfRecord(store: ObjectStore, key: string, signal?: AbortSignal): Promise<boolean> {
   const id = idInListingKey(key);
   const found = id === undefined ? undefined : await tryFindRecord(store, id, signal);
-  // An upload writes entries beside its record, and may still be trying to write that.
+  // An upload writes its entries concurrently with the record, and may still retry the record.
   if (!found) return id !== undefined && (isRecent(key) || (await isListed(store, recordKey(id))));
   if (found instanceof UnreadableRecord) return true;
   if (isTombstone(found)) return Date.now() - found.removed.at.getTime() < settlingMs;
   return listingKeys(listingEntryOf(found)).includes(key);
 }
 
-// What is listed and not found may be found again in a moment (findListedRecord).
-async function isListed(store: ObjectStore, record: string): Promise<boolean> {
-  const [first] = await store.list(recordsPrefix, { after: record.slice(0, -1), limit: 1 });
-  return first?.key === record;
+// A listed record that is not found may be found again soon (findListedRecord).
+async function isListed(store: ObjectStore, key: string): Promise<boolean> {
+  const [first] = await store.list(recordsPrefix, { after: key.slice(0, -1), limit: 1 });
+  return first?.key === key;
 }
 
 function isRecent(key: string): boolean {

@@ -2,44 +2,40 @@ import { mediaObjectKey, recordKey, renditionsPrefixOf } from '@echodrop/object-
 import type { ObjectStore } from '@echodrop/object-store/object-store';
 import { isTombstone, type StoredRecord, type Tombstone, UnreadableRecord } from '@echodrop/record';
 import { checkBytes } from './check-bytes.ts';
-import { findListedRecord, idInRecordKey } from './every-record.ts';
 import { listingEntryOf, listingKeys } from './listing.ts';
+import { findListedRecord, idInRecordKey } from './records.ts';
 import type { StoreFault } from './store-finding.ts';
 
-/** How closely media is looked at. */
 export interface CheckDepth {
-  /** The media came from another kind of store: it has a tag that no record knows. */
+  /** Ignores tags: media was copied from another kind of store, which assigns other tags. */
   readonly isMoved: boolean;
-  /** All bytes of all media are read. */
+  /** Reads all bytes of all media. */
   readonly readsBytes: boolean;
 }
 
-/** What an upload or a removal may take for what it does after it has written the record: entries, media. */
+/** Time in which an upload or a removal finishes its work after it has written the record: list entries, media. */
 export const settlingMs = 60_000;
 
-/**
- * What is wrong with the record at `key`, its media and its entries. What is found is looked for a second time.
- * @throws StoreUnavailable, or the signal's reason
- */
+/** Checks the record at `key`, its media and its list entries; repeats the check to confirm faults. @throws StoreUnavailable, or the signal's reason */
 export async function checkRecord(
   store: ObjectStore,
   key: string,
-  closeness: CheckDepth,
+  depth: CheckDepth,
   signal: AbortSignal,
 ): Promise<StoreFault[]> {
   const id = idInRecordKey(key);
   if (id === undefined) return [{ fault: 'no_record', key }];
-  const faults = await looked(store, id, closeness, signal);
-  return faults.length > 0 ? looked(store, id, closeness, signal) : faults;
+  const faults = await check(store, id, depth, signal);
+  return faults.length > 0 ? check(store, id, depth, signal) : faults;
 }
 
-async function looked(store: ObjectStore, id: string, closeness: CheckDepth, signal: AbortSignal) {
+async function check(store: ObjectStore, id: string, depth: CheckDepth, signal: AbortSignal) {
   const found = await findListedRecord(store, id, signal);
   const key = recordKey(id);
   if (found instanceof UnreadableRecord) return [{ fault: 'record_unreadable', key, why: found.message } as const];
   if (found.id !== id) return [{ fault: 'record_misplaced', key, id: found.id } as const];
   if (isTombstone(found)) return removalFaults(store, found);
-  return [...(await mediaFaults(store, found, closeness, signal)), ...(await listingFaults(store, found))];
+  return [...(await mediaFaults(store, found, depth, signal)), ...(await listingFaults(store, found))];
 }
 
 async function mediaFaults(
@@ -71,6 +67,6 @@ async function removalFaults(store: ObjectStore, { id, mediaKey, removed }: Tomb
   if (Date.now() - removed.at.getTime() < settlingMs) return [];
   const media = await store.stat(mediaObjectKey(mediaKey));
   const renditions = await store.list(renditionsPrefixOf(mediaKey), { limit: 1 });
-  const [left] = [...(media ? [media] : []), ...renditions];
-  return left ? [{ fault: 'removal_unfinished', key: left.key, id }] : [];
+  const [leftover] = [...(media ? [media] : []), ...renditions];
+  return leftover ? [{ fault: 'removal_unfinished', key: leftover.key, id }] : [];
 }

@@ -10,52 +10,52 @@ import { type StoredRecord, UnreadableRecord } from '@echodrop/record';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { removeDeadEntries } from './check-entry.ts';
 import { checkRecord } from './check-record.ts';
-import { listRecordsOf } from './every-record.ts';
 import { addToListings, listingEntryOf, listingPrefixes, listNewest } from './listing.ts';
 import { publishSample } from './publish-sample.fixture.ts';
+import { listRecordsOf } from './records.ts';
 
-/** A store that lists an object and does not find it, as a node of MinIO does for a moment that was gone when it was written. */
-class ReturningStore extends FilesystemObjectStore {
-  unfound = '';
+/** A store that lists an object but does not find it, like a MinIO node that was down during the write. */
+class ForgetfulStore extends FilesystemObjectStore {
+  missing = '';
 
   override async read(key: string) {
-    return key === this.unfound ? undefined : super.read(key);
+    return key === this.missing ? undefined : super.read(key);
   }
 }
 
 let parts: AsyncDisposableStack;
-let store: ReturningStore;
+let store: ForgetfulStore;
 let record: StoredRecord;
 beforeEach(async () => {
   parts = new AsyncDisposableStack();
   const { path } = parts.use(await mkdtempDisposable(join(tmpdir(), 'archive-test-')));
-  store = parts.use(new ReturningStore(path));
+  store = parts.use(new ForgetfulStore(path));
   await store.ready();
   record = await publishSample(store);
   await addToListings(store, listingEntryOf(record));
-  store.unfound = recordKey(record.id);
+  store.missing = recordKey(record.id);
 });
 afterEach(() => parts.disposeAsync());
 
-test('such a record may be of everybody, for those who look for what is of one', async () => {
+test('a listed record that is not found may belong to any owner', async () => {
   const found = await Array.fromAsync(listRecordsOf(store, record));
   expect(found).toEqual([{ id: record.id, found: expect.any(UnreadableRecord) }]);
 });
 
-test('such a record is told to be unreadable', async () => {
-  const closeness = { isMoved: false, readsBytes: false };
-  const faults = await checkRecord(store, store.unfound, closeness, new AbortController().signal);
-  expect(faults).toMatchObject([{ fault: 'record_unreadable', key: store.unfound }]);
+test('a listed record that is not found is reported as unreadable', async () => {
+  const depth = { isMoved: false, readsBytes: false };
+  const faults = await checkRecord(store, store.missing, depth, new AbortController().signal);
+  expect(faults).toMatchObject([{ fault: 'record_unreadable', key: store.missing }]);
 });
 
-test('a record whose bytes differ from their checksum keeps no other out of a list', async () => {
-  const damaged = store.unfound;
-  store.unfound = '';
+test('a list skips a record with a wrong checksum', async () => {
+  const damaged = store.missing;
+  store.missing = '';
   const other = await publishSample(store);
   await addToListings(store, listingEntryOf(other));
   const read = vi.spyOn(store, 'read').mockImplementation(async (key) => {
-    const reading = await ReturningStore.prototype.read.call(store, key);
-    const body = new Readable({ read: () => body.destroy(new ChecksumMismatch('they differ')) });
+    const reading = await ForgetfulStore.prototype.read.call(store, key);
+    const body = new Readable({ read: () => body.destroy(new ChecksumMismatch('checksum')) });
     return reading && { ...reading, body: key === damaged ? body : reading.body };
   });
   const unreadable: string[] = [];
@@ -65,10 +65,10 @@ test('a record whose bytes differ from their checksum keeps no other out of a li
   read.mockRestore();
 });
 
-test('the entries of such a record stay, and those of none are struck', async () => {
+test('keeps the entries of a listed record that is not found, and removes entries without a record', async () => {
   expect(await Array.fromAsync(removeDeadEntries(store))).toEqual([]);
-  await store.remove(store.unfound);
-  const struck = await Array.fromAsync(removeDeadEntries(store));
-  expect(struck).toHaveLength(2);
+  await store.remove(store.missing);
+  const removed = await Array.fromAsync(removeDeadEntries(store));
+  expect(removed).toHaveLength(2);
   for (const prefix of listingPrefixes) expect(await Array.fromAsync(listObjects(store, prefix))).toEqual([]);
 });

@@ -1,18 +1,18 @@
 const keyBytes = 16;
 
-/** What names a media key: no record, one that is published, or the tombstone of a removed one. */
-export type NamedBy = 'nothing' | 'record' | 'tombstone';
+/** What references a media key: no record, a published one, or the tombstone of a removed one. */
+export type Reference = 'nothing' | 'record' | 'tombstone';
 
-// The mark of a key is the index here.
-const namedBy = ['nothing', 'record', 'tombstone'] as const;
+// A key's mark is an index into this list.
+const references = ['nothing', 'record', 'tombstone'] as const;
 
-/** Media keys, and what names each: 17 bytes for one, so that millions fit into a process. They are added in their order. */
+/** A sorted set of media keys with their references: 17 bytes per key, which fits into memory for millions of keys. */
 export class MediaKeySet {
   readonly #keys: Buffer;
   readonly #marks: Uint8Array;
   #size = 0;
 
-  /** Holds at most `capacity` keys. */
+  /** @param capacity the most keys */
   constructor(capacity: number) {
     this.#keys = Buffer.alloc(capacity * keyBytes);
     this.#marks = new Uint8Array(capacity);
@@ -26,7 +26,7 @@ export class MediaKeySet {
     return this.#size === this.#marks.length;
   }
 
-  /** @throws RangeError unless `mediaKey` comes after all that are in it, and there is room */
+  /** @throws RangeError if the set is full, or `mediaKey` does not come after all others */
   add(mediaKey: string): void {
     const key = Buffer.from(mediaKey, 'hex');
     if (this.isFull || (this.#size > 0 && this.#compare(this.#size - 1, key) <= 0))
@@ -35,28 +35,28 @@ export class MediaKeySet {
     this.#size += 1;
   }
 
-  /** Says what names a key; one that is not in it is passed over, and what is published stays so. */
-  name(mediaKey: string, by: Exclude<NamedBy, 'nothing'>): void {
+  /** Notes a reference. Ignores keys that are not in the set; a published key stays published. */
+  mark(mediaKey: string, reference: Exclude<Reference, 'nothing'>): void {
     const at = this.#find(mediaKey);
-    if (at !== undefined && this.#marks[at] !== namedBy.indexOf('record')) this.#marks[at] = namedBy.indexOf(by);
+    if (at !== undefined && this.#marks[at] !== references.indexOf('record'))
+      this.#marks[at] = references.indexOf(reference);
   }
 
-  /** What names a key; undefined where the key is not in it. */
-  namedBy(mediaKey: string): NamedBy | undefined {
+  /** Undefined if the key is not in the set. */
+  referenceOf(mediaKey: string): Reference | undefined {
     const at = this.#find(mediaKey);
-    return at === undefined ? undefined : namedBy[this.#marks[at] ?? 0];
+    return at === undefined ? undefined : references[this.#marks[at] ?? 0];
   }
 
-  /** How many keys nothing names. */
-  get unnamed(): number {
+  /** Number of keys without a reference. */
+  get unreferenced(): number {
     let count = 0;
-    for (const mark of this.#marks.subarray(0, this.#size)) if (mark === namedBy.indexOf('nothing')) count += 1;
+    for (const mark of this.#marks.subarray(0, this.#size)) if (mark === references.indexOf('nothing')) count += 1;
     return count;
   }
 
-  /** Whether there is a key in it that no published record names. */
   get hasUnpublished(): boolean {
-    return this.#marks.subarray(0, this.#size).some((mark) => mark !== namedBy.indexOf('record'));
+    return this.#marks.subarray(0, this.#size).some((mark) => mark !== references.indexOf('record'));
   }
 
   #find(mediaKey: string): number | undefined {
@@ -72,7 +72,7 @@ export class MediaKeySet {
     return undefined;
   }
 
-  // Below zero where `key` comes before the one at `index`.
+  // Negative if `key` sorts before the one at `index`.
   #compare(index: number, key: Buffer): number {
     const at = index * keyBytes;
     return key.compare(this.#keys, at, at + keyBytes);

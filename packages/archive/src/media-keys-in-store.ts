@@ -2,15 +2,15 @@ import { listObjects } from '@echodrop/object-store/list-objects';
 import { isMediaKey, mediaObjectKey, mediaPrefix, renditionsPrefix } from '@echodrop/object-store/object-keys';
 import type { ListedObject, ObjectStore } from '@echodrop/object-store/object-store';
 
-/** A part of all media keys: those after `after`, up to `to`, that one included. */
+/** The media keys after `after`, up to and including `to`. */
 export interface KeyRange {
   readonly after?: string | undefined;
   readonly to?: string | undefined;
 }
 
-/** Every media key of which the store has media or a rendition, in their order, each once. @throws StoreUnavailable */
-export async function* mediaKeysInStore(store: ObjectStore, after?: string): AsyncGenerator<string> {
-  const sources = [mediaIn(store, { after }), renditionsIn(store, { after })];
+/** Lists the media keys of all media and renditions, sorted and without duplicates. @throws StoreUnavailable */
+export async function* listMediaKeys(store: ObjectStore, after?: string): AsyncGenerator<string> {
+  const sources = [listMedia(store, { after }), listRenditions(store, { after })];
   const next = await Promise.all(sources.map(nextKey));
   for (;;) {
     const [key] = next.filter((each) => each !== undefined).sort();
@@ -25,19 +25,18 @@ async function nextKey(source: AsyncIterator<KeyedObject>): Promise<string | und
   return done ? undefined : value.mediaKey;
 }
 
-/** All media with keys in `range`; what lies there without a media key is passed over. @throws StoreUnavailable */
-export function mediaIn(store: ObjectStore, range: KeyRange): AsyncGenerator<KeyedObject> {
+/** Lists media in `range`; skips objects without a media key. @throws StoreUnavailable */
+export function listMedia(store: ObjectStore, range: KeyRange): AsyncGenerator<KeyedObject> {
   return inRange(listObjects(store, mediaPrefix, range.after && mediaObjectKey(range.after)), mediaPrefix, range);
 }
 
-/** All renditions of media with keys in `range`. @throws StoreUnavailable */
-export function renditionsIn(store: ObjectStore, range: KeyRange): AsyncGenerator<KeyedObject> {
-  // What comes after a folder with all that is in it: a zero comes next after the slash.
+/** Lists renditions of media in `range`. @throws StoreUnavailable */
+export function listRenditions(store: ObjectStore, range: KeyRange): AsyncGenerator<KeyedObject> {
+  // Skips the whole folder: a zero sorts right after the slash.
   const after = range.after && `${renditionsPrefix}${range.after}0`;
   return inRange(listObjects(store, renditionsPrefix, after), renditionsPrefix, range);
 }
 
-/** An object that belongs to a media key. */
 export interface KeyedObject {
   readonly mediaKey: string;
   readonly object: ListedObject;

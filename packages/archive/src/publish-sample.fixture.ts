@@ -4,7 +4,7 @@ import type { ObjectStore } from '@echodrop/object-store/object-store';
 import { encodeStoredRecord, newMediaId, type StoredRecord } from '@echodrop/record';
 import { addToListings, listingEntryOf } from './listing.ts';
 
-/** For tests: puts media, its record and its entries into a store as an upload does. */
+/** Writes media, record and list entries as an upload does. */
 export async function publishSample(
   store: ObjectStore,
   record: Partial<StoredRecord> = {},

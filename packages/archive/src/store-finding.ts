@@ -1,6 +1,4 @@
-import type { ListedObject } from '@echodrop/object-store/object-store';
-
-/** A fault of the store: what is published is not as its record says, or what is not is shown. */
+/** A difference between records and what the store has. `key` is that of the object concerned. */
 export type StoreFault =
   | { readonly fault: 'record_unreadable'; readonly key: string; readonly why: string }
   | { readonly fault: 'no_record'; readonly key: string }
@@ -20,25 +18,24 @@ export type StoreFault =
       readonly recorded: string;
       readonly stored: string;
     }
-  /** The bytes that can be read are not those that were uploaded. */
+  /** The readable bytes differ from the uploaded ones. */
   | { readonly fault: 'media_spoiled'; readonly key: string; readonly id: string; readonly why: string }
   | { readonly fault: 'not_listed'; readonly key: string; readonly id: string }
   | { readonly fault: 'lists_nothing'; readonly key: string }
   | { readonly fault: 'removal_unfinished'; readonly key: string; readonly id: string };
 
-/** What lies in the store and is of no use; nothing is wrong with it. */
+/** An unpublished object, which is not a fault. */
 export interface Leftover {
   readonly leftover: 'media' | 'renditions';
   readonly key: string;
-  readonly size: ListedObject['size'];
-  /** Of what is young an upload may still run; what is not, a sweep removes. */
+  readonly size: number;
+  /** `young`: may belong to a running upload. `sweepable`: a sweep removes it. */
   readonly age: 'young' | 'sweepable';
 }
 
-/** `key` is the object's that it is about. */
 export type StoreFinding = StoreFault | Leftover;
 
-/** Something was looked at: all keys up to `cursor` are done, and this is what was found there. */
+/** Progress of a check: all keys up to `cursor` are done. */
 export interface Checked {
   readonly cursor: string;
   readonly findings: readonly StoreFinding[];

@@ -23,7 +23,7 @@ import { removeMedia } from './remove-media.ts';
 import { sweep } from './sweep.ts';
 
 const dayMs = 24 * 3_600_000;
-const longestUploadHours = 12;
+const maxUploadHours = 12;
 
 const anUpload = fc.record({
   end: fc.constantFrom('publish', 'publish', 'publish', 'discard', 'die'),
@@ -35,14 +35,14 @@ const aSweep = fc.record({ dryRun: fc.boolean(), keysPerBatch: fc.integer({ min:
 type Upload = typeof anUpload extends fc.Arbitrary<infer U> ? U : never;
 
 describe('on the filesystem', () => {
-  neverRemovesWhatIsPublished(30, async () => {
+  testSweeps(30, async () => {
     const folder = await mkdtempDisposable(join(tmpdir(), 'sweep-test-'));
     return { store: new FilesystemObjectStore(folder.path), [Symbol.asyncDispose]: folder[Symbol.asyncDispose] };
   });
 });
 
 describeWithMinio('on MinIO', {}, (startMinio) => {
-  neverRemovesWhatIsPublished(10, async () => {
+  testSweeps(10, async () => {
     const minio = await startMinio();
     const store = minioStore(minio);
     return {
@@ -55,7 +55,7 @@ describeWithMinio('on MinIO', {}, (startMinio) => {
   });
 });
 
-function neverRemovesWhatIsPublished(numRuns: number, open: () => Promise<AsyncDisposable & { store: ObjectStore }>) {
+function testSweeps(numRuns: number, open: () => Promise<AsyncDisposable & { store: ObjectStore }>) {
   let opened: AsyncDisposable & { store: ObjectStore };
   beforeAll(async () => {
     opened = await open();
@@ -63,7 +63,7 @@ function neverRemovesWhatIsPublished(numRuns: number, open: () => Promise<AsyncD
   });
   afterAll(() => opened[Symbol.asyncDispose]());
 
-  test('whatever is uploaded, removed and swept at once: what is published stays, what is not goes after a day', {
+  test('concurrent uploads, removals and sweeps never remove published media, and remove the rest after a day', {
     timeout: 120_000,
   }, async () => {
     await fc.assert(
@@ -73,14 +73,14 @@ function neverRemovesWhatIsPublished(numRuns: number, open: () => Promise<AsyncD
         fc.array(aSweep, { minLength: 1, maxLength: 3 }),
         fc.array(fc.integer({ min: 1, max: 30 }), { maxLength: 6 }),
         async (scheduler, uploads, sweeps, hours) => {
-          await emptied(opened.store);
-          const archive = new LivingArchive(opened.store, () => scheduler.schedule(Promise.resolve()));
+          await clear(opened.store);
+          const archive = new TestArchive(opened.store, () => scheduler.schedule(Promise.resolve()));
           const sweeping = (async () => {
-            for (const { dryRun, keysPerBatch } of sweeps) await archive.swept(dryRun, keysPerBatch);
+            for (const { dryRun, keysPerBatch } of sweeps) await archive.sweep(dryRun, keysPerBatch);
           })();
-          const running = [...uploads.map((upload) => archive.upload(upload)), archive.pass(hours), sweeping];
+          const running = [...uploads.map((upload) => archive.upload(upload)), archive.advance(hours), sweeping];
           await scheduler.waitFor(Promise.all(running));
-          await archive.isWell();
+          await archive.check();
         },
       ),
       { numRuns },
@@ -88,19 +88,19 @@ function neverRemovesWhatIsPublished(numRuns: number, open: () => Promise<AsyncD
   });
 }
 
-/** A store in which uploads, removals and sweeps run, and what is known of them. */
-class LivingArchive {
+/** Runs uploads, removals and sweeps in a store and keeps track of what is published. */
+class TestArchive {
   readonly #clock: TestClock;
   readonly #store: ObjectStore;
-  readonly #calmStore: ObjectStore;
+  readonly #plainStore: ObjectStore;
   readonly #turn: () => Promise<void>;
   readonly #published = new Set<string>();
-  // When uploads that run were begun.
+  // Start times of running uploads.
   readonly #running = new Map<string, number>();
 
   constructor(store: ObjectStore, turn: () => Promise<void>) {
     this.#clock = new TestClock(store);
-    this.#calmStore = clockedStore(store, this.#clock);
+    this.#plainStore = clockedStore(store, this.#clock);
     this.#store = clockedStore(store, this.#clock, turn);
     this.#turn = turn;
   }
@@ -109,7 +109,7 @@ class LivingArchive {
     const store = this.#store;
     const mediaKey = newMediaKey();
     await this.#turn();
-    await this.#clock.stands();
+    await this.#clock.settled();
     this.#running.set(mediaKey, this.#clock.now().getTime());
     await store.put(mediaObjectKey(mediaKey), bytes());
     if (end === 'publish') {
@@ -118,35 +118,35 @@ class LivingArchive {
       this.#published.add(mediaKey);
       this.#running.delete(mediaKey);
       for (let n = 0; n < renditions; n += 1) await store.put(rendition(mediaKey, n), bytes());
-      await this.#takenDown(record, fate);
+      await this.#remove(record, fate);
     }
     if (end === 'discard') await store.remove(mediaObjectKey(mediaKey));
     this.#running.delete(mediaKey);
   }
 
-  /** Lets hours pass, as far as uploads that run may still do so. */
-  async pass(hours: readonly number[]): Promise<void> {
-    for (const asked of hours) {
+  /** Advances the clock, but not beyond the limit of running uploads. */
+  async advance(hours: readonly number[]): Promise<void> {
+    for (const wanted of hours) {
       await this.#turn();
       const oldest = Math.min(...this.#running.values());
-      const left = longestUploadHours - (this.#clock.now().getTime() - oldest) / 3_600_000;
-      await this.#clock.pass(Math.max(0, Math.min(asked, left)));
+      const remaining = maxUploadHours - (this.#clock.now().getTime() - oldest) / 3_600_000;
+      await this.#clock.advance(Math.max(0, Math.min(wanted, remaining)));
     }
   }
 
-  async swept(dryRun: boolean, keysPerBatch = 3, store = this.#store) {
+  async sweep(dryRun: boolean, keysPerBatch = 3, store = this.#store) {
     const { signal } = new AbortController();
     return (await sweep(store, { olderThanMs: dayMs, dryRun, force: true, keysPerBatch, signal })).report;
   }
 
-  async isWell(): Promise<void> {
-    const before = await keysIn(this.#calmStore);
+  async check(): Promise<void> {
+    const before = await keysIn(this.#plainStore);
     for (const mediaKey of this.#published) expect(before).toContain(mediaObjectKey(mediaKey));
-    await this.#clock.pass(25);
-    const dry = await this.swept(true, 3, this.#calmStore);
-    expect(await keysIn(this.#calmStore)).toEqual(before);
-    const swept = await this.swept(false, 3, this.#calmStore);
-    const after = await keysIn(this.#calmStore);
+    await this.#clock.advance(25);
+    const dry = await this.sweep(true, 3, this.#plainStore);
+    expect(await keysIn(this.#plainStore)).toEqual(before);
+    const swept = await this.sweep(false, 3, this.#plainStore);
+    const after = await keysIn(this.#plainStore);
     expect(after).toEqual(before.filter((key) => this.#published.has(key.split('/')[1] ?? '')));
     const { media, renditions } = dry.kinds;
     expect(media.found + renditions.found).toBe(before.length - after.length);
@@ -155,7 +155,7 @@ class LivingArchive {
     expect(swept.kinds.renditions).toEqual({ ...renditions, removed: renditions.found });
   }
 
-  async #takenDown(record: StoredRecord, fate: Upload['fate']): Promise<void> {
+  async #remove(record: StoredRecord, fate: Upload['fate']): Promise<void> {
     if (fate === 'stay') return;
     this.#published.delete(record.mediaKey);
     const removed = { by: 'owner', at: new Date() } as const;
@@ -191,7 +191,7 @@ async function keysIn(store: ObjectStore): Promise<string[]> {
   return (await Promise.all(lists)).flat();
 }
 
-async function emptied(store: ObjectStore): Promise<void> {
+async function clear(store: ObjectStore): Promise<void> {
   for (const prefix of [mediaPrefix, renditionsPrefix, 'records/'])
     for await (const { key } of listObjects(store, prefix)) await store.remove(key);
 }

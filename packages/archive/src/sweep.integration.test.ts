@@ -13,20 +13,19 @@ import { RecordsMissing, sweep } from './sweep.ts';
 
 const old = new Date(0);
 
-/** How much of what a store has. */
-interface StoreOf {
+interface Contents {
   readonly published?: number;
-  readonly takenDown?: number;
+  readonly removed?: number;
   readonly others?: number;
   readonly old?: number;
   readonly young?: number;
   readonly renditions?: number;
 }
 
-/** A store that refuses to remove some objects, does not find others that it lists, and has unfinished writes of others in the same bucket. */
+/** A store that refuses to remove some objects, does not find others that it lists, and has unfinished writes of other applications. */
 class ReluctantStore extends FilesystemObjectStore {
   readonly refused = new Set<string>();
-  readonly unfound = new Set<string>();
+  readonly missing = new Set<string>();
   readonly abandoned: string[] = [];
   writes: UnfinishedWrite[] = [];
 
@@ -36,7 +35,7 @@ class ReluctantStore extends FilesystemObjectStore {
   }
 
   override async read(key: string) {
-    return this.unfound.has(key) ? undefined : super.read(key);
+    return this.missing.has(key) ? undefined : super.read(key);
   }
 
   override async *listUnfinishedWrites(): AsyncGenerator<UnfinishedWrite> {
@@ -48,7 +47,7 @@ class ReluctantStore extends FilesystemObjectStore {
   }
 }
 
-test('what cannot be removed, and what is not ours, keeps nothing else from being swept', async () => {
+test('skips objects that it cannot remove and those of other applications', async () => {
   await using folder = await mkdtempDisposable(join(tmpdir(), 'sweep-test-'));
   await using store = new ReluctantStore(folder.path);
   await store.ready();
@@ -76,7 +75,7 @@ test('what cannot be removed, and what is not ours, keeps nothing else from bein
   expect(store.abandoned).toEqual(['ours']);
 });
 
-test('published uploads that are in no list are listed; removed and young ones are not', async () => {
+test('adds missing list entries, except of removed and young uploads', async () => {
   await using folder = await mkdtempDisposable(join(tmpdir(), 'sweep-test-'));
   await using store = new FilesystemObjectStore(folder.path);
   await store.ready();
@@ -100,7 +99,7 @@ test('published uploads that are in no list are listed; removed and young ones a
   expect(await counted(false)).toEqual({ missing: 0, added: 0 });
 });
 
-test('a record that is listed and not found keeps all media from being swept, and no other record out of the lists', async () => {
+test('a listed record that is not found prevents removals, but not the relisting of others', async () => {
   await using folder = await mkdtempDisposable(join(tmpdir(), 'sweep-test-'));
   await using store = new ReluctantStore(folder.path);
   await store.ready();
@@ -108,27 +107,27 @@ test('a record that is listed and not found keeps all media from being swept, an
   const others = [await publishSample(store, { timestamp }), await publishSample(store, { timestamp })];
   for (const other of others) await removeFromListings(store, listingEntryOf(other));
   const { id, mediaKey } = await publishSample(store);
-  store.unfound.add(recordKey(id));
+  store.missing.add(recordKey(id));
   const { signal } = new AbortController();
   const sweeping = sweep(store, { olderThanMs: -60_000, dryRun: false, signal });
-  await expect(sweeping).rejects.toThrow(`the record ${id} cannot be read (it is listed, and not found)`);
+  await expect(sweeping).rejects.toThrow(`Record ${id} is unreadable (listed but not found)`);
   expect(await store.stat(mediaObjectKey(mediaKey))).toBeDefined();
   const ids = (await listNewest(store, { limit: 9 })).records.map((record) => record.id);
   expect(ids.sort()).toEqual(others.map((other) => other.id).sort());
 });
 
 // biome-ignore format: a table, a row a line
-test.each<[why: string, StoreOf, isSwept: boolean]>([
+test.each<[why: string, Contents, isSwept: boolean]>([
   ['twenty failed uploads of a young system', { published: 1, old: 20 }, true],
   ['more, and most of all media', { published: 20, old: 21 }, false],
   ['more, and half of all media', { published: 21, old: 21 }, true],
   ['some, and not one record', { old: 1 }, false],
-  ['some, where everything was taken down', { takenDown: 1, old: 1 }, true],
-  ['some beside what is no record', { others: 1, old: 1 }, false],
-  ['a backup that is being brought back', { young: 30, old: 0 }, true],
-  ['a backup that is being brought back, and some', { published: 1, young: 30, old: 20 }, true],
+  ['some, where everything was taken down', { removed: 1, old: 1 }, true],
+  ['some, and an object that is not a record', { others: 1, old: 1 }, false],
+  ['a backup that is being restored', { young: 30, old: 0 }, true],
+  ['a backup that is being restored, and some', { published: 1, young: 30, old: 20 }, true],
   ['renditions without media', { published: 1, renditions: 30 }, true],
-])('media without records is %s: %j is swept: %s', async (_, { published = 0, takenDown = 0, others = 0, old = 0, young = 0, renditions = 0 }, isSwept) => {
+])('media without records is %s: %j is swept: %s', async (_, { published = 0, removed = 0, others = 0, old = 0, young = 0, renditions = 0 }, isSwept) => {
   await using folder = await mkdtempDisposable(join(tmpdir(), 'sweep-test-'));
   await using store = new FilesystemObjectStore(folder.path);
   await store.ready();
@@ -139,7 +138,7 @@ test.each<[why: string, StoreOf, isSwept: boolean]>([
     await utimes(join(folder.path, 'objects', key), dayAgo, dayAgo);
   };
   for (let n = 0; n < published; n += 1) await publishSample(store);
-  for (let n = 0; n < takenDown; n += 1) await removeMedia(store, await publishSample(store), { by: 'owner', at: new Date() });
+  for (let n = 0; n < removed; n += 1) await removeMedia(store, await publishSample(store), { by: 'owner', at: new Date() });
   for (let n = 0; n < others; n += 1) await put(`records/${recordKey('AAAAAAAAAA')}`);
   for (let n = 0; n < old; n += 1) await putOld(mediaObjectKey(newMediaKey()));
   for (let n = 0; n < young; n += 1) await put(mediaObjectKey(newMediaKey()));

@@ -3,128 +3,146 @@ import type { ObjectStore, UnfinishedWrite } from '@echodrop/object-store/object
 import { isTombstone, UnreadableRecord } from '@echodrop/record';
 import { pMapIterable } from 'p-map';
 import { settlingMs } from './check-record.ts';
-import type { FoundRecord } from './every-record.ts';
-import { ListingIndex } from './listed-entries.ts';
+import { findUnpublished, type KeyBatch, type UnpublishedObject } from './find-unpublished.ts';
 import { addToListings, listingEntryOf } from './listing.ts';
+import { ListingIndex } from './listing-index.ts';
+import type { FoundRecord } from './records.ts';
 import type { SweepReport, SweptCount, SweptKind } from './sweep-report.ts';
-import { findUnpublished, type LookedAt, type UnpublishedObject } from './unpublished-objects.ts';
 
-interface Sweeping {
-  /** The sweep spares what is younger by the store's clock. Longer than any upload takes. */
+interface SweepOptions {
+  /** Keeps what is younger by the store's clock. Must be longer than any upload takes. */
   readonly olderThanMs: number;
-  /** A dry run only counts what it finds. */
+  /** Only counts. */
   readonly dryRun: boolean;
-  /** Whether a sweep goes on if most media has no record. Else it takes the records for lost. */
+  /** Continues even if most media has no record. Without it, a sweep assumes that records are lost. */
   readonly force?: boolean | undefined;
   readonly keysPerBatch?: number;
   readonly signal: AbortSignal;
 }
 
-/** What a sweep has done. */
-export interface Swept {
+export interface SweepResult {
   readonly report: SweepReport;
-  /** The first reason for which something could not be removed; undefined where all was. */
+  /** The first error of a removal or relisting; undefined if all succeeded. */
   readonly failure: unknown;
-  /** A dry run does not throw RecordsMissing, but gives it here. */
+  /** What a real run would throw; set by a dry run only. */
   readonly recordsMissing: RecordsMissing | undefined;
 }
 
-/** Most media has no record: rather are records missing than that so many uploads failed. */
+/** Most media has no record: lost records are more likely than so many failed uploads. */
 export class RecordsMissing extends Error {
   override readonly name = 'RecordsMissing';
 
-  constructor(unnamed: number, keys: number) {
+  constructor(unreferenced: number, keys: number) {
     super(
-      `${unnamed} of ${keys} media are old and have no record, so that records seem to be lost: nothing is removed of them. Bring the records back, or use --force`,
+      `${unreferenced} of ${keys} media have no record, so records are probably lost. Nothing was removed. Restore the records, or use --force.`,
     );
   }
 }
 
-const removedAtOnce = 8;
-// A young system may well have a few failed uploads and few others.
-const fewUnnamed = 20;
+const concurrency = 8;
+// A young system may have more failed uploads than published ones.
+const maxUnsuspicious = 20;
 
 /**
- * Finds published uploads that are in no list, and lists them. Finds what nobody will ever see, and removes it:
+ * Adds missing list entries of published uploads, and removes what no record publishes:
  *
- * - media and renditions that no record names, and unfinished writes, if they are old enough;
- * - at any age, what a removal left that was cut short.
+ * - media and renditions that no record references, and unfinished writes, if they are old enough;
+ * - at any age, what an interrupted removal left behind.
  *
- * It removes nothing before it has read every record, and passes over what it cannot remove.
- * @throws RecordsUnreadable, RecordsMissing, StoreUnavailable, or the signal's reason; objects removed by then stay removed
+ * Removes nothing before all records have been read, and skips what it cannot remove.
+ * @throws RecordsUnreadable, RecordsMissing, StoreUnavailable, or the signal's reason; objects removed until then stay removed
  */
-export async function sweep(store: ObjectStore, { olderThanMs, ...sweeping }: Sweeping): Promise<Swept> {
-  const { dryRun, force = false, signal } = sweeping;
-  const before = (await store.clock()).getTime() - olderThanMs;
-  const listings = { missing: 0, added: 0 };
-  const counts = { media: noCount(), renditions: noCount(), uploads: noCount() };
-  let failure: unknown;
-  let recordsMissing: RecordsMissing | undefined;
-  const listed = await ListingIndex.read(store, signal);
-  for await (const looked of findUnpublished(store, { ...sweeping, visit: listAgain })) {
-    if (!force) recordsMissing ??= await missingRecords(looked);
-    if (!dryRun && recordsMissing) throw recordsMissing;
-    const remove = ({ kind, object }: UnpublishedObject) => count(kind, object.size, () => store.remove(object.key));
-    await each(looked.unpublished, isSwept, remove);
-  }
-  const abandon = (write: UnfinishedWrite) => count('uploads', write.size ?? 0, () => store.abortWrite(write));
-  await each(store.listUnfinishedWrites(), isAbandoned, abandon);
-  return { report: { completed: await store.clock(), kinds: counts, listings }, failure, recordsMissing };
+export async function sweep(store: ObjectStore, options: SweepOptions): Promise<SweepResult> {
+  const before = (await store.clock()).getTime() - options.olderThanMs;
+  return new Sweep(store, options, before, await ListingIndex.read(store, options.signal)).run();
+}
 
-  // An upload whose gateway died before it wrote them. A younger one may still be at it.
-  async function listAgain({ found }: FoundRecord): Promise<void> {
+class Sweep {
+  readonly #store: ObjectStore;
+  readonly #options: SweepOptions;
+  readonly #before: number;
+  readonly #listed: ListingIndex;
+  readonly #listings = { missing: 0, added: 0 };
+  readonly #counts = { media: emptyCount(), renditions: emptyCount(), uploads: emptyCount() };
+  #failure: unknown;
+
+  constructor(store: ObjectStore, options: SweepOptions, before: number, listed: ListingIndex) {
+    this.#store = store;
+    this.#options = options;
+    this.#before = before;
+    this.#listed = listed;
+  }
+
+  async run(): Promise<SweepResult> {
+    const { dryRun, force = false, keysPerBatch, signal } = this.#options;
+    let recordsMissing: RecordsMissing | undefined;
+    const visit = (record: FoundRecord) => this.#relist(record);
+    for await (const batch of findUnpublished(this.#store, { keysPerBatch, signal, visit })) {
+      if (!force) recordsMissing ??= await this.#checkMissing(batch);
+      if (!dryRun && recordsMissing) throw recordsMissing;
+      await this.#forEach(batch.unpublished, (found) => this.#removeObject(found));
+    }
+    await this.#forEach(this.#store.listUnfinishedWrites(), (write) => this.#abortWrite(write));
+    const report = { completed: await this.#store.clock(), kinds: this.#counts, listings: this.#listings };
+    return { report, failure: this.#failure, recordsMissing };
+  }
+
+  // The gateway may have died before it wrote the entries. For a young record it may still do so.
+  async #relist({ found }: FoundRecord): Promise<void> {
     if (found instanceof UnreadableRecord || isTombstone(found)) return;
-    const entries = listingEntryOf(found);
-    if (listed.has(entries) || Date.now() - found.timestamp.getTime() < settlingMs) return;
-    listings.missing += 1;
-    if (dryRun) return;
+    const entry = listingEntryOf(found);
+    if (this.#listed.has(entry) || Date.now() - found.timestamp.getTime() < settlingMs) return;
+    this.#listings.missing += 1;
+    if (await this.#attempt(() => addToListings(this.#store, entry))) this.#listings.added += 1;
+  }
+
+  async #removeObject({ kind, object, reference }: UnpublishedObject): Promise<void> {
+    if (reference === 'tombstone' || this.#isOld(object))
+      await this.#count(kind, object.size, () => this.#store.remove(object.key));
+  }
+
+  async #abortWrite(write: UnfinishedWrite): Promise<void> {
+    if (this.#isOld(write) && (write.key === undefined || isOwnKey(write.key)))
+      await this.#count('uploads', write.size ?? 0, () => this.#store.abortWrite(write));
+  }
+
+  async #count(kind: SweptKind, bytes: number, remove: () => Promise<void>): Promise<void> {
+    const count = this.#counts[kind];
+    count.found += 1;
+    count.bytes += bytes;
+    if (await this.#attempt(remove)) count.removed += 1;
+  }
+
+  /** Runs `act` unless this is a dry run, and notes its error. @returns whether it succeeded */
+  async #attempt(act: () => Promise<unknown>): Promise<boolean> {
+    if (this.#options.dryRun) return false;
     try {
-      await addToListings(store, entries);
-      listings.added += 1;
+      await act();
+      return true;
     } catch (error) {
-      failure ??= error;
+      this.#failure ??= error;
+      return false;
     }
   }
 
-  async function each<T>(found: AsyncIterable<T>, isDue: (one: T) => boolean, act: (one: T) => Promise<void>) {
-    const acted = (one: T) => (isDue(one) ? act(one) : undefined);
-    for await (const _ of pMapIterable(found, acted, { concurrency: removedAtOnce })) signal.throwIfAborted();
+  async #forEach<T>(found: AsyncIterable<T>, act: (each: T) => Promise<void>): Promise<void> {
+    for await (const _ of pMapIterable(found, act, { concurrency })) this.#options.signal.throwIfAborted();
   }
 
-  async function count(kind: SweptKind, bytes: number, remove: () => Promise<void>): Promise<void> {
-    counts[kind].found += 1;
-    counts[kind].bytes += bytes;
-    if (dryRun) return;
-    try {
-      await remove();
-      counts[kind].removed += 1;
-    } catch (error) {
-      failure ??= error;
-    }
-  }
-
-  async function missingRecords({ keys, unnamed, hasRecords, unpublished }: LookedAt) {
-    const isMost = (count: number) => (hasRecords ? count > fewUnnamed && count > keys / 2 : count > 0);
-    if (!isMost(unnamed)) return undefined;
+  async #checkMissing({ keys, unreferenced, hasRecords, unpublished }: KeyBatch) {
+    const isSuspicious = (count: number) => (hasRecords ? count > maxUnsuspicious && count > keys / 2 : count > 0);
+    if (!isSuspicious(unreferenced)) return undefined;
     let old = 0;
-    for await (const { kind, object, namedBy } of unpublished)
-      if (kind === 'media' && namedBy === 'nothing' && isOld(object)) old += 1;
-    return isMost(old) ? new RecordsMissing(old, keys) : undefined;
+    for await (const { kind, object, reference } of unpublished)
+      if (kind === 'media' && reference === 'nothing' && this.#isOld(object)) old += 1;
+    return isSuspicious(old) ? new RecordsMissing(old, keys) : undefined;
   }
 
-  function isOld({ writtenAt }: Pick<UnfinishedWrite, 'writtenAt'>): boolean {
-    return writtenAt.getTime() < before;
-  }
-
-  function isAbandoned(write: UnfinishedWrite): boolean {
-    return isOld(write) && (write.key === undefined || isOwnKey(write.key));
-  }
-
-  function isSwept({ object, namedBy }: UnpublishedObject): boolean {
-    return namedBy === 'tombstone' || isOld(object);
+  #isOld({ writtenAt }: Pick<UnfinishedWrite, 'writtenAt'>): boolean {
+    return writtenAt.getTime() < this.#before;
   }
 }
 
-function noCount(): SweptCount {
+function emptyCount(): SweptCount {
   return { found: 0, removed: 0, bytes: 0 };
 }

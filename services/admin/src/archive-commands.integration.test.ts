@@ -1,9 +1,9 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
-import { findRecord } from '@echodrop/archive/find-record';
 import { listNewest } from '@echodrop/archive/listing';
 import { publishSample } from '@echodrop/archive/publish-sample.fixture';
+import { findRecord } from '@echodrop/archive/records';
 import type { FilesystemObjectStore } from '@echodrop/object-store/filesystem/filesystem-object-store';
 import { listingPrefix, mediaObjectKey, recordKey } from '@echodrop/object-store/object-keys';
 import { decodeStoredRecord } from '@echodrop/record';

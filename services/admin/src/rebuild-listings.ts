@@ -1,6 +1,6 @@
 import { removeDeadEntries } from '@echodrop/archive/check-entry';
-import { listRecords } from '@echodrop/archive/every-record';
 import { addToListings, listingEntryOf, removeFromListings } from '@echodrop/archive/listing';
+import { listRecords } from '@echodrop/archive/records';
 import type { ObjectStore } from '@echodrop/object-store/object-store';
 import { isTombstone, UnreadableRecord } from '@echodrop/record';
 import { CommandFailed } from './command-failed.ts';

@@ -1,6 +1,5 @@
-import { listRecordsOf } from '@echodrop/archive/every-record';
-import { tryFindRecord } from '@echodrop/archive/find-record';
 import type { Owner } from '@echodrop/archive/owner';
+import { listRecordsOf, tryFindRecord } from '@echodrop/archive/records';
 import { finishRemoval, removeMedia } from '@echodrop/archive/remove-media';
 import type { ObjectStore } from '@echodrop/object-store/object-store';
 import { isTombstone, type StoredRecord, type Tombstone, UnreadableRecord } from '@echodrop/record';

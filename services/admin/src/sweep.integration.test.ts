@@ -103,7 +103,7 @@ test.each(['a record that is cut off', 'a record of a later version'])(
     else await writeFile(path, (await readFile(path, 'utf8')).replace('"version":1', '"version":2'));
     const { exitCode, stderr } = await run('--yes');
     expect(exitCode).toBe(1);
-    expect(stderr).toContain(`the record ${record.id} cannot be read`);
+    expect(stderr).toContain(`Record ${record.id} is unreadable`);
     expect(await exist([...goes, mediaObjectKey(record.mediaKey)])).toEqual([true, true, true]);
     expect(await unfinished()).toContain('of-a-crash');
     expect(await store.stat(sweepReportKey)).toBeUndefined();
@@ -116,7 +116,7 @@ test.each([
 ])('removes nothing if %s, unless forced', async (_, count, isPublished, summary) => {
   if (isPublished) await publishSample(store);
   const orphans = await Promise.all(Array.from({ length: count }, () => putOld(mediaObjectKey(newMediaKey()))));
-  const missing = `${summary} media are old and have no record`;
+  const missing = `${summary} media have no record`;
   for (const args of [[], ['--yes']]) {
     const { exitCode, stderr } = await run(...args);
     expect([exitCode, stderr]).toEqual([1, expect.stringContaining(missing)]);
@@ -170,7 +170,7 @@ test('--every repeats, also after a failed sweep, until SIGTERM', async () => {
   failing.stderr?.on('data', (text) => {
     output += text;
   });
-  await waitUntil('a failure', 15_000, async () => output.includes('cannot be read'));
+  await waitUntil('a failure', 15_000, async () => output.includes('is unreadable'));
   failing.kill('SIGTERM');
   expect((await failing).exitCode).toBe(0);
 });

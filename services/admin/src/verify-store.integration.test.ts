@@ -187,7 +187,7 @@ test('continues from a cursor, also with one object at a time', async () => {
 test('an interrupted check prints a cursor, and the next check reports the rest', async () => {
   for (let n = 0; n < 5; n += 1) await store.remove(mediaObjectKey((await publishSample(store)).mediaKey));
   const stop = new AbortController();
-  const options = { atOnce: 1, isMoved: false, readsBytes: false, signal: stop.signal };
+  const options = { concurrency: 1, isMoved: false, readsBytes: false, signal: stop.signal };
   const lines: string[] = [];
   const stopped = (async () => {
     for await (const line of checkStore(store, options)) {

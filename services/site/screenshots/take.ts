@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { findRecord } from '@echodrop/archive/find-record';
 import { ownerHash } from '@echodrop/archive/owner';
+import { findRecord } from '@echodrop/archive/records';
 import { FilesystemObjectStore } from '@echodrop/object-store/filesystem/filesystem-object-store';
 import { isTombstone } from '@echodrop/record';
 import { findBrowser } from '@echodrop/testkit/find-browser';

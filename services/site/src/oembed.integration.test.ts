@@ -1,4 +1,4 @@
-import { findRecord } from '@echodrop/archive/find-record';
+import { findRecord } from '@echodrop/archive/records';
 import { removeMedia } from '@echodrop/archive/remove-media';
 import type { FilesystemObjectStore } from '@echodrop/object-store/filesystem/filesystem-object-store';
 import { isTombstone } from '@echodrop/record';

@@ -2,7 +2,7 @@ import { verifyStore } from '@echodrop/archive/verify-store';
 import type { System } from '../start-system.ts';
 import type { Finding } from './finding.ts';
 
-const atOnce = 16;
+const concurrency = 16;
 
 // Dead gateways leave entries that list nothing (docs/decisions/017). Missing entries are for findRecordsUnlisted, which knows what the sweep spared.
 const othersFind = ['lists_nothing', 'not_listed'];
@@ -11,7 +11,7 @@ const othersFind = ['lists_nothing', 'not_listed'];
 export async function findFaultsInStore({ store }: System): Promise<Finding[]> {
   const found: Finding[] = [];
   const { signal } = new AbortController();
-  const how = { atOnce, isMoved: false, readsBytes: true, olderThanMs: 0, signal };
+  const how = { concurrency, isMoved: false, readsBytes: true, olderThanMs: 0, signal };
   try {
     for await (const { findings } of verifyStore(store, how)) {
       for (const finding of findings)

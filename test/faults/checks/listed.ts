@@ -1,7 +1,7 @@
 import { settlingMs } from '@echodrop/archive/check-record';
-import { listRecords } from '@echodrop/archive/every-record';
-import { ListingIndex } from '@echodrop/archive/listed-entries';
 import { listingEntryOf, listingKeys } from '@echodrop/archive/listing';
+import { ListingIndex } from '@echodrop/archive/listing-index';
+import { listRecords } from '@echodrop/archive/records';
 import { listingPrefix } from '@echodrop/object-store/object-keys';
 import { isTombstone, UnreadableRecord } from '@echodrop/record';
 import { anotherUser } from '@echodrop/testkit/another-user';

@@ -1,6 +1,6 @@
-import { findRecord } from '@echodrop/archive/find-record';
 import { addToListings, listingEntryOf, removeFromListings } from '@echodrop/archive/listing';
 import { ownerHash } from '@echodrop/archive/owner';
+import { findRecord } from '@echodrop/archive/records';
 import type { RenditionClient } from '@echodrop/contracts/rendition';
 import type { MediaType } from '@echodrop/media/media-type';
 import type { UnsupportedReason } from '@echodrop/media/unsupported';

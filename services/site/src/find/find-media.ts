@@ -1,4 +1,4 @@
-import { tryFindRecord } from '@echodrop/archive/find-record';
+import { tryFindRecord } from '@echodrop/archive/records';
 import { type MediaType, mediaTypes } from '@echodrop/media/media-type';
 import { mediaObjectKey } from '@echodrop/object-store/object-keys';
 import type { ObjectStore } from '@echodrop/object-store/object-store';

@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto';
 import { listObjects } from '@echodrop/object-store/list-objects';
 import type { ObjectStore } from '@echodrop/object-store/object-store';
-import { type Listed, listingKeys, listingPrefixes } from './listing.ts';
+import { type ListingEntry, listingKeys, listingPrefixes } from './listing.ts';
 
-/** The list entries of a store at one time: 8 bytes for each, so that those of millions of records fit into a process. */
+/** A snapshot of all list entries: a sorted array with 8 bytes per entry, which fits into memory for millions of records. */
 export class ListingIndex {
   readonly #hashes: BigUint64Array;
 
@@ -18,7 +18,7 @@ export class ListingIndex {
     for (const prefix of listingPrefixes) {
       for await (const { key } of listObjects(store, prefix)) {
         signal.throwIfAborted();
-        if (count === hashes.length) hashes = grown(hashes);
+        if (count === hashes.length) hashes = enlarge(hashes);
         hashes[count] = hashOf(key);
         count += 1;
       }
@@ -26,12 +26,12 @@ export class ListingIndex {
     return new ListingIndex(hashes.subarray(0, count).sort());
   }
 
-  /** Whether lists show the record. */
-  has(record: Listed): boolean {
-    return listingKeys(record).every((key) => this.#find(hashOf(key)));
+  /** Whether all entries of the record exist. */
+  has(entry: ListingEntry): boolean {
+    return listingKeys(entry).every((key) => this.#contains(hashOf(key)));
   }
 
-  #find(wanted: bigint): boolean {
+  #contains(wanted: bigint): boolean {
     let [from, to] = [0, this.#hashes.length];
     while (from < to) {
       const middle = (from + to) >>> 1;
@@ -44,7 +44,7 @@ export class ListingIndex {
   }
 }
 
-function grown(hashes: BigUint64Array<ArrayBuffer>): BigUint64Array<ArrayBuffer> {
+function enlarge(hashes: BigUint64Array<ArrayBuffer>): BigUint64Array<ArrayBuffer> {
   const larger = new BigUint64Array(hashes.length * 2);
   larger.set(hashes);
   return larger;

@@ -1,0 +1,132 @@
+import type { ListedObject, ObjectStore } from '@echodrop/object-store/object-store';
+import { isTombstone, UnreadableRecord } from '@echodrop/record';
+import { MediaKeySet, type Reference } from './media-key-set.ts';
+import { type KeyRange, listMedia, listMediaKeys, listRenditions } from './media-keys-in-store.ts';
+import { type FoundRecord, listRecords } from './records.ts';
+
+/** Media or a rendition that no published record references. */
+export interface UnpublishedObject {
+  readonly kind: 'media' | 'renditions';
+  readonly object: ListedObject;
+  /** The tombstone of an interrupted removal, or nothing. */
+  readonly reference: Exclude<Reference, 'record'>;
+}
+
+/** The result for a batch of media keys, up to `to`. */
+export interface KeyBatch {
+  readonly to: string;
+  /** Number of media keys. */
+  readonly keys: number;
+  /** Number of media keys without a record or tombstone. */
+  readonly unreferenced: number;
+  /** Whether the store has any record or tombstone. */
+  readonly hasRecords: boolean;
+  /** Each iteration lists the store again. */
+  readonly unpublished: AsyncIterable<UnpublishedObject>;
+}
+
+interface ScanOptions {
+  /** Skips the media keys up to this one. */
+  readonly after?: string | undefined;
+  /** Media keys per batch, 17 bytes each. Each batch reads all records once. */
+  readonly keysPerBatch?: number | undefined;
+  readonly signal: AbortSignal;
+  /** Called once with every record. */
+  readonly visit?: ((found: FoundRecord) => Promise<void>) | undefined;
+}
+
+/** An unreadable record may reference any media, so no media is certainly unreferenced. */
+export class RecordsUnreadable extends Error {
+  override readonly name = 'RecordsUnreadable';
+
+  constructor(id: string, reason: string) {
+    super(
+      `Record ${id} is unreadable (${reason}) and may belong to any media. List all such records with verify-store.`,
+    );
+  }
+}
+
+// 68 MB.
+const defaultKeysPerBatch = 4_000_000;
+// The clocks of the store's nodes may differ.
+const clockMarginMs = 60_000;
+
+/**
+ * Finds media and renditions that no published record references, in batches of media keys. Lists media before it reads records, and finally
+ * reads the records written meanwhile, so that an upload that finishes during the scan counts as published.
+ * @throws RecordsUnreadable, StoreUnavailable, or the signal's reason
+ */
+export async function* findUnpublished(
+  store: ObjectStore,
+  { after: first, keysPerBatch = defaultKeysPerBatch, signal, visit }: ScanOptions,
+): AsyncGenerator<KeyBatch> {
+  for (let after = first; ; ) {
+    const keys = new MediaKeySet(keysPerBatch);
+    let to = after;
+    for await (const key of listMediaKeys(store, after)) {
+      signal.throwIfAborted();
+      keys.add(key);
+      to = key;
+      if (keys.isFull) break;
+    }
+    if (to === undefined || keys.size === 0) return;
+    const hasRecords = await markReferenced(store, keys, signal, after === first ? visit : undefined);
+    const { size, unreferenced } = keys;
+    const range = { after, to };
+    const list = () => listUnpublished(store, keys, range);
+    yield { to, keys: size, unreferenced, hasRecords, unpublished: { [Symbol.asyncIterator]: list } };
+    if (!keys.isFull) return;
+    after = to;
+  }
+}
+
+/** @returns whether any record exists */
+async function markReferenced(
+  store: ObjectStore,
+  keys: MediaKeySet,
+  signal: AbortSignal,
+  visit: ScanOptions['visit'],
+): Promise<boolean> {
+  const began = await store.clock();
+  let hasRecords = false;
+  let unreadable: FoundRecord | undefined;
+  for await (const record of listRecords(store)) {
+    signal.throwIfAborted();
+    // Visits all records: an unreadable one must not prevent the relisting of others.
+    await visit?.(record);
+    if (record.found instanceof UnreadableRecord) unreadable ??= record;
+    else mark(keys, record);
+    hasRecords = true;
+  }
+  if (unreadable) mark(keys, unreadable);
+  if (!keys.hasUnpublished) return hasRecords;
+  for await (const record of listRecords(store, began.getTime() - clockMarginMs)) {
+    signal.throwIfAborted();
+    mark(keys, record);
+    hasRecords = true;
+  }
+  return hasRecords;
+}
+
+function mark(keys: MediaKeySet, { id, found }: FoundRecord): void {
+  if (found instanceof UnreadableRecord) throw new RecordsUnreadable(id, found.message);
+  keys.mark(found.mediaKey, isTombstone(found) ? 'tombstone' : 'record');
+}
+
+async function* listUnpublished(
+  store: ObjectStore,
+  keys: MediaKeySet,
+  range: KeyRange,
+): AsyncGenerator<UnpublishedObject> {
+  if (!keys.hasUnpublished) return;
+  const kinds = [
+    ['media', listMedia(store, range)],
+    ['renditions', listRenditions(store, range)],
+  ] as const;
+  for (const [kind, objects] of kinds) {
+    for await (const { mediaKey, object } of objects) {
+      const reference = keys.referenceOf(mediaKey);
+      if (reference === 'nothing' || reference === 'tombstone') yield { kind, object, reference };
+    }
+  }
+}

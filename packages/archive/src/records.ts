@@ -1,0 +1,103 @@
+import { buffer } from 'node:stream/consumers';
+import { listObjects } from '@echodrop/object-store/list-objects';
+import { recordKey, recordsPrefix } from '@echodrop/object-store/object-keys';
+import { ChecksumMismatch, type ObjectStore } from '@echodrop/object-store/object-store';
+import {
+  decodeStoredRecord,
+  isMediaId,
+  isTombstone,
+  type StoredRecord,
+  type Tombstone,
+  UnreadableRecord,
+} from '@echodrop/record';
+import { pMapIterable } from 'p-map';
+import { type Owner, ownerHash } from './owner.ts';
+
+const concurrency = 16;
+
+export interface FoundRecord {
+  readonly id: string;
+  readonly found: StoredRecord | Tombstone | UnreadableRecord;
+}
+
+/**
+ * Reads a record or its tombstone; undefined if neither exists or `id` is not a media id: no other text becomes a key.
+ * @throws StoreUnavailable, UnreadableRecord, or the signal's reason
+ */
+export async function findRecord(
+  store: ObjectStore,
+  id: string,
+  signal?: AbortSignal,
+): Promise<StoredRecord | Tombstone | undefined> {
+  if (!isMediaId(id)) return undefined;
+  const reading = await store.read(recordKey(id), signal && { signal });
+  return reading && decodeStoredRecord(await buffer(reading.body));
+}
+
+/** Like `findRecord`, but returns UnreadableRecord, so that one damaged record does not end a sweep or a list. */
+export async function tryFindRecord(
+  store: ObjectStore,
+  id: string,
+  signal?: AbortSignal,
+): Promise<FoundRecord['found'] | undefined> {
+  const find = () => findRecord(store, id, signal);
+  try {
+    // The bytes may have changed on the way from the store; a second read then differs.
+    return await find().catch((error): ReturnType<typeof find> => {
+      if (error instanceof ChecksumMismatch) return find();
+      throw error;
+    });
+  } catch (error) {
+    if (error instanceof UnreadableRecord) return error;
+    if (error instanceof ChecksumMismatch) return new UnreadableRecord(error.message, { cause: error });
+    throw error;
+  }
+}
+
+/**
+ * Reads a record that the store lists. Records are never removed, so a missing one is unreadable: a MinIO node that was down during the write
+ * does not find it for a second or two (measured).
+ * @throws StoreUnavailable, or the signal's reason
+ */
+export async function findListedRecord(
+  store: ObjectStore,
+  id: string,
+  signal?: AbortSignal,
+): Promise<FoundRecord['found']> {
+  return (await tryFindRecord(store, id, signal)) ?? new UnreadableRecord('listed but not found');
+}
+
+/**
+ * Reads all records, in the order of their ids, or those written after `since` (ms since 1970 by the store's clock). Concurrent writes may be missing.
+ * @throws StoreUnavailable
+ */
+export function listRecords(store: ObjectStore, since = Number.NEGATIVE_INFINITY): AsyncIterable<FoundRecord> {
+  const read = async (id: string) => ({ id, found: await findListedRecord(store, id) });
+  return pMapIterable(recordIds(store, since), read, { concurrency });
+}
+
+/** Reads the records and tombstones of one owner, and all unreadable records, which may belong to them. @throws StoreUnavailable */
+export async function* listRecordsOf(store: ObjectStore, owner: Owner): AsyncGenerator<FoundRecord> {
+  const hash = ownerHash(owner);
+  for await (const record of listRecords(store)) {
+    if (mayBelongTo(hash, record.found)) yield record;
+  }
+}
+
+function mayBelongTo(hash: string, found: FoundRecord['found']): boolean {
+  if (found instanceof UnreadableRecord) return true;
+  return hash === (isTombstone(found) ? found.owner : ownerHash(found));
+}
+
+async function* recordIds(store: ObjectStore, since: number): AsyncGenerator<string> {
+  for await (const { key, writtenAt } of listObjects(store, recordsPrefix)) {
+    const id = idInRecordKey(key);
+    if (id !== undefined && writtenAt.getTime() >= since) yield id;
+  }
+}
+
+/** The media id in the key of a record; undefined for other keys. */
+export function idInRecordKey(key: string): string | undefined {
+  const id = key.slice(recordsPrefix.length, -'.json'.length);
+  return isMediaId(id) && recordKey(id) === key ? id : undefined;
+}
