@@ -34,7 +34,7 @@ async function publish(owner: string, count: number, from = 1, type: 'jpg' | 'av
   await Promise.all(numbers.map((n) => client.enqueue({ mediaKey: `${owner}${n}`, type, ...(owner && { owner }) })));
 }
 
-/** Asks for photos of an owner as viewers do, and returns once all of these are in the queue. */
+/** Requests photos of an owner as viewers do; resolves once all requests are in the queue. */
 async function view(owner: string, names: readonly string[]): Promise<void> {
   for (const mediaKey of names) {
     const asked = client.make({ mediaKey, type: 'jpg', set: 'pictures', owner }, { waitMs: 50, signal });
@@ -46,7 +46,7 @@ const signal = new AbortController().signal;
 
 type Render = (request: RenditionRequest, lane: Lane) => Promise<RenditionReply>;
 
-/** A worker with one place in each lane, and in which order and lane it was asked for media. */
+/** A worker with one slot in each lane, and its media keys by lane, in order. */
 function worker(render: Render = async () => ({ outcome: 'made' })) {
   const asked: string[] = [];
   const medium: string[] = [];
@@ -64,7 +64,7 @@ function worker(render: Render = async () => ({ outcome: 'made' })) {
   return { asked, medium, slow, ends };
 }
 
-/** Renders everything at once but `mediaKey`, which waits for `goOn`. */
+/** Renders at once, except `mediaKey`, which waits for `goOn`. */
 function pausedAt(mediaKey: string) {
   const begun = Promise.withResolvers<void>();
   const goOn = Promise.withResolvers<void>();
@@ -89,7 +89,7 @@ test('owners take turns, however many jobs one of them has', async () => {
   expect(asked.slice(0, 5)).toEqual(['a1', 'b1', 'a2', 'b2', 'a3']);
 });
 
-test('who comes later takes the next turn, and is not behind those who came before', async () => {
+test('a later owner takes the next turn, not the last', async () => {
   await publish('a', 20);
   const pause = pausedAt('a10');
   const { asked } = worker(pause.render);
@@ -100,7 +100,7 @@ test('who comes later takes the next turn, and is not behind those who came befo
   expect(asked.slice(9, 14)).toEqual(['a10', 'a11', 'b1', 'a12', 'b2']);
 });
 
-test('what viewers wait for goes first, though its owner has uploaded much', async () => {
+test('awaited jobs go first, even if their owner has many jobs', async () => {
   await publish('a', 20);
   await publish('b', 2);
   await view('a', ['a18', 'a19', 'a20']);
@@ -109,7 +109,7 @@ test('what viewers wait for goes first, though its owner has uploaded much', asy
   expect(asked.slice(0, 5)).toEqual(['a18', 'a19', 'a20', 'a1', 'b1']);
 });
 
-test('viewers of one owner do not hold up the uploads of another', async () => {
+test('awaited jobs of one owner do not hold up the uploads of another', async () => {
   const viewed = Array.from({ length: 40 }, (_, n) => `a${n + 1}`);
   await view('a', viewed);
   await publish('b', 1);
@@ -118,7 +118,7 @@ test('viewers of one owner do not hold up the uploads of another', async () => {
   expect(asked.indexOf('b1')).toBeLessThan(15);
 });
 
-test('who comes while viewers wait is not behind the turns that viewers have taken', async () => {
+test('an owner who comes while viewers wait is not behind the turns of viewers', async () => {
   await publish('a', 20);
   await view('c', ['c1', 'c2', 'c3', 'c4', 'c5']);
   const pause = pausedAt('c4');
@@ -130,7 +130,7 @@ test('who comes while viewers wait is not behind the turns that viewers have tak
   expect(asked.slice(3, 8)).toEqual(['c4', 'c5', 'a1', 'b1', 'a2']);
 });
 
-test('an owner whose jobs are done has no turns behind them', async () => {
+test('an empty queue forgets the turns of all owners', async () => {
   await publish('a', 30);
   const { asked } = worker();
   await all(asked, 30);
@@ -145,7 +145,7 @@ test('an owner whose jobs are done has no turns behind them', async () => {
   expect(later).toEqual(['b1', 'a31', 'b2', 'b3']);
 });
 
-test('jobs of no known owner share one turn', async () => {
+test('jobs without an owner share the turns of one', async () => {
   await publish('', 10);
   await publish('b', 1);
   const { asked } = worker();
@@ -158,7 +158,7 @@ const costly: Render = async ({ mediaKey }, lane) => {
   return { outcome: 'made' };
 };
 
-test('a video that costs too much for two lanes is made in the third, once', async () => {
+test('a video that costs too much for two lanes is made once, in the third', async () => {
   await publish('a', 3, 1, 'avi');
   const { asked, medium, slow, ends } = worker(costly);
   await all(slow, 3);
@@ -172,7 +172,7 @@ test('a video that costs too much for two lanes is made in the third, once', asy
   ]);
 });
 
-test('pictures that cost too much go to the slow lane at once', async () => {
+test('pictures that cost too much go straight to the slow lane', async () => {
   await publish('a', 1, 1, 'jpg');
   const { medium, slow } = worker(costly);
   await all(slow, 1);
@@ -199,7 +199,7 @@ test("one owner's hundred expensive videos do not hold up another's photo and vi
   over.resolve();
 });
 
-test('what is in the slow lane is not begun again elsewhere, however often viewers ask', async () => {
+test('a job in the slow lane is not begun elsewhere, however often viewers request it', async () => {
   await publish('a', 1, 1, 'avi');
   const goOn = Promise.withResolvers<void>();
   const { asked, slow } = worker(async (request, lane) => {
@@ -216,7 +216,7 @@ test('what is in the slow lane is not begun again elsewhere, however often viewe
   goOn.resolve();
 });
 
-test('what has ended in the slow lane may be done again', async () => {
+test('a job that ended in the slow lane may run again', async () => {
   await publish('a', 1, 1, 'avi');
   const { asked, slow, ends } = worker(costly);
   await waitUntil('its end', 5000, async () => ends.length === 3);

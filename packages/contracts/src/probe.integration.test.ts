@@ -35,13 +35,13 @@ function ask(mediaKey: string, type: 'jpg' | 'flv') {
   return client.probe(request, type, { deadlineMs: 8000, signal: AbortSignal.timeout(9000) });
 }
 
-test.each(['jpg', 'flv'] as const)('a %s that killed two workers is refused for good', async (type) => {
+test.each(['jpg', 'flv'] as const)('a %s that killed two workers is too costly', async (type) => {
   const told = failingWorker('job stalled more than allowable limit');
   expect(await ask('deadly', type)).toEqual({ outcome: 'unsupported', why: 'too_costly' });
   await waitUntil('the end of the job', 2000, async () => told.includes('deadly'));
 });
 
-test('what broke down is no answer about the media', async () => {
+test('a failed job is QueueUnavailable', async () => {
   failingWorker('the store is down');
   await expect(ask('unlucky', 'jpg')).rejects.toThrow(QueueUnavailable);
 });

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { ClientConnection } from './client-connection.ts';
 import { queueOptionsFor } from './queue.fixture.ts';
 
-test('after Redis was away the channel is subscribed to once, by us and not by ioredis too', async () => {
+test('after a reconnect the channel is subscribed to once, and not by ioredis too', async () => {
   await using redis = await startRedis();
   await using asking = new ClientConnection(queueOptionsFor(redis.url));
   const channels = () => redis.command('PUBSUB', 'SHARDCHANNELS');

@@ -7,7 +7,7 @@ import { RedisView, readyClient, type TestQueue, testQueue } from './queue.fixtu
 import { QueueUnavailable } from './queue-client.ts';
 import { queuePrefix } from './queue-connection.ts';
 
-// `view` stands for an attacker who writes to Redis: it can neither have work done nor give an answer.
+// `view` is an attacker with write access to Redis, who can neither add jobs nor forge replies.
 let redis: RunningRedis;
 let view: RedisView;
 
@@ -21,7 +21,7 @@ afterAll(async () => {
   await redis[Symbol.asyncDispose]();
 });
 
-/** A worker that notes what it is asked. */
+/** A worker that records its requests. */
 function recordingWorker(queue: TestQueue) {
   const asked: string[] = [];
   const handle = async (request: string) => {
@@ -31,7 +31,7 @@ function recordingWorker(queue: TestQueue) {
   return { asked, ...queue.worker({ handle }) };
 }
 
-/** A worker that holds its jobs until they are let go. */
+/** A worker that holds its jobs until `release`. */
 function holdingWorker(queue: TestQueue) {
   const held = Promise.withResolvers<void>();
   queue.worker({ handle: async (request) => held.promise.then(() => request.toUpperCase()) });
@@ -58,13 +58,13 @@ const tooDeep = '['.repeat(20_000) + ']'.repeat(20_000);
 
 describe.concurrent('a queue', () => {
   test.each<[string, (data: { deadline: number }) => unknown]>([
-    ['with another question', (data) => ({ ...data, question: 'forged' })],
+    ['with another request', (data) => ({ ...data, question: 'forged' })],
     ['with another deadline', (data) => ({ ...data, deadline: data.deadline + 60_000 })],
     ['without its seal', (data) => ({ ...data, seal: undefined })],
     ['without its version', (data) => ({ ...data, version: undefined })],
     ['into one of another version that never ends', (data) => ({ ...data, version: 3, deadline: 1e300 })],
     ['into no object', () => null],
-  ])('a job that is rewritten %s is not done, and counted, and its asker is refused', async (_, rewritten) => {
+  ])('a job rewritten %s is not handled but counted, and its request fails', async (_, rewritten) => {
     await using queue = testQueue(redis.url);
     const asked = (await readyClient(queue)).request('q', { deadlineMs: 20_000 });
     asked.catch(() => {});
@@ -78,7 +78,7 @@ describe.concurrent('a queue', () => {
     expect(worker.ends[0]).toMatchObject({ jobId, outcome: 'forged' });
   });
 
-  test('a job that is rewritten into no JSON is counted, and the next is done', async () => {
+  test('a job rewritten into malformed JSON is counted, and the next is handled', async () => {
     await using queue = testQueue(redis.url);
     const client = await readyClient(queue);
     const rewritten = client.request('q', { deadlineMs: 3000 });
@@ -90,7 +90,7 @@ describe.concurrent('a queue', () => {
     expect({ asked, forged: queue.forged }).toEqual({ asked: ['next'], forged: ['job'] });
   });
 
-  test('a job whose question is nested too deeply to be written is counted, and its asker is refused', async () => {
+  test('a job whose request is nested too deeply to serialize is counted, and fails', async () => {
     await using queue = testQueue(redis.url);
     const asked = (await readyClient(queue)).request('q', { deadlineMs: 20_000 });
     asked.catch(() => {});
@@ -103,7 +103,7 @@ describe.concurrent('a queue', () => {
     expect({ asked: worker.asked, forged: queue.forged }).toEqual({ asked: [], forged: ['job'] });
   });
 
-  test('a job that is copied to another id, or to another queue, is not done', async () => {
+  test('a job copied to another id or queue is not handled', async () => {
     await using queue = testQueue(redis.url);
     await using other = testQueue(redis.url);
     const asked = (await readyClient(queue)).request('q', { deadlineMs: 20_000 });
@@ -122,7 +122,7 @@ describe.concurrent('a queue', () => {
   test.each<[string, (seal: string) => object]>([
     ['without a seal', () => ({ answer: 'forged' })],
     ['with the seal of its job', (seal) => ({ answer: 'forged', seal })],
-  ])('a reply %s is ignored and counted, and the answer of the worker is heard', async (_, reply) => {
+  ])('a reply %s is ignored and counted, and that of the worker received', async (_, reply) => {
     await using queue = testQueue(redis.url);
     const { release } = holdingWorker(queue);
     const asked = (await readyClient(queue)).request('q', { deadlineMs: 20_000 });
@@ -138,7 +138,7 @@ describe.concurrent('a queue', () => {
     expect(queue.forged).toEqual(['answer']);
   });
 
-  test('a reply that is nested too deeply to be written is counted, and its asker goes on', async () => {
+  test('a reply nested too deeply to serialize is counted, and its client goes on waiting', async () => {
     await using queue = testQueue(redis.url);
     const { release } = holdingWorker(queue);
     const asked = (await readyClient(queue)).request('q', { deadlineMs: 20_000 });
@@ -151,7 +151,7 @@ describe.concurrent('a queue', () => {
     expect(await asked).toBe('Q');
   });
 
-  test('the answer to another question, with its seal, is no answer', async () => {
+  test('the sealed reply to another request is ignored', async () => {
     await using queue = testQueue(redis.url);
     queue.worker();
     const client = await readyClient(queue);
@@ -169,7 +169,7 @@ describe.concurrent('a queue', () => {
       (text): [string, string] => [text, text],
     ),
     ['too deep a nesting', `{"answer":${tooDeep}}`],
-  ])('an answer that is rewritten into %s is counted, and the question asked anew', async (_, returned) => {
+  ])('a reply rewritten into %s is counted, and the job runs again', async (_, returned) => {
     await using queue = testQueue(redis.url);
     const { asked } = recordingWorker(queue);
     const asking = { deadlineMs: 5000, jobId: 'shared' };
@@ -185,7 +185,7 @@ describe.concurrent('a queue', () => {
     ['older,newer', 'older'],
     ['older,newer', 'newer'],
     ['newer', 'older,newer'],
-  ])('while the secret is exchanged, who asks with %s is answered by a worker with %s', async (asks, answers) => {
+  ])('during a rotation a client with %s gets replies from a worker with %s', async (asks, answers) => {
     await using asking = testQueue(redis.url, randomUUID(), asks);
     await using answering = testQueue(redis.url, asking.name, answers);
     answering.worker();
@@ -193,7 +193,7 @@ describe.concurrent('a queue', () => {
     expect([...asking.forged, ...answering.forged]).toEqual([]);
   });
 
-  test('who asks with a secret that has been exchanged is not answered', async () => {
+  test('a client with a replaced secret gets no reply', async () => {
     await using asking = testQueue(redis.url, randomUUID(), 'older');
     await using answering = testQueue(redis.url, asking.name, 'newer');
     answering.worker();
@@ -201,7 +201,7 @@ describe.concurrent('a queue', () => {
     expect(answering.forged).toEqual(['job']);
   });
 
-  test('who looks for its own answer, and finds one that was given without the secret, is refused', async () => {
+  test('a polled reply without a seal fails the request', async () => {
     await using queue = testQueue(redis.url);
     const connection = { url: redis.url };
     const forger = new Worker(queue.name, async () => ({ answer: 'forged' }), { connection, prefix: queuePrefix });

@@ -23,7 +23,7 @@ async function linesOf(metrics: Metrics): Promise<string[]> {
     .map((line) => line.replace('service="gateway"', '').replace(/\{,|,\}/, (comma) => comma.replace(',', '')));
 }
 
-test('what a sweep has reported is told, that there was none too, and nothing where it cannot be read', async () => {
+test('the last sweep is reported, or that there was none, or nothing if its report is unreadable', async () => {
   await using folder = await mkdtempDisposable(join(tmpdir(), 'gateway-test-'));
   const store = new FilesystemObjectStore(folder.path);
   await store.ready();
@@ -51,7 +51,7 @@ test('what a sweep has reported is told, that there was none too, and nothing wh
   expect(await told(store)).toEqual([]);
 });
 
-test('what was told is told no more where the store cannot be asked', async () => {
+test('the series disappear while the store is unavailable', async () => {
   await using folder = await mkdtempDisposable(join(tmpdir(), 'gateway-test-'));
   const store = new FilesystemObjectStore(folder.path);
   await store.ready();
