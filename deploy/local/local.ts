@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { relative, resolve } from 'node:path';
 import { hasSandbox, localAddress } from '@echodrop/client/local-system';
 import { sandboxFault } from '@echodrop/media/sandbox/confine-tools';
@@ -74,7 +75,7 @@ async function serve(plan: SystemPlan, env: NodeJS.ProcessEnv, stopping: AbortSi
         : 'not uploaded: with IDENTITY_PROVIDERS set no sandbox is started, and no user is known here',
     );
   say('echodrop', 'ready');
-  await aborted(stopping);
+  if (!stopping.aborted) await once(stopping, 'abort');
 }
 
 async function showSample(target: Sample, stopping: AbortSignal): Promise<void> {
@@ -89,11 +90,4 @@ function sayStopping({ configs }: SystemPlan): void {
     'echodrop',
     `stopping; what runs may finish, for ${stopWithinSeconds(configs)} s at most; a second Ctrl-C ends it at once`,
   );
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener('abort', () => resolve(), { once: true });
-  });
 }

@@ -24,17 +24,17 @@ async function calls(command: string): Promise<number> {
   return Number(new RegExp(`^cmdstat_${command}:calls=(\\d+)`, 'm').exec(stats)?.[1] ?? 0);
 }
 
-test('each queue tells how many jobs wait in it, and for how long the oldest has', async () => {
+test('each queue reports its waiting jobs, and the age of the oldest', async () => {
   expect(await client.backlog('photos')).toEqual({ waiting: 0, oldestMs: 0, unsupported: 0 });
   const over = new AbortController();
-  const ask = () => client.probe(request, 'jpg', { deadlineMs: 20_000, signal: over.signal }).catch(() => {});
+  const probe = () => client.probe(request, 'jpg', { deadlineMs: 20_000, signal: over.signal }).catch(() => {});
   const started = Date.now();
-  ask();
+  probe();
   await waitUntil('a second', 5000, async () => (await client.backlog('photos')).oldestMs >= 1000);
   const later = Date.now();
-  ask();
-  ask();
-  await waitUntil('a look at all three', 5000, async () => (await client.backlog('photos')).waiting === 3);
+  probe();
+  probe();
+  await waitUntil('all three', 5000, async () => (await client.backlog('photos')).waiting === 3);
   const { oldestMs } = await client.backlog('photos');
   expect(oldestMs).toBeGreaterThan(Date.now() - later);
   expect(oldestMs).toBeLessThanOrEqual(Date.now() - started);
@@ -43,8 +43,8 @@ test('each queue tells how many jobs wait in it, and for how long the oldest has
   await waitUntil('an empty queue', 5000, async () => (await client.backlog('photos')).waiting === 0);
 });
 
-test('a hundred who ask within a second share one look', async () => {
-  await waitUntil('a look that is over', 3000, async () => {
+test('a hundred calls within a second share one read', async () => {
+  await waitUntil('a stale read', 3000, async () => {
     const before = await calls('llen');
     await client.backlog('photos');
     return (await calls('llen')) > before;
@@ -57,13 +57,13 @@ test('a hundred who ask within a second share one look', async () => {
   expect((await calls('llen')) + (await calls('evalsha')) - before).toBeLessThan(10);
 });
 
-test.each(['freeze', 'kill'] as const)('a queue that cannot be looked at counts as empty (%s)', async (how) => {
+test.each(['freeze', 'kill'] as const)('an unreadable queue counts as empty (%s)', async (how) => {
   const waiting = client.probe(request, 'jpg', { deadlineMs: 10_000, signal: AbortSignal.timeout(4000) });
   waiting.catch(() => {});
   await waitUntil('a job that waits', 5000, async () => (await client.backlog('photos')).waiting > 0);
   await redis[how]();
   try {
-    await waitUntil('a look that failed', 5000, async () => (await client.backlog('photos')).waiting === 0);
+    await waitUntil('a failed read', 5000, async () => (await client.backlog('photos')).waiting === 0);
   } finally {
     await redis.thaw();
     await redis.restart();

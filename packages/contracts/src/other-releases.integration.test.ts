@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { JobEnd } from '@echodrop/queue/job-outcome';
-import { queueOptionsFor, testQueue } from '@echodrop/queue/queue.fixture';
+import { queueOptionsFor, readyClient, testQueue } from '@echodrop/queue/queue.fixture';
 import { jobVersion, queuePrefix } from '@echodrop/queue/queue-connection';
 import { type RunningRedis, startRedis } from '@echodrop/testkit/servers/start-redis';
 import { waitUntil } from '@echodrop/testkit/wait-until';
@@ -12,7 +12,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest
 import { startProbeWorkers } from './probe.ts';
 import { RenditionClient, startRenditionWorkers } from './rendition.ts';
 
-// What was recorded in `kept` lies in queues while processes of two releases run beside each other: those files stay as they are.
+// `kept` has jobs and replies of earlier releases, which lie in queues during an update. Its files never change.
 const mediaKey = '00112233445566778899aabbccddeeff';
 
 let redis: RunningRedis;
@@ -39,74 +39,74 @@ async function kept(name: string) {
   return JSON.parse(await readFile(join(import.meta.dirname, 'kept', name), 'utf8'));
 }
 
-/** Adds a job as it was recorded. */
-async function addedAsItWas(queue: string, job: object, jobId: string): Promise<void> {
+/** Adds a recorded job. */
+async function addRecorded(queue: string, job: object, jobId: string): Promise<void> {
   const adding = parts.adopt(new Queue(queue, { connection, prefix: queuePrefix }), (each) => each.close());
   await adding.add(queue, job, { jobId });
 }
 
-/** Adds a job that has no seal, with a deadline that is still to come. */
-function added(queue: string, job: object, deadlineMs = 20_000): Promise<void> {
-  return addedAsItWas(queue, { ...job, deadline: Date.now() + deadlineMs }, randomUUID());
+/** Adds a job without a seal, with a deadline in the future. */
+function addUnsealed(queue: string, job: object, deadlineMs = 20_000): Promise<void> {
+  return addRecorded(queue, { ...job, deadline: Date.now() + deadlineMs }, randomUUID());
 }
 
-async function leftIn(queue: string): Promise<number> {
+async function delayedIn(queue: string): Promise<number> {
   const looking = parts.adopt(new Queue(queue, { connection, prefix: queuePrefix }), (each) => each.close());
   return looking.getDelayedCount();
 }
 
-/** A worker that gives recorded answers, one after the other. */
-function answering(queue: string, answers: unknown[]): void {
+/** A worker that sends recorded replies, one after the other. */
+function startRecordedWorker(queue: string, answers: unknown[]): void {
   const worker = new Worker(queue, async () => answers.shift(), { connection, prefix: queuePrefix });
   parts.adopt(worker, (each) => each.close(true));
 }
 
-test('probe jobs of version 2 are answered, and those of version 1 are left to their workers', async () => {
-  const asked: unknown[] = [];
+test('probe jobs of version 2 are completed, those of version 1 delayed', async () => {
+  const received: unknown[] = [];
   const ends: JobEnd[] = [];
   const serving = { photoConcurrency: 1, videoConcurrency: 1, graceSeconds: 0, onEnd: (end: JobEnd) => ends.push(end) };
-  const probe = async (question: unknown) => {
-    asked.push(question);
+  const probe = async (request: unknown) => {
+    received.push(request);
     return { outcome: 'unsupported', why: 'too_costly' } as const;
   };
   for (const queue of startProbeWorkers({ ...serving, probe }, queueOptionsFor(redis.url))) parts.use(queue);
-  for (const queue of ['probe-photos', 'probe-films']) await added(queue, await kept('probe-job-1.json'));
-  for (const { queue, jobId, data } of await kept('probe-jobs-2.json')) await addedAsItWas(queue, data, jobId);
+  for (const queue of ['probe-photos', 'probe-films']) await addUnsealed(queue, await kept('probe-job-1.json'));
+  for (const { queue, jobId, data } of await kept('probe-jobs-2.json')) await addRecorded(queue, data, jobId);
   await waitUntil('both ends', 10_000, async () => ends.length === 2);
   expect(ends.map(({ outcome }) => outcome)).toEqual(['answered', 'answered']);
-  const question = { mediaKey, size: 123456, head: Buffer.from('/9j/4AAQ', 'base64') };
-  expect(asked).toEqual([question, question]);
+  const request = { mediaKey, size: 123456, head: Buffer.from('/9j/4AAQ', 'base64') };
+  expect(received).toEqual([request, request]);
   for (const queue of ['probe-photos', 'probe-films']) {
-    await waitUntil('that it is left', 5000, async () => (await leftIn(queue)) === 1);
+    await waitUntil('its delay', 5000, async () => (await delayedIn(queue)) === 1);
   }
 });
 
-test('rendition jobs of version 2 are answered, and those of version 1 are left to their workers', async () => {
-  const asked: unknown[] = [];
+test('rendition jobs of version 2 are completed, those of version 1 delayed', async () => {
+  const received: unknown[] = [];
   const ends: JobEnd[] = [];
   const serving = { pictureConcurrency: 1, videoConcurrency: 1, slowConcurrency: 1, graceSeconds: 0 };
-  const render = async (question: unknown) => {
-    asked.push(question);
+  const render = async (request: unknown) => {
+    received.push(request);
     return { outcome: 'made' } as const;
   };
   const onEnd = (end: JobEnd) => ends.push(end);
   for (const queue of startRenditionWorkers({ ...serving, render, onEnd }, queueOptionsFor(redis.url)))
     parts.use(queue);
-  for (const queue of ['rendition-pictures', 'rendition-films']) await added(queue, await kept('rendition-job-1.json'));
-  for (const { queue, jobId, data } of await kept('rendition-jobs-2.json')) await addedAsItWas(queue, data, jobId);
+  for (const queue of ['rendition-pictures', 'rendition-films'])
+    await addUnsealed(queue, await kept('rendition-job-1.json'));
+  for (const { queue, jobId, data } of await kept('rendition-jobs-2.json')) await addRecorded(queue, data, jobId);
   await waitUntil('both ends', 10_000, async () => ends.length === 2);
-  expect(asked).toEqual([1, 2].map(() => ({ mediaKey, type: 'mp4', set: 'film' })));
+  expect(received).toEqual([1, 2].map(() => ({ mediaKey, type: 'mp4', set: 'film' })));
   for (const queue of ['rendition-pictures', 'rendition-films']) {
-    await waitUntil('that it is left', 5000, async () => (await leftIn(queue)) === 1);
+    await waitUntil('its delay', 5000, async () => (await delayedIn(queue)) === 1);
   }
 });
 
-test('what workers of version 2 answered is understood', async () => {
+test('replies of version 2 are understood', async () => {
   const answers: { jobId: string; returned: { answer: string } }[] = await kept('answers-2.json');
   await using queue = testQueue(redis.url, 'kept-answers');
-  const client = queue.client();
-  await waitUntil('a connection', 5000, () => client.ready().then(() => true));
-  answering(
+  const client = await readyClient(queue);
+  startRecordedWorker(
     queue.name,
     answers.map(({ returned }) => returned),
   );
@@ -116,13 +116,12 @@ test('what workers of version 2 answered is understood', async () => {
   expect(queue.forged).toEqual([]);
 });
 
-test('a job of a later version is left to a worker of its release, and others are answered meanwhile', async () => {
+test('a job of a later version is delayed for a worker of its release, and others are completed meanwhile', async () => {
   await using queue = testQueue(redis.url);
   const later = { version: jobVersion + 1, question: { words: ['not', 'a', 'text'] } };
   const { ends } = queue.worker({ concurrency: 1 });
-  await added(queue.name, later);
-  const ours = queue.client();
-  await waitUntil('a connection', 5000, () => ours.ready().then(() => true));
+  await addUnsealed(queue.name, later);
+  const ours = await readyClient(queue);
   expect(await ours.request('ours', { deadlineMs: 5000 })).toBe('OURS');
   await waitUntil('the end of ours', 5000, async () => ends.length === 1);
   const taken: unknown[] = [];
@@ -138,8 +137,8 @@ test('a job of a later version is left to a worker of its release, and others ar
 
 test('renditions that a later release wanted are made for this one too, whose clients wait for a job of their own', async () => {
   const client = parts.use(new RenditionClient(queueOptionsFor(redis.url)));
-  const question = { mediaKey, type: 'mp4', set: 'film' } as const;
-  await waitUntil('a connection', 5000, () => client.enqueue(question).then(() => true));
+  const request = { mediaKey, type: 'mp4', set: 'film' } as const;
+  await waitUntil('a connection', 5000, () => client.enqueue(request).then(() => true));
   const queue = parts.adopt(new Queue('rendition-films', { connection, prefix: queuePrefix }), (each) => each.close());
   const [ours] = await queue.getPrioritized();
   const jobId = ours?.id?.replace(`-v${jobVersion}-`, `-v${jobVersion + 1}-`) ?? '';
@@ -150,19 +149,19 @@ test('renditions that a later release wanted are made for this one too, whose cl
   const serving = { pictureConcurrency: 1, videoConcurrency: 1, slowConcurrency: 1, graceSeconds: 0, onEnd: () => {} };
   const render = async () => ({ outcome: 'made' }) as const;
   for (const each of startRenditionWorkers({ ...serving, render }, queueOptionsFor(redis.url))) parts.use(each);
-  await waitUntil('that it is left', 5000, async () => (await queue.getDelayedCount()) === 1);
-  await waitUntil('a look at it', 5000, async () => {
-    const look = (await client.backlogs()).get('rendition-films');
-    return look?.unsupported === 1 && look.waiting === 0 && look.oldestMs === 0;
+  await waitUntil('its delay', 5000, async () => (await queue.getDelayedCount()) === 1);
+  await waitUntil('its backlog', 5000, async () => {
+    const backlog = (await client.backlogs()).get('rendition-films');
+    return backlog?.unsupported === 1 && backlog.waiting === 0 && backlog.oldestMs === 0;
   });
   const waiting = { waitMs: 5000, signal: AbortSignal.timeout(10_000) };
-  expect(await client.make(question, waiting)).toEqual({ outcome: 'made' });
+  expect(await client.make(request, waiting)).toEqual({ outcome: 'made' });
 });
 
-test('where there is no such worker, a job of a later version ends as late', async () => {
+test('a job of a later version ends as late without such a worker', async () => {
   await using queue = testQueue(redis.url);
   const { ends } = queue.worker();
-  await added(queue.name, { version: jobVersion + 1, question: {} }, 800);
+  await addUnsealed(queue.name, { version: jobVersion + 1, question: {} }, 800);
   await waitUntil('its end', 10_000, async () => ends.length === 1);
   expect(ends[0]?.outcome).toBe('late');
 });

@@ -1,7 +1,7 @@
 import { expect, test, vi } from 'vitest';
 import { Batch } from './batch.ts';
 
-test('what comes within the time is sent together, what comes later in the next batch', async () => {
+test('items within the wait are sent together, later ones in the next batch', async () => {
   vi.useFakeTimers();
   const sent: (readonly string[])[] = [];
   const batch = new Batch<string>(20, async (items) => void sent.push(items));
@@ -15,7 +15,7 @@ test('what comes within the time is sent together, what comes later in the next 
   vi.useRealTimers();
 });
 
-test('a batch that fails fails for each of its items, and for no other', async () => {
+test('a failed batch rejects each of its items, and no other', async () => {
   const batch = new Batch<string>(1, async (items) => {
     if (items.includes('bad')) throw new Error('refused');
   });
@@ -26,7 +26,7 @@ test('a batch that fails fails for each of its items, and for no other', async (
   await batch.add('good');
 });
 
-test('disposing sends at once what waits, and waits for it', async () => {
+test('disposing sends the collected items at once, and waits for it', async () => {
   const sent: string[] = [];
   const batch = new Batch<string>(60_000, async (items) => {
     await new Promise(setImmediate);

@@ -24,23 +24,23 @@ afterAll(async () => {
   await redis[Symbol.asyncDispose]();
 });
 
-/** An asker of its own process, as far as Redis can tell; `heard` is what was sent to it. */
+/** A client with its own connection, and the replies that it received. */
 async function listeningClient(queue: TestQueue) {
   const { client, connection } = queue.clientWithConnection();
-  const heard: string[] = [];
+  const replies: string[] = [];
   connection.redis.on('smessage', (_channel: string, message: string) => {
     const { answer, failure } = JSON.parse(message);
-    heard.push(answer ?? failure);
+    replies.push(answer ?? failure);
   });
   await waitUntil('a connection', 5000, () => client.ready().then(() => true));
-  return Object.assign(client, { heard: () => heard });
+  return Object.assign(client, { replies: () => replies });
 }
 
-async function becomes(queue: TestQueue, list: 'wait' | 'active', length: number): Promise<void> {
+async function jobsReach(queue: TestQueue, list: 'wait' | 'active', length: number): Promise<void> {
   await waitUntil(`${length} jobs in ${list}`, 5000, async () => (await view.jobs(queue.name, list)).length === length);
 }
 
-/** A worker that holds its jobs until they are let go. */
+/** A worker that holds its jobs until `release`. */
 function holdingWorker(queue: TestQueue, graceSeconds: number) {
   const held = Promise.withResolvers<void>();
   const worker = queue.worker({
@@ -53,22 +53,22 @@ function holdingWorker(queue: TestQueue, graceSeconds: number) {
   return { ...worker, release: () => held.resolve() };
 }
 
-/** A worker that is never done, and stops soon; it tells when a job is begun, and what the job is told. */
+/** A worker whose job runs until it is aborted; resolves when it begins and with the reason of the abort. */
 function slowWorker(queue: TestQueue) {
   const begun = Promise.withResolvers<void>();
-  const told = Promise.withResolvers<unknown>();
+  const aborted = Promise.withResolvers<unknown>();
   const worker = queue.worker({
     graceSeconds: 0.3,
     handle: (_, signal) => {
       begun.resolve();
-      return sleep(60_000, 'never', { signal }).finally(() => told.resolve(signal.reason));
+      return sleep(60_000, 'never', { signal }).finally(() => aborted.resolve(signal.reason));
     },
   });
-  return { ...worker, begun: begun.promise, told: told.promise };
+  return { ...worker, begun: begun.promise, aborted: aborted.promise };
 }
 
 describe.concurrent('a queue', () => {
-  test('a question is answered, and the worker told how it ended', async () => {
+  test('a request gets its reply, and the worker the end of its job', async () => {
     await using queue = testQueue(redis.url);
     const { ends } = queue.worker();
     const client = await readyClient(queue);
@@ -80,17 +80,17 @@ describe.concurrent('a queue', () => {
     expect(ends[0]?.workSeconds).toBeLessThanOrEqual(ends[0]?.seconds ?? 0);
   });
 
-  test('each of many clients at once gets the answer to its own question', async () => {
+  test('each of many concurrent requests gets its own reply', async () => {
     await using queue = testQueue(redis.url);
     queue.worker({ concurrency: 10 });
     queue.worker({ concurrency: 10 });
     const clients = [await readyClient(queue), await readyClient(queue)];
-    const questions = Array.from({ length: 300 }, (_, i) => `request ${i}`);
-    const answers = await Promise.all(questions.map((q, i) => clients[i % 2]?.request(q, { deadlineMs: 10_000 })));
-    expect(answers).toEqual(questions.map((request) => request.toUpperCase()));
+    const requests = Array.from({ length: 300 }, (_, i) => `request ${i}`);
+    const answers = await Promise.all(requests.map((q, i) => clients[i % 2]?.request(q, { deadlineMs: 10_000 })));
+    expect(answers).toEqual(requests.map((request) => request.toUpperCase()));
   });
 
-  test('a job that fails is QueueUnavailable with its reason, and the worker goes on', async () => {
+  test('a failed job is QueueUnavailable with its error, and the worker goes on', async () => {
     await using queue = testQueue(redis.url);
     const { ends } = queue.worker({
       handle: async (request) => {
@@ -107,37 +107,39 @@ describe.concurrent('a queue', () => {
     expect(ends.map(({ outcome }) => outcome)).toEqual(['failed', 'answered']);
   });
 
-  test('where nobody answers the asker waits for its time and no longer, and takes its job back', async () => {
+  test('without a worker a request fails at its time limit, and its job is removed', async () => {
     await using queue = testQueue(redis.url);
     const client = await readyClient(queue);
-    const asked = client.request('q', { deadlineMs: 20_000, waitMs: 2000 });
-    asked.catch(() => {});
-    await becomes(queue, 'wait', 1);
-    expect(await msUntilSettled(asked)).toBeLessThan(5000);
-    await expect(asked).rejects.toThrow(QueueUnavailable);
-    await becomes(queue, 'wait', 0);
+    const reply = client.request('q', { deadlineMs: 20_000, waitMs: 2000 });
+    reply.catch(() => {});
+    await jobsReach(queue, 'wait', 1);
+    expect(await msUntilSettled(reply)).toBeLessThan(5000);
+    await expect(reply).rejects.toThrow(QueueUnavailable);
+    await jobsReach(queue, 'wait', 0);
   });
 
-  test('an asker that leaves gets its own reason, and takes its job back', async () => {
+  test("an aborted request rejects with the signal's reason, and its job is removed", async () => {
     await using queue = testQueue(redis.url);
     const client = await readyClient(queue);
     const leaving = new AbortController();
-    const asked = client.request('q', { deadlineMs: 10_000, signal: leaving.signal });
-    await becomes(queue, 'wait', 1);
+    const reply = client.request('q', { deadlineMs: 10_000, signal: leaving.signal });
+    await jobsReach(queue, 'wait', 1);
     leaving.abort(new Error('client went away'));
-    await expect(asked).rejects.toThrow('client went away');
-    await becomes(queue, 'wait', 0);
+    await expect(reply).rejects.toThrow('client went away');
+    await jobsReach(queue, 'wait', 0);
   });
 
-  test('clients that leave while they still ask leave no job behind', async () => {
+  test('requests aborted while they are sent leave no job behind', async () => {
     await using queue = testQueue(redis.url);
     const client = await readyClient(queue);
     const leaving = new AbortController();
-    const asked = Array.from({ length: 20 }, () => client.request('q', { deadlineMs: 10_000, signal: leaving.signal }));
+    const replies = Array.from({ length: 20 }, () =>
+      client.request('q', { deadlineMs: 10_000, signal: leaving.signal }),
+    );
     const afterwards = client.request('q', { deadlineMs: 10_000, signal: AbortSignal.abort(new Error('never came')) });
     leaving.abort(new Error('client went away'));
     await expect(afterwards).rejects.toThrow('never came');
-    for (const one of asked) await expect(one).rejects.toThrow('client went away');
+    for (const one of replies) await expect(one).rejects.toThrow('client went away');
     // Once a later job is answered, all before it have been added and taken back.
     const { ends } = queue.worker();
     expect(await client.request('last', { deadlineMs: 5000 })).toBe('LAST');
@@ -146,12 +148,12 @@ describe.concurrent('a queue', () => {
     expect(await view.redis.keys(view.key(queue.name, '????????-????-*'))).toHaveLength(1);
   });
 
-  test('a job that is past its deadline is skipped', async () => {
+  test('a job past its deadline is skipped', async () => {
     await using queue = testQueue(redis.url);
     const client = await readyClient(queue);
     const late = client.request('late', { deadlineMs: 100, jobId: 'shared' });
     await expect(late).rejects.toThrow(QueueUnavailable);
-    await becomes(queue, 'wait', 1);
+    await jobsReach(queue, 'wait', 1);
     await sleep(100);
     const answered: string[] = [];
     const { ends } = queue.worker({
@@ -166,35 +168,35 @@ describe.concurrent('a queue', () => {
     expect(ends.map(({ outcome }) => outcome)).toEqual(['late', 'answered']);
   });
 
-  test('the worker is told when the deadline has come', async () => {
+  test('the handler is aborted at the deadline', async () => {
     await using queue = testQueue(redis.url);
     queue.worker({ handle: (_, signal) => sleep(60_000, 'too late', { signal }) });
     const client = await readyClient(queue);
-    const asked = client.request('q', { deadlineMs: 500, waitMs: 5000 });
-    expect(await msUntilSettled(asked)).toBeLessThan(2000);
-    await expect(asked).rejects.toMatchObject({
+    const reply = client.request('q', { deadlineMs: 500, waitMs: 5000 });
+    expect(await msUntilSettled(reply)).toBeLessThan(2000);
+    await expect(reply).rejects.toMatchObject({
       name: 'QueueUnavailable',
       cause: { message: expect.stringMatching(/abort/) },
     });
   });
 
-  test('a worker with a time of its own is told when that is up, counted from when it began', async () => {
+  test('with maxSeconds the handler is aborted that long after it began', async () => {
     await using queue = testQueue(redis.url);
     queue.worker({ maxSeconds: 0.5, handle: (_, signal) => sleep(60_000, 'too late', { signal }) });
     const client = await readyClient(queue);
-    const asked = client.request('q', { deadlineMs: 10_000 });
-    expect(await msUntilSettled(asked)).toBeLessThan(3000);
-    await expect(asked).rejects.toMatchObject({ cause: { message: expect.stringMatching(/abort/) } });
+    const reply = client.request('q', { deadlineMs: 10_000 });
+    expect(await msUntilSettled(reply)).toBeLessThan(3000);
+    await expect(reply).rejects.toMatchObject({ cause: { message: expect.stringMatching(/abort/) } });
   });
 
   test('clients of the same id share one job, and one that waits less does not end it for the others', async () => {
     await using queue = testQueue(redis.url);
-    const questions: string[] = [];
+    const requests: string[] = [];
     const held = Promise.withResolvers<void>();
     queue.worker({
       concurrency: 5,
       handle: async (request) => {
-        questions.push(request);
+        requests.push(request);
         await held.promise;
         return request.toUpperCase();
       },
@@ -205,10 +207,10 @@ describe.concurrent('a queue', () => {
     await expect(second.request('small', { ...waiting, waitMs: 200 })).rejects.toThrow(QueueUnavailable);
     held.resolve();
     expect(await Promise.all(patient)).toEqual(['SMALL', 'SMALL']);
-    expect(questions).toEqual(['small']);
+    expect(requests).toEqual(['small']);
   });
 
-  test('an answer whose event was told before is found by the second way', async () => {
+  test('the reply of a finished job is found by polling', async () => {
     await using queue = testQueue(redis.url);
     queue.worker();
     const waiting = { deadlineMs: 10_000, jobId: 'small-c0ffee' };
@@ -219,23 +221,23 @@ describe.concurrent('a queue', () => {
   });
 
   test.each([
-    ['whose reply is lost', { reply: 'nobody-listens' }],
-    ['of a worker that sends no reply', {}],
-  ])('an answer %s is found by the second way', async (_, changed) => {
+    ['that is lost', { reply: 'no-listener' }],
+    ['that is never published', {}],
+  ])('a reply %s is found by polling', async (_, changed) => {
     await using queue = testQueue(redis.url);
     const client = await readyClient(queue);
-    const asked = client.request('q', { deadlineMs: 10_000 });
-    await becomes(queue, 'wait', 1);
+    const reply = client.request('q', { deadlineMs: 10_000 });
+    await jobsReach(queue, 'wait', 1);
     const [jobId = ''] = await view.jobs(queue.name, 'wait');
-    const { reply, ...data } = JSON.parse((await view.redis.hget(view.key(queue.name, jobId), 'data')) ?? '');
-    expect(reply).toEqual(expect.any(String));
+    const { reply: channel, ...data } = JSON.parse((await view.redis.hget(view.key(queue.name, jobId), 'data')) ?? '');
+    expect(channel).toEqual(expect.any(String));
     await view.redis.hset(view.key(queue.name, jobId), 'data', JSON.stringify({ ...data, ...changed }));
     queue.worker();
-    expect(await msUntilSettled(asked)).toBeLessThan(4000);
-    expect(await asked).toBe('Q');
+    expect(await msUntilSettled(reply)).toBeLessThan(4000);
+    expect(await reply).toBe('Q');
   });
 
-  test('a reply goes to who asked and to nobody else, be it an answer or a failure, and to all who wait for a shared job', async () => {
+  test('replies and failures go to the requesting client alone, and no client receives those of enqueued jobs', async () => {
     await using queue = testQueue(redis.url);
     queue.worker({
       concurrency: 5,
@@ -249,61 +251,61 @@ describe.concurrent('a queue', () => {
     for (const n of [1, 2, 3]) expect(await first.request(`first ${n}`, { deadlineMs: 5000 })).toBe(`first ${n}`);
     expect(await second.request('second', { deadlineMs: 5000 })).toBe('second');
     const failed = second.request('bad', { deadlineMs: 5000 });
-    // Told, not looked for.
+    // By a reply, not by polling.
     expect(await msUntilSettled(failed)).toBeLessThan(1500);
     await expect(failed).rejects.toMatchObject({ cause: { message: 'the store is down' } });
-    expect(first.heard()).toEqual(['first 1', 'first 2', 'first 3']);
-    expect(second.heard()).toEqual(['second', 'the store is down']);
+    expect(first.replies()).toEqual(['first 1', 'first 2', 'first 3']);
+    expect(second.replies()).toEqual(['second', 'the store is down']);
 
-    await first.enqueue('enqueued', { deadlineMs: 5000, jobId: 'nobody-waits', owner: 'a' });
+    await first.enqueue('enqueued', { deadlineMs: 5000, jobId: 'enqueued', owner: 'a' });
     await waitUntil(
       'its end',
       5000,
-      async () => (await view.redis.zscore(view.key(queue.name, 'completed'), 'nobody-waits')) !== null,
+      async () => (await view.redis.zscore(view.key(queue.name, 'completed'), 'enqueued')) !== null,
     );
     await second.request('last', { deadlineMs: 5000 });
-    expect(first.heard()).toHaveLength(3);
-    expect(second.heard()).toHaveLength(3);
+    expect(first.replies()).toHaveLength(3);
+    expect(second.replies()).toHaveLength(3);
   });
 
-  test('all who wait for a shared job are told its end once, and are not subscribed to it afterwards', async () => {
+  test('all clients that wait for a shared job receive its end once, and unsubscribe', async () => {
     await using queue = testQueue(redis.url);
     const { release } = holdingWorker(queue, 0);
     const sites = [await listeningClient(queue), await listeningClient(queue)];
     const waiting = { deadlineMs: 10_000, jobId: 'shared' };
-    const asked = [...sites, ...sites].map((site) => site.request('q', waiting));
-    await becomes(queue, 'active', 1);
+    const reply = [...sites, ...sites].map((site) => site.request('q', waiting));
+    await jobsReach(queue, 'active', 1);
     const subscribed = async () => (await view.redis.pubsub('SHARDNUMSUB', sharedChannel(queue.name, 'shared')))[1];
     await waitUntil('both', 2000, async () => (await subscribed()) === 2);
     release();
-    expect(await Promise.all(asked)).toEqual(['Q', 'Q', 'Q', 'Q']);
-    for (const site of sites) expect(site.heard()).toEqual(['Q']);
+    expect(await Promise.all(reply)).toEqual(['Q', 'Q', 'Q', 'Q']);
+    for (const site of sites) expect(site.replies()).toEqual(['Q']);
     await waitUntil('no subscription', 2000, async () => (await subscribed()) === 0);
   });
 
-  test('the job of a worker that is killed is answered by another within ten seconds', {
+  test('another worker completes the job of a killed one within ten seconds', {
     timeout: 30_000,
   }, async () => {
     await using queue = testQueue(redis.url);
     const client = await readyClient(queue);
     const program = join(import.meta.dirname, 'queue-process.fixture.ts');
     const dying = execa(process.execPath, [program, 'take-and-hang', redis.url, queue.name], { reject: false });
-    const asked = client.request('q', { deadlineMs: 20_000 });
-    await becomes(queue, 'active', 1);
+    const reply = client.request('q', { deadlineMs: 20_000 });
+    await jobsReach(queue, 'active', 1);
     queue.worker();
     dying.kill('SIGKILL');
-    expect(await msUntilSettled(asked)).toBeLessThan(10_500);
-    expect(await asked).toBe('Q');
+    expect(await msUntilSettled(reply)).toBeLessThan(10_500);
+    expect(await reply).toBe('Q');
   });
 
-  test('a worker that is disposed of finishes its job within the grace, and takes no other', async () => {
+  test('a worker that closes finishes its job within the grace, and takes no other', async () => {
     await using queue = testQueue(redis.url);
     const { worker, release } = holdingWorker(queue, 5);
     const client = await readyClient(queue);
     const running = client.request('running', { deadlineMs: 10_000 });
-    await becomes(queue, 'active', 1);
+    await jobsReach(queue, 'active', 1);
     const waiting = client.request('waiting', { deadlineMs: 10_000 });
-    await becomes(queue, 'wait', 1);
+    await jobsReach(queue, 'wait', 1);
     const disposed = worker[Symbol.asyncDispose]();
     release();
     expect(await running).toBe('RUNNING');
@@ -313,19 +315,19 @@ describe.concurrent('a queue', () => {
     expect(await waiting).toBe('WAITING');
   });
 
-  test('a job that outlives the grace of worker after worker is told so, and the next has it at once', {
+  test('a job that outlives the grace of its worker is aborted, and the next worker has it at once', {
     timeout: 30_000,
   }, async () => {
     await using queue = testQueue(redis.url);
     const client = await readyClient(queue);
     let current = slowWorker(queue);
-    const asked = client.request('q', { deadlineMs: 20_000 });
+    const reply = client.request('q', { deadlineMs: 20_000 });
     for (let stops = 0; stops < 3; stops += 1) {
       await current.begun;
       const next = slowWorker(queue);
       await next.worker.ready();
       expect(await msUntilSettled(current.worker[Symbol.asyncDispose]())).toBeLessThan(1500);
-      expect(await current.told).toMatchObject({ message: 'the worker stops' });
+      expect(await current.aborted).toMatchObject({ message: 'the worker stops' });
       // A lock that had to run out would take six seconds.
       expect(await msUntilSettled(next.begun)).toBeLessThan(1500);
       expect(current.ends).toEqual([]);
@@ -333,24 +335,24 @@ describe.concurrent('a queue', () => {
     }
     queue.worker();
     await current.worker[Symbol.asyncDispose]();
-    expect(await asked).toBe('Q');
+    expect(await reply).toBe('Q');
   });
 
-  test('a job whose answer does not heed the stop goes to another worker all the same', async () => {
+  test('a job whose handler ignores the abort still goes to another worker', async () => {
     await using queue = testQueue(redis.url);
     const { worker, release, ends } = holdingWorker(queue, 0);
     const client = await readyClient(queue);
-    const asked = client.request('q', { deadlineMs: 20_000 });
-    await becomes(queue, 'active', 1);
+    const reply = client.request('q', { deadlineMs: 20_000 });
+    await jobsReach(queue, 'active', 1);
     expect(await msUntilSettled(worker[Symbol.asyncDispose]())).toBeLessThan(2500);
     queue.worker({ handle: async () => 'by another' });
-    expect(await msUntilSettled(asked)).toBeLessThan(1500);
-    expect(await asked).toBe('by another');
+    expect(await msUntilSettled(reply)).toBeLessThan(1500);
+    expect(await reply).toBe('by another');
     expect(ends).toEqual([]);
     release();
   });
 
-  test('an answer that does not heed the end of its time keeps neither its job nor the place of the next', async () => {
+  test("a handler that ignores its time limit keeps neither its job nor its worker's slot", async () => {
     await using queue = testQueue(redis.url);
     const handle = (request: string) =>
       request === 'hangs' ? new Promise<string>(() => {}) : Promise.resolve(request);
@@ -363,15 +365,15 @@ describe.concurrent('a queue', () => {
     expect(ends.map(({ outcome }) => outcome)).toContain('failed');
   });
 
-  test('a job that is given back keeps its turn: after those that somebody waits for, before other unattended ones', async () => {
+  test('a returned job keeps its turn: after awaited jobs, before other unattended ones', async () => {
     await using queue = testQueue(redis.url);
     const client = await readyClient(queue);
     await client.enqueue('unattended first', { deadlineMs: 20_000, jobId: 'one', owner: 'a' });
     await client.enqueue('unattended second', { deadlineMs: 20_000, jobId: 'two', owner: 'a' });
     const stopping = slowWorker(queue);
     await stopping.begun;
-    const asked = client.request('asked', { deadlineMs: 20_000 });
-    await becomes(queue, 'wait', 1);
+    const reply = client.request('awaited', { deadlineMs: 20_000 });
+    await jobsReach(queue, 'wait', 1);
     await stopping.worker[Symbol.asyncDispose]();
     const answered: string[] = [];
     queue.worker({
@@ -380,12 +382,12 @@ describe.concurrent('a queue', () => {
         return request;
       },
     });
-    await asked;
+    await reply;
     await waitUntil('all of them', 5000, async () => answered.length === 3);
-    expect(answered).toEqual(['asked', 'unattended first', 'unattended second']);
+    expect(answered).toEqual(['awaited', 'unattended first', 'unattended second']);
   });
 
-  test('a worker that loses a job, and takes it again while its own answer still ends, answers it', {
+  test('a worker that loses a job and takes it again while the first run ends completes it', {
     timeout: 40_000,
   }, async () => {
     await using queue = testQueue(redis.url);
@@ -401,14 +403,14 @@ describe.concurrent('a queue', () => {
         return `${request} ${run}`;
       },
     });
-    const asked = client.request('run', { deadlineMs: 30_000, jobId: 'lost-once' });
-    await becomes(queue, 'active', 1);
+    const reply = client.request('run', { deadlineMs: 30_000, jobId: 'lost-once' });
+    await jobsReach(queue, 'active', 1);
     await view.redis.del(view.key(queue.name, 'lost-once:lock'));
-    expect(await asked).toBe('run 2');
+    expect(await reply).toBe('run 2');
     expect(runs.map(({ aborted }) => aborted)).toEqual([true, false]);
   });
 
-  test('a process that has closed both ends has nothing left that keeps it', async () => {
+  test('a process that closed client and worker exits', async () => {
     await using queue = testQueue(redis.url);
     const program = join(import.meta.dirname, 'queue-process.fixture.ts');
     const { stdout, exitCode, stderr } = await execa(
@@ -420,25 +422,25 @@ describe.concurrent('a queue', () => {
   });
 });
 
-// Alone: looks are counted by a spy, of which there can be one.
+// Not concurrent: a spy counts the polls.
 test.each([
-  ['comes back: its end is told', 'answered'],
-  ['stays away: it is given up', 'refused'],
-])('a shared job that is away when it is looked for %s', async (_, end) => {
+  ['comes back: its end is received', 'answered'],
+  ['stays missing: the request fails', 'refused'],
+])('a shared job that a poll does not find %s', async (_, end) => {
   await using queue = testQueue(redis.url);
   const [first, second] = [await readyClient(queue), await readyClient(queue)];
   const waiting = { deadlineMs: 10_000, jobId: randomUUID() };
   const getJob = vi.spyOn(Queue.prototype, 'getJob');
   const polls = () => getJob.mock.calls.filter(([jobId]) => jobId === waiting.jobId).length;
-  const asked = first.request('small', waiting);
-  await becomes(queue, 'wait', 1);
-  // It is looked for before it is added, and behind that.
-  await waitUntil('the first look', 2000, async () => polls() === 2);
+  const reply = first.request('small', waiting);
+  await jobsReach(queue, 'wait', 1);
+  // Once before it is added, and once after.
+  await waitUntil('the first poll', 2000, async () => polls() === 2);
   await first.ready();
   await view.redis.del(view.key(queue.name, waiting.jobId), view.key(queue.name, 'wait'));
-  const refused = end === 'refused' ? expect(asked).rejects.toThrow('no answer') : undefined;
-  const answered = end === 'answered' ? expect(asked).resolves.toBe('SMALL') : undefined;
-  await waitUntil('a look in vain', 4000, async () => polls() === 3);
+  const refused = end === 'refused' ? expect(reply).rejects.toThrow('no answer') : undefined;
+  const answered = end === 'answered' ? expect(reply).resolves.toBe('SMALL') : undefined;
+  await waitUntil('a poll in vain', 4000, async () => polls() === 3);
   await first.ready();
   if (end === 'answered') {
     queue.worker();

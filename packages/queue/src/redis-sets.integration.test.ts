@@ -9,10 +9,10 @@ import { expect, test } from 'vitest';
 import { msUntilSettled, testQueue } from './queue.fixture.ts';
 import { queuePrefix } from './queue-connection.ts';
 
-// What a command is given when its server hangs (2 s), what a question is (3 s), and something for a busy machine.
+// Above the time limits of a command (2 s) and of a request (3 s), with a margin for a busy machine.
 const bounded = 4500;
 
-/** A queue whose worker holds `held` until it is told, and an impatient connection beside it, in the Redis at `url`. */
+/** A queue whose worker holds the request `held` until `release`, and a connection that fails fast. */
 function start(url: string) {
   const parts = new AsyncDisposableStack();
   const queue = parts.use(testQueue(url));
@@ -31,7 +31,7 @@ function start(url: string) {
     connection,
     answers,
     release: held.resolve,
-    /** Resolves when questions are answered, values are kept, and both ends say that they are ready. */
+    /** Resolves when requests get replies, values are stored, and client and worker are ready. */
     works: async (withinMs: number) => {
       let longestMs = 0;
       await waitUntil('an answer', withinMs, async () => {
@@ -50,13 +50,13 @@ test.concurrent.each([
   ['a cluster', startClusterSet],
   ['sentinels', startSentinelSet],
 ] as const)(
-  'with %s, questions are answered again when the master was killed, and when the next one hangs',
+  'with %s, requests succeed again after the master was killed, and after the next one hangs',
   async (_, startSet) => {
     await using set = await startSet();
     await using it = start(set.url);
     await it.works(8000);
 
-    // A job that is being done ends under the next master.
+    // A running job ends under the next master.
     const answer = it.client.request('held', { deadlineMs: 40_000 });
     const first = await set.master();
     const active = `${queuePrefix}:${it.name}:active`;
@@ -67,7 +67,7 @@ test.concurrent.each([
     expect(await msUntilSettled(it.connection.get('{echodrop}:test'))).toBeLessThan(bounded);
     await it.works(20_000);
     expect(await answer).toBe('HELD');
-    // The new master tells the end too.
+    // Replies are published by the new master too.
     await waitUntil('a quick answer', 15_000, async () => (await msUntilSettled(it.answers())) < 1000);
 
     const second = await set.master();
@@ -83,7 +83,7 @@ test.concurrent.each([
   ['a cluster', startClusterSet],
   ['one server', oneServer],
 ] as const)(
-  'with %s, answers are heard again when everything hung; and refused at once when everything is dead',
+  'with %s, replies are received again after all servers hung; requests fail at once when all are dead',
   async (_, startSet) => {
     await using set = await startSet();
     await using it = start(set.url);
@@ -91,11 +91,11 @@ test.concurrent.each([
     await Promise.all(set.servers.map((server) => server.freeze()));
     expect(await msUntilSettled(it.connection.get('{echodrop}:test'))).toBeLessThan(bounded);
     await expect(it.client.ready()).rejects.toThrow();
-    // Longer than a command may block, and than BullMQ then takes to find that it cannot connect again.
+    // Longer than a command may block, and than BullMQ takes to give up reconnecting.
     await sleep(8000);
     await Promise.all(set.servers.map((server) => server.thaw()));
     await it.works(30_000);
-    // The end is heard, not only looked for.
+    // By a reply, not only by polling.
     await waitUntil('a quick answer', 15_000, async () => (await msUntilSettled(it.answers())) < 1000);
 
     await Promise.all(set.servers.map((server) => server.kill()));

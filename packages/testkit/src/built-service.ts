@@ -4,7 +4,7 @@ import { entryOf } from '@echodrop/build/entry-of';
 import { samplesFolder } from './samples/made-once.ts';
 import { waitUntil } from './wait-until.ts';
 
-interface ServiceProgram {
+interface Program {
   readonly path: string;
   readonly env: Record<string, string>;
 }
@@ -13,10 +13,15 @@ interface ServiceProgram {
  * What a test starts to run `service`: what images run, built at most once per test run, as it starts in half the processor time of the source.
  * Outside a run it is the source.
  */
-export async function builtService(service: string): Promise<ServiceProgram> {
+export function builtService(service: string): Promise<Program> {
+  return builtProgram(service, entryOf(service));
+}
+
+/** As `builtService`, for the program that starts with the module `entry`; its name is unique in the run. */
+export async function builtProgram(name: string, entry: string): Promise<Program> {
   const runFolder = process.env[samplesFolder];
-  if (runFolder === undefined) return { path: entryOf(service), env: {} };
-  const folder = join(runFolder, 'built', service);
+  if (runFolder === undefined) return { path: entry, env: {} };
+  const folder = join(runFolder, 'built', name);
   const isBuilt = () =>
     access(join(folder, 'external-packages')).then(
       () => true,
@@ -26,9 +31,9 @@ export async function builtService(service: string): Promise<ServiceProgram> {
   const isFirst = await mkdir(`${folder}.begun`, { recursive: true });
   if (isFirst) {
     const { build } = await import('@echodrop/build/build');
-    await build(entryOf(service), folder);
+    await build(entry, folder);
   } else {
-    await waitUntil(`the build of ${service}`, 60_000, isBuilt);
+    await waitUntil(`the build of ${name}`, 60_000, isBuilt);
   }
   return { path: join(folder, 'main.js'), env: { NODE_COMPILE_CACHE: join(runFolder, 'compiled') } };
 }

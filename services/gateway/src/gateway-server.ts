@@ -2,8 +2,8 @@ import { createServer, type RequestListener, type Server } from 'node:http';
 import { answerBrokenRequests } from './answer/broken-requests.ts';
 
 /**
- * The HTTP server around the routes, which see every request: an expectation is left to the upload, which answers it once the
- * credentials are there, and a missing Host is refused as everything is; a body may take as long as its sender keeps up the pace, so Node's own limit for whole requests is off (docs/dependencies.md, "HTTP on Node").
+ * The HTTP server around the routes. The routes handle `Expect`, so that uploads send 100 Continue after their first checks, and a missing
+ * Host. Node's limit for whole requests is off: bodies have limits of their own (docs/dependencies.md, "HTTP on Node").
  */
 export function gatewayServer(app: RequestListener): Server {
   const server = createServer(

@@ -10,7 +10,7 @@ import { waitUntil } from '@echodrop/testkit/wait-until';
 import { expect, test } from 'vitest';
 import { registerSweepMetrics } from './sweep-metrics.ts';
 
-async function told(store: FilesystemObjectStore): Promise<string[]> {
+async function seriesIn(store: FilesystemObjectStore): Promise<string[]> {
   const metrics = new Metrics('gateway');
   registerSweepMetrics(metrics, store);
   return linesOf(metrics);
@@ -23,11 +23,11 @@ async function linesOf(metrics: Metrics): Promise<string[]> {
     .map((line) => line.replace('service="gateway"', '').replace(/\{,|,\}/, (comma) => comma.replace(',', '')));
 }
 
-test('what a sweep has reported is told, that there was none too, and nothing where it cannot be read', async () => {
+test('the last sweep is reported, or that there was none, or nothing if its report is unreadable', async () => {
   await using folder = await mkdtempDisposable(join(tmpdir(), 'gateway-test-'));
   const store = new FilesystemObjectStore(folder.path);
   await store.ready();
-  expect(await told(store)).toEqual(['echodrop_sweep_completed_timestamp_seconds{} 0']);
+  expect(await seriesIn(store)).toEqual(['echodrop_sweep_completed_timestamp_seconds{} 0']);
   const kinds = {
     media: { found: 3, removed: 2, bytes: 700 },
     renditions: { found: 0, removed: 0, bytes: 0 },
@@ -38,7 +38,7 @@ test('what a sweep has reported is told, that there was none too, and nothing wh
     kinds,
     listings: { missing: 5, added: 4 },
   });
-  const lines = await told(store);
+  const lines = await seriesIn(store);
   expect(lines).toContain('echodrop_sweep_completed_timestamp_seconds{} 1795260994');
   expect(lines).toContain('echodrop_sweep_found_objects{kind="media"} 3');
   expect(lines).toContain('echodrop_sweep_removed_objects{kind="media"} 2');
@@ -48,10 +48,10 @@ test('what a sweep has reported is told, that there was none too, and nothing wh
   expect(lines).toContain('echodrop_sweep_relisted_uploads{} 4');
   expect(lines).toHaveLength(12);
   await store.put(sweepReportKey, Readable.from([Buffer.from('no report')]));
-  expect(await told(store)).toEqual([]);
+  expect(await seriesIn(store)).toEqual([]);
 });
 
-test('what was told is told no more where the store cannot be asked', async () => {
+test('the series disappear while the store is unavailable', async () => {
   await using folder = await mkdtempDisposable(join(tmpdir(), 'gateway-test-'));
   const store = new FilesystemObjectStore(folder.path);
   await store.ready();

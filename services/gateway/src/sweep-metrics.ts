@@ -16,7 +16,7 @@ const unlabelledHelps = {
   echodrop_sweep_relisted_uploads: 'Published uploads whose list entries the last sweep added.',
 };
 
-/** Tells in the metrics what the last sweep has reported in the store. Where it cannot be read nothing is told. */
+/** Reports the last sweep, by its report in the store. No series if that cannot be read. */
 export function registerSweepMetrics(metrics: Metrics, store: ObjectStore): void {
   const unlabelled = new Map<string, ReturnType<Metrics['gauge']>>();
   const set = (name: keyof typeof unlabelledHelps, value: number) => {

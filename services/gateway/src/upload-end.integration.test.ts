@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => stack[Symbol.asyncDispose]());
 
-/** The one line of a service in which all of `words` stand; it may be written after the answer. */
+/** The log line of a service that contains all of `words`; it may be written after the response. */
 async function line(service: 'gateway' | 'probe-worker', ...words: readonly string[]) {
   const found = () => {
     const lines = stack.services[service].output.split('\n');
@@ -27,14 +27,14 @@ async function line(service: 'gateway' | 'probe-worker', ...words: readonly stri
   return JSON.parse(found() ?? '');
 }
 
-test("the line of an upload's end leads to the probe-worker's", async () => {
+test('the log line of an upload leads to that of the probe-worker', async () => {
   const { headers } = await upload(stack, { media: await samplePhoto('png', size) });
   const end = await line('gateway', 'Upload finished', headers.get('x-request-id') ?? 'none');
   expect(end).toMatchObject({ outcome: 'published' });
   expect(await line('probe-worker', 'Media probed', end.mediaKey)).toMatchObject({ outcome: 'media', type: 'png' });
 });
 
-// How each reason is come by.
+// Media for each reason.
 const unsupported: Readonly<Record<UnsupportedReason, () => Promise<Buffer>>> = {
   unknown_type: async () => Buffer.from('a text'),
   type_off: () => samplePhoto('bmp', size),
@@ -46,22 +46,22 @@ const unsupported: Readonly<Record<UnsupportedReason, () => Promise<Buffer>>> = 
 };
 const longestComment = Buffer.concat([Buffer.from([0xff, 0xfe, 0xff, 0xff]), Buffer.alloc(0xfffd)]);
 
-type Told = Readonly<Record<'code' | 'reason' | 'message', string>>;
+type ErrorBody = Readonly<Record<'code' | 'reason' | 'message', string>>;
 
 const formats = [
-  [1, 'xml', (text: string) => (readXml(text).content as { readonly error: Told }).error],
-  [2, 'json', (text: string): Told => JSON.parse(text).errors[0]],
+  [1, 'xml', (text: string) => (readXml(text).content as { readonly error: ErrorBody }).error],
+  [2, 'json', (text: string): ErrorBody => JSON.parse(text).errors[0]],
 ] as const;
 
-describe.each(unsupportedReasons)('media that is not taken: %s', (why) => {
+describe.each(unsupportedReasons)('unsupported media: %s', (why) => {
   test.each(formats)(
-    'version %i, %s: its sender is told what is wrong, the log why',
+    'version %i, %s: the response has the message, the log the reason',
     async (version, format, error) => {
       const media = await unsupported[why]();
       const answer = await upload(stack, { version, format, media });
       expect(answer.status).toBe(415);
-      const told = error(answer.text);
-      expect({ ...told, code: Number(told.code) }).toEqual({
+      const body = error(answer.text);
+      expect({ ...body, code: Number(body.code) }).toEqual({
         code: 415,
         reason: 'media_unsupported',
         message: unsupportedSentences[why].replace('{type}', 'bmp'),

@@ -18,15 +18,15 @@ function signed({ base = origin + path, ...changes }: Changes & { readonly base?
   return signedFor(base, changes);
 }
 
-async function ask(authorization: string | undefined, address = origin + path) {
+async function get(authorization: string | undefined, address = origin + path) {
   const response = await fetch(address, { headers: authorization === undefined ? {} : { authorization } });
   return { status: response.status, body: (await response.json()) as { errors?: unknown[] } };
 }
 
 const user = { id: 12345, id_str: '12345', name: 'Sandbox', screen_name: 'sandbox' };
 
-test('a signed request is answered with its user', async () => {
-  expect(await ask(header(signed()))).toMatchObject({ status: 200, body: user });
+test('identifies the user of a signed request', async () => {
+  expect(await get(header(signed()))).toMatchObject({ status: 200, body: user });
 });
 
 test.each([
@@ -42,20 +42,17 @@ test.each([
   ['provider.example', 'ftp', `http://provider.example${path}`],
   ['provider.example', 'https, http', `http://provider.example${path}`],
   ['provider.example', 'https://evil', `http://provider.example${path}`],
-])(
-  "the address that counts is the one that was asked for: Host '%s', X-Forwarded-Proto '%s'",
-  async (host, proto, base) => {
-    const headers = { host, ...(proto === undefined ? {} : { 'x-forwarded-proto': proto }) };
-    const { status } = await send(origin + path, { ...headers, authorization: header(signed({ base })) });
-    expect(status).toBe(200);
-  },
-);
+])("checks the signature over the requested address: Host '%s', X-Forwarded-Proto '%s'", async (host, proto, base) => {
+  const headers = { host, ...(proto === undefined ? {} : { 'x-forwarded-proto': proto }) };
+  const { status } = await send(origin + path, { ...headers, authorization: header(signed({ base })) });
+  expect(status).toBe(200);
+});
 
 test.each(['a@b', 'a/b', 'a?b', 'a#b', '"><script>', 'a b', 'a:b', 'a:99999', '[a]:1', 'ä'])(
-  "'%s' is no Host, and nothing is said to it but that",
+  "refuses the Host '%s' without showing it",
   async (host) => {
-    for (const asked of ['/', path]) {
-      const { status, body } = await send(origin + asked, { host });
+    for (const target of ['/', path]) {
+      const { status, body } = await send(origin + target, { host });
       expect([status, body.includes(host)]).toEqual([400, false]);
     }
   },
@@ -71,12 +68,12 @@ test.each([
   ['a comma and white space at the end', () => `${header(signed())} , `],
   ['no version', () => header(signed({ without: ['oauth_version'] }))],
   ['the scheme in lower case', () => header(signed()).replace('OAuth', 'oauth')],
-  ['a parameter of its own, which is signed too', () => header(signed({ oauth: { x_own: 'a b' } }))],
-])('%s is fine', async (_what, make) => {
-  expect(await ask(make())).toMatchObject({ status: 200, body: user });
+  ['an additional signed parameter', () => header(signed({ oauth: { x_own: 'a b' } }))],
+])('accepts %s', async (_what, make) => {
+  expect(await get(make())).toMatchObject({ status: 200, body: user });
 });
 
-test('query parameters are signed: each of them, repeated ones and odd characters included', async () => {
+test('checks the signature over all query parameters', async () => {
   const query: [string, string][] = [
     ['b', '2'],
     ['b', '1'],
@@ -86,8 +83,8 @@ test('query parameters are signed: each of them, repeated ones and odd character
     ['empty', ''],
   ];
   const address = `${origin}${path}?b=2&b=1&c%40=it's%20~%C3%BC*()&plus=a+b&equals==&empty`;
-  expect((await ask(header(signed({ query })), address)).status).toBe(200);
-  expect((await ask(header(signed({ query: query.slice(1) })), address)).status).toBe(401);
+  expect((await get(header(signed({ query })), address)).status).toBe(200);
+  expect((await get(header(signed({ query: query.slice(1) })), address)).status).toBe(401);
 });
 
 test.each([
@@ -110,42 +107,42 @@ test.each([
   ['an empty signature', () => header({ ...signed(), oauth_signature: '' }), 32],
   ['a signature for another address', () => header(signed({ base: `http://example.com${path}` })), 32],
   ['a parameter changed after signing', () => header({ ...signed(), oauth_nonce: 'another' }), 32],
-])('%s is refused with a 401 and a code', async (_what, make, code) => {
-  expect(await ask(make())).toMatchObject({ status: 401, body: { errors: [{ code, message: expect.any(String) }] } });
+])('refuses %s with 401 and a code', async (_what, make, code) => {
+  expect(await get(make())).toMatchObject({ status: 401, body: { errors: [{ code, message: expect.any(String) }] } });
 });
 
-test('a timestamp may be off by up to five minutes, either way', async () => {
+test('accepts timestamps within five minutes', async () => {
   const now = Math.floor(Date.now() / 1000);
   const at = async (seconds: number) =>
-    (await ask(header(signed({ oauth: { oauth_timestamp: String(seconds) } })))).status;
+    (await get(header(signed({ oauth: { oauth_timestamp: String(seconds) } })))).status;
   expect(await Promise.all([at(now - 290), at(now + 290)])).toEqual([200, 200]);
   expect(await Promise.all([at(now - 310), at(now + 310)])).toEqual([401, 401]);
 });
 
-test('a nonce is good once; the same with another timestamp is another', async () => {
+test('accepts a nonce once per timestamp', async () => {
   const once = header(signed({ oauth: { oauth_nonce: 'the-same' } }));
-  expect((await ask(once)).status).toBe(200);
-  expect((await ask(once)).status).toBe(401);
+  expect((await get(once)).status).toBe(200);
+  expect((await get(once)).status).toBe(401);
   const oauth_timestamp = String(Math.floor(Date.now() / 1000) - 60);
-  expect((await ask(header(signed({ oauth: { oauth_nonce: 'the-same', oauth_timestamp } })))).status).toBe(200);
+  expect((await get(header(signed({ oauth: { oauth_nonce: 'the-same', oauth_timestamp } })))).status).toBe(200);
 });
 
 test('a wrong signature does not use up the nonce', async () => {
   const good = signed();
-  expect((await ask(header({ ...good, oauth_signature: 'AAAA' }))).status).toBe(401);
-  expect((await ask(header(good))).status).toBe(200);
+  expect((await get(header({ ...good, oauth_signature: 'AAAA' }))).status).toBe(401);
+  expect((await get(header(good))).status).toBe(200);
 });
 
-test('OAuth parameters in the query are refused: they would stand twice', async () => {
+test('refuses OAuth parameters in the query', async () => {
   const query: [string, string][] = [['oauth_nonce', 'x']];
-  expect((await ask(header(signed({ query })), `${origin}${path}?oauth_nonce=x`)).status).toBe(401);
+  expect((await get(header(signed({ query })), `${origin}${path}?oauth_nonce=x`)).status).toBe(401);
 });
 
-test('other methods and paths are told as JSON', async () => {
+test('refuses other methods and paths with JSON', async () => {
   const posted = await fetch(origin + path, { method: 'POST' });
   expect([posted.status, posted.headers.get('allow')]).toEqual([405, 'GET, HEAD']);
   for (const wrong of ['/1/account/Verify_Credentials.json', `${path}/`, '/2/x', '/%zz']) {
-    const { status, body } = await ask(undefined, origin + wrong);
+    const { status, body } = await get(undefined, origin + wrong);
     expect([wrong, status, body.errors?.length]).toEqual([wrong, 404, 1]);
   }
 });

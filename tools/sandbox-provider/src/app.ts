@@ -1,26 +1,25 @@
 import { readFileSync } from 'node:fs';
 import express, { type ErrorRequestHandler, type Express, type RequestHandler, type Response } from 'express';
-import { answerQuestion } from './answer-question.ts';
-import { BearerCheck } from './check-bearer.ts';
-import { SignatureCheck } from './check-signature.ts';
+import { createBearerCheck, createSignatureCheck } from './check-proof.ts';
 import { credentialsPage } from './credentials-page.ts';
 import type { SandboxEvents } from './events.ts';
+import { identityRoute } from './identity-route.ts';
 import { profileEntries } from './profiles/profiles.ts';
-import { addressOf, requireAddress } from './require-address.ts';
-import { type Switch, switchBehaviour } from './switch-behaviour.ts';
+import { addressOf, requireAddress } from './request-address.ts';
+import { type BehaviourState, switchBehaviour } from './switch-behaviour.ts';
 import type { Accounts } from './users.ts';
 
-interface SandboxParts {
+interface SandboxOptions {
   readonly accounts: Accounts;
-  /** How it behaves at first. */
-  readonly behaviour: Readonly<Switch>;
+  /** The initial behaviour. */
+  readonly behaviour: Readonly<BehaviourState>;
   readonly events: SandboxEvents;
 }
 
-/** The provider's routes: who a request's user is, for every kind of provider, and a page that says how to ask and how it behaves. */
-export function sandboxApp({ accounts, behaviour, events }: SandboxParts): Express {
-  const state: Switch = { ...behaviour };
-  const checks = { signature: new SignatureCheck(accounts), bearer: new BearerCheck(accounts) };
+/** The routes of the sandbox: an endpoint for each profile, and a page with credentials and the current behaviour. */
+export function sandboxApp({ accounts, behaviour, events }: SandboxOptions): Express {
+  const state: BehaviourState = { ...behaviour };
+  const checks = { signature: createSignatureCheck(accounts), bearer: createBearerCheck(accounts) };
   const style = readFileSync(new URL('./style.css', import.meta.url), 'utf8');
 
   const app = express()
@@ -40,15 +39,15 @@ export function sandboxApp({ accounts, behaviour, events }: SandboxParts): Expre
   app.all('/behaviour', notAllowed('POST'));
 
   for (const [name, { path }] of profileEntries) {
-    app.get(path, answerQuestion(name, { checks, state, events }));
+    app.get(path, identityRoute(name, { checks, state, events }));
     app.all(path, notAllowed('GET, HEAD'));
   }
 
   app.use((_request, response) => refuse(response, 404, 34, 'Sorry, that page does not exist'));
-  return app.use(failed(events));
+  return app.use(handleErrors(events));
 }
 
-// The page's form needs its Origin, which no-referrer would take from it.
+// Not no-referrer, which would remove the Origin of the form.
 const safeHeaders: RequestHandler = (_request, response, next) => {
   response.set({
     'Cache-Control': 'no-store',
@@ -61,10 +60,10 @@ const safeHeaders: RequestHandler = (_request, response, next) => {
 };
 
 function notAllowed(methods: string): RequestHandler {
-  return (_request, response) => refuse(response.set('Allow', methods), 405, 86, `This takes ${methods}`);
+  return (_request, response) => refuse(response.set('Allow', methods), 405, 86, `Allowed methods: ${methods}`);
 }
 
-function failed(events: SandboxEvents): ErrorRequestHandler {
+function handleErrors(events: SandboxEvents): ErrorRequestHandler {
   return (error, _request, response, next) => {
     if (response.headersSent) return next(error);
     if (error.status >= 400 && error.status < 500) return refuse(response, error.status, 214, 'Bad request');
@@ -73,7 +72,7 @@ function failed(events: SandboxEvents): ErrorRequestHandler {
   };
 }
 
-// Codes as old clients know them from X.
+// Error codes of X, which old clients know.
 function refuse(response: Response, status: number, code: number, message: string): void {
   response.status(status).json({ errors: [{ code, message }] });
 }

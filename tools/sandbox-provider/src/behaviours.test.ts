@@ -11,19 +11,19 @@ import { header, signedFor } from './sign.fixture.ts';
 const known = { authorization: 'Bearer sandbox-bearer' };
 const { path } = sandboxProfiles.oidc;
 
-async function says(behaviour: BehaviourName, headers: Record<string, string> = known) {
+async function requestUser(behaviour: BehaviourName, headers: Record<string, string> = known) {
   await using sandbox = await startSandbox({ behaviour });
   return await send(sandbox.origin + path, headers);
 }
 
-test('normal: as the real one', async () => {
-  const { status, headers, body } = await says('normal');
+test('normal: responds like the real provider', async () => {
+  const { status, headers, body } = await requestUser('normal');
   expect([status, headers['content-type']]).toEqual([200, 'application/json; charset=utf-8']);
   expect(JSON.parse(body)).toMatchObject({ sub: '12345', preferred_username: 'sandbox' });
   expect(Math.abs(Date.parse(`${headers.date}`) - Date.now())).toBeLessThan(60_000);
 });
 
-test('slow: after so many seconds, and not before', async () => {
+test('slow: responds after the delay', async () => {
   await using sandbox = await startSandbox({ behaviour: 'slow', slowSeconds: 1 });
   const began = performance.now();
   const { status } = await send(sandbox.origin + path, known);
@@ -33,20 +33,20 @@ test('slow: after so many seconds, and not before', async () => {
 
 test('down: the connection closes without a byte', async () => {
   await using sandbox = await startSandbox({ behaviour: 'down' });
-  expect(await rawAnswer(sandbox)).toBe('');
+  expect(await rawResponse(sandbox)).toBe('');
 });
 
 test('cut-off: the connection closes in the middle of the body', async () => {
   await using sandbox = await startSandbox({ behaviour: 'cut-off' });
-  const [head = '', body = ''] = (await rawAnswer(sandbox)).split('\r\n\r\n');
+  const [head = '', body = ''] = (await rawResponse(sandbox)).split('\r\n\r\n');
   const length = Number(/^Content-Length: (\d+)/m.exec(head)?.[1]);
   expect(head).toMatch(/^HTTP\/1\.1 200 /);
   expect(body.length).toBe(Math.floor(length / 2));
 });
 
-test('endless: the body begins and drips on', async () => {
+test('endless: the body never completes', async () => {
   await using sandbox = await startSandbox({ behaviour: 'endless' });
-  const socket = ask(sandbox);
+  const socket = openRequest(sandbox);
   const received: Buffer[] = [];
   socket.on('data', (bytes) => received.push(bytes));
   await sleep(1200);
@@ -58,11 +58,11 @@ test('endless: the body begins and drips on', async () => {
   socket.destroy();
 });
 
-test.each(['slow', 'endless'] as const)('%s: a client that goes away is not kept', async (behaviour) => {
+test.each(['slow', 'endless'] as const)('%s: releases a client that leaves', async (behaviour) => {
   await using sandbox = await startSandbox({ behaviour, slowSeconds: 120 });
   const timers = () => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
   expect(timers()).toBeLessThan(10);
-  const sockets = Array.from({ length: 20 }, () => ask(sandbox));
+  const sockets = Array.from({ length: 20 }, () => openRequest(sandbox));
   await waitUntil('the waits', 5000, async () => timers() >= 20);
   for (const socket of sockets) socket.destroy();
   await waitUntil('no connection', 5000, async () => (await sandbox.connections()) === 0);
@@ -75,21 +75,21 @@ test.each([
   ['refusing', 401, { 'www-authenticate': expect.stringContaining('invalid_token') }],
   ['redirect', 302, { location: '/' }],
   ['html', 200, { 'content-type': 'text/html; charset=utf-8' }],
-] as const)('%s: says %i', async (behaviour, status, headers) => {
-  const said = await says(behaviour);
-  expect(said.status).toBe(status);
-  expect(said.headers).toMatchObject(headers);
+] as const)('%s: responds %i', async (behaviour, status, headers) => {
+  const response = await requestUser(behaviour);
+  expect(response.status).toBe(status);
+  expect(response.headers).toMatchObject(headers);
 });
 
-test('html and broken-json are no JSON', async () => {
+test('html and broken-json are not JSON', async () => {
   for (const behaviour of ['html', 'broken-json'] as const) {
-    const { status, body } = await says(behaviour);
+    const { status, body } = await requestUser(behaviour);
     expect(status).toBe(200);
     expect(() => JSON.parse(body)).toThrow();
   }
 });
 
-test.each(profileEntries)('no-id, no-name: the answer of %s lacks just that', async (name, { path, proof }) => {
+test.each(profileEntries)('no-id, no-name: the response of %s lacks only that', async (name, { path, proof }) => {
   const bodyOf = async (behaviour: BehaviourName) => {
     await using sandbox = await startSandbox({ behaviour });
     const authorization = proof === 'bearer' ? known.authorization : header(signedFor(sandbox.origin + path));
@@ -108,13 +108,13 @@ test.each(profileEntries)('no-id, no-name: the answer of %s lacks just that', as
   );
 });
 
-test('too-large: whole JSON of more than a megabyte', async () => {
-  const { body } = await says('too-large');
+test('too-large: valid JSON of more than a megabyte', async () => {
+  const { body } = await requestUser('too-large');
   expect(body.length).toBeGreaterThan(1024 * 1024);
   expect(JSON.parse(body)).toMatchObject({ sub: '12345' });
 });
 
-test('wrong-clock: an hour behind in the Date header, and in its judgement of timestamps', async () => {
+test('wrong-clock: an hour behind in the Date header and for timestamps', async () => {
   await using sandbox = await startSandbox({ behaviour: 'wrong-clock' });
   const { status, headers } = await send(sandbox.origin + path, known);
   const behind = (Date.now() - Date.parse(`${headers.date}`)) / 1000;
@@ -122,21 +122,21 @@ test('wrong-clock: an hour behind in the Date header, and in its judgement of ti
   expect(Math.abs(behind - 3600)).toBeLessThan(60);
 
   const address = sandbox.origin + sandboxProfiles.oauth1.path;
-  const askAt = async (seconds: number) => {
+  const statusAt = async (seconds: number) => {
     const oauth_timestamp = String(Math.floor(Date.now() / 1000) + seconds);
     return (await send(address, { authorization: header(signedFor(address, { oauth: { oauth_timestamp } })) })).status;
   };
-  expect([await askAt(0), await askAt(-3600)]).toEqual([401, 200]);
+  expect([await statusAt(0), await statusAt(-3600)]).toEqual([401, 200]);
 });
 
-test('no behaviour lets anybody in who is not known', async () => {
+test('no behaviour verifies an unknown user', async () => {
   for (const behaviour of behaviourNames.filter((name) => !['slow', 'down', 'cut-off', 'endless'].includes(name))) {
-    const { body } = await says(behaviour, { authorization: 'Bearer nobody' });
+    const { body } = await requestUser(behaviour, { authorization: 'Bearer nobody' });
     expect([behaviour, body.includes('12345')]).toEqual([behaviour, false]);
   }
 });
 
-test.each(behaviourNames)('%s: the page and the switch answer as ever', async (behaviour) => {
+test.each(behaviourNames)('%s: the page and the form still work', async (behaviour) => {
   await using sandbox = await startSandbox({ behaviour, slowSeconds: 120 });
   const { status, body } = await send(sandbox.origin, {});
   expect(status).toBe(200);
@@ -146,14 +146,14 @@ test.each(behaviourNames)('%s: the page and the switch answer as ever', async (b
   expect((await send(sandbox.origin + path, known)).status).toBe(200);
 });
 
-function ask({ origin }: RunningSandbox) {
+function openRequest({ origin }: RunningSandbox) {
   const socket = connect(Number(new URL(origin).port), '127.0.0.1');
   socket.write(`GET ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: ${known.authorization}\r\n\r\n`);
   return socket;
 }
 
-async function rawAnswer(sandbox: RunningSandbox): Promise<string> {
-  const socket = ask(sandbox);
+async function rawResponse(sandbox: RunningSandbox): Promise<string> {
+  const socket = openRequest(sandbox);
   const received: Buffer[] = [];
   socket.on('data', (bytes) => received.push(bytes));
   await once(socket, 'close');

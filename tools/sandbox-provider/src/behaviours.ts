@@ -1,65 +1,64 @@
 import type { ProviderProfile } from '@echodrop/identity-provider/provider-profiles';
-import type { Answer } from './profiles/profile.ts';
+import type { ProviderResponse } from './profiles/profile.ts';
 
-/** The longest that the sandbox keeps anybody waiting. */
-export const largestWaitSeconds = 120;
+export const maxSlowSeconds = 120;
 
-/** What really goes over the wire. */
+/** The response as it is sent. */
 export interface Delivery {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
   readonly afterSeconds?: number;
-  /** Where it stops short of that: before the first byte, or in the middle of the body, closing the connection or never. */
+  /** How it is incomplete: closed before the first byte, closed in the middle of the body, or never completed. */
   readonly ends?: 'before-it-begins' | 'cut-off' | 'never';
 }
 
 interface Circumstances {
   readonly profile: Pick<ProviderProfile, 'subject' | 'screenName'>;
-  /** What the profile says to a user whom it does not know. */
-  readonly unknown: Answer;
+  /** The profile's refusal of an unknown user. */
+  readonly unknown: ProviderResponse;
   readonly slowSeconds: number;
 }
 
 interface Behaviour {
-  /** What the sandbox does, as its page says it. */
+  /** A predicate of "it" for the page. */
   readonly does: string;
-  /** How far its clock is off. */
+  /** The error of its clock. */
   readonly clockSeconds?: number;
-  /** Makes what is delivered from what a sound provider would say. */
-  readonly deliver: (answer: Answer, circumstances: Circumstances) => Delivery;
+  /** Turns the correct response into the one that is sent. */
+  readonly deliver: (response: ProviderResponse, circumstances: Circumstances) => Delivery;
 }
 
 const table = {
-  normal: { does: 'answers as the real one does', deliver: whole },
+  normal: { does: 'responds like the real provider', deliver: whole },
   slow: {
-    does: 'answers late',
-    deliver: (answer, { slowSeconds }) => ({ ...whole(answer), afterSeconds: slowSeconds }),
+    does: 'responds late',
+    deliver: (response, { slowSeconds }) => ({ ...whole(response), afterSeconds: slowSeconds }),
   },
   down: {
-    does: 'closes the connection without an answer',
-    deliver: (answer) => ({ ...whole(answer), ends: 'before-it-begins' }),
+    does: 'closes the connection without a response',
+    deliver: (response) => ({ ...whole(response), ends: 'before-it-begins' }),
   },
   'cut-off': {
-    does: 'closes the connection in the middle of its answer',
-    deliver: (answer) => ({ ...whole(answer), ends: 'cut-off' }),
+    does: 'closes the connection in the middle of the response',
+    deliver: (response) => ({ ...whole(response), ends: 'cut-off' }),
   },
-  endless: { does: 'never ends its answer', deliver: (answer) => ({ ...whole(answer), ends: 'never' }) },
+  endless: { does: 'never completes its response', deliver: (response) => ({ ...whole(response), ends: 'never' }) },
   unavailable: {
-    does: 'says 503',
+    does: 'responds 503',
     deliver: () => whole({ status: 503, headers: { 'Retry-After': '30' }, body: { error: 'Service unavailable' } }),
   },
   'too-many': {
-    does: 'says 429, and to come again in 30 seconds',
+    does: 'responds 429 with Retry-After: 30',
     deliver: () => whole({ status: 429, headers: { 'Retry-After': '30' }, body: { error: 'Too many requests' } }),
   },
-  refusing: { does: 'knows nobody any more', deliver: (_answer, { unknown }) => whole(unknown) },
+  refusing: { does: 'refuses every user', deliver: (_response, { unknown }) => whole(unknown) },
   redirect: {
-    does: 'sends everybody to another page',
+    does: 'redirects every request',
     deliver: () => whole({ status: 302, headers: { Location: '/' }, body: {} }),
   },
   html: {
-    does: 'says 200 with a page in HTML',
+    does: 'responds 200 with an HTML page',
     deliver: () => ({
       status: 200,
       headers: { 'Content-Type': 'text/html; charset=utf-8' },
@@ -67,32 +66,32 @@ const table = {
     }),
   },
   'broken-json': {
-    does: 'leaves out the end of its JSON',
-    deliver: (answer) => ({ ...whole(answer), body: whole(answer).body.slice(0, -1) }),
+    does: 'omits the end of its JSON',
+    deliver: (response) => ({ ...whole(response), body: whole(response).body.slice(0, -1) }),
   },
   'no-id': {
-    does: "leaves out the user's id",
-    deliver: (answer, { profile }) => whole(without(profile.subject, answer)),
+    does: "omits the user's id",
+    deliver: (response, { profile }) => whole(without(profile.subject, response)),
   },
   'no-name': {
-    does: "leaves out the user's name",
-    deliver: (answer, { profile }) => whole(without([profile.screenName], answer)),
+    does: "omits the user's name",
+    deliver: (response, { profile }) => whole(without([profile.screenName], response)),
   },
   'too-large': {
-    does: 'says a megabyte more than it has to',
-    deliver: (answer) => whole({ ...answer, body: { ...answer.body, more: 'x'.repeat(1024 * 1024) } }),
+    does: 'responds with a megabyte of extra data',
+    deliver: (response) => whole({ ...response, body: { ...response.body, more: 'x'.repeat(1024 * 1024) } }),
   },
   'wrong-clock': { does: 'has a clock that is an hour behind', clockSeconds: -3600, deliver: whole },
 } as const satisfies Record<string, Behaviour>;
 
 export type BehaviourName = keyof typeof table;
 
-/** All that the sandbox can be told to do with questions; whether their proof is good, it looks at each time. */
+/** What the sandbox can do with a request. It checks the proof in every case. */
 export const behaviours: Readonly<Record<BehaviourName, Behaviour>> = table;
 
 export const behaviourNames = Object.keys(table) as [BehaviourName, ...BehaviourName[]];
 
-function whole({ status, headers, body }: Answer): Delivery {
+function whole({ status, headers, body }: ProviderResponse): Delivery {
   return {
     status,
     headers: { 'Content-Type': 'application/json; charset=utf-8', ...headers },
@@ -100,6 +99,6 @@ function whole({ status, headers, body }: Answer): Delivery {
   };
 }
 
-function without(names: readonly string[], { body, ...answer }: Answer): Answer {
-  return { ...answer, body: Object.fromEntries(Object.entries(body).filter(([name]) => !names.includes(name))) };
+function without(names: readonly string[], { body, ...response }: ProviderResponse): ProviderResponse {
+  return { ...response, body: Object.fromEntries(Object.entries(body).filter(([name]) => !names.includes(name))) };
 }

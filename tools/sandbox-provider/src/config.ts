@@ -1,26 +1,26 @@
 import { choice, port, readSettings, type Settings, text, wholeNumber } from '@echodrop/service/env';
 import { processSettings } from '@echodrop/service/process-settings';
 import { z } from 'zod';
-import { behaviourNames, largestWaitSeconds } from './behaviours.ts';
+import { behaviourNames, maxSlowSeconds } from './behaviours.ts';
 import { builtInAccounts } from './users.ts';
-import { accountsInFile } from './users-file.ts';
+import { readAccounts } from './users-file.ts';
 
 const settings = {
   ...processSettings(9085),
   PORT: port(8085),
-  /** Users and consumers as JSON; without it there is one of each. */
+  /** A JSON file of users and consumers; by default there is one of each. */
   SANDBOX_USERS_FILE: text()
     .transform((path, context) => {
-      const read = accountsInFile(path);
-      if ('users' in read) return read;
-      for (const fault of read) context.addIssue(fault);
+      const accounts = readAccounts(path);
+      if ('users' in accounts) return accounts;
+      for (const fault of accounts) context.addIssue(fault);
       return z.NEVER;
     })
     .default(builtInAccounts),
-  /** How it behaves until it is told otherwise. */
+  /** The initial behaviour. */
   SANDBOX_BEHAVIOUR: choice(behaviourNames, 'normal'),
-  /** How long it waits when it is slow. */
-  SANDBOX_SLOW_SECONDS: wholeNumber({ default: 10, min: 1, max: largestWaitSeconds }),
+  /** The delay of `slow`. */
+  SANDBOX_SLOW_SECONDS: wholeNumber({ default: 10, min: 1, max: maxSlowSeconds }),
 };
 
 export type SandboxConfig = Settings<typeof settings>;

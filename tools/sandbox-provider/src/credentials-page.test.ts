@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { sandboxProfiles } from './profiles/profiles.ts';
 import { send, startSandbox } from './sandbox.fixture.ts';
 
-test('the page tells all credentials, every address, and a setting that Echodrop understands', async () => {
+test('shows all credentials, every endpoint, and a valid IDENTITY_PROVIDERS', async () => {
   await using sandbox = await startSandbox();
   const { headers, body } = await send(sandbox.origin, {});
   expect(headers['content-type']).toBe('text/html; charset=utf-8');
@@ -15,7 +15,7 @@ test('the page tells all credentials, every address, and a setting that Echodrop
     'sandbox-token-secret',
     'sandbox-bearer',
   ];
-  for (const told of known) expect(body).toContain(`<code>${told}</code>`);
+  for (const credential of known) expect(body).toContain(`<code>${credential}</code>`);
   for (const name of profileNames)
     expect(body).toContain(`<code>${sandbox.origin}${sandboxProfiles[name].path}</code>`);
 
@@ -24,20 +24,20 @@ test('the page tells all credentials, every address, and a setting that Echodrop
   expect(providers.map((provider) => provider?.profile)).toEqual(profileNames.map((name) => providerProfiles[name]));
 });
 
-test('addresses are those under which the page was asked for', async () => {
+test('shows addresses at the requested host', async () => {
   await using sandbox = await startSandbox();
   const { body } = await send(sandbox.origin, { host: 'sandbox.example', 'x-forwarded-proto': 'https' });
   expect(body).toContain('<code>https://sandbox.example/userinfo</code>');
   expect(body).not.toContain('127.0.0.1');
 });
 
-test('where its form would not be believed there is none', async () => {
+test('shows the form only at addresses that may change the behaviour', async () => {
   await using sandbox = await startSandbox();
   expect((await send(sandbox.origin, { host: 'localhost' })).body).toContain('<form');
   expect((await send(sandbox.origin, { host: 'sandbox.example' })).body).not.toContain('<form');
 });
 
-test('what users are called is text, not markup', async () => {
+test('escapes names and credentials', async () => {
   const odd = `"'><script>alert(1)</script>&amp;`;
   const user = { id: odd, screenName: odd, name: odd, oauthTokens: [{ token: odd, secret: odd }], bearerTokens: [odd] };
   await using sandbox = await startSandbox({ accounts: { consumers: [{ key: odd, secret: odd }], users: [user] } });
@@ -48,7 +48,7 @@ test('what users are called is text, not markup', async () => {
   ).toBeGreaterThanOrEqual(7);
 });
 
-test('of many users it tells the first, and how many more there are', async () => {
+test('shows the first of many users and the number of others', async () => {
   const users = Array.from({ length: 1000 }, (_, i) => ({
     id: BigInt(i),
     screenName: `user${i}`,
@@ -63,7 +63,7 @@ test('of many users it tells the first, and how many more there are', async () =
   expect(body).toContain('<p>And 980 more users.</p>');
 });
 
-test('no other page may frame it, and its own style is all that it loads', async () => {
+test('forbids framing, and loads only its own style', async () => {
   await using sandbox = await startSandbox();
   const { headers } = await send(sandbox.origin, {});
   expect(headers['content-security-policy']).toContain("frame-ancestors 'none'");

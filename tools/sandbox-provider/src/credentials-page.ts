@@ -1,28 +1,27 @@
 import { htmlEscape } from 'escape-goat';
-import { type BehaviourName, behaviourNames, behaviours, largestWaitSeconds } from './behaviours.ts';
-import { canHoldForm } from './from-elsewhere.ts';
+import { behaviourNames, behaviours, maxSlowSeconds } from './behaviours.ts';
 import { matrixId } from './profiles/matrix.ts';
 import { identityProvidersAt, profileEntries } from './profiles/profiles.ts';
-import type { Switch } from './switch-behaviour.ts';
+import { type BehaviourState, canHoldForm } from './switch-behaviour.ts';
 import type { Accounts, Consumer, SandboxUser } from './users.ts';
 
-interface Shown {
+interface Options {
   readonly accounts: Accounts;
-  /** Where the page was asked for. */
+  /** The requested address of the page. */
   readonly address: URL;
-  readonly state: Readonly<Switch>;
+  readonly state: Readonly<BehaviourState>;
 }
 
-const mostShown = 20;
+const maxShown = 20;
 
-// In this file every value goes into markup through htmlEscape; plain templates join markup alone.
+// In this file, values enter markup through htmlEscape only; plain templates join markup.
 
-/** The page at `/`: how the sandbox behaves, which credentials it takes, and at which addresses. */
-export function credentialsPage({ accounts: { consumers, users }, address, state }: Shown): string {
+/** The page at `/`: accounts, endpoints and the current behaviour. */
+export function credentialsPage({ accounts: { consumers, users }, address, state }: Options): string {
   const { origin } = address;
   const addresses = profileEntries.map(([name, { path, proof }]) => {
-    const by = proof === 'signature' ? 'signed' : 'bearer token';
-    return htmlEscape`<dt>${name}, ${by}</dt><dd><code>${origin}${path}</code></dd>`;
+    const kind = proof === 'signature' ? 'signed' : 'bearer token';
+    return htmlEscape`<dt>${name}, ${kind}</dt><dd><code>${origin}${path}</code></dd>`;
   });
   const setting = `IDENTITY_PROVIDERS='${identityProvidersAt(origin).join(',\n')}'`;
   return `<!doctype html>
@@ -37,26 +36,26 @@ export function credentialsPage({ accounts: { consumers, users }, address, state
 <body>
 <main>
 <h1>Sandbox identity provider</h1>
-<p>It stands in for every kind of identity provider that Echodrop asks, for trying things out and for tests. Nothing that it knows is a secret. Signed requests are those of OAuth 1.0a, with HMAC-SHA1.</p>
+<p>Implements every profile of identity providers that Echodrop supports, for development and tests. Nothing here is secret. Signed requests use OAuth 1.0a with HMAC-SHA1.</p>
 <section>
-<h2>Who it knows</h2>
-${consumers.slice(0, mostShown).map(consumerCard).join('\n')}
+<h2>Accounts</h2>
+${consumers.slice(0, maxShown).map(consumerCard).join('\n')}
 ${users
-  .slice(0, mostShown)
+  .slice(0, maxShown)
   .map((user) => userCard(user, address))
   .join('\n')}
 ${rest(consumers.length, 'applications')}${rest(users.length, 'users')}
 </section>
 <section>
-<h2>Where it answers</h2>
+<h2>Endpoints</h2>
 <dl>${addresses.join('\n')}</dl>
-<p>For Echodrop to ask it:</p>
+<p>Setting of Echodrop:</p>
 ${htmlEscape`<pre>${setting}</pre>`}
 </section>
 <section id="behaviour">
-<h2>How it behaves</h2>
-${htmlEscape`<p class="${state.behaviour === 'normal' ? 'now' : 'now strange'}">Now <strong>${state.behaviour}</strong>: it ${doing(state)}.</p>`}
-${canHoldForm(address) ? form(state) : '<p>At this address it can be told otherwise by a program only:</p>'}
+<h2>Behaviour</h2>
+${htmlEscape`<p class="${state.behaviour === 'normal' ? 'now' : 'now strange'}">Now <strong>${state.behaviour}</strong>: it ${describe(state)}.</p>`}
+${canHoldForm(address) ? form(state) : '<p>At this address, only programs can change it:</p>'}
 ${htmlEscape`<pre>curl -d behaviour=slow -d seconds=10 ${origin}/behaviour</pre>`}
 </section>
 </main>
@@ -82,10 +81,10 @@ ${[...tokens, ...bearers].join('\n')}</dl>`;
 }
 
 function rest(count: number, what: string): string {
-  return count > mostShown ? htmlEscape`<p>And ${count - mostShown} more ${what}.</p>` : '';
+  return count > maxShown ? htmlEscape`<p>And ${count - maxShown} more ${what}.</p>` : '';
 }
 
-function form({ behaviour, slowSeconds }: Readonly<Switch>): string {
+function form({ behaviour, slowSeconds }: Readonly<BehaviourState>): string {
   const options = behaviourNames.map((name) =>
     name === behaviour
       ? htmlEscape`<option value="${name}" selected>${name}: ${behaviours[name].does}</option>`
@@ -93,12 +92,11 @@ function form({ behaviour, slowSeconds }: Readonly<Switch>): string {
   );
   return `<form method="post" action="/behaviour">
 <label>Behaviour <select name="behaviour">${options.join('')}</select></label>
-${htmlEscape`<label>Seconds, when slow <input name="seconds" type="number" min="1" max="${largestWaitSeconds}" value="${slowSeconds}" required></label>`}
+${htmlEscape`<label>Seconds if slow <input name="seconds" type="number" min="1" max="${maxSlowSeconds}" value="${slowSeconds}" required></label>`}
 <button>Change</button>
 </form>`;
 }
 
-function doing({ behaviour, slowSeconds }: Readonly<Switch>): string {
-  const late: Partial<Record<BehaviourName, string>> = { slow: `answers after ${slowSeconds} s` };
-  return late[behaviour] ?? behaviours[behaviour].does;
+function describe({ behaviour, slowSeconds }: Readonly<BehaviourState>): string {
+  return behaviour === 'slow' ? `responds after ${slowSeconds} s` : behaviours[behaviour].does;
 }

@@ -1,10 +1,10 @@
 import type { ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Delivery, largestWaitSeconds } from './behaviours.ts';
+import { type Delivery, maxSlowSeconds } from './behaviours.ts';
 
 const dripMs = 500;
 
-/** Sends an answer with its flaws, and no further than its reader stays. `date` is what the sandbox takes the time for. */
+/** Sends a response with its flaws until the reader leaves. `date` is the time by the sandbox's clock. */
 export async function deliver(response: ServerResponse, delivery: Delivery, date: Date): Promise<void> {
   const gone = new AbortController();
   response.once('close', () => gone.abort());
@@ -39,9 +39,9 @@ async function send(response: ServerResponse, delivery: Delivery, date: Date, go
   response.destroy();
 }
 
-// White space, so that nobody takes the connection for dead: only a limit on the whole answer ends it.
+/** Keeps the connection alive with white space, so that only a limit on the whole response ends it. */
 async function drip(response: ServerResponse, gone: AbortSignal): Promise<void> {
-  for (let ms = 0; ms < largestWaitSeconds * 1000; ms += dripMs) {
+  for (let ms = 0; ms < maxSlowSeconds * 1000; ms += dripMs) {
     await sleep(dripMs, undefined, { signal: gone });
     response.write(' ');
   }

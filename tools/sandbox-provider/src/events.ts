@@ -2,12 +2,12 @@ import type { ProfileName } from '@echodrop/identity-provider/provider-profiles'
 import type { Log } from '@echodrop/service/log';
 import type { Metrics } from '@echodrop/service/metrics/metrics';
 import type { BehaviourName } from './behaviours.ts';
-import type { Fault } from './profiles/profile.ts';
+import type { ProofFault } from './check-proof.ts';
 
 interface IdentityRequest {
   readonly profile: ProfileName;
-  /** Of the proof, whatever the sandbox then answers. */
-  readonly outcome: 'verified' | Fault;
+  /** Of the proof, whatever the response is. */
+  readonly outcome: 'verified' | ProofFault;
   readonly behaviour: BehaviourName;
 }
 

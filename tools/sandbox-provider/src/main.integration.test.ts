@@ -13,7 +13,7 @@ import { header, signedFor } from './sign.fixture.ts';
 const folder = mkdtempSync(join(tmpdir(), 'sandbox-process-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-test('the process knows the users of the file, and no credential is in its log or its metrics, at any level', async () => {
+test('reads users from the file, and logs and counts without credentials', async () => {
   const file = join(folder, 'users.json');
   writeFileSync(
     file,
@@ -45,17 +45,17 @@ test('the process knows the users of the file, and no credential is in its log o
     const statuses = async () =>
       Promise.all(
         profileEntries.flatMap(([, { path, proof }]) => [
-          askFor(origin + path, proof === 'bearer' ? 'Bearer marked-bearer' : markedSignature(origin + path)),
-          askFor(`${origin}${path}?access_token=marked-in-query`, 'Bearer marked-wrong'),
-          askFor(origin + path, 'OAuth oauth_token="marked-odd", oauth_signature="marked-signature"'),
+          statusOf(origin + path, proof === 'bearer' ? 'Bearer marked-bearer' : markedSignature(origin + path)),
+          statusOf(`${origin}${path}?access_token=marked-in-query`, 'Bearer marked-wrong'),
+          statusOf(origin + path, 'OAuth oauth_token="marked-odd", oauth_signature="marked-signature"'),
         ]),
       );
     expect(new Set(await statuses())).toEqual(new Set([429]));
     const form = { method: 'POST', 'content-type': 'application/x-www-form-urlencoded' };
     for (const behaviour of behaviourNames.filter((name) => name !== 'endless')) {
       await send(`${origin}/behaviour`, { ...form, body: `behaviour=${behaviour}` });
-      const said = await statuses();
-      if (behaviour === 'normal') expect(said.filter((status) => status === 200)).toHaveLength(profileEntries.length);
+      const found = await statuses();
+      if (behaviour === 'normal') expect(found.filter((status) => status === 200)).toHaveLength(profileEntries.length);
     }
     await send(`${origin}/behaviour`, { ...form, origin: 'null', body: 'behaviour=marked-behaviour' });
     const metrics = await (await fetch(`http://127.0.0.1:${ops}/metrics`)).text();
@@ -83,8 +83,8 @@ function markedSignature(address: string): string {
   );
 }
 
-// Some behaviours answer nothing.
-async function askFor(address: string, authorization: string): Promise<number | undefined> {
+// Some behaviours send no response.
+async function statusOf(address: string, authorization: string): Promise<number | undefined> {
   return await send(address, { authorization }).then(
     ({ status }) => status,
     () => undefined,

@@ -6,23 +6,23 @@ import { createLog } from '@echodrop/service/log';
 import { Metrics } from '@echodrop/service/metrics/metrics';
 import { sandboxApp } from './app.ts';
 import { createSandboxEvents } from './events.ts';
-import type { Switch } from './switch-behaviour.ts';
+import type { BehaviourState } from './switch-behaviour.ts';
 import { type Accounts, builtInAccounts } from './users.ts';
 
 export interface RunningSandbox extends AsyncDisposable {
-  /** Its address without a slash at its end. */
+  /** Without a trailing slash. */
   readonly origin: string;
   readonly metrics: Metrics;
-  /** How many connections are open now. */
+  /** The number of open connections. */
   readonly connections: () => Promise<number>;
 }
 
-/** A sandbox on a port of its own. */
+/** Starts a sandbox on a free port. */
 export async function startSandbox({
   accounts = builtInAccounts,
   behaviour = 'normal',
   slowSeconds = 10,
-}: Partial<Switch> & { accounts?: Accounts } = {}): Promise<RunningSandbox> {
+}: Partial<BehaviourState> & { accounts?: Accounts } = {}): Promise<RunningSandbox> {
   const metrics = new Metrics('sandbox-provider');
   const events = createSandboxEvents(createLog('sandbox-provider', 'silent'), metrics);
   const server = createServer(sandboxApp({ accounts, behaviour: { behaviour, slowSeconds }, events }));
@@ -43,12 +43,12 @@ export async function startSandbox({
   };
 }
 
-/** A request with any headers, Host and Origin included, which fetch keeps to itself. */
+/** Sends a request with any headers, also Host and Origin, which fetch does not allow. */
 export async function send(
   address: string,
   { body, method = 'GET', ...headers }: Record<string, string>,
 ): Promise<{ status: number | undefined; headers: IncomingMessage['headers']; body: string }> {
-  const asked = request(address, { method, headers, agent: false }).end(body);
-  const [response] = (await once(asked, 'response')) as [IncomingMessage];
+  const sent = request(address, { method, headers, agent: false }).end(body);
+  const [response] = (await once(sent, 'response')) as [IncomingMessage];
   return { status: response.statusCode, headers: response.headers, body: await text(response) };
 }

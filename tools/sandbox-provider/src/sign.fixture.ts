@@ -10,7 +10,7 @@ export interface Changes {
   readonly without?: readonly string[];
 }
 
-/** OAuth parameters for a GET of `base`, signed by the letter of RFC 5849, not by the library that the sandbox checks them with. */
+/** OAuth parameters for a GET of `base`, signed after RFC 5849 without the library that the sandbox uses. */
 export function signedFor(
   base: string,
   { secrets = 'sandbox-consumer-secret&sandbox-token-secret', query = [], ...more }: Changes = {},
@@ -33,7 +33,7 @@ export function signedFor(
   return { ...oauth, oauth_signature: createHmac('sha1', secrets).update(text).digest('base64') };
 }
 
-/** The Authorization header of such parameters. */
+/** Formats parameters as an Authorization header. */
 export function header(parameters: Record<string, string>, separator = ', '): string {
   return `OAuth ${Object.entries(parameters)
     .map(([name, value]) => `${name}="${rfc3986(value)}"`)

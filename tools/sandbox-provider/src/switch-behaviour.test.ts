@@ -25,16 +25,16 @@ beforeEach(async () => {
   await change('behaviour=normal&seconds=10');
 });
 
-test('a program changes it with a form, and is sent to the page', async () => {
+test('a program can change the behaviour, and is redirected to the page', async () => {
   const { status, headers } = await change('behaviour=slow&seconds=3');
   expect([status, headers.location]).toEqual([303, '/']);
-  expect(await now()).toEqual(['slow', 'answers after 3 s']);
+  expect(await now()).toEqual(['slow', 'responds after 3 s']);
 });
 
-test.each(['behaviour=slow', 'behaviour=slow&seconds='])("'%s' keeps the seconds", async (form) => {
+test.each(['behaviour=slow', 'behaviour=slow&seconds='])("'%s' keeps the delay", async (form) => {
   await change('behaviour=normal&seconds=7');
   await change(form);
-  expect(await now()).toEqual(['slow', 'answers after 7 s']);
+  expect(await now()).toEqual(['slow', 'responds after 7 s']);
 });
 
 test.each([
@@ -46,14 +46,16 @@ test.each([
   'behaviour=slow&seconds=121',
   'behaviour=slow&seconds=1.5',
   'behaviour=slow&seconds=x',
-])("'%s' is refused with what it must be", async (form) => {
+])("refuses '%s' and lists valid values", async (form) => {
   const { status, headers, body } = await change(form);
   expect([status, headers['content-type']]).toEqual([400, 'text/plain; charset=utf-8']);
-  expect(body).toMatch(/^behaviour must be one of normal, slow, .*; seconds, if any, a whole number from 1 to 120\n$/);
-  expect(await now()).toEqual(['normal', 'answers as the real one does']);
+  expect(body).toMatch(
+    /^behaviour must be one of normal, slow, .*; seconds is optional and must be a whole number from 1 to 120\n$/,
+  );
+  expect(await now()).toEqual(['normal', 'responds like the real provider']);
 });
 
-test('what is no form, and a form that is too large, are refused', async () => {
+test('refuses other content types and large forms', async () => {
   expect((await change('{"behaviour":"down"}', { 'content-type': 'application/json' })).status).toBe(400);
   expect((await change('behaviour=down', { 'content-type': 'text/plain' })).status).toBe(400);
   expect((await change(`behaviour=down&more=${'x'.repeat(2000)}`)).status).toBe(413);
@@ -73,7 +75,7 @@ test.each([
   ['sandbox.localhost', {}],
   ['[::1]', {}],
   ['sandbox-provider', {}],
-])('its own page at %s may change it', async (host, headers) => {
+])('accepts its own page at %s', async (host, headers) => {
   const at = `${host}:${port}`;
   expect((await change('behaviour=down', { host: at, origin: `http://${at}`, ...headers })).status).toBe(303);
   expect((await now())[0]).toBe('down');
@@ -83,28 +85,28 @@ const rebound = 'evil.example';
 
 test.each([
   ['a page on the web', { origin: 'https://evil.example' }],
-  ['a page on the web, as newer browsers say', { origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' }],
-  ['a page whose browser hides its address', { origin: 'null' }],
-  ['a page whose browser says where it is in one way only', { 'sec-fetch-site': 'cross-site' }],
+  ['a page on the web, with Sec-Fetch-Site', { origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' }],
+  ['a page with a hidden origin', { origin: 'null' }],
+  ['a page with Sec-Fetch-Site only', { 'sec-fetch-site': 'cross-site' }],
   ['a page at another port of this machine', { origin: 'http://127.0.0.1:1', 'sec-fetch-site': 'same-site' }],
-  ['a page at a name that begins like ours', { origin: 'http://127.0.0.1.evil.example' }],
-  ['a page whose name leads here now', { host: rebound, origin: `http://${rebound}` }],
+  ['a page at a name with our prefix', { origin: 'http://127.0.0.1.evil.example' }],
+  ['a page after DNS rebinding', { host: rebound, origin: `http://${rebound}` }],
   [
-    'a page whose name leads here now, over TLS',
+    'a page after DNS rebinding, over TLS',
     { host: rebound, origin: `https://${rebound}`, 'sec-fetch-site': 'same-origin' },
   ],
-  ['a page whose name leads here now, with a dot at its end', { host: 'evil.', origin: 'http://evil.' }],
-])('%s may not', async (_what, headers) => {
+  ['a page after DNS rebinding, with a trailing dot', { host: 'evil.', origin: 'http://evil.' }],
+])('refuses %s', async (_what, headers) => {
   expect((await change('behaviour=down', headers as Record<string, string>)).status).toBe(403);
   expect((await now())[0]).toBe('normal');
 });
 
-test('changes, and those that were kept out, are counted', async () => {
+test('counts changes and refusals', async () => {
   await using counted = await startSandbox();
-  const ask = (headers: Record<string, string>) =>
+  const post = (headers: Record<string, string>) =>
     send(`${counted.origin}/behaviour`, { method: 'POST', ...asForm, body: 'behaviour=html', ...headers });
-  await ask({});
-  await ask({ origin: 'null' });
+  await post({});
+  await post({ origin: 'null' });
   const { text } = await counted.metrics.exposition();
   expect(text).toContain('echodrop_sandbox_behaviour_changes_total{behaviour="html",service="sandbox-provider"} 1');
   expect(text).toContain('echodrop_sandbox_cross_origin_refused_total{service="sandbox-provider"} 1');

@@ -1,51 +1,67 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import express, { type RequestHandler } from 'express';
 import { z } from 'zod';
-import { type BehaviourName, behaviourNames, largestWaitSeconds } from './behaviours.ts';
+import { type BehaviourName, behaviourNames, maxSlowSeconds } from './behaviours.ts';
 import type { SandboxEvents } from './events.ts';
-import { isFromElsewhere } from './from-elsewhere.ts';
-import { addressOf } from './require-address.ts';
+import { addressOf } from './request-address.ts';
 
-/** How the sandbox behaves now. */
-export interface Switch {
+/** The current behaviour. */
+export interface BehaviourState {
   behaviour: BehaviourName;
   slowSeconds: number;
 }
 
 const form = z.object({
   behaviour: z.enum(behaviourNames),
-  // What a form leaves empty stays as it is.
+  // Unchanged if empty.
   seconds: z
     .literal('')
     .transform(() => undefined)
-    .or(z.coerce.number().int().min(1).max(largestWaitSeconds))
+    .or(z.coerce.number().int().min(1).max(maxSlowSeconds))
     .optional(),
 });
 
-const told =
+const refusal =
   `behaviour must be one of ${behaviourNames.join(', ')}; ` +
-  `seconds, if any, a whole number from 1 to ${largestWaitSeconds}\n`;
+  `seconds is optional and must be a whole number from 1 to ${maxSlowSeconds}\n`;
 
-/** `POST /behaviour` with a form of `behaviour` and, if wanted, `seconds`, from the sandbox's own page or a program. */
-export function switchBehaviour(state: Switch, events: SandboxEvents): RequestHandler[] {
+/** `POST /behaviour` with a form of `behaviour` and optionally `seconds`, from the sandbox's page or a program. */
+export function switchBehaviour(state: BehaviourState, events: SandboxEvents): RequestHandler[] {
   const change: RequestHandler = (request, response) => {
-    const asked = form.safeParse(request.body);
-    if (!asked.success) {
-      response.status(400).type('text').send(told);
+    const { data } = form.safeParse(request.body);
+    if (!data) {
+      response.status(400).type('text').send(refusal);
       return;
     }
-    const { behaviour, seconds = state.slowSeconds } = asked.data;
+    const { behaviour, seconds = state.slowSeconds } = data;
     state.behaviour = behaviour;
     state.slowSeconds = seconds;
     events.behaviourChanged(behaviour, seconds);
     response.redirect(303, '/');
   };
-  return [onlyFromHere(events), express.urlencoded({ extended: false, limit: 1024, parameterLimit: 10 }), change];
+  return [refuseCrossOrigin(events), express.urlencoded({ extended: false, limit: 1024, parameterLimit: 10 }), change];
 }
 
-function onlyFromHere(events: SandboxEvents): RequestHandler {
+/** Whether the page at this address may change the sandbox: an IP address, `localhost` or a name without a dot. */
+export function canHoldForm({ hostname }: URL): boolean {
+  return /^(?:\[.*\]|\d+(?:\.\d+){3}|(?:.+\.)?localhost|[^.]+)$/.test(hostname);
+}
+
+function refuseCrossOrigin(events: SandboxEvents): RequestHandler {
   return (request, response, next) => {
-    if (!isFromElsewhere(request.headers, addressOf(response))) return next();
+    if (!isCrossOrigin(request.headers, addressOf(response))) return next();
     events.crossOriginRefused();
-    response.status(403).type('text').send('only the page of the sandbox itself may do this, or a program\n');
+    response.status(403).type('text').send('Only a program or the page of the sandbox may do this.\n');
   };
+}
+
+/**
+ * Whether a browser sends a request for a page of another origin. Other programs send neither header and are allowed. Pages at names with a dot
+ * are never allowed: the owner of a name can point it to this machine (DNS rebinding).
+ */
+function isCrossOrigin(headers: IncomingHttpHeaders, own: URL): boolean {
+  const { origin, 'sec-fetch-site': site } = headers;
+  if (site !== undefined && site !== 'same-origin') return true;
+  if (site === undefined && origin === undefined) return false;
+  return (origin !== undefined && URL.parse(origin)?.host !== own.host) || !canHoldForm(own);
 }

@@ -25,14 +25,14 @@ function faults(env: NodeJS.ProcessEnv | string): readonly string[] {
   }
 }
 
-test('without a file there is the user that docs/settings.md names', () => {
+test('without a file, has the user of docs/settings.md', () => {
   expect(readConfig({}).SANDBOX_USERS_FILE).toMatchObject({
     consumers: [{ key: 'sandbox-consumer', secret: 'sandbox-consumer-secret' }],
     users: [{ id: 12345n, screenName: 'sandbox', bearerTokens: ['sandbox-bearer'] }],
   });
 });
 
-test('a file has users with any tokens, ids that are exact beyond 2^53, and ids that are no numbers', () => {
+test('reads users with any tokens, exact large ids, and string ids', () => {
   const text = `{
     "consumers": [{ "key": "app", "secret": "app-secret" }],
     "users": [
@@ -61,7 +61,7 @@ test('a file has users with any tokens, ids that are exact beyond 2^53, and ids 
   });
 });
 
-test('without consumers the built-in one is known', () => {
+test('without consumers, has the default consumer', () => {
   expect(read('{"users":[{"id":1,"screen_name":"mia"}]}').consumers).toEqual([
     { key: 'sandbox-consumer', secret: 'sandbox-consumer-secret' },
   ]);
@@ -78,13 +78,13 @@ test.each([
   'null',
   '[]',
   'true',
-])('%s is no id', (id) => {
+])('rejects the id %s', (id) => {
   expect(faults(`{"users":[{"id":${id},"screen_name":"mia"}]}`)).toEqual([
-    'SANDBOX_USERS_FILE is faulty: users[0].id must be an integer of at most 64 bits, or a string that is no number',
+    'SANDBOX_USERS_FILE is invalid: users[0].id must be an integer of at most 64 bits, or a string that is not a number',
   ]);
 });
 
-test('all faults of the file are told at once, with those of other settings, and no value of it is', () => {
+test('reports all faults of the file and other settings at once, without values', () => {
   const file = join(folder, 'faulty.json');
   const hidden = 'hunter 2';
   const faulty = {
@@ -96,39 +96,39 @@ test('all faults of the file are told at once, with those of other settings, and
     [hidden]: 1,
   };
   writeFileSync(file, JSON.stringify(faulty));
-  const told = faults({ SANDBOX_USERS_FILE: file, SANDBOX_BEHAVIOUR: 'odd', SANDBOX_SLOW_SECONDS: '121', PORT: 'x' });
-  const of = 'SANDBOX_USERS_FILE is faulty:';
-  expect(told).toHaveLength(11);
-  expect(told).toEqual(
+  const found = faults({ SANDBOX_USERS_FILE: file, SANDBOX_BEHAVIOUR: 'odd', SANDBOX_SLOW_SECONDS: '121', PORT: 'x' });
+  const prefix = 'SANDBOX_USERS_FILE is invalid:';
+  expect(found).toHaveLength(11);
+  expect(found).toEqual(
     expect.arrayContaining([
-      `${of} consumers[0].secret must be 1 to 256 visible ASCII characters`,
-      `${of} users[0].screen_name must be 1 to 64 letters, digits, dots, hyphens and underscores`,
-      `${of} users[0].bearer_tokens[0] must be a bearer token (RFC 6750, section 2.1)`,
-      `${of} users[0].bearer_tokens[1] must be of type string`,
-      `${of} users[1].id must be an integer of at most 64 bits, or a string that is no number`,
-      `${of} users[1].oauth_tokens[0].secret is required`,
-      `${of} users[1].oauth_tokens[0] has a field that is not known`,
-      `${of} what it holds has a field that is not known`,
+      `${prefix} consumers[0].secret must be 1 to 256 visible ASCII characters`,
+      `${prefix} users[0].screen_name must be 1 to 64 letters, digits, dots, hyphens and underscores`,
+      `${prefix} users[0].bearer_tokens[0] must be a bearer token (RFC 6750, section 2.1)`,
+      `${prefix} users[0].bearer_tokens[1] must be of type string`,
+      `${prefix} users[1].id must be an integer of at most 64 bits, or a string that is not a number`,
+      `${prefix} users[1].oauth_tokens[0].secret is required`,
+      `${prefix} users[1].oauth_tokens[0] has an unknown field`,
+      `${prefix} its content has an unknown field`,
       'SANDBOX_SLOW_SECONDS must be a whole number from 1 to 120',
     ]),
   );
-  expect(told.join()).not.toContain(hidden);
+  expect(found.join()).not.toContain(hidden);
 });
 
 test.each([
   ['{"users":[{"id":1,"secret":"hunter2"', 'is not JSON'],
-  ['[]', 'is faulty: what it holds must be of type object'],
-  ['{}', 'is faulty: users is required'],
-  ['{"users":[]}', 'is faulty: users must not be empty'],
-])('%s is told as what it is', (text, fault) => {
+  ['[]', 'is invalid: its content must be of type object'],
+  ['{}', 'is invalid: users is required'],
+  ['{"users":[]}', 'is invalid: users must not be empty'],
+])('reports the fault of %s', (text, fault) => {
   expect(faults(text)).toEqual([`SANDBOX_USERS_FILE ${fault}`]);
 });
 
-test('a file that is not there is told', () => {
+test('reports a missing file', () => {
   expect(faults({ SANDBOX_USERS_FILE: join(folder, 'none') })).toEqual(['SANDBOX_USERS_FILE cannot be read (ENOENT)']);
 });
 
-test('whatever must be one user’s alone is told where it is there twice', () => {
+test('reports duplicates of ids, names and tokens', () => {
   const user = { oauth_tokens: [{ token: 't', secret: 's' }], bearer_tokens: ['b'] };
   const app = { key: 'app', secret: 's' };
   const text = JSON.stringify({
@@ -145,6 +145,6 @@ test('whatever must be one user’s alone is told where it is there twice', () =
       'users[1].screen_name',
       'users[1].oauth_tokens[0].token',
       'users[1].bearer_tokens[0]',
-    ].map((path) => `SANDBOX_USERS_FILE is faulty: ${path} is there twice`),
+    ].map((path) => `SANDBOX_USERS_FILE is invalid: ${path} is a duplicate`),
   );
 });

@@ -10,9 +10,9 @@ const credential = z.string().regex(/^[\x21-\x7e]{1,256}$/, 'must be 1 to 256 vi
 const bearerToken = z.string().regex(/^[\w.~+/-]{1,256}=*$/, 'must be a bearer token (RFC 6750, section 2.1)');
 
 const id = z.unknown().transform((value, context) => {
-  const read = idIn(value);
-  if (read !== undefined) return read;
-  context.addIssue('must be an integer of at most 64 bits, or a string that is no number');
+  const id = parseId(value);
+  if (id !== undefined) return id;
+  context.addIssue('must be an integer of at most 64 bits, or a string that is not a number');
   return z.NEVER;
 });
 
@@ -38,24 +38,23 @@ const accounts = z.strictObject({
 });
 
 /**
- * What a file of users holds, which is JSON: `{"consumers": [{"key", "secret"}], "users": [{"id", "screen_name", "name",
- * "oauth_tokens": [{"token", "secret"}], "bearer_tokens": [""]}]}`. Without `consumers` it is the built-in one; `name`, and either
- * kind of tokens, may be left out.
- * @returns the accounts, or what is wrong with the file: each fault continues a sentence that begins with its setting, and holds no value
+ * Reads a JSON file of users: `{"consumers": [{"key", "secret"}], "users": [{"id", "screen_name", "name", "oauth_tokens": [{"token",
+ * "secret"}], "bearer_tokens": [""]}]}`. `consumers`, `name` and tokens are optional.
+ * @returns the accounts, or the faults as messages to follow the setting's name, without values
  */
-export function accountsInFile(path: string): Accounts | readonly string[] {
+export function readAccounts(path: string): Accounts | readonly string[] {
   try {
-    const read = accounts.safeParse(parseExactJson(readFileSync(path, 'utf8')), { error: withoutValues });
-    if (!read.success) return read.error.issues.map(({ path: at, message }) => faultAt(at, message));
-    const repeated = repeatedIn(read.data);
-    return repeated.length > 0 ? repeated : read.data;
+    const result = accounts.safeParse(parseExactJson(readFileSync(path, 'utf8')), { error: withoutValues });
+    if (!result.success) return result.error.issues.map(({ path: at, message }) => faultAt(at, message));
+    const duplicates = findDuplicates(result.data);
+    return duplicates.length > 0 ? duplicates : result.data;
   } catch (error) {
     if (error instanceof SyntaxError) return ['is not JSON'];
     return [`cannot be read (${(error as NodeJS.ErrnoException).code})`];
   }
 }
 
-function idIn(value: unknown): bigint | string | undefined {
+function parseId(value: unknown): bigint | string | undefined {
   if (typeof value === 'string') return /^(?!\s*[+-]?\d+\s*$).{1,256}$/su.test(value) ? value : undefined;
   if (typeof value !== 'bigint' && !Number.isSafeInteger(value)) return undefined;
   const integer = BigInt(value as bigint | number);
@@ -63,22 +62,22 @@ function idIn(value: unknown): bigint | string | undefined {
 }
 
 function withoutValues({ code, input, expected }: z.core.$ZodRawIssue): string {
-  if (code === 'unrecognized_keys') return 'has a field that is not known';
+  if (code === 'unrecognized_keys') return 'has an unknown field';
   if (code === 'invalid_type') return input === undefined ? 'is required' : `must be of type ${expected}`;
   return code === 'too_small' ? 'must not be empty' : 'is too long';
 }
 
-function repeatedIn({ consumers, users }: Accounts): string[] {
+function findDuplicates({ consumers, users }: Accounts): string[] {
   const seen = new Set<string>();
   const faults: string[] = [];
   const once = (what: string, value: string, ...path: (string | number)[]) => {
-    if (seen.has(`${what} ${value}`)) faults.push(faultAt(path, 'is there twice'));
+    if (seen.has(`${what} ${value}`)) faults.push(faultAt(path, 'is a duplicate'));
     seen.add(`${what} ${value}`);
   };
   for (const [i, { key }] of consumers.entries()) once('consumer', key, 'consumers', i, 'key');
   for (const [i, { id, screenName, oauthTokens, bearerTokens }] of users.entries()) {
     once('id', String(id), 'users', i, 'id');
-    // Matrix knows no capitals.
+    // Matrix ids are lower case.
     once('name', screenName.toLowerCase(), 'users', i, 'screen_name');
     for (const [j, { token }] of oauthTokens.entries()) once('oauth', token, 'users', i, 'oauth_tokens', j, 'token');
     for (const [j, token] of bearerTokens.entries()) once('bearer', token, 'users', i, 'bearer_tokens', j);
@@ -87,5 +86,5 @@ function repeatedIn({ consumers, users }: Accounts): string[] {
 }
 
 function faultAt(path: readonly PropertyKey[], message: string): string {
-  return `is faulty: ${z.core.toDotPath(path) || 'what it holds'} ${message}`;
+  return `is invalid: ${z.core.toDotPath(path) || 'its content'} ${message}`;
 }

@@ -3,7 +3,16 @@ import type { Track } from '../video-layout/ffprobe.ts';
 import { videoCostSeconds } from './video-cost.ts';
 
 const phone: Track = {
-  ...{ index: 0, kind: 'video', isDefault: true, isCover: false, pixelAspect: 1, rotation: 0, transfer: 'bt709' },
+  ...{
+    index: 0,
+    kind: 'video',
+    isDefault: true,
+    isCover: false,
+    pixelAspect: 1,
+    rotation: 0,
+    transfer: 'bt709',
+    fieldOrder: '',
+  },
   ...{ codec: 'hevc', pixelFormat: 'yuv420p', width: 1920, height: 1080, frameRate: 30, seconds: 20 },
 };
 const cost = (differences: Partial<Track>) => videoCostSeconds({ ...phone, ...differences }, false);

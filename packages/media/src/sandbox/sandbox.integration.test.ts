@@ -71,7 +71,7 @@ test.runIf(canHijack)('a hijacked tool gets no file that its worker has open', a
 
 const signal = AbortSignal.timeout(60_000);
 const track: Track = {
-  ...{ index: 0, kind: 'video', codec: 'h264', pixelFormat: 'yuv420p', transfer: '', rotation: 0 },
+  ...{ index: 0, kind: 'video', codec: 'h264', pixelFormat: 'yuv420p', transfer: '', fieldOrder: '', rotation: 0 },
   ...{ width: 64, height: 48, pixelAspect: 1, isDefault: true, isCover: false, frameRate: 25, seconds: 1 },
 };
 const probing = { maxPixels: 1e8, signal };

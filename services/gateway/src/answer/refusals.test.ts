@@ -7,22 +7,22 @@ import { type Reason, refusals, sentencesOf, unsupportedSentences } from './refu
 const reasons = Object.keys(refusals) as Reason[];
 
 // Old clients split answers at brackets, or decode HTML entities before they parse.
-test.each(reasons)('%s is told in plain sentences, which are the same in XML and JSON', (reason) => {
+test.each(reasons)('%s has plain messages, the same in XML and JSON', (reason) => {
   for (const sentence of sentencesOf(reason)) {
     expect(sentence).toMatch(/^[A-Za-z`][A-Za-z0-9 ,.;:{}'`-]+\.$/);
     expect(sentence.length).toBeLessThan(120);
   }
 });
 
-test('each thing that can be wrong with media is told in a sentence of its own', () => {
+test('each reason for unsupported media has its own message', () => {
   const sentences = Object.values(unsupportedSentences);
   expect(new Set(sentences).size).toBe(sentences.length);
   for (const sentence of sentences) expect(refusalResponses['Refused415']?.description).toContain(sentence);
 });
 
-test('the docs tell each of them by its word and its sentence', async () => {
+test('the docs list every reason with its message', async () => {
   const page = await readFile(resolve(import.meta.dirname, '../../../../docs/media.md'), 'utf8');
   const section = page.split('\n## What is refused')[1]?.split('\n## ')[0] ?? '';
-  const told = section.matchAll(/^\| `(\w+)` \| (.+?) \|/gm).map(([, why = '', sentence]) => [why, sentence]);
-  expect(Object.fromEntries(told)).toEqual(unsupportedSentences);
+  const listed = section.matchAll(/^\| `(\w+)` \| (.+?) \|/gm).map(([, why = '', sentence]) => [why, sentence]);
+  expect(Object.fromEntries(listed)).toEqual(unsupportedSentences);
 });

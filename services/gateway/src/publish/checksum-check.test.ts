@@ -4,10 +4,10 @@ import { ChecksumCheck } from './checksum-check.ts';
 beforeEach(() => void vi.useFakeTimers({ toFake: ['performance'] }));
 afterEach(() => void vi.useRealTimers());
 
-test('a store that does not compare checksums is asked again after five minutes, and one that does never', async () => {
+test('a store without checksum support is checked again after five minutes, and one with it never', async () => {
   const supportsChecksums = vi.fn(async () => false);
-  const known = vi.fn();
-  const check = new ChecksumCheck({ supportsChecksums }, known);
+  const onResult = vi.fn();
+  const check = new ChecksumCheck({ supportsChecksums }, onResult);
   await Promise.all([check.run(), check.run()]);
   await check.run();
   expect(supportsChecksums).toHaveBeenCalledTimes(1);
@@ -17,10 +17,10 @@ test('a store that does not compare checksums is asked again after five minutes,
   vi.advanceTimersByTime(5 * 60_000);
   await check.run();
   expect(supportsChecksums).toHaveBeenCalledTimes(2);
-  expect(known.mock.calls).toEqual([[false], [true]]);
+  expect(onResult.mock.calls).toEqual([[false], [true]]);
 });
 
-test('a store that is away is asked again at once', async () => {
+test('an unavailable store is checked again at once', async () => {
   const supportsChecksums = vi.fn(async () => true).mockRejectedValueOnce(new Error('away'));
   const check = new ChecksumCheck({ supportsChecksums }, () => {});
   await expect(check.run()).rejects.toThrow('away');

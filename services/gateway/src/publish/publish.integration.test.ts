@@ -31,7 +31,7 @@ class FaultyStore extends FilesystemObjectStore {
   }
 }
 
-/** A store whose answers to the first write of a record are lost, and which then does not find it once. */
+/** A store that loses the responses to the first writes of a record, and then does not find it once. */
 class ForgetfulStore extends FaultyStore {
   #lost = 2;
   #notFound = 1;
@@ -71,7 +71,7 @@ async function publish(store: FaultyStore, enqueue: (media: unknown) => Promise<
 test.each([
   ['record and entries', ['records/', 'by-user/', 'by-time/']],
   ['an entry', ['by-time/']],
-])('a store that refuses %s at first: the upload is published, and listed', async (_what, refusals) => {
+])('if the store refuses %s at first, the upload is still published and listed', async (_what, refusals) => {
   await using folder = await mkdtempDisposable(join(tmpdir(), 'publish-'));
   await using store = new FaultyStore(folder.path);
   store.refusals = [...refusals];
@@ -80,7 +80,7 @@ test.each([
   expect(unlisted).toBe(0);
 });
 
-test('a record that the store has and does not find for a moment is the only one', async () => {
+test('a record that the store does not find for a moment is not written twice', async () => {
   await using folder = await mkdtempDisposable(join(tmpdir(), 'publish-'));
   await using store = new ForgetfulStore(folder.path);
   const { record } = await publish(store);
@@ -88,7 +88,7 @@ test('a record that the store has and does not find for a moment is the only one
   expect(records.map(({ key }) => key)).toEqual([recordKey(record.id)]);
 });
 
-test('a record that the store keeps with other bytes is not answered', async () => {
+test('a record that the store keeps with other bytes is no success', async () => {
   await using folder = await mkdtempDisposable(join(tmpdir(), 'publish-'));
   await using store = new FaultyStore(folder.path);
   vi.spyOn(store, 'putIfAbsent').mockImplementation(async (key, bytes) => {
@@ -103,7 +103,7 @@ test('a record that the store keeps with other bytes is not answered', async () 
   vi.useRealTimers();
 });
 
-test('entries that the store takes only once the record is there are written', async () => {
+test('list entries that fail until the record is written are added then', async () => {
   await using folder = await mkdtempDisposable(join(tmpdir(), 'publish-'));
   await using store = new FaultyStore(folder.path);
   vi.useFakeTimers({ toFake: ['performance'] });
@@ -128,7 +128,7 @@ test('renditions are enqueued for the owner of the record', async () => {
   expect(enqueue.mock.calls).toEqual([[{ mediaKey: record.mediaKey, type: 'jpg', owner: ownerHash(caller) }]]);
 });
 
-test('an upload is published while the queue of its renditions hangs or is down', async () => {
+test('an upload is published while the rendition queue hangs or is down', async () => {
   await using folder = await mkdtempDisposable(join(tmpdir(), 'publish-'));
   await using store = new FaultyStore(folder.path);
   expect((await publish(store, () => new Promise(() => {}))).failed).toEqual([]);
@@ -136,7 +136,7 @@ test('an upload is published while the queue of its renditions hangs or is down'
   expect(failed).toEqual([record.mediaKey]);
 });
 
-test('entries that are there before their record stay where dead entries are removed', async () => {
+test('list entries written before their record survive the removal of dead entries', async () => {
   await using folder = await mkdtempDisposable(join(tmpdir(), 'publish-'));
   await using store = new FaultyStore(folder.path);
   store.refusals = ['records/'];

@@ -21,7 +21,7 @@ export class FormContent implements FormListener, AsyncDisposable {
   readonly #seen = new Set<string>();
   #parts = 0;
   #part: PartKind = { name: '', content: 'file' };
-  // Each character is a byte: chunks of one byte each would take a hundred times as much memory as Buffers.
+  // As latin1: chunks of one byte would take a hundred times as much memory as Buffers.
   #text = '';
   #pieces = 0;
 
@@ -64,7 +64,7 @@ export class FormContent implements FormListener, AsyncDisposable {
     }
   }
 
-  // V8 keeps a sum of strings as a tree of 32 bytes for each, until it is copied.
+  // V8 keeps concatenated strings as a tree, with 32 bytes for each, until they are copied.
   #addText(bytes: Buffer): void {
     this.#text += bytes.toString('latin1');
     this.#pieces += 1;
@@ -76,7 +76,6 @@ export class FormContent implements FormListener, AsyncDisposable {
   }
 }
 
-// Of another charset than UTF-8 only what is the same in both is read.
 function decode(latin1: string, charset: 'utf-8' | 'ascii'): string {
   try {
     if (charset === 'ascii' && /[\x80-\xff]/.test(latin1)) throw new TypeError('not ASCII');

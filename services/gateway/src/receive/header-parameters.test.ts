@@ -1,26 +1,26 @@
 import { expect, test, vi } from 'vitest';
 import { parametersOf } from './header-parameters.ts';
 
-test('a name keeps every value that it was given', () => {
+test('a repeated parameter keeps all values', () => {
   expect([...parametersOf('a; B=1;b="\\"2";c=')]).toEqual([
     ['b', ['1', '"2']],
     ['c', ['']],
   ]);
 });
 
-test('a value of 16 KiB has parameters, and a longer one has none', () => {
+test('a header of 16 KiB has parameters, a longer one none', () => {
   const prefix = 'form-data; filename="a"; name=';
   const longest = prefix + 'b'.repeat(16 * 1024 - prefix.length);
   expect(parametersOf(longest).size).toBe(2);
   expect(parametersOf(`${longest}b`).size).toBe(0);
 });
 
-test('a value with more than 100 parameters has none', () => {
+test('a header with more than 100 parameters has none', () => {
   expect(parametersOf(`a${';b=c'.repeat(100)}`).get('b')).toHaveLength(100);
   expect(parametersOf(`a${';b=c'.repeat(101)}`).size).toBe(0);
 });
 
-test('a value with far more is given up at the first one too many', () => {
+test('the search stops at the first parameter too many', () => {
   const searches = vi.spyOn(RegExp.prototype, 'exec');
   parametersOf(`a${';b='.repeat(5000)}`);
   const { length } = searches.mock.calls;
@@ -28,7 +28,7 @@ test('a value with far more is given up at the first one too many', () => {
   expect(length).toBe(101);
 });
 
-test('a value of 1 MB is not searched', () => {
+test('a header of 1 MB is not searched', () => {
   const began = performance.now();
   parametersOf(`form-data${';a="'.repeat(2 ** 18)}`);
   expect(performance.now() - began).toBeLessThan(2000);

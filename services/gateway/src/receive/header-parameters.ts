@@ -3,9 +3,8 @@ const maxValueLength = 16 * 1024;
 const maxParameters = 100;
 
 /**
- * The parameters that follow the first word of a header's value, by their lower-case names, each with all the values that it was given; as
- * clients have written them: quoted or not, with a comma for the first semicolon, with unescaped quotes behind. A value longer than 16 KiB,
- * or with more than 100 parameters, has none.
+ * All values of the parameters of a header, by their lower-case names, as clients have written them: quoted or not, with a comma as the
+ * first semicolon, with unescaped quotes. None if the header is longer than 16 KiB or has more than 100 parameters.
  */
 export function parametersOf(value: string): ReadonlyMap<string, readonly string[]> {
   const found = new Map<string, string[]>();
@@ -13,7 +12,7 @@ export function parametersOf(value: string): ReadonlyMap<string, readonly string
   let given = 0;
   for (const [, name = '', quoted, plain = ''] of value.matchAll(parameter)) {
     given += 1;
-    // At once: the search for all of them would cost twenty times as much.
+    // Stops at once: searching on would cost twenty times as much.
     if (given > maxParameters) return new Map();
     const text = quoted?.replace(/\\(["\\])/g, '$1') ?? plain;
     const values = found.get(name.toLowerCase());

@@ -8,24 +8,21 @@ function drained(held: HeldBytes): Buffer[] {
   return pieces;
 }
 
-test.each([1, 100, 5000, 70_000])(
-  'pieces of up to %i bytes come out in their order, also while more come in',
-  (most) => {
-    const held = new HeldBytes();
-    const [sent, taken]: [Buffer[], Buffer[]] = [[], []];
-    for (let i = 0; i < 200; i += 1) {
-      const piece = randomBytes(randomInt(1, most + 1));
-      sent.push(piece);
-      held.push(piece);
-      const next = i % 3 === 0 && held.shift();
-      if (next) taken.push(next);
-    }
-    const rest = held.length;
-    const last = Buffer.concat(drained(held));
-    expect(Buffer.concat([...taken, last])).toEqual(Buffer.concat(sent));
-    expect([rest, held.length]).toEqual([last.length, 0]);
-  },
-);
+test.each([1, 100, 5000, 70_000])('pieces of up to %i bytes come out in order, also while more are pushed', (most) => {
+  const held = new HeldBytes();
+  const [sent, taken]: [Buffer[], Buffer[]] = [[], []];
+  for (let i = 0; i < 200; i += 1) {
+    const piece = randomBytes(randomInt(1, most + 1));
+    sent.push(piece);
+    held.push(piece);
+    const next = i % 3 === 0 && held.shift();
+    if (next) taken.push(next);
+  }
+  const rest = held.length;
+  const last = Buffer.concat(drained(held));
+  expect(Buffer.concat([...taken, last])).toEqual(Buffer.concat(sent));
+  expect([rest, held.length]).toEqual([last.length, 0]);
+});
 
 test('single bytes are kept together in blocks of 16 KiB', () => {
   const held = new HeldBytes();
@@ -47,7 +44,7 @@ test('a single byte between large pieces does not cost a block', () => {
   expect(blocks.size).toBe(1);
 });
 
-test('what is cleared is empty and takes more', () => {
+test('a cleared queue is empty, and can be used again', () => {
   const held = new HeldBytes();
   held.push(Buffer.from('one'));
   held.clear();

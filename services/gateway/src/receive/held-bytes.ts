@@ -1,17 +1,16 @@
 const blockBytes = 16 * 1024;
-// A piece is a Buffer of some 400 bytes beside its content.
+// A Buffer has an overhead of some 400 bytes.
 const smallestKept = 4 * 1024;
 
-/** A queue of bytes that takes little more memory than their number: small pieces are copied together, large ones kept as they are. */
+/** A queue of bytes with little overhead: small pieces are copied together, large ones are kept. */
 export class HeldBytes {
   #pieces: Buffer[] = [];
   #block = Buffer.alloc(0);
-  /** The part of the block that is not among the pieces yet. */
+  /** The range of the block that is not in `#pieces` yet. */
   #start = 0;
   #end = 0;
   #length = 0;
 
-  /** How many bytes are in it. */
   get length(): number {
     return this.#length;
   }
@@ -31,7 +30,7 @@ export class HeldBytes {
     }
   }
 
-  /** Takes the next of them out; undefined when there are none. */
+  /** Removes and returns the next piece; undefined if empty. */
   shift(): Buffer | undefined {
     if (this.#pieces.length === 0) this.#seal();
     const next = this.#pieces.shift();

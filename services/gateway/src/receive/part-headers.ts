@@ -1,10 +1,10 @@
 import { parametersOf } from './header-parameters.ts';
 
-/** What the text parameters of both versions are called (docs/interface.md sections 4.1, 4.2). */
+/** The text parameters of both versions (docs/interface.md sections 4.1, 4.2). */
 const fieldNames = ['key', 'message', 'consumer_token', 'consumer_secret', 'oauth_token', 'oauth_secret'] as const;
 export type FieldName = (typeof fieldNames)[number];
 
-/** What a part of a form is: of which name, and a file or text. `ascii`: text that says it is of a charset which shares only ASCII with UTF-8. */
+/** A part of a form. `ascii`: text in a charset that shares only ASCII with UTF-8. */
 export interface PartKind {
   readonly name: string;
   readonly content: 'file' | 'utf-8' | 'ascii';
@@ -16,11 +16,11 @@ const sharesAscii = /^(iso[-_]?8859[-_]\d+|latin\d+|windows-125\d|cp125\d|koi8-[
 const single = ['content-disposition', 'content-type', 'content-transfer-encoding'];
 
 /**
- * Reads the headers of a part (RFC 7578 section 4), as clients of many years have written them: parameters in any order, quoted
- * or not, names of files with whole paths or broken quotes. A part with another type than text is a file even without a file name.
+ * Reads the headers of a part (RFC 7578 section 4) as clients have written them: parameters in any order, quoted or not, file names with
+ * paths or unescaped quotes. A part with another type than text is a file even without a file name.
  * @param block the header lines, each but the last ended by CRLF
  * @param historic whether media may be of disposition `file` instead of `form-data`
- * @returns undefined when it is no part of a form, or is encoded in a way that nobody could read as it stands
+ * @returns undefined if it is no part of a form, or has an unsupported encoding
  */
 export function partKind(block: string, historic: boolean): PartKind | undefined {
   const lines = block.replace(/\r\n[ \t]+/g, ' ').split('\r\n');
@@ -31,7 +31,7 @@ export function partKind(block: string, historic: boolean): PartKind | undefined
   if (name === undefined || (disposition !== 'form-data' && !isForgiven)) return undefined;
   const [type, typeParameters] = header(lines, 'content-type');
   const isFile = isForgiven || parameters.has('filename') || parameters.has('filename*') || !isText(type);
-  // How the other parts are written does not matter: nobody reads them.
+  // Other parts are dropped, whatever their encoding.
   if (name !== 'media' && !isFieldName(name)) return { name, content: isFile ? 'file' : 'utf-8' };
   if (!plainEncodings.includes(header(lines, 'content-transfer-encoding')[0])) return undefined;
   if (isFile) return { name, content: 'file' };
@@ -39,7 +39,6 @@ export function partKind(block: string, historic: boolean): PartKind | undefined
   return content && { name, content };
 }
 
-/** Whether a part of this name is one of the parameters that are text. */
 export function isFieldName(name: string): name is FieldName {
   return (fieldNames as readonly string[]).includes(name);
 }
@@ -48,7 +47,7 @@ function isText(type: string): boolean {
   return type === '' || type.startsWith('text/');
 }
 
-// Each line is a header, and those that decide are there once: of two, others might read the other one.
+// Repeated headers are ambiguous: other parsers may read the other one.
 function areHeaders(lines: readonly string[]): boolean {
   const names = lines.map((line) => /^([\w!#$%&'*+.^`|~-]+):[^\0\r\n]*$/.exec(line)?.[1]?.toLowerCase());
   return !names.includes(undefined) && single.every((name) => names.indexOf(name) === names.lastIndexOf(name));

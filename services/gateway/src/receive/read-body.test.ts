@@ -28,7 +28,7 @@ function readAll(request: PassThrough, some: Partial<typeof limits> = {}, verdic
   return { body, taken };
 }
 
-test('what is sent comes out, to its end', async () => {
+test('a body is read to its end', async () => {
   const request = new PassThrough();
   request.write('one ');
   request.end('two');
@@ -37,7 +37,7 @@ test('what is sent comes out, to its end', async () => {
   expect(taken.bytes).toBe('one two'.length);
 });
 
-test('beyond 256 KiB nothing comes before the verdict', async () => {
+test('reading pauses at 256 KiB until the verdict', async () => {
   const verdict = Promise.withResolvers<void>();
   const request = new PassThrough();
   const { body, taken } = readAll(request, {}, verdict.promise);
@@ -53,7 +53,7 @@ test('beyond 256 KiB nothing comes before the verdict', async () => {
   await body.ended;
 });
 
-test('a body longer than the limit is refused at the first byte too many', async () => {
+test('a body is refused at the first byte above the limit', async () => {
   const request = new PassThrough();
   const { body, taken } = readAll(request, { maxBytes: 10 });
   request.write(Buffer.alloc(10));
@@ -63,7 +63,7 @@ test('a body longer than the limit is refused at the first byte too many', async
   expect(taken.bytes).toBe(10);
 });
 
-test('nothing for 30 seconds is too slow', async () => {
+test('a sender that is silent for 30 s is too slow', async () => {
   const { body, taken } = readAll(new PassThrough());
   const refused = expect(body.ended).rejects.toEqual(new Refusal('too_slow'));
   await vi.advanceTimersByTimeAsync(29_999);
@@ -86,7 +86,7 @@ test.each([
   if (refused) await expect(body.ended).rejects.toEqual(new Refusal('too_slow'));
 });
 
-test("time in which nobody reads is not the sender's slowness", async () => {
+test('paused time does not make a sender too slow', async () => {
   const request = new PassThrough();
   const { body, taken } = readAll(request);
   for (let i = 1; i <= 10; i++) {
@@ -99,7 +99,7 @@ test("time in which nobody reads is not the sender's slowness", async () => {
   expect(taken.isOver).toBe(false);
 });
 
-test('an upload that takes longer than allowed is too slow, however fast it comes', async () => {
+test('an upload beyond the time limit is too slow, however fast it is', async () => {
   const request = new PassThrough();
   const { body, taken } = readAll(request, { maxSeconds: 10 });
   for (let second = 0; second < 9; second++) {
@@ -111,7 +111,7 @@ test('an upload that takes longer than allowed is too slow, however fast it come
   await expect(body.ended).rejects.toEqual(new Refusal('too_slow'));
 });
 
-test('a client that goes away, and a stop, end the reading; the request stays open for the answer', async () => {
+test('a disconnect and a stop end the reading, and leave the request open for the response', async () => {
   const gone = new PassThrough();
   const { body } = readAll(gone);
   gone.destroy(new Error('aborted'));
@@ -124,7 +124,7 @@ test('a client that goes away, and a stop, end the reading; the request stays op
   expect(request.destroyed).toBe(false);
 });
 
-test('a consumer that throws ends the reading', async () => {
+test('an error of the consumer ends the reading', async () => {
   const request = new PassThrough();
   const take = () => {
     throw new Refusal('form_malformed');

@@ -6,26 +6,24 @@ const paceSeconds = 30;
 const maxUnverifiedBytes = 256 * 1024;
 
 interface BodyLimits {
-  /** The longest body that is read. */
   readonly maxBytes: number;
   readonly minBytesPerSecond: number;
   readonly maxSeconds: number;
 }
 
-/** A body that is being read. While it is paused, the sender's time does not count. */
+/** The reading of a body. The sender's time does not count while it is paused. */
 export interface BodyReading {
-  /** Resolves at the end of the body. Rejects with Refusal `media_too_large` or `too_slow`, ClientGone, or what `stop` was given. */
+  /** Resolves at the end of the body. Rejects with Refusal `media_too_large` or `too_slow`, ClientGone, or the argument of `stop`. */
   readonly ended: Promise<void>;
-  /** Stops reading the connection. What was read from it already, 64 KiB at most, is still taken: in the request, each chunk would take 400 bytes. */
+  /** Stops reading the connection. Bytes that it has read, at most 64 KiB, are still taken: in the request, each chunk would take 400 bytes. */
   readonly pause: () => void;
   readonly resume: () => void;
   readonly stop: (reason: unknown) => void;
 }
 
 /**
- * Pushes the body of a request to `take`; what that throws ends the reading. The request stays open, whatever happens: an
- * answer is still to be sent on its connection.
- * @param verdict until it resolves, reading pauses at 256 KiB; what it rejects with ends the reading
+ * Passes the body of a request to `take`, whose error ends the reading. The request always stays open for the response.
+ * @param verdict until it resolves, reading pauses at 256 KiB; its rejection ends the reading
  */
 export function readBody(
   request: Readable & Partial<Pick<IncomingMessage, 'complete' | 'socket'>>,
@@ -80,7 +78,7 @@ export function readBody(
     resume();
   }, stop);
   const gone = (cause?: unknown) => isOver || stop(new ClientGone('the client went away', { cause }));
-  // These stay: what becomes of the connection later is for the answer to find out.
+  // These listeners stay: an error after the reading belongs to the response.
   request
     .once('end', () => end(resolve))
     .on('error', gone)
@@ -90,10 +88,7 @@ export function readBody(
   return { ended, pause, resume, stop };
 }
 
-/**
- * Judges a sender once a second, by the bytes that have come so far. Only the seconds in which we wait for it count: while we
- * do not read, nobody is slow.
- */
+/** Decides once a second whether the sender is too slow, by the bytes so far. Paused seconds count only against `maxSeconds`. */
 function slownessOf({ minBytesPerSecond, maxSeconds }: BodyLimits): (read: number, isPaused: boolean) => boolean {
   let [seconds, waited, silent, lastRead, windowStart] = [0, 0, 0, 0, 0];
   return (read, isPaused) => {

@@ -40,7 +40,7 @@ const boundaries = fc
   .string({ unit: boundaryChars, minLength: 1, maxLength: 70 })
   .map((boundary) => boundary.replace(/ $/, '_'));
 
-test('a valid form comes out as it was sent, whatever its order, its boundary and its pieces', async () => {
+test('a valid form is read as sent, in any order, with any boundary, in any pieces', async () => {
   const parameters = fc.record({
     key: fc.string(),
     message: fc.string({ unit: 'binary' }).map((text) => text.toWellFormed()),
@@ -70,8 +70,7 @@ test('a valid form comes out as it was sent, whatever its order, its boundary an
   );
 });
 
-// The first piece tells the type of the media, and so whether its queue is full.
-test('content that is sent apart from its headers comes out in one piece', () => {
+test('content in a chunk of its own is passed on in one piece', () => {
   const pieces: string[] = [];
   const form = new FormReader('bound', 'strict', {
     begin: () => {},
@@ -103,7 +102,7 @@ function replaced(body: Buffer, from: string, to: string): Buffer {
   );
 }
 
-test('a form that was broken in any way is refused, in whatever pieces it comes', async () => {
+test('a malformed form is refused, in any pieces', async () => {
   const { body } = multipartForm(
     [
       { name: 'key', content: 'the key' },
@@ -129,7 +128,7 @@ test('a form that was broken in any way is refused, in whatever pieces it comes'
 const part = (headers: string, content = 'x') =>
   Buffer.from(`--b\r\n${headers}\r\n\r\n${content}\r\n--b--\r\n`, 'latin1');
 
-describe('what clients have written is understood', () => {
+describe('forms of known clients are accepted', () => {
   test.each([
     [
       'typed text',
@@ -192,13 +191,13 @@ describe('what clients have written is understood', () => {
     expect((await read(body, 'b')).media?.toString()).toBe('bytes');
   });
 
-  test('a file without a name, when its type is not text', async () => {
+  test('a file without a name, if its type is not text', async () => {
     const body = part('Content-Disposition: form-data; name="media"\r\nContent-Type: image/jpeg', 'bytes');
     expect((await read(body, 'b')).media?.toString()).toBe('bytes');
   });
 });
 
-describe('what is broken is refused', () => {
+describe('malformed forms are refused', () => {
   test.each([
     [
       'a delimiter that goes on',
@@ -261,13 +260,13 @@ describe('what is broken is refused', () => {
 describe('historic', () => {
   const historic = (body: Buffer) => read(body, 'b', [], 'historic');
 
-  test.each(['--b', '--b\r\n'])('a last delimiter without its dashes ends the form: %j', async (end) => {
+  test.each(['--b', '--b\r\n'])('accepts a last delimiter without dashes: %j', async (end) => {
     const body = Buffer.from(`--b\r\nContent-Disposition: form-data; name="key"\r\n\r\nx\r\n${end}`);
     expect((await historic(body)).fields).toEqual({ key: 'x' });
     await expect(read(body, 'b')).rejects.toEqual(new Refusal('form_malformed'));
   });
 
-  test("a disposition that says file is a form's", async () => {
+  test('accepts Content-Disposition: file for media', async () => {
     const body = part('Content-Disposition: file; name="media"; filename="a.png"', 'bytes');
     expect((await historic(body)).media?.toString()).toBe('bytes');
     const bare = part('Content-Disposition: file; name="media"', 'bytes');
@@ -276,7 +275,7 @@ describe('historic', () => {
     await expect(historic(text)).rejects.toEqual(new Refusal('form_malformed'));
   });
 
-  test('a form that is cut anywhere else is refused all the same', async () => {
+  test('refuses a form that is cut elsewhere', async () => {
     const { body } = multipartForm(
       [
         { name: 'key', content: 'k' },

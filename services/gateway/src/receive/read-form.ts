@@ -2,36 +2,33 @@ import { Refusal } from '../answer/refusals.ts';
 import { type PartKind, partKind } from './part-headers.ts';
 
 const maxHeaderBytes = 16 * 1024;
-// Of the line of a delimiter: dashes and padding.
+// Dashes and padding after a delimiter.
 const maxPaddingBytes = 256;
 const crlf = Buffer.from('\r\n');
 const endOfHeaders = Buffer.from('\r\n\r\n');
 const [cr = 0] = crlf;
-const nothing = Buffer.alloc(0);
+const empty = Buffer.alloc(0);
 
-/** Whoever hears what a form holds, in its order. What it throws ends the reading. */
+/** Receives the content of a form in order. Its errors end the reading. */
 export interface FormListener {
-  /** A part begins; the bytes that follow are its content. */
   readonly begin: (part: PartKind) => void;
   readonly content: (bytes: Buffer) => void;
-  /** The part that began last has ended. */
   readonly end: () => void;
 }
 
 /**
- * Reads a multipart body as it comes; what is no whole, well-formed form is refused. Libraries drop a part whose headers they cannot read
- * (docs/decisions/012).
- * In historic mode a last delimiter without its closing dashes ends the form, and media of `Content-Disposition: file` is media.
+ * Parses a multipart body as it arrives, and refuses an incomplete or malformed one, unlike libraries, which drop parts with malformed
+ * headers (docs/decisions/012). Historic mode accepts a last delimiter without closing dashes, and media of `Content-Disposition: file`.
  */
 export class FormReader {
   readonly #delimiter: Buffer;
   readonly #historic: boolean;
   readonly #listener: FormListener;
-  // What may be the beginning of a delimiter: the first one may stand at the very beginning of the body.
+  // Bytes that may begin a delimiter. The first delimiter may begin the body.
   #tail: Buffer = crlf;
   #state: 'preamble' | 'headers' | 'content' | 'epilogue' = 'preamble';
-  /** After a delimiter: the rest of its line and the headers, if they came in pieces. */
-  #headers = nothing;
+  /** The rest of the delimiter's line and the headers, if they came in pieces. */
+  #headers = empty;
   #headersLength = 0;
   /** Where the delimiter's line ended and the headers begin; 0 until then. */
   #headersBegin = 0;
@@ -45,7 +42,7 @@ export class FormReader {
 
   /** Reads the next bytes of the body. @throws Refusal `form_malformed`, or what the listener throws */
   read(chunk: Buffer): void {
-    // Mostly the form begins with its first delimiter, and nothing need be copied.
+    // Avoids a copy: most forms begin with their first delimiter.
     const isFirst =
       this.#tail === crlf && chunk.subarray(0, this.#delimiter.length - 2).equals(this.#delimiter.subarray(2));
     if (isFirst) this.#delimit();
@@ -57,11 +54,11 @@ export class FormReader {
       at = found + this.#delimiter.length;
     }
     const rest = bytes.subarray(at);
-    // A boundary holds no CR: only the last one may begin a delimiter that goes on in the next chunk.
+    // A boundary has no CR: only the last CR may begin a delimiter that continues in the next chunk.
     const last = rest.lastIndexOf(cr);
     const end = last >= 0 && this.#delimiter.indexOf(rest.subarray(last)) === 0 ? last : rest.length;
     this.#take(rest.subarray(0, end));
-    this.#tail = end < rest.length ? rest.subarray(end) : nothing;
+    this.#tail = end < rest.length ? rest.subarray(end) : empty;
   }
 
   /** The body has ended. @throws Refusal `form_malformed` */
@@ -94,9 +91,9 @@ export class FormReader {
 
   /**
    * Takes the headers, and the content behind them.
-   * @param bytes all that has come since the delimiter
-   * @param known how many of them were looked at before: senders may send them one by one
-   * @returns whether they have come whole
+   * @param bytes all bytes since the delimiter
+   * @param known how many of them were searched before: senders may send them one by one
+   * @returns whether the headers are complete
    */
   #takeHeaders(bytes: Buffer, known: number): boolean {
     if (this.#headersBegin === 0 && !this.#endsLine(bytes)) return false;
@@ -108,14 +105,14 @@ export class FormReader {
     if (!part) throw new Refusal('form_malformed');
     this.#parts += 1;
     this.#state = 'content';
-    this.#headers = nothing;
+    this.#headers = empty;
     this.#headersLength = 0;
     this.#listener.begin(part);
     this.#take(bytes.subarray(end + endOfHeaders.length));
     return true;
   }
 
-  /** Whether the line of the delimiter has ended; with dashes the form has. @throws Refusal `form_malformed` */
+  /** Whether the delimiter's line has ended; with dashes, the form has ended too. @throws Refusal `form_malformed` */
   #endsLine(bytes: Buffer): boolean {
     const end = bytes.subarray(0, maxPaddingBytes).indexOf(crlf);
     const line = bytes.toString('latin1', 0, end < 0 ? maxPaddingBytes : end);
@@ -127,7 +124,7 @@ export class FormReader {
     return end >= 0;
   }
 
-  // In memory that doubles: bytes that come one by one are not copied each time.
+  // Doubles the buffer, so that single bytes are not copied each time.
   #keepHeaders(bytes: Buffer): Buffer {
     const length = this.#headersLength + bytes.length;
     if (length > this.#headers.length) {
@@ -141,7 +138,6 @@ export class FormReader {
   }
 }
 
-// Most chunks follow nothing that waits, and are not copied.
 function joined(before: Buffer, bytes: Buffer): Buffer {
   return before.length > 0 ? Buffer.concat([before, bytes]) : bytes;
 }

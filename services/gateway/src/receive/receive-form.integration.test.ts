@@ -76,7 +76,7 @@ async function send({ contentType, body }: MultipartForm, pieces = body.length):
 const stored = () => readdir(join(folder, 'objects/media')).catch(() => []);
 
 test.each([[1], [7], [100_000]])(
-  'a form in pieces of %i bytes comes out as it was sent, its media in the store',
+  'a form in pieces of %i bytes is read as sent, its media in the store',
   async (pieces) => {
     received = async ({ fields, media: file }) => {
       expect(Object.fromEntries(fields)).toEqual({ key: 'the key', message: 'hello' });

@@ -15,7 +15,7 @@ export const matrix: SandboxProfile = {
   },
 };
 
-/** `@name:host`, with the port where there is one. */
+/** `@name:host`, with the port if there is one. */
 export function matrixId({ screenName }: SandboxUser, { host }: URL): string {
   return `@${screenName.toLowerCase()}:${host}`;
 }

@@ -1,6 +1,6 @@
 import { createdAt, idAsNumber, type SandboxProfile } from './profile.ts';
 
-// RFC 5849 section 3.5.1: the scheme's challenge. Codes and sentences as old clients know them from X.
+// RFC 5849 section 3.5.1: the scheme's challenge. Error codes and messages of X, which old clients know.
 function refused(code: number, message: string) {
   return {
     status: 401,

@@ -1,31 +1,28 @@
 import { exactNumber } from '@echodrop/record';
-import type { BearerFault } from '../check-bearer.ts';
-import type { SignatureFault } from '../check-signature.ts';
+import type { ProofFault } from '../check-proof.ts';
 import type { SandboxUser } from '../users.ts';
 
-export type Fault = SignatureFault | BearerFault;
-
-/** What a provider says to a question. */
-export interface Answer {
+/** A correct response of a provider. */
+export interface ProviderResponse {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body: Readonly<Record<string, unknown>>;
 }
 
-/** One kind of identity provider, as its real software answers. */
+/** A kind of identity provider, with the responses of its real software. */
 export interface SandboxProfile {
   readonly path: string;
   readonly proof: 'signature' | 'bearer';
-  /** The user as this kind shows them; `origin` is where it was asked. */
-  readonly user: (user: SandboxUser, origin: URL) => Answer['body'];
-  /** What it says to each fault; those that it does not tell apart are as unknown. */
-  readonly refusals: Readonly<Partial<Record<Fault, Answer>> & { unknown: Answer }>;
+  /** The response body for a user; `origin` is the requested one. */
+  readonly user: (user: SandboxUser, origin: URL) => ProviderResponse['body'];
+  /** The response to each fault; `unknown` for those that it does not distinguish. */
+  readonly refusals: Readonly<Partial<Record<ProofFault, ProviderResponse>> & { unknown: ProviderResponse }>;
 }
 
-/** An id as JSON has it where it is a number if it can be. */
+/** An id for JSON: a number if it is one. */
 export function idAsNumber({ id }: SandboxUser): unknown {
   return typeof id === 'bigint' ? exactNumber(id) : id;
 }
 
-/** When every account of the sandbox was made. */
+/** The creation time of every account. */
 export const createdAt = new Date('2026-01-01T00:00:00Z');

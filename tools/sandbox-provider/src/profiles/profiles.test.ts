@@ -44,34 +44,31 @@ function proofOf(name: ProfileName, user: string): string {
   return header(signedFor(addressOf(name), { oauth: { oauth_token: user }, secrets: `${consumer}&${user}-secret` }));
 }
 
-async function ask(name: ProfileName, authorization?: string) {
+async function get(name: ProfileName, authorization?: string) {
   const { status, headers, body } = await send(addressOf(name), authorization === undefined ? {} : { authorization });
   return { status, challenge: headers['www-authenticate'], text: body, body: JSON.parse(body) };
 }
 
-test.each(profileNames)(
-  '%s: Echodrop finds each user in the answer, large ids and ids that are no numbers too',
-  async (name) => {
-    const provider = identityProvidersAt(sandbox.origin)
-      .map(providerOf)
-      .find((each) => each?.advertised === addressOf(name));
-    if (!provider) throw new Error('not among IDENTITY_PROVIDERS');
-    expect(provider.profile).toBe(providerProfiles[name]);
-    const host = new URL(sandbox.origin).host;
-    for (const [user, id, screenName] of [
-      ['mia', String(large), { wordpress: 'mia-k' }[name as string] ?? 'Mia.K'],
-      ['ada', '9hptFmUF3ztxYh3Svg', 'ada'],
-    ] as const) {
-      const { status, text } = await ask(name, proofOf(name, user));
-      const caller = readCaller(text, provider, new Secret('a secret of this test'));
-      const inMatrix = `@${screenName.toLowerCase()}:${host}`;
-      expect(status).toBe(200);
-      expect(caller).toMatchObject(
-        name === 'matrix' ? { subject: inMatrix, screenName: inMatrix } : { subject: id, screenName },
-      );
-    }
-  },
-);
+test.each(profileNames)('%s: Echodrop reads each user, also with large and string ids', async (name) => {
+  const provider = identityProvidersAt(sandbox.origin)
+    .map(providerOf)
+    .find((each) => each?.advertised === addressOf(name));
+  if (!provider) throw new Error('not among IDENTITY_PROVIDERS');
+  expect(provider.profile).toBe(providerProfiles[name]);
+  const host = new URL(sandbox.origin).host;
+  for (const [user, id, screenName] of [
+    ['mia', String(large), { wordpress: 'mia-k' }[name as string] ?? 'Mia.K'],
+    ['ada', '9hptFmUF3ztxYh3Svg', 'ada'],
+  ] as const) {
+    const { status, text } = await get(name, proofOf(name, user));
+    const caller = readCaller(text, provider, new Secret('a secret of this test'));
+    const inMatrix = `@${screenName.toLowerCase()}:${host}`;
+    expect(status).toBe(200);
+    expect(caller).toMatchObject(
+      name === 'matrix' ? { subject: inMatrix, screenName: inMatrix } : { subject: id, screenName },
+    );
+  }
+});
 
 const fields: Record<ProfileName, Record<string, unknown>> = {
   oauth1: {
@@ -94,10 +91,10 @@ const fields: Record<ProfileName, Record<string, unknown>> = {
   matrix: { user_id: expect.stringMatching(/^@sandbox:127\.0\.0\.1:\d+$/), device_id: 'SANDBOX', is_guest: false },
 };
 
-test.each(profileNames)('%s: the answer has the fields of the real one', async (name) => {
+test.each(profileNames)('%s: the response has the fields of the real provider', async (name) => {
   const address = addressOf(name);
   const isBearer = providerProfiles[name].schemes[0] === 'Bearer';
-  const { status, body } = await ask(name, isBearer ? 'Bearer sandbox-bearer' : header(signedFor(address)));
+  const { status, body } = await get(name, isBearer ? 'Bearer sandbox-bearer' : header(signedFor(address)));
   expect(status).toBe(200);
   expect(body).toMatchObject(fields[name]);
 });
@@ -117,15 +114,15 @@ test.each([
   ['matrix', 'Bearer nobody', 401, { errcode: 'M_UNKNOWN_TOKEN' }, undefined],
   ['wordpress', undefined, 401, { code: 'rest_not_logged_in', data: { status: 401 } }, undefined],
   ['wordpress', 'OAuth a="b"', 401, { code: 'json_oauth1_missing_parameter', data: { status: 401 } }, undefined],
-] as const)('%s refuses in its own manner: %s', async (name, authorization, status, body, challenge) => {
-  const said = await ask(name, authorization);
-  expect([said.status, said.body]).toEqual([status, expect.objectContaining(body)]);
-  if (challenge) expect(said.challenge).toMatch(challenge);
+] as const)('%s refuses like the real provider: %s', async (name, authorization, status, body, challenge) => {
+  const response = await get(name, authorization);
+  expect([response.status, response.body]).toEqual([status, expect.objectContaining(body)]);
+  if (challenge) expect(response.challenge).toMatch(challenge);
 });
 
-test('WordPress refuses a signature for another kind, an old timestamp and a nonce that was used, each with its code', async () => {
+test('WordPress refuses a wrong signature, an old timestamp and a used nonce with separate codes', async () => {
   const address = addressOf('wordpress');
-  const code = async (authorization: string) => (await ask('wordpress', authorization)).body.code;
+  const code = async (authorization: string) => (await get('wordpress', authorization)).body.code;
   const good = header(signedFor(address));
   expect(await code(header(signedFor(addressOf('oauth1'))))).toBe('json_oauth1_signature_mismatch');
   expect(await code(header(signedFor(address, { oauth: { oauth_timestamp: '1700000000' } })))).toBe(
@@ -138,12 +135,12 @@ test('WordPress refuses a signature for another kind, an old timestamp and a non
   expect(await code(good)).toBe('json_oauth1_nonce_already_used');
 });
 
-test('a token of one kind is no good for another: a bearer token signs nothing, and an OAuth token bears nothing', async () => {
-  expect((await ask('oauth1', 'Bearer sandbox-bearer')).status).toBe(401);
-  expect((await ask('matrix', 'Bearer 12345-sandbox')).status).toBe(401);
+test('refuses bearer tokens for signatures, and OAuth tokens as bearer tokens', async () => {
+  expect((await get('oauth1', 'Bearer sandbox-bearer')).status).toBe(401);
+  expect((await get('matrix', 'Bearer 12345-sandbox')).status).toBe(401);
 });
 
-test('each question is counted, by kind of provider, what its proof was and how the sandbox behaved', async () => {
+test('counts requests by profile, outcome and behaviour', async () => {
   await using counted = await startSandbox({ behaviour: 'html' });
   await send(counted.origin + sandboxProfiles.matrix.path, { authorization: 'Bearer sandbox-bearer' });
   await send(counted.origin + sandboxProfiles.oidc.path, { authorization: 'Bearer nobody' });

@@ -6,7 +6,6 @@ import { oidc } from './oidc.ts';
 import type { SandboxProfile } from './profile.ts';
 import { wordpress } from './wordpress.ts';
 
-/** Every kind of identity provider that Echodrop asks. */
 export const sandboxProfiles: Readonly<Record<ProfileName, SandboxProfile>> = {
   oauth1,
   mastodon,
@@ -17,7 +16,7 @@ export const sandboxProfiles: Readonly<Record<ProfileName, SandboxProfile>> = {
 
 export const profileEntries = Object.entries(sandboxProfiles) as readonly [ProfileName, SandboxProfile][];
 
-/** The entries of IDENTITY_PROVIDERS for a sandbox at `origin` (no slash at its end), the one that needs no profile's word first. */
+/** The entries of IDENTITY_PROVIDERS for a sandbox at `origin`, the default profile first. */
 export function identityProvidersAt(origin: string): string[] {
   return profileEntries.map(([name, { path }]) => `${name === 'oauth1' ? '' : `${name} `}${origin}${path}`);
 }

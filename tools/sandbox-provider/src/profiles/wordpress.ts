@@ -1,10 +1,10 @@
-import { type Answer, idAsNumber, type SandboxProfile } from './profile.ts';
+import { idAsNumber, type ProviderResponse, type SandboxProfile } from './profile.ts';
 
-function refused(code: string, message: string): Answer {
+function refused(code: string, message: string): ProviderResponse {
   return { status: 401, body: { code, message, data: { status: 401 } } };
 }
 
-/** GET /wp-json/wp/v2/users/me of WordPress; refusals as its OAuth 1.0a server plugin words them. */
+/** GET /wp-json/wp/v2/users/me of WordPress; refusals are those of its OAuth 1.0a server plugin. */
 export const wordpress: SandboxProfile = {
   path: '/wp-json/wp/v2/users/me',
   proof: 'signature',
@@ -32,7 +32,7 @@ export const wordpress: SandboxProfile = {
   },
 };
 
-// WordPress makes a slug from a login: in lower case, with a hyphen where there was a dot.
+// WordPress makes a slug from a login: lower case, with hyphens instead of dots.
 function slugOf({ screenName }: { readonly screenName: string }): string {
   return screenName.toLowerCase().replaceAll('.', '-');
 }
