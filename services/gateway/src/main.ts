@@ -107,10 +107,10 @@ await runService('gateway', readConfig, async ({ config, log, metrics, health, p
   registerSweepMetrics(metrics, store);
   const checksums = new ChecksumCheck(store, events.storeChecked);
   const checkStore = () => store.ready().then(() => checksums.run());
-  health.needs('store', checkStore);
-  health.needs('blocks', () => blocks.ready());
-  health.needs('queue', () => probes.ready());
-  health.needs('verifier', () => verifier.ready());
+  health.addCheck('store', checkStore);
+  health.addCheck('blocks', () => blocks.ready());
+  health.addCheck('queue', () => probes.ready());
+  health.addCheck('verifier', () => verifier.ready());
   const { HOST: host, PORT: port, SHUTDOWN_GRACE_SECONDS: graceSeconds } = config;
   // Before the first upload, if the store answers.
   await Promise.race([checkStore().catch(() => {}), sleep(storeCheckMs, undefined, { ref: false })]);

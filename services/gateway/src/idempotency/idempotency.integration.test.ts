@@ -69,7 +69,7 @@ const forged: string[] = [];
 
 function claimsIn(connection: ReturnType<typeof connectRedis>, heldMs: number): IdempotencyClaims {
   const secret = [new Secret('a secret of all gateways')] as const;
-  return new IdempotencyClaims(connection, heldMs, secret, { found: (_, { name = '' }) => forged.push(name) });
+  return new IdempotencyClaims(connection, heldMs, secret, { report: (_, { name = '' }) => forged.push(name) });
 }
 
 /** How often entries of an earlier upload were missing. */
