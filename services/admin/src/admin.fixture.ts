@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { FilesystemObjectStore } from '@echodrop/object-store/filesystem/filesystem-object-store';
 import { execa } from 'execa';
+import { afterEach, beforeEach } from 'vitest';
 import { runAdmin } from './run-admin.ts';
 
 interface Result {
@@ -44,10 +45,16 @@ export async function runCommand(args: readonly string[], env: NodeJS.ProcessEnv
   return { exitCode, stdout, stderr, lines: stdout.split('\n') };
 }
 
-/** Makes a DATA_DIR with an empty store, as `npm start` has it; disposed with `resources`. */
-export async function newDataDir(resources: AsyncDisposableStack) {
-  const { path: folder } = resources.use(await mkdtempDisposable(join(tmpdir(), 'admin-test-')));
-  const store = resources.use(new FilesystemObjectStore(join(folder, 'store')));
-  await store.ready();
-  return { folder, store };
+/** Gives each test a new DATA_DIR with an empty store, like `npm start`. */
+export function useDataDir() {
+  const dataDir = {} as { folder: string; store: FilesystemObjectStore };
+  let resources: AsyncDisposableStack;
+  beforeEach(async () => {
+    resources = new AsyncDisposableStack();
+    dataDir.folder = resources.use(await mkdtempDisposable(join(tmpdir(), 'admin-test-'))).path;
+    dataDir.store = resources.use(new FilesystemObjectStore(join(dataDir.folder, 'store')));
+    await dataDir.store.ready();
+  });
+  afterEach(() => resources.disposeAsync());
+  return dataDir;
 }

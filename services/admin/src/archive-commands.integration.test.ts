@@ -4,29 +4,20 @@ import { Readable } from 'node:stream';
 import { listNewest } from '@echodrop/archive/listing';
 import { publishSample } from '@echodrop/archive/publish-sample.fixture';
 import { findRecord } from '@echodrop/archive/records';
-import type { FilesystemObjectStore } from '@echodrop/object-store/filesystem/filesystem-object-store';
 import { listingPrefix, mediaObjectKey, recordKey } from '@echodrop/object-store/object-keys';
 import { decodeStoredRecord } from '@echodrop/record';
-import { afterEach, beforeEach, expect, test } from 'vitest';
-import { newDataDir, runCommand } from './admin.fixture.ts';
+import { expect, test } from 'vitest';
+import { runCommand, useDataDir } from './admin.fixture.ts';
 
 const provider = 'https://id.example/verify';
 const ada = { provider, subject: '12345' };
 const bob = { provider, subject: '777' };
 const at = (second: number) => new Date(Date.UTC(2026, 10, 21, 12, 0, second));
 
-let resources: AsyncDisposableStack;
-let folder: string;
-let store: FilesystemObjectStore;
-
-beforeEach(async () => {
-  resources = new AsyncDisposableStack();
-  ({ folder, store } = await newDataDir(resources));
-});
-afterEach(() => resources.disposeAsync());
+const dataDir = useDataDir();
 
 function run(...args: string[]) {
-  return runCommand(args, { DATA_DIR: folder });
+  return runCommand(args, { DATA_DIR: dataDir.folder });
 }
 
 function auditOf({ stderr }: { stderr: string }) {
@@ -38,10 +29,10 @@ function auditOf({ stderr }: { stderr: string }) {
 
 async function publishThree() {
   const [first, second] = [
-    await publishSample(store, { timestamp: at(1) }),
-    await publishSample(store, { timestamp: at(2), ...bob }),
+    await publishSample(dataDir.store, { timestamp: at(1) }),
+    await publishSample(dataDir.store, { timestamp: at(2), ...bob }),
   ];
-  return [first, second, await publishSample(store, { timestamp: at(3) })] as const;
+  return [first, second, await publishSample(dataDir.store, { timestamp: at(3) })] as const;
 }
 
 test('list prints the newest uploads of all or of one user first, and a cursor', async () => {
@@ -57,7 +48,7 @@ test('list prints the newest uploads of all or of one user first, and a cursor',
 });
 
 test('list escapes control sequences and line breaks in captions', async () => {
-  await publishSample(store, { text: 'a\n2026  \u001b]0;x\u0007\u009b31m\u202e\u2028'.padEnd(2000, 'b') });
+  await publishSample(dataDir.store, { text: 'a\n2026  \u001b]0;x\u0007\u009b31m\u202e\u2028'.padEnd(2000, 'b') });
   const { lines } = await run('list');
   expect(lines).toHaveLength(2);
   expect(lines[1]).toMatch(/^[\x20-\x7e…]{1,300}$/);
@@ -81,7 +72,7 @@ test('list rejects an invalid cursor', async () => {
 });
 
 test('without a configured or local store, reports the missing settings', async () => {
-  const { exitCode, stderr } = await runCommand(['list'], { DATA_DIR: join(folder, 'elsewhere') });
+  const { exitCode, stderr } = await runCommand(['list'], { DATA_DIR: join(dataDir.folder, 'elsewhere') });
   expect(exitCode).toBe(2);
   expect(stderr).toContain('S3_ENDPOINT');
 });
@@ -99,43 +90,43 @@ test('remove removes uploads, logs each for audit, and reports unknown ids', asy
   expect(auditOf(ran)).toMatchObject(
     [first, third].map(({ id, mediaKey }) => ({ audit: true, act: 'remove', mediaId: id, mediaKey, ...ada })),
   );
-  expect(await findRecord(store, first.id)).toHaveProperty('removed.by', 'operator');
-  expect(await store.stat(mediaObjectKey(first.mediaKey))).toBeUndefined();
-  expect((await listNewest(store, { limit: 9 })).records).toEqual([second]);
+  expect(await findRecord(dataDir.store, first.id)).toHaveProperty('removed.by', 'operator');
+  expect(await dataDir.store.stat(mediaObjectKey(first.mediaKey))).toBeUndefined();
+  expect((await listNewest(dataDir.store, { limit: 9 })).records).toEqual([second]);
   expect((await run('remove', first.id)).stdout).toMatch(/already removed by an operator on 20/);
 });
 
 test('remove accepts any address of an upload', async () => {
   for (const path of ['', '.jpg', '/large.jpg', '/player']) {
-    const { id } = await publishSample(store);
+    const { id } = await publishSample(dataDir.store);
     expect((await run('remove', `https://media.example/${id}${path}`)).stdout).toBe(`${id}: removed`);
   }
-  const { id } = await publishSample(store);
+  const { id } = await publishSample(dataDir.store);
   expect((await run('remove', `https://media.example/show/full/${id}.jpg`)).stdout).toBe(`${id}: removed`);
 });
 
 test('purge counts, and with --yes removes all uploads of a user, listed or not', async () => {
   const [first, second, third] = await publishThree();
-  for (const { key } of await store.list(listingPrefix(), { limit: 9 })) await store.remove(key);
+  for (const { key } of await dataDir.store.list(listingPrefix(), { limit: 9 })) await dataDir.store.remove(key);
   expect((await run('purge', provider, '12345')).stdout).toMatch(/^Dry run: would remove 2 uploads\. Add --yes/);
-  expect(await findRecord(store, first.id)).toEqual(first);
+  expect(await findRecord(dataDir.store, first.id)).toEqual(first);
   const ran = await run('purge', provider, '12345', '--yes');
   expect(ran.exitCode).toBe(0);
   expect(auditOf(ran)).toHaveLength(2);
   for (const { id, mediaKey } of [first, third]) {
-    expect(await findRecord(store, id)).toHaveProperty('removed');
-    expect(await store.stat(mediaObjectKey(mediaKey))).toBeUndefined();
+    expect(await findRecord(dataDir.store, id)).toHaveProperty('removed');
+    expect(await dataDir.store.stat(mediaObjectKey(mediaKey))).toBeUndefined();
   }
-  expect(await findRecord(store, second.id)).toEqual(second);
+  expect(await findRecord(dataDir.store, second.id)).toEqual(second);
   expect((await run('purge', provider, '12345', '--yes')).stdout).toContain('Removed 0 uploads');
 });
 
 test('purge, export and rebuild-listings report unreadable records', async () => {
-  const { id } = await publishSample(store);
-  await store.put(recordKey(id), Readable.from([Buffer.from('{}')]));
+  const { id } = await publishSample(dataDir.store);
+  await dataDir.store.put(recordKey(id), Readable.from([Buffer.from('{}')]));
   for (const args of [
     ['purge', provider, '12345', '--yes'],
-    ['export', provider, '12345', join(folder, 'export')],
+    ['export', provider, '12345', join(dataDir.folder, 'export')],
     ['rebuild-listings'],
   ]) {
     const { exitCode, stdout } = await run(...args);
@@ -144,9 +135,9 @@ test('purge, export and rebuild-listings report unreadable records', async () =>
 });
 
 test('export writes the files and records of a user into an empty folder', async () => {
-  const mine = await publishSample(store, { type: 'png' }, Buffer.from('my picture'));
-  await publishSample(store, bob);
-  const into = join(folder, 'export');
+  const mine = await publishSample(dataDir.store, { type: 'png' }, Buffer.from('my picture'));
+  await publishSample(dataDir.store, bob);
+  const into = join(dataDir.folder, 'export');
   const ran = await run('export', provider, '12345', into);
   expect([ran.exitCode, ran.stdout]).toEqual([0, 'Exported 1 uploads.']);
   expect(auditOf(ran)).toMatchObject([{ act: 'export', ...ada }]);
@@ -157,9 +148,9 @@ test('export writes the files and records of a user into an empty folder', async
 });
 
 test('export reports missing media', async () => {
-  const { id, mediaKey } = await publishSample(store);
-  await store.remove(mediaObjectKey(mediaKey));
-  const { exitCode, lines } = await run('export', provider, '12345', join(folder, 'export'));
+  const { id, mediaKey } = await publishSample(dataDir.store);
+  await dataDir.store.remove(mediaObjectKey(mediaKey));
+  const { exitCode, lines } = await run('export', provider, '12345', join(dataDir.folder, 'export'));
   expect([exitCode, lines[0]]).toEqual([1, `${id}: media missing from the store`]);
 });
 
@@ -181,8 +172,8 @@ test('rebuild-listings lists each published upload once', async () => {
   const [first, second, third] = await publishThree();
   await run('remove', second.id);
   for (const prefix of [listingPrefix(), 'by-user/'])
-    for (const { key } of await store.list(prefix, { limit: 9 })) await store.remove(key);
-  expect((await listNewest(store, { limit: 9 })).records).toEqual([]);
+    for (const { key } of await dataDir.store.list(prefix, { limit: 9 })) await dataDir.store.remove(key);
+  expect((await listNewest(dataDir.store, { limit: 9 })).records).toEqual([]);
   for (let times = 0; times < 2; times += 1) expect((await run('rebuild-listings')).stdout).toBe('Listed 2 uploads.');
-  expect((await listNewest(store, { limit: 9 })).records).toEqual([third, first]);
+  expect((await listNewest(dataDir.store, { limit: 9 })).records).toEqual([third, first]);
 });

@@ -3,42 +3,33 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { publishSample } from '@echodrop/archive/publish-sample.fixture';
 import { readSweepReport } from '@echodrop/archive/sweep-report';
-import type { FilesystemObjectStore } from '@echodrop/object-store/filesystem/filesystem-object-store';
 import { mediaObjectKey, newMediaKey, recordKey, sweepReportKey } from '@echodrop/object-store/object-keys';
 import { waitUntil } from '@echodrop/testkit/wait-until';
 import { execa } from 'execa';
-import { afterEach, beforeEach, expect, test } from 'vitest';
-import { newDataDir, runCommand } from './admin.fixture.ts';
+import { expect, test } from 'vitest';
+import { runCommand, useDataDir } from './admin.fixture.ts';
 
 const twoDaysAgo = new Date(Date.now() - 48 * 3_600_000);
 
-let resources: AsyncDisposableStack;
-let folder: string;
-let store: FilesystemObjectStore;
-
-beforeEach(async () => {
-  resources = new AsyncDisposableStack();
-  ({ folder, store } = await newDataDir(resources));
-});
-afterEach(() => resources.disposeAsync());
+const dataDir = useDataDir();
 
 function run(...args: string[]) {
-  return runCommand(['sweep', ...args], { DATA_DIR: folder });
+  return runCommand(['sweep', ...args], { DATA_DIR: dataDir.folder });
 }
 
 async function putOld(key: string): Promise<string> {
-  await store.put(key, Readable.from([Buffer.from('bytes')]));
+  await dataDir.store.put(key, Readable.from([Buffer.from('bytes')]));
   await age(join('objects', key));
   return key;
 }
 
 async function age(path: string): Promise<void> {
-  await utimes(join(folder, 'store', path), twoDaysAgo, twoDaysAgo);
+  await utimes(join(dataDir.folder, 'store', path), twoDaysAgo, twoDaysAgo);
 }
 
 /** Writes one of each kind of object that a sweep removes, and that it keeps. */
 async function plant() {
-  const record = await publishSample(store);
+  const record = await publishSample(dataDir.store);
   await age(join('objects', mediaObjectKey(record.mediaKey)));
   const stays = [
     mediaObjectKey(record.mediaKey),
@@ -47,20 +38,20 @@ async function plant() {
     // Not a media key.
     await putOld('media/not-a-key'),
   ];
-  await store.put(stays[2] ?? '', Readable.from([Buffer.from('young')]));
+  await dataDir.store.put(stays[2] ?? '', Readable.from([Buffer.from('young')]));
   const goes = [await putOld(mediaObjectKey(newMediaKey())), await putOld(`renditions/${newMediaKey()}/large-1.jpg`)];
-  await writeFile(join(folder, 'store/tmp/of-a-crash'), 'half a file');
+  await writeFile(join(dataDir.folder, 'store/tmp/of-a-crash'), 'half a file');
   await age('tmp/of-a-crash');
-  await writeFile(join(folder, 'store/tmp/of-one-that-runs'), 'half a file');
+  await writeFile(join(dataDir.folder, 'store/tmp/of-one-that-runs'), 'half a file');
   return { record, stays, goes };
 }
 
 async function exist(keys: readonly string[]): Promise<boolean[]> {
-  return Promise.all(keys.map(async (key) => (await store.stat(key)) !== undefined));
+  return Promise.all(keys.map(async (key) => (await dataDir.store.stat(key)) !== undefined));
 }
 
 async function unfinished(): Promise<string[]> {
-  return (await Array.fromAsync(store.listUnfinishedWrites(), ({ id }) => id)).sort();
+  return (await Array.fromAsync(dataDir.store.listUnfinishedWrites(), ({ id }) => id)).sort();
 }
 
 test('sweep counts, and with --yes removes old orphans and writes a report', async () => {
@@ -76,7 +67,7 @@ test('sweep counts, and with --yes removes old orphans and writes a report', asy
   ]);
   expect(await exist(goes)).toEqual([true, true]);
   expect(await unfinished()).toEqual(['of-a-crash', 'of-one-that-runs']);
-  expect(await readSweepReport(store)).toBeUndefined();
+  expect(await readSweepReport(dataDir.store)).toBeUndefined();
 
   const swept = await run('--yes');
   expect(swept.lines.slice(0, 3)).toEqual([
@@ -86,7 +77,7 @@ test('sweep counts, and with --yes removes old orphans and writes a report', asy
   ]);
   expect(await exist([...goes, ...stays])).toEqual([false, false, true, true, true, true]);
   expect(await unfinished()).toEqual(['of-one-that-runs']);
-  expect((await readSweepReport(store))?.kinds).toEqual({
+  expect((await readSweepReport(dataDir.store))?.kinds).toEqual({
     media: { found: 1, removed: 1, bytes: 5 },
     renditions: { found: 1, removed: 1, bytes: 5 },
     uploads: { found: 1, removed: 1, bytes: 11 },
@@ -98,7 +89,7 @@ test.each(['a record that is cut off', 'a record of a later version'])(
   'removes nothing while there is %s',
   async (what) => {
     const { record, goes } = await plant();
-    const path = join(folder, 'store/objects', recordKey(record.id));
+    const path = join(dataDir.folder, 'store/objects', recordKey(record.id));
     if (what === 'a record that is cut off') await truncate(path, 10);
     else await writeFile(path, (await readFile(path, 'utf8')).replace('"version":1', '"version":2'));
     const { exitCode, stderr } = await run('--yes');
@@ -106,7 +97,7 @@ test.each(['a record that is cut off', 'a record of a later version'])(
     expect(stderr).toContain(`Record ${record.id} is unreadable`);
     expect(await exist([...goes, mediaObjectKey(record.mediaKey)])).toEqual([true, true, true]);
     expect(await unfinished()).toContain('of-a-crash');
-    expect(await store.stat(sweepReportKey)).toBeUndefined();
+    expect(await dataDir.store.stat(sweepReportKey)).toBeUndefined();
   },
 );
 
@@ -114,7 +105,7 @@ test.each([
   ['most media of many has no record', 21, true, '21 of 22'],
   ['there is no record at all', 1, false, '1 of 1'],
 ])('removes nothing if %s, unless forced', async (_, count, isPublished, summary) => {
-  if (isPublished) await publishSample(store);
+  if (isPublished) await publishSample(dataDir.store);
   const orphans = await Promise.all(Array.from({ length: count }, () => putOld(mediaObjectKey(newMediaKey()))));
   const missing = `${summary} media have no record`;
   for (const args of [[], ['--yes']]) {
@@ -122,7 +113,7 @@ test.each([
     expect([exitCode, stderr]).toEqual([1, expect.stringContaining(missing)]);
   }
   expect(await exist(orphans)).not.toContain(false);
-  expect(await store.stat(sweepReportKey)).toBeUndefined();
+  expect(await dataDir.store.stat(sweepReportKey)).toBeUndefined();
   expect((await run('--yes', '--force')).lines[0]).toBe(
     `orphaned media: ${count} found, ${count} removed, ${5 * count} bytes`,
   );
@@ -135,13 +126,13 @@ test.each([
   [['--older-than', '0'], {}, 'Must be 1 to'],
   [['--every', 'x'], {}, 'Must be 1 to'],
 ])('%j with %j exits with status 2', async (args, env, expected) => {
-  const { exitCode, stderr } = await runCommand(['sweep', '--yes', ...args], { DATA_DIR: folder, ...env });
+  const { exitCode, stderr } = await runCommand(['sweep', '--yes', ...args], { DATA_DIR: dataDir.folder, ...env });
   expect([exitCode, stderr]).toEqual([2, expect.stringContaining(expected)]);
 });
 
 test('MAX_UPLOAD_SECONDS allows sweeping younger orphans', async () => {
   const { goes } = await plant();
-  await runCommand(['sweep', '--yes', '--older-than', '2'], { DATA_DIR: folder, MAX_UPLOAD_SECONDS: '60' });
+  await runCommand(['sweep', '--yes', '--older-than', '2'], { DATA_DIR: dataDir.folder, MAX_UPLOAD_SECONDS: '60' });
   expect(await exist(goes)).toEqual([false, false]);
 });
 
@@ -155,8 +146,8 @@ test('--every repeats, also after a failed sweep, until SIGTERM', async () => {
       reject: false,
       timeout: 30_000,
     });
-  const running = sweeper({ OBJECT_STORE_DIR: join(folder, 'store') });
-  await waitUntil('a report', 15_000, async () => (await readSweepReport(store)) !== undefined);
+  const running = sweeper({ OBJECT_STORE_DIR: join(dataDir.folder, 'store') });
+  await waitUntil('a report', 15_000, async () => (await readSweepReport(dataDir.store)) !== undefined);
   running.kill('SIGTERM');
   expect(await running).toMatchObject({
     exitCode: 0,
@@ -164,8 +155,8 @@ test('--every repeats, also after a failed sweep, until SIGTERM', async () => {
     stdout: expect.stringContaining('media: 1 found, 1 removed'),
   });
 
-  await truncate(join(folder, 'store/objects', recordKey(record.id)), 10);
-  const failing = sweeper({ OBJECT_STORE_DIR: join(folder, 'store') });
+  await truncate(join(dataDir.folder, 'store/objects', recordKey(record.id)), 10);
+  const failing = sweeper({ OBJECT_STORE_DIR: join(dataDir.folder, 'store') });
   let output = '';
   failing.stderr?.on('data', (text) => {
     output += text;

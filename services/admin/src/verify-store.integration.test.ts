@@ -4,39 +4,32 @@ import { Readable } from 'node:stream';
 import { listingEntryOf, listingKeys } from '@echodrop/archive/listing';
 import { publishSample } from '@echodrop/archive/publish-sample.fixture';
 import { removeMedia } from '@echodrop/archive/remove-media';
-import type { FilesystemObjectStore } from '@echodrop/object-store/filesystem/filesystem-object-store';
 import { mediaObjectKey, newMediaKey, recordKey } from '@echodrop/object-store/object-keys';
 import { encodeStoredRecord, encodeTombstone, newMediaId, type StoredRecord } from '@echodrop/record';
-import { afterEach, beforeEach, expect, test } from 'vitest';
-import { newDataDir, runCommand } from './admin.fixture.ts';
+import { beforeEach, expect, test } from 'vitest';
+import { runCommand, useDataDir } from './admin.fixture.ts';
 import { checkStore } from './verify-store.ts';
 
 const removed = { by: 'owner', at: new Date('2026-11-20T08:00:00Z') } as const;
 const tenDaysAgo = new Date(Date.now() - 240 * 3_600_000);
 
-let resources: AsyncDisposableStack;
-let folder: string;
-let store: FilesystemObjectStore;
-
+const dataDir = useDataDir();
 beforeEach(async () => {
-  resources = new AsyncDisposableStack();
-  ({ folder, store } = await newDataDir(resources));
-  // A sound store, with a published and a removed upload.
-  await publishSample(store);
-  await removeMedia(store, await publishSample(store), removed);
+  // A sound dataDir.store, with a published and a removed upload.
+  await publishSample(dataDir.store);
+  await removeMedia(dataDir.store, await publishSample(dataDir.store), removed);
 });
-afterEach(() => resources.disposeAsync());
 
 function verify(...args: string[]) {
-  return runCommand(['verify-store', ...args], { DATA_DIR: folder });
+  return runCommand(['verify-store', ...args], { DATA_DIR: dataDir.folder });
 }
 
 function pathOf(key: string): string {
-  return join(folder, 'store/objects', key);
+  return join(dataDir.folder, 'store/objects', key);
 }
 
 async function put(key: string, bytes: string | Buffer = 'media'): Promise<void> {
-  await store.put(key, Readable.from([Buffer.from(bytes)]));
+  await dataDir.store.put(key, Readable.from([Buffer.from(bytes)]));
 }
 
 type Planted = (sample: StoredRecord) => Promise<readonly [key: string, expected: RegExp]>;
@@ -75,7 +68,7 @@ const faults: Record<string, Planted> = {
   },
   'an upload missing from the list of its user': async (record) => {
     const [key = ''] = listingKeys(listingEntryOf(record));
-    await store.remove(key);
+    await dataDir.store.remove(key);
     return [key, new RegExp(`FAULT: list entry of ${record.id} is missing`)];
   },
   'an entry without a record': async (record) => {
@@ -94,14 +87,14 @@ const faults: Record<string, Planted> = {
     return [key, /FAULT: list entry without a published upload/];
   },
   'media left by a removal': async () => {
-    const record = await publishSample(store);
-    await removeMedia(store, record, removed);
+    const record = await publishSample(dataDir.store);
+    await removeMedia(dataDir.store, record, removed);
     await put(mediaObjectKey(record.mediaKey));
     return [mediaObjectKey(record.mediaKey), new RegExp(`FAULT: .*remove ${record.id}`)];
   },
   'a rendition left by a removal': async () => {
-    const record = await publishSample(store);
-    await removeMedia(store, record, removed);
+    const record = await publishSample(dataDir.store);
+    await removeMedia(dataDir.store, record, removed);
     const key = `renditions/${record.mediaKey}/large-1.jpg`;
     await put(key);
     return [key, new RegExp(`FAULT: .*remove ${record.id}`)];
@@ -130,9 +123,9 @@ const orphans: Record<string, Planted> = {
 
 test('reports nothing in a sound store, nor for uploads and removals in progress', async () => {
   // An upload that is not listed yet, and an unfinished removal.
-  const record = await publishSample(store, { timestamp: new Date() });
-  for (const key of listingKeys(listingEntryOf(record))) await store.remove(key);
-  const other = await publishSample(store);
+  const record = await publishSample(dataDir.store, { timestamp: new Date() });
+  for (const key of listingKeys(listingEntryOf(record))) await dataDir.store.remove(key);
+  const other = await publishSample(dataDir.store);
   const tombstone = {
     ...listingEntryOf(other),
     mediaKey: other.mediaKey,
@@ -144,7 +137,7 @@ test('reports nothing in a sound store, nor for uploads and removals in progress
 });
 
 test.each(Object.entries(faults))('finds %s, and nothing else', async (_, plant) => {
-  const [key, expected] = await plant(await publishSample(store));
+  const [key, expected] = await plant(await publishSample(dataDir.store));
   const { exitCode, lines } = await verify();
   expect(lines.filter((line) => line.includes('FAULT'))).toHaveLength(1);
   expect(lines[0]?.split(':')[0]).toBe(key);
@@ -153,7 +146,7 @@ test.each(Object.entries(faults))('finds %s, and nothing else', async (_, plant)
 });
 
 test.each(Object.entries(orphans))('reports %s, not as a fault', async (_, plant) => {
-  const [key, expected] = await plant(await publishSample(store));
+  const [key, expected] = await plant(await publishSample(dataDir.store));
   const { exitCode, lines } = await verify();
   expect(lines).toEqual([expect.stringMatching(expected), 'Checked 3 records: 1 orphans, 0 faults.']);
   expect(lines[0]?.split(':')[0]).toBe(key);
@@ -164,7 +157,7 @@ test('reports each of several findings once', async () => {
   const expected = [];
   for (const [name, plant] of Object.entries({ ...faults, ...orphans })) {
     if (name !== 'a truncated record' && name !== 'a record of a later version')
-      expected.push((await plant(await publishSample(store)))[0]);
+      expected.push((await plant(await publishSample(dataDir.store)))[0]);
   }
   const { lines } = await verify();
   expect(lines.slice(0, -1).map((line) => line.split(':')[0])).toHaveLength(expected.length);
@@ -173,8 +166,12 @@ test('reports each of several findings once', async () => {
 });
 
 test('continues from a cursor, also with one object at a time', async () => {
-  const [, second] = [await publishSample(store), await publishSample(store), await publishSample(store)];
-  await store.remove(mediaObjectKey(second.mediaKey));
+  const [, second] = [
+    await publishSample(dataDir.store),
+    await publishSample(dataDir.store),
+    await publishSample(dataDir.store),
+  ];
+  await dataDir.store.remove(mediaObjectKey(second.mediaKey));
   const { stdout } = await verify('--after', recordKey(second.id));
   expect(stdout).toMatch(/^Checked \d records after the cursor: 0 orphans, 0 faults.$/);
   expect((await verify('--after', 'records/', '--at-once', '1')).lines).toHaveLength(2);
@@ -185,12 +182,13 @@ test('continues from a cursor, also with one object at a time', async () => {
 });
 
 test('an interrupted check prints a cursor, and the next check reports the rest', async () => {
-  for (let n = 0; n < 5; n += 1) await store.remove(mediaObjectKey((await publishSample(store)).mediaKey));
+  for (let n = 0; n < 5; n += 1)
+    await dataDir.store.remove(mediaObjectKey((await publishSample(dataDir.store)).mediaKey));
   const stop = new AbortController();
   const options = { concurrency: 1, isMoved: false, readsBytes: false, signal: stop.signal };
   const lines: string[] = [];
   const stopped = (async () => {
-    for await (const line of checkStore(store, options)) {
+    for await (const line of checkStore(dataDir.store, options)) {
       lines.push(line);
       stop.abort(new Error('stopped'));
     }
@@ -204,7 +202,10 @@ test('an interrupted check prints a cursor, and the next check reports the rest'
 
 test('--bytes finds changed bytes of the same size and time', async () => {
   const md5 = 'af0f64b5d2cb2bf4bf0f4d7ac1e7f0b0';
-  const [spoiled, whole] = [await publishSample(store, { etag: md5 }), await publishSample(store, { etag: '?' })];
+  const [spoiled, whole] = [
+    await publishSample(dataDir.store, { etag: md5 }),
+    await publishSample(dataDir.store, { etag: '?' }),
+  ];
   await put(recordKey(whole.id), encodeStoredRecord({ ...whole, etag: '62933a2951ef01f4eafd9bdf4d3cd2f0' }));
   expect((await verify('--moved')).exitCode).toBe(0);
   const { lines } = await verify('--moved', '--bytes');

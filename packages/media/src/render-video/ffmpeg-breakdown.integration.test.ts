@@ -11,12 +11,12 @@ import { renderVideo } from './render-video.ts';
 const options = { maxPixels: 1_000_000, signal: new AbortController().signal };
 const isRoot = process.getuid?.() === 0;
 
-test.skipIf(!isRoot)('a full disk is no fault of the video, unless its tool has filled it', async () => {
+test.skipIf(!isRoot)('a full disk fails the tool, and stops it if the tool filled it', async () => {
   await using folder = await mkdtempDisposable(join(tmpdir(), 'ffmpeg-breakdown-'));
   const small = join(folder.path, 'small');
   await mkdir(small);
   const { failed } = await execa('mount', ['-t', 'tmpfs', '-o', 'size=4m', 'tmpfs', small], { reject: false });
-  if (failed) return console.warn('!!! NO MOUNT: a full disk is not tried');
+  if (failed) return console.warn('!!! NO MOUNT: full disk not tested');
   await using _ = { [Symbol.asyncDispose]: async () => void (await execa('umount', [small])) };
   const path = join(folder.path, 'video');
   await writeFile(path, await sampleVideo('mpg', { width: 320, height: 240 }));
@@ -24,16 +24,16 @@ test.skipIf(!isRoot)('a full disk is no fault of the video, unless its tool has 
   const out = join(small, 'out');
   await mkdir(out);
   const render = () => renderVideo({ path, type: 'mpg' }, join(out, 'made.mp4'), options);
-  await expect(render()).rejects.toThrow('no space is left on the disk');
+  await expect(render()).rejects.toThrow('no disk space left');
   await rm(join(out, 'made.mp4'), { force: true });
   await rename(join(small, 'filling'), join(out, 'filling'));
-  await expect(render()).rejects.toThrow('a tool has filled the disk');
+  await expect(render()).rejects.toThrow('a media tool filled the disk');
   await rm(join(out, 'filling'));
   await rm(join(out, 'made.mp4'), { force: true });
   expect(await render()).toEqual({ outcome: 'made' });
 });
 
-test('a video that is gone from the disk is no broken video', async () => {
+test('a missing file is not reported as a broken video', async () => {
   await using folder = await mkdtempDisposable(join(tmpdir(), 'ffmpeg-breakdown-'));
   await expect(videoTracks(join(folder.path, 'video'), 'mp4', options.signal)).rejects.toThrow(ToolFailed);
 });

@@ -16,6 +16,8 @@ export interface Track {
   readonly pixelFormat: string;
   /** Transfer characteristics in ffprobe's notation; empty if unknown. */
   readonly transfer: string;
+  /** `progressive`, `tt` and others in ffprobe's notation; empty if unknown. */
+  readonly fieldOrder: string;
   readonly width: number;
   readonly height: number;
   /** Frames per second; 0 if unknown. */
@@ -33,7 +35,7 @@ export interface Track {
 
 // No tags: a title with line breaks could inject lines into the output.
 const entries = [
-  'stream=index,codec_type,codec_name,pix_fmt,color_transfer,width,height,sample_aspect_ratio,avg_frame_rate,duration',
+  'stream=index,codec_type,codec_name,pix_fmt,color_transfer,field_order,width,height,sample_aspect_ratio,avg_frame_rate,duration',
   'stream_disposition=default,attached_pic',
   'stream_side_data=rotation',
   'stream_tags=',
@@ -57,6 +59,7 @@ const outputShape = z.object({
         codec_name: name,
         pix_fmt: name,
         color_transfer: name,
+        field_order: name,
         width: side,
         height: side,
         sample_aspect_ratio: name,
@@ -100,6 +103,7 @@ function toTrack(stream: z.infer<typeof outputShape>['streams'][number], videoDu
     codec: stream.codec_name,
     pixelFormat: stream.pix_fmt,
     transfer: stream.color_transfer,
+    fieldOrder: stream.field_order,
     width: stream.width,
     height: stream.height,
     frameRate: parseRatio(stream.avg_frame_rate, /^(\d{1,10})\/(\d{1,10})$/) ?? 0,

@@ -1,11 +1,14 @@
 import { mkdtempDisposable, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { processesStarted } from '@echodrop/testkit/processes-started';
 import { made, sampleVideo, wovenVideo } from '@echodrop/testkit/samples/sample-media';
 import sharp from 'sharp';
 import { expect, test } from 'vitest';
 import type { VideoType } from '../media-type.ts';
 import { picturesMade, videoMade } from '../render-video/rendered.fixture.ts';
+import { type Track, videoTracks } from './ffprobe.ts';
+import { hasInterlacedFrames } from './interlaced.ts';
 
 const size = { width: 160, height: 120 };
 const said = ['-flags', '+ildct+ilme'];
@@ -20,7 +23,7 @@ test.each<[string, VideoType, readonly string[]]>([
   ['H.264 in a Matroska file that says it is progressive', 'mkv', [...x264, '-f', 'matroska']],
   ['MPEG-2', 'mpg', ['-c:v', 'mpeg2video', '-q:v', '2', '-f', 'vob']],
   ['MPEG-4 in avi', 'avi', ['-c:v', 'mpeg4', '-q:v', '2', '-f', 'avi']],
-])('an interlaced video of %s is shown without combs, and so is its poster', async (_, type, coding) => {
+])('deinterlaces a video of %s and its poster', async (_, type, coding) => {
   const woven = await wovenVideo(...coding, ...said);
   expect(await combs(woven)).toBeGreaterThan(much);
   const { video, tracks } = await videoMade(type, woven);
@@ -31,12 +34,32 @@ test.each<[string, VideoType, readonly string[]]>([
   expect(lineDifference(data, info.width)).toBeLessThan(little);
 });
 
-test('a picture that does not say that it is interlaced stays as it is', async () => {
+test.each<[string, boolean, readonly string[]]>([
+  ['baseline', false, ['-profile:v', 'baseline']],
+  ['main', false, ['-profile:v', 'main']],
+  ['high', false, ['-profile:v', 'high']],
+  ['high, progressive but coded as interlaced', false, ['-x264-params', 'fake-interlaced=1']],
+  ['high, interlaced', true, said],
+])('an MP4 of H.264 %s is decoded before it is copied: %s', async (_, isDecoded, options) => {
+  const video = await sampleVideo('mp4', { ...size, options: ['-c:v', 'libx264', '-pix_fmt', 'yuv420p', ...options] });
+  await using folder = await mkdtempDisposable(join(tmpdir(), 'interlaced-'));
+  const path = join(folder.path, 'video');
+  await writeFile(path, video);
+  const signal = AbortSignal.timeout(10_000);
+  const [track] = (await videoTracks(path, 'mp4', signal)) as readonly Track[];
+  const file = { path, type: 'mp4', track: track as Track } as const;
+  const processes = await processesStarted(async () => {
+    expect(await hasInterlacedFrames(file, { maxPixels: 1e8, signal })).toBe(isDecoded);
+  });
+  expect(processes.length > 0).toBe(isDecoded);
+});
+
+test('does not deinterlace pictures that are not marked as interlaced', async () => {
   const woven = await wovenVideo('-c:v', 'mpeg4', '-q:v', '2', '-f', 'avi');
   expect(await combs((await videoMade('avi', woven)).video)).toBeGreaterThan(much);
 });
 
-test('a video of two lines has none to weave', async () => {
+test('transcodes a video of two lines', async () => {
   const flat = await sampleVideo('mkv', { width: 16, height: 2, seconds: 0.3, options: ['-c:v', 'ffv1'] });
   expect((await videoMade('mkv', flat)).tracks).toMatchObject([{ width: 16, height: 2 }, {}]);
 });

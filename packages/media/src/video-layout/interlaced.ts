@@ -2,7 +2,6 @@ import type { VideoType } from '../media-type.ts';
 import { runTool } from '../sandbox/run-tool.ts';
 import { withDeadline } from '../sandbox/with-deadline.ts';
 import type { Track } from './ffprobe.ts';
-import { isFramesOnlyTrack } from './mp4-tracks.ts';
 import { videoGuards } from './video-codecs.ts';
 import { isoTypes } from './video-edits.ts';
 
@@ -22,16 +21,15 @@ const limits = { seconds: 20, cpuSeconds: 20, addressBytes: 4 * GiB, fileBytes: 
 const inspectedFrames = 24;
 
 /**
- * Whether one of an H.264 track's first frames is marked as interlaced. Containers are unreliable: ffmpeg itself writes
- * Matroska files that declare interlaced pictures `progressive`. The H.264 parameters in an MP4 often rule it out, which
- * saves decoding.
+ * Whether one of an H.264 track's first frames is marked as interlaced. ffmpeg itself writes Matroska files that declare
+ * interlaced pictures `progressive`, so frames are decoded. In an MP4, ffprobe reads the field order from H.264.
  * @throws ToolFailed if ffprobe is missing or killed, or the reason of `signal`
  */
 export async function hasInterlacedFrames(
   { path, type, track }: { readonly path: string; readonly type: VideoType; readonly track: Track },
   { maxPixels, signal }: { readonly maxPixels: number; readonly signal: AbortSignal },
 ): Promise<boolean> {
-  if (isoTypes.includes(type) && (await isFramesOnlyTrack(path, track.index))) return false;
+  if (isoTypes.includes(type) && track.fieldOrder === 'progressive') return false;
   signal.throwIfAborted();
   const guards = [...videoGuards(type), '-max_pixels', String(maxPixels), '-threads', '1'];
   const frames = ['-select_streams', String(track.index), '-read_intervals', `%+#${inspectedFrames}`];

@@ -1,8 +1,6 @@
-import { inspectFile } from '../input/inspect-file.ts';
 import { boxContents, maxBoxes, maxMoovBytes, topLevelBoxes } from '../input/iso-boxes.ts';
 import type { SourceReader } from '../input/source-reader.ts';
 import { openToolOutput } from '../sandbox/tool-output.ts';
-import { isFramesOnly } from './h264-parameters.ts';
 
 /** The content of the `moov` box; undefined if there is none, or it is larger than 64 MiB. */
 export async function readMoov(reader: SourceReader): Promise<Buffer | undefined> {
@@ -33,20 +31,4 @@ function isVideoTrack(trak: Buffer): boolean {
 function sampleCount(trak: Buffer): number {
   const [sizes] = contentsAt(trak, 'mdia', 'minf', 'stbl', 'stsz');
   return sizes && sizes.length >= 12 ? sizes.readUInt32BE(8) : 0;
-}
-
-// A full box and a count, then entries, which begin with the fields of every video codec (sections 8.5.2 and 12.1.3).
-const entriesAt = 8;
-const videoEntryBytes = 78;
-
-/** Whether the parameters of the H.264 track with this index rule out interlaced pictures. */
-export function isFramesOnlyTrack(path: string, track: number): Promise<boolean> {
-  return inspectFile(path, async (reader) => {
-    const moov = await readMoov(reader);
-    const trak = moov && boxContents(moov, 'trak')[track];
-    const entries = trak ? contentsAt(trak, 'mdia', 'minf', 'stbl', 'stsd') : [];
-    const codings = entries.flatMap((stsd) => boxContents(stsd, 'avc1', entriesAt));
-    const parameters = codings.flatMap((avc1) => boxContents(avc1, 'avcC', videoEntryBytes));
-    return parameters.length === 1 && parameters.every((avcC) => isFramesOnly(avcC));
-  });
 }

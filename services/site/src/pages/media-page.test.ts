@@ -3,22 +3,8 @@ import { expect, test } from 'vitest';
 import type { PublishedMedia } from '../find/find-media.ts';
 import type { MediaView } from '../find/find-view.ts';
 import { mediaPage } from './media-page.ts';
+import { photo } from './photo.fixture.ts';
 
-const photo: PublishedMedia = {
-  id: 'Ab3dE6gH9j',
-  text: 'Lunch',
-  width: 4000,
-  height: 3000,
-  size: 123,
-  type: 'jpg',
-  timestamp: new Date('2026-11-21T11:36:34Z'),
-  user: { id: 12345n, screenName: 'ada' },
-  mediaKey: '0'.repeat(32),
-  etag: 'e',
-  provider: 'https://id.example/verify',
-  subject: '12345',
-  application: 'test',
-};
 const video: PublishedMedia = { ...photo, type: 'mp4' };
 
 const site = {

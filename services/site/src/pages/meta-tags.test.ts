@@ -4,12 +4,8 @@ import type { PublishedMedia } from '../find/find-media.ts';
 import { oembedLinkOf, readHtml } from '../readers.fixture.ts';
 import { html } from './html.ts';
 import { metaTags } from './meta-tags.ts';
+import { photo } from './photo.fixture.ts';
 
-const photo: PublishedMedia = {
-  ...{ id: 'Ab3dE6gH9j', mediaKey: '0'.repeat(32), etag: 'e', size: 9, type: 'jpg', width: 4000, height: 3000 },
-  ...{ text: 'Lunch', timestamp: new Date('2026-11-21T11:36:34Z'), user: { id: 1n, screenName: 'ada' } },
-  ...{ provider: 'https://id.example/verify', subject: '1', application: 'test' },
-};
 const video: PublishedMedia = { ...photo, type: 'webm', width: 3840, height: 2160 };
 const site = { publicSite: 'https://pics.example', name: 'Pictures', hasOembedDiscovery: false };
 const page = 'https://pics.example/Ab3dE6gH9j';

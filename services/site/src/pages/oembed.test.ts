@@ -1,12 +1,9 @@
 import { expect, test } from 'vitest';
 import type { PublishedMedia } from '../find/find-media.ts';
 import { type MaxSize, oembedOf } from './oembed.ts';
+import { photo as jpg } from './photo.fixture.ts';
 
-const photo: PublishedMedia = {
-  ...{ id: 'Ab3dE6gH9j', mediaKey: '0'.repeat(32), etag: 'e', size: 9, type: 'png', width: 4000, height: 3000 },
-  ...{ text: 'Lunch', timestamp: new Date('2026-11-21T11:36:34Z'), user: { id: 1n, screenName: 'ada' } },
-  ...{ provider: 'https://id.example/verify', subject: '1', application: 'test' },
-};
+const photo: PublishedMedia = { ...jpg, type: 'png' };
 const video: PublishedMedia = { ...photo, type: 'mov', width: 1080, height: 1920 };
 const site = { publicSite: 'https://pics.example', name: 'Pictures' };
 const page = 'https://pics.example/Ab3dE6gH9j';
