@@ -73,7 +73,7 @@ test('reports faults under the names that were typed', () => {
   expect(faults({ PORT: '99999' })).toEqual(['gateway: PORT must be a whole number from 0 to 65535']);
   expect(faults({ GATEWAY_API_KEYS_FILE: '/no/such/file' })).toEqual(['GATEWAY_API_KEYS_FILE cannot be read (ENOENT)']);
   const [bucket] = faults({ SITE_OBJECT_STORE: 'minio' }).filter((fault) => fault.includes('S3_BUCKET'));
-  expect(bucket).toBe('S3_BUCKET is required where SITE_OBJECT_STORE is minio');
+  expect(bucket).toBe('S3_BUCKET is required if SITE_OBJECT_STORE is minio');
   expect(faults({ REDIS_URL: 'http://hunter2' })).toEqual([
     'gateway, site, auth-verifier, probe-worker, rendition-worker: REDIS_URL must be a redis:// or rediss:// address, alone or with +sentinel or +cluster before the colon',
   ]);

@@ -27,13 +27,13 @@ async function calls(command: string): Promise<number> {
 test('each queue reports its waiting jobs, and the age of the oldest', async () => {
   expect(await client.backlog('photos')).toEqual({ waiting: 0, oldestMs: 0, unsupported: 0 });
   const over = new AbortController();
-  const ask = () => client.probe(request, 'jpg', { deadlineMs: 20_000, signal: over.signal }).catch(() => {});
+  const probe = () => client.probe(request, 'jpg', { deadlineMs: 20_000, signal: over.signal }).catch(() => {});
   const started = Date.now();
-  ask();
+  probe();
   await waitUntil('a second', 5000, async () => (await client.backlog('photos')).oldestMs >= 1000);
   const later = Date.now();
-  ask();
-  ask();
+  probe();
+  probe();
   await waitUntil('all three', 5000, async () => (await client.backlog('photos')).waiting === 3);
   const { oldestMs } = await client.backlog('photos');
   expect(oldestMs).toBeGreaterThan(Date.now() - later);

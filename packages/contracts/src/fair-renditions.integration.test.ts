@@ -37,8 +37,8 @@ async function publish(owner: string, count: number, from = 1, type: 'jpg' | 'av
 /** Requests photos of an owner as viewers do; resolves once all requests are in the queue. */
 async function view(owner: string, names: readonly string[]): Promise<void> {
   for (const mediaKey of names) {
-    const asked = client.make({ mediaKey, type: 'jpg', set: 'pictures', owner }, { waitMs: 50, signal });
-    await expect(asked).rejects.toThrow('no answer');
+    const reply = client.make({ mediaKey, type: 'jpg', set: 'pictures', owner }, { waitMs: 50, signal });
+    await expect(reply).rejects.toThrow('no answer');
   }
 }
 
@@ -48,20 +48,20 @@ type Render = (request: RenditionRequest, lane: Lane) => Promise<RenditionReply>
 
 /** A worker with one slot in each lane, and its media keys by lane, in order. */
 function worker(render: Render = async () => ({ outcome: 'made' })) {
-  const asked: string[] = [];
+  const quick: string[] = [];
   const medium: string[] = [];
   const slow: string[] = [];
   const ends: JobEnd[] = [];
   const serving = {
     ...{ pictureConcurrency: 1, videoConcurrency: 1, slowConcurrency: 1, graceSeconds: 0 },
     render: async (request: RenditionRequest, _: AbortSignal, lane: Lane) => {
-      ({ quick: asked, medium, slow })[lane].push(request.mediaKey);
+      ({ quick, medium, slow })[lane].push(request.mediaKey);
       return render(request, lane);
     },
     onEnd: (end: JobEnd) => ends.push(end),
   };
   for (const queue of startRenditionWorkers(serving, queueOptionsFor(redis.url))) parts.use(queue);
-  return { asked, medium, slow, ends };
+  return { quick, medium, slow, ends };
 }
 
 /** Renders at once, except `mediaKey`, which waits for `goOn`. */
@@ -78,69 +78,69 @@ function pausedAt(mediaKey: string) {
   return { render, begun: begun.promise, goOn: () => goOn.resolve() };
 }
 
-const all = (asked: readonly string[], count: number) =>
-  waitUntil('all of them', 10_000, async () => asked.length === count);
+const all = (quick: readonly string[], count: number) =>
+  waitUntil('all of them', 10_000, async () => quick.length === count);
 
 test('owners take turns, however many jobs one of them has', async () => {
   await publish('a', 100);
   await publish('b', 2);
-  const { asked } = worker();
-  await all(asked, 102);
-  expect(asked.slice(0, 5)).toEqual(['a1', 'b1', 'a2', 'b2', 'a3']);
+  const { quick } = worker();
+  await all(quick, 102);
+  expect(quick.slice(0, 5)).toEqual(['a1', 'b1', 'a2', 'b2', 'a3']);
 });
 
 test('a later owner takes the next turn, not the last', async () => {
   await publish('a', 20);
   const pause = pausedAt('a10');
-  const { asked } = worker(pause.render);
+  const { quick } = worker(pause.render);
   await pause.begun;
   await publish('b', 2);
   pause.goOn();
-  await all(asked, 22);
-  expect(asked.slice(9, 14)).toEqual(['a10', 'a11', 'b1', 'a12', 'b2']);
+  await all(quick, 22);
+  expect(quick.slice(9, 14)).toEqual(['a10', 'a11', 'b1', 'a12', 'b2']);
 });
 
 test('awaited jobs go first, even if their owner has many jobs', async () => {
   await publish('a', 20);
   await publish('b', 2);
   await view('a', ['a18', 'a19', 'a20']);
-  const { asked } = worker();
-  await all(asked, 22);
-  expect(asked.slice(0, 5)).toEqual(['a18', 'a19', 'a20', 'a1', 'b1']);
+  const { quick } = worker();
+  await all(quick, 22);
+  expect(quick.slice(0, 5)).toEqual(['a18', 'a19', 'a20', 'a1', 'b1']);
 });
 
 test('awaited jobs of one owner do not hold up the uploads of another', async () => {
   const viewed = Array.from({ length: 40 }, (_, n) => `a${n + 1}`);
   await view('a', viewed);
   await publish('b', 1);
-  const { asked } = worker();
-  await all(asked, 41);
-  expect(asked.indexOf('b1')).toBeLessThan(15);
+  const { quick } = worker();
+  await all(quick, 41);
+  expect(quick.indexOf('b1')).toBeLessThan(15);
 });
 
 test('an owner who comes while viewers wait is not behind the turns of viewers', async () => {
   await publish('a', 20);
   await view('c', ['c1', 'c2', 'c3', 'c4', 'c5']);
   const pause = pausedAt('c4');
-  const { asked } = worker(pause.render);
+  const { quick } = worker(pause.render);
   await pause.begun;
   await publish('b', 1);
   pause.goOn();
-  await all(asked, 26);
-  expect(asked.slice(3, 8)).toEqual(['c4', 'c5', 'a1', 'b1', 'a2']);
+  await all(quick, 26);
+  expect(quick.slice(3, 8)).toEqual(['c4', 'c5', 'a1', 'b1', 'a2']);
 });
 
 test('an empty queue forgets the turns of all owners', async () => {
   await publish('a', 30);
-  const { asked } = worker();
-  await all(asked, 30);
+  const { quick } = worker();
+  await all(quick, 30);
   await parts.disposeAsync();
   parts = new AsyncDisposableStack();
   client = parts.use(new RenditionClient(queueOptionsFor(redis.url)));
   await waitUntil('a connection', 5000, async () => (await client.backlogs()).size === 4);
   await publish('b', 3);
   await publish('a', 1, 31);
-  const later = worker().asked;
+  const later = worker().quick;
   await all(later, 4);
   expect(later).toEqual(['b1', 'a31', 'b2', 'b3']);
 });
@@ -148,9 +148,9 @@ test('an empty queue forgets the turns of all owners', async () => {
 test('jobs without an owner share the turns of one', async () => {
   await publish('', 10);
   await publish('b', 1);
-  const { asked } = worker();
-  await all(asked, 11);
-  expect(asked.indexOf('b1')).toBe(1);
+  const { quick } = worker();
+  await all(quick, 11);
+  expect(quick.indexOf('b1')).toBe(1);
 });
 
 const costly: Render = async ({ mediaKey }, lane) => {
@@ -160,9 +160,9 @@ const costly: Render = async ({ mediaKey }, lane) => {
 
 test('a video that costs too much for two lanes is made once, in the third', async () => {
   await publish('a', 3, 1, 'avi');
-  const { asked, medium, slow, ends } = worker(costly);
+  const { quick, medium, slow, ends } = worker(costly);
   await all(slow, 3);
-  expect([asked, medium, slow]).toEqual(Array(3).fill(['a1', 'a2', 'a3']));
+  expect([quick, medium, slow]).toEqual(Array(3).fill(['a1', 'a2', 'a3']));
   await waitUntil('their ends', 5000, async () => ends.length === 9);
   const outcomes = new Set(ends.map(({ queue, outcome }) => `${queue} ${outcome}`));
   expect([...outcomes].sort()).toEqual([
@@ -183,7 +183,7 @@ test("one owner's hundred expensive videos do not hold up another's photo and vi
   await publish('a', 100, 1, 'avi');
   const pause = pausedAt('a5');
   const over = Promise.withResolvers<void>();
-  const { asked, slow } = worker(async (request, lane) => {
+  const { quick, slow } = worker(async (request, lane) => {
     if (lane === 'slow') await over.promise;
     if (lane === 'quick') await pause.render(request, lane);
     return costly(request, lane);
@@ -191,10 +191,10 @@ test("one owner's hundred expensive videos do not hold up another's photo and vi
   await pause.begun;
   await publish('b', 1, 1, 'avi');
   await publish('b', 1, 2, 'jpg');
-  await waitUntil('the photo, which waits for no video', 5000, async () => asked.at(-1) === 'b2');
+  await waitUntil('the photo, which waits for no video', 5000, async () => quick.at(-1) === 'b2');
   pause.goOn();
-  await all(asked, 102);
-  expect(asked.slice(4, 8)).toEqual(['a5', 'b2', 'a6', 'b1']);
+  await all(quick, 102);
+  expect(quick.slice(4, 8)).toEqual(['a5', 'b2', 'a6', 'b1']);
   expect(slow).toEqual(['a1']);
   over.resolve();
 });
@@ -202,7 +202,7 @@ test("one owner's hundred expensive videos do not hold up another's photo and vi
 test('a job in the slow lane is not begun elsewhere, however often viewers request it', async () => {
   await publish('a', 1, 1, 'avi');
   const goOn = Promise.withResolvers<void>();
-  const { asked, slow } = worker(async (request, lane) => {
+  const { quick, slow } = worker(async (request, lane) => {
     if (lane === 'slow') await goOn.promise;
     return costly(request, lane);
   });
@@ -212,19 +212,19 @@ test('a job in the slow lane is not begun elsewhere, however often viewers reque
     const request = { mediaKey: 'a1', type: 'avi', set: 'film', owner: 'a' } as const;
     await expect(client.make(request, { waitMs: 5000, signal })).rejects.toThrow('no answer');
   }
-  expect(asked).toEqual(['a1']);
+  expect(quick).toEqual(['a1']);
   goOn.resolve();
 });
 
 test('a job that ended in the slow lane may run again', async () => {
   await publish('a', 1, 1, 'avi');
-  const { asked, slow, ends } = worker(costly);
+  const { quick, slow, ends } = worker(costly);
   await waitUntil('its end', 5000, async () => ends.length === 3);
   await forgetEnds();
   const request = { mediaKey: 'a1', type: 'avi', set: 'film', owner: 'a' } as const;
   await expect(client.make(request, { waitMs: 5000, signal })).rejects.toThrow('no answer');
   await all(slow, 2);
-  expect(asked).toEqual(['a1', 'a1']);
+  expect(quick).toEqual(['a1', 'a1']);
 });
 
 // Moves the kept ends of all video jobs ten seconds into the past.

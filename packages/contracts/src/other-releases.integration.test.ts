@@ -62,11 +62,11 @@ function startRecordedWorker(queue: string, answers: unknown[]): void {
 }
 
 test('probe jobs of version 2 are completed, those of version 1 delayed', async () => {
-  const asked: unknown[] = [];
+  const received: unknown[] = [];
   const ends: JobEnd[] = [];
   const serving = { photoConcurrency: 1, videoConcurrency: 1, graceSeconds: 0, onEnd: (end: JobEnd) => ends.push(end) };
-  const probe = async (question: unknown) => {
-    asked.push(question);
+  const probe = async (request: unknown) => {
+    received.push(request);
     return { outcome: 'unsupported', why: 'too_costly' } as const;
   };
   for (const queue of startProbeWorkers({ ...serving, probe }, queueOptionsFor(redis.url))) parts.use(queue);
@@ -74,19 +74,19 @@ test('probe jobs of version 2 are completed, those of version 1 delayed', async 
   for (const { queue, jobId, data } of await kept('probe-jobs-2.json')) await addRecorded(queue, data, jobId);
   await waitUntil('both ends', 10_000, async () => ends.length === 2);
   expect(ends.map(({ outcome }) => outcome)).toEqual(['answered', 'answered']);
-  const question = { mediaKey, size: 123456, head: Buffer.from('/9j/4AAQ', 'base64') };
-  expect(asked).toEqual([question, question]);
+  const request = { mediaKey, size: 123456, head: Buffer.from('/9j/4AAQ', 'base64') };
+  expect(received).toEqual([request, request]);
   for (const queue of ['probe-photos', 'probe-films']) {
     await waitUntil('its delay', 5000, async () => (await delayedIn(queue)) === 1);
   }
 });
 
 test('rendition jobs of version 2 are completed, those of version 1 delayed', async () => {
-  const asked: unknown[] = [];
+  const received: unknown[] = [];
   const ends: JobEnd[] = [];
   const serving = { pictureConcurrency: 1, videoConcurrency: 1, slowConcurrency: 1, graceSeconds: 0 };
-  const render = async (question: unknown) => {
-    asked.push(question);
+  const render = async (request: unknown) => {
+    received.push(request);
     return { outcome: 'made' } as const;
   };
   const onEnd = (end: JobEnd) => ends.push(end);
@@ -96,7 +96,7 @@ test('rendition jobs of version 2 are completed, those of version 1 delayed', as
     await addUnsealed(queue, await kept('rendition-job-1.json'));
   for (const { queue, jobId, data } of await kept('rendition-jobs-2.json')) await addRecorded(queue, data, jobId);
   await waitUntil('both ends', 10_000, async () => ends.length === 2);
-  expect(asked).toEqual([1, 2].map(() => ({ mediaKey, type: 'mp4', set: 'film' })));
+  expect(received).toEqual([1, 2].map(() => ({ mediaKey, type: 'mp4', set: 'film' })));
   for (const queue of ['rendition-pictures', 'rendition-films']) {
     await waitUntil('its delay', 5000, async () => (await delayedIn(queue)) === 1);
   }
@@ -137,8 +137,8 @@ test('a job of a later version is delayed for a worker of its release, and other
 
 test('renditions that a later release wanted are made for this one too, whose clients wait for a job of their own', async () => {
   const client = parts.use(new RenditionClient(queueOptionsFor(redis.url)));
-  const question = { mediaKey, type: 'mp4', set: 'film' } as const;
-  await waitUntil('a connection', 5000, () => client.enqueue(question).then(() => true));
+  const request = { mediaKey, type: 'mp4', set: 'film' } as const;
+  await waitUntil('a connection', 5000, () => client.enqueue(request).then(() => true));
   const queue = parts.adopt(new Queue('rendition-films', { connection, prefix: queuePrefix }), (each) => each.close());
   const [ours] = await queue.getPrioritized();
   const jobId = ours?.id?.replace(`-v${jobVersion}-`, `-v${jobVersion + 1}-`) ?? '';
@@ -150,12 +150,12 @@ test('renditions that a later release wanted are made for this one too, whose cl
   const render = async () => ({ outcome: 'made' }) as const;
   for (const each of startRenditionWorkers({ ...serving, render }, queueOptionsFor(redis.url))) parts.use(each);
   await waitUntil('its delay', 5000, async () => (await queue.getDelayedCount()) === 1);
-  await waitUntil('a look at it', 5000, async () => {
-    const look = (await client.backlogs()).get('rendition-films');
-    return look?.unsupported === 1 && look.waiting === 0 && look.oldestMs === 0;
+  await waitUntil('its backlog', 5000, async () => {
+    const backlog = (await client.backlogs()).get('rendition-films');
+    return backlog?.unsupported === 1 && backlog.waiting === 0 && backlog.oldestMs === 0;
   });
   const waiting = { waitMs: 5000, signal: AbortSignal.timeout(10_000) };
-  expect(await client.make(question, waiting)).toEqual({ outcome: 'made' });
+  expect(await client.make(request, waiting)).toEqual({ outcome: 'made' });
 });
 
 test('a job of a later version ends as late without such a worker', async () => {

@@ -20,28 +20,29 @@ beforeEach(async () => {
 });
 afterEach(() => parts.disposeAsync());
 
-/** A worker whose every job fails of `message`; gives the media keys that it is told of at their ends. */
+/** A worker whose jobs all fail with `message`. Returns the media keys of ended jobs. */
 function failingWorker(message: string): (string | undefined)[] {
-  const told: (string | undefined)[] = [];
+  const ended: (string | undefined)[] = [];
   const serving = { photoConcurrency: 1, videoConcurrency: 1, graceSeconds: 0 };
-  const probe = () => Promise.reject(new Error(message));
-  const onEnd = (_: unknown, request?: { mediaKey: string }) => told.push(request?.mediaKey);
-  for (const queue of startProbeWorkers({ ...serving, probe, onEnd }, queueOptionsFor(redis.url))) parts.use(queue);
-  return told;
+  const fail = () => Promise.reject(new Error(message));
+  const onEnd = (_: unknown, request?: { mediaKey: string }) => ended.push(request?.mediaKey);
+  for (const queue of startProbeWorkers({ ...serving, probe: fail, onEnd }, queueOptionsFor(redis.url)))
+    parts.use(queue);
+  return ended;
 }
 
-function ask(mediaKey: string, type: 'jpg' | 'flv') {
+function probe(mediaKey: string, type: 'jpg' | 'flv') {
   const request = { mediaKey, size: 3, head: Buffer.from('any') };
   return client.probe(request, type, { deadlineMs: 8000, signal: AbortSignal.timeout(9000) });
 }
 
 test.each(['jpg', 'flv'] as const)('a %s that killed two workers is too costly', async (type) => {
-  const told = failingWorker('job stalled more than allowable limit');
-  expect(await ask('deadly', type)).toEqual({ outcome: 'unsupported', why: 'too_costly' });
-  await waitUntil('the end of the job', 2000, async () => told.includes('deadly'));
+  const ended = failingWorker('job stalled more than allowable limit');
+  expect(await probe('deadly', type)).toEqual({ outcome: 'unsupported', why: 'too_costly' });
+  await waitUntil('the end of the job', 2000, async () => ended.includes('deadly'));
 });
 
 test('a failed job is QueueUnavailable', async () => {
   failingWorker('the store is down');
-  await expect(ask('unlucky', 'jpg')).rejects.toThrow(QueueUnavailable);
+  await expect(probe('unlucky', 'jpg')).rejects.toThrow(QueueUnavailable);
 });

@@ -13,7 +13,7 @@ test('each queue reports its backlog, attended or not, and nothing while Redis i
   await using renditions = new RenditionClient(queueOptionsFor(redis.url));
   const metrics = new Metrics('test');
   registerBacklogMetrics(metrics, [probes, renditions]);
-  const told = async (name: string) => {
+  const read = async (name: string) => {
     const { text } = await metrics.exposition();
     const lines = text.matchAll(new RegExp(`^echodrop_queue_${name}\\{queue="(.*)",service="test"\\} (.*)$`, 'gm'));
     return Object.fromEntries([...lines].map(([, queue, value]) => [queue, Number(value)]));
@@ -28,16 +28,16 @@ test('each queue reports its backlog, attended or not, and nothing while Redis i
   const wanted = { mediaKey: '1'.repeat(32), type: 'mp4', set: 'film' } as const;
   const waiting = renditions.make(wanted, { waitMs: 20_000, signal: over.signal });
   waiting.catch(() => {});
-  await waitUntil('what waits', 5000, async () => (await told('waiting_jobs'))['rendition-films'] === 2);
+  await waitUntil('what waits', 5000, async () => (await read('waiting_jobs'))['rendition-films'] === 2);
   const renditionJobs = { 'rendition-pictures': 2, 'rendition-films': 2, 'rendition-medium': 0, 'rendition-slow': 0 };
   const all = { 'probe-photos': 0, 'probe-films': 0, ...renditionJobs };
-  expect(await told('waiting_jobs')).toEqual(all);
-  await waitUntil('a second', 5000, async () => (await told('oldest_job_age_seconds'))['rendition-films'] >= 1);
-  expect((await told('oldest_job_age_seconds'))['rendition-pictures']).toBeGreaterThan(0.5);
-  expect((await told('oldest_job_age_seconds'))['probe-photos']).toBe(0);
+  expect(await read('waiting_jobs')).toEqual(all);
+  await waitUntil('a second', 5000, async () => (await read('oldest_job_age_seconds'))['rendition-films'] >= 1);
+  expect((await read('oldest_job_age_seconds'))['rendition-pictures']).toBeGreaterThan(0.5);
+  expect((await read('oldest_job_age_seconds'))['probe-photos']).toBe(0);
 
   await redis.kill();
-  await waitUntil('nothing', 10_000, async () => Object.keys(await told('waiting_jobs')).length === 0);
-  expect(await told('oldest_job_age_seconds')).toEqual({});
+  await waitUntil('nothing', 10_000, async () => Object.keys(await read('waiting_jobs')).length === 0);
+  expect(await read('oldest_job_age_seconds')).toEqual({});
   over.abort();
 });

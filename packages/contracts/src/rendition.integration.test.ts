@@ -33,16 +33,16 @@ const broken: RenditionReply = { outcome: 'unsupported', why: 'broken' };
 
 /** A worker that records its requests, except `first`, which only tried the connection. */
 function worker(render: Render = async () => ({ outcome: 'made' })): string[] {
-  const asked: string[] = [];
+  const requests: string[] = [];
   const answer = async (request: RenditionRequest, signal: AbortSignal) => {
     if (request.mediaKey === 'first') return { outcome: 'made' as const };
-    asked.push(`${request.set} ${request.mediaKey}`);
+    requests.push(`${request.set} ${request.mediaKey}`);
     return render(request, signal);
   };
   const concurrency = { pictureConcurrency: 1, videoConcurrency: 1, slowConcurrency: 1 };
   const serving = { ...concurrency, graceSeconds: 0, render: answer, onEnd: () => {} };
   for (const queue of startRenditionWorkers(serving, queueOptionsFor(redis.url))) parts.use(queue);
-  return asked;
+  return requests;
 }
 
 const photo = (mediaKey: string) => ({ mediaKey, type: 'jpg', set: 'pictures' }) as const;
@@ -51,15 +51,15 @@ const waiting = { waitMs: 10_000, signal: new AbortController().signal };
 test('a photo is enqueued as `pictures`, and a video as `film`', async () => {
   await client.enqueue({ mediaKey: 'a-photo', type: 'jpg' });
   await client.enqueue({ mediaKey: 'a-video', type: 'avi' });
-  const asked = worker();
-  await waitUntil('all of them', 5000, async () => asked.length === 2);
-  expect(asked.sort()).toEqual(['film a-video', 'pictures a-photo']);
+  const requests = worker();
+  await waitUntil('all of them', 5000, async () => requests.length === 2);
+  expect(requests.sort()).toEqual(['film a-video', 'pictures a-photo']);
 });
 
 test('the whole picture is a separate job', async () => {
-  const asked = worker();
+  const requests = worker();
   await client.make({ mediaKey: 'one', type: 'jpg', set: 'whole' }, waiting);
-  expect(asked).toEqual(['whole one']);
+  expect(requests).toEqual(['whole one']);
 });
 
 test('awaited renditions precede all enqueued ones', async () => {
@@ -67,40 +67,40 @@ test('awaited renditions precede all enqueued ones', async () => {
   const answers = [client.make(photo('three'), waiting), client.make(photo('four'), waiting)];
   // Both have been added, or moved to the front, once a later request has.
   await expect(client.make(photo('five'), { ...waiting, waitMs: 300 })).rejects.toThrow('no answer');
-  const asked = worker();
+  const requests = worker();
   await Promise.all(answers);
-  await waitUntil('all of them', 5000, async () => asked.length === 5);
-  expect(asked.slice(0, 3).sort()).toEqual(['pictures five', 'pictures four', 'pictures three']);
+  await waitUntil('all of them', 5000, async () => requests.length === 5);
+  expect(requests.slice(0, 3).sort()).toEqual(['pictures five', 'pictures four', 'pictures three']);
 });
 
 test('many concurrent requests, and the enqueued job before them, are one job', async () => {
   await client.enqueue({ mediaKey: 'wanted', type: 'jpg' });
-  const asked = worker(() => sleep(200, { outcome: 'made' }));
+  const requests = worker(() => sleep(200, { outcome: 'made' }));
   const others = await newClient();
-  const asking = Array.from({ length: 40 }, (_, n) => (n % 2 ? client : others).make(photo('wanted'), waiting));
-  expect(new Set((await Promise.all(asking)).map(({ outcome }) => outcome))).toEqual(new Set(['made']));
-  expect(asked).toEqual(['pictures wanted']);
+  const replies = Array.from({ length: 40 }, (_, n) => (n % 2 ? client : others).make(photo('wanted'), waiting));
+  expect(new Set((await Promise.all(replies)).map(({ outcome }) => outcome))).toEqual(new Set(['made']));
+  expect(requests).toEqual(['pictures wanted']);
 });
 
 test('renditions that cannot be made are not tried again', async () => {
-  const asked = worker(async () => broken);
+  const requests = worker(async () => broken);
   for (let n = 0; n < 5; n += 1) {
     expect(await client.make(photo('broken'), waiting)).toEqual(broken);
     await client.enqueue(photo('broken'));
     await sleep(400);
   }
-  expect(asked).toEqual(['pictures broken']);
+  expect(requests).toEqual(['pictures broken']);
 });
 
 test('renditions that cannot be made are tried again after an hour', async () => {
-  const asked = worker(async () => broken);
+  const requests = worker(async () => broken);
   expect(await client.make(photo('broken'), waiting)).toEqual(broken);
   await endedEarlier('broken', 59 * 60);
   await client.make(photo('broken'), waiting);
-  expect(asked).toHaveLength(1);
+  expect(requests).toHaveLength(1);
   await endedEarlier('broken', 60);
   await client.make(photo('broken'), waiting);
-  expect(asked).toHaveLength(2);
+  expect(requests).toHaveLength(2);
 });
 
 // The key in Redis of a job for pictures.
@@ -132,23 +132,23 @@ test('a job that began in time is not aborted at its deadline', async () => {
 });
 
 test('renditions that were made and are requested again are made again: they must have been deleted', async () => {
-  const asked = worker();
+  const requests = worker();
   await client.make(photo('deleted'), waiting);
   await sleep(1100);
   await client.make(photo('deleted'), waiting);
-  expect(asked).toEqual(['pictures deleted', 'pictures deleted']);
+  expect(requests).toEqual(['pictures deleted', 'pictures deleted']);
 });
 
 test('a failed job is tried again after ten seconds, not at once', async () => {
   let isDown = true;
-  const asked = worker(async () => {
+  const requests = worker(async () => {
     if (isDown) throw new Error('the store is down');
     return { outcome: 'made' };
   });
   await expect(client.make(photo('unlucky'), waiting)).rejects.toThrow('no answer');
   isDown = false;
   await expect(client.make(photo('unlucky'), waiting)).rejects.toThrow('no answer');
-  expect(asked).toHaveLength(1);
+  expect(requests).toHaveLength(1);
   await endedEarlier('unlucky', 10);
   expect(await client.make(photo('unlucky'), waiting)).toEqual({ outcome: 'made' });
 });
@@ -156,22 +156,22 @@ test('a failed job is tried again after ten seconds, not at once', async () => {
 test('a type that is off is tried again after ten seconds', async () => {
   const off: RenditionReply = { outcome: 'unsupported', why: 'type_off' };
   let answer: RenditionReply = off;
-  const asked = worker(async () => answer);
+  const requests = worker(async () => answer);
   expect(await client.make(photo('off'), waiting)).toEqual(off);
   answer = { outcome: 'made' };
   expect(await client.make(photo('off'), waiting)).toEqual(off);
-  expect(asked).toHaveLength(1);
+  expect(requests).toHaveLength(1);
   await endedEarlier('off', 10);
   expect(await client.make(photo('off'), waiting)).toEqual({ outcome: 'made' });
 });
 
 test('media that killed two workers is too costly for an hour', async () => {
-  const asked = worker(async () => {
+  const requests = worker(async () => {
     throw new Error('job stalled more than allowable limit');
   });
   for (let n = 0; n < 3; n += 1) {
     expect(await client.make(photo('deadly'), waiting)).toEqual({ outcome: 'unsupported', why: 'too_costly' });
     await endedEarlier('deadly', 600);
   }
-  expect(asked).toEqual(['pictures deadly']);
+  expect(requests).toEqual(['pictures deadly']);
 });

@@ -133,15 +133,15 @@ test('the known providers are fetched again after ten seconds, and kept while th
   const now = performance.now.bind(performance);
   let passedMs = 0;
   const clock = vi.spyOn(performance, 'now').mockImplementation(() => now() + passedMs);
-  const told: string[] = [];
+  const providers: string[] = [];
   for (const seconds of [0, 9, 2, 11]) {
     passedMs += seconds * 1000;
-    told.push(...(await verifier.knownProviders()));
+    providers.push(...(await verifier.knownProviders()));
     // lru-cache looks at the clock once a millisecond.
     await sleep(5);
   }
   clock.mockRestore();
-  expect(told).toEqual(['https://1.example/', 'https://1.example/', 'https://2.example/', 'https://2.example/']);
+  expect(providers).toEqual(['https://1.example/', 'https://1.example/', 'https://2.example/', 'https://2.example/']);
   expect(requests).toBe(3);
 });
 
@@ -288,7 +288,7 @@ test('a verifier that is down or hangs is unavailable in time, and serves the sa
   await unavailable();
   await process_.restart();
   await answered();
-  // Restarted between two questions, so that every kept connection is a dead one.
+  // Restarted between two requests, so that every kept connection is dead.
   await process_.restart();
   await answered();
   expect(await verifier.knownProviders()).toEqual([provider]);

@@ -1,7 +1,7 @@
 import { commaSeparated } from '@echodrop/service/env';
 import { faultIn, type Provider, providerOf } from './provider.ts';
 
-/** IDENTITY_PROVIDERS: entries between commas, none of which advertises the address of another; each fault is told by the entry's number. */
+/** IDENTITY_PROVIDERS: entries between commas, none of which advertises the same address as an earlier entry; each fault is told by the entry's number. */
 export function identityProviders(fallback?: string) {
   return commaSeparated(fallback).transform((entries, context): readonly Provider[] => {
     const advertised = new Set<string>();
@@ -9,7 +9,9 @@ export function identityProviders(fallback?: string) {
     for (const [index, entry] of entries.entries()) {
       const provider = providerOf(entry);
       const fault =
-        provider && advertised.has(provider.advertised) ? 'advertises the address of another' : faultIn(entry);
+        provider && advertised.has(provider.advertised)
+          ? 'advertises the same address as an earlier entry'
+          : faultIn(entry);
       if (fault !== undefined) context.addIssue(`entry ${index + 1} ${fault}`);
       if (!provider) continue;
       advertised.add(provider.advertised);

@@ -112,11 +112,11 @@ describe('the first bytes decide', () => {
     expect(detectMediaType(head)).toBe(type);
   });
 
-  test.each(keptOut)('%s is kept out', (_, head) => {
+  test.each(keptOut)('rejects %s', (_, head) => {
     expect(detectMediaType(head)).toBeUndefined();
   });
 
-  test('any beginning that is cut short has a clean answer', () => {
+  test('returns a type or undefined for any truncated beginning', () => {
     for (const [, , head] of letIn) {
       for (let length = 0; length < head.length; length++) detectMediaType(head.subarray(0, length));
     }

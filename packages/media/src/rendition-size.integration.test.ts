@@ -22,7 +22,7 @@ const photos = [
   { width: 800, height: 1999 },
 ];
 
-test.each(photos)('pictures of a photo of $width x $height are as large as is said', async (size) => {
+test.each(photos)('predicts the picture sizes of a photo of $width x $height', async (size) => {
   await using folder = await mkdtempDisposable(join(tmpdir(), 'rendition-size-'));
   const path = join(folder.path, 'photo');
   await sharp({ create: { ...size, channels: 3, background: 'teal' } })
@@ -43,7 +43,7 @@ test.each(photos)('pictures of a photo of $width x $height are as large as is sa
 test.each([
   { width: 1080, height: 2340 },
   { width: 2000, height: 16 },
-])('a video of $width x $height coded anew, and its pictures, are as large as is said', async (size) => {
+])('predicts the sizes of a transcoded video of $width x $height and of its pictures', async (size) => {
   await using folder = await mkdtempDisposable(join(tmpdir(), 'rendition-size-'));
   const path = join(folder.path, 'video');
   await writeFile(path, await sampleVideo('webm', { ...size, seconds: 0.2, sound: false }));

@@ -36,7 +36,7 @@ const sizes: Record<string, string> = {
   'tiny/mp4-with-audio.mp4': 'no_picture',
 };
 
-describe.skipIf(!existsSync(samples))("other people's media", () => {
+describe.skipIf(!existsSync(samples))('media from other sources', () => {
   test.each(Object.entries(sizes))('%s: %s', async (file, expected) => {
     const source = new CountedSource(await readFile(samples + file));
     const options = { scratchDir: tmpdir(), maxPixels: 100_000_000, signal: AbortSignal.timeout(15_000) };

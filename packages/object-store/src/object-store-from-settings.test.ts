@@ -23,16 +23,16 @@ function faultsOf(env: Record<string, string>): readonly string[] {
 
 test('the default is MinIO, and all missing settings are reported at once', () => {
   expect(faultsOf({ S3_ENDPOINT: 'http://store.example/path' })).toEqual([
-    'S3_BUCKET is required where OBJECT_STORE is minio',
-    'S3_ACCESS_KEY is required where OBJECT_STORE is minio',
-    'S3_SECRET_KEY is required where OBJECT_STORE is minio',
+    'S3_BUCKET is required if OBJECT_STORE is minio',
+    'S3_ACCESS_KEY is required if OBJECT_STORE is minio',
+    'S3_SECRET_KEY is required if OBJECT_STORE is minio',
     'S3_ENDPOINT must be an http(s) address without a path',
   ]);
 });
 
 test('the filesystem store needs a directory and no S3 settings', () => {
   expect(faultsOf({ OBJECT_STORE: 'filesystem' })).toEqual([
-    'OBJECT_STORE_DIR is required where OBJECT_STORE is filesystem',
+    'OBJECT_STORE_DIR is required if OBJECT_STORE is filesystem',
   ]);
   expect(faultsOf({ OBJECT_STORE: 'filesystem', OBJECT_STORE_DIR: '/var/lib/echodrop' })).toEqual([]);
 });

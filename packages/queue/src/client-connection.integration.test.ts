@@ -6,12 +6,12 @@ import { queueOptionsFor } from './queue.fixture.ts';
 
 test('after a reconnect the channel is subscribed to once, and not by ioredis too', async () => {
   await using redis = await startRedis();
-  await using asking = new ClientConnection(queueOptionsFor(redis.url));
+  await using connection = new ClientConnection(queueOptionsFor(redis.url));
   const channels = () => redis.command('PUBSUB', 'SHARDCHANNELS');
   await waitUntil('a subscription', 5000, async () => (await channels()).includes(':replies:'));
   await redis.kill();
   await redis.restart();
   await waitUntil('a subscription again', 5000, async () => (await channels()).includes(':replies:'));
-  await asking.redis.ping();
+  await connection.redis.ping();
   expect(await redis.command('INFO', 'commandstats')).toMatch(/^cmdstat_ssubscribe:calls=1,/m);
 });

@@ -23,12 +23,12 @@ afterAll(async () => {
 
 /** A worker that records its requests. */
 function recordingWorker(queue: TestQueue) {
-  const asked: string[] = [];
+  const handled: string[] = [];
   const handle = async (request: string) => {
-    asked.push(request);
+    handled.push(request);
     return request.toUpperCase();
   };
-  return { asked, ...queue.worker({ handle }) };
+  return { handled, ...queue.worker({ handle }) };
 }
 
 /** A worker that holds its jobs until `release`. */
@@ -38,9 +38,9 @@ function holdingWorker(queue: TestQueue) {
   return { release: () => held.resolve() };
 }
 
-async function waitingJob(queue: TestQueue): Promise<string> {
-  await waitUntil('a waiting job', 5000, async () => (await view.jobs(queue.name, 'wait')).length === 1);
-  return (await view.jobs(queue.name, 'wait'))[0] ?? '';
+async function jobIn(queue: TestQueue, list: 'wait' | 'active'): Promise<string> {
+  await waitUntil(`a job in ${list}`, 5000, async () => (await view.jobs(queue.name, list)).length === 1);
+  return (await view.jobs(queue.name, list))[0] ?? '';
 }
 
 async function dataOf(queue: TestQueue, jobId: string) {
@@ -66,14 +66,14 @@ describe.concurrent('a queue', () => {
     ['into no object', () => null],
   ])('a job rewritten %s is not handled but counted, and its request fails', async (_, rewritten) => {
     await using queue = testQueue(redis.url);
-    const asked = (await readyClient(queue)).request('q', { deadlineMs: 20_000 });
-    asked.catch(() => {});
-    const jobId = await waitingJob(queue);
+    const reply = (await readyClient(queue)).request('q', { deadlineMs: 20_000 });
+    reply.catch(() => {});
+    const jobId = await jobIn(queue, 'wait');
     const data = JSON.stringify(rewritten(await dataOf(queue, jobId)));
     await view.redis.hset(view.key(queue.name, jobId), 'data', data);
     const worker = recordingWorker(queue);
-    await expect(asked).rejects.toThrow(QueueUnavailable);
-    expect({ asked: worker.asked, forged: queue.forged }).toEqual({ asked: [], forged: ['job'] });
+    await expect(reply).rejects.toThrow(QueueUnavailable);
+    expect({ handled: worker.handled, forged: queue.forged }).toEqual({ handled: [], forged: ['job'] });
     await waitUntil('its end', 2000, async () => worker.ends.length === 1);
     expect(worker.ends[0]).toMatchObject({ jobId, outcome: 'forged' });
   });
@@ -83,72 +83,70 @@ describe.concurrent('a queue', () => {
     const client = await readyClient(queue);
     const rewritten = client.request('q', { deadlineMs: 3000 });
     rewritten.catch(() => {});
-    await view.redis.hset(view.key(queue.name, await waitingJob(queue)), 'data', '{');
-    const { asked } = recordingWorker(queue);
+    await view.redis.hset(view.key(queue.name, await jobIn(queue, 'wait')), 'data', '{');
+    const { handled } = recordingWorker(queue);
     expect(await client.request('next', { deadlineMs: 5000 })).toBe('NEXT');
     await expect(rewritten).rejects.toThrow(QueueUnavailable);
-    expect({ asked, forged: queue.forged }).toEqual({ asked: ['next'], forged: ['job'] });
+    expect({ handled, forged: queue.forged }).toEqual({ handled: ['next'], forged: ['job'] });
   });
 
   test('a job whose request is nested too deeply to serialize is counted, and fails', async () => {
     await using queue = testQueue(redis.url);
-    const asked = (await readyClient(queue)).request('q', { deadlineMs: 20_000 });
-    asked.catch(() => {});
-    const jobId = await waitingJob(queue);
+    const reply = (await readyClient(queue)).request('q', { deadlineMs: 20_000 });
+    reply.catch(() => {});
+    const jobId = await jobIn(queue, 'wait');
     const { question: _, ...data } = await dataOf(queue, jobId);
     const text = `${JSON.stringify(data).slice(0, -1)},"question":${tooDeep}}`;
     await view.redis.hset(view.key(queue.name, jobId), 'data', text);
     const worker = recordingWorker(queue);
-    await expect(asked).rejects.toThrow(QueueUnavailable);
-    expect({ asked: worker.asked, forged: queue.forged }).toEqual({ asked: [], forged: ['job'] });
+    await expect(reply).rejects.toThrow(QueueUnavailable);
+    expect({ handled: worker.handled, forged: queue.forged }).toEqual({ handled: [], forged: ['job'] });
   });
 
   test('a job copied to another id or queue is not handled', async () => {
     await using queue = testQueue(redis.url);
     await using other = testQueue(redis.url);
-    const asked = (await readyClient(queue)).request('q', { deadlineMs: 20_000 });
-    const jobId = await waitingJob(queue);
+    const reply = (await readyClient(queue)).request('q', { deadlineMs: 20_000 });
+    const jobId = await jobIn(queue, 'wait');
     const data = await dataOf(queue, jobId);
     await add(queue, data, randomUUID());
     await add(other, data, jobId);
     const [worker, otherWorker] = [recordingWorker(queue), recordingWorker(other)];
-    expect(await asked).toBe('Q');
+    expect(await reply).toBe('Q');
     await waitUntil('both ends', 5000, async () => worker.ends.length === 2 && otherWorker.ends.length === 1);
-    expect(worker.asked).toEqual(['q']);
-    expect(otherWorker.asked).toEqual([]);
+    expect(worker.handled).toEqual(['q']);
+    expect(otherWorker.handled).toEqual([]);
     expect([queue.forged, other.forged]).toEqual([['job'], ['job']]);
   });
 
   test.each<[string, (seal: string) => object]>([
     ['without a seal', () => ({ answer: 'forged' })],
     ['with the seal of its job', (seal) => ({ answer: 'forged', seal })],
-  ])('a reply %s is ignored and counted, and that of the worker received', async (_, reply) => {
+  ])('a reply %s is ignored and counted, and that of the worker received', async (_, forge) => {
     await using queue = testQueue(redis.url);
     const { release } = holdingWorker(queue);
-    const asked = (await readyClient(queue)).request('q', { deadlineMs: 20_000 });
-    await waitUntil('a running job', 5000, async () => (await view.jobs(queue.name, 'active')).length === 1);
-    const [jobId = ''] = await view.jobs(queue.name, 'active');
+    const reply = (await readyClient(queue)).request('q', { deadlineMs: 20_000 });
+    const jobId = await jobIn(queue, 'active');
     const data = await dataOf(queue, jobId);
-    for (const message of [{ jobId, ...reply(data.seal) }, 1, null]) {
+    for (const message of [{ jobId, ...forge(data.seal) }, 1, null]) {
       await view.redis.spublish(data.reply, JSON.stringify(message));
     }
     await waitUntil('a forgery', 5000, async () => queue.forged.length === 1);
     release();
-    expect(await asked).toBe('Q');
+    expect(await reply).toBe('Q');
     expect(queue.forged).toEqual(['answer']);
   });
 
   test('a reply nested too deeply to serialize is counted, and its client goes on waiting', async () => {
     await using queue = testQueue(redis.url);
     const { release } = holdingWorker(queue);
-    const asked = (await readyClient(queue)).request('q', { deadlineMs: 20_000 });
-    await waitUntil('a running job', 5000, async () => (await view.jobs(queue.name, 'active')).length === 1);
-    const [jobId = ''] = await view.jobs(queue.name, 'active');
-    const { reply } = await dataOf(queue, jobId);
-    await view.redis.spublish(reply, `{"jobId":"${jobId}","answer":${tooDeep}}`);
+    const reply = (await readyClient(queue)).request('q', { deadlineMs: 20_000 });
+    const jobId = await jobIn(queue, 'active');
+    const data = await dataOf(queue, jobId);
+    await view.redis.spublish(data.reply, `{"jobId":"${jobId}","answer":${tooDeep}}`);
     await waitUntil('a forgery', 5000, async () => queue.forged.length === 1);
     release();
-    expect(await asked).toBe('Q');
+    expect(await reply).toBe('Q');
   });
 
   test('the sealed reply to another request is ignored', async () => {
@@ -171,12 +169,12 @@ describe.concurrent('a queue', () => {
     ['too deep a nesting', `{"answer":${tooDeep}}`],
   ])('a reply rewritten into %s is counted, and the job runs again', async (_, returned) => {
     await using queue = testQueue(redis.url);
-    const { asked } = recordingWorker(queue);
-    const asking = { deadlineMs: 5000, jobId: 'shared' };
-    expect(await (await readyClient(queue)).request('q', asking)).toBe('Q');
+    const { handled } = recordingWorker(queue);
+    const options = { deadlineMs: 5000, jobId: 'shared' };
+    expect(await (await readyClient(queue)).request('q', options)).toBe('Q');
     await view.redis.hset(view.key(queue.name, 'shared'), 'returnvalue', returned);
-    expect(await (await readyClient(queue)).request('q', asking)).toBe('Q');
-    expect(asked).toEqual(['q', 'q']);
+    expect(await (await readyClient(queue)).request('q', options)).toBe('Q');
+    expect(handled).toEqual(['q', 'q']);
     expect(queue.forged).toContain('answer');
   });
 
@@ -185,28 +183,28 @@ describe.concurrent('a queue', () => {
     ['older,newer', 'older'],
     ['older,newer', 'newer'],
     ['newer', 'older,newer'],
-  ])('during a rotation a client with %s gets replies from a worker with %s', async (asks, answers) => {
-    await using asking = testQueue(redis.url, randomUUID(), asks);
-    await using answering = testQueue(redis.url, asking.name, answers);
-    answering.worker();
-    expect(await (await readyClient(asking)).request('q', { deadlineMs: 5000 })).toBe('Q');
-    expect([...asking.forged, ...answering.forged]).toEqual([]);
+  ])('during a rotation a client with %s gets replies from a worker with %s', async (ofClient, ofWorker) => {
+    await using requesting = testQueue(redis.url, randomUUID(), ofClient);
+    await using replying = testQueue(redis.url, requesting.name, ofWorker);
+    replying.worker();
+    expect(await (await readyClient(requesting)).request('q', { deadlineMs: 5000 })).toBe('Q');
+    expect([...requesting.forged, ...replying.forged]).toEqual([]);
   });
 
   test('a client with a replaced secret gets no reply', async () => {
-    await using asking = testQueue(redis.url, randomUUID(), 'older');
-    await using answering = testQueue(redis.url, asking.name, 'newer');
-    answering.worker();
-    await expect((await readyClient(asking)).request('q', { deadlineMs: 5000 })).rejects.toThrow(QueueUnavailable);
-    expect(answering.forged).toEqual(['job']);
+    await using requesting = testQueue(redis.url, randomUUID(), 'older');
+    await using replying = testQueue(redis.url, requesting.name, 'newer');
+    replying.worker();
+    await expect((await readyClient(requesting)).request('q', { deadlineMs: 5000 })).rejects.toThrow(QueueUnavailable);
+    expect(replying.forged).toEqual(['job']);
   });
 
   test('a polled reply without a seal fails the request', async () => {
     await using queue = testQueue(redis.url);
     const connection = { url: redis.url };
     const forger = new Worker(queue.name, async () => ({ answer: 'forged' }), { connection, prefix: queuePrefix });
-    const asked = (await readyClient(queue)).request('q', { deadlineMs: 20_000 });
-    await expect(asked).rejects.toMatchObject({ cause: { message: 'the answer has a wrong seal' } });
+    const reply = (await readyClient(queue)).request('q', { deadlineMs: 20_000 });
+    await expect(reply).rejects.toMatchObject({ cause: { message: 'the answer has a wrong seal' } });
     expect(queue.forged).toEqual(['answer']);
     await forger.close(true);
   });

@@ -31,7 +31,7 @@ export class JobSeals {
   isAuthentic(place: JobPlace, data: JobData<unknown>): boolean {
     const text = stringify(() => textOf(data));
     const fits = text !== undefined && this.#sealer.fits(data.seal, sealContext('job', place), text);
-    if (!fits) this.#forgeries.found('job', { ...place });
+    if (!fits) this.#forgeries.report('job', { ...place });
     return fits;
   }
 
@@ -45,7 +45,7 @@ export class JobSeals {
     const { answer, seal } = end;
     const text = stringify(() => JSON.stringify(answer));
     if (text !== undefined && this.#sealer.fits(seal, sealContext('answer', place), text)) return { answer };
-    this.#forgeries.found('answer', { ...place });
+    this.#forgeries.report('answer', { ...place });
     return undefined;
   }
 }

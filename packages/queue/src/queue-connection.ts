@@ -11,7 +11,7 @@ export interface QueueOptions {
   readonly url: Secret;
   /** Seals jobs and replies; known to the clients and workers of these queues alone. */
   readonly secret: RotatedSecret;
-  readonly forgeries: Pick<Forgeries, 'found'>;
+  readonly forgeries: Pick<Forgeries, 'report'>;
   readonly log: Log;
 }
 

@@ -40,16 +40,16 @@ async function requestHeld(queue: ReturnType<typeof testQueue>, view: RedisView)
     },
   });
   const client = await readyClient(queue);
-  const asked = client.request('q', { deadlineMs: 15_000 });
+  const reply = client.request('q', { deadlineMs: 15_000 });
   await waitUntil('a running job', 2000, async () => (await view.jobs(queue.name, 'active')).length === 1);
-  return { held, client, asked };
+  return { held, client, reply };
 }
 
 /** Milliseconds until a request fails. */
 async function msUntilFailure(client: QueueClient<string, string>): Promise<number> {
-  const asked = client.request('q', { deadlineMs: 20_000 });
-  const ms = await msUntilSettled(asked);
-  await expect(asked).rejects.toThrow(QueueUnavailable);
+  const reply = client.request('q', { deadlineMs: 20_000 });
+  const ms = await msUntilSettled(reply);
+  await expect(reply).rejects.toThrow(QueueUnavailable);
   return ms;
 }
 
@@ -111,13 +111,13 @@ describe.concurrent('a queue', () => {
     await using system = await start();
     const { redis, queue } = system;
     using view = new RedisView(redis.url);
-    const { held, client, asked } = await requestHeld(queue, view);
+    const { held, client, reply } = await requestHeld(queue, view);
     await redis.freeze();
     held.resolve();
     // Longer than a command may take, so that a poll has failed.
     expect(await msUntilSettled(client.ready())).toBeLessThan(bounded);
     await redis.thaw();
-    expect(await asked).toBe('Q');
+    expect(await reply).toBe('Q');
   });
 
   test('Redis hangs for longer than a lock lasts: a running job is aborted, restarted once, and completed', {
@@ -135,14 +135,14 @@ describe.concurrent('a queue', () => {
     };
     const workers = [queue.worker({ handle }), queue.worker({ handle })];
     const client = await readyClient(queue);
-    const asked = client.request('run', { deadlineMs: 30_000 });
+    const reply = client.request('run', { deadlineMs: 30_000 });
     await begun[0]?.promise;
     await redis.freeze();
     await sleep(10_000);
     await redis.thaw();
     await waitUntil('the first run aborted', 2000, async () => runs[0]?.aborted === true);
     expect(runs[0]?.reason).toMatchObject({ message: 'the lock of the job is lost' });
-    expect(await asked).toBe('run 2');
+    expect(await reply).toBe('run 2');
     expect(runs).toHaveLength(2);
     const ends = () => workers.flatMap((worker) => worker.ends.map(({ outcome }) => outcome));
     await waitUntil('its end', 1000, async () => ends().length > 0);
@@ -162,14 +162,14 @@ describe.concurrent('a queue', () => {
     };
     const { ends } = queue.worker({ handle });
     const client = await readyClient(queue);
-    const asked = msUntilSettled(client.request('run', { deadlineMs: 50_000 }));
+    const reply = msUntilSettled(client.request('run', { deadlineMs: 50_000 }));
     for (const run of [1, 2]) {
       await waitUntil(`run ${run}`, 10_000, async () => runs === run);
       await redis.freeze();
       await sleep(8000);
       await redis.thaw();
     }
-    await asked;
+    await reply;
     expect(ends).toMatchObject([{ outcome: 'failed', isDeadly: false }]);
   });
 
@@ -177,11 +177,11 @@ describe.concurrent('a queue', () => {
     await using system = await start();
     const { redis, queue } = system;
     using view = new RedisView(redis.url);
-    const { held, asked } = await requestHeld(queue, view);
+    const { held, reply } = await requestHeld(queue, view);
     await view.redis.call('WAITAOF', '1', '0', '2000').catch(() => {});
     await redis.restart();
     held.resolve();
-    expect(await asked).toBe('Q');
+    expect(await reply).toBe('Q');
   });
 
   test('all data is lost while a client waits: its request fails in time, and the next succeeds', async () => {

@@ -23,7 +23,7 @@ export function registerBacklogMetrics(metrics: Metrics, clients: readonly Backl
           echodrop_queue_oldest_job_age_seconds: oldestMs / 1000,
           echodrop_queue_unsupported_jobs: unsupported,
         };
-        return { of, values };
+        return { label: of, values };
       });
   });
 }

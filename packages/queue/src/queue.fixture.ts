@@ -18,7 +18,7 @@ export function queueOptionsFor(url: string, secret = 'a secret of these queues'
     url: new Secret(url),
     secret: other === undefined ? ([new Secret(inUse)] as const) : ([new Secret(inUse), new Secret(other)] as const),
     log: createLog('contracts', 'silent'),
-    forgeries: { found: (kind) => void forged.push(kind) },
+    forgeries: { report: (kind) => void forged.push(kind) },
     forged,
   } satisfies QueueOptions & { forged: SealedKind[] };
 }

@@ -85,9 +85,9 @@ describe.concurrent('a queue', () => {
     queue.worker({ concurrency: 10 });
     queue.worker({ concurrency: 10 });
     const clients = [await readyClient(queue), await readyClient(queue)];
-    const questions = Array.from({ length: 300 }, (_, i) => `request ${i}`);
-    const answers = await Promise.all(questions.map((q, i) => clients[i % 2]?.request(q, { deadlineMs: 10_000 })));
-    expect(answers).toEqual(questions.map((request) => request.toUpperCase()));
+    const requests = Array.from({ length: 300 }, (_, i) => `request ${i}`);
+    const answers = await Promise.all(requests.map((q, i) => clients[i % 2]?.request(q, { deadlineMs: 10_000 })));
+    expect(answers).toEqual(requests.map((request) => request.toUpperCase()));
   });
 
   test('a failed job is QueueUnavailable with its error, and the worker goes on', async () => {
@@ -110,11 +110,11 @@ describe.concurrent('a queue', () => {
   test('without a worker a request fails at its time limit, and its job is removed', async () => {
     await using queue = testQueue(redis.url);
     const client = await readyClient(queue);
-    const asked = client.request('q', { deadlineMs: 20_000, waitMs: 2000 });
-    asked.catch(() => {});
+    const reply = client.request('q', { deadlineMs: 20_000, waitMs: 2000 });
+    reply.catch(() => {});
     await jobsReach(queue, 'wait', 1);
-    expect(await msUntilSettled(asked)).toBeLessThan(5000);
-    await expect(asked).rejects.toThrow(QueueUnavailable);
+    expect(await msUntilSettled(reply)).toBeLessThan(5000);
+    await expect(reply).rejects.toThrow(QueueUnavailable);
     await jobsReach(queue, 'wait', 0);
   });
 
@@ -122,22 +122,24 @@ describe.concurrent('a queue', () => {
     await using queue = testQueue(redis.url);
     const client = await readyClient(queue);
     const leaving = new AbortController();
-    const asked = client.request('q', { deadlineMs: 10_000, signal: leaving.signal });
+    const reply = client.request('q', { deadlineMs: 10_000, signal: leaving.signal });
     await jobsReach(queue, 'wait', 1);
     leaving.abort(new Error('client went away'));
-    await expect(asked).rejects.toThrow('client went away');
+    await expect(reply).rejects.toThrow('client went away');
     await jobsReach(queue, 'wait', 0);
   });
 
-  test('clients that leave while they still ask leave no job behind', async () => {
+  test('requests aborted while they are sent leave no job behind', async () => {
     await using queue = testQueue(redis.url);
     const client = await readyClient(queue);
     const leaving = new AbortController();
-    const asked = Array.from({ length: 20 }, () => client.request('q', { deadlineMs: 10_000, signal: leaving.signal }));
+    const replies = Array.from({ length: 20 }, () =>
+      client.request('q', { deadlineMs: 10_000, signal: leaving.signal }),
+    );
     const afterwards = client.request('q', { deadlineMs: 10_000, signal: AbortSignal.abort(new Error('never came')) });
     leaving.abort(new Error('client went away'));
     await expect(afterwards).rejects.toThrow('never came');
-    for (const one of asked) await expect(one).rejects.toThrow('client went away');
+    for (const one of replies) await expect(one).rejects.toThrow('client went away');
     // Once a later job is answered, all before it have been added and taken back.
     const { ends } = queue.worker();
     expect(await client.request('last', { deadlineMs: 5000 })).toBe('LAST');
@@ -170,9 +172,9 @@ describe.concurrent('a queue', () => {
     await using queue = testQueue(redis.url);
     queue.worker({ handle: (_, signal) => sleep(60_000, 'too late', { signal }) });
     const client = await readyClient(queue);
-    const asked = client.request('q', { deadlineMs: 500, waitMs: 5000 });
-    expect(await msUntilSettled(asked)).toBeLessThan(2000);
-    await expect(asked).rejects.toMatchObject({
+    const reply = client.request('q', { deadlineMs: 500, waitMs: 5000 });
+    expect(await msUntilSettled(reply)).toBeLessThan(2000);
+    await expect(reply).rejects.toMatchObject({
       name: 'QueueUnavailable',
       cause: { message: expect.stringMatching(/abort/) },
     });
@@ -182,19 +184,19 @@ describe.concurrent('a queue', () => {
     await using queue = testQueue(redis.url);
     queue.worker({ maxSeconds: 0.5, handle: (_, signal) => sleep(60_000, 'too late', { signal }) });
     const client = await readyClient(queue);
-    const asked = client.request('q', { deadlineMs: 10_000 });
-    expect(await msUntilSettled(asked)).toBeLessThan(3000);
-    await expect(asked).rejects.toMatchObject({ cause: { message: expect.stringMatching(/abort/) } });
+    const reply = client.request('q', { deadlineMs: 10_000 });
+    expect(await msUntilSettled(reply)).toBeLessThan(3000);
+    await expect(reply).rejects.toMatchObject({ cause: { message: expect.stringMatching(/abort/) } });
   });
 
   test('clients of the same id share one job, and one that waits less does not end it for the others', async () => {
     await using queue = testQueue(redis.url);
-    const questions: string[] = [];
+    const requests: string[] = [];
     const held = Promise.withResolvers<void>();
     queue.worker({
       concurrency: 5,
       handle: async (request) => {
-        questions.push(request);
+        requests.push(request);
         await held.promise;
         return request.toUpperCase();
       },
@@ -205,7 +207,7 @@ describe.concurrent('a queue', () => {
     await expect(second.request('small', { ...waiting, waitMs: 200 })).rejects.toThrow(QueueUnavailable);
     held.resolve();
     expect(await Promise.all(patient)).toEqual(['SMALL', 'SMALL']);
-    expect(questions).toEqual(['small']);
+    expect(requests).toEqual(['small']);
   });
 
   test('the reply of a finished job is found by polling', async () => {
@@ -219,20 +221,20 @@ describe.concurrent('a queue', () => {
   });
 
   test.each([
-    ['that is lost', { reply: 'nobody-listens' }],
+    ['that is lost', { reply: 'no-listener' }],
     ['that is never published', {}],
   ])('a reply %s is found by polling', async (_, changed) => {
     await using queue = testQueue(redis.url);
     const client = await readyClient(queue);
-    const asked = client.request('q', { deadlineMs: 10_000 });
+    const reply = client.request('q', { deadlineMs: 10_000 });
     await jobsReach(queue, 'wait', 1);
     const [jobId = ''] = await view.jobs(queue.name, 'wait');
-    const { reply, ...data } = JSON.parse((await view.redis.hget(view.key(queue.name, jobId), 'data')) ?? '');
-    expect(reply).toEqual(expect.any(String));
+    const { reply: channel, ...data } = JSON.parse((await view.redis.hget(view.key(queue.name, jobId), 'data')) ?? '');
+    expect(channel).toEqual(expect.any(String));
     await view.redis.hset(view.key(queue.name, jobId), 'data', JSON.stringify({ ...data, ...changed }));
     queue.worker();
-    expect(await msUntilSettled(asked)).toBeLessThan(4000);
-    expect(await asked).toBe('Q');
+    expect(await msUntilSettled(reply)).toBeLessThan(4000);
+    expect(await reply).toBe('Q');
   });
 
   test('replies and failures go to the requesting client alone, and no client receives those of enqueued jobs', async () => {
@@ -255,11 +257,11 @@ describe.concurrent('a queue', () => {
     expect(first.replies()).toEqual(['first 1', 'first 2', 'first 3']);
     expect(second.replies()).toEqual(['second', 'the store is down']);
 
-    await first.enqueue('enqueued', { deadlineMs: 5000, jobId: 'nobody-waits', owner: 'a' });
+    await first.enqueue('enqueued', { deadlineMs: 5000, jobId: 'enqueued', owner: 'a' });
     await waitUntil(
       'its end',
       5000,
-      async () => (await view.redis.zscore(view.key(queue.name, 'completed'), 'nobody-waits')) !== null,
+      async () => (await view.redis.zscore(view.key(queue.name, 'completed'), 'enqueued')) !== null,
     );
     await second.request('last', { deadlineMs: 5000 });
     expect(first.replies()).toHaveLength(3);
@@ -271,12 +273,12 @@ describe.concurrent('a queue', () => {
     const { release } = holdingWorker(queue, 0);
     const sites = [await listeningClient(queue), await listeningClient(queue)];
     const waiting = { deadlineMs: 10_000, jobId: 'shared' };
-    const asked = [...sites, ...sites].map((site) => site.request('q', waiting));
+    const reply = [...sites, ...sites].map((site) => site.request('q', waiting));
     await jobsReach(queue, 'active', 1);
     const subscribed = async () => (await view.redis.pubsub('SHARDNUMSUB', sharedChannel(queue.name, 'shared')))[1];
     await waitUntil('both', 2000, async () => (await subscribed()) === 2);
     release();
-    expect(await Promise.all(asked)).toEqual(['Q', 'Q', 'Q', 'Q']);
+    expect(await Promise.all(reply)).toEqual(['Q', 'Q', 'Q', 'Q']);
     for (const site of sites) expect(site.replies()).toEqual(['Q']);
     await waitUntil('no subscription', 2000, async () => (await subscribed()) === 0);
   });
@@ -288,12 +290,12 @@ describe.concurrent('a queue', () => {
     const client = await readyClient(queue);
     const program = join(import.meta.dirname, 'queue-process.fixture.ts');
     const dying = execa(process.execPath, [program, 'take-and-hang', redis.url, queue.name], { reject: false });
-    const asked = client.request('q', { deadlineMs: 20_000 });
+    const reply = client.request('q', { deadlineMs: 20_000 });
     await jobsReach(queue, 'active', 1);
     queue.worker();
     dying.kill('SIGKILL');
-    expect(await msUntilSettled(asked)).toBeLessThan(10_500);
-    expect(await asked).toBe('Q');
+    expect(await msUntilSettled(reply)).toBeLessThan(10_500);
+    expect(await reply).toBe('Q');
   });
 
   test('a worker that closes finishes its job within the grace, and takes no other', async () => {
@@ -319,7 +321,7 @@ describe.concurrent('a queue', () => {
     await using queue = testQueue(redis.url);
     const client = await readyClient(queue);
     let current = slowWorker(queue);
-    const asked = client.request('q', { deadlineMs: 20_000 });
+    const reply = client.request('q', { deadlineMs: 20_000 });
     for (let stops = 0; stops < 3; stops += 1) {
       await current.begun;
       const next = slowWorker(queue);
@@ -333,19 +335,19 @@ describe.concurrent('a queue', () => {
     }
     queue.worker();
     await current.worker[Symbol.asyncDispose]();
-    expect(await asked).toBe('Q');
+    expect(await reply).toBe('Q');
   });
 
   test('a job whose handler ignores the abort still goes to another worker', async () => {
     await using queue = testQueue(redis.url);
     const { worker, release, ends } = holdingWorker(queue, 0);
     const client = await readyClient(queue);
-    const asked = client.request('q', { deadlineMs: 20_000 });
+    const reply = client.request('q', { deadlineMs: 20_000 });
     await jobsReach(queue, 'active', 1);
     expect(await msUntilSettled(worker[Symbol.asyncDispose]())).toBeLessThan(2500);
     queue.worker({ handle: async () => 'by another' });
-    expect(await msUntilSettled(asked)).toBeLessThan(1500);
-    expect(await asked).toBe('by another');
+    expect(await msUntilSettled(reply)).toBeLessThan(1500);
+    expect(await reply).toBe('by another');
     expect(ends).toEqual([]);
     release();
   });
@@ -370,7 +372,7 @@ describe.concurrent('a queue', () => {
     await client.enqueue('unattended second', { deadlineMs: 20_000, jobId: 'two', owner: 'a' });
     const stopping = slowWorker(queue);
     await stopping.begun;
-    const asked = client.request('asked', { deadlineMs: 20_000 });
+    const reply = client.request('awaited', { deadlineMs: 20_000 });
     await jobsReach(queue, 'wait', 1);
     await stopping.worker[Symbol.asyncDispose]();
     const answered: string[] = [];
@@ -380,9 +382,9 @@ describe.concurrent('a queue', () => {
         return request;
       },
     });
-    await asked;
+    await reply;
     await waitUntil('all of them', 5000, async () => answered.length === 3);
-    expect(answered).toEqual(['asked', 'unattended first', 'unattended second']);
+    expect(answered).toEqual(['awaited', 'unattended first', 'unattended second']);
   });
 
   test('a worker that loses a job and takes it again while the first run ends completes it', {
@@ -401,10 +403,10 @@ describe.concurrent('a queue', () => {
         return `${request} ${run}`;
       },
     });
-    const asked = client.request('run', { deadlineMs: 30_000, jobId: 'lost-once' });
+    const reply = client.request('run', { deadlineMs: 30_000, jobId: 'lost-once' });
     await jobsReach(queue, 'active', 1);
     await view.redis.del(view.key(queue.name, 'lost-once:lock'));
-    expect(await asked).toBe('run 2');
+    expect(await reply).toBe('run 2');
     expect(runs.map(({ aborted }) => aborted)).toEqual([true, false]);
   });
 
@@ -430,14 +432,14 @@ test.each([
   const waiting = { deadlineMs: 10_000, jobId: randomUUID() };
   const getJob = vi.spyOn(Queue.prototype, 'getJob');
   const polls = () => getJob.mock.calls.filter(([jobId]) => jobId === waiting.jobId).length;
-  const asked = first.request('small', waiting);
+  const reply = first.request('small', waiting);
   await jobsReach(queue, 'wait', 1);
   // Once before it is added, and once after.
   await waitUntil('the first poll', 2000, async () => polls() === 2);
   await first.ready();
   await view.redis.del(view.key(queue.name, waiting.jobId), view.key(queue.name, 'wait'));
-  const refused = end === 'refused' ? expect(asked).rejects.toThrow('no answer') : undefined;
-  const answered = end === 'answered' ? expect(asked).resolves.toBe('SMALL') : undefined;
+  const refused = end === 'refused' ? expect(reply).rejects.toThrow('no answer') : undefined;
+  const answered = end === 'answered' ? expect(reply).resolves.toBe('SMALL') : undefined;
   await waitUntil('a poll in vain', 4000, async () => polls() === 3);
   await first.ready();
   if (end === 'answered') {

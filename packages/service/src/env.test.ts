@@ -39,7 +39,7 @@ function faultsOf(shape: Parameters<typeof readSettings>[0], env: NodeJS.Process
 
 const token = secret({ minLength: 8 });
 
-test('settings are read, defaults stand in, and what is not named is not looked at', () => {
+test('reads settings, applies defaults and ignores other variables', () => {
   const shape = {
     PORT: port(8080),
     SIZE: wholeNumber({ min: 1 }),
@@ -61,7 +61,7 @@ test('settings are read, defaults stand in, and what is not named is not looked 
   });
 });
 
-test('all faults are told at once, none with the value that was given', () => {
+test('lists every invalid setting, without its value', () => {
   const shape = {
     PORT: port(),
     SIZE: wholeNumber({ min: 10, max: 20 }),
@@ -76,7 +76,7 @@ test('all faults are told at once, none with the value that was given', () => {
   const env = { SIZE: '21', LEVEL: 'loud', SITE: 'ftp://hunter2', TOKEN: 'hunter2', REDIS_URL: 'http://hunter2' };
   const faults = faultsOf(shape, env);
   expect(faults.toSorted()).toEqual([
-    'BUCKET is required where STORE is minio',
+    'BUCKET is required if STORE is minio',
     'HOST is required',
     'LEVEL must be one of info, debug',
     'PORT is required',
@@ -87,7 +87,7 @@ test('all faults are told at once, none with the value that was given', () => {
   ]);
 });
 
-test.each(['', '-1', '+1', '1.0', '1e3', '0x10', ' 1', '65536', '9'.repeat(17), 'NaN'])('%j is no port', (value) => {
+test.each(['', '-1', '+1', '1.0', '1e3', '0x10', ' 1', '65536', '9'.repeat(17), 'NaN'])('%j is not a port', (value) => {
   expect(faultsOf({ PORT: port() }, { PORT: value })).toHaveLength(1);
 });
 
@@ -100,7 +100,7 @@ test.each([
 });
 
 test.each(['photos.example', '//photos.example', 'file:///etc/passwd', 'javascript:alert(1)', 'http://'])(
-  '%s is no address',
+  '%s is not an address',
   (value) => {
     expect(faultsOf({ SITE: httpAddress() }, { SITE: value })).toEqual(['SITE must be an http(s) address']);
   },
@@ -115,9 +115,9 @@ test.each([
   expect(readSettings({ SITE: httpOrigin() }, { SITE: value })).toEqual({ SITE: origin });
 });
 
-test.each(['/photos', '/?a=b', '/#a', '?'])('an origin with %s after it is none', (after) => {
+test.each(['/photos', '/?a=b', '/#a', '?'])('an origin with %s after it is invalid', (after) => {
   expect(faultsOf({ SITE: httpOrigin() }, { SITE: `https://photos.example${after}` })).toEqual([
-    'SITE must be an http(s) address of a host alone, without a path',
+    'SITE must be an http(s) address without a path',
   ]);
 });
 
@@ -127,7 +127,7 @@ test('an origin has a default, or is required', () => {
   expect(faultsOf({ SITE: httpOrigin() }, { SITE: 'photos.example' })).toEqual(['SITE must be an http(s) address']);
 });
 
-test('an empty variable is an absent one', () => {
+test('empty counts as unset', () => {
   const shape = { HOST: text('127.0.0.1'), TOKEN: token, NAME: text() };
   expect(faultsOf(shape, { HOST: '', TOKEN: '', TOKEN_FILE: '', NAME: '' })).toEqual([
     'TOKEN is required',
@@ -140,12 +140,12 @@ test.each([
   ['as it is', 'correct horse'],
   ['without the line end of an editor', 'correct horse\n'],
   ['without the line end of Windows', 'correct horse\r\n'],
-])('a secret comes from a file, %s', (name, content) => {
+])('reads a secret from a file, %s', (name, content) => {
   const { TOKEN } = readSettings({ TOKEN: token }, { TOKEN_FILE: file(name, content) });
   expect(TOKEN.reveal()).toBe('correct horse');
 });
 
-test('a secret that may be absent comes from a file too', () => {
+test('reads an optional secret from a file', () => {
   const shape = { TOKEN: token.optional() };
   expect(readSettings(shape, {}).TOKEN).toBeUndefined();
   expect(readSettings(shape, { TOKEN_FILE: file('optional', 'correct horse') }).TOKEN?.reveal()).toBe('correct horse');
@@ -157,39 +157,39 @@ test.each([
   ['it is a folder', { TOKEN_FILE: tmpdir() }, 'TOKEN_FILE cannot be read (EISDIR)'],
   ['the file is empty', { TOKEN_FILE: file('empty', '\n') }, 'TOKEN is required'],
   ['what it holds is too short', { TOKEN_FILE: file('short', 'hunter2') }, 'TOKEN must have at least 8 characters'],
-])('one fault, and no other, where %s', (_, env, fault) => {
+])('reports one problem if %s', (_, env, fault) => {
   expect(faultsOf({ TOKEN: token }, env)).toEqual([fault]);
 });
 
-test('only secrets come from files', () => {
+test('reads only secrets from files', () => {
   expect(faultsOf({ HOST: text() }, { HOST_FILE: file('host', 'photos.example') })).toEqual(['HOST is required']);
 });
 
 test.each([
-  [{ STORE: 'minio' }, ['BUCKET is required where STORE is minio']],
-  [{}, ['BUCKET is required where STORE is minio']],
+  [{ STORE: 'minio' }, ['BUCKET is required if STORE is minio']],
+  [{}, ['BUCKET is required if STORE is minio']],
   [{ STORE: 'minio', BUCKET: 'media' }, []],
   [{ STORE: 'filesystem' }, []],
   [{ STORE: 'filesystem', BUCKET: 'media' }, []],
   [{ STORE: 'tape' }, ['STORE must be one of minio, filesystem']],
-])('required where another setting has a value: %j', (env, faults) => {
+])('required if another setting has a value: %j', (env, faults) => {
   const shape = { STORE: choice(['minio', 'filesystem'], 'minio'), BUCKET: requiredWhen('STORE', 'minio', text()) };
   expect(faultsOf(shape, env)).toEqual(faults);
 });
 
 test.each([
-  [{}, ['QUEUE is required where SHARED is absent']],
+  [{}, ['QUEUE is required if SHARED is not set']],
   [{ SHARED: 'a' }, []],
   [{ QUEUE: 'b' }, []],
   [{ QUEUE_FILE: file('queue', 'b') }, []],
   [{ SHARED_FILE: '/no/such/file' }, ['SHARED_FILE cannot be read (ENOENT)']],
   [{ QUEUE_FILE: '/no/such/file' }, ['QUEUE_FILE cannot be read (ENOENT)']],
-])('required where another setting is absent: %j', (env, faults) => {
+])('required if another setting is not set: %j', (env, faults) => {
   const shape = { SHARED: secret().optional(), QUEUE: requiredWithout('SHARED', secret()) };
   expect(faultsOf(shape, env)).toEqual(faults);
 });
 
-test('a secret that is exchanged is one or two, the one in use first', () => {
+test('a rotated secret is one or two, the one in use first', () => {
   const shape = { KEY: rotatedSecret({ minLength: 4 }) };
   const revealed = (env: NodeJS.ProcessEnv) => readSettings(shape, env).KEY.map((each) => each?.reveal());
   expect(revealed({ KEY: 'abcd' })).toEqual(['abcd']);
@@ -197,8 +197,8 @@ test('a secret that is exchanged is one or two, the one in use first', () => {
   expect(revealed({ KEY_FILE: file('rotated', 'abcd,efgh\n') })).toEqual(['abcd', 'efgh']);
   for (const KEY of ['abc', 'abcd,', 'abcd,efg'])
     expect(faultsOf(shape, { KEY })).toEqual(['KEY must have at least 4 characters']);
-  expect(faultsOf(shape, { KEY: 'abcd,efgh,ijkl' })).toEqual(['KEY must be one secret, or two between commas']);
-  expect(faultsOf(shape, { KEY: 'abcd,abcd' })).toEqual(['KEY must not be the same secret twice']);
-  expect(faultsOf(shape, { KEY: 'abcdé' })).toEqual(['KEY must be of ASCII characters']);
+  expect(faultsOf(shape, { KEY: 'abcd,efgh,ijkl' })).toEqual(['KEY must be one secret, or two separated by a comma']);
+  expect(faultsOf(shape, { KEY: 'abcd,abcd' })).toEqual(['KEY must be two different secrets']);
+  expect(faultsOf(shape, { KEY: 'abcdé' })).toEqual(['KEY must contain only ASCII characters']);
   expect(faultsOf(shape, {})).toEqual(['KEY is required']);
 });

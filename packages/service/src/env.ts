@@ -2,10 +2,10 @@ import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 import { Secret } from './secret.ts';
 
-/** A service's settings, each under the name that the environment has for it. */
+/** Settings by the name of their environment variable. */
 export type Settings<S extends z.ZodRawShape> = z.output<z.ZodObject<S>>;
 
-/** Everything that is wrong with the settings, one sentence each; never a value, which may be a secret. */
+/** Lists all invalid settings, one sentence each. Contains no values, which may be secrets. */
 export class InvalidSettings extends Error {
   override readonly name = 'InvalidSettings';
   readonly faults: readonly string[];
@@ -22,14 +22,14 @@ interface Bounds {
   readonly max?: number;
 }
 
-/** A whole number in decimal digits: of bytes, seconds, milliseconds or things, as the setting's name says. */
+/** A whole number in decimal digits. The setting's name says the unit. */
 export function wholeNumber({ default: fallback, min = 0, max = Number.MAX_SAFE_INTEGER }: Bounds) {
-  const said = `must be a whole number from ${min} to ${max}`;
+  const message = `must be a whole number from ${min} to ${max}`;
   const number = z
     .string('is required')
-    .regex(/^\d{1,16}$/, said)
+    .regex(/^\d{1,16}$/, message)
     .transform(Number)
-    .refine((value) => value >= min && value <= max, said);
+    .refine((value) => value >= min && value <= max, message);
   return fallback === undefined ? number : number.default(fallback);
 }
 
@@ -46,7 +46,7 @@ export function choice<const T extends readonly [string, ...string[]]>(values: T
   return z.enum(values, `must be one of ${values.join(', ')}`).default(fallback as never);
 }
 
-/** An http(s) address without a slash at its end. */
+/** An http(s) address; trailing slashes are removed. */
 export function httpAddress(fallback?: string) {
   const address = z
     .url({
@@ -57,10 +57,10 @@ export function httpAddress(fallback?: string) {
   return fallback === undefined ? address : address.default(fallback);
 }
 
-/** The address of a host alone, `https://host[:port]`, as browsers spell it: our own paths begin at its root. */
+/** An origin, `https://host[:port]`, normalized as in browsers. */
 export function httpOrigin(fallback?: string) {
   const origin = httpAddress()
-    .refine(isOrigin, 'must be an http(s) address of a host alone, without a path')
+    .refine(isOrigin, 'must be an http(s) address without a path')
     .transform((value) => new URL(value).origin);
   return fallback === undefined ? origin : origin.default(fallback);
 }
@@ -70,7 +70,7 @@ function isOrigin(value: string): boolean {
   return href === `${origin}/`;
 }
 
-/** Entries between commas; white space around them does not count. */
+/** Entries separated by commas; ignores white space around them, and empty entries. */
 export function commaSeparated(fallback?: string) {
   const entries = z.string('is required').transform((value) =>
     value
@@ -81,18 +81,15 @@ export function commaSeparated(fallback?: string) {
   return fallback === undefined ? entries : entries.prefault(fallback);
 }
 
-/** Some of `values` between commas; none unless given. */
+/** A comma-separated subset of `values`; by default empty. */
 export function someOf<const T extends string>(values: readonly T[]) {
   const isOne = (entry: string): entry is T => values.some((value) => value === entry);
   return commaSeparated('')
-    .refine((entries) => entries.every(isOne), `must be some of ${values.join(', ')}, between commas`)
+    .refine((entries) => entries.every(isOne), `must be a comma-separated list of ${values.join(', ')}`)
     .transform((entries): ReadonlySet<T> => new Set(entries.filter(isOne)));
 }
 
-/**
- * A value that never prints; it may also come from the file that `<NAME>_FILE` names. `fault` says what is wrong with a value, if anything,
- * without showing it.
- */
+/** A value that never prints, from the variable or from the file that `<NAME>_FILE` names. `fault` describes an invalid value without showing it. */
 export function secret({
   minLength = 1,
   fault = () => undefined,
@@ -111,17 +108,17 @@ export function secret({
     .meta({ secret: true });
 }
 
-/** A secret that is being exchanged: the one in use first, and then one that is still understood, or already. */
+/** During a rotation: the secret in use, and the previous or the next one, which is also accepted. */
 export type RotatedSecret = readonly [inUse: Secret, other?: Secret];
 
-/** One secret, or two between commas; like `secret` it may come from a file. */
+/** One secret, or two separated by a comma; may come from a file, like `secret`. */
 export function rotatedSecret({ minLength }: { minLength: number }) {
   return z
     .string('is required')
     .transform((value) => value.split(',').map((each) => each.trim()))
-    .refine((values) => values.length <= 2, 'must be one secret, or two between commas')
-    .refine((values) => new Set(values).size === values.length, 'must not be the same secret twice')
-    .refine((values) => values.every((each) => /^[\x20-\x7e]*$/.test(each)), 'must be of ASCII characters')
+    .refine((values) => values.length <= 2, 'must be one secret, or two separated by a comma')
+    .refine((values) => new Set(values).size === values.length, 'must be two different secrets')
+    .refine((values) => values.every((each) => /^[\x20-\x7e]*$/.test(each)), 'must contain only ASCII characters')
     .refine((values) => values.every((each) => each.length >= minLength), `must have at least ${minLength} characters`)
     .transform(
       ([inUse = '', other]): RotatedSecret =>
@@ -132,16 +129,16 @@ export function rotatedSecret({ minLength }: { minLength: number }) {
 
 interface Condition {
   readonly other: string;
-  /** What the other setting must be for this one to be required; undefined: not given at all. */
+  /** The value of the other setting that makes this one required; undefined: not set. */
   readonly is: string | undefined;
 }
 
-/** `setting`, which must be given where the setting `other` is `value`, and may be absent else. */
+/** Makes `setting` required if the setting `other` is `value`, else optional. */
 export function requiredWhen<T extends z.ZodType>(other: string, value: string, setting: T) {
   return conditional({ other, is: value }, setting);
 }
 
-/** `setting`, which must be given where the setting `other` is not, and may be absent else. */
+/** Makes `setting` required if the setting `other` is not set, else optional. */
 export function requiredWithout<T extends z.ZodType>(other: string, setting: T) {
   return conditional({ other, is: undefined }, setting);
 }
@@ -150,44 +147,41 @@ function conditional<T extends z.ZodType>(condition: Condition, setting: T) {
   return setting.optional().meta({ condition });
 }
 
-/**
- * Reads the settings that `shape` names. An empty variable counts as absent.
- * @throws InvalidSettings with all faults at once
- */
+/** Reads the settings of `shape`. An empty variable counts as unset. @throws InvalidSettings, which lists every invalid setting */
 export function readSettings<S extends z.ZodRawShape>(shape: S, env: NodeJS.ProcessEnv): Settings<S> {
   const faults: string[] = [];
   const values: Record<string, string> = {};
   for (const name of Object.keys(shape)) {
-    const value = mayComeFromFile(shape[name]) ? fromVariableOrFile(name, env, faults) : env[name];
+    const value = isSecret(shape[name]) ? readVariableOrFile(name, env, faults) : env[name];
     if (value) values[name] = value;
   }
-  const misread = new Set(faults.map((fault) => fault.slice(0, fault.indexOf('_FILE'))));
-  faults.push(...missingByCondition(shape, values, misread));
+  const unreadable = new Set(faults.map((fault) => fault.slice(0, fault.indexOf('_FILE'))));
+  faults.push(...findMissing(shape, values, unreadable));
   const result = z.object(shape).safeParse(values);
   if (result.success && faults.length === 0) return result.data;
   for (const issue of result.error?.issues ?? []) {
-    if (!misread.has(String(issue.path[0]))) faults.push(`${issue.path.join('.')} ${issue.message}`);
+    if (!unreadable.has(String(issue.path[0]))) faults.push(`${issue.path.join('.')} ${issue.message}`);
   }
   throw new InvalidSettings(faults);
 }
 
-function missingByCondition(shape: z.ZodRawShape, values: Record<string, string>, misread: Set<string>): string[] {
+function findMissing(shape: z.ZodRawShape, values: Record<string, string>, unreadable: Set<string>): string[] {
   return Object.entries(shape).flatMap(([name, setting]) => {
     const condition = setting instanceof z.ZodOptional && (setting.meta()?.condition as Condition | undefined);
-    if (!condition || values[name] || misread.has(name) || misread.has(condition.other)) return [];
+    if (!condition || values[name] || unreadable.has(name) || unreadable.has(condition.other)) return [];
     const { other, is } = condition;
-    if (is === undefined) return values[other] ? [] : [`${name} is required where ${other} is absent`];
+    if (is === undefined) return values[other] ? [] : [`${name} is required if ${other} is not set`];
     const given = z.safeParse(shape[other] ?? z.undefined(), values[other]).data;
-    return given === is ? [`${name} is required where ${other} is ${is}`] : [];
+    return given === is ? [`${name} is required if ${other} is ${is}`] : [];
   });
 }
 
-function mayComeFromFile(schema: unknown): boolean {
-  if (schema instanceof z.ZodOptional) return mayComeFromFile(schema.unwrap());
+function isSecret(schema: unknown): boolean {
+  if (schema instanceof z.ZodOptional) return isSecret(schema.unwrap());
   return schema instanceof z.ZodType && schema.meta()?.secret === true;
 }
 
-function fromVariableOrFile(name: string, env: NodeJS.ProcessEnv, faults: string[]): string | undefined {
+function readVariableOrFile(name: string, env: NodeJS.ProcessEnv, faults: string[]): string | undefined {
   const file = env[`${name}_FILE`];
   if (!file) return env[name];
   if (env[name]) {

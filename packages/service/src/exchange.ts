@@ -1,33 +1,32 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Dispatcher } from 'undici';
 
-/** A whole answer. */
-export interface Answer {
+export interface HttpResponse {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly body: Buffer;
 }
 
 /**
- * Sends a request once and reads the whole answer, within `deadlineMs` for all of it, the wait for a socket included; how much is read is the
- * dispatcher's `maxResponseSize`. It costs less than undici's `request`, which makes a stream of every answer.
- * @throws the signal's reason, undici's error, or a DOMException `TimeoutError` when the time is over
+ * Sends a request once and reads the whole response within `deadlineMs`, including the wait for a socket. The dispatcher's
+ * `maxResponseSize` limits its size. Costs less than undici's `request`, which creates a stream per response.
+ * @throws the signal's reason, undici's error, or a DOMException `TimeoutError`
  */
 export function exchange(
   dispatcher: Dispatcher,
   request: Dispatcher.DispatchOptions,
   deadlineMs: number,
   signal?: AbortSignal,
-): Promise<Answer> {
+): Promise<HttpResponse> {
   return new Promise((resolve, reject) => {
     if (signal?.aborted) return reject(signal.reason);
     dispatcher.dispatch(request, new Exchange(resolve, reject, deadlineMs, signal));
   });
 }
 
-// One timer and one listener, in place of signals that are made and joined for each request.
+// One timer and one listener are cheaper than combined signals.
 class Exchange implements Dispatcher.DispatchHandler {
-  readonly #resolve: (answer: Answer) => void;
+  readonly #resolve: (response: HttpResponse) => void;
   readonly #reject: (reason: unknown) => void;
   readonly #signal: AbortSignal | undefined;
   readonly #timer: NodeJS.Timeout;
@@ -38,7 +37,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   #headers: IncomingHttpHeaders = {};
 
   constructor(
-    resolve: (answer: Answer) => void,
+    resolve: (response: HttpResponse) => void,
     reject: (reason: unknown) => void,
     deadlineMs: number,
     signal: AbortSignal | undefined,
@@ -47,7 +46,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     this.#reject = reject;
     this.#signal = signal;
     this.#timer = setTimeout(
-      () => this.#fail(new DOMException(`no whole answer within ${deadlineMs} ms`, 'TimeoutError')),
+      () => this.#fail(new DOMException(`no complete response within ${deadlineMs} ms`, 'TimeoutError')),
       deadlineMs,
     );
     signal?.addEventListener('abort', this);
@@ -83,7 +82,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     this.#reject(error);
   }
 
-  // Also while there is no connection yet; then the request is not sent when there is one.
+  // Before a connection exists, this prevents the request.
   #fail(reason: unknown): void {
     this.#end();
     this.#failure = reason instanceof Error ? reason : new Error('aborted', { cause: reason });

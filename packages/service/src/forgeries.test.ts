@@ -3,11 +3,11 @@ import { Forgeries } from './forgeries.ts';
 import { createLog } from './log.ts';
 import { Metrics } from './metrics/metrics.ts';
 
-test('forged entries are counted by their kind, each from 0 on', async () => {
+test('counts forged entries by kind, starting at 0', async () => {
   const metrics = new Metrics('test');
   const forgeries = new Forgeries(createLog('test', 'silent'), metrics);
-  forgeries.found('job', { queue: 'probe-photos', jobId: 'a' });
-  forgeries.found('job', { queue: 'probe-photos', jobId: 'b' });
+  forgeries.report('job', { queue: 'probe-photos', jobId: 'a' });
+  forgeries.report('job', { queue: 'probe-photos', jobId: 'b' });
   const { text } = await metrics.exposition();
   const counts = text.matchAll(/^echodrop_forged_entries_total\{.*kind="(\w+)".*\} (\d+)$/gm);
   expect(Object.fromEntries(counts.map(([, kind, count]) => [kind, Number(count)]))).toEqual({

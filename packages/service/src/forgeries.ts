@@ -3,27 +3,27 @@ import type { Metrics } from './metrics/metrics.ts';
 
 const kinds = ['job', 'answer', 'verdict', 'claim'] as const;
 
-/** What lies in Redis under a seal: a job, its answer, a cached verdict, a claim on an idempotency key. */
+/** A sealed entry in Redis: a job, its reply, a cached verdict, or a claim on an idempotency key. */
 export type SealedKind = (typeof kinds)[number];
 
-/** Counts and logs entries in Redis whose seal does not fit. */
+/** Counts and logs Redis entries with a wrong seal. */
 export class Forgeries {
   readonly #log: Log;
-  readonly #found;
+  readonly #count;
 
   constructor(log: Log, metrics: Metrics) {
     this.#log = log;
-    this.#found = metrics.counter(
+    this.#count = metrics.counter(
       'echodrop_forged_entries_total',
       'Ignored Redis entries with a wrong seal; caused by a forgery or by secrets that differ between services.',
       ['kind'],
     );
-    // From the start, so that the first one is an increase.
-    for (const kind of kinds) this.#found.inc({ kind }, 0);
+    // Alerts see the first one as an increase.
+    for (const kind of kinds) this.#count.inc({ kind }, 0);
   }
 
-  found(kind: SealedKind, facts: Readonly<Record<string, string>>): void {
-    this.#found.inc({ kind });
-    this.#log.error({ kind, ...facts }, 'Ignored an entry in Redis with a wrong seal');
+  report(kind: SealedKind, fields: Readonly<Record<string, string>>): void {
+    this.#count.inc({ kind });
+    this.#log.error({ kind, ...fields }, 'Ignored an entry in Redis with a wrong seal');
   }
 }

@@ -4,15 +4,15 @@ import { Health } from './health.ts';
 test('ready only between start and stop', async () => {
   const health = new Health();
   expect(await health.report()).toEqual({ ready: false, state: 'starting', parts: {} });
-  health.serving();
+  health.markServing();
   expect(await health.report()).toEqual({ ready: true, state: 'serving', parts: {} });
-  health.stopping();
+  health.markStopping();
   expect(await health.report()).toEqual({ ready: false, state: 'stopping', parts: {} });
 });
 
-test('a detail is shown beside the parts', async () => {
+test('shows details beside the parts', async () => {
   const health = new Health();
-  health.detail('mediaSandbox', 'full');
+  health.setDetail('mediaSandbox', 'full');
   expect(await health.report()).toMatchObject({ parts: {}, mediaSandbox: 'full' });
 });
 
@@ -24,21 +24,21 @@ test.each([
       throw new Error('down');
     },
   ],
-])('a part whose check %s is down, and the others are told all the same', async (_, check) => {
+])('a part whose check %s is down, and the others are still reported', async (_, check) => {
   const health = new Health();
-  health.needs('store', async () => {});
-  health.needs('queue', check);
-  health.serving();
+  health.addCheck('store', async () => {});
+  health.addCheck('queue', check);
+  health.markServing();
   expect(await health.report()).toEqual({ ready: false, state: 'serving', parts: { store: 'ok', queue: 'down' } });
 });
 
-test('a part that does not say within two seconds is down, and up again when it says', async () => {
+test('a part that does not respond within two seconds is down until it responds', async () => {
   vi.useFakeTimers();
   try {
     const health = new Health();
     let hangs = true;
-    health.needs('store', async () => (hangs ? new Promise(() => {}) : undefined));
-    health.serving();
+    health.addCheck('store', async () => (hangs ? new Promise(() => {}) : undefined));
+    health.markServing();
     const report = health.report();
     await vi.advanceTimersByTimeAsync(2000);
     expect(await report).toMatchObject({ ready: false, parts: { store: 'down' } });

@@ -12,7 +12,7 @@ let server: Server;
 let listener: AsyncDisposable;
 let port: number;
 
-/** Listens with `answer`; a client with one connection that it likes to keep. */
+/** Starts a server with the handler `answer`, and a client with one keep-alive connection. */
 async function start(answer: (request: IncomingMessage, response: ServerResponse) => void, graceSeconds = 5) {
   await startWith(createServer(answer), graceSeconds);
 }
@@ -45,14 +45,14 @@ async function disposeMs(): Promise<number> {
   return performance.now() - begin;
 }
 
-test('connections are kept until the stop begins; from then on every answer closes its own', async () => {
+test('keeps connections alive until the shutdown; then every response closes its connection', async () => {
   await start((_, response) => response.end('a'));
   expect((await answered()).headers.connection).toBe('keep-alive');
   stop.abort();
   expect((await answered()).headers.connection).toBe('close');
 });
 
-test('an answer that was asked for before the stop closes its connection too', async () => {
+test('a response to an earlier request closes its connection too', async () => {
   const running = Promise.withResolvers<ServerResponse>();
   await start((_, response) => running.resolve(response));
   const answer = answered();
@@ -62,7 +62,7 @@ test('an answer that was asked for before the stop closes its connection too', a
   expect((await answer).headers.connection).toBe('close');
 });
 
-test('a request that runs may finish within the grace, and no kept connection holds up the end', async () => {
+test('a running request may finish within the grace period, and no idle connection delays the end', async () => {
   const running = Promise.withResolvers<ServerResponse>();
   await start((_, response) => {
     response.write('half');
@@ -79,14 +79,14 @@ test('a request that runs may finish within the grace, and no kept connection ho
   expect(await disposed).toBeLessThan(2000);
 });
 
-test('an idle connection does not hold up the end', async () => {
+test('an idle connection does not delay the end', async () => {
   await start((_, response) => response.end('a'));
   await answered();
   stop.abort();
   expect(await disposeMs()).toBeLessThan(2000);
 });
 
-test('a request that is on its way in an open connection when the listener closes is answered, and ends it', async () => {
+test('handles a request on its way in an open connection when the listener closes', async () => {
   await start((_, response) => response.end('a'));
   await answered();
   stop.abort();
@@ -97,14 +97,14 @@ test('a request that is on its way in an open connection when the listener close
   expect(await disposed).toBeLessThan(900);
 });
 
-/** A connection in which nothing is ever asked: it is ended when the listener no longer waits for requests that are on their way. */
+/** A connection without any request; `ended` resolves when the server closes it. */
 async function silentConnection(): Promise<{ ended: Promise<unknown> }> {
   const silent = connect(port, '127.0.0.1').resume();
   await once(server, 'connection');
   return { ended: once(silent, 'close') };
 }
 
-test('a connection that never asked anything does not hold up the end', async () => {
+test('a connection without any request does not delay the end', async () => {
   await start((_, response) => response.end('a'));
   const { ended } = await silentConnection();
   stop.abort();
@@ -112,7 +112,7 @@ test('a connection that never asked anything does not hold up the end', async ()
   await ended;
 });
 
-test('connections that never asked anything, one after another, do not keep the process from answering', async () => {
+test('many connections without any request do not prevent a response', async () => {
   await start((_, response) => setTimeout(() => response.end('a'), 2500));
   const asked = answered();
   await once(server, 'request');
@@ -123,7 +123,7 @@ test('connections that never asked anything, one after another, do not keep the 
   expect(await disposed).toBeLessThan(4000);
 });
 
-test('a client that is slow to ask after it has connected is answered during the stop', async () => {
+test('handles a late request of a connected client during the shutdown', async () => {
   await start((_, response) => response.end('a'));
   const slow = connect(port, '127.0.0.1');
   await once(server, 'connection');
@@ -135,7 +135,7 @@ test('a client that is slow to ask after it has connected is answered during the
   expect(await disposed).toBeLessThan(2500);
 });
 
-test('a request whose head has come in part is waited for', async () => {
+test('waits for the rest of a request head', async () => {
   await start((_, response) => response.end('a'));
   const slow = connect(port, '127.0.0.1');
   const [accepted] = await once(server, 'connection');
@@ -150,7 +150,7 @@ test('a request whose head has come in part is waited for', async () => {
   expect(await disposed).toBeLessThan(4000);
 });
 
-test('of two requests that came together the second is waited for, too', async () => {
+test('waits for the second of two pipelined requests, too', async () => {
   const second = Promise.withResolvers<ServerResponse>();
   await start(({ url }, response) => (url === '/1' ? response.end('a') : second.resolve(response)));
   const client = connect(port, '127.0.0.1');
@@ -166,7 +166,7 @@ test('of two requests that came together the second is waited for, too', async (
   expect(await disposed).toBeLessThan(4000);
 });
 
-test('an answer that is written and still on its way to a slow reader comes whole, and keeps no other connection', async () => {
+test('completes a response to a slow reader, and closes other idle connections', async () => {
   const bytes = Buffer.alloc(32 * 1024 * 1024, 'a');
   await start(({ method }, response) => response.end(method === 'POST' ? bytes : 'a'));
   const idle = connect(port, '127.0.0.1');
@@ -182,7 +182,7 @@ test('an answer that is written and still on its way to a slow reader comes whol
   expect(await disposed).toBeLessThan(4000);
 });
 
-test('what does not finish within the grace is ended, and told from what a client has given up', async () => {
+test('cuts off responses after the grace period, and distinguishes them from those that clients aborted', async () => {
   await start((_, response) => response.write('half'), 0.2);
   const given = connect(port, '127.0.0.1', () => given.write('GET / HTTP/1.1\r\nHost: a\r\n\r\n'));
   const [, givenUp] = (await once(server, 'request')) as [IncomingMessage, ServerResponse];
@@ -196,7 +196,7 @@ test('what does not finish within the grace is ended, and told from what a clien
   expect([givenUp, cut].map(wasCutOff)).toEqual([false, true]);
 });
 
-test('a client that waits for 100 Continue gets it from a server that does not handle it', async () => {
+test('sends 100 Continue if the server does not handle it', async () => {
   await start(async (incoming, response) => response.end(await text(incoming)));
   const asked = ask({ Expect: '100-continue' });
   asked.flushHeaders();
@@ -204,7 +204,7 @@ test('a client that waits for 100 Continue gets it from a server that does not h
   expect((await answered(asked.end('body'))).body).toBe('body');
 });
 
-test('a server that handles 100 Continue itself also closes when stopping', async () => {
+test('a server that handles 100 Continue also closes the connection', async () => {
   await startWith(
     createServer().on('checkContinue', (_, response) => response.writeHead(401).end()),
     5,
@@ -217,7 +217,7 @@ test('a server that handles 100 Continue itself also closes when stopping', asyn
   asked.end();
 });
 
-test('an expectation that a server refuses itself also closes when stopping', async () => {
+test('a server that refuses an expectation also closes the connection', async () => {
   await startWith(
     createServer().on('checkExpectation', (_, response) => response.writeHead(417).end()),
     5,
@@ -227,7 +227,7 @@ test('an expectation that a server refuses itself also closes when stopping', as
   expect([statusCode, headers.connection]).toEqual([417, 'close']);
 });
 
-test('an address that is taken rejects', async () => {
+test('rejects an address in use', async () => {
   await start((_, response) => response.end());
   const second = listen(createServer(), { host: '127.0.0.1', port, stopping: stop.signal, graceSeconds: 0 });
   await expect(second).rejects.toThrow('EADDRINUSE');

@@ -3,95 +3,95 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { Server as Listener, type Socket } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
-interface Listening {
+interface ListenOptions {
   readonly host: string;
   readonly port: number;
-  /** Aborted when the process has begun to stop: from then on every answer says `Connection: close`. */
+  /** Aborted at the start of the shutdown: from then on every response says `Connection: close`. */
   readonly stopping: AbortSignal;
-  /** How long requests that run may take to finish after the listener has closed. */
+  /** Time for running requests to finish after the listener has closed. */
   readonly graceSeconds: number;
 }
 
-// Longer than proxies keep theirs (nginx and ingress-nginx 60 s): so it is they who end one, and no request is on its way in it.
-const keptMs = 75_000;
-// How long connections that ask nothing are kept when the listener has closed: a request may be on its way in them.
+// Longer than in proxies (nginx and ingress-nginx: 60 s): the proxy closes an idle connection, so no request is lost in it.
+const keepAliveMs = 75_000;
+// Idle connections stay open this long after the listener has closed: a request may be on its way.
 const lingerMs = 1000;
-// How long one that has never asked anything is kept from when it was accepted: on a busy machine its client may not have had a turn yet.
+// A connection without any request stays open this long after it was accepted: its client may be slow.
 const silentMs = 2000;
-// Timers may end a moment early, by the clock of `performance.now`.
-const earlyMs = 50;
+// Timers may fire slightly early by the clock of `performance.now`.
+const timerMarginMs = 50;
 
 const cutOff = new WeakSet<ServerResponse>();
 
-/** Whether it was a stop that ended this answer, as its grace was over, and not the client. */
+/** Whether the end of the shutdown's grace period ended this response, not the client. */
 export function wasCutOff(response: ServerResponse): boolean {
   return cutOff.has(response);
 }
 
 /**
- * Opens the listener of `server`. Disposing closes it, answers what is on its way, lets running requests finish within the grace, then
- * ends their connections.
- * @throws the system's error when the address cannot be had
+ * Starts to listen. Disposing closes the listener, handles requests on their way, lets requests finish within the grace period,
+ * then closes their connections.
+ * @throws the system's error if the address is not available
  */
 export async function listen(
   server: Server,
-  { host, port, stopping, graceSeconds }: Listening,
+  { host, port, stopping, graceSeconds }: ListenOptions,
 ): Promise<AsyncDisposable> {
-  server.keepAliveTimeout = keptMs;
-  const connections = new Map<Socket, { answers: number; heard: number; acceptedAt: number }>();
+  server.keepAliveTimeout = keepAliveMs;
+  const connections = new Map<Socket, { responses: number; readBytes: number; acceptedAt: number }>();
   const running = new Set<ServerResponse>();
   let hasLingered = false;
-  // Node counts a connection idle whose answer is still on its way out, and busy one that has never asked anything.
-  const endIdle = () => {
-    const isOnItsWay = [...running].some(({ writableEnded }) => writableEnded);
-    if (!isOnItsWay) server.closeIdleConnections();
-    for (const [socket, { answers, heard, acceptedAt }] of connections) {
-      const isQuiet = isOnItsWay && answers === 0 && socket.bytesRead === heard;
+  // To Node, a connection that is still sending its response is idle, and one without any request is busy.
+  const closeIdle = () => {
+    const isSending = [...running].some(({ writableEnded }) => writableEnded);
+    if (!isSending) server.closeIdleConnections();
+    for (const [socket, { responses, readBytes, acceptedAt }] of connections) {
+      const isQuiet = isSending && responses === 0 && socket.bytesRead === readBytes;
       const isSilent = performance.now() - acceptedAt >= silentMs;
       if (socket.bytesRead > 0 ? isQuiet : isSilent) socket.destroy();
     }
   };
   server.on('connection', (socket: Socket) => {
-    connections.set(socket, { answers: 0, heard: 0, acceptedAt: performance.now() });
+    connections.set(socket, { responses: 0, readBytes: 0, acceptedAt: performance.now() });
     socket.once('close', () => connections.delete(socket));
   });
-  const begun = ({ socket }: IncomingMessage, response: ServerResponse) => {
+  const track = ({ socket }: IncomingMessage, response: ServerResponse) => {
     if (stopping.aborted) response.setHeader('Connection', 'close');
     const connection = connections.get(socket);
     running.add(response);
-    if (connection) connection.answers += 1;
+    if (connection) connection.responses += 1;
     response.once('close', () => {
       running.delete(response);
       if (connection) {
-        connection.answers -= 1;
-        connection.heard = socket.bytesRead;
+        connection.responses -= 1;
+        connection.readBytes = socket.bytesRead;
       }
-      // One whose head was already sent when the stop began has left its connection open.
-      if (hasLingered) endIdle();
+      // A response whose head was sent before the shutdown keeps its connection open.
+      if (hasLingered) closeIdle();
     });
   };
   stopping.addEventListener('abort', () => {
     for (const response of running) if (!response.headersSent) response.setHeader('Connection', 'close');
   });
-  server.prependListener('request', begun);
-  // Whoever listens for these must answer them: a server that does not handle them leaves them to Node.
+  server.prependListener('request', track);
+  // A listener for these must respond, so only servers that handle them get one.
   for (const event of ['checkContinue', 'checkExpectation'])
-    if (server.listenerCount(event) > 0) server.prependListener(event, begun);
+    if (server.listenerCount(event) > 0) server.prependListener(event, track);
   server.listen(port, host);
   await once(server, 'listening');
   return {
     async [Symbol.asyncDispose]() {
-      await shortTurn();
+      await acceptPending();
       const closed = once(server, 'close');
-      // Not the server's own close: it would end connections at once that are kept, and in which a request may be on its way.
+      // The server's own close would close idle connections at once, in which a request may be on its way.
       Listener.prototype.close.call(server);
       const graceMs = graceSeconds * 1000;
       const lingering = setTimeout(
         () => {
           hasLingered = true;
-          endIdle();
-          // None was accepted after the listener closed, so none has been silent for less then.
-          setTimeout(endIdle, silentMs - lingerMs + earlyMs).unref();
+          closeIdle();
+          // By then even the last accepted connection was silent for long enough.
+          setTimeout(closeIdle, silentMs - lingerMs + timerMarginMs).unref();
         },
         Math.min(lingerMs, graceMs),
       );
@@ -102,20 +102,20 @@ export async function listen(
       await closed;
       clearTimeout(lingering);
       clearTimeout(forced);
-      // Ends Node's own timer for slow heads.
+      // Stops Node's timer for slow request heads.
       server.close();
     },
   };
 }
 
-// The system resets connections that wait for a listener when it is closed. So all that have come are accepted first, and the close follows a turn
-// in which there was little else to do: at most so many turns later.
-const mostTurns = 100;
+// The system resets connections that wait to be accepted when the listener closes. So it closes after an event loop turn with
+// little work, or after this many turns.
+const maxTurns = 100;
 const shortTurnMs = 1;
 
-async function shortTurn(): Promise<void> {
+async function acceptPending(): Promise<void> {
   await nextTurn();
-  for (let turns = 0; turns < mostTurns; turns += 1) {
+  for (let turns = 0; turns < maxTurns; turns += 1) {
     const began = performance.now();
     await nextTurn();
     if (performance.now() - began < shortTurnMs) return;

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { KeyedHash } from './keyed-hash.ts';
 
-test('it is HMAC-SHA-256, whatever the key and the text', () => {
+test('equals HMAC-SHA-256 for any key and text', () => {
   fc.assert(
     fc.property(fc.string({ maxLength: 200 }), fc.string({ unit: 'binary', maxLength: 300 }), (key, text) => {
       const expected = createHmac('sha256', key).update(text).digest();

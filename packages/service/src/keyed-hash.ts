@@ -2,20 +2,20 @@ import { hash } from 'node:crypto';
 
 const blockBytes = 64;
 const hashBytes = 32;
-const usualBytes = 1024;
+const initialBytes = 1024;
 
-/** HMAC-SHA-256 (RFC 2104) under one key, for many texts: Node's `createHmac` costs six times as much for a short text. */
+/** HMAC-SHA-256 (RFC 2104) with one key for many texts. For short texts, Node's `createHmac` costs six times as much. */
 export class KeyedHash {
-  /** What is hashed first: the key's block, and the text behind it. */
+  /** Input of the first hash: the key's inner block, then the text. */
   #inner: Buffer;
-  /** What is hashed then: the key's other block, and the first hash. */
+  /** Input of the second hash: the key's outer block, then the first hash. */
   readonly #outer: Buffer;
 
   constructor(key: string | Buffer) {
     const bytes = Buffer.from(key);
     const block = Buffer.alloc(blockBytes);
     (bytes.length > blockBytes ? hash('sha256', bytes, 'buffer') : bytes).copy(block);
-    this.#inner = Buffer.concat([block.map((byte) => byte ^ 0x36)], usualBytes);
+    this.#inner = Buffer.concat([block.map((byte) => byte ^ 0x36)], initialBytes);
     this.#outer = Buffer.concat([block.map((byte) => byte ^ 0x5c)], blockBytes + hashBytes);
   }
 
@@ -24,14 +24,13 @@ export class KeyedHash {
     return hash('sha256', this.#prepare(text), 'buffer');
   }
 
-  /** The same in hexadecimal digits. */
   hexDigest(text: string): string {
     return hash('sha256', this.#prepare(text));
   }
 
   #prepare(text: string): Buffer {
-    const mostBytes = blockBytes + 3 * text.length;
-    if (mostBytes > this.#inner.length) this.#inner = Buffer.concat([this.#inner], mostBytes);
+    const maxBytes = blockBytes + 3 * text.length;
+    if (maxBytes > this.#inner.length) this.#inner = Buffer.concat([this.#inner], maxBytes);
     const length = blockBytes + this.#inner.write(text, blockBytes);
     hash('sha256', this.#inner.subarray(0, length), 'buffer').copy(this.#outer, blockBytes);
     return this.#outer;

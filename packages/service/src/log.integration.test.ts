@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 
-/** What a process of its own writes when `code` uses `log` (level info) and `Secret`. */
+/** Output of a process that runs `code` with `log` (level info) and `Secret`. */
 function written(code: string): string {
   const from = (file: string) => JSON.stringify(join(import.meta.dirname, file));
   const program = `
@@ -25,7 +25,7 @@ test('a line is one JSON object with time, level and service', () => {
   });
 });
 
-test('credentials are struck out, wherever a request, a form or an error brings them', () => {
+test('redacts credentials of requests, forms and errors', () => {
   const text = written(`
     const headers = {
       authorization: 'hunter2', Authorization: 'hunter2', cookie: 'hunter2', 'x-verify-credentials-authorization': 'hunter2',
@@ -45,15 +45,15 @@ test('credentials are struck out, wherever a request, a form or an error brings 
   expect(text).not.toContain('hunter2');
 });
 
-test('credentials are struck out of lists, and of errors under any name', () => {
+test('redacts credentials in lists, and in errors under any name', () => {
   const text = written(`
     const refused = Object.assign(new Error('refused'), { password: 'hunter2' });
-    log.info({ list: [{ cookie: 'hunter2' }], told: refused, err: 'no error' });
+    log.info({ list: [{ cookie: 'hunter2' }], cause: refused, err: 'no error' });
     log.error(refused);`);
   const [first, second] = text
     .trimEnd()
     .split('\n')
     .map((line) => JSON.parse(line));
-  expect(first).toMatchObject({ list: [{ cookie: '[secret]' }], told: { password: '[secret]' }, err: 'no error' });
+  expect(first).toMatchObject({ list: [{ cookie: '[secret]' }], cause: { password: '[secret]' }, err: 'no error' });
   expect(second).toMatchObject({ err: { message: 'refused', password: '[secret]', stack: expect.any(String) } });
 });

@@ -3,7 +3,7 @@ import { traceLogFields } from './tracing/trace.ts';
 
 export type Log = pino.Logger;
 
-// The names under which a credential could reach a log by mistake; what is meant to be logged has other names.
+// Field names that may hold a credential. Fields that are logged on purpose have other names.
 const credentialNames = new Set([
   'authorization',
   'Authorization',
@@ -20,12 +20,12 @@ const credentialNames = new Set([
   'key',
   'password',
 ]);
-// How deep in a line they are looked for.
-const deepest = 3;
+// Levels of nesting to search for them.
+const maxDepth = 3;
 
 /**
- * A log of one JSON object a line on standard output; `service` is on every line, `trace_id` on every one that a request or a job has caused.
- * Credentials are struck out of what lines are given, not of what a child log is.
+ * Logs JSON lines to standard output, with `service`, and `trace_id` while a request or a job runs. Redacts credentials in the fields of a line,
+ * but not in those of a child logger.
  */
 export function createLog(service: string, level: string): Log {
   const options: pino.LoggerOptions = {
@@ -35,36 +35,36 @@ export function createLog(service: string, level: string): Log {
     timestamp: pino.stdTimeFunctions.isoTime,
     formatters: {
       level: (label) => ({ level: label }),
-      log: (line) => withoutCredentials(line, deepest),
+      log: (line) => redact(line, maxDepth),
     },
     serializers: {
       err: (error: unknown) => {
-        const told: unknown = pino.stdSerializers.err(error as Error);
-        return isObject(told) ? withoutCredentials(told, deepest - 1) : told;
+        const fields: unknown = pino.stdSerializers.err(error as Error);
+        return isObject(fields) ? redact(fields, maxDepth - 1) : fields;
       },
     },
   };
-  // Written at once: the lines that a process ends with must neither be lost nor change places.
+  // Synchronous, so that the last lines of a process are neither lost nor reordered.
   return pino(options, pino.destination({ dest: 1, sync: true }));
 }
 
-// Not pino's `redact`, which takes twenty times as long as all else of a line. What holds no credential is not copied.
-function withoutCredentials<T extends object>(line: T, depth: number): T {
+// Pino's `redact` takes twenty times as long as the rest of a line. Copies only objects with a credential.
+function redact<T extends object>(line: T, depth: number): T {
   if ('toJSON' in line) return line;
-  let told = line;
+  let redacted = line;
   for (const [name, value] of Object.entries(line)) {
-    const safe = credentialNames.has(name) ? '[secret]' : withoutDeeper(name, value, depth - 1);
+    const safe = credentialNames.has(name) ? '[secret]' : redactNested(name, value, depth - 1);
     if (safe === value) continue;
-    if (told === line) told = (Array.isArray(line) ? [...line] : { ...line }) as T;
-    Object.assign(told, { [name]: safe });
+    if (redacted === line) redacted = (Array.isArray(line) ? [...line] : { ...line }) as T;
+    Object.assign(redacted, { [name]: safe });
   }
-  return told;
+  return redacted;
 }
 
-function withoutDeeper(name: string, value: unknown, depth: number): unknown {
-  // Its serializer has its turn later.
+function redactNested(name: string, value: unknown, depth: number): unknown {
+  // The serializer redacts it later.
   const isSerialized = name === 'err' && value instanceof Error;
-  return depth > 0 && isObject(value) && !isSerialized ? withoutCredentials(value, depth) : value;
+  return depth > 0 && isObject(value) && !isSerialized ? redact(value, depth) : value;
 }
 
 function isObject(value: unknown): value is object {

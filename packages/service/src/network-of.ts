@@ -1,6 +1,6 @@
 import { isIPv6 } from 'node:net';
 
-/** What one sender has alone: an IPv4 address, or the /64 of an IPv6 address. Any other text is returned as it is. */
+/** The network of one client: an IPv4 address, or the /64 of an IPv6 address. Returns any other text unchanged. */
 export function networkOf(address: string): string {
   const mapped = /^::ffff:(\d+(?:\.\d+){3})$/i.exec(address)?.[1];
   if (mapped !== undefined || !isIPv6(address)) return mapped ?? address;

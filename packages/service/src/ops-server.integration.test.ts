@@ -22,18 +22,18 @@ beforeEach(async () => {
 
 afterEach(() => parts.disposeAsync());
 
-test('/livez answers from the start to the end', async () => {
-  for (const step of [() => {}, () => health.serving(), () => health.stopping()]) {
+test('/livez responds from start to end', async () => {
+  for (const step of [() => {}, () => health.markServing(), () => health.markStopping()]) {
     step();
     const response = await fetch(`${address}/livez`);
     expect([response.status, await response.text()]).toEqual([200, 'ok\n']);
   }
 });
 
-test('/readyz says 503 and which part is down, and 200 when all are there', async () => {
+test('/readyz responds 503 with the part that is down, and 200 if all are ready', async () => {
   let down = true;
-  health.serving();
-  health.needs('queue', async () => {
+  health.markServing();
+  health.addCheck('queue', async () => {
     if (down) throw new Error('ECONNREFUSED redis://:hunter2@redis');
   });
   const refused = await fetch(`${address}/readyz`);
@@ -45,7 +45,7 @@ test('/readyz says 503 and which part is down, and 200 when all are there', asyn
   await ready.body?.cancel();
 });
 
-test('/metrics tells what was counted, with the name of the service', async () => {
+test('/metrics shows all metrics, with the service name', async () => {
   metrics.counter('echodrop_uploads_total', 'Uploads.', ['outcome']).inc({ outcome: 'ok' });
   metrics.gauge('echodrop_buffer_bytes', 'Bytes.').set(5);
   metrics.histogram('echodrop_probe_seconds', 'Seconds.', [], [1]).observe(0.5);

@@ -4,7 +4,7 @@ import { listen } from './http-server.ts';
 import { processSettings } from './process-settings.ts';
 import { runService } from './run-service.ts';
 
-// A service of the smallest kind, as a process for run-service.integration.test.ts. `/slow` takes half a second.
+// A minimal service for run-service.integration.test.ts. `/slow` takes half a second.
 const settings = { ...processSettings(0), PORT: port(), TOKEN: secret({ minLength: 8 }), START: text('at once') };
 
 await runService(

@@ -20,7 +20,7 @@ async function start(settings: Record<string, string> = {}) {
     app: `http://127.0.0.1:${ports.app}`,
     becomes: (path: string, wanted: number) =>
       waitUntil(`${wanted} from ${path}`, 10_000, async () => (await status(path)) === wanted),
-    /** Waits for the end: exit status, and the messages of its log in order. */
+    /** Waits for the end; returns exit status and log messages. */
     async ended() {
       const { exitCode, stdout } = await process_;
       const lines = stdout.split('\n').filter((line) => line !== '');
@@ -32,7 +32,7 @@ async function start(settings: Record<string, string> = {}) {
 const stopped = ['first part closed', 'Stopped'];
 
 describe.concurrent('a service', () => {
-  test('faulty settings: all faults on standard error, status 78, nothing started', async () => {
+  test('invalid settings: lists all on standard error, exits with status 78', async () => {
     const { process } = await start({ TOKEN: 'hunter2', PORT: 'web', LOG_LEVEL: 'loud', SHUTDOWN_GRACE_SECONDS: '-1' });
     const { exitCode, stdout, stderr } = await process;
     expect([exitCode, stdout]).toEqual([78, '']);
@@ -45,7 +45,7 @@ describe.concurrent('a service', () => {
   });
 
   test.each(['SIGTERM', 'SIGINT'] as const)(
-    '%s: not ready but still serving for the delay, then status 0',
+    '%s: not ready but serving during the delay, then status 0',
     async (signal) => {
       const service = await start({ SHUTDOWN_DELAY_SECONDS: '1' });
       await service.becomes('/readyz', 200);
@@ -59,7 +59,7 @@ describe.concurrent('a service', () => {
     },
   );
 
-  test('a request that runs is answered, and more signals change nothing', async () => {
+  test('completes a running request; further signals have no effect', async () => {
     const service = await start();
     await service.becomes('/readyz', 200);
     const answer = fetch(`${service.app}/slow`);
@@ -69,7 +69,7 @@ describe.concurrent('a service', () => {
     expect(await service.ended()).toEqual({ exitCode: 0, log: ['Ready', 'Stopping', ...stopped] });
   });
 
-  test('a signal while it still starts ends it at once, with what was already built', async () => {
+  test('a signal during the start exits at once and disposes what was built', async () => {
     const service = await start({ START: 'never' });
     await service.becomes('/livez', 200);
     expect(await service.status('/readyz')).toBe(503);
@@ -77,12 +77,12 @@ describe.concurrent('a service', () => {
     expect(await service.ended()).toEqual({ exitCode: 0, log: stopped });
   });
 
-  test('a start that fails closes what was already built: status 1', async () => {
+  test('a failed start disposes what was built: status 1', async () => {
     const service = await start({ START: 'fails' });
     expect(await service.ended()).toEqual({ exitCode: 1, log: ['Fatal error', ...stopped] });
   });
 
-  test('a port that is taken: status 1', async () => {
+  test('a port in use: status 1', async () => {
     const first = await start();
     await first.becomes('/readyz', 200);
     const second = await start({ PORT: new URL(first.app).port });
@@ -91,14 +91,14 @@ describe.concurrent('a service', () => {
     await first.ended();
   });
 
-  test('what no part owns does not keep the process', async () => {
+  test('exits even if an unowned handle is open', async () => {
     const service = await start({ START: 'leaks' });
     await service.becomes('/readyz', 200);
     service.process.kill();
     expect(await service.ended()).toMatchObject({ exitCode: 0 });
   });
 
-  test('a part that never closes is given up five seconds after the grace: status 1', async () => {
+  test('a part that never closes: exits five seconds after the grace period with status 1', async () => {
     const service = await start({ START: 'sticks', SHUTDOWN_GRACE_SECONDS: '0' });
     await service.becomes('/readyz', 200);
     service.process.kill();

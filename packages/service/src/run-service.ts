@@ -12,32 +12,32 @@ import { createOpsServer } from './ops-server.ts';
 import type { ProcessSettings } from './process-settings.ts';
 import { startTracing } from './tracing/start-tracing.ts';
 
-/** The exit status of a process whose settings are faulty (EX_CONFIG of sysexits.h): starting it again cannot help. */
+/** Exit status for invalid settings (EX_CONFIG of sysexits.h): a restart cannot help. */
 export const invalidSettingsStatus = 78;
 
-// V8 compiles each function at its first call, without optimizing it, instead of interpreting it. A service has thousands of warm functions
-// and few hot ones, so it takes ten thousand requests until V8 has optimized them (docs/decisions/028).
+// Compiles each function at its first call instead of interpreting it. A service has thousands of warm functions and few hot
+// ones, so V8 would need ten thousand requests to optimize them (docs/decisions/028).
 setFlagsFromString('--always-sparkplug');
-// Bytes come in buffers that live for a moment. V8 would collect the whole heap after every 32 MiB of them; so it does when they make the process
-// larger (docs/decisions/028).
+// Media passes through short-lived buffers. V8 would collect the whole heap after every 32 MiB of them; with this flag only if the
+// process grows (docs/decisions/028).
 setFlagsFromString('--external-memory-accounted-in-global-limit');
-// The young generation is small: to wake the threads that would share its collection costs more than to collect it.
+// Waking helper threads costs more than collecting the small young generation.
 setFlagsFromString('--no-parallel-scavenge');
 
-/** What a service's `main.ts` builds with. Whatever is put on `parts` is disposed of, in reverse, when the process stops. */
+/** What a service's `main.ts` needs. The resources in `parts` are disposed in reverse order at shutdown. */
 export interface Service<C> {
   readonly config: C;
   readonly log: Log;
   readonly metrics: Metrics;
   readonly health: Health;
   readonly parts: AsyncDisposableStack;
-  /** Aborted when a stop was asked for; requests and jobs that run may still finish. */
+  /** Aborted by SIGTERM or SIGINT; running requests and jobs may still finish. */
   readonly stopping: AbortSignal;
 }
 
 /**
- * Runs a process from its settings to its end: builds, says ready, waits for SIGTERM or SIGINT, then stops as docs/design.md says:
- * not ready, SHUTDOWN_DELAY_SECONDS still serving, then everything on `parts` is closed in reverse.
+ * Runs a service: reads settings, calls `build`, becomes ready, and waits for SIGTERM or SIGINT. Then it is not ready, serves for another
+ * SHUTDOWN_DELAY_SECONDS, and disposes `parts` in reverse order (docs/design.md).
  */
 export async function runService<C extends ProcessSettings>(
   name: string,
@@ -45,7 +45,7 @@ export async function runService<C extends ProcessSettings>(
   build: (service: Service<C>) => Promise<void>,
 ): Promise<void> {
   const config = configOrExit(name, readConfig);
-  const stopping = stopAsked();
+  const stopping = abortOnSignals();
   const log = createLog(name, config.LOG_LEVEL);
   const metrics = new Metrics(name);
   const health = new Health();
@@ -62,15 +62,15 @@ export async function runService<C extends ProcessSettings>(
         graceSeconds: 0,
       }),
     );
-    // A start that takes long must not hold up a stop.
+    // A slow start must not delay a shutdown.
     await Promise.race([build({ config, log, metrics, health, parts, stopping }), aborted(stopping)]);
     if (!stopping.aborted) {
-      health.serving();
+      health.markServing();
       log.info({ opsPort: config.OPS_PORT }, 'Ready');
-      // With NODE_COMPILE_CACHE the next start is quicker, also after an end that leaves no time to write it.
+      // Writes NODE_COMPILE_CACHE now: the process may be killed before a regular end.
       flushCompileCache();
       await aborted(stopping);
-      health.stopping();
+      health.markStopping();
       log.info('Stopping');
       await sleep(config.SHUTDOWN_DELAY_SECONDS * 1000);
     }
@@ -78,10 +78,10 @@ export async function runService<C extends ProcessSettings>(
     process.exitCode = 1;
     log.fatal({ err: error }, 'Fatal error');
   }
-  endIfStuck(config.SHUTDOWN_GRACE_SECONDS, log);
+  exitAfterTimeout(config.SHUTDOWN_GRACE_SECONDS, log);
   await parts.disposeAsync();
   log.info('Stopped');
-  // All that was promised is done: what a start that was broken off has left behind is not waited for.
+  // Handles without an owner, such as those of an interrupted start, must not keep the process.
   process.exit();
 }
 
@@ -95,7 +95,7 @@ function configOrExit<C>(name: string, readConfig: (env: NodeJS.ProcessEnv) => C
   }
 }
 
-function stopAsked(): AbortSignal {
+function abortOnSignals(): AbortSignal {
   const stop = new AbortController();
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => stop.abort());
   return stop.signal;
@@ -108,8 +108,7 @@ function aborted(signal: AbortSignal): Promise<void> {
   });
 }
 
-// A part that does not close within the grace must not keep the process: what it held is given up.
-function endIfStuck(graceSeconds: number, log: Log): void {
+function exitAfterTimeout(graceSeconds: number, log: Log): void {
   const margin = 5;
   setTimeout(
     () => {

@@ -32,7 +32,7 @@ test.each(['', 'text', ' text', '{"outcome":"verified"}'])('%j is not wrapped te
   expect(sealer.unwrap(place, wrapped)).toBeUndefined();
 });
 
-test('a seal of another secret, or for another purpose, does not fit', () => {
+test('a seal with another secret or purpose does not fit', () => {
   expect(new Sealer([newer], 'test').fits(seal, place, 'text')).toBe(false);
   expect(new Sealer([older], 'another').fits(seal, place, 'text')).toBe(false);
 });
@@ -42,7 +42,7 @@ test.each([
   [[newer, older], [older]],
   [[older, newer], [newer]],
   [[newer], [older, newer]],
-] as const)('while a secret is exchanged, processes that share a value understand each other', (writes, reads) => {
+] as const)('during a rotation, seals fit in all processes that share a secret', (writes, reads) => {
   const written = new Sealer(writes, 'test').seal(place, 'text');
   expect(new Sealer(reads, 'test').fits(written, place, 'text')).toBe(true);
 });

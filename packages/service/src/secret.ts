@@ -1,6 +1,6 @@
 import { inspect } from 'node:util';
 
-/** A value that prints as `[secret]` wherever it is logged, joined or serialised; `reveal()` is the only way to it. */
+/** A value that prints as `[secret]` when logged, joined or serialized; only `reveal()` returns it. */
 export class Secret {
   readonly #value: string;
 

@@ -13,7 +13,7 @@ export function registerCircuitMetrics(metrics: Metrics, known: Iterable<Provide
   metrics.gaugesOnScrape(helps, 'provider', async () =>
     [...known].map((provider) => {
       const values = { echodrop_provider_circuit_open: asker.isCircuitOpen(provider) ? 1 : 0 };
-      return { of: provider.advertised, values };
+      return { label: provider.advertised, values };
     }),
   );
 }

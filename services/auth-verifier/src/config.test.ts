@@ -32,7 +32,7 @@ test('providers in their order, and the defaults of the design', () => {
 test('everything that is missing is told at once', () => {
   expect(faultsOf({}).toSorted()).toEqual([
     'CACHE_KEY_SECRET is required',
-    'CACHE_REDIS_URL is required where REDIS_URL is absent',
+    'CACHE_REDIS_URL is required if REDIS_URL is not set',
     'IDENTITY_PROVIDERS is required',
     'USER_ID_SECRET is required',
     'VERIFIER_SECRET is required',
@@ -46,7 +46,7 @@ test.each([
   [{ IDENTITY_PROVIDERS: 'https://a.example/, a.example' }, `IDENTITY_PROVIDERS entry 2 ${shape}`],
   [
     { IDENTITY_PROVIDERS: 'https://a.example/, https://a.example/=http://b.example/' },
-    'IDENTITY_PROVIDERS entry 2 advertises the address of another',
+    'IDENTITY_PROVIDERS entry 2 advertises the same address as an earlier entry',
   ],
   [
     { IDENTITY_PROVIDERS: 'openid https://a.example/' },

@@ -10,7 +10,7 @@ import { waitUntil } from '@echodrop/testkit/wait-until';
 import { expect, test } from 'vitest';
 import { registerSweepMetrics } from './sweep-metrics.ts';
 
-async function told(store: FilesystemObjectStore): Promise<string[]> {
+async function seriesIn(store: FilesystemObjectStore): Promise<string[]> {
   const metrics = new Metrics('gateway');
   registerSweepMetrics(metrics, store);
   return linesOf(metrics);
@@ -27,7 +27,7 @@ test('the last sweep is reported, or that there was none, or nothing if its repo
   await using folder = await mkdtempDisposable(join(tmpdir(), 'gateway-test-'));
   const store = new FilesystemObjectStore(folder.path);
   await store.ready();
-  expect(await told(store)).toEqual(['echodrop_sweep_completed_timestamp_seconds{} 0']);
+  expect(await seriesIn(store)).toEqual(['echodrop_sweep_completed_timestamp_seconds{} 0']);
   const kinds = {
     media: { found: 3, removed: 2, bytes: 700 },
     renditions: { found: 0, removed: 0, bytes: 0 },
@@ -38,7 +38,7 @@ test('the last sweep is reported, or that there was none, or nothing if its repo
     kinds,
     listings: { missing: 5, added: 4 },
   });
-  const lines = await told(store);
+  const lines = await seriesIn(store);
   expect(lines).toContain('echodrop_sweep_completed_timestamp_seconds{} 1795260994');
   expect(lines).toContain('echodrop_sweep_found_objects{kind="media"} 3');
   expect(lines).toContain('echodrop_sweep_removed_objects{kind="media"} 2');
@@ -48,7 +48,7 @@ test('the last sweep is reported, or that there was none, or nothing if its repo
   expect(lines).toContain('echodrop_sweep_relisted_uploads{} 4');
   expect(lines).toHaveLength(12);
   await store.put(sweepReportKey, Readable.from([Buffer.from('no report')]));
-  expect(await told(store)).toEqual([]);
+  expect(await seriesIn(store)).toEqual([]);
 });
 
 test('the series disappear while the store is unavailable', async () => {

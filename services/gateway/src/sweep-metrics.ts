@@ -38,7 +38,7 @@ export function registerSweepMetrics(metrics: Metrics, store: ObjectStore): void
         echodrop_sweep_removed_objects: removed,
         echodrop_sweep_found_bytes: bytes,
       };
-      return { of: kind, values };
+      return { label: kind, values };
     });
   });
 }

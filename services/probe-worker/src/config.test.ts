@@ -8,15 +8,15 @@ const env = {
   PROBE_QUEUE_SECRET: 'a secret of this test',
 };
 
-test('no type is off unless said', () => {
+test('no type is off by default', () => {
   expect(readConfig(env).MEDIA_TYPES_OFF).toEqual(new Set());
 });
 
-test('types are turned off by their names', () => {
+test('turns types off by name', () => {
   expect(readConfig({ ...env, MEDIA_TYPES_OFF: 'avif, heic,' }).MEDIA_TYPES_OFF).toEqual(new Set(['avif', 'heic']));
 });
 
-test.each(['jpeg', 'avif,HEIC', 'avif heic'])('MEDIA_TYPES_OFF=%s is a fault, told with all others', (value) => {
+test.each(['jpeg', 'avif,HEIC', 'avif heic'])('reports MEDIA_TYPES_OFF=%s with all other invalid settings', (value) => {
   expect(() => readConfig({ ...env, MEDIA_TYPES_OFF: value, MAX_PIXELS: 'many' })).toThrow(
     /MAX_PIXELS must.*MEDIA_TYPES_OFF must be some of jpg, png/s,
   );

@@ -78,7 +78,7 @@ const looksAt = async (size: number) =>
 
 const honest = { outcome: 'media', type: 'flv', width: 64, height: 48 };
 
-test('a video that kills its worker twice fails for good, and the others are not held up', async () => {
+test('a video that kills its worker twice fails permanently, and does not delay others', async () => {
   const worker = stack.services['probe-worker'];
   const deadly = ask(await videoOf(70_001), 'flv', 60_000);
   for (const times of [1, 2]) {
@@ -103,7 +103,7 @@ test('a video that kills its worker twice fails for good, and the others are not
   expect(told.map((line) => JSON.parse(line))).toMatchObject([{ level: 'error', mediaKey: expect.any(String) }]);
 }, 60_000);
 
-test('after whatever an ffprobe does, the worker answers the next question', async () => {
+test('answers the next job whatever ffprobe does', async () => {
   const hanging = ask(await videoOf(70_001), 'flv').catch((error: Error) => error.name);
   expect(await ask(await videoOf(70_002), 'flv')).toEqual({ outcome: 'unsupported', why: 'too_costly' });
   for (const size of [70_003, 70_004, 70_005]) {
@@ -115,7 +115,7 @@ test('after whatever an ffprobe does, the worker answers the next question', asy
   expect([...(await scratchFolders()).values()]).toEqual([[]]);
 }, 40_000);
 
-test('types that are turned off are refused, and the others are not', async () => {
+test('refuses only types that are turned off', async () => {
   const size = { width: 30, height: 20 };
   expect(await ask(await samplePhoto('avif', size), 'avif')).toEqual({ outcome: 'unsupported', why: 'type_off' });
   expect(await ask(await samplePhoto('png', size), 'png')).toMatchObject({ outcome: 'media', type: 'png' });

@@ -37,7 +37,7 @@ function ask(mediaKey: string, bytes: Buffer, type: MediaType) {
   return client.probe(question, type, { deadlineMs, signal: AbortSignal.timeout(deadlineMs) });
 }
 
-test('a photo is known from the head that its job carries', async () => {
+test('probes a photo from the head in its job', async () => {
   const bytes = await samplePhoto('jpg', { width: 322, height: 124 });
   const neverStored = newMediaKey();
   expect(await ask(neverStored, bytes, 'jpg')).toMatchObject({
@@ -48,7 +48,7 @@ test('a photo is known from the head that its job carries', async () => {
   });
 });
 
-test('of a video, what the head lacks is read from the store in ranges', async () => {
+test('reads ranges of a video from the store', async () => {
   const bytes = await sampleVideo('mp4', { width: 640, height: 360, seconds: 5 });
   expect(bytes.length).toBeGreaterThan(200_000);
   expect(await ask(await store(bytes), bytes, 'mp4')).toMatchObject({
@@ -63,12 +63,12 @@ test('of a video, what the head lacks is read from the store in ranges', async (
   expect(Number(read)).toBeLessThan(bytes.length / 2);
 });
 
-test('what is no media is an answer, not a failure', async () => {
+test('returns a result for a file that is no media', async () => {
   const bytes = Buffer.from('\xff\xd8\xff but no picture', 'latin1');
   expect(await ask(await store(bytes), bytes, 'jpg')).toEqual({ outcome: 'unsupported', why: 'broken' });
 });
 
-test('a job that is sealed with another secret is not answered, counted and logged', async () => {
+test('does not answer a job sealed with another secret, but counts and logs it', async () => {
   const stranger = parts.use(new ProbeClient(queueOptionsFor(stack.redis.url, queueSecrets.RENDITION_QUEUE_SECRET)));
   await expect.poll(() => stranger.ready().then(() => true), { timeout: 5000 }).toBe(true);
   const question = { mediaKey: newMediaKey(), size: 3, head: Buffer.from('any') };
@@ -80,7 +80,7 @@ test('a job that is sealed with another secret is not answered, counted and logg
   expect(stack.services['probe-worker'].output).toContain('Ignored an entry in Redis with a wrong seal');
 });
 
-test('a worker that starts while Redis is down works as soon as it is there', async () => {
+test('starts while Redis is down, and works once it is up', async () => {
   const worker = stack.services['probe-worker'];
   await stack.redis.kill();
   const restarted = worker.restart();
@@ -99,7 +99,7 @@ test('a worker that starts while Redis is down works as soon as it is there', as
     .toMatchObject({ outcome: 'media', width: 30 });
 });
 
-test('a worker that dies at work leaves its job to the next one', async () => {
+test('another worker takes over the job of one that dies', async () => {
   const bytes = await sampleVideo('mp4', { width: 640, height: 360 });
   const mediaKey = await store(bytes);
   const path = join(folder, 'objects', mediaObjectKey(mediaKey));

@@ -11,7 +11,7 @@ import { queueSecrets, startStack } from '@echodrop/testkit/start-stack';
 import { waitUntil } from '@echodrop/testkit/wait-until';
 import { expect, test } from 'vitest';
 
-test('media that kills two workers is noted in the store', async () => {
+test('notes media that kills two workers in the store', async () => {
   // In mode limits-only a tool can kill its worker.
   await using ffmpeg = await hostileFfprobe('[ "$1" = -version ] && exit\nkill -9 $PPID\nexec sleep 600', 'ffmpeg');
   const settings = { PATH: ffmpeg.path, MEDIA_SANDBOX: 'limits-only' };

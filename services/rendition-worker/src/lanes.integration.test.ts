@@ -87,7 +87,7 @@ function withVideo(lane: Lane, others: LaneLimits['video']): LaneLimits {
   return { ...laneLimits[lane], video: { ...laneLimits[lane].video, ...others } };
 }
 
-test('a video that is estimated at too long is deferred at once, and made in the slow lane', async () => {
+test('defers a video with a long estimate, and makes it in the slow lane', async () => {
   const mediaKey = await uploaded(video);
   const limits = withVideo('quick', { estimatedSeconds: 0 });
   await expect(make(mediaKey, videoJob, { limits })).rejects.toThrow(Deferred);
@@ -96,14 +96,14 @@ test('a video that is estimated at too long is deferred at once, and made in the
   expect(await namesOf(mediaKey)).toContain(nameOf(videoRecipe));
 });
 
-test('its pictures are made when a page asks for them', async () => {
+test('makes pictures of a deferred video on request', async () => {
   const mediaKey = await uploaded(video);
   const limits = withVideo('quick', { estimatedSeconds: 0 });
   expect(await make(mediaKey, { ...videoJob, set: 'pictures' }, { limits })).toEqual(made);
   expect(await namesOf(mediaKey)).toContain(nameOf(pictureRecipes.large));
 });
 
-test('so is one whose pictures take too long, before it holds its lane any longer', async () => {
+test('defers a video whose pictures take too long', async () => {
   const mediaKey = await uploaded(video);
   await using ffmpeg = await sleepyFfmpeg();
   // Long enough for a busy machine to start the script.
@@ -117,7 +117,7 @@ test('so is one whose pictures take too long, before it holds its lane any longe
   // The limits of the slow lane would be minutes.
 }, 30_000);
 
-test('of an animation with too many pixels all still pictures are made, and the animation in the slow lane', async () => {
+test('makes the still pictures of a large animation, and the animation in the slow lane', async () => {
   const mediaKey = await uploaded(gif(frame, { ...frame, colour: 'red' }, { ...frame, colour: 'blue' }));
   const animation: Job = { type: 'gif', set: 'pictures' };
   const limits = { ...laneLimits.quick, pictures: { animationPixels: 10 } };
@@ -128,12 +128,12 @@ test('of an animation with too many pixels all still pictures are made, and the 
   expect(await namesOf(mediaKey)).toContain(nameOf(fullRecipe('gif')));
 });
 
-test('a photo keeps its own time, however short the time of a video is', async () => {
+test('does not apply the time limit of videos to photos', async () => {
   const mediaKey = await uploaded(await samplePhoto('jpg', { width: 64, height: 48 }));
   expect(await make(mediaKey, photo, { limits: withVideo('quick', { seconds: 0.01 }) })).toEqual(made);
 });
 
-test('what was broken stays so until the tools change, though its bytes are others', async () => {
+test('does not retry broken media until the tools change', async () => {
   const mediaKey = await uploaded(Buffer.from('\xff\xd8\xff but no picture', 'latin1'));
   expect(await make(mediaKey, photo)).toEqual(broken);
   await store.put(mediaObjectKey(mediaKey), Readable.from([await samplePhoto('jpg', { width: 64, height: 48 })]));
@@ -141,7 +141,7 @@ test('what was broken stays so until the tools change, though its bytes are othe
   expect(await make(mediaKey, photo, { tools: 'later ones' })).toEqual(made);
 });
 
-test('what was too costly in the slow lane is not begun again in any', async () => {
+test('does not retry in any lane what was too costly in the slow lane', async () => {
   const mediaKey = await uploaded(video);
   const short = withVideo('slow', { estimatedSeconds: 0 });
   expect(await make(mediaKey, videoJob, { limits: short })).toEqual(tooCostly);
@@ -149,7 +149,7 @@ test('what was too costly in the slow lane is not begun again in any', async () 
   expect(await make(mediaKey, videoJob, { tools: 'later ones' })).toEqual(made);
 });
 
-test('what took too long in the slow lane too is not begun a third time', async () => {
+test('does not retry a third time what timed out in the slow lane too', async () => {
   const mediaKey = await uploaded(video);
   await using ffmpeg = await sleepyFfmpeg();
   const limits = { ...withVideo('slow', { seconds: 0.6 }), pictures: { seconds: 0.6 } };
@@ -163,7 +163,7 @@ test('what took too long in the slow lane too is not begun a third time', async 
 test.each([
   ...['exit 137', 'exit 124', 'exit 125', 'exit 126', 'exit 127'],
   ...['KILL', 'TERM', 'INT', 'HUP', 'ALRM'].map((name) => `kill -${name} $$`),
-])('what ends its tool as if by "%s" is not begun a third time', async (end) => {
+])('does not retry a third time what ends its tool as if by "%s"', async (end) => {
   const mediaKey = await uploaded(video);
   await using ffmpeg = await falseTool(end);
   for (let time = 1; time <= 2; time += 1) await expect(make(mediaKey, videoJob)).rejects.toThrow(ToolStopped);
@@ -190,7 +190,7 @@ describe.each([
   });
 });
 
-test('pictures that take too long in the slow lane are ended', async () => {
+test('stops pictures that take too long in the slow lane', async () => {
   const mediaKey = await uploaded(video);
   await using node = await falseTool('exec sleep 600', 'node');
   const limits = { ...laneLimits.slow, pictures: { ...laneLimits.slow.pictures, seconds: 0.6 } };
@@ -198,7 +198,7 @@ test('pictures that take too long in the slow lane are ended', async () => {
   await node.allEnded(0);
 });
 
-test('pictures have 15 seconds, and 10 minutes in the slow lane', () => {
+test('allows pictures 15 seconds, and 10 minutes in the slow lane', () => {
   expect(Object.values(laneLimits).map(({ pictures }) => pictures.seconds)).toEqual([15, 15, 600]);
 });
 
@@ -211,7 +211,7 @@ test.each([
   expect(limitsForVideo(laneLimits[lane], estimated).video.seconds).toBe(seconds);
 });
 
-test('what killed its workers is too costly once it has done so again', async () => {
+test('makes media too costly that killed its workers twice', async () => {
   const [once, twice] = [await uploaded(video), await uploaded(video)];
   for (const mediaKey of [once, twice, twice])
     await noteWorkerDeaths({ mediaKey, ...videoJob }, { store, tools: 'these' });
@@ -222,7 +222,7 @@ test('what killed its workers is too costly once it has done so again', async ()
   expect(await namesOf(removed)).toEqual([]);
 });
 
-test('deaths of workers more than a week apart do not make media too costly', async () => {
+test('does not count worker deaths more than a week apart', async () => {
   const mediaKey = await uploaded(video);
   const longAgo = new Date(Date.now() - 8 * 24 * 60 * 60_000);
   for (let deaths = 0; deaths < 2; deaths += 1) {
@@ -233,7 +233,7 @@ test('deaths of workers more than a week apart do not make media too costly', as
   expect(await make(mediaKey, videoJob)).toEqual(made);
 });
 
-test('media that is removed ends its running job, and the tool with it', async () => {
+test('cancels a running job and its tool if the media is removed', async () => {
   const mediaKey = await uploaded(video);
   await using ffmpeg = await sleepyFfmpeg();
   const making = make(mediaKey, videoJob);
@@ -246,7 +246,7 @@ test('media that is removed ends its running job, and the tool with it', async (
   expect(await namesOf(mediaKey)).toEqual([]);
 });
 
-test('an owner who is blocked has their running job ended; once unblocked it is made', async () => {
+test('cancels a running job if the owner is blocked, and repeats it once unblocked', async () => {
   const mediaKey = await uploaded(video);
   const owner = 'a'.repeat(32);
   const job = { ...videoJob, owner };

@@ -4,9 +4,9 @@ import { logTools, toolVersions } from '@echodrop/media/tool-versions';
 import { objectStoreFromSettings } from '@echodrop/object-store/object-store-from-settings';
 import { ObservedObjectStore } from '@echodrop/object-store/observed-object-store';
 import { Forgeries } from '@echodrop/service/forgeries';
-import { createScratchFolder } from '@echodrop/service/own-scratch';
 import { queueRedisUrl } from '@echodrop/service/redis/redis';
 import { runService } from '@echodrop/service/run-service';
+import { createScratchFolder } from '@echodrop/service/scratch-folder';
 import { readConfig } from './config.ts';
 import { createRenditionEvents } from './events.ts';
 import { laneLimits } from './lane-limits.ts';
@@ -15,7 +15,7 @@ import { toolsHash } from './unsupported-renditions.ts';
 
 await runService('rendition-worker', readConfig, async ({ config, log, metrics, health, parts }) => {
   const store = parts.use(new ObservedObjectStore(await objectStoreFromSettings(config), metrics));
-  health.needs('store', () => store.ready());
+  health.addCheck('store', () => store.ready());
 
   const events = createRenditionEvents(log, metrics);
   const { MAX_PIXELS: maxPixels, MEDIA_TYPES_OFF: typesOff } = config;
@@ -44,5 +44,5 @@ await runService('rendition-worker', readConfig, async ({ config, log, metrics, 
   parts.defer(async () => {
     await Promise.all(queues.map((queue) => queue[Symbol.asyncDispose]()));
   });
-  health.needs('queue', () => Promise.all(queues.map((queue) => queue.ready())));
+  health.addCheck('queue', () => Promise.all(queues.map((queue) => queue.ready())));
 });

@@ -79,12 +79,12 @@ test.each(leftovers)(
   },
 );
 
-test('a sparse file of 1 TiB cannot even be made', async () => {
+test('a tool cannot create a sparse file of 1 TiB', async () => {
   const { answer, stored } = await renderWith('exec truncate -s 1T "$out"', pictures);
   expect({ answer, stored }).toEqual({ answer: { outcome: 'unsupported', why: 'too_costly' }, stored: [] });
 });
 
-test('a link that ffmpeg left in the place of a picture is refused, and no other picture is stored', async () => {
+test('refuses a link that ffmpeg left instead of a picture, and stores no other picture', async () => {
   const script = 'cp "$folder/still.png" "$out"\nln -s "$folder/elsewhere" "$(dirname "$out")/large.jpg.part"';
   expect(await renderWith(script, [])).toEqual({ answer: broken, stored: [], refused: 'link' });
 });

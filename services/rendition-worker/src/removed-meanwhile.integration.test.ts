@@ -92,7 +92,7 @@ test.each([mini.name, full.name])(
   },
 );
 
-test('nor where the worker is stopped meanwhile', async () => {
+test('keeps no rendition of removed media if the worker is stopped meanwhile', async () => {
   const mediaKey = await uploaded();
   const stopped = new AbortController();
   const meanwhile = async () => {
@@ -103,7 +103,7 @@ test('nor where the worker is stopped meanwhile', async () => {
   expect(await keysOf(mediaKey)).toEqual([]);
 });
 
-test('nor where the store fails meanwhile', async () => {
+test('keeps no rendition of removed media if the store fails meanwhile', async () => {
   const mediaKey = await uploaded();
   const meanwhile = async () => {
     await store.remove(mediaObjectKey(mediaKey));
@@ -116,14 +116,14 @@ test('nor where the store fails meanwhile', async () => {
 test.each([
   ['some', [mini, large]],
   ['all', picturesOf('jpg')],
-])('what a worker that died has left of removed media goes when the job is tried again: %s', async (_, left) => {
+])('removes renditions of removed media that a dead worker left when the job is retried: %s', async (_, left) => {
   const mediaKey = newMediaKey();
   for (const recipe of left) await store.put(renditionKey(mediaKey, recipe), Readable.from(['picture']));
   await expect(renderWith(store, mediaKey)).rejects.toThrow(removed);
   expect(await keysOf(mediaKey)).toEqual([]);
 });
 
-test('nor does its type being turned off keep it', async () => {
+test('keeps no rendition of removed media of a type that is turned off', async () => {
   const mediaKey = newMediaKey();
   await store.put(renditionKey(mediaKey, mini), Readable.from(['picture']));
   const rendering = renderWith(store, mediaKey, { typesOff: new Set(['jpg']) });
@@ -131,7 +131,7 @@ test('nor does its type being turned off keep it', async () => {
   expect(await keysOf(mediaKey)).toEqual([]);
 });
 
-test('of media that is there, a type that is turned off takes no rendition', async () => {
+test('keeps existing renditions of a type that is turned off', async () => {
   const mediaKey = await uploaded();
   await store.put(renditionKey(mediaKey, mini), Readable.from(['picture']));
   const off = { outcome: 'unsupported', why: 'type_off' };
@@ -139,14 +139,14 @@ test('of media that is there, a type that is turned off takes no rendition', asy
   expect(await keysOf(mediaKey)).toHaveLength(1);
 });
 
-test('a failure takes no rendition of media that is there', async () => {
+test('keeps existing renditions after a failure', async () => {
   const mediaKey = await uploaded();
   const meanwhile = () => Promise.reject(new StoreUnavailable('full'));
   await expect(renderWhile(mediaKey, large.name, meanwhile)).rejects.toThrow('full');
   expect(await keysOf(mediaKey)).not.toEqual([]);
 });
 
-test('pictures of a video that is removed while they are stored are withdrawn before the video is made', async () => {
+test('removes pictures of a video that is removed while they are stored, before making the video', async () => {
   const mediaKey = newMediaKey();
   await store.put(mediaObjectKey(mediaKey), Readable.from([await sampleVideo('mp4', { width: 64, height: 48 })]));
   const rendered: unknown[] = [];
@@ -166,7 +166,7 @@ test('pictures of a video that is removed while they are stored are withdrawn be
   expect(await keysOf(mediaKey)).toEqual([]);
 });
 
-test('a video of which no picture can be made is made all the same, and both are told', async () => {
+test('makes a video without pictures, and reports both', async () => {
   const mediaKey = newMediaKey();
   await store.put(mediaObjectKey(mediaKey), Readable.from([await sampleVideo('mp4', { width: 64, height: 48 })]));
   const rendered: unknown[] = [];
@@ -186,7 +186,7 @@ test('a video of which no picture can be made is made all the same, and both are
   expect(rendered).toEqual([]);
 });
 
-test('a video whose poster cannot be stored is made all the same, and the job fails', async () => {
+test('makes a video whose poster cannot be stored, and fails the job', async () => {
   const mediaKey = newMediaKey();
   await store.put(mediaObjectKey(mediaKey), Readable.from([await sampleVideo('mp4', { width: 64, height: 48 })]));
   const refusing = storeThatPutsAfter(async (key) => {

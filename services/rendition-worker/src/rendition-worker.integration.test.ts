@@ -74,7 +74,7 @@ const pictureTypes = ['jpg', 'jpg', 'jpg', 'jpg', 'webp', 'jpg', 'webp'];
 
 const notAPhoto = Buffer.from('\xff\xd8\xff but no picture', 'latin1');
 
-test('the pictures that pages show are made of a photo and put into the store; the whole one when it is asked for', async () => {
+test('makes and stores the pictures for pages of a photo, and the whole one on request', async () => {
   const mediaKey = await upload(await samplePng());
   expect(await make(mediaKey, 'png', 'pictures')).toEqual({ outcome: 'made' });
   expect(await typesOf(mediaKey, picturesOf('png'))).toEqual([...pictureTypes, undefined]);
@@ -82,13 +82,13 @@ test('the pictures that pages show are made of a photo and put into the store; t
   expect(await typesOf(mediaKey, picturesOf('png'))).toEqual([...pictureTypes, 'png']);
 });
 
-test('what may move is made whole with the others: the page shows it', async () => {
+test('makes the whole picture of formats with animations together with the others', async () => {
   const mediaKey = await upload(await samplePhoto('gif', { width: 32, height: 24 }));
   expect(await make(mediaKey, 'gif', 'pictures')).toEqual({ outcome: 'made' });
   expect(await typesOf(mediaKey, picturesOf('gif'))).toEqual([...pictureTypes, 'gif']);
 });
 
-test('a video becomes one that browsers play, and has pictures', async () => {
+test('makes a video for browsers, and its pictures', async () => {
   const mediaKey = await upload(await sampleVideo('avi', { width: 320, height: 240 }));
   const made = (['film', 'whole'] as const).map((set) => make(mediaKey, 'avi', set));
   expect(await Promise.all(made)).toEqual(made.map(() => ({ outcome: 'made' })));
@@ -96,14 +96,14 @@ test('a video becomes one that browsers play, and has pictures', async () => {
   expect(await typesOf(mediaKey, picturesOf('avi'))).toEqual([...pictureTypes, 'jpg']);
 });
 
-test('what lies in the store already is not made again', async () => {
+test('does not make stored renditions again', async () => {
   const mediaKey = await upload(notAPhoto);
   for (const recipe of picturesOf('jpg')) await store.put(renditionKey(mediaKey, recipe), Readable.from(['before']));
   expect(await make(mediaKey, 'jpg', 'pictures')).toEqual({ outcome: 'made' });
   expect(await bytesOf(mediaKey, pictureRecipes.large)).toEqual(Buffer.from('before'));
 });
 
-test('any rendition can be deleted: it comes back when it is asked for, and the others stay', async () => {
+test('makes a deleted rendition again on request, and keeps the others', async () => {
   const video = await sampleVideo('avi', { width: 320, height: 240 });
   const mediaKey = await upload(video);
   for (const set of ['pictures', 'whole', 'film'] as const) {
@@ -122,7 +122,7 @@ test('any rendition can be deleted: it comes back when it is asked for, and the 
   }
 }, 60_000);
 
-test('media of which none can be made is an answer, which stands: its bytes are not looked at again', async () => {
+test('answers for media without possible renditions, and does not read it again', async () => {
   const mediaKey = await upload(notAPhoto);
   const broken = { outcome: 'unsupported', why: 'broken' };
   expect(await make(mediaKey, 'jpg', 'pictures')).toEqual(broken);
@@ -135,7 +135,7 @@ test('media of which none can be made is an answer, which stands: its bytes are 
   expect(await make(photo, 'png', 'film')).toEqual({ outcome: 'unsupported', why: 'no_picture' });
 });
 
-test('of a type that is turned off no rendition is made, and its bytes are not read', async () => {
+test('makes no rendition of a type that is turned off, and does not read it', async () => {
   const mediaKey = await upload(await samplePhoto('tiff', { width: 320, height: 240 }));
   const off = { outcome: 'unsupported', why: 'type_off' };
   expect(await make(mediaKey, 'tiff', 'pictures')).toEqual(off);
@@ -162,7 +162,7 @@ async function expectForAWhile(check: () => Promise<void>): Promise<void> {
   for (const end = Date.now() + 2500; Date.now() < end; await sleep(250)) await check();
 }
 
-test('what breaks down is not held against the media: it is tried again after some seconds', async () => {
+test('retries after a breakdown', async () => {
   const mediaKey = newMediaKey();
   await expect(make(mediaKey, 'png', 'pictures')).rejects.toThrow('the queue gave no answer');
   await store.put(mediaObjectKey(mediaKey), Readable.from([await samplePng()]));
@@ -171,7 +171,7 @@ test('what breaks down is not held against the media: it is tried again after so
     .toEqual({ outcome: 'made' });
 }, 30_000);
 
-test('that media was taken down before its job was done is told, and is no failure', async () => {
+test('reports media that was removed before its job ended, without a failure', async () => {
   const mediaKey = newMediaKey();
   await expect(make(mediaKey, 'png', 'pictures')).rejects.toThrow('the queue gave no answer');
   const said = () =>
@@ -186,7 +186,7 @@ test('that media was taken down before its job was done is told, and is no failu
   expect(metrics).toMatch(/^echodrop_rendition_job_seconds_count\{.*outcome="removed".*\} [1-9]/m);
 });
 
-test('nothing is left in the scratch folder', async () => {
+test('leaves nothing in the scratch folder', async () => {
   const video = await upload(await sampleVideo('mp4', { width: 320, height: 240 }));
   const broken = await upload(notAPhoto);
   await Promise.all([make(video, 'mp4', 'film'), make(broken, 'jpg', 'pictures')]);

@@ -30,14 +30,14 @@ test.each(['https://example.org/photos', 'https://example.org/?a', 'https://exam
   'rejects the site address %s, which is not an origin',
   (address) => {
     expect(() => readConfig({ ...env, PUBLIC_SITE_URL: address })).toThrow(
-      'PUBLIC_SITE_URL must be an http(s) address of a host alone, without a path',
+      'PUBLIC_SITE_URL must be an http(s) address without a path',
     );
   },
 );
 
 test('the upload page requires the address of the gateway', () => {
   expect(readConfig(env)).toMatchObject({ WEB_UPLOAD: '0', WEB_UPLOAD_FILL: {} });
-  expect(() => readConfig({ ...env, WEB_UPLOAD: '1' })).toThrow('UPLOAD_URL is required where WEB_UPLOAD is 1');
+  expect(() => readConfig({ ...env, WEB_UPLOAD: '1' })).toThrow('UPLOAD_URL is required if WEB_UPLOAD is 1');
   expect(readConfig({ ...env, WEB_UPLOAD: '1', UPLOAD_URL: 'https://api.example/up/' }).UPLOAD_URL).toBe(
     'https://api.example/up',
   );

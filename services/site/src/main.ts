@@ -20,7 +20,7 @@ const idleMs = 60_000;
 await runService('site', readConfig, async ({ config, log, metrics, health, parts, stopping }) => {
   const store = parts.use(new ObservedObjectStore(await objectStoreFromSettings(config), metrics));
   // Pages with existing renditions need no queue.
-  health.needs('store', () => store.ready());
+  health.addCheck('store', () => store.ready());
 
   const queue = {
     url: queueRedisUrl(config),

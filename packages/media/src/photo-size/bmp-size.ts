@@ -6,7 +6,7 @@ import type { UnsupportedReason } from '../unsupported.ts';
 const os2 = { v1: 12, shortV2: 16 };
 const uncompressed = 0;
 // JPEG or PNG inside, for printers; no viewer shows them.
-const printerCodings = [4, 5];
+const printerCompressions = [4, 5];
 // Bits per pixel that hardly any program supports.
 const windowsCeDepth = 2;
 
@@ -21,9 +21,9 @@ export async function bmpSize(reader: SourceReader): Promise<Size | UnsupportedR
   if (header.length < 34) return 'broken';
   if (header.readUInt16LE(28) === windowsCeDepth) return 'codec';
   const size = { width: header.readInt32LE(18), height: Math.abs(header.readInt32LE(22)) };
-  const coding = kind === os2.shortV2 ? uncompressed : header.readUInt32LE(30);
-  if (printerCodings.includes(coding)) return 'codec';
-  return coding !== uncompressed || isComplete(reader, size, header.readUInt16LE(28), header) ? size : 'broken';
+  const compression = kind === os2.shortV2 ? uncompressed : header.readUInt32LE(30);
+  if (printerCompressions.includes(compression)) return 'codec';
+  return compression !== uncompressed || isComplete(reader, size, header.readUInt16LE(28), header) ? size : 'broken';
 }
 
 // Rows are padded to four bytes each, but some programs do not pad the last.

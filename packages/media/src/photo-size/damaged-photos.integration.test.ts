@@ -66,7 +66,7 @@ const rows: readonly Row[] = [
   ['tiff', 'without its second half', 'none'],
 ];
 
-test.each(rows)('of a %s %s what is there is shown, or nothing: %s', async (photo, damage, shown) => {
+test.each(rows)('shows what can be decoded of a %s %s: %s', async (photo, damage, shown) => {
   const type = (photo.split(' ').at(-1) ?? '') as PhotoType;
   const whole = await photos[photo]();
   const { end, pictures } = await renderedPictures(type, damages[damage](whole));
@@ -87,7 +87,7 @@ test.each(rows)('of a %s %s what is there is shown, or nothing: %s', async (phot
   expect(pages).toBe(shown);
 });
 
-test('a TIFF whose samples are measurements has no pictures, rather than black or noisy ones', async () => {
+test('makes no picture of a TIFF whose samples are measurements', async () => {
   const { end } = await renderedPictures('tiff', tiff({ ...size, order: 'LE', bits: 32 }));
   expect(end).toEqual({ outcome: 'unsupported', why: 'broken' });
   expect((await renderedPictures('tiff', tiff({ ...size, order: 'LE' }))).end).toEqual({ outcome: 'made' });

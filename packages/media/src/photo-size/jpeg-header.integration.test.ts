@@ -92,12 +92,12 @@ test.each<[string, () => Promise<Buffer>]>([
   ['no pixels', async () => (await plain()).subarray(0, scanOf(await plain()))],
   ['an end within its frame', async () => (await plain()).subarray(0, 170)],
   ['pixels cut off', async () => (await plain()).subarray(0, -200)],
-])('a JPEG, %s: the size that sharp finds', async (_, make) => {
+])('finds the same size as sharp for a JPEG, %s', async (_, make) => {
   const bytes = await make();
   expect(await byProbe(bytes)).toBe(await bySharp(bytes));
 });
 
-test('a JPEG whose header is damaged anywhere: what sharp finds', async () => {
+test('agrees with sharp on a JPEG whose header is damaged anywhere', async () => {
   const photo = await canvas(40, 30).jpeg().toBuffer();
   const differing: string[] = [];
   for (let at = 3; at < scanOf(photo) + 14; at += 1) {

@@ -74,14 +74,14 @@ describe('reads are few', () => {
     expect(source.longestRead).toBeLessThanOrEqual(64 * 1024);
   });
 
-  test('the end of a small PNG is read without what its head holds already', async () => {
+  test('does not read the head of a small PNG again for its end', async () => {
     const source = new CountedSource(await canvas(120, 90).png().toBuffer());
     expect(source.size).toBeGreaterThan(20 * 1024);
     expect(await look(source)).toEqual(photo('png', 120, 90));
     expect([source.reads, source.bytesRead]).toEqual([1, source.size - source.head.length]);
   });
 
-  test('a megabyte of notes before the frame header is read in doubling steps', async () => {
+  test('reads a megabyte of metadata before the frame header in doubling steps', async () => {
     const jpeg = await canvas(900, 600).jpeg().toBuffer();
     const notes = Array.from({ length: 16 }, () => segment(0xe5, Buffer.alloc(65_000)));
     const source = new CountedSource(Buffer.concat([jpeg.subarray(0, 2), ...notes, jpeg.subarray(2)]));
@@ -100,7 +100,7 @@ describe('reads are few', () => {
     expect([source.reads, source.bytesRead]).toEqual([1, whole.length - directoryAt]);
   });
 
-  test('notes of seven megabytes are read, and no more than eight', async () => {
+  test('reads seven megabytes of metadata, and at most eight', async () => {
     const jpeg = await canvas(900, 600).jpeg().toBuffer();
     const notes = Array.from({ length: 113 }, () => segment(0xe5, Buffer.alloc(65_000)));
     const source = new CountedSource(Buffer.concat([jpeg.subarray(0, 2), ...notes, jpeg.subarray(2)]));
@@ -109,7 +109,7 @@ describe('reads are few', () => {
     expect(source.bytesRead).toBeLessThanOrEqual(8 * 1024 * 1024);
   });
 
-  test('notes without end are given up', async () => {
+  test('stops at endless metadata', async () => {
     const jpeg = await canvas(900, 600).jpeg().toBuffer();
     const notes = Array.from({ length: 200 }, () => segment(0xe5, Buffer.alloc(65_000)));
     const source = new CountedSource(Buffer.concat([jpeg.subarray(0, 2), ...notes, jpeg.subarray(2)]));
@@ -118,7 +118,7 @@ describe('reads are few', () => {
   });
 });
 
-describe('what is no photo of ours', () => {
+describe('rejected photos', () => {
   test('a canvas larger than MAX_PIXELS', async () => {
     const png = await samplePhoto('png', { width: 200, height: 100 });
     expect(await look(new CountedSource(png), 20_000)).toMatchObject({ outcome: 'media' });
@@ -158,7 +158,7 @@ describe('what is no photo of ours', () => {
     expect(await probe(await bytes())).toEqual({ outcome: 'unsupported', why });
   });
 
-  test('any photo that is cut anywhere, or says nonsense anywhere in its header, has a clean answer', async () => {
+  test('probes any truncated photo and any photo with a corrupt header without failing', async () => {
     const photos = [
       await turned(64, 48, 6).jpeg().toBuffer(),
       pngWithChunks(await canvas(6, 4).png().toBuffer(), 'last', pngChunk('eXIf', exif({ orientation: 6 }))),
@@ -180,7 +180,7 @@ describe('what is no photo of ours', () => {
   });
 });
 
-test('a directory that promises more than it holds costs no time', async () => {
+test('spends no time on a directory that claims more entries than it has', async () => {
   const count = Buffer.alloc(4, 0xff);
   const zeros = Buffer.alloc(900 * 1024);
   // Items with 65,535 extents each, of which each takes no byte.
@@ -209,7 +209,7 @@ test('a directory that promises more than it holds costs no time', async () => {
   }
 });
 
-test('types that are turned off are refused before anything of them is read', async () => {
+test('refuses types that are turned off without a read', async () => {
   const source = new CountedSource(await canvas(900, 600).tiff().toBuffer());
   const options = { scratchDir: tmpdir(), maxPixels: 1e8, signal: AbortSignal.timeout(10_000) };
   const off = { outcome: 'unsupported', why: 'type_off' };
@@ -218,7 +218,7 @@ test('types that are turned off are refused before anything of them is read', as
   expect(await probeMedia(source, { ...options, typesOff: new Set(['heic']) })).toMatchObject({ type: 'tiff' });
 });
 
-test('a read that fails is a breakdown, not an answer', async () => {
+test('rejects if a read fails', async () => {
   const source = new CountedSource(await canvas(900, 600).tiff().toBuffer());
   source.read = () => Promise.reject(new Error('the store is down'));
   await expect(look(source)).rejects.toThrow('the store is down');

@@ -17,7 +17,7 @@ const undrawn = /^JPEG without loss$|^BMP of OS\/2 2, its header cut short$/;
 const ofOtherSize = /^GIF.* monitor/;
 const drawn = knownPhotos.filter(([name]) => !undrawn.test(name) && !ofOtherSize.test(name));
 
-test.each(drawn)('every picture of %s (%s, %i x %i) is as large as its record says', async (...photo) => {
+test.each(drawn)('every picture of %s (%s, %i x %i) has the size in its record', async (...photo) => {
   const [, type, width, height, make] = photo;
   const { end, pictures } = await drawnPictures(type, await make());
   expect(end).toEqual({ outcome: 'made' });
@@ -29,13 +29,13 @@ test.each(drawn)('every picture of %s (%s, %i x %i) is as large as its record sa
 });
 
 test.each(knownPhotos.filter(([name]) => undrawn.test(name)))(
-  'none is made of %s',
+  'makes no picture of %s',
   async (_, type, _width, _height, make) => {
     expect((await drawnPictures(type, await make())).end).toEqual({ outcome: 'unsupported', why: 'broken' });
   },
 );
 
-test.each(turnedPhotos)('the whole picture of a %s (%s, %i x %i) stands upright', async (...photo) => {
+test.each(turnedPhotos)('the whole picture of a %s (%s, %i x %i) is upright', async (...photo) => {
   const [, type, width, height, make] = photo;
   const { end, pictures } = await drawnPictures(type, await make(), [fullRecipe(type)]);
   expect(end).toEqual({ outcome: 'made' });

@@ -34,21 +34,21 @@ async function jobOf(folder: string, bytes: Buffer): Promise<PictureJob> {
 const grey = { channels: 3, background: '#808080' } as const;
 const photo = () => samplePhoto('jpg', { width: 320, height: 240 });
 
-test('all pictures of a photo are made in one process, and none of them in ours', async () => {
+test('makes all pictures of a photo in one separate process', async () => {
   await using folder = await mkdtempDisposable(join(tmpdir(), 'pictures-'));
   const job = await jobOf(folder.path, await photo());
   const started = await processesStarted(() => makePictures(job, signal()));
   expect(started.map((path) => path.split('/').at(-1))).toEqual(['sandbox']);
 });
 
-test('a disk without room is a breakdown: the media is not at fault', async () => {
+test('reports a full disk as a breakdown, not as broken media', async () => {
   await using folder = await mkdtempDisposable(join(tmpdir(), 'pictures-'));
   const job = await jobOf(folder.path, await photo());
   for (const { path } of job.pictures) await symlink('/dev/full', `${path}.part`);
   await expect(makePictures(job, signal())).rejects.toThrow(ToolFailed);
 });
 
-test('media that is gone from the disk is a breakdown: it is not broken', async () => {
+test('reports missing media as a breakdown, not as broken media', async () => {
   await using folder = await mkdtempDisposable(join(tmpdir(), 'pictures-'));
   const job = await jobOf(folder.path, await photo());
   await rm(job.source.path);
@@ -57,7 +57,7 @@ test('media that is gone from the disk is a breakdown: it is not broken', async 
   await expect(makePictures(job, signal())).rejects.toThrow(ToolFailed);
 });
 
-test('a picture that cannot be made keeps no other from being made', async () => {
+test('makes the other pictures if one fails', async () => {
   await using folder = await mkdtempDisposable(join(tmpdir(), 'pictures-'));
   const job = await jobOf(
     folder.path,
@@ -74,7 +74,7 @@ test('a picture that cannot be made keeps no other from being made', async () =>
   expect((await readdir(folder.path)).sort()).toEqual(['media', ...made].sort());
 });
 
-test('without enough memory the process ends, and no picture is said to be made', async () => {
+test('reports no picture as made if the process runs out of memory', async () => {
   await using folder = await mkdtempDisposable(join(tmpdir(), 'pictures-'));
   const job = await jobOf(folder.path, await samplePhoto('jpg', { width: 6000, height: 4000 }));
   const program = join(import.meta.dirname, 'picture-program.ts');
@@ -91,7 +91,7 @@ test.each([
   ['an outcome that does not exist', '{"outcome":"stored"}'],
   ['a reason that does not exist', '{"outcome":"unsupported","why":"tired"}'],
   ['an array', '[]'],
-])('%s in the place of an answer: the media is broken', async (_, answer) => {
+])('%s instead of a result: the media is broken', async (_, answer) => {
   await using folder = await mkdtempDisposable(join(tmpdir(), 'pictures-'));
   const job = await jobOf(folder.path, await photo());
   await using node = await hostileFfprobe(`printf '%s\\n' ${startMarker} '${answer}'`, 'node');
@@ -100,7 +100,7 @@ test.each([
   expect(await makePictures(job, signal())).toEqual({ outcome: 'unsupported', why: 'broken' });
 });
 
-test('a process that says without reason that it could not make them may be compromised', async () => {
+test('reports a process that claims a failure without reason as stopped', async () => {
   await using folder = await mkdtempDisposable(join(tmpdir(), 'pictures-'));
   const job = await jobOf(folder.path, await photo());
   await using node = await hostileFfprobe(`printf '%s\\n' ${startMarker} '{"outcome":"failed","message":""}'`, 'node');

@@ -43,7 +43,7 @@ async function fourColours(): Promise<Buffer> {
   return black.composite(tiles).png({ compressionLevel: 0 }).toBuffer();
 }
 
-test.each(orientations)('a PNG with EXIF orientation %i behind its pixels is drawn as it is recorded', async (n) => {
+test.each(orientations)('draws a PNG with EXIF orientation %i after its pixels like its record', async (n) => {
   const png = await fourColours();
   const behind = pngWithChunks(png, 'last', pngChunk('eXIf', exif({ orientation: n })));
   const found = await corners(await recordAndPicture('png', behind));
@@ -62,7 +62,7 @@ async function expectAlike(found: Buffer, expected: Buffer): Promise<void> {
   });
 }
 
-test.each([3, 5, 8])('a HEIC with EXIF orientation %i and no transformation is drawn as it is recorded', async (n) => {
+test.each([3, 5, 8])('draws a HEIC with EXIF orientation %i and no transformation like its record', async (n) => {
   const [plain, turned] = await Promise.all([heif(heic), heif({ ...heic, orientation: n })]);
   const upright = await sharp((await picturesMade('heic', plain))('full.jpg'))
     .png()
@@ -71,7 +71,7 @@ test.each([3, 5, 8])('a HEIC with EXIF orientation %i and no transformation is d
   await expectAlike(await recordAndPicture('heic', turned), await expected.png().toBuffer());
 });
 
-test('a HEIC that is turned by a transformation and by EXIF is turned once', async () => {
+test('rotates a HEIC with a transformation and EXIF once', async () => {
   const [once, both] = [
     await heif({ ...heic, quarterTurns: 3 }),
     await heif({ ...heic, quarterTurns: 3, orientation: 6 }),

@@ -86,13 +86,13 @@ test.each(['jpg', 'heic'] as const)(
   },
 );
 
-test('a photo smaller than a crop still fills it', async () => {
+test('enlarges a photo that is smaller than a crop', async () => {
   const picture = await picturesMade('png', await samplePhoto('png', { width: 20, height: 40 }));
   expect(await looks(picture('thumb.jpg'))).toMatchObject({ width: 150, height: 150 });
   expect(await looks(picture('full.png'))).toMatchObject({ width: 20, height: 40 });
 });
 
-test('a crop keeps what draws the eye, not the middle', async () => {
+test('crops to what draws attention, not to the middle', async () => {
   const eye = await sharp({ create: { width: 100, height: 100, channels: 3, background: '#e08060' } })
     .png()
     .toBuffer();
@@ -105,7 +105,7 @@ test('a crop keeps what draws the eye, not the middle', async () => {
   expect(red - blue).toBeGreaterThan(10);
 });
 
-test('what is transparent is white, and stays transparent in the whole picture where it can', async () => {
+test('flattens transparency onto white, except in the whole picture if the format allows', async () => {
   const clear = await sharp({ create: { width: 20, height: 20, channels: 4, background: '#00000000' } })
     .png()
     .toBuffer();
@@ -143,7 +143,7 @@ test.each<[string, MediaType, () => Promise<Buffer>]>([
   }
 });
 
-test('greys stay grey, also with 16 bits', async () => {
+test('keeps greys grey, also with 16 bits', async () => {
   const grey = sharp({ create: { width: 64, height: 64, channels: 3, background: '#606060' } });
   for (const space of ['b-w', 'grey16']) {
     const picture = await picturesMade('png', await grey.clone().toColourspace(space).png().toBuffer());
@@ -151,7 +151,7 @@ test('greys stay grey, also with 16 bits', async () => {
   }
 });
 
-test('an animation plays in the whole picture, and the others are its first frame', async () => {
+test('keeps an animation in the whole picture, and its first frame in the others', async () => {
   const ofGif = await picturesMade('gif', await animation('-f', 'gif'));
   const ofWebp = await picturesMade('webp', await animation('-c:v', 'libwebp_anim', '-loop', '0', '-f', 'webp'));
   const whole = await sharp(ofGif('full.gif')).metadata();
@@ -164,19 +164,19 @@ function animation(...coding: readonly string[]): Promise<Buffer> {
   return made(['-f', 'lavfi', '-i', 'testsrc2=size=160x120:rate=10:duration=0.5', ...coding]);
 }
 
-test('of an animation of more pixels than we decode, the whole picture is the first frame', async () => {
+test('makes the whole picture from the first frame if an animation has too many pixels', async () => {
   const { pictures } = await renderedPictures('gif', await animation('-f', 'gif'), { maxPixels: 160 * 120 * 2 });
   expect((await sharp(pictures.get('full.gif')).metadata()).pages).toBe(1);
 });
 
-test('a WebP without loss stays without', async () => {
+test('keeps a lossless WebP lossless', async () => {
   const png = await samplePhoto('png', small);
   const webp = await sharp(png).webp({ lossless: true }).toBuffer();
   const whole = (await picturesMade('webp', webp))('full.webp');
   expect(await sharp(whole).removeAlpha().raw().toBuffer()).toEqual(await sharp(png).removeAlpha().raw().toBuffer());
 });
 
-test('of an AVIF sequence the first picture is shown', async () => {
+test('shows the first picture of an AVIF sequence', async () => {
   const avis = await animation('-c:v', 'libaom-av1', '-cpu-used', '8', '-f', 'avif');
   expect(avis.toString('latin1', 4, 12)).toBe('ftypavis');
   const picture = await picturesMade('avif', avis);
@@ -196,7 +196,7 @@ test.each(['smpte2084', 'arib-std-b67'])(
   },
 );
 
-test('the colours of a HEIC are right', async () => {
+test('keeps the colours of a HEIC', async () => {
   const original = await samplePhoto('png', small);
   const heic = await heif({ coding: 'hevc', brands: ['heic', 'mif1', 'heic'], ...small });
   const expected = await means(original);
@@ -207,7 +207,7 @@ test('the colours of a HEIC are right', async () => {
   });
 });
 
-test('the wide colours of a HEIC are taken for what its profile says', async () => {
+test('applies the colour profile of a HEIC', async () => {
   const { icc } = await sharp(await sharp(red).withIccProfile('p3').png().toBuffer()).metadata();
   const plain = { coding: 'hevc', brands: ['heic', 'mif1', 'heic'], ...small } as const;
   const saturation = async (heic: Buffer) => {
@@ -218,7 +218,7 @@ test('the wide colours of a HEIC are taken for what its profile says', async () 
   expect(await saturation(wide)).toBeGreaterThan((await saturation(await heif(plain))) + 1);
 });
 
-test('a HEIC that claims more pixels than are allowed is not decoded at all', async () => {
+test('does not decode a HEIC with more pixels than allowed', async () => {
   const heic = await heif({ coding: 'hevc', brands: ['heic', 'mif1', 'heic'], ...small });
   for (let at = heic.indexOf('ispe'); at >= 0; at = heic.indexOf('ispe', at + 1)) {
     heic.writeUInt32BE(30_000, at + 8);
@@ -248,7 +248,7 @@ test.each<[string, MediaType, () => Promise<Buffer> | Buffer, string]>([
     () => Buffer.from('<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"/>'),
     'broken',
   ],
-])('no picture is made of %s', async (_, type, bytes, why) => {
+])('makes no picture of %s', async (_, type, bytes, why) => {
   expect((await renderedPictures(type, await bytes())).end).toEqual({ outcome: 'unsupported', why });
 });
 
@@ -266,13 +266,13 @@ test.each(['png', 'bmp', 'heic', 'mp4'] as const)(
   },
 );
 
-test('of a PNG with a hundred texts of 50 MB every picture is made', async () => {
+test('makes every picture of a PNG with a hundred texts of 50 MB', async () => {
   const { end, pictures } = await renderedPictures('png', await pngWithTexts(100, 50_000_000));
   expect(end).toEqual({ outcome: 'made' });
   expect(await looks(pictures.get('full.png') ?? Buffer.alloc(0))).toEqual({ format: 'png', width: 32, height: 24 });
 });
 
-test('rendering is given up when nobody waits any more', async () => {
+test('stops rendering if the job is cancelled', async () => {
   const stop = new AbortController();
   const noise = await samplePhoto('png', { width: 6000, height: 4000 });
   const rendering = renderedPictures('png', noise, { signal: stop.signal });

@@ -22,7 +22,7 @@ async function expectNoTrace(name: string, picture: Buffer): Promise<void> {
   }
 }
 
-test.each(markedPhotos)('no picture of %s says anything of who took it, where or with what', async (_, type, photo) => {
+test.each(markedPhotos)('keeps no metadata of %s in any picture', async (_, type, photo) => {
   const original = await photo();
   expect(original.includes(mark)).toBe(true);
   const { end, pictures } = await renderedPictures(type, original);

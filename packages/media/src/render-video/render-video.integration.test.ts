@@ -38,7 +38,7 @@ test.each(['webm', 'mkv', 'avi', 'mpg', 'ts', 'ogv', 'flv', 'wmv'] as const)(
   },
 );
 
-test('is coded anew at most as large as full HD', async () => {
+test('is transcoded to full HD at most', async () => {
   const wide = await sampleVideo('avi', { width: 2560, height: 1440, seconds: 0.3 });
   expect((await videoMade('avi', wide)).tracks).toMatchObject([{ width: 1920, height: 1080 }, {}]);
   const tall = await sampleVideo('avi', { width: 1440, height: 2560, seconds: 0.3 });
@@ -53,7 +53,7 @@ test('has even sides', async () => {
 test.each([
   ['copied', x264],
   ['coded anew', ['-c:v', 'mpeg4']],
-])('that lies on its side is shown upright, %s', async (_, coding) => {
+])('that is rotated is shown upright, %s', async (_, coding) => {
   const lying = await made([...picture, ...coding, '-f', 'mp4']);
   const { tracks } = await videoMade('mp4', turnedMp4(lying));
   const [track] = tracks;
@@ -79,7 +79,7 @@ test.each([
   expect(tracks).toMatchObject([h264]);
 });
 
-test('of high dynamic range has the colours of common screens, and so has its poster', async () => {
+test('of high dynamic range is tone-mapped, and so is its poster', async () => {
   const pq = 'zscale=tin=bt709:pin=bt709:min=bt709:t=smpte2084:p=bt2020:m=bt2020nc:npl=203,format=yuv420p10le';
   const x265 = 'log-level=none:colorprim=bt2020:transfer=smpte2084:colormatrix=bt2020nc';
   const tags = ['-color_primaries', 'bt2020', '-color_trc', 'smpte2084', '-colorspace', 'bt2020nc'];
@@ -90,7 +90,7 @@ test('of high dynamic range has the colours of common screens, and so has its po
   for (const { mean } of channels) expect(Math.abs(mean - 128)).toBeLessThan(25);
 });
 
-test('has no sound where there is none', async () => {
+test('has no sound if the source has none', async () => {
   const { tracks } = await videoMade('webm', await sampleVideo('webm', { ...small, sound: false }));
   expect(tracks).toMatchObject([{ codec: 'h264' }]);
 });
@@ -120,7 +120,7 @@ test('of several tracks has the default ones', async () => {
 test.each([
   ['coded anew', ['-c:v', 'libvpx']],
   ['copied', x264],
-])('whose sound nobody can decode is silent, %s', async (way, coding) => {
+])('whose sound cannot be decoded is silent, %s', async (way, coding) => {
   const video = await made([...picture, ...tone, ...coding, '-c:a', 'libopus', '-f', 'matroska']);
   const odd = Buffer.from(video.toString('latin1').replaceAll('A_OPUS', 'A_OPXS'), 'latin1');
   const { tracks, video: silent } = await videoMade('mkv', odd);
@@ -134,14 +134,14 @@ test('cannot be made of a video that ends with its header', async () => {
   await expect(videoMade('mkv', video)).rejects.toThrow('broken');
 });
 
-test('that takes longer than it may is too costly: no breakdown, which would be tried again', async () => {
+test('that exceeds its time limit is no breakdown, which would be retried', async () => {
   const video = await sampleVideo('avi', { width: 1280, height: 720, seconds: 8 });
   const began = performance.now();
   await expect(videoMade('avi', video, { seconds: 0.7 })).rejects.toThrow('timed_out');
   expect(performance.now() - began).toBeLessThan(4000);
 });
 
-test('is given up when nobody waits any more', async () => {
+test('is stopped if the job is cancelled', async () => {
   const video = await sampleVideo('avi', { width: 1280, height: 720, seconds: 8 });
   const stop = new AbortController();
   const rendering = videoMade('avi', video, { signal: stop.signal });

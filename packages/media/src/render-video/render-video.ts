@@ -95,9 +95,9 @@ interface Attempt {
 }
 
 function attempts(picture: Track, sound: Track | undefined, isCopied: boolean): readonly Attempt[] {
-  const codings = isCopied ? [copy, transcode(picture)] : [transcode(picture)];
+  const encodings = isCopied ? [copy, transcode(picture)] : [transcode(picture)];
   const sounds = sound ? [sound, undefined] : [undefined];
-  return sounds.flatMap((each) => codings.map((coding) => ({ coding, sound: each })));
+  return sounds.flatMap((each) => encodings.map((coding) => ({ coding, sound: each })));
 }
 
 function soundTrack(tracks: readonly Track[]): Track | undefined {

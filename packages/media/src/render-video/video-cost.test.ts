@@ -17,7 +17,7 @@ const phone: Track = {
 };
 const cost = (differences: Partial<Track>) => videoCostSeconds({ ...phone, ...differences }, false);
 
-test('a short video of a phone costs less than two minutes, one of hours more', () => {
+test('estimates less than a minute for a short phone video, and more for hours', () => {
   expect(cost({})).toBeLessThan(60);
   expect(cost({ seconds: 2 * 60 * 60, width: 640, height: 360, pixelFormat: 'yuv420p10le' })).toBeGreaterThan(600);
 });
@@ -33,14 +33,14 @@ test.each<[string, Partial<Track>]>([
   expect(cost(differences)).toBeGreaterThan(cost({}));
 });
 
-test('what is copied costs little, however large it is', () => {
+test('estimates little for a copied video of any size', () => {
   expect(videoCostSeconds({ ...phone, codec: 'h264', width: 3840, height: 2160, seconds: 600 }, true)).toBeLessThan(20);
 });
 
-test('without a frame rate the usual one is taken', () => {
+test('uses the default frame rate if unknown', () => {
   expect(cost({ frameRate: 0 })).toBe(cost({}));
 });
 
-test('what does not say how long it plays has no estimate', () => {
+test('estimates 0 without a duration', () => {
   expect(cost({ seconds: 0 })).toBe(0);
 });

@@ -8,7 +8,7 @@ import { type SandboxMode, setSandboxMode, type ToolLimits } from './sandbox.ts'
 interface Reporting {
   readonly log: Log;
   readonly metrics: Metrics;
-  readonly health: Pick<Health, 'detail'>;
+  readonly health: Pick<Health, 'setDetail'>;
 }
 
 /**
@@ -23,7 +23,7 @@ export async function confineTools(mode: SandboxMode, { log, metrics, health }: 
     throw new Error(`media tools cannot be confined on this machine: ${fault}${advice}`);
   }
   const isFull = mode === 'full';
-  health.detail('mediaSandbox', mode);
+  health.setDetail('mediaSandbox', mode);
   const help = '1 if media tools run under Landlock and seccomp, 0 if only under resource limits.';
   metrics.gauge('echodrop_media_sandbox_full', help).set(isFull ? 1 : 0);
   if (isFull) log.info({ mode }, 'Media tools run under Landlock and seccomp');

@@ -42,7 +42,7 @@ test.each([
   },
 );
 
-test('an ffmpeg that reaches its limit of processor time, or is stopped, says so', async () => {
+test('reports an ffmpeg that exceeds its CPU time or is stopped', async () => {
   const work = { input: ['-f', 'lavfi', '-i', 'testsrc2=size=hd1080'], output: ['-f', 'null', '-'] };
   const signal = AbortSignal.timeout(30_000);
   expect(await runFfmpeg(work, { ...limits, seconds: 20 }, signal)).toBe('timed_out');
@@ -51,14 +51,14 @@ test('an ffmpeg that reaches its limit of processor time, or is stopped, says so
   expect(await runFfmpeg(work, { ...limits, seconds: 20 }, signal)).toBe('timed_out');
 });
 
-test('an ffmpeg whose video nobody wants any more is killed', async () => {
+test('kills ffmpeg if the job is cancelled', async () => {
   await using ffmpeg = await hostileFfprobe('sleep 600', 'ffmpeg');
   process.env.PATH = ffmpeg.path;
   await expect(run(300)).rejects.toThrow(/timeout/);
   await ffmpeg.allEnded(2000);
 });
 
-test('once an ffmpeg is killed, none of its group runs any more', async () => {
+test("leaves no process of ffmpeg's group after a kill", async () => {
   const child = '(. "$count"; exec dd if=/dev/zero of=/dev/null bs=64M) > /dev/null 2>&1 &';
   await using ffmpeg = await hostileFfprobe(`${child}\n${child}\n${child}\n${child}\nwait`, 'ffmpeg');
   process.env.PATH = ffmpeg.path;

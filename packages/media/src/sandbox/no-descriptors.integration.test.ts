@@ -13,7 +13,7 @@ const script = `
   await waitForTool(child, { deadlineMs: 5000, maxPrintedBytes: 0, signal }).catch(({ name, message }) => console.log(name, message));
 `;
 
-test('a worker that has no descriptor free for a tool survives', async () => {
+test('survives if no file descriptor is free for a tool', async () => {
   const node = [process.execPath, '--input-type=module', '--eval', script];
   const { stdout } = await execa('prlimit', ['--nofile=256', ...node], { reject: false });
   expect(stdout).toBe('ToolFailed sandbox did not start');

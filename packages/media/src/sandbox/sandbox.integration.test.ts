@@ -111,7 +111,7 @@ const places: readonly [string, (path: string, out: string) => Promise<unknown>,
     ],
   ];
 
-describe.runIf(canHijack)('a hijacked tool in place of', () => {
+describe.runIf(canHijack)('a hijacked tool instead of', () => {
   let hijacked: HijackedTool;
   const { PATH } = process.env;
   const { execPath } = process;
@@ -174,7 +174,7 @@ test.runIf(canHijack && process.arch === 'x64')('a tool that makes a 32-bit syst
   expect(await killedIn('limits-only')).toEqual([0, null]);
 });
 
-test('a tool is killed in time if nobody else does so', async () => {
+test('the launcher kills a tool after its deadline', async () => {
   setSandboxMode('limits-only');
   const child = startInSandbox(['sleep', '60'], { ...limits, seconds: -1 }, {});
   expect(await once(child, 'exit')).toEqual([null, 'SIGALRM']);
@@ -196,7 +196,7 @@ test('a tool does not start if the worker that started it has ended', async () =
   expect(stderr).toBe('sandbox: the process that started it has ended');
 });
 
-test('a tool that writes files without end is stopped', async () => {
+test('stops a tool that writes endless files', async () => {
   // A script starts other programs.
   setSandboxMode('limits-only');
   await using hijacked = await mkdtempDisposable(join(tmpdir(), 'sandbox-test-'));
@@ -213,7 +213,7 @@ test('a tool that writes files without end is stopped', async () => {
   ).toBe('too_costly');
 });
 
-test('what this machine lacks is named', async () => {
+test('names the feature that this machine lacks', async () => {
   expect(await sandboxFault()).toBeUndefined();
   const { stderr, exitCode } = await execa(launcher, launched('full', 'no-such-tool'), { reject: false });
   expect({ stderr, exitCode }).toEqual({ stderr: 'sandbox: no-such-tool is not in PATH', exitCode: 125 });

@@ -74,15 +74,15 @@ test.each<[string, string, (path: string, folder: string) => Promise<unknown>]>(
   ['one byte more than a picture may have', 'too_large', sparse(maxOutputBytes.picture + 1)],
   ['another format', 'wrong_format', (path) => writeFile(path, png)],
   ['an empty file', 'wrong_format', (path) => writeFile(path, '')],
-])('%s is refused in the place of a JPEG', async (_, fault, leave) => {
+])('refuses %s instead of a JPEG', async (_, fault, leave) => {
   await expect(openOutput(leave)).rejects.toMatchObject({ name: 'OutputRefused', file: 'large.jpg', fault });
 });
 
-test('a job folder that is gone is a failure of ours', async () => {
+test('reports a missing job folder as a breakdown', async () => {
   await expect(openOutput((_, folder) => rm(folder, { recursive: true }))).rejects.toThrow(ToolFailed);
 });
 
-test('a JPEG is read as it is', async () => {
+test('streams a JPEG unchanged', async () => {
   expect(jpeg.length).toBeGreaterThan(16 * 1024);
   expect(await openOutput((path) => writeFile(path, jpeg))).toEqual(jpeg);
 });
@@ -97,7 +97,7 @@ test.each<[string, (path: string) => Promise<void>]>([
       await file.write(Buffer.alloc(100), 0, 100, 20_000);
     },
   ],
-])('a file that has %s after it was checked fails before its end', async (_, change) => {
+])('fails before the end of a file that has %s after the check', async (_, change) => {
   await using folder = await mkdtempDisposable(join(tmpdir(), 'tool-output-'));
   const path = join(folder.path, 'large.jpg');
   await writeFile(path, jpeg);

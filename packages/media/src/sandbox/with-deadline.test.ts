@@ -15,18 +15,18 @@ setSandboxMode('limits-only');
 
 const never = new AbortController().signal;
 
-test('a tool that is done in time ends as it does', async () => {
+test('returns how a tool ended before its deadline', async () => {
   expect(await withDeadline(10, never, run('true'))).toBe('done');
   expect(await withDeadline(10, never, run('false'))).toBe('broken');
 });
 
-test('a tool that takes longer than it may is killed, and the end says so', async () => {
+test('kills a tool at its deadline and returns timed_out', async () => {
   const began = performance.now();
   expect(await withDeadline(1, never, run('sleep', '20'))).toBe('timed_out');
   expect(performance.now() - began).toBeLessThan(3000);
 });
 
-test('a tool that is missing, and a job that is given up, are nobody’s fault', async () => {
+test('rejects if a tool is missing or the job is cancelled', async () => {
   await expect(withDeadline(10, never, run('no-such-tool'))).rejects.toThrow(ToolFailed);
   await expect(withDeadline(10, AbortSignal.timeout(100), run('sleep', '20'))).rejects.toThrow('timeout');
 });

@@ -1,6 +1,6 @@
 import type { TimedEnd } from './bounded-process.ts';
 
-// The caller's deadline passes before the tool's own, which cannot tell a slow video from a slow machine.
+// The caller's deadline passes before the tool's own, which cannot distinguish a slow video from a slow machine.
 const headStartMs = 500;
 
 /**

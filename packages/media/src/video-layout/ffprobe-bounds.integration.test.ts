@@ -30,13 +30,13 @@ async function expectNobodyLeft(started: number): Promise<void> {
 }
 
 describe('an ffprobe that', () => {
-  test('hangs is killed when nobody waits any more', async () => {
+  test('hangs is killed if the job is cancelled', async () => {
     await ffprobeIs('sleep 600');
     await expect(look(500)).rejects.toThrow(/timeout/);
     await expectNobodyLeft(1);
   });
 
-  test('hangs and does not listen is killed after ten seconds', async () => {
+  test('hangs and ignores signals is killed after ten seconds', async () => {
     await ffprobeIs('trap "" TERM HUP INT QUIT XCPU\nwhile :; do sleep 600; done');
     const before = performance.now();
     await expect(look(60_000)).rejects.toThrow('timed out after 10000 ms');
@@ -44,7 +44,7 @@ describe('an ffprobe that', () => {
     await expectNobodyLeft(1);
   });
 
-  test('forks, and forks again, leaves nobody', async () => {
+  test('forks, and forks again, leaves no process', async () => {
     await ffprobeIs(
       '(. "$count"; trap "" TERM HUP INT; sleep 600) &\n(. "$count"; (. "$count"; sleep 600) & sleep 600) &\nwait',
     );
@@ -52,7 +52,7 @@ describe('an ffprobe that', () => {
     await expectNobodyLeft(4);
   });
 
-  test('forks on and on is bounded in time, and leaves nobody', async () => {
+  test('forks without end is stopped in time, and leaves no process', async () => {
     await ffprobeIs(
       'for n in 1 2 3 4; do for m in 1 2 3 4 5 6 7 8; do (. "$count"; while :; do :; done) & done; done\nwait',
     );
@@ -60,31 +60,31 @@ describe('an ffprobe that', () => {
     await ffprobe.allEnded(2000);
   });
 
-  test('ends well and leaves a child behind is done, and the child with it', async () => {
+  test('succeeds and leaves a child behind is done, and the child is killed', async () => {
     await ffprobeIs('(. "$count"; sleep 600) &\nsleep 0.3\ncat "$folder/answer"');
     expect(await look(5000)).toMatchObject([{ width: 7 }]);
     await expectNobodyLeft(2);
   });
 
-  test('prints for ever is stopped at once', async () => {
+  test('prints without end is stopped at once', async () => {
     await ffprobeIs('exec yes "[STREAM]"');
     expect(await look(9000)).toBe('too_costly');
     await expectNobodyLeft(1);
   });
 
-  test('complains for ever is stopped at once', async () => {
+  test('prints errors without end is stopped at once', async () => {
     await ffprobeIs('exec yes >&2');
     expect(await look(9000)).toBe('too_costly');
     await expectNobodyLeft(1);
   });
 
-  test('spins is stopped after three seconds of processor time', async () => {
+  test('spins is stopped after three seconds of CPU time', async () => {
     await ffprobeIs('while :; do :; done');
     expect(await look(30_000)).toBe('too_costly');
     await expectNobodyLeft(1);
   });
 
-  test('eats memory fails', async () => {
+  test('exceeds its memory limit fails', async () => {
     await ffprobeIs('exec tail /dev/zero');
     expect(await look(9000)).toBe('broken');
     await expectNobodyLeft(1);
@@ -96,19 +96,19 @@ describe('an ffprobe that', () => {
     expect(await readFile(join(ffprobe.folder, 'file'), 'latin1')).toBe('');
   });
 
-  test('looks into its environment finds nothing of ours', async () => {
+  test('reads its environment finds no settings', async () => {
     process.env.S3_SECRET_KEY = 'a secret';
     await ffprobeIs('test -z "$S3_SECRET_KEY" && cat "$folder/answer"');
     expect(await look(9000)).toMatchObject([{ width: 7 }]);
     delete process.env.S3_SECRET_KEY;
   });
 
-  test('wants more privileges gets none', async () => {
+  test('requests more privileges gets none', async () => {
     await ffprobeIs('grep -q "NoNewPrivs:.1" /proc/self/status && cat "$folder/answer"');
     expect(await look(9000)).toMatchObject([{ width: 7 }]);
   });
 
-  test('crashes says that the video is broken', async () => {
+  test('crashes makes the video broken', async () => {
     await ffprobeIs('kill -SEGV $$');
     expect(await look(9000)).toBe('broken');
   });
@@ -128,7 +128,7 @@ describe('an ffprobe that', () => {
     expect(await look(9000)).toBe('broken');
   });
 
-  test('is killed by somebody is a breakdown', async () => {
+  test('is killed by another process is a breakdown', async () => {
     await ffprobeIs('kill -KILL $$');
     await expect(look(9000)).rejects.toMatchObject({ name: 'ToolStopped' });
   });

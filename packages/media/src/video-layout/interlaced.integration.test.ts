@@ -23,7 +23,7 @@ test.each<[string, VideoType, readonly string[]]>([
   ['H.264 in a Matroska file that says it is progressive', 'mkv', [...x264, '-f', 'matroska']],
   ['MPEG-2', 'mpg', ['-c:v', 'mpeg2video', '-q:v', '2', '-f', 'vob']],
   ['MPEG-4 in avi', 'avi', ['-c:v', 'mpeg4', '-q:v', '2', '-f', 'avi']],
-])('an interlaced video of %s is shown without combs, and so is its poster', async (_, type, coding) => {
+])('deinterlaces a video of %s and its poster', async (_, type, coding) => {
   const woven = await wovenVideo(...coding, ...said);
   expect(await combs(woven)).toBeGreaterThan(much);
   const { video, tracks } = await videoMade(type, woven);
@@ -54,12 +54,12 @@ test.each<[string, boolean, readonly string[]]>([
   expect(processes.length > 0).toBe(isDecoded);
 });
 
-test('a picture that does not say that it is interlaced stays as it is', async () => {
+test('does not deinterlace pictures that are not marked as interlaced', async () => {
   const woven = await wovenVideo('-c:v', 'mpeg4', '-q:v', '2', '-f', 'avi');
   expect(await combs((await videoMade('avi', woven)).video)).toBeGreaterThan(much);
 });
 
-test('a video of two lines has none to weave', async () => {
+test('transcodes a video of two lines', async () => {
   const flat = await sampleVideo('mkv', { width: 16, height: 2, seconds: 0.3, options: ['-c:v', 'ffv1'] });
   expect((await videoMade('mkv', flat)).tracks).toMatchObject([{ width: 16, height: 2 }, {}]);
 });

@@ -43,7 +43,7 @@ test.each(refused)('%s is refused: %s', async (_, why, make) => {
   expect(await seen(new CountedSource(await make()))).toEqual({ outcome: 'unsupported', why });
 });
 
-test('a video that was cut off is refused without a look of ffprobe, wherever its index is', async () => {
+test('refuses a truncated video without ffprobe, wherever its index is', async () => {
   const cut = [await video('mp4'), await video('mp4', '-movflags', '+faststart')].map((bytes) =>
     bytes.subarray(0, -100),
   );

@@ -51,7 +51,7 @@ test.each(hostileMedia)('$name: $found', async ({ make, zeros, found }) => {
 const photoTypes = ['jpg', 'png', 'gif', 'webp', 'avif', 'tiff', 'bmp'] as const;
 const videoTypes = ['mp4', 'mov', '3gp', 'webm', 'mkv', 'avi', 'mpg', 'ts', 'ogv', 'flv', 'wmv'] as const;
 
-test.each([...photoTypes, ...videoTypes])('%s, cut off anywhere, is refused or is what it was', async (type) => {
+test.each([...photoTypes, ...videoTypes])('refuses %s truncated anywhere, or finds its type', async (type) => {
   const size = { width: 160, height: 120 };
   const whole = await sample(type, size);
   for (const cut of cuts(whole.length, isPhoto(type))) {
@@ -60,7 +60,7 @@ test.each([...photoTypes, ...videoTypes])('%s, cut off anywhere, is refused or i
   }
 });
 
-test.each([...photoTypes, ...videoTypes])('%s with bytes changed anywhere gets a clean answer', async (type) => {
+test.each([...photoTypes, ...videoTypes])('probes %s with bytes changed anywhere without failing', async (type) => {
   const whole = await sample(type, { width: 160, height: 120 });
   for (const at of cuts(Math.min(whole.length - 4, 2000), isPhoto(type))) {
     const bytes = Buffer.from(whole);
@@ -86,7 +86,7 @@ const leadingElsewhere = hostileMedia.filter(({ name }) =>
   /(playlist of a|manifest behind|concat script$|concat script behind|description$|SVG of|lie in another)/.test(name),
 );
 
-test.each(leadingElsewhere)('$name gives no video and no picture, whatever type it is taken for', async ({ make }) => {
+test.each(leadingElsewhere)('makes no video or picture of $name, whatever its type', async ({ make }) => {
   const path = join(directory, 'hostile');
   await writeFile(path, await make(canary));
   const options = { scratchDir: directory, maxPixels: 1e8, signal: AbortSignal.timeout(15_000) };
@@ -97,7 +97,7 @@ test.each(leadingElsewhere)('$name gives no video and no picture, whatever type 
   });
 });
 
-test('a title with lines of its own says nothing about the size', async () => {
+test('ignores lines that a title injects into the output', async () => {
   const title = 'x\nwidth=9999\nheight=9999';
   const options = ['-metadata', `title=${title}`, '-metadata:s:v', `handler_name=${title}`];
   const video = await sampleVideo('mp4', { width: 160, height: 120, options });

@@ -9,7 +9,7 @@ import { expect, test } from 'vitest';
 
 const MiB = 2 ** 20;
 
-test('no hostile photo makes the process that probes it large, or keeps it busy', async () => {
+test('probes hostile photos with little memory and time', async () => {
   await using folder = await mkdtempDisposable(join(tmpdir(), 'probe-memory-'));
   await using canary = await startCanary();
   const [media, scratch] = [join(folder.path, 'media'), join(folder.path, 'scratch')];

@@ -25,7 +25,7 @@ const probedVideo = (type: string, width: number, height: number) => ({
 });
 const small = { width: 160, height: 120 };
 
-describe('what is no video of ours', () => {
+describe('rejected videos', () => {
   test.each<[string, string, () => Promise<Buffer> | Buffer]>([
     [
       'a codec that is not on the list',
@@ -77,7 +77,7 @@ const coarse: readonly (readonly [Parameters<typeof sampleVideo>[0], readonly st
   ['wmv', ['-q:v', '1']],
 ];
 
-describe('little is read, and nothing is left', () => {
+describe('reads little, and leaves nothing', () => {
   test('of a video of 1 GiB whose index is at its end', async () => {
     const video = await sampleVideo('mp4', { ...small, options: ['-fflags', '+bitexact'] });
     const moovAt = video.lastIndexOf('moov') - 4;

@@ -10,7 +10,7 @@ test.each([
   ['parameters of H.264 for phones', [0x67, 0x42, 0xc0, 0x1f]],
   ['parameters of H.264 for television', [0x27, 0x64, 0, 0x28]],
   ['parameters of HEVC', [0x42, 1, 1, 1]],
-])('a picture can begin at %s', (_, unit) => {
+])('finds %s', (_, unit) => {
   expect(at(...unit)).toBe(rest.length);
 });
 
@@ -20,6 +20,6 @@ test.each([
   ['a slice of H.264', [0x41, 0x9a, 0x24, 0x6c]],
   ['a delimiter of H.264', [9, 0xf0]],
   ['a packet of sound', [0xc0, 1, 2, 3]],
-])('but not at %s', (_, unit) => {
+])('ignores %s', (_, unit) => {
   expect(at(...unit)).toBe(-1);
 });

@@ -82,7 +82,7 @@ const hiding: readonly [string, seconds: number, () => Promise<Buffer>][] = [
   ['what stood before a cut without coding', 2, () => cutWithoutCoding('-ss', '3', '-t', '2')],
 ];
 
-test.each(hiding)('a video whose edits cut away %s holds only what is shown', async (_, seconds, video) => {
+test.each(hiding)('removes what the edits of a video hide: %s', async (_, seconds, video) => {
   const original = await video();
   expect(await picturesIn(original)).toBeGreaterThan(seconds * rate + 5);
   const pictures = await picturesIn((await videoMade('mp4', original)).video);
@@ -105,12 +105,12 @@ const showingAll: readonly [string, () => Promise<Buffer>][] = [
   ['is a MOV', () => made([...picture, ...h264, '-f', 'mov'])],
 ];
 
-test.each(showingAll)('a video that %s hides nothing', async (_, video) => {
+test.each(showingAll)('copies a video that %s', async (_, video) => {
   const bytes = await video();
   expect(await inFolder(bytes, (path) => hasHiddenPictures({ path, type: 'mp4', track: { index: 0 } }))).toBe(false);
 });
 
-test('of several tracks the one that is shown is asked', async () => {
+test('checks the displayed one of several tracks', async () => {
   const both = await made([...picture, ...picture, '-map', '0', '-map', '1', ...h264, '-f', 'mp4']);
   const video = await edited(both, [2000, firstMs + 1000]);
   const hides = (index: number) =>
@@ -121,11 +121,11 @@ test('of several tracks the one that is shown is asked', async () => {
 test.each<[string, Edit]>([
   ['no time', [0, firstMs]],
   ['what is behind the end', [2000, 60_000]],
-])('a video whose edits show %s has no rendition', async (_, edit) => {
+])('makes no rendition of a video whose edits show %s', async (_, edit) => {
   await expect(videoMade('mp4', await edited(await withSound(), edit))).rejects.toThrow('broken');
 });
 
-test('edits that are cut off or make no sense are no reason to fail', async () => {
+test('ignores truncated and invalid edits', async () => {
   const video = await whole();
   for (const type of ['elst', 'mdhd', 'mvhd', 'stts', 'ctts']) {
     const at = video.indexOf(type);

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable } from 'node:stream';
-import type { Answer } from '@echodrop/service/exchange';
+import type { HttpResponse } from '@echodrop/service/exchange';
 import { Checksum } from '../checksum.ts';
 import { type PutIfAbsentOutcome, StoreUnavailable } from '../object-store.ts';
 import { storeBody } from '../store-body.ts';
@@ -146,7 +146,7 @@ export class ObjectRequests {
     return now;
   }
 
-  #put(key: string, content: Content, ms: number, headers = {}, query = {}): Promise<Answer> {
+  #put(key: string, content: Content, ms: number, headers = {}, query = {}): Promise<HttpResponse> {
     const blocks = [...content.bytes()];
     // A single block goes out with the head, in one write.
     const [body] = blocks.length === 1 ? blocks : [blocks];

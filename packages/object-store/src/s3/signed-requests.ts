@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream';
-import { type Answer, exchange } from '@echodrop/service/exchange';
+import { exchange, type HttpResponse } from '@echodrop/service/exchange';
 import { type Dispatcher, Pool } from 'undici';
 import { toStoreUnavailable } from '../store-body.ts';
 import type { StoreDeadlines } from './deadlines.ts';
@@ -42,7 +42,7 @@ export class SignedRequests implements AsyncDisposable {
   }
 
   /** Sends a request and reads the whole response within `ms`. */
-  async send(method: Method, key: string, request: SignedRequest, ms: number): Promise<Answer> {
+  async send(method: Method, key: string, request: SignedRequest, ms: number): Promise<HttpResponse> {
     try {
       return await exchange(this.#pool, this.#signed(method, key, request), ms);
     } catch (error) {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { Metrics } from './metrics.ts';
 
-/** Tells which release runs: the version of the whole, and the `revision` that it was built from. */
+/** Registers the metric with the release's version and `revision`. */
 export function registerBuildMetrics(metrics: Metrics, revision: string): void {
   const { version } = JSON.parse(readFileSync(new URL('../../../../package.json', import.meta.url), 'utf8'));
   const info = metrics.gauge('echodrop_build_info', 'Always 1; labels carry version and revision.', [

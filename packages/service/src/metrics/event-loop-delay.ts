@@ -1,13 +1,10 @@
 import type { Metrics } from './metrics.ts';
 
-// Each look wakes an idle process, which costs more than the look itself.
-const everyMs = 1000;
+// Each sample wakes an idle process, which costs more than the sample itself.
+const intervalMs = 1000;
 const buckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
 
-/**
- * Records how late timers fire, sampled once a second: what comes in waits as long for the event loop.
- * A histogram, so that processes can be put together and scrapers do not disturb each other.
- */
+/** Registers a histogram of how late timers fire, which is how long events wait. Unlike a gauge, it can be summed and scraped by several. */
 export function registerEventLoopMetrics(metrics: Metrics): Disposable {
   const delays = metrics.histogram(
     'echodrop_event_loop_delay_seconds',
@@ -15,16 +12,16 @@ export function registerEventLoopMetrics(metrics: Metrics): Disposable {
     [],
     buckets,
   );
-  let expected = performance.now() + everyMs;
+  let expected = performance.now() + intervalMs;
   const timer = setInterval(() => {
     const now = performance.now();
     let late = Math.max(0, now - expected);
-    // What would have come in meanwhile has waited too, the less the later it came.
+    // Also counts the samples that the block prevented, each with its shorter delay.
     do {
       delays.observe(late / 1000);
-      late -= everyMs;
+      late -= intervalMs;
     } while (late > 0);
-    expected = now + everyMs;
-  }, everyMs).unref();
+    expected = now + intervalMs;
+  }, intervalMs).unref();
   return { [Symbol.dispose]: () => clearInterval(timer) };
 }

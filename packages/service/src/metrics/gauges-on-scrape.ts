@@ -1,19 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Gauge } from 'prom-client';
 
-/** What was found of one thing: the value of the label, and that of each gauge. */
 export interface Reading<N extends string> {
-  readonly of: string;
+  /** Value of the label. */
+  readonly label: string;
+  /** Value of each gauge. */
   readonly values: Readonly<Record<N, number>>;
 }
 
-const askMs = 2000;
-const freshMs = 1000;
+const timeoutMs = 2000;
+const cacheMs = 1000;
 
-/**
- * Gauges that are filled when the metrics are asked for, at most once a second however many ask. What could not be found out is not
- * told: an old value would be taken for a new one.
- */
+/** Gauges that are read at each scrape, at most once a second. If reading fails they have no series, rather than stale values. */
 export class GaugesOnScrape {
   readonly #refill: () => Promise<void>;
   #shared: Promise<void> | undefined;
@@ -21,14 +19,14 @@ export class GaugesOnScrape {
 
   constructor(
     gauges: readonly (readonly [name: string, gauge: Gauge])[],
-    label: string,
-    ask: () => Promise<readonly Reading<string>[]>,
+    labelName: string,
+    read: () => Promise<readonly Reading<string>[]>,
   ) {
     this.#refill = async () => {
-      const readings = await withinLimit(ask).catch(() => []);
+      const readings = await withTimeout(read).catch(() => []);
       for (const [name, gauge] of gauges) {
         gauge.reset();
-        for (const { of, values } of readings) gauge.set({ [label]: of }, values[name] ?? Number.NaN);
+        for (const { label, values } of readings) gauge.set({ [labelName]: label }, values[name] ?? Number.NaN);
       }
     };
   }
@@ -38,17 +36,17 @@ export class GaugesOnScrape {
     if (this.#shared === undefined || performance.now() > this.#freshUntil) {
       this.#freshUntil = Number.POSITIVE_INFINITY;
       this.#shared = this.#refill().finally(() => {
-        this.#freshUntil = performance.now() + freshMs;
+        this.#freshUntil = performance.now() + cacheMs;
       });
     }
     await this.#shared;
   }
 }
 
-async function withinLimit<T>(ask: () => Promise<T>): Promise<T> {
-  const over = new AbortController();
-  const late = sleep(askMs, undefined, { signal: over.signal, ref: false }).then(() => {
-    throw new Error('no answer in time');
+async function withTimeout<T>(read: () => Promise<T>): Promise<T> {
+  const done = new AbortController();
+  const late = sleep(timeoutMs, undefined, { signal: done.signal, ref: false }).then(() => {
+    throw new Error('timeout');
   });
-  return await Promise.race([Promise.try(ask), late]).finally(() => over.abort());
+  return await Promise.race([Promise.try(read), late]).finally(() => done.abort());
 }

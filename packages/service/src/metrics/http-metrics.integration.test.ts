@@ -23,7 +23,7 @@ async function observed(answer: RequestListener, routeOf?: Parameters<typeof reg
   };
 }
 
-test('requests are told by route, method and status, and nothing of them that is not known', async () => {
+test('measures requests by route, method and status, from closed sets', async () => {
   await using server = await observed(
     (_request, response) => response.writeHead(404).end(),
     ({ url }) => ['/known'].find((path) => path === url),
@@ -38,7 +38,7 @@ test('requests are told by route, method and status, and nothing of them that is
   });
 });
 
-test("an Express route is its pattern, and a client that leaves before its answer is 'gone'", async () => {
+test("uses the pattern of an Express route, and 'gone' if the client disconnects first", async () => {
   const leaving = new AbortController();
   await using server = await observed((request, response) => {
     Object.assign(request, { route: { path: '/:id' } });
@@ -54,7 +54,7 @@ test("an Express route is its pattern, and a client that leaves before its answe
   });
 });
 
-test('an upload that waits for 100 Continue is one request', async () => {
+test('counts an upload that waits for 100 Continue once', async () => {
   const metrics = new Metrics('test');
   const server = createServer();
   const answer: RequestListener = (_request, response) => void response.writeHead(401).end();
@@ -66,6 +66,6 @@ test('an upload that waits for 100 Continue is one request', async () => {
   await new Promise((resolve) => {
     request({ port, method: 'POST', headers: { Expect: '100-continue' } }, resolve).flushHeaders();
   });
-  const told = '{service="test",route="/upload",method="POST",status="401"} 1\n';
-  await waitUntil('its end', 2000, async () => (await metrics.exposition()).text.includes(told));
+  const expected = '{service="test",route="/upload",method="POST",status="401"} 1\n';
+  await waitUntil('its end', 2000, async () => (await metrics.exposition()).text.includes(expected));
 });

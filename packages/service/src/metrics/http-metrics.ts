@@ -5,9 +5,8 @@ import { expressRoute, methodOf } from './request-labels.ts';
 const buckets = [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
 
 /**
- * Tells of every request to `server` how long it took from its head to the end of its answer, by route, method and status. `routeOf`
- * gives a pattern that the code knows, never what was asked for; undefined where there is no such route. The status `gone` is a client's that left before
- * its answer began.
+ * Registers the duration of requests to `server` by route, method and status. `routeOf` returns a known pattern, never the
+ * requested path; undefined without a route. Status `gone`: the client disconnected before the response began.
  */
 export function registerHttpMetrics(
   metrics: Metrics,
@@ -20,18 +19,18 @@ export function registerHttpMetrics(
     ['route', 'method', 'status'],
     buckets,
   );
-  const begun = (request: IncomingMessage, response: ServerResponse) => {
+  const track = (request: IncomingMessage, response: ServerResponse) => {
     const started = performance.now();
-    // Node warns beyond ten listeners, of which a streamed answer has as many itself.
+    // Node warns beyond ten listeners, and a streamed response already has ten.
     response.setMaxListeners(response.getMaxListeners() + 1).once('close', () => {
       const route = routeOf(request) ?? 'none';
       const status = response.headersSent ? String(response.statusCode) : 'gone';
       seconds.observe({ route, method: methodOf(request), status }, (performance.now() - started) / 1000);
     });
   };
-  server.prependListener('request', begun);
-  // Where nobody listens for them, Node answers an expectation itself, or makes a request of it.
+  server.prependListener('request', track);
+  // Without a listener, Node handles an expectation itself, or emits a request.
   for (const event of ['checkContinue', 'checkExpectation'] as const) {
-    if (server.listenerCount(event) > 0) server.prependListener(event, begun);
+    if (server.listenerCount(event) > 0) server.prependListener(event, track);
   }
 }

@@ -2,8 +2,8 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom
 import { GaugesOnScrape, type Reading } from './gauges-on-scrape.ts';
 
 /**
- * The metrics of one process: what is made here is told under /metrics, with the service's name as a label of every series.
- * Names end with their unit, and every label has a closed set of values.
+ * The metrics of one process, each with the service's name as a label. Names end with their unit, and every label has a closed
+ * set of values.
  */
 export class Metrics {
   readonly #registry = new Registry();
@@ -11,11 +11,11 @@ export class Metrics {
 
   constructor(service: string) {
     this.#registry.setDefaultLabels({ service });
-    // The event loop's gauges start anew with each scrape, so that two scrapers spoil each other's: event-loop-delay.ts has ours. Their monitor
-    // cannot be turned off, but it need not wake an idle process.
+    // The default event loop gauges reset at each scrape, so two scrapers disturb each other; event-loop-delay.ts replaces them.
+    // Their monitor cannot be turned off, but with this precision it does not wake an idle process.
     collectDefaultMetrics({ register: this.#registry, eventLoopMonitoringPrecision: 3_600_000 });
     for (const { name } of this.#registry.getMetricsAsArray()) {
-      if (name.startsWith('nodejs_eventloop_lag') || misnamed.has(name)) this.#registry.removeSingleMetric(name);
+      if (name.startsWith('nodejs_eventloop_lag') || misleading.has(name)) this.#registry.removeSingleMetric(name);
     }
   }
 
@@ -33,27 +33,27 @@ export class Metrics {
   }
 
   /**
-   * Gauges of what lies outside the process, each with the help that `helps` has for its name, and one series for each value of
-   * `label`. `ask` is called when the metrics are asked for; where it fails, or takes longer than two seconds, nothing is told.
+   * Registers gauges by name and help, with one series per value of the label. `read` provides the values at each scrape; if it
+   * fails or takes longer than two seconds, the gauges have no series.
    */
   gaugesOnScrape<N extends string>(
     helps: Record<N, string>,
-    label: string,
-    ask: () => Promise<readonly Reading<N>[]>,
+    labelName: string,
+    read: () => Promise<readonly Reading<N>[]>,
   ): void {
-    const gauge = (name: N) => [name, this.gauge(name, helps[name], [label])] as const;
-    this.#onScrape.push(new GaugesOnScrape((Object.keys(helps) as N[]).map(gauge), label, ask));
+    const gauge = (name: N) => [name, this.gauge(name, helps[name], [labelName])] as const;
+    this.#onScrape.push(new GaugesOnScrape((Object.keys(helps) as N[]).map(gauge), labelName, read));
   }
 
-  /** Everything in Prometheus' text format, and that format's content type. */
+  /** All metrics in Prometheus' text format. */
   async exposition(): Promise<{ contentType: string; text: string }> {
     await Promise.all(this.#onScrape.map((each) => each.refresh()));
     return { contentType: this.#registry.contentType, text: await this.#registry.metrics() };
   }
 }
 
-// Gauges whose names end like those of counters; each has a namesake that tells the same by type.
-const misnamed = new Set([
+// Gauges with a counter's suffix; others report the same by type.
+const misleading = new Set([
   'nodejs_active_handles_total',
   'nodejs_active_requests_total',
   'nodejs_active_resources_total',

@@ -1,21 +1,20 @@
 import type { RedisClient } from './redis-client.ts';
 
-const lookMs = 1000;
-const mostLooks = 3;
-const alive = ['wait', 'connecting', 'connect', 'ready'];
+const intervalMs = 1000;
+const maxIdleChecks = 3;
+const activeStates = ['wait', 'connecting', 'connect', 'ready'];
 
 /**
- * Connects a client again that has stopped trying to: BullMQ disconnects what hangs, to connect it anew, and where that fails once a
- * cluster's client has ended for good; and the late end of an old connection can leave one closed without another attempt (measured
- * with ioredis 6.0 and BullMQ 6.7). Until it is disposed of.
+ * Reconnects a client that no longer does so itself, until disposed. BullMQ disconnects hanging clients to reconnect them; if that fails once, a
+ * cluster client gives up. The late end of an old connection can also leave a client closed (measured with ioredis 6.0 and BullMQ 6.7).
  */
 export function keepConnected(client: RedisClient): Disposable {
-  let looks = 0;
+  let idleChecks = 0;
   const timer = setInterval(() => {
-    looks = alive.includes(client.status) ? 0 : looks + 1;
-    if (looks < mostLooks) return;
-    looks = 0;
+    idleChecks = activeStates.includes(client.status) ? 0 : idleChecks + 1;
+    if (idleChecks < maxIdleChecks) return;
+    idleChecks = 0;
     client.connect().catch(() => {});
-  }, lookMs).unref();
+  }, intervalMs).unref();
   return { [Symbol.dispose]: () => clearInterval(timer) };
 }

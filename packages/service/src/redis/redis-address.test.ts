@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { RedisAddressFault, readRedisAddress } from './redis-address.ts';
+import { InvalidRedisAddress, readRedisAddress } from './redis-address.ts';
 
 const a = { host: 'a', port: 26379 };
 
@@ -32,11 +32,11 @@ test.each([
       password: 'pass',
     },
   ],
-])('%s is read', (address, read) => {
+])('reads %s', (address, read) => {
   expect(readRedisAddress(address)).toEqual(read);
 });
 
-const hosts = /^must name its hosts as host:\d+ with commas between them, and user and password percent-encoded$/;
+const hosts = /^must list hosts as host:\d+, separated by commas; user and password must be percent-encoded$/;
 
 test.each([
   ['', /^must be a redis:\/\/ or rediss:\/\/ address/],
@@ -46,7 +46,7 @@ test.each([
   ['redis://', /must name a host/],
   ['redis:///hunter2', /must name a host/],
   ['redis://hunter2:1,b:2', /must have one host/],
-  ['redis://a/hunter2', /number of a database/],
+  ['redis://a/hunter2', /database number/],
   ['redis+sentinel://a:1,b:2', /must end with the master's name/],
   ['redis+sentinel://a:1/', /must end with the master's name/],
   ['redis+sentinel://a/mine/hunter2', /must end with the master's name/],
@@ -63,9 +63,9 @@ test.each([
   ['redis+cluster://:hunter@2@a', hosts],
   ['redis+cluster://:hunter%2@a', /percent-encoded/],
   ['redis+cluster://user:hun:ter2@a', /percent-encoded/],
-])('%j is refused, and nothing of it is told', (address, fault) => {
+])('rejects %j without revealing it', (address, fault) => {
   const reading = () => readRedisAddress(address);
-  expect(reading).toThrow(RedisAddressFault);
+  expect(reading).toThrow(InvalidRedisAddress);
   expect(reading).toThrow(fault);
   expect(reading).not.toThrow(/hun|ter2/);
 });

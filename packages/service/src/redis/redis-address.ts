@@ -5,23 +5,23 @@ export interface RedisHost {
   readonly port: number;
 }
 
-interface Several {
-  /** Those that are asked first; the others are learnt from them. */
+interface Hosts {
+  /** The first to contact; they report the others. */
   readonly hosts: readonly RedisHost[];
   readonly tls: boolean;
   readonly username?: string;
   readonly password?: string;
 }
 
-/** Where Redis is: one server; one that sentinels know, by its name; or the nodes of a cluster. */
+/** One server, a master that sentinels know, or a cluster. */
 export type RedisAddress =
   | { readonly kind: 'server'; readonly url: string }
-  | ({ readonly kind: 'sentinel'; readonly master: string; readonly db: number } & Several)
-  | ({ readonly kind: 'cluster' } & Several);
+  | ({ readonly kind: 'sentinel'; readonly master: string; readonly db: number } & Hosts)
+  | ({ readonly kind: 'cluster' } & Hosts);
 
-/** What is wrong with an address, as a sentence that follows its setting's name; never a part of it, which may be a secret. */
-export class RedisAddressFault extends Error {
-  override readonly name = 'RedisAddressFault';
+/** The message continues the setting's name. It contains no part of the address, which may be a secret. */
+export class InvalidRedisAddress extends Error {
+  override readonly name = 'InvalidRedisAddress';
 }
 
 const forms = 'redis:// or rediss:// address, alone or with +sentinel or +cluster before the colon';
@@ -29,32 +29,31 @@ const ports = { sentinel: 26379, cluster: 6379 };
 
 /**
  * Reads `redis[s]://[user:password@]host[:6379][/db]`, `redis[s]+sentinel://[user:password@]host[:26379],host/master[/db]` or
- * `redis[s]+cluster://[user:password@]host[:6379],host`. User and password are percent-encoded; with `rediss` all connections have TLS.
- * @throws RedisAddressFault
+ * `redis[s]+cluster://[user:password@]host[:6379],host`. User and password are percent-encoded; `rediss` uses TLS for all connections.
+ * @throws InvalidRedisAddress
  */
 export function readRedisAddress(address: string): RedisAddress {
   const [, scheme, kind, rest = ''] = /^(rediss?)(?:\+(sentinel|cluster))?:\/\/(.*)$/s.exec(address) ?? [];
-  if (!scheme) throw new RedisAddressFault(`must be a ${forms}`);
-  if (kind === undefined) return oneServer(address);
+  if (!scheme) throw new InvalidRedisAddress(`must be a ${forms}`);
+  if (kind === undefined) return readServer(address);
   const [, credentials, hosts = '', path = ''] = /^(?:([^@/]*)@)?([^@/]*)(?:\/([^@]*))?$/s.exec(rest) ?? [];
-  const several = {
+  const common = {
     hosts: hosts.split(',').map((host) => readHost(host, ports[kind as keyof typeof ports])),
     tls: scheme === 'rediss',
     ...readCredentials(credentials),
   };
-  if (kind === 'sentinel') return { kind, ...several, ...readMaster(path) };
-  if (path !== '') throw new RedisAddressFault('must end with the hosts: a cluster has no databases');
-  return { kind: 'cluster', ...several };
+  if (kind === 'sentinel') return { kind, ...common, ...readMaster(path) };
+  if (path !== '') throw new InvalidRedisAddress('must have no path: a cluster has no databases');
+  return { kind: 'cluster', ...common };
 }
 
-function oneServer(url: string): RedisAddress {
+function readServer(url: string): RedisAddress {
   if (!URL.canParse(url)) {
-    throw new RedisAddressFault('must have one host, and user and password percent-encoded where they are given');
+    throw new InvalidRedisAddress('must have one host; user and password must be percent-encoded');
   }
   const { hostname, pathname } = new URL(url);
-  if (hostname === '') throw new RedisAddressFault('must name a host');
-  if (!/^(\/\d*)?$/.test(pathname))
-    throw new RedisAddressFault('must end with the number of a database, if with a path');
+  if (hostname === '') throw new InvalidRedisAddress('must name a host');
+  if (!/^(\/\d*)?$/.test(pathname)) throw new InvalidRedisAddress('must have no path except a database number');
   return { kind: 'server', url };
 }
 
@@ -63,18 +62,18 @@ function readHost(text: string, defaultPort: number): RedisHost {
   const host = bracketed === undefined || isIPv6(bracketed) ? (bracketed ?? name) : undefined;
   const port = digits === undefined ? defaultPort : Number(digits);
   if (!host || port < 1 || port > 65_535) {
-    throw new RedisAddressFault(
-      `must name its hosts as host:${defaultPort} with commas between them, and user and password percent-encoded`,
+    throw new InvalidRedisAddress(
+      `must list hosts as host:${defaultPort}, separated by commas; user and password must be percent-encoded`,
     );
   }
   return { host, port };
 }
 
-function readCredentials(text: string | undefined): Pick<Several, 'username' | 'password'> {
+function readCredentials(text: string | undefined): Pick<Hosts, 'username' | 'password'> {
   if (!text) return {};
   const [username, password, ...more] = text.split(':').map(decoded);
   if (username === undefined || more.length > 0 || (password === undefined && text.includes(':'))) {
-    throw new RedisAddressFault('must have user and password percent-encoded');
+    throw new InvalidRedisAddress('must have user and password percent-encoded');
   }
   return { ...(username && { username }), ...(password && { password }) };
 }
@@ -90,9 +89,7 @@ function decoded(text: string): string | undefined {
 function readMaster(path: string): { master: string; db: number } {
   const [, master, db = '0'] = /^([\w.-]+)(?:\/(\d{1,9}))?$/.exec(path) ?? [];
   if (!master) {
-    throw new RedisAddressFault(
-      "must end with the master's name, as sentinels know it (/mymaster), and a database's number if any",
-    );
+    throw new InvalidRedisAddress("must end with the master's name (/mymaster), and optionally a database number");
   }
   return { master, db: Number(db) };
 }

@@ -7,21 +7,21 @@ import { Secret } from '../secret.ts';
 import { connectRedis, failFast } from './redis.ts';
 import { registerQueueMemoryMetrics } from './redis-memory.ts';
 
-test('how full Redis is, is told while it answers', async () => {
+test('shows the memory of Redis while it responds', async () => {
   await using redis = await startRedis();
   await redis.command('CONFIG', 'SET', 'maxmemory', '12345678');
   await using connection = connectRedis(new Secret(redis.url), failFast, createLog('test', 'silent'));
   const metrics = new Metrics('test');
   registerQueueMemoryMetrics(metrics, connection);
-  const told = async (name: string) => {
+  const metric = async (name: string) => {
     const { text } = await metrics.exposition();
     return new RegExp(`^echodrop_redis_${name}_memory_bytes\\{redis="queue",service="test"\\} (\\d+)$`, 'm').exec(
       text,
     )?.[1];
   };
-  await waitUntil('its memory', 5000, async () => Number(await told('used')) > 100_000);
-  expect(await told('max')).toBe('12345678');
+  await waitUntil('its memory', 5000, async () => Number(await metric('used')) > 100_000);
+  expect(await metric('max')).toBe('12345678');
   await redis.kill();
-  await waitUntil('nothing', 5000, async () => (await told('used')) === undefined);
-  expect(await told('max')).toBeUndefined();
+  await waitUntil('nothing', 5000, async () => (await metric('used')) === undefined);
+  expect(await metric('max')).toBeUndefined();
 });

@@ -15,34 +15,34 @@ import {
   retryForever,
 } from './redis.ts';
 
-/** A log that keeps its warnings. */
-function keptWarnings() {
+/** A log that collects warnings. */
+function collectWarnings() {
   const warnings: unknown[] = [];
   return { warnings, log: { warn: (fields: unknown) => warnings.push(fields) } as unknown as Log };
 }
 
-async function msUntilRefused(asked: Promise<unknown>): Promise<number> {
+async function msUntilRejected(call: Promise<unknown>): Promise<number> {
   const begin = performance.now();
-  await expect(asked).rejects.toThrow();
+  await expect(call).rejects.toThrow();
   return performance.now() - begin;
 }
 
-test('an impatient connection refuses at once while Redis is down and in time while it hangs, and comes back by itself', async () => {
+test('failFast rejects at once while Redis is down and in time while it hangs, and reconnects by itself', async () => {
   await using redis = await startRedis();
-  const { log, warnings } = keptWarnings();
+  const { log, warnings } = collectWarnings();
   await using connection = connectRedis(new Secret(redis.url), failFast, log);
   const pongs = () => waitUntil('a pong', 5000, async () => (await connection.ping()) === 'PONG');
   await pongs();
   await redis.freeze();
-  expect(await msUntilRefused(connection.ping())).toBeLessThan(3000);
+  expect(await msUntilRejected(connection.ping())).toBeLessThan(3000);
   await redis.thaw();
   await pongs();
   expect(warnings).toEqual([]);
   for (const outage of [1, 2]) {
     await redis.kill();
     await waitUntil('a warning', 2000, async () => warnings.length === outage);
-    expect(await msUntilRefused(connection.ping())).toBeLessThan(200);
-    // Some attempts later it has still been told once.
+    expect(await msUntilRejected(connection.ping())).toBeLessThan(200);
+    // Further attempts do not repeat the warning.
     await sleep(500);
     expect(warnings).toHaveLength(outage);
     await redis.restart();
@@ -50,40 +50,40 @@ test('an impatient connection refuses at once while Redis is down and in time wh
   }
 });
 
-test('a patient connection waits for Redis and answers when it is there', async () => {
+test('retryForever waits until Redis is available', async () => {
   await using redis = await startRedis();
   await redis.kill();
-  const { log } = keptWarnings();
+  const { log } = collectWarnings();
   await using connection = connectRedis(new Secret(redis.url), retryForever, log);
-  const answer = connection.ping();
+  const reply = connection.ping();
   await sleep(300);
   await redis.restart();
-  expect(await answer).toBe('PONG');
+  expect(await reply).toBe('PONG');
 });
 
-test('what is waited for ends when the connection is disposed of', async () => {
+test('disposing rejects waiting commands', async () => {
   await using redis = await startRedis();
   await redis.kill();
-  const connection = connectRedis(new Secret(redis.url), retryForever, keptWarnings().log);
-  const answer = connection.ping();
+  const connection = connectRedis(new Secret(redis.url), retryForever, collectWarnings().log);
+  const reply = connection.ping();
   await connection[Symbol.asyncDispose]();
-  await expect(answer).rejects.toThrow('Connection is closed');
+  await expect(reply).rejects.toThrow('Connection is closed');
 });
 
 test.each([
   [{ REDIS_URL: 'redis://a' }, 'redis://a', 'redis://a'],
   [{ QUEUE_REDIS_URL: 'redis://b', CACHE_REDIS_URL: 'rediss://c' }, 'redis://b', 'rediss://c'],
   [{ REDIS_URL: 'redis://a', CACHE_REDIS_URL: 'redis://c' }, 'redis://a', 'redis://c'],
-])('%j: jobs and cache have their places', (env, queue, cache) => {
+])('%j: addresses of queue and cache Redis', (env, queue, cache) => {
   expect(queueRedisUrl(readSettings(queueRedisSettings, env)).reveal()).toBe(queue);
   expect(cacheRedisUrl(readSettings(cacheRedisSettings, env)).reveal()).toBe(cache);
 });
 
 test.each([
-  [{}, 'is required where REDIS_URL is absent'],
+  [{}, 'is required if REDIS_URL is not set'],
   [{ REDIS_URL: 'http://a' }, 'REDIS_URL must be a redis:// or rediss:// address'],
   [{ REDIS_URL: 'redis+sentinel://a:1' }, "REDIS_URL must end with the master's name"],
-])('%j: a fault', (env, fault) => {
+])('%j is invalid', (env, fault) => {
   expect(() => readSettings(queueRedisSettings, env)).toThrow(fault);
   expect(() => readSettings(cacheRedisSettings, env)).toThrow(fault);
 });

@@ -3,34 +3,34 @@ import { requiredWithout, type Settings, secret } from '../env.ts';
 import type { Log } from '../log.ts';
 import type { Secret } from '../secret.ts';
 import { keepConnected } from './keep-connected.ts';
-import { RedisAddressFault, readRedisAddress } from './redis-address.ts';
+import { InvalidRedisAddress, readRedisAddress } from './redis-address.ts';
 import { createRedisClient, type RedisClient } from './redis-client.ts';
 
 const redisUrl = () => secret({ fault: addressFault });
 
-/** The Redis of jobs, which must not be evicted: QUEUE_REDIS_URL, else REDIS_URL. */
+/** Redis for jobs and claims, which must not evict: QUEUE_REDIS_URL, or else REDIS_URL. */
 export const queueRedisSettings = {
   REDIS_URL: redisUrl().optional(),
   QUEUE_REDIS_URL: requiredWithout('REDIS_URL', redisUrl()),
 };
 
-/** The Redis of cached verdicts, which should be: CACHE_REDIS_URL, else REDIS_URL. */
+/** Redis for verdicts, which should evict: CACHE_REDIS_URL, or else REDIS_URL. */
 export const cacheRedisSettings = {
   REDIS_URL: redisUrl().optional(),
   CACHE_REDIS_URL: requiredWithout('REDIS_URL', redisUrl()),
 };
 
 export function queueRedisUrl(settings: Settings<typeof queueRedisSettings>): Secret {
-  return given(settings.QUEUE_REDIS_URL ?? settings.REDIS_URL);
+  return required(settings.QUEUE_REDIS_URL ?? settings.REDIS_URL);
 }
 
 export function cacheRedisUrl(settings: Settings<typeof cacheRedisSettings>): Secret {
-  return given(settings.CACHE_REDIS_URL ?? settings.REDIS_URL);
+  return required(settings.CACHE_REDIS_URL ?? settings.REDIS_URL);
 }
 
-// readSettings has refused settings without it.
-function given(url: Secret | undefined): Secret {
-  if (!url) throw new TypeError('no address of a Redis');
+// readSettings guarantees it.
+function required(url: Secret | undefined): Secret {
+  if (!url) throw new TypeError('missing Redis address');
   return url;
 }
 
@@ -39,48 +39,45 @@ function addressFault(url: string): string | undefined {
     readRedisAddress(url);
     return undefined;
   } catch (error) {
-    if (error instanceof RedisAddressFault) return error.message;
+    if (error instanceof InvalidRedisAddress) return error.message;
     throw error;
   }
 }
 
-/** Answers at once when Redis is down and within two seconds when it hangs (docs/dependencies.md, "BullMQ and ioredis"). */
+/** Fails at once if Redis is down, and within two seconds if it hangs (docs/dependencies.md, "BullMQ and ioredis"). */
 export const failFast: RedisOptions = {
   enableOfflineQueue: false,
   commandTimeout: 2000,
   connectTimeout: 2000,
-  // A server that says nothing may have been replaced: then this connection is of no use any more.
+  // A silent server may have been replaced; reconnect.
   socketTimeout: 3000,
   maxRetriesPerRequest: 0,
 };
 
-/**
- * Waits for Redis for as long as it takes: for workers and listeners, which have nothing else to do. No command may block for
- * longer than three seconds.
- */
+/** Waits for Redis indefinitely: for workers and listeners. No command may block for longer than three seconds. */
 export const retryForever: RedisOptions = {
   connectTimeout: 2000,
   socketTimeout: 5000,
   maxRetriesPerRequest: null,
 };
 
-/** A connection that always comes back by itself; its errors are told once each time it is lost. */
-export function connectRedis(url: Secret, manner: RedisOptions, log: Log): RedisClient & AsyncDisposable {
-  const redis = createRedisClient(readRedisAddress(url.reveal()), manner);
+/** A connection that reconnects by itself, and logs each loss once. */
+export function connectRedis(url: Secret, options: RedisOptions, log: Log): RedisClient & AsyncDisposable {
+  const redis = createRedisClient(readRedisAddress(url.reveal()), options);
   const lost = new Set<string>();
-  const tell = (error: Error, node = '') => {
+  const warn = (error: Error, node = '') => {
     if (!lost.has(node)) log.warn({ reason: error.message, ...(node && { node }) }, 'Redis unreachable');
     lost.add(node);
   };
   redis.on('ready', () => lost.delete(''));
-  redis.on('error', (error) => tell(error));
-  // Of a cluster.
-  redis.on('node error', tell);
+  redis.on('error', (error) => warn(error));
+  // Cluster only.
+  redis.on('node error', warn);
   redis.on('+node', (node) => node.on('ready', () => lost.delete(`${node.options.host}:${node.options.port}`)));
-  const kept = keepConnected(redis);
+  const reconnection = keepConnected(redis);
   return Object.assign(redis, {
     async [Symbol.asyncDispose]() {
-      kept[Symbol.dispose]();
+      reconnection[Symbol.dispose]();
       redis.disconnect();
     },
   });

@@ -7,25 +7,25 @@ import { enableSpanExport } from './trace.ts';
 
 type SpanExporter = NodeSDKConfiguration['traceExporter'];
 
-const leftoversMs = 2000;
+const flushMs = 2000;
 
 /**
- * Starts OpenTelemetry's SDK for traces alone. It reads its standard variables itself (sampler, headers, time limits, sizes of batches);
- * the name of the service is ours. What cannot be delivered waits in memory, 2048 spans unless said, and beyond that is dropped.
+ * Starts OpenTelemetry's SDK for traces. It reads its standard variables itself (sampler, headers, timeouts, batch sizes) except the
+ * service name. It buffers 2048 undelivered spans by default and drops more.
  */
 export async function exportTraces(
   service: string,
   protocol: 'http/protobuf' | 'http/json',
   log: Log,
 ): Promise<AsyncDisposable> {
-  // Only what it says of its variables: later messages would repeat ours, and some hold what they are about.
-  const told = (reason: string) => log.warn({ reason }, 'Ignored a tracing setting');
-  diag.setLogger({ error: told, warn() {}, info() {}, debug() {}, verbose() {} }, DiagLogLevel.ERROR);
+  // Logs only problems with its variables: later messages would repeat ours or contain data.
+  const warn = (reason: string) => log.warn({ reason }, 'Ignored a tracing setting');
+  diag.setLogger({ error: warn, warn() {}, info() {}, debug() {}, verbose() {} }, DiagLogLevel.ERROR);
   const sdk = new NodeSDK({
     serviceName: service,
-    traceExporter: tellingOfLosses(await exporter(protocol), log),
+    traceExporter: loggingFailures(await exporter(protocol), log),
     textMapPropagator: null,
-    // Those of the process and the host would tell its arguments and its user.
+    // The detectors for process and host would export arguments and user.
     resourceDetectors: [envDetector, serviceInstanceIdDetector],
     metricReaders: [],
     logRecordProcessors: [],
@@ -35,8 +35,8 @@ export async function exportTraces(
   diag.disable();
   return {
     async [Symbol.asyncDispose]() {
-      // What is left when the time is over is lost; it was told.
-      await Promise.race([sdk.shutdown().catch(() => {}), sleep(leftoversMs, undefined, { ref: false })]);
+      // Drops the rest after the timeout.
+      await Promise.race([sdk.shutdown().catch(() => {}), sleep(flushMs, undefined, { ref: false })]);
     },
   };
 }
@@ -49,16 +49,16 @@ async function exporter(protocol: 'http/protobuf' | 'http/json'): Promise<SpanEx
   return new OTLPTraceExporter();
 }
 
-/** Tells once when Failed to export traces, and once when they can again; neither is the SDK's to tell then. */
-function tellingOfLosses(exporter: SpanExporter, log: Log): SpanExporter {
-  let isLosing = false;
+/** Logs the first failed and the first successful export; hides failures from the SDK, which would log each. */
+function loggingFailures(exporter: SpanExporter, log: Log): SpanExporter {
+  let isFailing = false;
   return {
     export(spans, done) {
       exporter.export(spans, ({ code, error }) => {
-        const isLost = code !== 0;
-        if (isLost && !isLosing) log.warn({ reason: reasonOf(error) }, 'Failed to export traces');
-        if (!isLost && isLosing) log.info('Trace export recovered');
-        isLosing = isLost;
+        const hasFailed = code !== 0;
+        if (hasFailed && !isFailing) log.warn({ reason: reasonOf(error) }, 'Failed to export traces');
+        if (!hasFailed && isFailing) log.info('Trace export recovered');
+        isFailing = hasFailed;
         done({ code: 0 });
       });
     },
@@ -67,7 +67,7 @@ function tellingOfLosses(exporter: SpanExporter, log: Log): SpanExporter {
   };
 }
 
-// A connection that fails on several addresses says nothing itself.
+// The error of a connection that failed on several addresses has no message.
 function reasonOf(error: Error | undefined): string {
   const code = error && 'code' in error ? String(error.code) : '';
   return [error?.message, code].filter(Boolean).join(' ') || 'unknown';

@@ -7,8 +7,8 @@ import { expect, test } from 'vitest';
 
 const traceId = '0af7651916cd43dd8448eb211c80319c';
 
-/** Which of OpenTelemetry's packages a process of its own has loaded that makes a span and stops, which trace its line of the span names, and what else it wrote. */
-function traced(env: Record<string, string>): { packages: string[]; trace: string | undefined; log: string[] } {
+/** Runs a process that creates a span and stops; returns the OpenTelemetry packages it loaded, the logged trace id and other log lines. */
+function runTraced(env: Record<string, string>): { packages: string[]; trace: string | undefined; log: string[] } {
   const from = (file: string) => JSON.stringify(join(import.meta.dirname, file));
   const program = `
     import { registerHooks } from 'node:module';
@@ -26,7 +26,7 @@ function traced(env: Record<string, string>): { packages: string[]; trace: strin
     const log = createLog('sample', 'info');
     const tracing = await startTracing('sample', readSettings(processSettings(0), process.env), log);
     const given = '00-${traceId}-b7ad6b7169203331-01';
-    await continueTrace(given, () => inSpan('ask', 'client', {}, async () => log.info('asked')));
+    await continueTrace(given, () => inSpan('query', 'client', {}, async () => log.info('sent')));
     await tracing[Symbol.asyncDispose]();
     log.info({ packages: [...packages] }, 'stopped');
     process.exit();`;
@@ -41,13 +41,13 @@ function traced(env: Record<string, string>): { packages: string[]; trace: strin
     .map((line) => JSON.parse(line));
   return {
     packages: lines.at(-1)?.packages ?? [],
-    trace: lines.find(({ msg }) => msg === 'asked')?.trace_id,
+    trace: lines.find(({ msg }) => msg === 'sent')?.trace_id,
     log: lines.flatMap(({ msg, reason }) => (reason === undefined ? [] : `${msg}: ${reason}`)),
   };
 }
 
-/** The address of a server that takes connections and never answers while a test waits for a process. */
-async function hanging(): Promise<AsyncDisposable & { address: string }> {
+/** A server that accepts connections and never responds. */
+async function startHangingServer(): Promise<AsyncDisposable & { address: string }> {
   const server = createServer(() => {}).listen(0, '127.0.0.1');
   await once(server, 'listening');
   return {
@@ -59,33 +59,33 @@ async function hanging(): Promise<AsyncDisposable & { address: string }> {
   };
 }
 
-test('the SDK is loaded only where somebody collects', () => {
-  const { packages, trace } = traced({});
+test('loads the SDK only with a collector', () => {
+  const { packages, trace } = runTraced({});
   expect(packages.toSorted()).toEqual(['api', 'context-async-hooks']);
   expect(trace).toBe(traceId);
 });
 
-test('the SDK may be told to do nothing', () => {
-  const { trace } = traced({ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9', OTEL_SDK_DISABLED: 'true' });
+test('supports OTEL_SDK_DISABLED', () => {
+  const { trace } = runTraced({ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9', OTEL_SDK_DISABLED: 'true' });
   expect(trace).toBe(traceId);
 });
 
-test('who collects and hangs holds up a stop for two seconds', async () => {
-  await using collector = await hanging();
+test('a hanging collector delays a shutdown by two seconds', async () => {
+  await using collector = await startHangingServer();
   const begun = performance.now();
-  const { packages, log } = traced({ OTEL_EXPORTER_OTLP_ENDPOINT: collector.address });
+  const { packages, log } = runTraced({ OTEL_EXPORTER_OTLP_ENDPOINT: collector.address });
   expect(performance.now() - begun).toBeLessThan(8000);
   expect(packages).toEqual(expect.arrayContaining(['sdk-node', 'exporter-trace-otlp-proto']));
   expect(log).toEqual([]);
 });
 
-test('who collects and refuses is told of once', () => {
-  const { log } = traced({ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9', OTEL_EXPORTER_OTLP_TIMEOUT: '100' });
+test('an unreachable collector is logged once', () => {
+  const { log } = runTraced({ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9', OTEL_EXPORTER_OTLP_TIMEOUT: '100' });
   expect(log).toEqual([expect.stringMatching(/^Failed to export traces: .*ECONNREFUSED/)]);
 });
 
-test('a setting that only the SDK reads, and does not understand, is told', () => {
-  const { log } = traced({
+test('logs settings that the SDK rejects', () => {
+  const { log } = runTraced({
     OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9',
     OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json',
     OTEL_TRACES_SAMPLER: 'sometimes',
@@ -93,8 +93,10 @@ test('a setting that only the SDK reads, and does not understand, is told', () =
   expect(log[0]).toContain('Ignored a tracing setting: unknown OTEL_TRACES_SAMPLER');
 });
 
-test('an address that is none is a fault', () => {
-  expect(() => traced({ OTEL_EXPORTER_OTLP_ENDPOINT: 'collector:4318', OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' })).toThrow(
+test('rejects an invalid collector address', () => {
+  expect(() =>
+    runTraced({ OTEL_EXPORTER_OTLP_ENDPOINT: 'collector:4318', OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' }),
+  ).toThrow(
     /OTEL_EXPORTER_OTLP_ENDPOINT must be an http\(s\) address\s+.*OTEL_EXPORTER_OTLP_PROTOCOL must be one of http\/protobuf, http\/json/,
   );
 });

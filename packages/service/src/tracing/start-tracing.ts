@@ -6,8 +6,8 @@ import type { ProcessSettings } from '../process-settings.ts';
 type TraceSettings = Pick<ProcessSettings, 'OTEL_EXPORTER_OTLP_ENDPOINT' | 'OTEL_EXPORTER_OTLP_PROTOCOL'>;
 
 /**
- * Begins to keep traces, of which log lines name the ids, and to export them where the settings say to whom; only then is the SDK
- * loaded. Disposing sends what is left, for two seconds at most.
+ * Starts tracing: log lines contain trace ids, and with OTEL_EXPORTER_OTLP_ENDPOINT the SDK is loaded and exports spans. Disposing flushes for
+ * at most two seconds.
  */
 export async function startTracing(service: string, settings: TraceSettings, log: Log): Promise<AsyncDisposable> {
   const parts = new AsyncDisposableStack();
@@ -15,7 +15,7 @@ export async function startTracing(service: string, settings: TraceSettings, log
     const { exportTraces } = await import('./export-traces.ts');
     parts.use(await exportTraces(service, settings.OTEL_EXPORTER_OTLP_PROTOCOL, log));
   }
-  // The SDK has brought one of its own, and keeps it, unless it was told to do nothing (OTEL_SDK_DISABLED).
+  // Has no effect if the SDK has set its own; with OTEL_SDK_DISABLED it has not.
   context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable());
   return parts;
 }

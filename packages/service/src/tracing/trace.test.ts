@@ -16,9 +16,9 @@ beforeAll(async () => {
   await startTracing('sample', readSettings(processSettings(0), {}), createLog('sample', 'silent'));
 });
 
-test('where nobody collects, a trace goes on all the same', async () => {
+test('continues a trace without a collector', async () => {
   const seen = await continueTrace(given, () =>
-    inSpan('ask', 'client', {}, async () => {
+    inSpan('query', 'client', {}, async () => {
       await new Promise((resolve) => setTimeout(resolve, 1));
       return [traceparent(), traceLogFields()];
     }),
@@ -27,9 +27,9 @@ test('where nobody collects, a trace goes on all the same', async () => {
   expect([traceparent(), traceLogFields()]).toEqual([undefined, {}]);
 });
 
-test('where nobody collects, no span is made', async () => {
+test('creates no span without a collector', async () => {
   const begun = vi.spyOn(trace, 'getTracer');
-  expect(await continueTrace(given, () => inSpan('ask', 'client', {}, async () => 'answer'))).toBe('answer');
+  expect(await continueTrace(given, () => inSpan('query', 'client', {}, async () => 'reply'))).toBe('reply');
   expect(begun).not.toHaveBeenCalled();
   begun.mockRestore();
 });
@@ -43,11 +43,11 @@ test.each([
   given.replace(traceId, '0'.repeat(32)),
   given.replace('b7ad6b7169203331', '0'.repeat(16)),
   given.toUpperCase(),
-])('%s names no trace', (named) => {
+])('%s is not a trace', (named) => {
   continueTrace(given, () => continueTrace(named, () => expect(traceparent()).toBeUndefined()));
 });
 
-test('every request has a trace of its own, whatever it brings', async () => {
+test('every request starts a new trace, whatever its headers', async () => {
   const traces: (string | undefined)[] = [];
   const server = createServer(
     traceRequests(async (_, response) => {
@@ -65,7 +65,7 @@ test('every request has a trace of its own, whatever it brings', async () => {
   expect(new Set([...traces, given]).size).toBe(3);
 });
 
-test('a listener may keep the trace in which it was set', () => {
+test('bindTrace keeps the current trace', () => {
   const events = new EventEmitter();
   const heard: unknown[] = [];
   continueTrace(given, () => {
@@ -79,11 +79,11 @@ test('a listener may keep the trace in which it was set', () => {
   expect(heard).toEqual([{}, { trace_id: traceId }]);
 });
 
-test('what fails in a span fails as it would without', async () => {
+test('an error in a span is thrown unchanged', async () => {
   const fault = new Error('no store');
   const failing = async () => {
     throw fault;
   };
-  await expect(inSpan('ask', 'client', {}, failing)).rejects.toBe(fault);
-  await expect(continueTrace(given, () => inSpan('ask', 'client', {}, failing))).rejects.toBe(fault);
+  await expect(inSpan('query', 'client', {}, failing)).rejects.toBe(fault);
+  await expect(continueTrace(given, () => inSpan('query', 'client', {}, failing))).rejects.toBe(fault);
 });

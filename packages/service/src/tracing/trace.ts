@@ -1,5 +1,4 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import {
   type Context,
@@ -18,12 +17,12 @@ import { randomHex } from './random-hex.ts';
 
 let isExporting = false;
 
-/** From now on spans are exported; before, only ids are handed on. */
+/** Exports spans from now on; before, only trace ids are passed on. */
 export function enableSpanExport(): void {
   isExporting = true;
 }
 
-/** What may be told of a span. Values are of closed sets, but for media's key and id: no user, no caption and no credential is among them. */
+/** Values are from closed sets, except media key and id. No attribute may hold a user, a caption or a credential. */
 export interface SpanAttributes {
   readonly 'http.request.method'?: string;
   readonly 'http.route'?: string;
@@ -49,24 +48,24 @@ const kinds: Record<Kind, SpanKind> = {
 };
 
 /**
- * A listener that has a trace of its own for every request, whatever `traceparent` the request brings: who asks is a stranger (decision 023). The span
- * ends with the answer, and is named after the route that Express found, never after what was asked for.
+ * Wraps a request listener: each request starts a new trace and ignores an untrusted `traceparent` (decision 023). The span ends with the response
+ * and is named after the Express route, never after the requested path.
  */
 export function traceRequests(listener: RequestListener): RequestListener {
   return (request, response) => {
-    const span = isExporting ? requestSpan(request, response) : unrecorded();
+    const span = isExporting ? startRequestSpan(request, response) : unrecordedSpan();
     context.with(trace.setSpan(ROOT_CONTEXT, span), listener, undefined, request, response);
   };
 }
 
-function requestSpan(request: IncomingMessage, response: ServerResponse): Span {
+function startRequestSpan(request: IncomingMessage, response: ServerResponse): Span {
   const method = methodOf(request);
-  const span = begun(method, 'server', { 'http.request.method': method }, ROOT_CONTEXT);
-  response.once('close', () => endOfRequest(span, method, request, response));
+  const span = startSpan(method, 'server', { 'http.request.method': method }, ROOT_CONTEXT);
+  response.once('close', () => endRequestSpan(span, method, request, response));
   return span;
 }
 
-function endOfRequest(span: Span, method: string, request: IncomingMessage, response: ServerResponse): void {
+function endRequestSpan(span: Span, method: string, request: IncomingMessage, response: ServerResponse): void {
   const route = expressRoute(request) ?? 'none';
   const status = response.headersSent ? { 'http.response.status_code': response.statusCode } : { 'error.type': 'gone' };
   span.updateName(`${method} ${route}`).setAttributes({ 'http.route': route, ...status });
@@ -75,22 +74,22 @@ function endOfRequest(span: Span, method: string, request: IncomingMessage, resp
 }
 
 /**
- * Does `work` as a span of the trace that runs; where none runs, or it is not recorded, `work` is done as it is. What `work` throws is told by the
- * name of its class alone, since messages may hold anything.
+ * Runs `work` in a span of the current trace, if that is recorded. The span contains only the class of an error: its message may hold
+ * anything.
  */
-export function inSpan<T>(name: string, kind: Kind, facts: SpanAttributes, work: () => Promise<T>): Promise<T> {
+export function inSpan<T>(name: string, kind: Kind, attributes: SpanAttributes, work: () => Promise<T>): Promise<T> {
   const parent = context.active();
-  return isRecorded(trace.getSpan(parent)) ? recorded(name, kind, facts, work, parent) : work();
+  return isRecorded(trace.getSpan(parent)) ? runInSpan(name, kind, attributes, work, parent) : work();
 }
 
-async function recorded<T>(
+async function runInSpan<T>(
   name: string,
   kind: Kind,
-  facts: SpanAttributes,
+  attributes: SpanAttributes,
   work: () => Promise<T>,
   parent: Context,
 ): Promise<T> {
-  const span = begun(name, kind, facts, parent);
+  const span = startSpan(name, kind, attributes, parent);
   try {
     return await context.with(trace.setSpan(parent, span), work);
   } catch (error) {
@@ -101,52 +100,54 @@ async function recorded<T>(
   }
 }
 
-/** Tells more of the span that runs, if one does. */
-export function setSpanAttributes(facts: SpanAttributes): void {
-  trace.getActiveSpan()?.setAttributes({ ...facts });
+/** Sets attributes of the current span, if any. */
+export function setSpanAttributes(attributes: SpanAttributes): void {
+  trace.getActiveSpan()?.setAttributes({ ...attributes });
 }
 
-/** The trace that runs, for another service of ours to continue it: the value of a `traceparent` (W3C Trace Context); undefined where none runs. */
+/** The `traceparent` (W3C Trace Context) that lets another service continue the current trace, if any. */
 export function traceparent(): string | undefined {
-  const running = runningTrace();
-  return running && `00-${running.traceId}-${running.spanId}-${running.traceFlags & TraceFlags.SAMPLED ? '01' : '00'}`;
+  const current = currentTrace();
+  return current && `00-${current.traceId}-${current.spanId}-${current.traceFlags & TraceFlags.SAMPLED ? '01' : '00'}`;
 }
 
-/** Does `work` within the trace that another service of ours has named; where that is none, `work` has no trace. */
+/** Runs `work` in the trace of a `traceparent` from another service; without one, `work` has no trace. */
 export function continueTrace<T>(traceparent: string | undefined, work: () => T): T {
   const remote = spanContextOf(traceparent);
   return context.with(remote ? trace.setSpanContext(ROOT_CONTEXT, remote) : ROOT_CONTEXT, work);
 }
 
-/** `listener`, to be called within the trace that runs now: what a socket emits has the trace of its connection's first request, or none. */
+/** Binds `listener` to the current trace: socket events otherwise have that of the connection's first request, or none. */
 export function bindTrace<A extends unknown[], R>(listener: (...args: A) => R): (...args: A) => R {
   return AsyncLocalStorage.bind(listener);
 }
 
-/** What a log line says of the trace that runs, under the names of OpenTelemetry's "Trace Context in non-OTLP Log Formats". */
+/** Log fields of the current trace, named as in OpenTelemetry's "Trace Context in non-OTLP Log Formats". */
 export function traceLogFields(): { trace_id?: string; span_id?: string } {
-  const running = runningTrace();
-  if (!running) return {};
-  const isSampled = (running.traceFlags & TraceFlags.SAMPLED) !== 0;
-  return { trace_id: running.traceId, ...(isSampled && { span_id: running.spanId }) };
+  const current = currentTrace();
+  if (!current) return {};
+  const isSampled = (current.traceFlags & TraceFlags.SAMPLED) !== 0;
+  return { trace_id: current.traceId, ...(isSampled && { span_id: current.spanId }) };
 }
 
-function runningTrace(): SpanContext | undefined {
+function currentTrace(): SpanContext | undefined {
   return trace.getSpanContext(context.active());
 }
 
-// Whether another service's span is recorded is the sampler's to say.
+// For a span of another service, the sampler decides.
 function isRecorded(span: Span | undefined): boolean {
   return span !== undefined && (span.isRecording() || (isExporting && span.spanContext().isRemote === true));
 }
 
-// An SDK that was told to do nothing makes spans that only pass on the ids of their parent: the first of a trace gets ids of ours.
-function begun(name: string, kind: Kind, facts: SpanAttributes, parent: Context): Span {
-  const span = trace.getTracer('echodrop').startSpan(name, { kind: kinds[kind], attributes: { ...facts } }, parent);
-  return isSpanContextValid(span.spanContext()) ? span : unrecorded();
+// With OTEL_SDK_DISABLED, spans only pass on the ids of their parent, so the first span of a trace needs new ids.
+function startSpan(name: string, kind: Kind, attributes: SpanAttributes, parent: Context): Span {
+  const span = trace
+    .getTracer('echodrop')
+    .startSpan(name, { kind: kinds[kind], attributes: { ...attributes } }, parent);
+  return isSpanContextValid(span.spanContext()) ? span : unrecordedSpan();
 }
 
-function unrecorded(): Span {
+function unrecordedSpan(): Span {
   const ids = randomHex(24);
   return trace.wrapSpanContext({ traceId: ids.slice(0, 32), spanId: ids.slice(32), traceFlags: TraceFlags.NONE });
 }

@@ -18,9 +18,9 @@ export type KeptVerdict = z.output<typeof keptShape>;
 /** Writes verdicts for the cache and reads them back, each sealed for what was shown: `shown` of its claim. */
 export class KeptVerdicts {
   readonly #sealer: Sealer;
-  readonly #forgeries: Pick<Forgeries, 'found'>;
+  readonly #forgeries: Pick<Forgeries, 'report'>;
 
-  constructor(secret: RotatedSecret, forgeries: Pick<Forgeries, 'found'>) {
+  constructor(secret: RotatedSecret, forgeries: Pick<Forgeries, 'report'>) {
     this.#sealer = new Sealer(secret, 'verdicts');
     this.#forgeries = forgeries;
   }
@@ -33,7 +33,7 @@ export class KeptVerdicts {
   read(shown: string, kept: string): KeptVerdict | undefined {
     const text = this.#sealer.unwrap([shown], kept);
     if (text !== undefined) return keptShape.safeParse(JSON.parse(text)).data;
-    this.#forgeries.found('verdict', {});
+    this.#forgeries.report('verdict', {});
     return undefined;
   }
 }

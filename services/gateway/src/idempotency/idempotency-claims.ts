@@ -47,14 +47,14 @@ export class IdempotencyClaims {
   readonly #redis: ReturnType<typeof connectRedis>;
   readonly #maxHoldMs: number;
   readonly #sealer: Sealer;
-  readonly #forgeries: Pick<Forgeries, 'found'>;
+  readonly #forgeries: Pick<Forgeries, 'report'>;
 
   /** `maxHoldMs`: the longest that an attempt works after it made a claim. `secret`: known to all gateways, and to no worker. */
   constructor(
     redis: ReturnType<typeof connectRedis>,
     maxHoldMs: number,
     secret: RotatedSecret,
-    forgeries: Pick<Forgeries, 'found'>,
+    forgeries: Pick<Forgeries, 'report'>,
   ) {
     this.#redis = redis;
     this.#maxHoldMs = maxHoldMs;
@@ -75,7 +75,7 @@ export class IdempotencyClaims {
     if (earlier === null) return { isNew: true, claim };
     const text = this.#sealer.unwrap([name], earlier);
     if (text !== undefined) return { isNew: false, claim: { ...claimShape.parse(JSON.parse(text)), text: earlier } };
-    this.#forgeries.found('claim', { name });
+    this.#forgeries.report('claim', { name });
     const isReplaced = await this.#replace(name, earlier, claim, Number.MAX_SAFE_INTEGER);
     return isReplaced ? { isNew: true, claim } : this.claim(scope, fingerprint);
   }

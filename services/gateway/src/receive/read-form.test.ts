@@ -70,7 +70,6 @@ test('a valid form is read as sent, in any order, with any boundary, in any piec
   );
 });
 
-// The first piece tells the type of the media, and so whether its queue is full.
 test('content in a chunk of its own is passed on in one piece', () => {
   const pieces: string[] = [];
   const form = new FormReader('bound', 'strict', {
