@@ -1,5 +1,5 @@
 import { isCheckCursor } from '@echodrop/archive/verify-store';
-import { type Command, InvalidArgumentError } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 import { type CommandContext, printFromStore } from './command-context.ts';
 import { readSweepConfig } from './config.ts';
 import { sweepOnce, sweepPeriodically } from './sweep.ts';
@@ -17,22 +17,29 @@ export function addStoreCommands(admin: Command, context: CommandContext): void 
     )
     .option('--yes', 'remove (default: dry run)')
     .option('--force', 'sweep even if most media has no record, which suggests lost records')
+    // Its name before 0.2.
+    .addOption(new Option('--even-most').hideHelp())
     .option('--every <hours>', 'repeat until stopped', parseHours)
     .option('--older-than <hours>', 'keep younger orphans and unfinished uploads', parseHours, 24)
-    .action(async ({ yes = false, force = false, every: everyHours, olderThan: olderThanHours }, command: Command) => {
-      const { MAX_UPLOAD_SECONDS: uploadSeconds } = readSweepConfig(context.env);
-      const minHours = Math.ceil(uploadSeconds / 3600) + 1;
-      if (olderThanHours < minHours)
-        command.error(`--older-than must be at least ${minHours}: MAX_UPLOAD_SECONDS is ${uploadSeconds}.`);
-      using stop = stopSignal();
-      const options = { olderThanHours, dryRun: !yes, force: force, signal: stop.signal };
-      const logFailure = (error: unknown) => context.log(`Sweep failed: ${error}`);
-      await printFromStore(context, (store) =>
-        everyHours === undefined
-          ? sweepOnce(store, options)
-          : sweepPeriodically(store, { ...options, everyHours, logFailure }),
-      );
-    });
+    .action(
+      async (
+        { yes = false, evenMost = false, force = evenMost, every: everyHours, olderThan: olderThanHours },
+        command: Command,
+      ) => {
+        const { MAX_UPLOAD_SECONDS: uploadSeconds } = readSweepConfig(context.env);
+        const minHours = Math.ceil(uploadSeconds / 3600) + 1;
+        if (olderThanHours < minHours)
+          command.error(`--older-than must be at least ${minHours}: MAX_UPLOAD_SECONDS is ${uploadSeconds}.`);
+        using stop = stopSignal();
+        const options = { olderThanHours, dryRun: !yes, force, signal: stop.signal };
+        const logFailure = (error: unknown) => context.log(`Sweep failed: ${error}`);
+        await printFromStore(context, (store) =>
+          everyHours === undefined
+            ? sweepOnce(store, options)
+            : sweepPeriodically(store, { ...options, everyHours, logFailure }),
+        );
+      },
+    );
 
   admin
     .command('verify-store')
