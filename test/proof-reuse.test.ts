@@ -1,16 +1,22 @@
 import { samplePhoto } from '@echodrop/testkit/samples/sample-media';
 import { type Stack, startStack } from '@echodrop/testkit/start-stack';
 import { echoHeaders, upload } from '@echodrop/testkit/upload';
-import { afterEach, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 
 const media = await samplePhoto('jpg', { width: 64, height: 48 });
 
-let stack: Stack;
+let system: Stack;
+beforeAll(async () => {
+  system = await startStack({ services: ['sandbox-provider', 'probe-worker'] });
+});
+afterAll(() => system?.[Symbol.asyncDispose]());
 
-afterEach(() => stack[Symbol.asyncDispose]());
+/** A gateway with verifiers of its own. */
+const gatewayWith = (settings: Record<string, string>, verifiers = 1) =>
+  startStack({ beside: system, services: ['auth-verifier', 'gateway'], verifiers, settings });
 
 async function statuses(settings: Record<string, string>, forwardedFor: readonly string[]): Promise<number[]> {
-  stack = await startStack({ services: ['sandbox-provider', 'auth-verifier', 'gateway', 'probe-worker'], settings });
+  await using stack = await gatewayWith(settings);
   const proof = echoHeaders(stack);
   const seen = [];
   for (const address of forwardedFor)
@@ -36,3 +42,10 @@ test('VERDICT_REUSE=retry: whom a client says it speaks for does not matter', as
 test('VERDICT_REUSE=off: never', async () => {
   expect(await statuses({ VERDICT_REUSE: 'off' }, ['192.0.2.1', '192.0.2.1'])).toEqual([200, 401]);
 });
+
+test('ten verifiers and two hundred uploads with one proof: the provider, which accepts a nonce once, gets one query', async () => {
+  await using stack = await gatewayWith({ MAX_CONCURRENT_UPLOADS_PER_USER: '200' }, 10);
+  const headers = echoHeaders(stack);
+  const answers = await Promise.all(Array.from({ length: 200 }, () => upload(stack, { media, headers })));
+  expect(new Set(answers.map(({ status, text }) => (status === 200 ? 200 : text)))).toEqual(new Set([200]));
+}, 120_000);

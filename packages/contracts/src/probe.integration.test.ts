@@ -46,3 +46,57 @@ test('a failed job is QueueUnavailable', async () => {
   failingWorker('the store is down');
   await expect(probe('unlucky', 'jpg')).rejects.toThrow(QueueUnavailable);
 });
+
+const request = { mediaKey: '0'.repeat(32), size: 3, head: Buffer.from('abc') };
+
+async function calls(command: string): Promise<number> {
+  const stats = await redis.command('INFO', 'commandstats');
+  return Number(new RegExp(`^cmdstat_${command}:calls=(\\d+)`, 'm').exec(stats)?.[1] ?? 0);
+}
+
+test('each queue reports its waiting jobs, and the age of the oldest', async () => {
+  expect(await client.backlog('photos')).toEqual({ waiting: 0, oldestMs: 0, unsupported: 0 });
+  const over = new AbortController();
+  const probe = () => client.probe(request, 'jpg', { deadlineMs: 20_000, signal: over.signal }).catch(() => {});
+  const started = Date.now();
+  probe();
+  await waitUntil('a second', 5000, async () => (await client.backlog('photos')).oldestMs >= 1000);
+  const later = Date.now();
+  probe();
+  probe();
+  await waitUntil('all three', 5000, async () => (await client.backlog('photos')).waiting === 3);
+  const { oldestMs } = await client.backlog('photos');
+  expect(oldestMs).toBeGreaterThan(Date.now() - later);
+  expect(oldestMs).toBeLessThanOrEqual(Date.now() - started);
+  expect(await client.backlog('videos')).toEqual({ waiting: 0, oldestMs: 0, unsupported: 0 });
+  over.abort(new Error('gone'));
+  await waitUntil('an empty queue', 5000, async () => (await client.backlog('photos')).waiting === 0);
+});
+
+test('a hundred calls within a second share one read', async () => {
+  await waitUntil('a stale read', 3000, async () => {
+    const before = await calls('llen');
+    await client.backlog('photos');
+    return (await calls('llen')) > before;
+  });
+  const before = (await calls('llen')) + (await calls('evalsha'));
+  for (let i = 0; i < 10; i += 1) {
+    await Promise.all(Array.from({ length: 10 }, () => client.backlog('photos')));
+    await redis.command('PING');
+  }
+  expect((await calls('llen')) + (await calls('evalsha')) - before).toBeLessThan(10);
+});
+
+test.each(['freeze', 'kill'] as const)('an unreadable queue counts as empty (%s)', async (how) => {
+  const waiting = client.probe(request, 'jpg', { deadlineMs: 10_000, signal: AbortSignal.timeout(4000) });
+  waiting.catch(() => {});
+  await waitUntil('a job that waits', 5000, async () => (await client.backlog('photos')).waiting > 0);
+  await redis[how]();
+  try {
+    await waitUntil('a failed read', 5000, async () => (await client.backlog('photos')).waiting === 0);
+  } finally {
+    await redis.thaw();
+    await redis.restart();
+  }
+  await waitUntil('a connection', 5000, async () => client.ready().then(() => true));
+});

@@ -26,7 +26,6 @@ import { OncePublisher } from './idempotency/idempotency.ts';
 import { IdempotencyClaims } from './idempotency/idempotency-claims.ts';
 import { createOwnUploadEvents } from './own-uploads/own-upload-events.ts';
 import { ChecksumCheck } from './publish/checksum-check.ts';
-import { MediaProbe } from './publish/media-probe.ts';
 import { Publisher } from './publish/publish.ts';
 import { registerSweepMetrics } from './sweep-metrics.ts';
 
@@ -64,9 +63,9 @@ await runService('gateway', readConfig, async ({ config, log, metrics, health, p
     compatibility: config.CLIENT_COMPATIBILITY,
   };
   const renditions = parts.use(new RenditionClient({ ...queues, secret: config.RENDITION_QUEUE_SECRET }));
+  const { PROBE_TIMEOUT_MS: probeTimeoutMs } = config;
   const mediaLimits = { maxPixels: config.MAX_PIXELS, typesOff: config.MEDIA_TYPES_OFF };
-  const mediaProbe = new MediaProbe(probes, mediaLimits, config.PROBE_TIMEOUT_MS, events.mediaProbed);
-  const publisher = new Publisher({ store, probes: mediaProbe, renditions, events });
+  const publisher = new Publisher({ store, probes, probeTimeoutMs, mediaLimits, renditions, events });
   const claims = new IdempotencyClaims(claimsRedis, publisher.maxMs, config.VERIFIER_SECRET, forgeries);
   const blocks = parts.use(new BlockList(store, events.blockListFailed));
   const perMinute = { perUser: config.UPLOADS_PER_MINUTE_PER_USER, perKey: config.UPLOADS_PER_MINUTE_PER_KEY };
@@ -80,7 +79,7 @@ await runService('gateway', readConfig, async ({ config, log, metrics, health, p
     },
     {
       rates: new UploadRates(limitsRedis, perMinute, events.rateLimitBypassed),
-      queues: new ProbeQueues(probes, config.PROBE_TIMEOUT_MS),
+      queues: new ProbeQueues(probes, probeTimeoutMs),
       blocks,
       onRefused: events.admissionRefused,
     },

@@ -1,10 +1,11 @@
+import { buffer } from 'node:stream/consumers';
 import type { ProbeRequest } from '@echodrop/contracts/probe';
 import type { MediaType } from '@echodrop/media/media-type';
 import { probeMedia } from '@echodrop/media/probe';
 import type { Probe } from '@echodrop/media/probe-outcome';
+import { mediaObjectKey } from '@echodrop/object-store/object-keys';
 import type { ObjectStore } from '@echodrop/object-store/object-store';
 import type { ProbeEvents } from './events.ts';
-import { StoredMedia } from './stored-media.ts';
 
 interface ProbeDeps {
   readonly store: ObjectStore;
@@ -24,8 +25,17 @@ export async function probe(
   signal: AbortSignal,
   { store, scratchDir, maxPixels, typesOff, events }: ProbeDeps,
 ): Promise<Probe> {
-  const media = new StoredMedia(store, request);
-  const result = await probeMedia(media, { scratchDir, maxPixels, typesOff, signal });
-  events.probed(request, result, media.costs);
+  const costs = { reads: 0, bytesRead: 0 };
+  const read = async (offset: number, length: number, signal: AbortSignal) => {
+    const object = await store.read(mediaObjectKey(request.mediaKey), { range: { offset, length }, signal });
+    if (object === undefined) throw new Error('the media is not in the store');
+    const bytes = await buffer(object.body);
+    costs.reads += 1;
+    costs.bytesRead += bytes.length;
+    return bytes;
+  };
+  const source = { size: request.size, head: request.head, read };
+  const result = await probeMedia(source, { scratchDir, maxPixels, typesOff, signal });
+  events.probed(request, result, costs);
   return result;
 }

@@ -47,7 +47,7 @@ describeWithMinio('a video of 96 MiB', {}, (startMinio) => {
     proxy.seen.length = 0;
     await use();
     return proxy.seen
-      .filter(({ method, path: asked }) => method === 'GET' && !asked.includes('/records/'))
+      .filter(({ method, path: key }) => method === 'GET' && !key.includes('/records/'))
       .map(({ range, answeredBytes }) => ({ range, answeredBytes }));
   }
 
@@ -105,7 +105,7 @@ describeWithMinio('a video of 96 MiB', {}, (startMinio) => {
   test('never reads the original', async () => {
     proxy.seen.length = 0;
     const id = path.slice(1, -4);
-    for (const asked of [
+    for (const address of [
       `/${id}`,
       `/${id}/player`,
       path,
@@ -114,7 +114,7 @@ describeWithMinio('a video of 96 MiB', {}, (startMinio) => {
       `/show/full/${id}`,
       `/show/full/${id}.mov`,
     ])
-      await (await fetch(`${stack.site}${asked}`, { method: 'HEAD' })).arrayBuffer();
+      await (await fetch(`${stack.site}${address}`, { method: 'HEAD' })).arrayBuffer();
     await (await fetch(`${stack.site}/${id}`)).text();
     // Its existence is checked with a list.
     expect(proxy.seen.some(({ query }) => query.get('prefix')?.startsWith('media/'))).toBe(true);

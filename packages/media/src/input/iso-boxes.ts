@@ -45,6 +45,17 @@ export function boxContents(bytes: Buffer, type: string, start = 0): Buffer[] {
     .map(({ content, end }) => bytes.subarray(content, end));
 }
 
+/** The contents of all boxes at a path of box types. */
+export function contentsAt(bytes: Buffer, ...[type, ...deeper]: readonly string[]): Buffer[] {
+  if (type === undefined) return [bytes];
+  return boxContents(bytes, type).flatMap((content) => contentsAt(content, ...deeper));
+}
+
+/** The kind of a track, such as `vide` or `pict`, from the content of its `trak` box. */
+export function handlerType(trak: Buffer): string | undefined {
+  return contentsAt(trak, 'mdia', 'hdlr')[0]?.toString('latin1', 8, 12);
+}
+
 function parseBox(bytes: Buffer, offset: number, parentEnd: number): IsoBox | undefined {
   if (offset + 8 > bytes.length) return undefined;
   const type = bytes.toString('latin1', offset + 4, offset + 8);

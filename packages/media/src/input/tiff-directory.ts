@@ -32,7 +32,7 @@ export async function readFirstDirectory(
   const magic = order === 'LE' ? header.readUInt16LE(2) : header.readUInt16BE(2);
   const layout: Layout = { order, big: magic === 43, isExif: kind === 'exif' };
   if ((magic !== 42 && magic !== 43) || (layout.big && header.length < 16)) return undefined;
-  const offset = layout.big ? long8(layout, header, 8) : long(layout, header, 4);
+  const offset = layout.big ? uint(layout, header, 8, 8) : uint(layout, header, 4, 4);
   const count = entryCount(layout, await read(offset, directoryBytes(layout, 0)));
   return count > maxEntries
     ? undefined
@@ -45,7 +45,7 @@ function directoryBytes({ big }: Layout, entries: number): number {
 
 function entryCount(layout: Layout, bytes: Buffer): number {
   if (bytes.length < directoryBytes(layout, 0)) return 0;
-  return layout.big ? long8(layout, bytes, 0) : short(layout, bytes, 0);
+  return layout.big ? uint(layout, bytes, 0, 8) : uint(layout, bytes, 0, 2);
 }
 
 function parseEntries(layout: Layout, declared: number, bytes: Buffer): TiffDirectory | undefined {
@@ -55,7 +55,7 @@ function parseEntries(layout: Layout, declared: number, bytes: Buffer): TiffDire
   const directory = new Map<number, number | undefined>();
   for (let n = 0; n < count; n++) {
     const entry = bytes.subarray(directoryBytes(layout, n), directoryBytes(layout, n + 1));
-    const tag = short(layout, entry, 0);
+    const tag = uint(layout, entry, 0, 2);
     const value = firstValue(layout, entry);
     if (layout.isExif && (directory.has(tag) || value === undefined)) continue;
     directory.set(tag, value);
@@ -64,33 +64,16 @@ function parseEntries(layout: Layout, declared: number, bytes: Buffer): TiffDire
 }
 
 function firstValue(layout: Layout, entry: Buffer): number | undefined {
-  const type = short(layout, entry, 2);
+  const type = uint(layout, entry, 2, 2);
   const at = layout.big ? 12 : 8;
-  const count = layout.big ? long8(layout, entry, 4) : long(layout, entry, 4);
+  const count = layout.big ? uint(layout, entry, 4, 8) : uint(layout, entry, 4, 4);
   if (layout.isExif && count === 0) return undefined;
-  if (count * (valueBytes[type] ?? 1) > (layout.big ? 8 : 4)) return undefined;
-  switch (type) {
-    case 1:
-      return entry.readUInt8(at);
-    case 3:
-      return short(layout, entry, at);
-    case 4:
-      return long(layout, entry, at);
-    case 16:
-      return long8(layout, entry, at);
-    default:
-      return undefined;
-  }
+  const size = valueBytes[type];
+  if (size === undefined || Math.max(count, 1) * size > (layout.big ? 8 : 4)) return undefined;
+  return uint(layout, entry, at, size);
 }
 
-function short({ order }: Layout, bytes: Buffer, at: number): number {
-  return order === 'LE' ? bytes.readUInt16LE(at) : bytes.readUInt16BE(at);
-}
-
-function long({ order }: Layout, bytes: Buffer, at: number): number {
-  return order === 'LE' ? bytes.readUInt32LE(at) : bytes.readUInt32BE(at);
-}
-
-function long8({ order }: Layout, bytes: Buffer, at: number): number {
-  return Number(order === 'LE' ? bytes.readBigUInt64LE(at) : bytes.readBigUInt64BE(at));
+function uint({ order }: Layout, bytes: Buffer, at: number, size: number): number {
+  if (size === 8) return Number(order === 'LE' ? bytes.readBigUInt64LE(at) : bytes.readBigUInt64BE(at));
+  return order === 'LE' ? bytes.readUIntLE(at, size) : bytes.readUIntBE(at, size);
 }

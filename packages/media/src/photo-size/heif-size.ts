@@ -1,4 +1,4 @@
-import { boxContents, topLevelBoxes } from '../input/iso-boxes.ts';
+import { boxContents, handlerType, topLevelBoxes } from '../input/iso-boxes.ts';
 import type { SourceReader } from '../input/source-reader.ts';
 import type { Size } from '../size.ts';
 import type { UnsupportedReason } from '../unsupported.ts';
@@ -139,9 +139,4 @@ export function trackSize(moov: Buffer, handler: string): Size | undefined {
     Math.abs(header.readInt32BE(header.length - fromEnd.matrix + at)),
   );
   return across > straight ? { width: size.height, height: size.width } : size;
-}
-
-function handlerType(trak: Buffer): string | undefined {
-  const hdlr = boxContents(trak, 'mdia').flatMap((mdia) => boxContents(mdia, 'hdlr'))[0];
-  return hdlr?.toString('latin1', 8, 12);
 }

@@ -218,6 +218,10 @@ test('refuses types that are turned off without a read', async () => {
   expect(await probeMedia(source, { ...options, typesOff: new Set(['heic']) })).toMatchObject({ type: 'tiff' });
 });
 
+test('ignores the value of a TIFF entry that does not fit, also if its count is zero', async () => {
+  expect(await probe(tiffWith([274, 16, 0, 6]))).toMatchObject({ type: 'tiff', width: 64, height: 48 });
+});
+
 test('rejects if a read fails', async () => {
   const source = new CountedSource(await canvas(900, 600).tiff().toBuffer());
   source.read = () => Promise.reject(new Error('the store is down'));

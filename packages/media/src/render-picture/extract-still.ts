@@ -51,19 +51,6 @@ export function extractSequencePicture(
   return extractFrame(video, png, { ...options, isWhole: true, sizeFor: (size) => size, firstFrames: 1 });
 }
 
-/**
- * Writes a high-dynamic-range AVIF to `png`, in the range of common screens. `not needed` if ffmpeg fails: the picture then
- * keeps the colours of the file.
- */
-export async function extractHdrPicture(
-  path: string,
-  png: string,
-  options: StillOptions,
-): Promise<Still | 'not needed'> {
-  const still = await extractSequencePicture(path, png, options);
-  return typeof still === 'string' ? 'not needed' : still;
-}
-
 interface FrameOptions extends StillOptions {
   readonly isWhole: boolean;
   readonly sizeFor: (size: Size) => Size;

@@ -6,13 +6,7 @@ import { isVideo, type LocalMedia } from '../input/local-media.ts';
 import { isPictureTrack, isPlainHdr } from '../photo-size/heif-size.ts';
 import type { Rendered, RenditionReason } from '../rendition-outcome.ts';
 import { openToolOutput } from '../sandbox/tool-output.ts';
-import {
-  extractBitmap,
-  extractHdrPicture,
-  extractSequencePicture,
-  extractVideoFrame,
-  type Still,
-} from './extract-still.ts';
+import { extractBitmap, extractSequencePicture, extractVideoFrame, type Still } from './extract-still.ts';
 import type { PictureJob, PictureToMake, ProcessBudget } from './picture-job.ts';
 import { makePictures } from './picture-process.ts';
 
@@ -82,6 +76,8 @@ async function extractStill(
   if (isVideo(media)) return extractVideoFrame(media, stillPath, options);
   if (type !== 'avif' && type !== 'heic') return 'not needed';
   if (await inspectFile(path, isPictureTrack)) return extractSequencePicture(path, stillPath, options);
-  if (type === 'avif' && (await inspectFile(path, isPlainHdr))) return extractHdrPicture(path, stillPath, options);
-  return 'not needed';
+  if (type === 'heic' || !(await inspectFile(path, isPlainHdr))) return 'not needed';
+  // Tone-mapped by ffmpeg. If that fails, the picture keeps the colours of the file.
+  const still = await extractSequencePicture(path, stillPath, options);
+  return typeof still === 'string' ? 'not needed' : still;
 }

@@ -33,20 +33,22 @@ export class OutputRefused extends Error {
 const headBytes = 16 * 1024;
 const chunkBytes = 256 * 1024;
 
+interface CheckedFile {
+  readonly path: string;
+  readonly file: FileHandle;
+  readonly size: number;
+  readonly head: Buffer;
+  readonly changedAt: bigint;
+}
+
 /** A checked file that a tool wrote. All reads use the handle that was checked. */
 export class ToolOutput implements AsyncDisposable {
   readonly size: number;
-  readonly #path: string;
-  readonly #file: FileHandle;
-  readonly #head: Buffer;
-  readonly #changedAt: bigint;
+  readonly #checked: CheckedFile;
 
-  constructor(path: string, file: FileHandle, checked: { size: number; head: Buffer; changedAt: bigint }) {
-    this.#path = path;
-    this.#file = file;
+  constructor(checked: CheckedFile) {
     this.size = checked.size;
-    this.#head = checked.head;
-    this.#changedAt = checked.changedAt;
+    this.#checked = checked;
   }
 
   /** Streams the file as it was checked. Fails with OutputRefused if it has changed since. */
@@ -56,24 +58,25 @@ export class ToolOutput implements AsyncDisposable {
 
   /** Reads ranges of the file. */
   reader(): SourceReader {
-    const read = (offset: number, length: number) => readAt(this.#file, offset, length);
-    return new SourceReader({ size: this.size, head: this.#head, read }, new AbortController().signal);
+    const read = (offset: number, length: number) => readAt(this.#checked.file, offset, length);
+    return new SourceReader({ ...this.#checked, read }, new AbortController().signal);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.#file.close();
+    await this.#checked.file.close();
   }
 
   async *#bytes(): AsyncGenerator<Buffer> {
-    yield this.#head;
-    for (let at = this.#head.length; at < this.size; ) {
-      const bytes = await readAt(this.#file, at, Math.min(chunkBytes, this.size - at));
-      if (bytes.length === 0) throw new OutputRefused(this.#path, 'changed');
+    const { path, file, size, head, changedAt } = this.#checked;
+    yield head;
+    for (let at = head.length; at < size; ) {
+      const bytes = await readAt(file, at, Math.min(chunkBytes, size - at));
+      if (bytes.length === 0) throw new OutputRefused(path, 'changed');
       at += bytes.length;
       yield bytes;
     }
-    const { ctimeNs } = await this.#file.stat({ bigint: true });
-    if (ctimeNs !== this.#changedAt) throw new OutputRefused(this.#path, 'changed');
+    const { ctimeNs } = await file.stat({ bigint: true });
+    if (ctimeNs !== changedAt) throw new OutputRefused(path, 'changed');
   }
 }
 
@@ -94,7 +97,7 @@ export async function openToolOutput(path: string, type: MediaType): Promise<Too
     const size = Number(stats.size);
     const head = await readAt(file, 0, Math.min(size, headBytes));
     if (detectMediaType(head) !== type) refuse('wrong_format');
-    return new ToolOutput(path, file, { size, head, changedAt: stats.ctimeNs });
+    return new ToolOutput({ path, file, size, head, changedAt: stats.ctimeNs });
   } catch (error) {
     await file.close();
     throw error;

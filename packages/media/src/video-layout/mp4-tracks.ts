@@ -1,4 +1,4 @@
-import { boxContents, maxBoxes, maxMoovBytes, topLevelBoxes } from '../input/iso-boxes.ts';
+import { boxContents, contentsAt, handlerType, maxBoxes, maxMoovBytes, topLevelBoxes } from '../input/iso-boxes.ts';
 import type { SourceReader } from '../input/source-reader.ts';
 import { openToolOutput } from '../sandbox/tool-output.ts';
 
@@ -10,21 +10,14 @@ export async function readMoov(reader: SourceReader): Promise<Buffer | undefined
   return undefined;
 }
 
-/** The contents of all boxes at a path of box types. */
-export function contentsAt(bytes: Buffer, ...[type, ...deeper]: readonly string[]): Buffer[] {
-  if (type === undefined) return [bytes];
-  return boxContents(bytes, type).flatMap((content) => contentsAt(content, ...deeper));
-}
-
 /** Whether an MP4 from ffmpeg has a video track that is not empty. True if its `moov` is too large. @throws OutputRefused */
 export async function hasPictures(path: string): Promise<boolean> {
   await using video = await openToolOutput(path, 'mp4');
   const moov = await readMoov(video.reader());
-  return moov === undefined || boxContents(moov, 'trak').some((trak) => isVideoTrack(trak) && sampleCount(trak) > 0);
-}
-
-function isVideoTrack(trak: Buffer): boolean {
-  return contentsAt(trak, 'mdia', 'hdlr').some((hdlr) => hdlr.toString('latin1', 8, 12) === 'vide');
+  return (
+    moov === undefined ||
+    boxContents(moov, 'trak').some((trak) => handlerType(trak) === 'vide' && sampleCount(trak) > 0)
+  );
 }
 
 // ISO/IEC 14496-12 section 8.7.3.

@@ -1,8 +1,8 @@
 import { inspectFile } from '../input/inspect-file.ts';
-import { boxContents } from '../input/iso-boxes.ts';
+import { boxContents, contentsAt } from '../input/iso-boxes.ts';
 import type { VideoType } from '../media-type.ts';
 import type { Track } from './ffprobe.ts';
-import { contentsAt, readMoov } from './mp4-tracks.ts';
+import { readMoov } from './mp4-tracks.ts';
 
 // Editors round their edits, so less than this at either end was not cut on purpose.
 const maxRoundingSeconds = 0.1;

@@ -24,7 +24,6 @@ import { type RunningRedis, startRedis } from '@echodrop/testkit/servers/start-r
 import { waitUntil } from '@echodrop/testkit/wait-until';
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { Refusal } from '../answer/refusals.ts';
-import { MediaProbe } from '../publish/media-probe.ts';
 import { OutcomeUnknown, Publisher } from '../publish/publish.ts';
 import { requireStored } from '../receive/complete-upload.ts';
 import { ReceivedMedia } from '../receive/received-media.ts';
@@ -82,9 +81,14 @@ async function gateway(to = store): Promise<OncePublisher> {
   await waitUntil('a connection', 5000, async () => (await connection.ping()) === 'PONG');
   const publisher = new Publisher({
     store: to,
-    probes: new MediaProbe(probes, { maxPixels: 100 }, probeTimeoutMs, () => {}),
+    ...{ probes, probeTimeoutMs, mediaLimits: { maxPixels: 100 } },
     renditions: { enqueue: async () => {} },
-    events: { uploadUnlisted: () => {}, uploadRelisted: () => void relisted++, enqueueFailed: () => {} },
+    events: {
+      mediaProbed: () => {},
+      uploadUnlisted: () => {},
+      uploadRelisted: () => void relisted++,
+      enqueueFailed: () => {},
+    },
   });
   return new OncePublisher(publisher, claimsIn(connection, publisher.maxMs));
 }

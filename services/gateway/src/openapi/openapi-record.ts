@@ -1,6 +1,6 @@
 import { mediaTypes } from '@echodrop/media/media-type';
 
-/** The image record of docs/interface.md section 2 as a schema of both its spellings. */
+/** The image record (docs/interface.md section 2), in JSON and XML. */
 export const image = {
   type: 'object',
   xml: { name: 'image' },
@@ -29,7 +29,6 @@ export const image = {
   },
 } as const;
 
-/** A page of records, in both spellings. */
 export const imagePage = {
   type: 'object',
   xml: { name: 'media' },
@@ -38,12 +37,12 @@ export const imagePage = {
     media: { type: 'array', items: { $ref: '#/components/schemas/Image' } },
     next: {
       type: 'string',
-      description: 'Ask with this as `after` for the page that follows; without it this is the last.',
+      description: 'The value of `after` for the next page; missing on the last page.',
     },
   },
 } as const;
 
-/** The same in XML, where each record is an element of its own. */
+/** In XML each record is an element. */
 export const imagePageXml = {
   type: 'object',
   xml: { name: 'media' },
@@ -53,16 +52,15 @@ export const imagePageXml = {
   },
 } as const;
 
-/** On every answer. */
+/** On every response. */
 export const requestIdHeader = {
   'X-Request-Id': {
     required: true,
-    description: 'The name of this answer, new each time; the log has it too.',
+    description: 'Identifies this response; also in the log.',
     schema: { type: 'string', format: 'uuid' },
   },
 } as const;
 
-/** What a user has uploaded. */
 export const listedResponse = {
   description: 'A page of the records of the user, newest first.',
   headers: requestIdHeader,
@@ -72,13 +70,11 @@ export const listedResponse = {
   },
 } as const;
 
-/** An upload was removed. */
 export const removedResponse = {
-  description: 'Removed: nothing of it is shown any more, and every address of it answers 410.',
+  description: 'Removed: all its addresses respond with 410.',
   headers: requestIdHeader,
 } as const;
 
-/** The one answer that means success. */
 export const uploadedResponse = {
   description: 'Uploaded: the record of the media.',
   headers: requestIdHeader,

@@ -60,14 +60,14 @@ function headersOf(status: number): Record<string, object> {
     case 401:
       return {
         'WWW-Authenticate': { required: true, schema: { type: 'string', const: 'OAuth' } },
-        'Retry-After': { description: 'With `provider_unavailable`: when to try again, in seconds.', schema: seconds },
+        'Retry-After': { description: 'With `provider_unavailable`: seconds until a retry.', schema: seconds },
       };
     case 405:
       return { Allow: { required: true, description: 'The methods of this address.', schema: { type: 'string' } } };
     case 409:
     case 429:
     case 503:
-      return { 'Retry-After': { required: true, description: 'When to try again, in seconds.', schema: seconds } };
+      return { 'Retry-After': { required: true, description: 'Seconds until a retry.', schema: seconds } };
     default:
       return {};
   }

@@ -7,7 +7,7 @@ export const uploadParameters = {
     name: 'format',
     in: 'path',
     required: true,
-    description: 'The format of the answer.',
+    description: 'The format of the response.',
     schema: { type: 'string', enum: ['xml', 'json'] },
   },
   verifyCredentials: {
@@ -15,7 +15,7 @@ export const uploadParameters = {
     in: 'header',
     required: true,
     description:
-      "The OAuth 1.0a Authorization header that the user would send with a GET to the identity provider's credential check. Sign it anew for each attempt.",
+      "The OAuth 1.0a Authorization header that the user would send with a GET to the identity provider's credential check. Sign it again for each attempt.",
     schema: { type: 'string', minLength: 1 },
     example:
       'OAuth realm="https://provider.example/", oauth_consumer_key="...", oauth_signature_method="HMAC-SHA1", ' +
@@ -35,8 +35,8 @@ export const uploadParameters = {
     required: false,
     description:
       'Names this upload for a day (draft-ietf-httpapi-idempotency-key-header): a repeat of the same user and API key with the same ' +
-      'Idempotency-Key, message and media gets the same record and makes no second one, whichever version and format it asks for. A refused upload ' +
-      'frees its key. A string in quotes; they may be left out where it holds neither spaces nor quotes.',
+      'Idempotency-Key, message and media gets the same record, in any version and format. A refused upload frees its key. ' +
+      'A quoted string; the quotes are optional if it has neither spaces nor quotes.',
     schema: { type: 'string', pattern: String.raw`^("([ !#-\[\]-~]|\\["\\]){1,255}"|[!#-\[\]-~]{1,255})$` },
     example: '"8e03978e-40d5-43dd-bc93-6894a57f9324"',
   },
@@ -55,14 +55,14 @@ export const ownParameters = {
     name: 'count',
     in: 'query',
     required: false,
-    description: 'How many records a page has at most.',
+    description: 'The most records of a page.',
     schema: { type: 'integer', minimum: 1, maximum: 100, default: 20 },
   },
   after: {
     name: 'after',
     in: 'query',
     required: false,
-    description: '`next` of the page before.',
+    description: '`next` of the previous page.',
     schema: { type: 'string', pattern: String.raw`^\d{13}-[0-9A-Za-z]{10}$` },
   },
 } as const;
@@ -77,13 +77,13 @@ const fields = {
   message: {
     type: 'string',
     maxLength: maxFieldBytes,
-    description: 'The public caption, UTF-8, at most 64 KiB of it; may be empty, but must be there.',
+    description: 'The public caption: UTF-8, at most 64 KiB; required, but may be empty.',
   },
   media: {
     type: 'string',
     minLength: 1,
     contentMediaType: 'application/octet-stream',
-    description: 'The photo or video. Its bytes say what it is; its name and type are not believed.',
+    description: 'The photo or video. Its type is detected from its bytes, not from its name or Content-Type.',
   },
   consumer_token: {
     type: 'string',
@@ -100,7 +100,7 @@ export function formOf(maxMediaBytes: number, ...names: readonly (keyof typeof f
   const properties = Object.fromEntries(names.map((name) => [name, fields[name]]));
   return {
     required: true,
-    description: `The fields in any order; others are ignored. A field may not be there twice. Media has at most ${maxMediaBytes} bytes.`,
+    description: `The fields in any order; others are ignored. A repeated field is an error. Media has at most ${maxMediaBytes} bytes.`,
     content: { 'multipart/form-data': { schema: { type: 'object', required: names, properties } } },
   };
 }

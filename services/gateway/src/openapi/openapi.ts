@@ -27,16 +27,15 @@ export function openApiDocument(base: string, maxMediaBytes: number) {
     info: {
       title: 'Echodrop',
       version: '2',
-      summary: 'Takes photos and videos from users whom an identity provider knows.',
+      summary: 'Uploads of photos and videos by users of an identity provider.',
       description:
-        'Exactly 200 is success, and 204 where an upload is removed. Every other answer is a refusal, in the format that was asked for; one that is made before ' +
-        'the format is known is JSON. Other methods are refused with 405 (`components/responses/Refused405`).\n\n' +
-        'What to try again: 408, 409, 429, 503, and of the 401s `provider_unavailable` alone, after `Retry-After` seconds where ' +
-        'they are told; and an upload whose answer was lost. Sign the header anew for each attempt, since an identity provider ' +
-        'may take a signature only once, and send the same `Idempotency-Key`, so that there is one record whatever was lost. All ' +
-        'other refusals stay as they are.\n\n' +
-        'A refusal may come while the body is still being sent: read it even where sending fails, or send `Expect: 100-continue`, ' +
-        'which is answered once the headers are found good. Headers of a request may have 16 KiB, a form 100 parts.',
+        'Success is 200, or 204 for a removal. Every other response is a refusal, in the requested format, or in JSON if that is ' +
+        'unknown. Other methods are refused with 405 (`components/responses/Refused405`).\n\n' +
+        'Retry 408, 409, 429, 503, and of the 401s only `provider_unavailable`, after `Retry-After` seconds if the header is there; ' +
+        'and an upload whose response was lost. Sign the header again for each attempt, since an identity provider may accept a ' +
+        'signature only once, and send the same `Idempotency-Key`, so that there is only one record. Other refusals are final.\n\n' +
+        'A refusal may come while the body is still being sent: read it even if sending fails, or send `Expect: 100-continue`, ' +
+        'which is answered after the checks of the headers. A request may have headers of 16 KiB, a form 100 parts.',
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: base || '/' }],
@@ -75,7 +74,7 @@ export function openApiDocument(base: string, maxMediaBytes: number) {
         parameters: [format],
         get: {
           operationId: 'listOwn',
-          summary: 'List what the user who signed the header has uploaded, newest first.',
+          summary: 'List the uploads of the user who signed the header, newest first.',
           parameters: [verifyCredentials, authServiceProvider, ownParameters.count, ownParameters.after],
           responses: { 200: { $ref: '#/components/responses/Listed' }, ...ownRefusals },
         },
@@ -85,7 +84,7 @@ export function openApiDocument(base: string, maxMediaBytes: number) {
         delete: {
           operationId: 'removeOwn',
           summary: 'Remove an upload of the user who signed the header.',
-          description: 'Own means the same identity provider and the same user there. Refusals are JSON.',
+          description: 'The owner is the user at the identity provider. Refusals are JSON.',
           parameters: [verifyCredentials, authServiceProvider],
           responses: { 204: { $ref: '#/components/responses/Removed' }, ...ownRefusals },
         },

@@ -123,9 +123,9 @@ test('a repeat is refused as removed only for the user of the removed upload', a
   await removeMedia(store, record, removed);
   const publisher = new Publisher({
     store,
-    probes: { probe: () => expect.unreachable(), deadlineMs: 1000 },
+    ...{ probes: { probe: () => expect.unreachable() }, probeTimeoutMs: 1000, mediaLimits: { maxPixels: 1 } },
     renditions: { enqueue: async () => {} },
-    events: { uploadUnlisted: () => {}, uploadRelisted: () => {}, enqueueFailed: () => {} },
+    events: { mediaProbed: () => {}, uploadUnlisted: () => {}, uploadRelisted: () => {}, enqueueFailed: () => {} },
   });
   await expect(publisher.find(record.id, record)).rejects.toThrow('removed');
   expect(await publisher.find(record.id, { ...record, subject: '777' })).toBeUndefined();

@@ -14,8 +14,8 @@ import { ReceivedMedia } from '../receive/received-media.ts';
 import { Publisher } from './publish.ts';
 
 const caller: Caller = { provider: 'https://provider.example', subject: '1', userId: 1n, screenName: 'one' };
-const photo = Buffer.from([0xff, 0xd8, 0xff, 0xe0, 0, 4, 0, 0]);
-const probe = { outcome: 'media', kind: 'photo', type: 'jpg', width: 1, height: 1 } as const;
+const photo = Buffer.from('\x89PNG\r\n\x1a\n', 'latin1');
+const probe = { outcome: 'media', kind: 'photo', type: 'png', width: 1, height: 1 } as const;
 
 /** A store that refuses the first writes of some keys. */
 class FaultyStore extends FilesystemObjectStore {
@@ -54,11 +54,12 @@ async function publish(store: FaultyStore, enqueue: (media: unknown) => Promise<
     uploadUnlisted: () => {
       unlisted += 1;
     },
+    mediaProbed: () => expect.unreachable(),
     uploadRelisted: () => expect.unreachable(),
     enqueueFailed: (mediaKey: string) => void failed.push(mediaKey),
   };
-  const probes = { probe: async () => probe, deadlineMs: 1000 };
-  const publisher = new Publisher({ store, probes, renditions: { enqueue }, events });
+  const probes = { probes: { probe: async () => probe }, probeTimeoutMs: 1000, mediaLimits: { maxPixels: 1 } };
+  const publisher = new Publisher({ store, ...probes, renditions: { enqueue }, events });
   const body = { pause: () => {}, resume: () => {}, stop: () => {} };
   await using media = new ReceivedMedia({ store, onOrphan: () => expect.unreachable(), maxBytes: photo.length, body });
   media.write(photo);
@@ -125,7 +126,7 @@ test('renditions are enqueued for the owner of the record', async () => {
   await using store = new FaultyStore(folder.path);
   const enqueue = vi.fn(async () => {});
   const { record } = await publish(store, enqueue);
-  expect(enqueue.mock.calls).toEqual([[{ mediaKey: record.mediaKey, type: 'jpg', owner: ownerHash(caller) }]]);
+  expect(enqueue.mock.calls).toEqual([[{ mediaKey: record.mediaKey, type: 'png', owner: ownerHash(caller) }]]);
 });
 
 test('an upload is published while the rendition queue hangs or is down', async () => {

@@ -1,8 +1,11 @@
 import { addToListings, listingEntryOf, removeFromListings } from '@echodrop/archive/listing';
 import { ownerHash } from '@echodrop/archive/owner';
 import { findRecord } from '@echodrop/archive/records';
+import type { ProbeClient } from '@echodrop/contracts/probe';
 import type { RenditionClient } from '@echodrop/contracts/rendition';
 import type { MediaType } from '@echodrop/media/media-type';
+import { probeJpeg } from '@echodrop/media/photo-size/jpeg-size';
+import type { MediaLimits, Probe } from '@echodrop/media/probe-outcome';
 import type { UnsupportedReason } from '@echodrop/media/unsupported';
 import type { ObjectStore } from '@echodrop/object-store/object-store';
 import { newMediaId, type StoredRecord } from '@echodrop/record';
@@ -12,7 +15,6 @@ import type { CompleteUpload } from '../receive/complete-upload.ts';
 import type { ReceivedMedia } from '../receive/received-media.ts';
 import type { UploadContext } from '../upload-context.ts';
 import { commitMs, commitRecord, type Owner, recordOf, retry } from './commit-record.ts';
-import type { MediaProbe } from './media-probe.ts';
 
 // The longest that the last try may take in the store.
 const lastTryMs = 15_000;
@@ -24,9 +26,11 @@ export class OutcomeUnknown extends Error {
 
 interface PublisherDeps {
   readonly store: ObjectStore;
-  readonly probes: Pick<MediaProbe, 'probe' | 'deadlineMs'>;
+  readonly probes: Pick<ProbeClient, 'probe'>;
+  readonly probeTimeoutMs: number;
+  readonly mediaLimits: MediaLimits;
   readonly renditions: Pick<RenditionClient, 'enqueue'>;
-  readonly events: Pick<GatewayEvents, 'uploadUnlisted' | 'uploadRelisted' | 'enqueueFailed'>;
+  readonly events: Pick<GatewayEvents, 'mediaProbed' | 'uploadUnlisted' | 'uploadRelisted' | 'enqueueFailed'>;
 }
 
 /** The part of an upload's context that publishing needs; it sets `log.why`. */
@@ -40,7 +44,7 @@ export class Publisher {
 
   constructor(deps: PublisherDeps) {
     this.#deps = deps;
-    this.maxMs = deps.probes.deadlineMs + commitMs + lastTryMs;
+    this.maxMs = deps.probeTimeoutMs + commitMs + lastTryMs;
   }
 
   /**
@@ -51,7 +55,7 @@ export class Publisher {
    */
   async publish(upload: CompleteUpload, context: PublishContext, claimedId?: string): Promise<StoredRecord> {
     const { media, message, application, caller, stored } = upload;
-    const { type, width, height } = await this.#probe(media, context);
+    const { type, width, height } = await this.#requireSupported(media, context);
     context.signal.throwIfAborted();
     media.commit();
     const record = {
@@ -106,15 +110,24 @@ export class Publisher {
     return found && recordOf(owner, found);
   }
 
-  async #probe(media: ReceivedMedia, { signal, log }: PublishContext) {
+  async #requireSupported(media: ReceivedMedia, { signal, log }: PublishContext) {
     const { type } = media;
     const unsupported = (why: UnsupportedReason, detected?: MediaType): Refusal => {
       log.why = why;
       return mediaUnsupported(why, detected);
     };
     if (type === undefined) throw unsupported('unknown_type');
-    const probe = await this.#deps.probes.probe(media, type, signal);
+    const probe = await this.#probe(media, type, signal);
     if (probe.outcome === 'unsupported') throw unsupported(probe.why, type);
+    return probe;
+  }
+
+  // A JPEG with its header in the first 16 KiB is read here: that costs less than a job, and runs no decoder (docs/decisions/028).
+  async #probe({ key: mediaKey, head, size }: ReceivedMedia, type: MediaType, signal: AbortSignal): Promise<Probe> {
+    const { probes, probeTimeoutMs: deadlineMs, mediaLimits, events } = this.#deps;
+    const probe = type === 'jpg' ? await probeJpeg(head, mediaLimits) : undefined;
+    if (!probe) return probes.probe({ mediaKey, size, head }, type, { deadlineMs, signal });
+    events.mediaProbed(probe);
     return probe;
   }
 

@@ -1,6 +1,5 @@
 import { Refusal } from '../answer/refusals.ts';
 import { type FieldName, isFieldName, type PartKind } from './part-headers.ts';
-import type { FormListener } from './read-form.ts';
 import type { ReceivedMedia } from './received-media.ts';
 
 /** The longest text of a field, in bytes. */
@@ -11,7 +10,7 @@ const maxParts = 100;
 export type OnField = (fields: ReadonlyMap<FieldName, string>) => void;
 
 /** The content of a form so far: decoded text fields, and the media. Other parts are dropped. Disposing disposes of the media. */
-export class FormContent implements FormListener, AsyncDisposable {
+export class FormContent implements AsyncDisposable {
   readonly fields = new Map<FieldName, string>();
   /** Text parameters that came as files, and are dropped. */
   readonly files = new Set<FieldName>();

@@ -1,5 +1,6 @@
 import { Refusal } from '../answer/refusals.ts';
-import { type PartKind, partKind } from './part-headers.ts';
+import type { FormContent } from './form-content.ts';
+import { partKind } from './part-headers.ts';
 
 const maxHeaderBytes = 16 * 1024;
 // Dashes and padding after a delimiter.
@@ -9,12 +10,8 @@ const endOfHeaders = Buffer.from('\r\n\r\n');
 const [cr = 0] = crlf;
 const empty = Buffer.alloc(0);
 
-/** Receives the content of a form in order. Its errors end the reading. */
-export interface FormListener {
-  readonly begin: (part: PartKind) => void;
-  readonly content: (bytes: Buffer) => void;
-  readonly end: () => void;
-}
+/** Receives the parts of a form in order. Its errors end the reading. */
+type FormSink = Pick<FormContent, 'begin' | 'content' | 'end'>;
 
 /**
  * Parses a multipart body as it arrives, and refuses an incomplete or malformed one, unlike libraries, which drop parts with malformed
@@ -23,7 +20,7 @@ export interface FormListener {
 export class FormReader {
   readonly #delimiter: Buffer;
   readonly #historic: boolean;
-  readonly #listener: FormListener;
+  readonly #sink: FormSink;
   // Bytes that may begin a delimiter. The first delimiter may begin the body.
   #tail: Buffer = crlf;
   #state: 'preamble' | 'headers' | 'content' | 'epilogue' = 'preamble';
@@ -34,13 +31,13 @@ export class FormReader {
   #headersBegin = 0;
   #parts = 0;
 
-  constructor(boundary: string, compatibility: 'strict' | 'historic', listener: FormListener) {
+  constructor(boundary: string, compatibility: 'strict' | 'historic', sink: FormSink) {
     this.#delimiter = Buffer.from(`\r\n--${boundary}`, 'latin1');
     this.#historic = compatibility === 'historic';
-    this.#listener = listener;
+    this.#sink = sink;
   }
 
-  /** Reads the next bytes of the body. @throws Refusal `form_malformed`, or what the listener throws */
+  /** Reads the next bytes of the body. @throws Refusal `form_malformed`, or the error of the sink */
   read(chunk: Buffer): void {
     // Avoids a copy: most forms begin with their first delimiter.
     const isFirst =
@@ -72,7 +69,7 @@ export class FormReader {
 
   #take(bytes: Buffer): void {
     if (bytes.length === 0) return;
-    if (this.#state === 'content') this.#listener.content(bytes);
+    if (this.#state === 'content') this.#sink.content(bytes);
     if (this.#state !== 'headers') return;
     const known = this.#headersLength;
     const all = known > 0 ? this.#keepHeaders(bytes) : bytes;
@@ -83,7 +80,7 @@ export class FormReader {
   #delimit(): void {
     if (this.#state === 'epilogue') return;
     if (this.#state === 'headers') throw new Refusal('form_malformed');
-    if (this.#state === 'content') this.#listener.end();
+    if (this.#state === 'content') this.#sink.end();
     this.#state = 'headers';
     this.#headersLength = 0;
     this.#headersBegin = 0;
@@ -107,7 +104,7 @@ export class FormReader {
     this.#state = 'content';
     this.#headers = empty;
     this.#headersLength = 0;
-    this.#listener.begin(part);
+    this.#sink.begin(part);
     this.#take(bytes.subarray(end + endOfHeaders.length));
     return true;
   }

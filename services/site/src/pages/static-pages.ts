@@ -1,5 +1,5 @@
 import type { Site } from '../site.ts';
-import { html } from './html.ts';
+import { type Html, html } from './html.ts';
 import type { Page } from './page.ts';
 
 /** The page at `/`. */
@@ -68,7 +68,12 @@ curl -X DELETE ${gateway}/2/media/Ab3dE6gH9j \\
   -F message='At the sea' \\
   -F media=@photo.jpg</code></pre>
 
-<h2>Public addresses</h2>
+${publicAddresses(publicSite)}</div>`,
+  };
+}
+
+function publicAddresses(publicSite: string): Html {
+  return html`<h2>Public addresses</h2>
 <dl>
 <dt><code>${publicSite}/&lt;id&gt;</code></dt>
 <dd>The page of a photo or video: <code>url</code> in its record.</dd>
@@ -92,6 +97,5 @@ curl -X DELETE ${gateway}/2/media/Ab3dE6gH9j \\
 <h2>oEmbed</h2>
 <p>For sites that embed links: photos, and videos as an <code>iframe</code>. For XML, use <code>format=xml</code>.</p>
 <pre><code>curl '${publicSite}/oembed?url=${encodeURIComponent(`${publicSite}/`)}Ab3dE6gH9j&amp;format=json'</code></pre>
-</div>`,
-  };
+`;
 }

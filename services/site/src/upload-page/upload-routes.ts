@@ -8,7 +8,7 @@ import { uploadPage } from './upload-page.ts';
 const files: Readonly<Record<string, URL>> = {
   'upload.css': new URL('./upload.css', import.meta.url),
   ...Object.fromEntries(
-    ['page', 'elements', 'caption', 'chosen-file', 'send-upload', 'answer'].map((name) => [
+    ['page', 'elements', 'caption', 'chosen-file', 'send-upload', 'response'].map((name) => [
       `${name}.js`,
       new URL(`./browser/${name}.js`, import.meta.url),
     ]),

@@ -1,9 +1,10 @@
 // @ts-check
-import { pageOf, refusalOf } from './answer.js';
+
 import { signedGet } from './authorization.js';
 import { clearCaption, validateCaption } from './caption.js';
 import { clearChoice, enableChoice, isReadable } from './chosen-file.js';
 import { element, formatSize } from './elements.js';
+import { pageOf, refusalOf } from './response.js';
 import { Cancelled, NoResponse, sendUpload } from './send-upload.js';
 
 /** The file changed since it was chosen. Browsers then refuse to send it, without a reason. */

@@ -21,12 +21,12 @@ beforeAll(async () => {
 
 afterAll(() => stack[Symbol.asyncDispose]());
 
-const there = () => anotherUser(stack);
+const headersOfOther = () => anotherUser(stack);
 
-test('the same number at two providers is two users: each has its own records, keys and limits', async () => {
+test('the same id at two providers is two users: each has its own records, keys and limits', async () => {
   const repeated = { 'Idempotency-Key': randomUUID() };
   const answers = [];
-  for (const headers of [echoHeaders(stack), there(), echoHeaders(stack)])
+  for (const headers of [echoHeaders(stack), headersOfOther(), echoHeaders(stack)])
     answers.push(await upload(stack, { media, headers: { ...headers, ...repeated } }));
   const [first, other, again] = answers.map(({ text }) => JSON.parse(text)) as { id: string; user: unknown }[];
   const fields = ['id', 'text', 'url', 'width', 'height', 'size', 'type', 'timestamp', 'user'];
@@ -37,8 +37,8 @@ test('the same number at two providers is two users: each has its own records, k
   expect(again?.id).toBe(first?.id);
 
   expect((await upload(stack, { media, headers: echoHeaders(stack) })).status).toBe(429);
-  expect((await upload(stack, { media, headers: there() })).status).toBe(200);
-  expect((await upload(stack, { media, headers: there() })).status).toBe(429);
+  expect((await upload(stack, { media, headers: headersOfOther() })).status).toBe(200);
+  expect((await upload(stack, { media, headers: headersOfOther() })).status).toBe(429);
 });
 
 test('a stored record keeps provider and subject as sent, which the answer does not show', async () => {
