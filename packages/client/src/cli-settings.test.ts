@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { expect, test } from 'vitest';
 import { readCommand, UsageError } from './cli-settings.ts';
 
-test('sign alone is for the sandbox of npm start', () => {
+test('sign defaults to the sandbox of npm start', () => {
   expect(readCommand(['sign'], {})).toEqual({
     name: 'sign',
     provider: 'http://127.0.0.1:8085/1/account/verify_credentials.json',
@@ -15,7 +15,7 @@ test('sign alone is for the sandbox of npm start', () => {
   });
 });
 
-test('an option stands above its variable', () => {
+test('an option overrides its variable', () => {
   const env = {
     ECHODROP_PROVIDER: 'http://variable.example',
     ECHODROP_TOKEN: 'variable',
@@ -32,7 +32,7 @@ test('an option stands above its variable', () => {
   });
 });
 
-test('upload fits a system that was started with the same environment', () => {
+test('upload defaults match a system with the same environment', () => {
   const env = { PORT: '1', SANDBOX_PROVIDER_PORT: '2', BASE_PATHS: '/api/', API_KEYS: 'app=first,second' };
   expect(readCommand(['upload', 'a.jpg'], env)).toMatchObject({
     service: 'http://127.0.0.1:1/api',
@@ -44,13 +44,13 @@ test('upload fits a system that was started with the same environment', () => {
   expect(readCommand(['upload', 'a.jpg'], own)).toMatchObject({ service: 'http://elsewhere', apiKey: 'mine' });
 });
 
-test('with another identity provider, credentials are asked for, and nothing is signed as the user of the sandbox', () => {
+test('requires credentials with another identity provider, and does not sign as the sandbox user', () => {
   const env = { IDENTITY_PROVIDERS: 'https://id.example/verify=http://10.0.0.1/' };
   const secrets = { ECHODROP_CONSUMER_KEY: 'ck', ECHODROP_CONSUMER_SECRET: 'cs', ECHODROP_TOKEN: 't' };
   for (const args of [['sign'], ['upload', 'a.jpg']]) {
-    const needed = 'Credentials of a user of https://id.example/verify are needed';
-    expect(() => readCommand(args, env)).toThrow(needed);
-    expect(() => readCommand(args, { ...env, ...secrets })).toThrow(needed);
+    const missing = 'Missing credentials for https://id.example/verify';
+    expect(() => readCommand(args, env)).toThrow(missing);
+    expect(() => readCommand(args, { ...env, ...secrets })).toThrow(missing);
     expect(readCommand([...args, '--token-secret', 'ts'], { ...env, ...secrets })).toMatchObject({
       provider: 'https://id.example/verify',
       credentials: { consumerKey: 'ck', consumerSecret: 'cs', token: 't', tokenSecret: 'ts' },
@@ -58,14 +58,14 @@ test('with another identity provider, credentials are asked for, and nothing is 
   }
 });
 
-test('the file is looked for from where the person stands', () => {
+test("the file is relative to the caller's directory", () => {
   const upload = (file: string) => readCommand(['upload', file], { INIT_CWD: '/home/ada/photos' });
   expect(upload('a.jpg')).toMatchObject({ file: '/home/ada/photos/a.jpg' });
   expect(upload('../a.jpg')).toMatchObject({ file: '/home/ada/a.jpg' });
   expect(upload('/tmp/a.jpg')).toMatchObject({ file: '/tmp/a.jpg' });
 });
 
-test('nothing and --help ask for help', () => {
+test('no arguments and --help show the help', () => {
   expect([readCommand([], {}), readCommand(['upload', '--help'], {})]).toEqual([{ name: 'help' }, { name: 'help' }]);
 });
 
@@ -79,11 +79,11 @@ test.each([
   [['upload', 'a.jpg', '--url', 'ftp://example.com']],
   [['upload', 'a.jpg', '--format', 'html']],
   [['upload', 'a.jpg', '--api-version', '3']],
-])('%j is not understood', (args) => {
+])('rejects %j', (args) => {
   expect(() => readCommand(args, {})).toThrow(UsageError);
 });
 
-test('a bearer token stands in place of the four, in version 2', () => {
+test('a bearer token replaces the OAuth credentials, in version 2 only', () => {
   const provider = 'https://social.example/v';
   expect(readCommand(['sign', '--provider', provider, '--bearer', 't'], {})).toEqual({
     name: 'sign',
@@ -92,6 +92,6 @@ test('a bearer token stands in place of the four, in version 2', () => {
   });
   expect(readCommand(['upload', 'a.jpg'], { ECHODROP_BEARER: 't' })).toMatchObject({ credentials: { bearer: 't' } });
   expect(() => readCommand(['upload', 'a.jpg', '--bearer', 't', '--api-version', '1'], {})).toThrow(
-    'version 1 takes no bearer token',
+    'API version 1 does not support bearer tokens',
   );
 });

@@ -3,33 +3,34 @@ import { parseArgs } from 'node:util';
 import type { OAuthCredentials } from '@echodrop/oauth/signed-get';
 import type { UserCredentials } from './client.ts';
 import { localApiKey, localCredentials, localProvider, localService } from './local-system.ts';
-import type { Format } from './read-answer.ts';
+import type { Format } from './read-response.ts';
 
 export const usage = `Usage:
-  sign [options]          prints the value of X-Verify-Credentials-Authorization
-  upload FILE [options]   uploads a photo or a video and prints its record
+  npm run sign -- [options]          print the X-Verify-Credentials-Authorization header
+  npm run upload -- FILE [options]   upload a photo or video and print its record
 
-Options, each followed by the variable that sets it too:
-  --provider ADDRESS        identity provider   ECHODROP_PROVIDER
-  --consumer-key KEY                            ECHODROP_CONSUMER_KEY
-  --consumer-secret SECRET                      ECHODROP_CONSUMER_SECRET
-  --token TOKEN                                 ECHODROP_TOKEN
-  --token-secret SECRET                         ECHODROP_TOKEN_SECRET
-  --bearer TOKEN            instead of the four ECHODROP_BEARER
-Of upload:
-  --url ADDRESS             the service         ECHODROP_URL
-  --key KEY                 API key             ECHODROP_KEY
+Options, with the environment variable for each:
+  --provider URL            identity provider           ECHODROP_PROVIDER
+  --consumer-key KEY        OAuth 1.0a consumer key     ECHODROP_CONSUMER_KEY
+  --consumer-secret SECRET  OAuth 1.0a consumer secret  ECHODROP_CONSUMER_SECRET
+  --token TOKEN             OAuth 1.0a token            ECHODROP_TOKEN
+  --token-secret SECRET     OAuth 1.0a token secret     ECHODROP_TOKEN_SECRET
+  --bearer TOKEN            bearer token, instead of    ECHODROP_BEARER
+                            the four OAuth options
+
+Options of upload:
+  --url URL                 upload service              ECHODROP_URL
+  --key KEY                 API key                     ECHODROP_KEY
   --message TEXT            caption
-  --format xml|json         of the record
-  --api-version 1|2         of the interface
+  --format json|xml         output format (default: json)
+  --api-version 2|1         API version (default: 2)
 
-Unless set, everything fits a system that \`npm start\` runs with the same environment. Where that names IDENTITY_PROVIDERS,
-the first of them is meant, and credentials must be given, the four or a bearer token, whichever it takes: only those
-of the sandbox's user are known.
-Secrets are better set as variables: other users of a machine can see options.
+The defaults match \`npm start\` in the same environment. If IDENTITY_PROVIDERS is set, the default provider is its first entry, and
+you must pass credentials: an OAuth 1.0a key and token, or a bearer token.
+Prefer variables for secrets: other users of the machine can see options.
 `;
 
-/** The command line cannot be understood; the message says why. */
+/** The command line is invalid. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';
 }
@@ -67,9 +68,9 @@ const options = {
 } as const;
 
 /**
- * Reads the arguments after the program's name: an option stands above its variable, that above the local system's value.
- * The file is looked for from where the person stands, which npm tells as INIT_CWD.
- * @throws UsageError, or the system's error when API_KEYS_FILE is meant and cannot be read
+ * Reads the command-line arguments. An option overrides its variable, which overrides the local default. The file is relative to
+ * INIT_CWD, which npm sets to the caller's directory.
+ * @throws UsageError, or the system's error if API_KEYS_FILE cannot be read
  */
 export function readCommand(args: readonly string[], env: NodeJS.ProcessEnv): Command {
   const { values, positionals } = parsed(args);
@@ -79,10 +80,11 @@ export function readCommand(args: readonly string[], env: NodeJS.ProcessEnv): Co
   const provider = webAddress('provider', values.provider || env.ECHODROP_PROVIDER || localProvider(env));
   const credentials = readCredentials(provider, values, env);
   if (name === 'sign' && file === undefined) return { name, provider, credentials };
-  if (name !== 'upload' || file === undefined || rest.length > 0) throw new UsageError('sign, or upload and one file');
+  if (name !== 'upload' || file === undefined || rest.length > 0)
+    throw new UsageError('Expected the command sign, or upload and one file.');
   const service = webAddress('url', values.url || env.ECHODROP_URL || localService(env));
   const version = oneOf('api-version', ['2', '1'], values['api-version']) === '1' ? 1 : 2;
-  if (version === 1 && 'bearer' in credentials) throw new UsageError('version 1 takes no bearer token');
+  if (version === 1 && 'bearer' in credentials) throw new UsageError('API version 1 does not support bearer tokens.');
   return {
     name,
     file: resolve(env.INIT_CWD ?? '', file),
@@ -116,24 +118,24 @@ function readCredentials(provider: string, values: Values, env: NodeJS.ProcessEn
     token: values.token || env.ECHODROP_TOKEN || known?.token,
     tokenSecret: values['token-secret'] || env.ECHODROP_TOKEN_SECRET || known?.tokenSecret,
   };
-  if (isWhole(credentials)) return credentials;
+  if (isComplete(credentials)) return credentials;
   throw new UsageError(
-    `Credentials of a user of ${provider} are needed: consumer key and secret, token and its secret; or a bearer token.`,
+    `Missing credentials for ${provider}: pass consumer key, consumer secret, token and token secret, or a bearer token.`,
   );
 }
 
-function isWhole(credentials: Record<keyof OAuthCredentials, string | undefined>): credentials is OAuthCredentials {
+function isComplete(credentials: Record<keyof OAuthCredentials, string | undefined>): credentials is OAuthCredentials {
   return Object.values(credentials).every(Boolean);
 }
 
-function oneOf<const T extends string>(name: string, [usual, other]: readonly [T, T], given: string | undefined): T {
-  const found = [usual, other].find((value) => value === (given ?? usual));
-  if (found === undefined) throw new UsageError(`--${name} is ${usual} or ${other}`);
+function oneOf<const T extends string>(name: string, [fallback, other]: readonly [T, T], given: string | undefined): T {
+  const found = [fallback, other].find((value) => value === (given ?? fallback));
+  if (found === undefined) throw new UsageError(`--${name} must be ${fallback} or ${other}.`);
   return found;
 }
 
 function webAddress(name: string, address: string): string {
   if (!/^https?:$/.test(URL.parse(address)?.protocol ?? ''))
-    throw new UsageError(`--${name} must be an http(s) address`);
+    throw new UsageError(`--${name} must be an http(s) address.`);
   return address;
 }

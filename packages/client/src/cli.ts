@@ -6,13 +6,13 @@ import { UploadRefused } from './refused.ts';
 
 process.exitCode = await run(process.argv.slice(2));
 
-/** Runs one command; the exit status is 0, or 1 when it failed, or 2 when it was not understood. */
+/** @returns the exit status: 0, 1 for a failure, or 2 for invalid arguments */
 async function run(args: readonly string[]): Promise<number> {
   try {
     await perform(readCommand(args, process.env));
     return 0;
   } catch (error) {
-    process.stderr.write(`${told(error)}\n`);
+    process.stderr.write(`${describeError(error)}\n`);
     return error instanceof UsageError ? 2 : 1;
   }
 }
@@ -49,9 +49,9 @@ function print(text: string): void {
   process.stdout.write(`${text}\n`);
 }
 
-function told(error: unknown): string {
+function describeError(error: unknown): string {
   if (error instanceof UsageError) return `${error.message}\n\n${usage}`;
-  if (error instanceof UploadRefused) return `refused: ${error.status} ${error.reason}: ${error.message}`;
+  if (error instanceof UploadRefused) return `Upload refused (${error.status} ${error.reason}): ${error.message}`;
   if (!(error instanceof Error)) return String(error);
   const cause = error.cause as NodeJS.ErrnoException | undefined;
   return cause ? `${error.message}: ${cause.message || cause.code}` : error.message;

@@ -9,7 +9,7 @@ import { buffer } from 'node:stream/consumers';
 import { type MediaRecord, recordToJson, recordToXml } from '@echodrop/record';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { uploadMedia } from './client.ts';
-import { UnreadableResponse } from './read-answer.ts';
+import { UnreadableResponse } from './read-response.ts';
 import { UploadRefused } from './refused.ts';
 
 interface Received {
@@ -79,13 +79,13 @@ const send = (status: number, body: string, headers = {}) => {
 test.each([
   ['json', recordToJson],
   ['xml', recordToXml],
-] as const)('the record comes back from %s as it was, its user id exact', async (format, spelled) => {
+] as const)('reads the record from %s, with an exact user id', async (format, spelled) => {
   send(200, spelled(record));
   expect(await uploadMedia(service, upload(), { format })).toEqual(record);
   expect(received.path).toBe(`/2/upload.${format}`);
 });
 
-test('version 2 sends a signature in headers, and no secret anywhere', async () => {
+test('version 2 sends a signature in headers and no secrets', async () => {
   send(200, recordToJson(record));
   await uploadMedia(service, upload());
   const { headers, form } = received;
@@ -110,16 +110,16 @@ test('version 1 sends the four secrets as fields, before the file', async () => 
   ]);
 });
 
-test('the file arrives whole, with its name and a length, and its progress is told', async () => {
+test('sends the whole file with name and length, and reports progress', async () => {
   send(200, recordToJson(record));
-  const told: number[] = [];
-  await uploadMedia(service, upload(), { onProgress: (sent, total) => told.push(sent / total) });
+  const progress: number[] = [];
+  await uploadMedia(service, upload(), { onProgress: (sent, total) => progress.push(sent / total) });
   const sent = received.form.get('media') as File;
   expect([sent.name, media.equals(await sent.bytes())]).toEqual(['a photo.jpg', true]);
   expect(Number(received.headers['content-length'])).toBeGreaterThan(media.length);
-  expect(told.length).toBeGreaterThan(1);
-  expect(told).toEqual(told.toSorted((a, b) => a - b));
-  expect(told.at(-1)).toBe(1);
+  expect(progress.length).toBeGreaterThan(1);
+  expect(progress).toEqual(progress.toSorted((a, b) => a - b));
+  expect(progress.at(-1)).toBe(1);
 });
 
 test.each([
@@ -128,14 +128,14 @@ test.each([
     'xml',
     '<?xml version="1.0"?><errors><error><code>503</code><reason>overloaded</reason><message>Too busy.</message></error></errors>',
   ],
-] as const)('a refusal in %s is thrown with what it says', async (format, body) => {
+] as const)('throws a refusal in %s with its details', async (format, body) => {
   send(503, body, { 'Retry-After': '7' });
   const refused = await uploadMedia(service, upload(), { format }).catch((error: unknown) => error);
   expect(refused).toBeInstanceOf(UploadRefused);
   expect(refused).toMatchObject({ status: 503, reason: 'overloaded', message: 'Too busy.', retryAfterSeconds: 7 });
 });
 
-test('a refusal by something else on the way is told by its status', async () => {
+test('reports a response of a proxy by its status', async () => {
   send(502, '<html>Bad gateway');
   for (const format of ['json', 'xml'] as const) {
     await expect(uploadMedia(service, upload(), { format })).rejects.toMatchObject({ status: 502, reason: 'unknown' });
@@ -149,24 +149,24 @@ test.each([
   ['xml', '<image><id>a</id>'],
   ['xml', '<image/>'],
   ['xml', '<html/>'],
-] as const)('a 200 that is no record (%s %j) is not taken for one', async (format, body) => {
+] as const)('rejects a 200 without a record (%s %j)', async (format, body) => {
   send(200, body);
   await expect(uploadMedia(service, upload(), { format })).rejects.toThrow(UnreadableResponse);
 });
 
-test('a redirect is not followed: credentials go nowhere else', async () => {
+test('does not follow redirects, which could leak credentials', async () => {
   send(307, '', { Location: '/elsewhere' });
   await expect(uploadMedia(service, upload())).rejects.toThrow(TypeError);
   expect(received.path).toBe('/2/upload.json');
 });
 
-test('an upload ends when its signal does', async () => {
+test('an aborted signal ends the upload', async () => {
   const stop = new AbortController();
   answer = () => stop.abort();
   await expect(uploadMedia(service, upload(), { signal: stop.signal })).rejects.toThrow('aborted');
 });
 
-test('a file that is not there, or a directory, is told by the system', async () => {
+test("throws the system's error for a missing file or a directory", async () => {
   await expect(uploadMedia(service, { ...upload(), file: `${file}.not` })).rejects.toThrow('ENOENT');
   await expect(uploadMedia(service, { ...upload(), file: directory })).rejects.toThrow('EISDIR');
 });

@@ -1,45 +1,39 @@
 import { type OAuthCredentials, signedGet } from '@echodrop/oauth/signed-get';
 import type { MediaRecord } from '@echodrop/record';
 import { measuredFile, type Progress } from './measured-file.ts';
-import { type Format, readRecord, readRefusal } from './read-answer.ts';
+import { type Format, readRecord, readRefusal } from './read-response.ts';
 
-/** What proves a user: signatures by OAuth 1.0a, or a bearer token, of which version 1 knows nothing. */
+/** OAuth 1.0a credentials, or a bearer token, which version 1 does not support. */
 export type UserCredentials = OAuthCredentials | { readonly bearer: string };
 
-/** What is uploaded, for whom, and by which application. */
 export interface Upload {
-  /** A path; the file is read as it is sent. */
+  /** Path; the file is streamed. */
   readonly file: string;
   readonly message: string;
   readonly apiKey: string;
   readonly credentials: UserCredentials;
-  /** The identity provider's address as the service lists it; with version 1 the service chooses it. */
+  /** The provider's address as the service lists it; version 1 ignores it. */
   readonly provider: string;
 }
 
 export interface UploadOptions {
-  /** In version 2 (the default) secrets stay here and a signature goes; in version 1 the secrets are sent. */
+  /** Version 2 (default) sends a signature, version 1 the secrets. */
   readonly version?: 1 | 2;
   readonly format?: Format;
   readonly onProgress?: Progress;
-  /** Ends the upload; unless given, six hours do. */
+  /** Default: a timeout of six hours. */
   readonly signal?: AbortSignal;
 }
 
-const longestUploadMs = 6 * 3600 * 1000;
+const maxUploadMs = 6 * 3600 * 1000;
 
 /**
- * Uploads a photo or a video to the service at `service`, an address without a slash at its end such as `http://127.0.0.1:8080`.
- * @throws UploadRefused when the service does not take it, UnreadableResponse when it answers nonsense, TypeError when it cannot be
- * reached or a bearer token is given for version 1, the signal's reason, or the system's error when the file cannot be opened
+ * Uploads a photo or video to the service at `service`, an address without a trailing slash.
+ * @throws UploadRefused, UnreadableResponse, TypeError if the service is unreachable or a bearer token is used with version 1, the signal's
+ * reason, or the system's error if the file cannot be opened
  */
 export async function uploadMedia(service: string, upload: Upload, options: UploadOptions = {}): Promise<MediaRecord> {
-  const {
-    version = 2,
-    format = 'json',
-    onProgress = () => {},
-    signal = AbortSignal.timeout(longestUploadMs),
-  } = options;
+  const { version = 2, format = 'json', onProgress = () => {}, signal = AbortSignal.timeout(maxUploadMs) } = options;
   const form = new FormData();
   for (const [name, value] of Object.entries(fields(version, upload))) form.set(name, value);
   form.set('media', await measuredFile(upload.file, onProgress));
@@ -55,7 +49,7 @@ export async function uploadMedia(service: string, upload: Upload, options: Uplo
   return readRecord(format, body);
 }
 
-/** The two headers of version 2. */
+/** The headers of version 2. */
 export function echoHeaders({ provider, credentials }: Pick<Upload, 'provider' | 'credentials'>) {
   return {
     'X-Auth-Service-Provider': provider,
@@ -63,7 +57,7 @@ export function echoHeaders({ provider, credentials }: Pick<Upload, 'provider' |
   };
 }
 
-/** The value of the Authorization header that `provider` understands. */
+/** The Authorization value for `provider`. */
 export function authorizationOf(provider: string, credentials: UserCredentials): string {
   return 'bearer' in credentials ? `Bearer ${credentials.bearer}` : signedGet(provider, credentials);
 }
@@ -71,7 +65,7 @@ export function authorizationOf(provider: string, credentials: UserCredentials):
 function fields(version: 1 | 2, { apiKey, message, credentials }: Upload): Record<string, string> {
   const common = { key: apiKey, message };
   if (version === 2) return common;
-  if ('bearer' in credentials) throw new TypeError('version 1 takes no bearer token');
+  if ('bearer' in credentials) throw new TypeError('API version 1 does not support bearer tokens');
   const { consumerKey, consumerSecret, token, tokenSecret } = credentials;
   return {
     ...common,

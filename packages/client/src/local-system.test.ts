@@ -11,26 +11,26 @@ import {
   localService,
 } from './local-system.ts';
 
-test('with an empty environment everything is on its usual port on loopback', () => {
+test('an empty environment gives the default ports on loopback', () => {
   expect(localAddress('gateway', {})).toBe('http://127.0.0.1:8080');
   expect(localService({})).toBe('http://127.0.0.1:8080');
   expect(localProvider({})).toBe('http://127.0.0.1:8085/1/account/verify_credentials.json');
 });
 
-test("a bare PORT is the gateway's alone, and its own variable stands above it", () => {
+test('PORT applies to the gateway only, and GATEWAY_PORT overrides it', () => {
   expect(localAddress('gateway', { PORT: '1' })).toBe('http://127.0.0.1:1');
   expect(localAddress('gateway', { PORT: '1', GATEWAY_PORT: '2' })).toBe('http://127.0.0.1:2');
   expect(localAddress('site', { PORT: '1' })).toBe('http://127.0.0.1:8081');
   expect(localAddress('auth-verifier', { AUTH_VERIFIER_PORT: '3' })).toBe('http://127.0.0.1:3');
 });
 
-test('a host that means every interface is asked on loopback, another one under its name', () => {
+test('the address of a listener on all interfaces is loopback', () => {
   expect(localAddress('site', { HOST: '0.0.0.0' })).toBe('http://127.0.0.1:8081');
   expect(localAddress('site', { HOST: '::' })).toBe('http://[::1]:8081');
   expect(localAddress('site', { HOST: '10.0.0.1', SITE_HOST: '10.0.0.2' })).toBe('http://10.0.0.2:8081');
 });
 
-test('an empty variable counts as absent', () => {
+test('empty counts as unset', () => {
   expect(localAddress('gateway', { PORT: '', GATEWAY_PORT: '', HOST: '' })).toBe('http://127.0.0.1:8080');
   expect(localApiKey({ API_KEYS: '', API_KEYS_FILE: '' })).toBe('sandbox-key');
   expect(localCredentials({ IDENTITY_PROVIDERS: '' })).toMatchObject({ token: '12345-sandbox' });
@@ -40,7 +40,7 @@ test.each([
   ['/', ''],
   ['/api/,/', '/api'],
   [' ,/a/b', '/a/b'],
-])('uploads go below the first of the base paths: %j', (paths, path) => {
+])('uses the first base path: %j', (paths, path) => {
   expect(localService({ BASE_PATHS: paths })).toBe(`http://127.0.0.1:8080${path}`);
   expect(localService({ BASE_PATHS: '/other', GATEWAY_BASE_PATHS: paths })).toBe(`http://127.0.0.1:8080${path}`);
 });
@@ -51,12 +51,12 @@ test.each([
   ['app.one=first,second', 'first'],
   ['app=first=', 'first='],
   ['first=', 'first='],
-])('the first of the API keys, named or not: %j', (list, key) => {
+])('uses the first API key, named or not: %j', (list, key) => {
   expect(localApiKey({ API_KEYS: list })).toBe(key);
   expect(localApiKey({ API_KEYS: 'other', GATEWAY_API_KEYS: list })).toBe(key);
 });
 
-test('the API keys may lie in a file', () => {
+test('reads API keys from a file', () => {
   const folder = mkdtempSync(join(tmpdir(), 'local-system-'));
   try {
     writeFileSync(join(folder, 'keys'), 'app=first,second\n');
@@ -71,21 +71,21 @@ test.each([
   ['https://id.example/verify', 'https://id.example/verify'],
   ['https://id.example/verify=http://10.0.0.1/verify,https://other.example', 'https://id.example/verify'],
   ['oauth1 https://id.example/verify?a=b', 'https://id.example/verify?a=b'],
-])("clients sign for the first of the identity providers, and no user of it is known: '%s'", (list, address) => {
+])("clients sign for the first identity provider, which has no known user: '%s'", (list, address) => {
   for (const env of [{ IDENTITY_PROVIDERS: list }, { AUTH_VERIFIER_IDENTITY_PROVIDERS: list }]) {
     expect(localProvider(env)).toBe(address);
     expect(localCredentials(env)).toBeUndefined();
   }
 });
 
-test('a sandbox with users of its own is signed for, but none of them is known', () => {
+test('a sandbox with a users file has no known user', () => {
   for (const env of [{ SANDBOX_USERS_FILE: 'users.json' }, { SANDBOX_PROVIDER_SANDBOX_USERS_FILE: 'users.json' }]) {
     expect(localCredentials(env)).toBeUndefined();
     expect(localProvider(env)).toBe(localProvider({}));
   }
 });
 
-test('a sandbox is strange where it was told to be from the start', () => {
+test('a configured behaviour makes the sandbox misbehave', () => {
   expect(isSandboxMisbehaving({})).toBe(false);
   expect(isSandboxMisbehaving({ SANDBOX_BEHAVIOUR: 'normal' })).toBe(false);
   expect(isSandboxMisbehaving({ SANDBOX_BEHAVIOUR: 'slow' })).toBe(true);

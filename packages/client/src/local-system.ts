@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { OAuthCredentials } from '@echodrop/oauth/signed-get';
 
-/** What the sandbox identity provider knows; nothing of it is a secret. */
+/** Credentials of the sandbox's user; not secret. */
 export const sandboxCredentials: OAuthCredentials = {
   consumerKey: 'sandbox-consumer',
   consumerSecret: 'sandbox-consumer-secret',
@@ -12,39 +12,33 @@ export const sandboxCredentials: OAuthCredentials = {
 
 export const sandboxApiKey = 'sandbox-key';
 
-/** The ports on which `npm start` puts what speaks HTTP, unless told otherwise. */
+/** Default HTTP ports of `npm start`. */
 export const localPorts = { gateway: 8080, site: 8081, 'auth-verifier': 8082, 'sandbox-provider': 8085 } as const;
 
-/** Where `npm start` keeps a secret that it made, below DATA_DIR. */
+/** The file of a secret that `npm start` generated, below DATA_DIR. */
 export function generatedSecretFile(dataDir: string, name: string): string {
   return join(dataDir, 'secrets', name);
 }
 
-/** The variable that sets `name` for one service of `npm start` alone: `SITE_PORT` (docs/settings.md, "npm start"). */
+/** The variable that sets `name` for one service of `npm start`, such as `SITE_PORT` (docs/settings.md, "npm start"). */
 export function variableOf(service: string, name: string): string {
   return `${service.replace('-', '_').toUpperCase()}_${name}`;
 }
 
-/**
- * The address of a service that `npm start` runs with this environment: its HOST and PORT. A host that means every interface is
- * asked on loopback.
- */
+/** The address of a service that `npm start` runs in this environment. */
 export function localAddress(service: keyof typeof localPorts, env: NodeJS.ProcessEnv): string {
   const port = settingOf(service, 'PORT', env) ?? localPorts[service];
   return `http://${reachableHost(settingOf(service, 'HOST', env) ?? '127.0.0.1')}:${port}`;
 }
 
-/** The address below which `/1/` and `/2/` lie: the gateway's, with the first of BASE_PATHS, without a slash at its end. */
+/** The base address of `/1/` and `/2/`: the gateway with the first of BASE_PATHS, without a trailing slash. */
 export function localService(env: NodeJS.ProcessEnv): string {
   const [base = ''] = entries(settingOf('gateway', 'BASE_PATHS', env));
   const path = base.replace(/^\/+|\/+$/g, '');
   return localAddress('gateway', env) + (path && `/${path}`);
 }
 
-/**
- * The first of API_KEYS, whose entries are `key` or `name=key`; they may lie in the file that API_KEYS_FILE names.
- * @throws the system's error when that file cannot be read
- */
+/** The first key of API_KEYS or API_KEYS_FILE, whose entries are `key` or `name=key`. @throws the system's error if the file cannot be read */
 export function localApiKey(env: NodeJS.ProcessEnv): string {
   const file = settingOf('gateway', 'API_KEYS_FILE', env);
   const given = settingOf('gateway', 'API_KEYS', env) ?? (file && readFileSync(file, 'utf8'));
@@ -52,42 +46,42 @@ export function localApiKey(env: NodeJS.ProcessEnv): string {
   return first.replace(/^[\w.-]+=(?=.)/, '');
 }
 
-/** Whether the sandbox identity provider belongs to the system: only where no other is named. */
+/** Whether the system uses the sandbox identity provider: only if no other is configured. */
 export function hasSandbox(env: NodeJS.ProcessEnv): boolean {
   return settingOf('auth-verifier', 'IDENTITY_PROVIDERS', env) === undefined;
 }
 
-/** The address that a client of the sandbox identity provider signs for. */
+/** The sandbox's address, for which clients sign. */
 export function sandboxProvider(env: NodeJS.ProcessEnv): string {
   return `${localAddress('sandbox-provider', env)}/1/account/verify_credentials.json`;
 }
 
-/** The address that a client signs for: that of the first of IDENTITY_PROVIDERS, `[profile ]advertised[=upstream]`, or the sandbox's. */
+/** The address for which clients sign: the first of IDENTITY_PROVIDERS, `[profile ]advertised[=upstream]`, or the sandbox. */
 export function localProvider(env: NodeJS.ProcessEnv): string {
   if (hasSandbox(env)) return sandboxProvider(env);
   const [first = ''] = entries(settingOf('auth-verifier', 'IDENTITY_PROVIDERS', env));
   return first.replace(/^\S+ /, '').replace(/=https?:\/\/.*$/, '');
 }
 
-/** A user whom the system's identity provider knows; undefined where it is not the sandbox, or one with users of its own. */
+/** Credentials of a known user; undefined without the sandbox, or if it has a users file. */
 export function localCredentials(env: NodeJS.ProcessEnv): OAuthCredentials | undefined {
   const isOwn = hasSandbox(env) && settingOf('sandbox-provider', 'SANDBOX_USERS_FILE', env) === undefined;
   return isOwn ? sandboxCredentials : undefined;
 }
 
-/** Whether the system's sandbox was told to misbehave from the start, so that uploads by its user may well fail. */
+/** Whether the sandbox is configured to misbehave, so that uploads may fail. */
 export function isSandboxMisbehaving(env: NodeJS.ProcessEnv): boolean {
   return (settingOf('sandbox-provider', 'SANDBOX_BEHAVIOUR', env) ?? 'normal') !== 'normal';
 }
 
-/** The host part of an address under which a listener on `host` can be asked. */
+/** The host in the address of a listener on `host`: loopback if it listens on all interfaces. */
 export function reachableHost(host: string): string {
   if (host === '0.0.0.0') return '127.0.0.1';
   if (host === '::') return '[::1]';
   return host.includes(':') ? `[${host}]` : host;
 }
 
-// A bare PORT is the gateway's; other bare names are for all.
+// PORT without a prefix applies to the gateway; other names apply to all services.
 function settingOf(service: keyof typeof localPorts, name: string, env: NodeJS.ProcessEnv): string | undefined {
   const bare = name === 'PORT' && service !== 'gateway' ? undefined : env[name];
   return env[variableOf(service, name)] || bare || undefined;

@@ -16,7 +16,7 @@ const asking = `
   import { providerOf } from '${join(import.meta.dirname, 'provider.ts')}';
   await using connections = new ProviderConnections(3000);
   for (const entry of process.argv.slice(1)) {
-    const answer = await connections.ask(providerOf(entry), 'OAuth x').then(({ body }) => body, ({ code }) => code);
+    const answer = await connections.query(providerOf(entry), 'OAuth x').then(({ body }) => body, ({ code }) => code);
     console.log(answer);
   }`;
 
@@ -89,17 +89,17 @@ test.each<[string, Behaviour]>([
   };
   let asked = 0;
   await expect(async () => {
-    for (; asked < 10; asked += 1) await connections.ask(standIn.provider, 'OAuth a');
+    for (; asked < 10; asked += 1) await connections.query(standIn.provider, 'OAuth a');
   }).rejects.toThrow();
-  expect(standIn.questions).toHaveLength(asked + 1);
+  expect(standIn.requests).toHaveLength(asked + 1);
 });
 
 test('a question says who asks, and what for', async () => {
   await using standIn = await startStandIn();
   await using connections = new ProviderConnections(2000);
-  await connections.ask(standIn.provider, 'OAuth a');
-  await connections.ask(standIn.provider);
-  const [first, second] = standIn.questions.map((head) => head.trimEnd().split('\r\n').toSorted());
+  await connections.query(standIn.provider, 'OAuth a');
+  await connections.query(standIn.provider);
+  const [first, second] = standIn.requests.map((head) => head.trimEnd().split('\r\n').toSorted());
   const always = ['GET /1/verify.json HTTP/1.1', 'accept: application/json', 'user-agent: Echodrop'];
   expect(first).toEqual(expect.arrayContaining([...always, 'authorization: OAuth a']));
   expect(second).toEqual(expect.arrayContaining(always));
@@ -111,5 +111,5 @@ test('an answer that is no UTF-8 has no text: two names could become one', async
   await using connections = new ProviderConnections(2000);
   standIn.behaviour = (socket) =>
     socket.write(Buffer.from('HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n{"a":"\xff"}', 'latin1'));
-  expect(await connections.ask(standIn.provider)).toMatchObject({ status: 200, body: '' });
+  expect(await connections.query(standIn.provider)).toMatchObject({ status: 200, body: '' });
 });

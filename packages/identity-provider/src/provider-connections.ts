@@ -62,7 +62,7 @@ export class ProviderConnections implements AsyncDisposable {
    * @throws ResponseTooLarge, beyond 64 KiB of body or 16 KiB of headers; when there is no whole answer in time, an Error without
    * credentials in its message
    */
-  async ask(provider: Provider, authorization?: string): Promise<ProviderResponse> {
+  async query(provider: Provider, authorization?: string): Promise<ProviderResponse> {
     try {
       return await this.#exchange(provider, authorization);
     } catch (error) {

@@ -9,7 +9,7 @@ export type Behaviour = (socket: Socket) => void;
 export interface StandInProvider extends AsyncDisposable {
   readonly provider: Provider;
   /** The heads of all questions so far, a character a byte. */
-  readonly questions: string[];
+  readonly requests: string[];
   behaviour: Behaviour;
 }
 
@@ -36,7 +36,7 @@ export async function startStandIn(advertised?: string): Promise<StandInProvider
     socket.on('data', (bytes) => {
       head += bytes;
       if (!head.includes('\r\n\r\n')) return;
-      standIn.questions.push(head);
+      standIn.requests.push(head);
       head = '';
       standIn.behaviour(socket);
     });
@@ -46,7 +46,7 @@ export async function startStandIn(advertised?: string): Promise<StandInProvider
   const upstream = `http://127.0.0.1:${(server.address() as AddressInfo).port}/1/verify.json`;
   const standIn: StandInProvider = {
     provider: { advertised: advertised ?? upstream, upstream, profile: providerProfiles.oauth1 },
-    questions: [],
+    requests: [],
     behaviour: mia,
     async [Symbol.asyncDispose]() {
       server.close();

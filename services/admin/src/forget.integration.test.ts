@@ -58,11 +58,11 @@ afterAll(() => resources.disposeAsync());
 /** Verifies a user and counts the requests to the provider. */
 async function countRequests(token: string, id = subject): Promise<number> {
   standIn.behaviour = says(200, `{"id":${id},"screen_name":"mia"}`);
-  const before = standIn.questions.length;
+  const before = standIn.requests.length;
   const credentials = { version: 2, provider, authorization: `OAuth oauth_token="${token}"` } as const;
   const verdict = await client.verify({ credentials, clientAddress: '' }, AbortSignal.timeout(5000));
   expect(verdict).toMatchObject({ outcome: 'verified', caller: { provider, subject: id } });
-  return standIn.questions.length - before;
+  return standIn.requests.length - before;
 }
 
 test('drops cached verdicts of a running local system without further settings', async () => {

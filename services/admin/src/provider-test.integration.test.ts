@@ -35,12 +35,12 @@ afterEach(() => standIn[Symbol.asyncDispose]());
 
 /** Runs the command, and checks that it shows no secret and sends few requests, each with its own nonce. */
 async function examine(entry: string, env: NodeJS.ProcessEnv = secrets, run = runCommand) {
-  standIn.questions.length = 0;
+  standIn.requests.length = 0;
   const ran = await run(['provider-test', ...entry.split(' ')], { PROVIDER_TIMEOUT_MS: `${timeoutMs}`, ...env });
   expect(ran.stdout + ran.stderr).not.toMatch(/marked-|a secret of this test/);
   expect(ran.stderr).toBe(ran.exitCode === 0 ? '' : 'The provider test found faults.');
-  expect(standIn.questions.length).toBeLessThanOrEqual(14);
-  const nonces = standIn.questions.flatMap((head) => /oauth_nonce="(\w+)"/.exec(head)?.[1] ?? []);
+  expect(standIn.requests.length).toBeLessThanOrEqual(14);
+  const nonces = standIn.requests.flatMap((head) => /oauth_nonce="(\w+)"/.exec(head)?.[1] ?? []);
   expect(new Set(nonces).size).toBe(nonces.length);
   return ran;
 }
@@ -50,7 +50,7 @@ const refuses: Behaviour = (socket) => says(401, '{}', date())(socket);
 
 /** Responds with `accept` to the test user, and with `refuse` to others. */
 function knowsTheUser(accept: Behaviour, refuse: Behaviour = refuses): Behaviour {
-  return (socket) => (/marked-(token|bearer)/.test(standIn.questions.at(-1) ?? '') ? accept : refuse)(socket);
+  return (socket) => (/marked-(token|bearer)/.test(standIn.requests.at(-1) ?? '') ? accept : refuse)(socket);
 }
 
 const mia = '{"id":1059182745930317825,"id_str":"1059182745930317825","screen_name":"mia"}';
@@ -67,7 +67,7 @@ test('reports a healthy provider as ok in every respect', async () => {
     'ok     It verifies the test user: subject "1059182745930317825", user.id in records 1059182745930317825, screen name "mia".',
   ]);
   expect(exitCode).toBe(0);
-  expect(standIn.questions).toHaveLength(3);
+  expect(standIn.requests).toHaveLength(3);
 });
 
 test('verifies bearer tokens; shows the user.id of other subjects if USER_ID_SECRET is set', async () => {
@@ -185,7 +185,7 @@ test('reports an https address of an http server', async () => {
 
 test('reports an advertised Host that is not served', async () => {
   standIn.behaviour = (socket) => {
-    const isOwn = standIn.questions.at(-1)?.includes(`host: ${new URL(address).host}`);
+    const isOwn = standIn.requests.at(-1)?.includes(`host: ${new URL(address).host}`);
     (isOwn ? refuses : says(404))(socket);
   };
   const { host } = new URL(address);
@@ -202,7 +202,7 @@ test('reports an advertised Host that is not served', async () => {
 test('warns if the advertised Host gets 403 and its own gets 401', async () => {
   const { host } = new URL(address);
   standIn.behaviour = (socket) =>
-    (/^host: id\.example\r$/m.test(standIn.questions.at(-1) ?? '') ? says(403, '<html>', date()) : refuses)(socket);
+    (/^host: id\.example\r$/m.test(standIn.requests.at(-1) ?? '') ? says(403, '<html>', date()) : refuses)(socket);
   const { stdout } = await examine(`https://id.example/verify=${address}`);
   expect(stdout).toContain(
     `warn   It may not serve the advertised Host: for id.example it responds 403, for its own, ${host}, it responds 401.`,
@@ -212,7 +212,7 @@ test('warns if the advertised Host gets 403 and its own gets 401', async () => {
 /** Verifies the test user if the signature is over `checked`. */
 function checksOver(checked: () => string): Behaviour {
   return (socket) => {
-    const header = /^authorization: (.*)$/m.exec(standIn.questions.at(-1) ?? '')?.[1] ?? '';
+    const header = /^authorization: (.*)$/m.exec(standIn.requests.at(-1) ?? '')?.[1] ?? '';
     const pairs = [...header.matchAll(/(oauth_\w+)="([^"]*)"/g)];
     const { oauth_signature: given, ...parameters } = Object.fromEntries(
       pairs.map(([, name = '', value = '']) => [name, decodeURIComponent(value)]),
@@ -246,7 +246,7 @@ test.each([
 test('tries no other addresses if the clocks differ too much', async () => {
   standIn.behaviour = (socket) => says(401, '', date(400_000))(socket);
   expect((await faults()).at(-1)).toMatch(/because the clocks differ/);
-  expect(standIn.questions).toHaveLength(3);
+  expect(standIn.requests).toHaveLength(3);
   standIn.behaviour = knowsTheUser(says(200, '{"id":"7","username":"mia"}'), (socket) =>
     says(401, '', date(400_000))(socket),
   );
@@ -282,7 +282,7 @@ test('follows no redirect', async () => {
   await using canary = await startStandIn();
   standIn.behaviour = says(307, '', `Location: ${canary.provider.upstream}\r\n`);
   expect(await faults()).toHaveLength(2);
-  expect(canary.questions).toEqual([]);
+  expect(canary.requests).toEqual([]);
 });
 
 test('finds an advertised address in IDENTITY_PROVIDERS', async () => {
@@ -291,7 +291,7 @@ test('finds an advertised address in IDENTITY_PROVIDERS', async () => {
   const { lines, exitCode } = await examine('https://id.example/verify', env);
   expect(lines[0]).toBe(`https://id.example/verify (profile mastodon), queried at ${address}`);
   expect(exitCode).toBe(0);
-  expect(standIn.questions.join()).toContain('authorization: Bearer marked-bearer');
+  expect(standIn.requests.join()).toContain('authorization: Bearer marked-bearer');
 });
 
 test.each([

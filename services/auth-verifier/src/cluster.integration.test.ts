@@ -7,7 +7,7 @@ import { echo, Replica } from './replica.fixture.ts';
 
 const [older, newer] = [new Secret('an older secret!'), new Secret('a newer secret!!')];
 
-test('on a cluster verdicts, uses and forgettings are shared as on one server, also while the key is exchanged', async () => {
+test('verifiers share verdicts, uses and forgotten users on a cluster, even during a key rotation', async () => {
   await using set = await startClusterSet();
   await using standIn = await startStandIn();
   const settings = { redisUrl: set.url, providers: [standIn.provider], reuse: 'retry' } as const;
@@ -26,10 +26,10 @@ test('on a cluster verdicts, uses and forgettings are shared as on one server, a
   expect(new Set(await Promise.all(nonces.map((nonce) => ask(both, nonce, '198.51.100.7'))))).toEqual(
     new Set(['refused']),
   );
-  expect(standIn.questions).toHaveLength(20);
+  expect(standIn.requests).toHaveLength(20);
 
   await one.verifier.forget({ provider: standIn.provider.advertised, subject: '1059182745930317825' });
   standIn.behaviour = says(403);
   expect(await ask(both, '1')).toBe('refused');
-  expect(standIn.questions).toHaveLength(21);
+  expect(standIn.requests).toHaveLength(21);
 });

@@ -29,7 +29,7 @@ test('providers in their order, and the defaults of the design', () => {
   expect(config).toMatchObject({ PORT: 8082, OPS_PORT: 9082, VERDICT_TTL_SECONDS: 60, PROVIDER_TIMEOUT_MS: 5000 });
 });
 
-test('everything that is missing is told at once', () => {
+test('lists all missing settings', () => {
   expect(faultsOf({}).toSorted()).toEqual([
     'CACHE_KEY_SECRET is required',
     'CACHE_REDIS_URL is required if REDIS_URL is not set',

@@ -3,7 +3,7 @@ import { choice, port, readSettings, rotatedSecret, type Settings, secret, whole
 import { processSettings } from '@echodrop/service/process-settings';
 import { cacheRedisSettings } from '@echodrop/service/redis/redis';
 
-// Below the ten seconds that the gateway waits for the verifier, together with four questions to a cache that hangs.
+// With four requests to a hanging cache, this stays below the ten seconds that the gateway waits.
 const maxProviderMs = 7000;
 
 const settings = {
@@ -11,14 +11,14 @@ const settings = {
   ...cacheRedisSettings,
   PORT: port(8082),
   VERIFIER_SECRET: rotatedSecret({ minLength: 16 }),
-  /** Comma-separated `[profile ]advertised[=upstream]`: the address a client signs for and, where it differs, the one really asked. */
+  /** Comma-separated `[profile ]advertised[=upstream]`: the address that clients sign for and, if different, the one to query. */
   IDENTITY_PROVIDERS: identityProviders().refine((providers) => providers.length > 0, 'must not be empty'),
   VERDICT_TTL_SECONDS: wholeNumber({ default: 60, max: 3600 }),
-  /** Which repeats of an Echo header are believed without asking again: anybody's, those from the same client address, nobody's. */
+  /** Which repeats of a signed header use the cached verdict: all, those from the same client address, none. */
   VERDICT_REUSE: choice(['ttl', 'retry', 'off'], 'ttl'),
   PROVIDER_TIMEOUT_MS: wholeNumber({ default: 5000, min: 1, max: maxProviderMs }),
   CACHE_KEY_SECRET: rotatedSecret({ minLength: 16 }),
-  /** Turns a subject that is no number into a user id; never rotated. */
+  /** Derives user ids from subjects that are not numbers. Must not be rotated. */
   USER_ID_SECRET: secret({ minLength: 16 }),
 };
 

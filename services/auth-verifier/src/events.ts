@@ -4,7 +4,7 @@ import type { Log } from '@echodrop/service/log';
 import type { Metrics } from '@echodrop/service/metrics/metrics';
 import { setSpanAttributes } from '@echodrop/service/tracing/trace';
 
-/** Where a verdict came from: the provider or the cache; or from us, since the scheme is not spoken, the proof is a replay, or the provider is left alone. */
+/** `scheme`: not supported by the provider; `replay`: the proof was used before; `circuit_open`: the provider was not queried. */
 export type VerdictSource = 'provider' | 'cache' | 'scheme' | 'replay' | 'circuit_open';
 
 export type VerifierEvents = ReturnType<typeof createVerifierEvents>;

@@ -8,7 +8,7 @@ import { waitUntil } from '@echodrop/testkit/wait-until';
 import { execa } from 'execa';
 import { expect, test } from 'vitest';
 
-test('the whole process: verifies over its wire, serves without its cache, tells its log no credential, and stops', async () => {
+test('the process verifies, works without its cache, logs no credentials and stops', async () => {
   await using redis = await startRedis();
   await using standIn = await startStandIn();
   const ports = await freePorts(['verifier', 'ops']);
@@ -51,7 +51,7 @@ test('the whole process: verifies over its wire, serves without its cache, tells
   expect(await client.knownProviders()).toEqual([standIn.provider.advertised]);
   expect(await verify('hunter2')).toMatchObject({ outcome: 'verified', caller: { userId: 1059182745930317825n } });
   expect(await verify('hunter2')).toMatchObject({ outcome: 'verified' });
-  expect(standIn.questions).toHaveLength(1);
+  expect(standIn.requests).toHaveLength(1);
   standIn.behaviour = says(401);
   expect(await verify('hunter2-refused')).toEqual({ outcome: 'refused' });
   const keys = (await redis.command('keys', '{echodrop:2}:verdict:*')).split('\n');
@@ -69,6 +69,6 @@ test('the whole process: verifies over its wire, serves without its cache, tells
   service.kill();
   const { exitCode, stderr } = await service;
   expect([exitCode, stderr]).toEqual([0, '']);
-  expect(log).toContain('provider answered 500');
+  expect(log).toContain('provider responded 500');
   for (const word of ['hunter2', secret]) expect(log).not.toContain(word);
 });

@@ -11,15 +11,15 @@ import { createVerifierEvents } from './events.ts';
 import { IdentityProviders } from './provider/identity-provider.ts';
 import { KnownProviders } from './provider/known-providers.ts';
 import { CacheKeys } from './verdicts/cache-keys.ts';
-import { Claims } from './verdicts/claims.ts';
-import { KeptVerdicts } from './verdicts/kept-verdict.ts';
+import { ProofKeyring } from './verdicts/proof-keys.ts';
 import { VerdictCache } from './verdicts/verdict-cache.ts';
+import { VerdictCodec } from './verdicts/verdict-codec.ts';
 import { Verifier } from './verify.ts';
 
 const refusedSeconds = 10;
-// A cache that is slower than this is no help.
+// A slower cache is no help.
 const cacheTimeoutMs = 500;
-// For what a verifier does besides when it asks a provider.
+// For the work besides the provider request.
 const leaseMarginMs = 500;
 
 await runService('auth-verifier', readConfig, async ({ config, log, metrics, parts, stopping }) => {
@@ -27,7 +27,7 @@ await runService('auth-verifier', readConfig, async ({ config, log, metrics, par
   const events = createVerifierEvents(log, metrics);
   const redis = parts.use(connectRedis(cacheRedisUrl(config), { ...failFast, commandTimeout: cacheTimeoutMs }, log));
   const keys = new CacheKeys(config.CACHE_KEY_SECRET);
-  const kept = new KeptVerdicts(config.CACHE_KEY_SECRET, new Forgeries(log, metrics));
+  const kept = new VerdictCodec(config.CACHE_KEY_SECRET, new Forgeries(log, metrics));
   const cache = new VerdictCache(redis, keys, kept, config.VERDICT_REUSE, {
     verifiedSeconds: config.VERDICT_TTL_SECONDS,
     refusedSeconds,
@@ -37,16 +37,16 @@ await runService('auth-verifier', readConfig, async ({ config, log, metrics, par
     new IdentityProviders({
       timeoutMs: config.PROVIDER_TIMEOUT_MS,
       userIdSecret: config.USER_ID_SECRET,
-      told: events,
+      events,
     }),
   );
   registerCircuitMetrics(metrics, known, providers);
-  const claims = new Claims(keys, config.VERDICT_REUSE);
+  const claims = new ProofKeyring(keys, config.VERDICT_REUSE);
   const verifier = parts.use(new Verifier({ known, claims, cache, providers, events }));
   const server = verificationServer({
     secret: config.VERIFIER_SECRET,
     providers: known.advertised,
-    verify: (question) => verifier.verify(question),
+    verify: (request) => verifier.verify(request),
     forget: (user) => verifier.forget(user),
     log,
   });

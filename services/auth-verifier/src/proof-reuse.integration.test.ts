@@ -6,7 +6,7 @@ import { type RunningRedis, startRedis } from '@echodrop/testkit/servers/start-r
 import { waitUntil } from '@echodrop/testkit/wait-until';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { echo, fourSecrets, Replica } from './replica.fixture.ts';
-import type { Reuse } from './verdicts/claims.ts';
+import type { Reuse } from './verdicts/proof-keys.ts';
 
 const [home, elsewhere] = ['192.0.2.1', '198.51.100.7'];
 
@@ -55,35 +55,32 @@ test.each<[Reuse, string[], number]>([
   ['ttl', ['verified', 'verified', 'verified'], 1],
   ['retry', ['verified', 'verified', 'refused'], 1],
   ['off', ['verified', 'refused', 'refused'], 1],
-])(
-  '%s: a proof that is shown again from the same address, and then from another',
-  async (reuse, expected, questions) => {
-    const [first, second] = [await replica(reuse), await replica(reuse)];
-    const seen = [];
-    for (const [one, from] of [
-      [first, home],
-      [second, home],
-      [first, elsewhere],
-    ] as const)
-      seen.push(await outcome(one, shown(from)));
-    expect(seen).toEqual(expected);
-    expect(standIn.questions).toHaveLength(questions);
-    expect(await outcome(first, shown(elsewhere, header('n2')))).toBe('verified');
-  },
-);
+])('%s: a proof repeated from the same address, then from another', async (reuse, expected, questions) => {
+  const [first, second] = [await replica(reuse), await replica(reuse)];
+  const seen = [];
+  for (const [one, from] of [
+    [first, home],
+    [second, home],
+    [first, elsewhere],
+  ] as const)
+    seen.push(await outcome(one, shown(from)));
+  expect(seen).toEqual(expected);
+  expect(standIn.requests).toHaveLength(questions);
+  expect(await outcome(first, shown(elsewhere, header('n2')))).toBe('verified');
+});
 
 test.each<[Reuse, string[]]>([
   ['ttl', ['verified', 'verified']],
   ['retry', ['refused', 'verified']],
   ['off', ['refused', 'verified']],
-])('%s: a proof that is shown twice at once', async (reuse, expected) => {
+])('%s: a proof in two concurrent requests', async (reuse, expected) => {
   const two = [await replica(reuse), await replica(reuse)] as const;
   const seen = await Promise.all([outcome(two[0], shown(home)), outcome(two[1], shown(elsewhere))]);
   expect(seen.toSorted()).toEqual(expected);
-  expect(standIn.questions).toHaveLength(1);
+  expect(standIn.requests).toHaveLength(1);
 });
 
-test.each<Reuse>(['retry', 'off'])('%s: a proof is a replay even when its verdict is long over', async (reuse) => {
+test.each<Reuse>(['retry', 'off'])('%s: a proof stays a replay after its verdict has expired', async (reuse) => {
   const one = await replica(reuse);
   await outcome(one, shown(home));
   for (const key of await one.redis.keys('{echodrop:2}:verdict:*')) await one.redis.del(key);
@@ -92,19 +89,19 @@ test.each<Reuse>(['retry', 'off'])('%s: a proof is a replay even when its verdic
   expect(await one.redis.ttl(key)).toBeGreaterThan(23 * 3600);
 });
 
-test('retry: when the verdict is over, the provider judges a repeat', async () => {
+test('retry: after the verdict has expired, the provider decides on a repeat', async () => {
   const one = await replica('retry');
   await outcome(one, shown(home));
   for (const key of await one.redis.keys('{echodrop:2}:verdict:*')) await one.redis.del(key);
   expect(await outcome(one, shown(home))).toBe('verified');
-  expect(standIn.questions).toHaveLength(2);
+  expect(standIn.requests).toHaveLength(2);
 });
 
 test.each<[Reuse, string]>([
   ['retry', 'verified'],
   // Its nonce may be used up, and nobody is told what came of it.
   ['off', 'refused'],
-])('%s: a proof about which the provider could not say is %s when it is shown again', async (reuse, expected) => {
+])('%s: a proof without an outcome is %s when repeated', async (reuse, expected) => {
   const one = await replica(reuse);
   const able = standIn.behaviour;
   standIn.behaviour = says(500);
@@ -113,13 +110,16 @@ test.each<[Reuse, string]>([
   expect(await outcome(one, shown(home))).toBe(expected);
 });
 
-test.each<Reuse>(['retry', 'off'])('%s: a proof that was certainly not seen was not used', async (reuse) => {
-  const nobody = { ...standIn.provider, upstream: 'http://127.0.0.1:1/' };
-  expect(await outcome(await replica(reuse, { providers: [nobody] }), shown(home))).toBe('provider_unavailable');
-  expect(await outcome(await replica(reuse), shown(elsewhere))).toBe('verified');
-});
+test.each<Reuse>(['retry', 'off'])(
+  '%s: a proof that the provider did not receive does not count as used',
+  async (reuse) => {
+    const nobody = { ...standIn.provider, upstream: 'http://127.0.0.1:1/' };
+    expect(await outcome(await replica(reuse, { providers: [nobody] }), shown(home))).toBe('provider_unavailable');
+    expect(await outcome(await replica(reuse), shown(elsewhere))).toBe('verified');
+  },
+);
 
-test('retry: that a provider cannot say on a repeat gives the proof to nobody else', async () => {
+test('retry: a repeat without an outcome does not release the proof', async () => {
   const one = await replica('retry');
   await outcome(one, shown(home));
   for (const key of await one.redis.keys('{echodrop:2}:verdict:*')) await one.redis.del(key);
@@ -132,20 +132,17 @@ test.each<[Reuse, number]>([
   ['ttl', 1],
   ['retry', 2],
   ['off', 3],
-])(
-  '%s: tokens and secrets that every upload carries are no replays; who is not believed again is asked about again',
-  async (reuse, questions) => {
-    const one = await replica(reuse);
-    for (const credentials of [echo(bearer, 'Bearer token').credentials, fourSecrets]) {
-      const before = standIn.questions.length;
-      for (const clientAddress of [home, home, elsewhere])
-        expect(await outcome(one, { credentials, clientAddress })).toBe('verified');
-      expect(standIn.questions).toHaveLength(before + questions);
-    }
-  },
-);
+])('%s: bearer tokens and secrets are not replays; their repeats query the provider', async (reuse, questions) => {
+  const one = await replica(reuse);
+  for (const credentials of [echo(bearer, 'Bearer token').credentials, fourSecrets]) {
+    const before = standIn.requests.length;
+    for (const clientAddress of [home, home, elsewhere])
+      expect(await outcome(one, { credentials, clientAddress })).toBe('verified');
+    expect(standIn.requests).toHaveLength(before + questions);
+  }
+});
 
-test.each<Reuse>(['retry', 'off'])('%s: without the cache the provider judges', async (reuse) => {
+test.each<Reuse>(['retry', 'off'])('%s: without the cache, the provider decides', async (reuse) => {
   const one = await replica(reuse);
   await redis.kill();
   expect(await outcome(one, shown(home))).toBe('verified');
@@ -153,13 +150,13 @@ test.each<Reuse>(['retry', 'off'])('%s: without the cache the provider judges', 
   await redis.restart();
 });
 
-test('a proof that was used before the key was exchanged is a replay after it has begun', async () => {
+test('a proof from before a key rotation stays a replay', async () => {
   const [older, newer] = [new Secret('an older secret!'), new Secret('a newer secret!!')];
   await outcome(await replica('off', { keySecret: [older] }), shown(home));
   expect(await outcome(await replica('off', { keySecret: [newer, older] }), shown(home))).toBe('refused');
 });
 
-test('the cache knows no address', async () => {
+test('the cache contains no client address', async () => {
   const one = await replica('retry');
   await outcome(one, shown(home));
   const keys = await one.redis.keys('*');
@@ -181,7 +178,7 @@ test.each([
   ['another one behind other letters', (text: string) => `${text.replace('"n1"', '"n2"')}, xoauth_nonce="n1"`],
   ['a backslash', (text: string) => text.replace('n1', '\\\\n1')],
   ['another signature', (text: string) => `${text}, oauth_signature="x"`],
-])('a replay in another spelling is one: %s', async (_, respelt) => {
+])('detects a replay in another spelling: %s', async (_, respelt) => {
   for (const reuse of ['retry', 'off'] as const) {
     await redis.command('flushall');
     const one = await replica(reuse);
@@ -195,32 +192,32 @@ test.each([
   ['no nonce', 'OAuth oauth_consumer_key="c", oauth_token="t", oauth_timestamp="1"'],
   ['two nonces', `${header('n1')}, oauth_nonce="n2"`],
   ['nothing to read', 'OAuth signed'],
-])('a header with %s could be a replay: only ttl hands it on', async (_, authorization) => {
+])('a header with %s may be a replay: only ttl passes it on', async (_, authorization) => {
   expect(await outcome(await replica('ttl'), shown(home, authorization))).toBe('verified');
   for (const reuse of ['retry', 'off'] as const)
     expect(await outcome(await replica(reuse), shown(home, authorization))).toBe('refused');
 });
 
-test('headers that verify nobody leave nothing for a day', async () => {
+test('headers that verify nobody leave no entries', async () => {
   standIn.behaviour = says(401);
   const one = await replica('off');
   for (let times = 0; times < 20; times += 1) await outcome(one, shown(home, header(`${times}`)));
   expect(await one.redis.keys('{echodrop:2}:use:*')).toEqual([]);
 });
 
-test('a late answer takes no use away that has verified somebody since', async () => {
+test('a late response does not remove a confirmed use', async () => {
   const two = [await replica('retry', { verifiedSeconds: 0 }), await replica('retry', { verifiedSeconds: 0 })] as const;
   const able = standIn.behaviour;
   standIn.behaviour = () => {};
   const late = outcome(two[0], shown(home));
-  await waitUntil('the question', 5000, async () => standIn.questions.length === 1);
+  await waitUntil('the question', 5000, async () => standIn.requests.length === 1);
   standIn.behaviour = able;
   expect(await outcome(two[1], shown(home))).toBe('verified');
   expect(await late).toBe('provider_unavailable');
   expect(await outcome(two[1], shown(elsewhere))).toBe('refused');
 });
 
-test("a stranger's replay while the key is exchanged locks nobody out", async () => {
+test('a replay during a key rotation does not block the owner', async () => {
   const [older, newer] = [new Secret('an older secret!'), new Secret('a newer secret!!')];
   for (const [first, second] of [
     [older, newer],

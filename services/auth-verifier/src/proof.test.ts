@@ -1,11 +1,11 @@
 import { providerProfiles } from '@echodrop/identity-provider/provider-profiles';
 import { expect, test } from 'vitest';
-import { signedOnce, tokenIn } from './proof.ts';
+import { signatureIdentity, tokenIn } from './proof.ts';
 
 const provider = { advertised: 'https://a/', upstream: 'https://a/', profile: providerProfiles.oauth1 };
 
 function identityOf(authorization: string) {
-  return signedOnce({ version: 2, provider: 'https://a/', authorization }, provider);
+  return signatureIdentity({ version: 2, provider: 'https://a/', authorization }, provider);
 }
 
 function header(nonce: string, realm = ''): string {

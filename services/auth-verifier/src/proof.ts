@@ -6,7 +6,7 @@ type Echo = Extract<Credentials, { version: 2 }>;
 
 const signedNames = ['oauth_consumer_key', 'oauth_token', 'oauth_timestamp', 'oauth_nonce'] as const;
 
-/** Which credentials were shown, to the character, and at which provider. */
+/** The exact credentials and their provider. */
 export type Proof = readonly string[];
 
 export function proofOf(credentials: Credentials, { advertised }: Provider): Proof {
@@ -15,23 +15,23 @@ export function proofOf(credentials: Credentials, { advertised }: Provider): Pro
   return ['1', advertised, consumerToken, consumerSecret, oauthToken, oauthSecret];
 }
 
-/** A scheme that the provider's profile does not know proves nothing to it. */
-export function isSpoken(credentials: Credentials, { profile }: Provider): boolean {
+/** Whether the provider's profile supports the authorization scheme. */
+export function isSchemeSupported(credentials: Credentials, { profile }: Provider): boolean {
   if (credentials.version === 1) return profile.signsRequests;
   const scheme = credentials.authorization.split(/[ \t]/, 1)[0]?.toLowerCase();
   return profile.schemes.some((known) => known.toLowerCase() === scheme);
 }
 
-/** A header that was signed has a nonce. Secrets and bearer tokens are for every use: nobody can tell whose it is. */
-export function isGoodOnce(credentials: Credentials, { profile }: Provider): credentials is Echo {
+/** Signed headers have a nonce. Secrets and bearer tokens are the same in every request. */
+export function isSingleUse(credentials: Credentials, { profile }: Provider): credentials is Echo {
   return credentials.version === 2 && profile.signsRequests;
 }
 
 /**
- * What makes a signed header that one, however it is spelt: the provider, who signed, for whom, when, and the nonce (RFC 5849 section
- * 3.3). Undefined if a header lacks one of them, or if a provider could read it in another way.
+ * The identity of a signature in any spelling: provider, consumer, token, timestamp and nonce (RFC 5849 section 3.3). Undefined if one is missing,
+ * or if a provider might parse the header differently.
  */
-export function signedOnce({ authorization }: Echo, { advertised }: Provider): Proof | undefined {
+export function signatureIdentity({ authorization }: Echo, { advertised }: Provider): Proof | undefined {
   const parameters = isUnambiguous(authorization) ? readPlainly(authorization, signedNames) : undefined;
   const values = signedNames.map((name) => parameters?.get(name)).filter((value) => value !== undefined);
   // WordPress's plugin decodes twice for the signature, and once for the nonce.
@@ -40,21 +40,21 @@ export function signedOnce({ authorization }: Echo, { advertised }: Provider): P
   return [advertised, ...values.map((value) => value.replace(/[+\s\p{Cc}]/gu, ''))];
 }
 
-// Ruby's library splits at every comma, equals sign and ampersand, quoted or not, and decodes the names; parse_str of PHP turns other
-// characters of a name into underscores.
+// Ruby's library splits at commas, equals signs and ampersands even in quotes, and decodes names; PHP's parse_str replaces other
+// characters in names with underscores.
 function isUnambiguous(authorization: string): boolean {
   return /^[\w\t ,=]*$/.test(authorization.replace(/"[^",=&]*"/g, ''));
 }
 
-/** For whom a header speaks, however it is spelt: its token. All those that cannot be read speak for one and the same. */
+/** The token in a header of any spelling; the same one for all unreadable headers. */
 export function tokenIn(authorization: string): string {
   const [scheme = ''] = /^\S*/.exec(authorization) ?? [];
   if (scheme.toLowerCase() !== 'oauth') return authorization.slice(scheme.length).trim();
   return readPlainly(authorization, ['oauth_token'])?.get('oauth_token') ?? '';
 }
 
-// Providers search for names in the whole text (the OAuth library of PHP takes the last that it finds, also within a realm or behind
-// other letters), or take backslashes away (Python's): what they could read otherwise is not read at all.
+// Rejects what providers may parse differently: PHP's OAuth library takes the last name it finds, even within a realm or another
+// name; Python's removes backslashes.
 function readPlainly(authorization: string, names: readonly string[]): Map<string, string> | undefined {
   const isPlain = /^[\t\x20-\x5b\x5d-\x7e]*$/.test(authorization);
   const isOnce = names.every((name) => authorization.toLowerCase().split(name).length === 2);

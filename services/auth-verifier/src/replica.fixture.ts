@@ -14,9 +14,9 @@ import { IdentityProviders } from './provider/identity-provider.ts';
 import { KnownProviders } from './provider/known-providers.ts';
 import { CacheKeys } from './verdicts/cache-keys.ts';
 import { lookUp } from './verdicts/cache-scripts.ts';
-import { Claims, type Reuse } from './verdicts/claims.ts';
-import { KeptVerdicts } from './verdicts/kept-verdict.ts';
+import { ProofKeyring, type Reuse } from './verdicts/proof-keys.ts';
 import { VerdictCache } from './verdicts/verdict-cache.ts';
+import { VerdictCodec } from './verdicts/verdict-codec.ts';
 import { Verifier } from './verify.ts';
 
 interface ReplicaSettings {
@@ -27,11 +27,11 @@ interface ReplicaSettings {
   readonly reuse?: Reuse;
   readonly timeoutMs?: number;
   readonly cacheTimeoutMs?: number;
-  /** How long its reads of a name in the cache take more. */
+  /** Extra delay for reads of a key in the cache. */
   readonly slowMs?: (name: string) => number;
 }
 
-/** One verifier of several: it shares nothing with the others but the cache. */
+/** One of several verifiers, which share only the cache. */
 export class Replica implements AsyncDisposable {
   readonly verifier: Verifier;
   readonly metrics = new Metrics('auth-verifier');
@@ -53,18 +53,18 @@ export class Replica implements AsyncDisposable {
     );
     const secret = settings.keySecret ?? [new Secret('a secret of this test')];
     const keys = new CacheKeys(secret);
-    const kept = new KeptVerdicts(secret, new Forgeries(log, this.metrics));
+    const kept = new VerdictCodec(secret, new Forgeries(log, this.metrics));
     const known = new KnownProviders(providers);
     const events = createVerifierEvents(log, this.metrics);
-    const asker = this.#parts.use(
-      new IdentityProviders({ timeoutMs, userIdSecret: new Secret('a secret of this test'), told: events }),
+    const identityProviders = this.#parts.use(
+      new IdentityProviders({ timeoutMs, userIdSecret: new Secret('a secret of this test'), events }),
     );
-    registerCircuitMetrics(this.metrics, known, asker);
+    registerCircuitMetrics(this.metrics, known, identityProviders);
     const times = { verifiedSeconds, refusedSeconds: 10, leaseMs: timeoutMs + 500 };
     const redis = settings.slowMs ? slowed(this.redis, settings.slowMs) : this.redis;
     const cache = new VerdictCache(redis, keys, kept, reuse, times);
-    const claims = new Claims(keys, reuse);
-    this.verifier = this.#parts.use(new Verifier({ known, claims, cache, providers: asker, events }));
+    const claims = new ProofKeyring(keys, reuse);
+    this.verifier = this.#parts.use(new Verifier({ known, claims, cache, providers: identityProviders, events }));
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -86,7 +86,7 @@ function slowed(redis: RedisClient, slowMs: (name: string) => number): RedisClie
   });
 }
 
-/** Version 2's question: an Echo header for `provider`. */
+/** A request of version 2 with a signed header for `provider`. */
 export function echo(provider: Provider, authorization: string, clientAddress = '192.0.2.1'): VerificationRequest {
   return { credentials: { version: 2, provider: provider.advertised, authorization }, clientAddress };
 }

@@ -4,7 +4,7 @@ import { waitUntil } from '@echodrop/testkit/wait-until';
 import { Redis } from 'ioredis';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { echo, Replica } from './replica.fixture.ts';
-import type { Reuse } from './verdicts/claims.ts';
+import type { Reuse } from './verdicts/proof-keys.ts';
 
 let redis: RunningRedis;
 let parts: AsyncDisposableStack;
@@ -75,7 +75,7 @@ test.each<[Reuse, number, number]>([
     await one.verifier[Symbol.asyncDispose]();
     expect(await commands()).toHaveLength(repeat);
   }
-  expect(standIn.questions).toHaveLength(2);
+  expect(standIn.requests).toHaveLength(2);
 });
 
 test('off: a fresh proof takes two round trips to the cache, a replay one', async () => {
@@ -88,7 +88,7 @@ test('off: a fresh proof takes two round trips to the cache, a replay one', asyn
   expect(await commands()).toHaveLength(1);
 });
 
-test('who is verified does not wait until it is remembered; a repeat does, and asks not again', async () => {
+test('a verified caller does not wait for the cache; a repeat does, without a second query', async () => {
   const one = await replica('ttl', 60_000);
   standIn.behaviour = async (socket) => {
     await redis.freeze();
@@ -98,10 +98,10 @@ test('who is verified does not wait until it is remembered; a repeat does, and a
   const repeat = ask(one, 'a');
   await redis.thaw();
   expect(await repeat).toMatchObject({ outcome: 'verified' });
-  expect(standIn.questions).toHaveLength(1);
+  expect(standIn.requests).toHaveLength(1);
 });
 
-test('a stop waits for what is still being remembered', async () => {
+test('shutdown waits for pending cache writes', async () => {
   const [one, other] = [await replica('ttl', 60_000), await replica('ttl', 60_000)];
   standIn.behaviour = async (socket) => {
     await redis.freeze();
@@ -112,5 +112,5 @@ test('a stop waits for what is still being remembered', async () => {
   await redis.thaw();
   await stopped;
   expect(await ask(other, 'a')).toMatchObject({ outcome: 'verified' });
-  expect(standIn.questions).toHaveLength(1);
+  expect(standIn.requests).toHaveLength(1);
 });

@@ -4,7 +4,7 @@ import { Secret } from '@echodrop/service/secret';
 import { freePorts } from '@echodrop/testkit/free-ports';
 import { ServerProcess } from '@echodrop/testkit/servers/server-process';
 
-/** A verifier as operators run it, and the gateway's end of its wire. */
+/** A verifier process and a client for it. */
 export interface VerifierProcess extends AsyncDisposable {
   readonly client: VerificationClient;
   readonly process: ServerProcess;
@@ -12,7 +12,7 @@ export interface VerifierProcess extends AsyncDisposable {
 
 const secret = 'a secret of this test';
 
-/** Starts the service; `settings` stand above those that every test needs. The client knows `knows`, or the same secret. */
+/** Starts the service; `settings` override the common ones. `knows` is the client's secret, if different. */
 export async function startVerifier(settings: Record<string, string>, knows = secret): Promise<VerifierProcess> {
   const ports = await freePorts(['verifier', 'ops']);
   const process = await ServerProcess.start({

@@ -26,17 +26,17 @@ function ask({ client }: VerifierProcess, token: string, from?: string) {
   return client.verify(echo(standIn.provider, authorization, from), AbortSignal.timeout(10_000));
 }
 
-test('a user who is forgotten at one process is asked about anew at another', async () => {
+test('a user forgotten in one process is queried again by another', async () => {
   const [first, second] = await Promise.all([verifier(), verifier()]);
   expect(await ask(first, 'a')).toMatchObject({ outcome: 'verified' });
   expect(await ask(second, 'a')).toMatchObject({ outcome: 'verified' });
-  expect(standIn.questions).toHaveLength(1);
+  expect(standIn.requests).toHaveLength(1);
   await first.client.forget({ provider: standIn.provider.advertised, subject: '1059182745930317825' });
   standIn.behaviour = says(403);
   expect(await ask(second, 'a')).toEqual({ outcome: 'refused' });
 });
 
-test('both secrets are exchanged without a question too many, and without an error', async () => {
+test('rotates both secrets without extra queries or errors', async () => {
   const [older, newer] = ['an older secret!', 'a newer secret!!'];
   const steps = [older, `${older},${newer}`, `${newer},${older}`, newer];
   const processes = await Promise.all(
@@ -48,10 +48,10 @@ test('both secrets are exchanged without a question too many, and without an err
     expect(await ask(each, `proof of step ${step}`)).toMatchObject({ outcome: 'verified' });
     expect(await ask(next, `proof of step ${step}`)).toMatchObject({ outcome: 'verified' });
   }
-  expect(standIn.questions).toHaveLength(3);
+  expect(standIn.requests).toHaveLength(3);
 });
 
-test('a provider that keeps failing is left alone at once, told of, and others are not', async () => {
+test('opens and logs the circuit of a failing provider only', async () => {
   const other = parts.use(await startStandIn());
   const entries = [standIn, other].map(({ provider }) => provider.advertised).join();
   const one = await verifier({ IDENTITY_PROVIDERS: entries });
@@ -59,33 +59,33 @@ test('a provider that keeps failing is left alone at once, told of, and others a
   for (let failures = 0; failures < 10; failures += 1) await ask(one, `${failures}`, `198.51.100.${failures}`);
   standIn.behaviour = mia;
   expect(await ask(one, 'another')).toMatchObject({ outcome: 'provider_unavailable' });
-  expect(standIn.questions).toHaveLength(10);
+  expect(standIn.requests).toHaveLength(10);
   expect(one.process.output).toContain('Identity provider circuit opened');
   const elsewhere = echo(other.provider, 'OAuth a');
   expect(await one.client.verify(elsewhere, AbortSignal.timeout(5000))).toMatchObject({ outcome: 'verified' });
 });
 
-test('a token that was told 429 rests for as long as Retry-After says, and others do not', async () => {
+test('a 429 blocks only its token, for the time of Retry-After', async () => {
   const one = await verifier();
   standIn.behaviour = says(429, '', 'Retry-After: 120\r\n');
   expect(await ask(one, 'noa')).toEqual({ outcome: 'provider_unavailable', retryAfterSeconds: 120 });
   standIn.behaviour = mia;
   expect(await ask(one, 'noa')).toMatchObject({ outcome: 'provider_unavailable' });
   expect(await ask(one, 'mia')).toMatchObject({ outcome: 'verified' });
-  expect(standIn.questions).toHaveLength(2);
+  expect(standIn.requests).toHaveLength(2);
 });
 
-test('a process that is killed while it asks leaves others waiting no longer than a provider may take', async () => {
+test('other processes wait for a killed one no longer than the provider timeout', async () => {
   const settings = { PROVIDER_TIMEOUT_MS: '1000' };
   const [killed, other] = await Promise.all([verifier(settings), verifier(settings)]);
   standIn.behaviour = () => {};
   const lost = ask(killed, 'a').catch(() => 'lost');
-  await expect.poll(() => standIn.questions.length).toBe(1);
+  await expect.poll(() => standIn.requests.length).toBe(1);
   const waiting = ask(other, 'a');
   await killed.process.kill();
   expect(await lost).toBe('lost');
   const begin = performance.now();
   expect(await waiting).toMatchObject({ outcome: 'provider_unavailable' });
   expect(performance.now() - begin).toBeLessThan(3000);
-  expect(standIn.questions).toHaveLength(1);
+  expect(standIn.requests).toHaveLength(1);
 });

@@ -55,11 +55,11 @@ function echo(authorization = 'OAuth oauth_token="hunter2"'): VerificationReques
   return echoAt(standIn.provider, authorization);
 }
 
-test('a verified caller is remembered: the second question is answered by the cache', async () => {
+test('caches a verified caller', async () => {
   const first = await verify();
   expect(first).toMatchObject({ outcome: 'verified', caller: { userId: 1059182745930317825n, screenName: 'mia' } });
   expect(await verify()).toEqual(first);
-  expect(standIn.questions).toHaveLength(1);
+  expect(standIn.requests).toHaveLength(1);
   const { text } = await replica.metrics.exposition();
   for (const source of ['provider', 'cache'])
     expect(text).toMatch(new RegExp(`echodrop_verifications_total\\{.*outcome="verified",source="${source}".*\\} 1`));
@@ -68,20 +68,20 @@ test('a verified caller is remembered: the second question is answered by the ca
 test.each([
   ['verified', mia, 60],
   ['refused', says(401), 10],
-])('%s is remembered for its time', async (outcome, behaviour, seconds) => {
+])('caches %s for its lifetime', async (outcome, behaviour, seconds) => {
   standIn.behaviour = behaviour;
   expect(await verify()).toMatchObject({ outcome });
   const [key = ''] = await connection.keys('{echodrop:2}:verdict:*');
   expect(await connection.ttl(key)).toBe(seconds);
   await verify();
-  expect(standIn.questions).toHaveLength(1);
+  expect(standIn.requests).toHaveLength(1);
   // As if its time were over.
   await connection.del(key);
   await verify();
-  expect(standIn.questions).toHaveLength(2);
+  expect(standIn.requests).toHaveLength(2);
 });
 
-test('that a provider could not say is never remembered', async () => {
+test('does not cache that a provider was unavailable', async () => {
   standIn.behaviour = says(500);
   expect(await verify()).toMatchObject({ outcome: 'provider_unavailable' });
   expect(await connection.keys('{echodrop:2}:verdict:*')).toEqual([]);
@@ -89,32 +89,32 @@ test('that a provider could not say is never remembered', async () => {
   expect(await verify()).toMatchObject({ outcome: 'verified' });
 });
 
-test('with a lifetime of 0 nothing verified is remembered', async () => {
+test('caches nothing verified with a lifetime of 0', async () => {
   const forgetful = await verifierFor([standIn], { verifiedSeconds: 0 });
   await forgetful.verify(echo());
   await forgetful.verify(echo());
-  expect(standIn.questions).toHaveLength(2);
+  expect(standIn.requests).toHaveLength(2);
   expect(await connection.keys('{echodrop:2}:verdict:*')).toEqual([]);
 });
 
-test('many askers at once are one question to the provider', async () => {
+test('concurrent requests share one query', async () => {
   standIn.behaviour = (socket) => setTimeout(() => mia(socket), 100);
   const verdicts = await Promise.all(Array.from({ length: 50 }, () => verify()));
   expect(new Set(verdicts.map(({ outcome }) => outcome))).toEqual(new Set(['verified']));
-  expect(standIn.questions).toHaveLength(1);
+  expect(standIn.requests).toHaveLength(1);
   await Promise.all([verify(echo('OAuth other')), verify(echo('OAuth another'))]);
-  expect(standIn.questions).toHaveLength(3);
+  expect(standIn.requests).toHaveLength(3);
 });
 
-test('many askers at once of a provider that fails are one question, and the next asks again', async () => {
+test('concurrent requests share one failed query, and the next request retries', async () => {
   standIn.behaviour = says(500);
   await Promise.all(Array.from({ length: 50 }, () => verify()));
-  expect(standIn.questions).toHaveLength(1);
+  expect(standIn.requests).toHaveLength(1);
   await verify();
-  expect(standIn.questions).toHaveLength(2);
+  expect(standIn.requests).toHaveLength(2);
 });
 
-test('the cache knows no credential, and any difference between credentials is another entry', async () => {
+test('the cache contains no credentials, and different credentials have different entries', async () => {
   const second = parts.use(await startStandIn());
   const both = await verifierFor([standIn, second]);
   const authorization = 'OAuth a';
@@ -132,7 +132,7 @@ test('the cache knows no credential, and any difference between credentials is a
     { ...fourSecrets, consumerToken: `${fourSecrets.consumerToken}","x` },
   ];
   for (const credentials of asked) await both.verify({ credentials, clientAddress: '' });
-  expect(standIn.questions.length + second.questions.length).toBe(asked.length);
+  expect(standIn.requests.length + second.requests.length).toBe(asked.length);
   const keys = await connection.keys('{echodrop:2}:verdict:*');
   expect(keys).toHaveLength(asked.length);
   const everything = [...keys, ...(await connection.mget(keys))].join('\n');
@@ -146,16 +146,13 @@ test('the cache knows no credential, and any difference between credentials is a
   expect(await connection.keys('{echodrop:2}:verdict:*')).toHaveLength(asked.length + 2);
 });
 
-test.each(['{', '{"outcome":"maybe"}', '{"outcome":"verified"}', ''])(
-  'a cache that holds %j is no help and no harm',
-  async (text) => {
-    await verify();
-    const [key = ''] = await connection.keys('{echodrop:2}:verdict:*');
-    await connection.set(key, text);
-    expect(await verify()).toMatchObject({ outcome: 'verified' });
-    expect(standIn.questions).toHaveLength(2);
-  },
-);
+test.each(['{', '{"outcome":"maybe"}', '{"outcome":"verified"}', ''])('ignores the cache entry %j', async (text) => {
+  await verify();
+  const [key = ''] = await connection.keys('{echodrop:2}:verdict:*');
+  await connection.set(key, text);
+  expect(await verify()).toMatchObject({ outcome: 'verified' });
+  expect(standIn.requests).toHaveLength(2);
+});
 
 test.each([
   ['another scheme', (address: string) => address.replace('http:', 'https:')],
@@ -184,28 +181,31 @@ test.each([
   ['two of them', (address: string) => `${address}, ${address}`],
   ['nothing', () => ''],
   ['a word of JavaScript', () => '__proto__'],
-])('an address with %s is unknown, and nobody is asked', async (_, trick) => {
+])('an address with %s is unknown and not queried', async (_, trick) => {
   const provider = trick(standIn.provider.advertised);
   expect(provider).not.toBe(standIn.provider.advertised);
   expect(await verify({ credentials: { version: 2, provider, authorization: 'OAuth a' }, clientAddress: '' })).toEqual({
     outcome: 'provider_unknown',
   });
-  expect(standIn.questions).toEqual([]);
+  expect(standIn.requests).toEqual([]);
 });
 
 test.each(['', 'Bearer x', 'Basic eDp5', 'OAuth2 x', 'OAuthx', ' OAuth x', 'Digest a="OAuth"'])(
-  "the scheme of %j is not the provider's: refused, and it is not asked",
+  'refuses the unsupported scheme of %j without a query',
   async (authorization) => {
     expect(await verify(echo(authorization))).toEqual({ outcome: 'refused' });
-    expect(standIn.questions).toEqual([]);
+    expect(standIn.requests).toEqual([]);
   },
 );
 
-test.each(['OAuth x', 'oauth x', 'OAUTH x', 'OAuth\tx', 'OAuth'])('the provider judges %j', async (authorization) => {
-  expect(await verify(echo(authorization))).toMatchObject({ outcome: 'verified' });
-});
+test.each(['OAuth x', 'oauth x', 'OAUTH x', 'OAuth\tx', 'OAuth'])(
+  'passes %j to the provider',
+  async (authorization) => {
+    expect(await verify(echo(authorization))).toMatchObject({ outcome: 'verified' });
+  },
+);
 
-test('version 1 where no provider takes signed requests is provider_unknown', async () => {
+test('version 1 is provider_unknown if no provider supports signed requests', async () => {
   expect(await (await verifierFor([])).verify(secrets)).toEqual({ outcome: 'provider_unknown' });
 });
 
@@ -220,9 +220,9 @@ test('version 1 signs a GET of the advertised address of the first provider, its
   const advertised = 'https://api.example/1/verify.json';
   const first = parts.use(await startStandIn(`${advertised}?skip=a%20b&skip=%C3%BC`));
   expect(await (await verifierFor([first, standIn])).verify(secrets)).toMatchObject({ outcome: 'verified' });
-  expect(standIn.questions).toEqual([]);
+  expect(standIn.requests).toEqual([]);
 
-  const header = /^authorization: OAuth (.*)$/m.exec(first.questions.join())?.[1] ?? '';
+  const header = /^authorization: OAuth (.*)$/m.exec(first.requests.join())?.[1] ?? '';
   const sent = new Map([...header.matchAll(/(\w+)="([^"]*)"/g)].map(([, name = '', value = '']) => [name, value]));
   const signature = decodeURIComponent(sent.get('oauth_signature') ?? '');
   expect(sent.get('oauth_consumer_key')).toBe(percent(fourSecrets.consumerToken));
@@ -237,35 +237,38 @@ test('version 1 signs a GET of the advertised address of the first provider, its
   expect(signature).toBe(createHmac('sha1', key).update(base).digest('base64'));
 });
 
-test('version 1 is remembered too, and every question has a nonce of its own', async () => {
+test('caches version 1 too, and signs each query with a new nonce', async () => {
   await verify(secrets);
   await verify(secrets);
-  expect(standIn.questions).toHaveLength(1);
+  expect(standIn.requests).toHaveLength(1);
   await connection.flushall();
   await verify(secrets);
-  const nonces = standIn.questions.map((head) => /oauth_nonce="(.*?)"/.exec(head)?.[1]);
+  const nonces = standIn.requests.map((head) => /oauth_nonce="(.*?)"/.exec(head)?.[1]);
   expect(new Set(nonces).size).toBe(2);
 });
 
 test.each([
   ['hangs', () => redis.freeze(), () => redis.thaw()],
   ['is down', () => redis.kill(), () => redis.restart()],
-])('a cache that %s costs about a second and no verdict, and is used again when it is back', async (_, stop, goOn) => {
-  await stop();
-  for (const authorization of ['OAuth first', 'OAuth second']) {
-    const begin = performance.now();
-    expect(await verify(echo(authorization))).toMatchObject({ outcome: 'verified' });
-    expect(performance.now() - begin).toBeLessThan(1500);
-  }
-  await goOn();
-  await waitUntil('the cache', 5000, async () => {
-    const before = standIn.questions.length;
-    await verify(echo('OAuth third'));
-    return standIn.questions.length === before;
-  });
-});
+])(
+  'works without a cache that %s, with about a second of delay, and uses it again afterwards',
+  async (_, stop, goOn) => {
+    await stop();
+    for (const authorization of ['OAuth first', 'OAuth second']) {
+      const begin = performance.now();
+      expect(await verify(echo(authorization))).toMatchObject({ outcome: 'verified' });
+      expect(performance.now() - begin).toBeLessThan(1500);
+    }
+    await goOn();
+    await waitUntil('the cache', 5000, async () => {
+      const before = standIn.requests.length;
+      await verify(echo('OAuth third'));
+      return standIn.requests.length === before;
+    });
+  },
+);
 
-test('what was not asked is told as such, with its provider', async () => {
+test('metrics distinguish verdicts without a query, by provider', async () => {
   await verify(echo('Bearer x'));
   standIn.behaviour = says(503);
   for (let times = 0; times < 12; times += 1)

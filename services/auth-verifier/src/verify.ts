@@ -2,16 +2,16 @@ import type { Credentials, ProviderUser, Verdict, VerificationRequest } from '@e
 import type { Provider } from '@echodrop/identity-provider/provider';
 import { signedGet } from '@echodrop/oauth/signed-get';
 import type { VerifierEvents } from './events.ts';
-import { isGoodOnce, isSpoken } from './proof.ts';
-import { type Asked, type IdentityProviders, unavailable } from './provider/identity-provider.ts';
+import { isSchemeSupported, isSingleUse } from './proof.ts';
+import { type IdentityProviders, type QueryResult, unavailable } from './provider/identity-provider.ts';
 import type { KnownProviders } from './provider/known-providers.ts';
-import type { Claim, Claims } from './verdicts/claims.ts';
-import type { Decided } from './verdicts/kept-verdict.ts';
+import type { ProofKeyring, ProofKeys } from './verdicts/proof-keys.ts';
 import type { Use, UseEnd, VerdictCache } from './verdicts/verdict-cache.ts';
+import type { Decision } from './verdicts/verdict-codec.ts';
 
-export interface VerifierParts {
+export interface VerifierDeps {
   readonly known: KnownProviders;
-  readonly claims: Claims;
+  readonly claims: ProofKeyring;
   readonly cache: VerdictCache;
   readonly providers: IdentityProviders;
   readonly events: VerifierEvents;
@@ -21,26 +21,26 @@ interface Shown {
   readonly clientAddress: string;
   readonly credentials: Credentials;
   readonly provider: Provider;
-  readonly claim: Claim;
+  readonly claim: ProofKeys;
 }
 
-/** A question that runs: until it is settled nobody else in this process asks it. */
+/** A running verification; until it is settled, this process starts no other for the same proof. */
 interface Running {
-  readonly decided: Promise<Decided>;
+  readonly decided: Promise<Decision>;
   readonly settled: Promise<void>;
   isDecided: boolean;
 }
 
 /**
- * Says who a caller is: known provider, a proof that may be used, cached verdict, else ask and remember. One question at a time for the
- * same proof. Disposing waits for what is still being remembered.
+ * Verifies callers: checks provider and proof, then uses a cached verdict, or queries the provider and caches the result. One request at a time
+ * per proof. Disposing waits for pending cache writes.
  */
 export class Verifier implements AsyncDisposable {
-  readonly #parts: VerifierParts;
+  readonly #parts: VerifierDeps;
   readonly #shared = new Map<string, Running>();
   readonly #settling = new Set<Promise<void>>();
 
-  constructor(parts: VerifierParts) {
+  constructor(parts: VerifierDeps) {
     this.#parts = parts;
   }
 
@@ -48,14 +48,14 @@ export class Verifier implements AsyncDisposable {
     const { known, claims } = this.#parts;
     const provider = credentials.version === 2 ? known.find(credentials.provider) : known.firstSigned;
     if (!provider) return { outcome: 'provider_unknown' };
-    if (!isSpoken(credentials, provider)) return this.#refused(provider, 'scheme');
-    const claim = claims.of(credentials, provider, clientAddress);
+    if (!isSchemeSupported(credentials, provider)) return this.#refused(provider, 'scheme');
+    const claim = claims.derive(credentials, provider, clientAddress);
     if (!claim) return this.#refused(provider, 'replay');
     const shown = { credentials, clientAddress, provider, claim };
     return claim.isShared ? this.#share(shown) : (await this.#run(shown).decided).verdict;
   }
 
-  /** @throws what Redis throws: then a verdict may still be remembered */
+  /** @throws what Redis throws; verdicts may then still be cached */
   async forget(user: ProviderUser): Promise<void> {
     await this.#parts.cache.forget(user);
     this.#parts.events.forgotten(user);
@@ -78,56 +78,56 @@ export class Verifier implements AsyncDisposable {
       const decided = await running.decided;
       if (!(await this.#parts.cache.isVoid(decided).catch(() => false))) return decided.verdict;
     }
-    // Whoever comes after the verdict finds it in the cache, as in any other process.
+    // Later requests find the verdict in the cache.
     await running.settled;
     return this.#share(shown);
   }
 
   #run(shown: Shown): Running {
-    const { promise, resolve, reject } = Promise.withResolvers<Decided>();
-    const tell = (decided: Decided) => {
+    const { promise, resolve, reject } = Promise.withResolvers<Decision>();
+    const decide = (decided: Decision) => {
       running.isDecided = true;
       resolve(decided);
     };
-    const running = { decided: promise, settled: this.#decide(shown, tell).catch(reject), isDecided: false };
+    const running = { decided: promise, settled: this.#decide(shown, decide).catch(reject), isDecided: false };
     this.#settling.add(running.settled);
     running.settled.finally(() => this.#settling.delete(running.settled));
     return running;
   }
 
-  // Only who is verified does not wait for the cache: whoever asks another process next must find there what became of any other question.
-  async #decide(shown: Shown, tell: (decided: Decided) => void): Promise<void> {
+  // Only a verified caller does not wait for the cache: after other outcomes, another process must see the result.
+  async #decide(shown: Shown, decide: (decided: Decision) => void): Promise<void> {
     const { credentials, provider, claim } = shown;
     const { cache, events } = this.#parts;
     const found = await cache.find(claim);
-    if (found.state === 'replay') return tell({ verdict: this.#refused(provider, 'replay'), since: 0 });
+    if (found.state === 'replay') return decide({ verdict: this.#refused(provider, 'replay'), since: 0 });
     if (found.state !== 'leased') {
       const decided = found.state === 'decided' ? found : { verdict: unavailable(), since: 0 };
       events.answered(provider, decided.verdict, 'cache');
-      if (decided.verdict.outcome === 'verified') tell(decided);
+      if (decided.verdict.outcome === 'verified') decide(decided);
       await cache.settleUse(claim, useEnd(decided.verdict, found.use));
-      return tell(decided);
+      return decide(decided);
     }
-    const { verdict: said, wasSent } = await this.#ask(shown);
-    // A nonce that an earlier question has used up is refused, whoever signed it.
-    const isUnclear = said.outcome === 'refused' && found.unanswered && isGoodOnce(credentials, provider);
-    const decided = { verdict: isUnclear ? unavailable() : said, since: found.since };
-    if (decided.verdict.outcome === 'verified') tell(decided);
+    const { verdict: received, wasSent } = await this.#query(shown);
+    // The provider may have refused only because an earlier request used up the nonce.
+    const isUnclear = received.outcome === 'refused' && found.unanswered && isSingleUse(credentials, provider);
+    const decided = { verdict: isUnclear ? unavailable() : received, since: found.since };
+    if (decided.verdict.outcome === 'verified') decide(decided);
     const isOpen = decided.verdict.outcome === 'provider_unavailable';
-    // Nobody is told what came of it, and whoever shows it again is asked about alone.
+    // The outcome is unknown, and repeats do not share a verdict.
     const mayBeUsedUp = isOpen && wasSent && !claim.isShared;
     const end = mayBeUsedUp ? '' : useEnd(decided.verdict, found.use);
     await cache.settle(claim, end, found, decided.verdict, isOpen && (wasSent || found.unanswered));
-    tell(decided);
+    decide(decided);
   }
 
-  async #ask({ credentials, clientAddress, provider }: Shown): Promise<Asked> {
+  async #query({ credentials, clientAddress, provider }: Shown): Promise<QueryResult> {
     const authorization =
       credentials.version === 2 ? credentials.authorization : signed(provider.advertised, credentials);
-    const asked = await this.#parts.providers.ask(provider, authorization, clientAddress);
-    const source = asked.seconds === undefined ? 'circuit_open' : 'provider';
-    this.#parts.events.answered(provider, asked.verdict, source, asked.seconds);
-    return asked;
+    const result = await this.#parts.providers.query(provider, authorization, clientAddress);
+    const source = result.seconds === undefined ? 'circuit_open' : 'provider';
+    this.#parts.events.answered(provider, result.verdict, source, result.seconds);
+    return result;
   }
 
   #refused(provider: Provider, source: 'scheme' | 'replay'): Verdict {
@@ -141,7 +141,7 @@ function useEnd({ outcome }: Verdict, use: Use): UseEnd {
   return use === 'first' ? 'giveBack' : '';
 }
 
-// Version 1: the request that the client would have signed, for the address that the provider advertises.
+// Version 1: signs the request for the provider's advertised address, as the client would.
 function signed(address: string, secrets: Extract<Credentials, { version: 1 }>): string {
   const { consumerToken: consumerKey, consumerSecret, oauthToken: token, oauthSecret: tokenSecret } = secrets;
   return signedGet(address, { consumerKey, consumerSecret, token, tokenSecret });

@@ -1,7 +1,7 @@
 import { tmpdir } from 'node:os';
 import { mediaSettings, toolSettings } from '@echodrop/media/media-settings';
 import { storeSettings } from '@echodrop/object-store/object-store-from-settings';
-import { readSettings, rotatedSecret, type Settings, text, wholeNumber } from '@echodrop/service/env';
+import { readSettings, rotatedSecret, text, wholeNumber } from '@echodrop/service/env';
 import { processSettings } from '@echodrop/service/process-settings';
 import { queueRedisSettings } from '@echodrop/service/redis/redis';
 
@@ -19,8 +19,4 @@ const settings = {
   FILM_CONCURRENCY: wholeNumber({ default: 2, min: 1, max: 64 }),
 };
 
-export type ProbeWorkerConfig = Settings<typeof settings>;
-
-export function readConfig(env: NodeJS.ProcessEnv): ProbeWorkerConfig {
-  return readSettings(settings, env);
-}
+export const readConfig = (env: NodeJS.ProcessEnv) => readSettings(settings, env);

@@ -5,17 +5,13 @@ import type { Log } from '@echodrop/service/log';
 import type { Metrics } from '@echodrop/service/metrics/metrics';
 import { setSpanAttributes } from '@echodrop/service/tracing/trace';
 
-export interface ProbeEvents {
-  /** `bytesRead` excludes the head in the job. */
-  probed(request: ProbeRequest, result: Probe, costs: { reads: number; bytesRead: number }): void;
-  jobEnded(end: JobEnd, request?: Pick<ProbeRequest, 'mediaKey'>): void;
-}
+export type ProbeEvents = ReturnType<typeof createProbeEvents>;
 
 const secondsBuckets = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 25];
 const KiB = 1024;
 const bytesBuckets = [0, 16 * KiB, 64 * KiB, 256 * KiB, 1024 * KiB, 4096 * KiB, 16_384 * KiB];
 
-export function createProbeEvents(log: Log, metrics: Metrics): ProbeEvents {
+export function createProbeEvents(log: Log, metrics: Metrics) {
   const bytesRead = metrics.histogram(
     'echodrop_probe_read_bytes',
     'Bytes read from the object store per probe, beyond the head in the job.',
@@ -40,14 +36,15 @@ export function createProbeEvents(log: Log, metrics: Metrics): ProbeEvents {
     secondsBuckets,
   );
   return {
-    probed({ mediaKey, size }, probe, costs) {
+    /** `bytesRead` excludes the head in the job. */
+    probed({ mediaKey, size }: ProbeRequest, probe: Probe, costs: { reads: number; bytesRead: number }) {
       bytesRead.observe({ outcome: probe.outcome }, costs.bytesRead);
       const result = probe.outcome === 'media' ? probe.type : probe.why;
       results.inc({ result });
       setSpanAttributes({ 'echodrop.media.key': mediaKey, 'echodrop.outcome': result });
       log.info({ mediaKey, size, ...probe, ...costs }, 'Media probed');
     },
-    jobEnded({ queue, jobId, outcome, seconds, workSeconds, error }, request) {
+    jobEnded({ queue, jobId, outcome, seconds, workSeconds, error }: JobEnd, request?: Pick<ProbeRequest, 'mediaKey'>) {
       const mediaKey = request?.mediaKey;
       jobs.observe({ queue, outcome }, seconds);
       work.observe({ queue, outcome }, workSeconds);

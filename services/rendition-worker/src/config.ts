@@ -1,7 +1,7 @@
 import { tmpdir } from 'node:os';
 import { mediaSettings, toolSettings } from '@echodrop/media/media-settings';
 import { storeSettings } from '@echodrop/object-store/object-store-from-settings';
-import { readSettings, rotatedSecret, type Settings, text, wholeNumber } from '@echodrop/service/env';
+import { readSettings, rotatedSecret, text, wholeNumber } from '@echodrop/service/env';
 import { processSettings } from '@echodrop/service/process-settings';
 import { queueRedisSettings } from '@echodrop/service/redis/redis';
 
@@ -21,8 +21,4 @@ const settings = {
   SLOW_CONCURRENCY: wholeNumber({ default: 1, min: 1, max: 64 }),
 };
 
-export type RenditionWorkerConfig = Settings<typeof settings>;
-
-export function readConfig(env: NodeJS.ProcessEnv): RenditionWorkerConfig {
-  return readSettings(settings, env);
-}
+export const readConfig = (env: NodeJS.ProcessEnv) => readSettings(settings, env);

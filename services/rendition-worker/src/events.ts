@@ -6,17 +6,11 @@ import type { Metrics } from '@echodrop/service/metrics/metrics';
 import { setSpanAttributes } from '@echodrop/service/tracing/trace';
 import { MediaRemoved } from './while-wanted.ts';
 
-export interface RenditionEvents {
-  rendered(request: RenditionRequest, rendered: RenditionReply): void;
-  outputRefused(request: RenditionRequest, refused: OutputRefused): void;
-  /** Worker deaths could not be noted in the store. */
-  noteFailed(request: RenditionRequest, error: unknown): void;
-  jobEnded(end: JobEnd, request?: RenditionRequest): void;
-}
+export type RenditionEvents = ReturnType<typeof createRenditionEvents>;
 
 const secondsBuckets = [0.1, 0.25, 0.5, 1, 2.5, 5, 15, 60, 300, 1800];
 
-export function createRenditionEvents(log: Log, metrics: Metrics): RenditionEvents {
+export function createRenditionEvents(log: Log, metrics: Metrics) {
   const renditions = metrics.counter('echodrop_renditions_total', 'Rendition sets by outcome.', [
     'set',
     'type',
@@ -40,7 +34,7 @@ export function createRenditionEvents(log: Log, metrics: Metrics): RenditionEven
     secondsBuckets,
   );
   return {
-    rendered({ mediaKey, type, set }, rendered) {
+    rendered({ mediaKey, type, set }: RenditionRequest, rendered: RenditionReply) {
       renditions.inc({ set, type, outcome: rendered.outcome });
       setSpanAttributes({ 'echodrop.media.key': mediaKey, 'echodrop.outcome': rendered.outcome });
       log.info(
@@ -48,14 +42,15 @@ export function createRenditionEvents(log: Log, metrics: Metrics): RenditionEven
         rendered.outcome === 'made' ? 'Renditions made' : 'No renditions possible',
       );
     },
-    outputRefused({ mediaKey, type, set }, { file, fault }) {
+    outputRefused({ mediaKey, type, set }: RenditionRequest, { file, fault }: OutputRefused) {
       refusals.inc({ fault });
       log.warn({ mediaKey, type, set, file, fault }, 'Refused the output of a media tool; it may be compromised');
     },
-    noteFailed({ mediaKey, type, set }, error) {
+    /** Worker deaths could not be noted in the store. */
+    noteFailed({ mediaKey, type, set }: RenditionRequest, error: unknown) {
       log.warn({ mediaKey, type, set, err: error }, 'Failed to note media that killed its workers');
     },
-    jobEnded({ queue, jobId, outcome: ended, seconds, workSeconds, error }, request) {
+    jobEnded({ queue, jobId, outcome: ended, seconds, workSeconds, error }: JobEnd, request?: RenditionRequest) {
       const mediaKey = request?.mediaKey;
       const outcome = error instanceof MediaRemoved ? 'removed' : ended;
       jobs.observe({ queue, outcome }, seconds);

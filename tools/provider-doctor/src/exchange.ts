@@ -39,7 +39,7 @@ export class Queries {
   async #attempt(provider: Provider, authorization?: string): Promise<Attempt> {
     const begun = Date.now();
     try {
-      const response = await this.#connections.ask(provider, authorization);
+      const response = await this.#connections.query(provider, authorization);
       return { response, begun, ended: Date.now() };
     } catch (error) {
       return { error };

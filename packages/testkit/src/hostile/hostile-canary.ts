@@ -3,7 +3,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { sampleVideo } from '../samples/sample-media.ts';
-import type { Canary } from './hostile-media.ts';
+import type { Canary } from './hostile-sample.ts';
 
 /** A video and a server of this machine that tell whether somebody has come to them. */
 export interface WatchedCanary extends Canary, AsyncDisposable {

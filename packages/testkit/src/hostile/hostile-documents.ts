@@ -1,5 +1,5 @@
 import { ftyp, isoBox } from '../samples/sample-iso.ts';
-import type { Canary, HostileMedia } from './hostile-media.ts';
+import type { Canary, HostileMedia } from './hostile-sample.ts';
 
 const segments = (address: string) => `#EXTM3U\n#EXT-X-TARGETDURATION:1\n#EXTINF:1,\n${address}\n#EXT-X-ENDLIST\n`;
 const manifest = (address: string) =>

@@ -1,6 +1,6 @@
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Canary, HostileMedia } from './hostile-media.ts';
+import type { Canary, HostileMedia } from './hostile-sample.ts';
 
 /** Writes media into a folder, each a file of its own that has no name. */
 export async function writeHostile(folder: string, media: readonly HostileMedia[], canary: Canary): Promise<void> {

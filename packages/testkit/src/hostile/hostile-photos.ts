@@ -2,7 +2,6 @@ import { deflateSync } from 'node:zlib';
 import { segment } from '../samples/sample-exif.ts';
 import { ftyp, heifHeader, isoBox } from '../samples/sample-iso.ts';
 import { samplePhoto } from '../samples/sample-media.ts';
-import type { HostileMedia } from './hostile-media.ts';
 import {
   bmp,
   bomb,
@@ -23,6 +22,7 @@ import {
   vp8l,
   vp8x,
 } from './hostile-photo-parts.ts';
+import type { HostileMedia } from './hostile-sample.ts';
 
 const small = { width: 32, height: 24 };
 const huge = 65_000;

@@ -1,6 +1,6 @@
 import { segment } from '../samples/sample-exif.ts';
 import { samplePhoto } from '../samples/sample-media.ts';
-import type { Canary, HostileMedia } from './hostile-media.ts';
+import type { Canary, HostileMedia } from './hostile-sample.ts';
 
 const size = { width: 32, height: 24 };
 const script = ({ address }: Canary) => Buffer.from(`<html><script src="${address}/polyglot.js"></script></html>`);

@@ -2,7 +2,7 @@ import { ftyp, isoBox } from '../samples/sample-iso.ts';
 import { made, sampleVideo } from '../samples/sample-media.ts';
 import { moov, video } from './hostile-iso.ts';
 import { matroska, tracks } from './hostile-matroska.ts';
-import type { HostileMedia } from './hostile-media.ts';
+import type { HostileMedia } from './hostile-sample.ts';
 import { renamed, resized, transportStream } from './hostile-video-parts.ts';
 
 /** Videos whose codec is not allowed, whose size or number of tracks is false or too large, or that have no picture. */

@@ -11,7 +11,7 @@ import {
   nestedTags,
   tracks,
 } from './hostile-matroska.ts';
-import type { HostileMedia } from './hostile-media.ts';
+import type { HostileMedia } from './hostile-sample.ts';
 import { nested, transportStream } from './hostile-video-parts.ts';
 
 const MiB = 2 ** 20;

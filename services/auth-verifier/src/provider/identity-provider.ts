@@ -8,114 +8,110 @@ import type { Secret } from '@echodrop/service/secret';
 import { inSpan } from '@echodrop/service/tracing/trace';
 import { LRUCache } from 'lru-cache';
 import { tokenIn } from '../proof.ts';
-import { NoVerdict, TooManyQuestions } from './provider-failures.ts';
+import { InvalidResponse, TooManyRequests } from './provider-failures.ts';
 import { ProviderGate } from './provider-gate.ts';
 import { retryAfterMs } from './retry-after.ts';
 
-const restMs = 10_000;
-const longestRestMs = 60 * 60_000;
+const defaultRetryMs = 10_000;
+const maxRetryMs = 60 * 60_000;
 const rememberedTokens = 100_000;
 const knownMs = 60 * 60_000;
 
-interface Asking {
-  /** For the whole exchange. */
+interface ProviderOptions {
+  /** For a whole request. */
   readonly timeoutMs: number;
   readonly userIdSecret: Secret;
-  readonly told: ProviderNews;
+  readonly events: ProviderEvents;
 }
 
-interface ProviderNews {
-  /** Why a provider could not say. */
+interface ProviderEvents {
   providerFailed(provider: Provider, error: unknown): void;
-  /** Nobody is sent to a provider for so many milliseconds. */
   circuitOpened(provider: Provider, ms: number): void;
   circuitClosed(provider: Provider): void;
 }
 
-/** What became of a question. */
-export interface Asked {
+export interface QueryResult {
   readonly verdict: Verdict;
-  /** How long the provider took; undefined where it was left alone. */
+  /** Duration of the request; undefined if the provider was not queried. */
   readonly seconds?: number;
-  /** Whether the provider may have seen it. */
+  /** Whether the provider may have received the request. */
   readonly wasSent: boolean;
 }
 
-/** That a provider could not say, and when it may be worth asking again. */
-export function unavailable(afterMs = restMs): Verdict {
+/** The verdict if the provider has none, with the time to wait before a retry. */
+export function unavailable(afterMs = defaultRetryMs): Verdict {
   return { outcome: 'provider_unavailable', retryAfterSeconds: Math.max(1, Math.ceil(afterMs / 1000)) };
 }
 
-/** Asks providers, and leaves alone those that fail: all of one whose breaker is open, or one token that was asked about too often. */
+/** Queries providers, except those with an open circuit, and tokens that a provider has rate-limited. */
 export class IdentityProviders implements AsyncDisposable {
-  readonly #asking: Asking;
+  readonly #options: ProviderOptions;
   readonly #connections: ProviderConnections;
   readonly #gates = new Map<Provider, ProviderGate>();
   readonly #resting = new LRUCache<string, true>({ max: rememberedTokens, perf: Date, ttlResolution: 0 });
-  /** The subjects of tokens that were verified lately. */
+  /** Subjects of recently verified tokens. */
   readonly #known = new LRUCache<string, string>({ max: rememberedTokens, ttl: knownMs, perf: Date, ttlResolution: 0 });
 
-  constructor(asking: Asking) {
-    this.#asking = asking;
-    this.#connections = new ProviderConnections(asking.timeoutMs);
+  constructor(options: ProviderOptions) {
+    this.#options = options;
+    this.#connections = new ProviderConnections(options.timeoutMs);
   }
 
   /**
-   * Asks `provider` once, or not at all while it is left alone. 200 with id and name is `verified`, 401 and 403 are `refused`, all
-   * else is `provider_unavailable` (docs/identity-providers.md has the table).
+   * Queries `provider` at most once. 200 with id and name is `verified`, 401 and 403 are `refused`, all else is
+   * `provider_unavailable` (table in docs/identity-providers.md).
    */
-  async ask(provider: Provider, authorization: string, clientAddress: string): Promise<Asked> {
+  async query(provider: Provider, authorization: string, clientAddress: string): Promise<QueryResult> {
     const token = digestOf(provider, tokenIn(authorization));
     const resting = this.#resting.getRemainingTTL(token);
     if (resting > 0) return { verdict: unavailable(resting), wasSent: false };
-    const begun = performance.now();
-    const asked = (verdict: Verdict, wasSent: boolean): Asked => {
-      return { verdict, seconds: (performance.now() - begun) / 1000, wasSent };
+    const started = performance.now();
+    const result = (verdict: Verdict, wasSent: boolean): QueryResult => {
+      return { verdict, seconds: (performance.now() - started) / 1000, wasSent };
     };
     try {
       const sender = this.#senderOf(token, clientAddress);
       const answer = await this.#gate(provider).execute(sender, () => this.#inSpan(provider, authorization, token));
-      return 'openMs' in answer ? { verdict: unavailable(answer.openMs), wasSent: false } : asked(answer, true);
+      return 'openMs' in answer ? { verdict: unavailable(answer.openMs), wasSent: false } : result(answer, true);
     } catch (error) {
-      this.#asking.told.providerFailed(provider, error);
-      if (!(error instanceof TooManyQuestions)) return asked(unavailable(), wasSent(error));
-      this.#resting.set(token, true, { ttl: error.restMs });
-      return asked(unavailable(error.restMs), true);
+      this.#options.events.providerFailed(provider, error);
+      if (!(error instanceof TooManyRequests)) return result(unavailable(), wasSent(error));
+      this.#resting.set(token, true, { ttl: error.retryMs });
+      return result(unavailable(error.retryMs), true);
     }
   }
 
-  /** Whether questions to `provider` are kept away now because it failed. */
   isCircuitOpen(provider: Provider): boolean {
-    return this.#gates.get(provider)?.isShut ?? false;
+    return this.#gates.get(provider)?.isOpen ?? false;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#connections[Symbol.asyncDispose]();
   }
 
-  // Anybody can make up tokens: only users who were verified lately count apart from their network.
+  // Tokens can be made up: only recently verified users count as senders, others by their network.
   #senderOf(token: string, clientAddress: string): string {
     const subject = this.#known.get(token);
     return JSON.stringify(subject === undefined ? ['network', networkOf(clientAddress)] : ['user', subject]);
   }
 
-  // Of which the provider learns nothing: the trace is ours.
+  // The provider gets no trace headers.
   #inSpan(provider: Provider, authorization: string, token: string): Promise<Verdict> {
     const facts = { 'echodrop.provider': provider.advertised };
-    return inSpan('ask provider', 'client', facts, () => this.#exchange(provider, authorization, token));
+    return inSpan('query provider', 'client', facts, () => this.#exchange(provider, authorization, token));
   }
 
   async #exchange(provider: Provider, authorization: string, token: string): Promise<Verdict> {
-    const { status, headers, body } = await this.#connections.ask(provider, authorization);
+    const { status, headers, body } = await this.#connections.query(provider, authorization);
     if (status === 401 || status === 403) return { outcome: 'refused' };
     if (status === 429) {
-      const ms = retryAfterMs(headers['retry-after']) ?? restMs;
-      throw new TooManyQuestions(Math.min(Math.max(ms, 1000), longestRestMs), !this.#known.has(token));
+      const ms = retryAfterMs(headers['retry-after']) ?? defaultRetryMs;
+      throw new TooManyRequests(Math.min(Math.max(ms, 1000), maxRetryMs), !this.#known.has(token));
     }
-    if (status >= 500) throw new Error(`provider answered ${status}`);
-    if (status !== 200) throw new NoVerdict(`provider answered ${status}`);
-    const caller = readCaller(body, provider, this.#asking.userIdSecret);
-    if (!caller) throw new NoVerdict(`provider answered 200 with no ${missingIn(body, provider)}`);
+    if (status >= 500) throw new Error(`provider responded ${status}`);
+    if (status !== 200) throw new InvalidResponse(`provider responded ${status}`);
+    const caller = readCaller(body, provider, this.#options.userIdSecret);
+    if (!caller) throw new InvalidResponse(`provider responded 200 without ${missingIn(body, provider)}`);
     this.#known.set(token, caller.subject);
     return { outcome: 'verified', caller };
   }
@@ -123,17 +119,17 @@ export class IdentityProviders implements AsyncDisposable {
   #gate(provider: Provider): ProviderGate {
     const known = this.#gates.get(provider);
     if (known) return known;
-    const { told } = this.#asking;
+    const { events } = this.#options;
     const gate = new ProviderGate({
-      opened: (ms) => told.circuitOpened(provider, ms),
-      closed: () => told.circuitClosed(provider),
+      opened: (ms) => events.circuitOpened(provider, ms),
+      closed: () => events.circuitClosed(provider),
     });
     this.#gates.set(provider, gate);
     return gate;
   }
 }
 
-// A 429 is often about one user: were it to silence the provider, one user could shut out all others. Nonces differ, the token does not.
+// Identifies a token at a provider. A 429 is often about one user, who must not block all others.
 function digestOf({ advertised }: Provider, token: string): string {
   return hash('sha256', JSON.stringify([advertised, token]), 'base64');
 }

@@ -4,7 +4,7 @@ import { KnownProviders } from './known-providers.ts';
 
 const advertised = 'https://identity.example/1/verify.json';
 
-test('providers are found by the very string that is configured', () => {
+test('finds providers by the exact configured string', () => {
   const known = new KnownProviders([advertised, 'https://second.example/'].flatMap((entry) => providerOf(entry) ?? []));
   expect(known.advertised).toEqual([advertised, 'https://second.example/']);
   expect(known.find(advertised)?.advertised).toBe(advertised);
@@ -13,7 +13,7 @@ test('providers are found by the very string that is configured', () => {
   expect(known.firstSigned?.advertised).toBe(advertised);
 });
 
-test('where none is configured, none is found', () => {
+test('finds nothing if none is configured', () => {
   const known = new KnownProviders([]);
   expect([known.advertised, known.find(advertised), known.firstSigned]).toEqual([[], undefined, undefined]);
 });

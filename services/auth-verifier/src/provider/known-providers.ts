@@ -1,6 +1,6 @@
 import type { Provider } from '@echodrop/identity-provider/provider';
 
-/** The configured list. Addresses are compared as raw strings: what parses to the same address is not the same (docs/dependencies.md, "HTTP on Node"). */
+/** The configured providers. Addresses match only as identical strings, not if they parse equally (docs/dependencies.md, "HTTP on Node"). */
 export class KnownProviders {
   readonly #providers: readonly Provider[];
 
@@ -20,7 +20,7 @@ export class KnownProviders {
     return this.#providers.find(({ advertised }) => advertised === address);
   }
 
-  /** The one that version 1 is for: the first that speaks OAuth 1.0a. */
+  /** The provider of version 1: the first with OAuth 1.0a. */
   get firstSigned(): Provider | undefined {
     return this.#providers.find(({ profile }) => profile.signsRequests);
   }

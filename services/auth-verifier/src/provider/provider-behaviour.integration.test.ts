@@ -33,7 +33,7 @@ test.each(plays)('%s: %s', async (profile, _text, row) => {
   await using providers = new IdentityProviders({
     timeoutMs: waiting.includes(row.delay) ? timeoutMs.waiting : timeoutMs.answered,
     userIdSecret: new Secret('a secret of this test'),
-    told: {
+    events: {
       providerFailed: (_, error) => failures.push((error as Error).message),
       circuitOpened: () => {},
       circuitClosed: () => {},
@@ -42,16 +42,16 @@ test.each(plays)('%s: %s', async (profile, _text, row) => {
   // Another token each time: one that was told 429 would not be asked about again. Another address: the breaker counts it once.
   const ask = async (index: number) => {
     const authorization = `${provider.profile.schemes[0]} oauth_token="hunter2-${index}"`;
-    return (await providers.ask(provider, authorization, `192.0.2.${index}`)).verdict;
+    return (await providers.query(provider, authorization, `192.0.2.${index}`)).verdict;
   };
 
   const begin = performance.now();
   const verdicts = await Promise.all(Array.from({ length: questions }, (_, index) => ask(index)));
   expect(performance.now() - begin).toBeLessThan(soonMs);
   for (const verdict of verdicts) expect(verdict).toEqual(expectedOf(row));
-  const asked = standIn.questions.map((head) => Number(/hunter2-(\d+)"/.exec(head)?.[1]));
+  const asked = standIn.requests.map((head) => Number(/hunter2-(\d+)"/.exec(head)?.[1]));
   expect(asked.toSorted((a, b) => a - b)).toEqual(isThere ? [...Array(questions).keys()] : []);
-  expect(canary.questions).toEqual([]);
+  expect(canary.requests).toEqual([]);
   expect(failures).toHaveLength(row.outcome === 'provider_unavailable' ? questions : 0);
   expect(failures.join()).not.toContain('hunter2');
 

@@ -1,17 +1,14 @@
-/** What the provider said is no verdict. It is there all the same: were this to open its breaker, a hostile request could shut out everybody. */
-export class NoVerdict extends Error {}
+/** The provider responded, but without a verdict. Does not count as a failure: a hostile request could otherwise open the circuit. */
+export class InvalidResponse extends Error {}
 
-/**
- * The provider has had too many questions: for one user, or from us; that it does not say. `isOfGuest`: about a token that it has not
- * verified lately, which anybody can make up as many of as they like.
- */
-export class TooManyQuestions extends Error {
-  readonly restMs: number;
-  readonly isOfGuest: boolean;
+/** Status 429, for one user or for all requests. `isUnknownToken`: the token was not verified recently and may be made up. */
+export class TooManyRequests extends Error {
+  readonly retryMs: number;
+  readonly isUnknownToken: boolean;
 
-  constructor(restMs: number, isOfGuest: boolean) {
-    super(`provider answered 429, to be left alone for ${Math.ceil(restMs / 1000)} s`);
-    this.restMs = restMs;
-    this.isOfGuest = isOfGuest;
+  constructor(retryMs: number, isUnknownToken: boolean) {
+    super(`provider responded 429, retry after ${Math.ceil(retryMs / 1000)} s`);
+    this.retryMs = retryMs;
+    this.isUnknownToken = isUnknownToken;
   }
 }

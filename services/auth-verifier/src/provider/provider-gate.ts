@@ -11,95 +11,94 @@ import {
   isBrokenCircuitError,
   isBulkheadRejectedError,
 } from 'cockatiel';
-import { NoVerdict, TooManyQuestions } from './provider-failures.ts';
+import { InvalidResponse, TooManyRequests } from './provider-failures.ts';
 
-const questionsAtOnce = 256;
-const crowdedMs = 1000;
-const sendersThatOpen = 10;
+const maxConcurrent = 256;
+const busyRetryMs = 1000;
+const failuresToOpen = 10;
 const openMs = 10_000;
-// However long a provider asks to be left alone.
-const longestOpenMs = 5 * 60_000;
+// Upper limit for Retry-After.
+const maxOpenMs = 5 * 60_000;
 
-interface GateNews {
-  /** For so many milliseconds nobody is sent there. */
+interface GateEvents {
   readonly opened: (ms: number) => void;
   readonly closed: () => void;
 }
 
 /**
- * Lets so many questions to a provider at once, and none for a while to one that failed for ten senders without an answer in between
- * (docs/decisions/009): for ten seconds, or for as long as its Retry-After says. That there are too many at once is no failure of the provider's.
+ * Limits concurrent requests to a provider. After failures for ten senders without a success, opens the circuit for ten seconds or
+ * the time of Retry-After (docs/decisions/009). Reaching the concurrency limit is not a failure.
  */
 export class ProviderGate {
   readonly #breaker: CircuitBreakerPolicy;
-  readonly #crowd: BulkheadPolicy = bulkhead(questionsAtOnce);
-  readonly #news: GateNews;
-  /** For whom the provider has failed since its last answer. */
+  readonly #bulkhead: BulkheadPolicy = bulkhead(maxConcurrent);
+  readonly #events: GateEvents;
+  /** Senders whose requests failed since the last success. */
   readonly #failedFor = new Set<string>();
-  /** Whose question has found that the provider is not back yet. Each asks again ten seconds later than others: none of them may keep the gate shut. */
-  readonly #foundShut = new Set<string>();
+  /** Senders whose trial failed. Their next trial waits ten seconds longer, so that no sender alone keeps the circuit open. */
+  readonly #failedTrials = new Set<string>();
   #openUntil = 0;
 
-  constructor(news: GateNews) {
-    this.#news = news;
-    this.#breaker = circuitBreaker(handleWhen(isItsFailure), {
+  constructor(events: GateEvents) {
+    this.#events = events;
+    this.#breaker = circuitBreaker(handleWhen(isProviderFailure), {
       breaker: {
         state: undefined,
         success: () => this.#failedFor.clear(),
-        failure: () => this.#failedFor.size >= sendersThatOpen,
+        failure: () => this.#failedFor.size >= failuresToOpen,
       },
-      halfOpenAfter: new DelegateBackoff((context: IHalfOpenAfterBackoffContext) => this.#opens(context)),
+      halfOpenAfter: new DelegateBackoff((context: IHalfOpenAfterBackoffContext) => this.#open(context)),
     });
     this.#breaker.onReset(() => {
-      this.#foundShut.clear();
-      news.closed();
+      this.#failedTrials.clear();
+      events.closed();
     });
   }
 
-  /** What the question of `sender` gives; or, where it was not asked, in how many milliseconds it may be. @throws what it throws */
-  async execute<T>(sender: string, question: () => Promise<T>): Promise<T | { readonly openMs: number }> {
-    // While one question finds out whether the provider is back, others need not wait for it.
-    if (this.#breaker.state === CircuitState.HalfOpen) return { openMs: crowdedMs };
-    const restMs = this.#openUntil + openMs - Date.now();
-    if (this.#breaker.state === CircuitState.Open && this.#foundShut.has(sender) && restMs > 0)
-      return { openMs: restMs };
+  /** Runs `request`, unless the circuit is open or too many run; then returns the time until a retry in ms. @throws what `request` throws */
+  async execute<T>(sender: string, request: () => Promise<T>): Promise<T | { readonly openMs: number }> {
+    // Others do not wait for the running trial.
+    if (this.#breaker.state === CircuitState.HalfOpen) return { openMs: busyRetryMs };
+    const retryMs = this.#openUntil + openMs - Date.now();
+    if (this.#breaker.state === CircuitState.Open && this.#failedTrials.has(sender) && retryMs > 0)
+      return { openMs: retryMs };
     try {
-      return await this.#crowd.execute(() => this.#breaker.execute(() => this.#count(sender, question)));
+      return await this.#bulkhead.execute(() => this.#breaker.execute(() => this.#count(sender, request)));
     } catch (error) {
-      if (isBulkheadRejectedError(error)) return { openMs: crowdedMs };
+      if (isBulkheadRejectedError(error)) return { openMs: busyRetryMs };
       if (isBrokenCircuitError(error)) return { openMs: Math.max(0, this.#openUntil - Date.now()) };
       throw error;
     }
   }
 
-  /** Whether it keeps questions away: for a time, or while one question finds out whether the provider is back. */
-  get isShut(): boolean {
+  /** Open, or half open during a trial. */
+  get isOpen(): boolean {
     return Date.now() < this.#openUntil || this.#breaker.state === CircuitState.HalfOpen;
   }
 
-  async #count<T>(sender: string, question: () => Promise<T>): Promise<T> {
+  async #count<T>(sender: string, request: () => Promise<T>): Promise<T> {
     try {
-      return await question();
+      return await request();
     } catch (error) {
-      if (isItsFailure(error)) {
+      if (isProviderFailure(error)) {
         this.#failedFor.add(sender);
-        if (this.#breaker.state === CircuitState.HalfOpen) this.#foundShut.add(sender);
+        if (this.#breaker.state === CircuitState.HalfOpen) this.#failedTrials.add(sender);
       }
       throw error;
     }
   }
 
-  #opens({ result }: IHalfOpenAfterBackoffContext): number {
+  #open({ result }: IHalfOpenAfterBackoffContext): number {
     const error = 'error' in result ? result.error : undefined;
-    const asked = error instanceof TooManyQuestions ? error.restMs : openMs;
-    const ms = Math.min(Math.max(asked, openMs), longestOpenMs);
+    const wanted = error instanceof TooManyRequests ? error.retryMs : openMs;
+    const ms = Math.min(Math.max(wanted, openMs), maxOpenMs);
     this.#openUntil = Date.now() + ms;
-    this.#news.opened(ms);
+    this.#events.opened(ms);
     return ms;
   }
 }
 
-function isItsFailure(error: unknown): boolean {
-  if (error instanceof TooManyQuestions) return !error.isOfGuest;
-  return !(error instanceof NoVerdict || error instanceof ResponseTooLarge);
+function isProviderFailure(error: unknown): boolean {
+  if (error instanceof TooManyRequests) return !error.isUnknownToken;
+  return !(error instanceof InvalidResponse || error instanceof ResponseTooLarge);
 }

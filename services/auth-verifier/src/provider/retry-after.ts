@@ -1,7 +1,4 @@
-/**
- * How many milliseconds a Retry-After header asks to wait (RFC 9110 section 10.2.3: seconds, or a date as section 5.6.7 prefers it).
- * @returns undefined where there is none, or none that can be read
- */
+/** Milliseconds from a Retry-After header (RFC 9110 section 10.2.3: seconds or a date); undefined if it is missing or invalid. */
 export function retryAfterMs(header: string | undefined): number | undefined {
   if (header === undefined) return undefined;
   if (/^\d{1,9}$/.test(header)) return Number(header) * 1000;

@@ -58,23 +58,23 @@ function outcomes(verdicts: readonly Verdict[]): string[] {
 function onceOnly(afterMs: number): void {
   const seen = new Set<string>();
   standIn.behaviour = (socket) => {
-    const nonce = standIn.questions.at(-1)?.match(/^authorization: .*$/m)?.[0] ?? '';
+    const nonce = standIn.requests.at(-1)?.match(/^authorization: .*$/m)?.[0] ?? '';
     const answer = seen.has(nonce) ? says(401) : mia;
     seen.add(nonce);
     setTimeout(() => answer(socket), afterMs);
   };
 }
 
-test('ten verifiers that are asked about one proof two hundred times ask the provider once', async () => {
+test('two hundred requests with one proof at ten verifiers cause one query', async () => {
   onceOnly(200);
   const ten = await replicas(10, unhurried);
   const verdicts = await Promise.all(Array.from({ length: 200 }, (_, index) => ask(ten[index % 10] as Replica)));
   expect(outcomes(verdicts)).toEqual(['verified']);
-  expect(standIn.questions).toHaveLength(1);
+  expect(standIn.requests).toHaveLength(1);
 });
 
 test.each(['verdict', 'question', 'unanswered'])(
-  'who reads slowly (%s) while another asks is told its verdict, and asks not',
+  'a slow reader (%s) gets the verdict of another verifier without a query',
   async (kind) => {
     standIn.behaviour = mia;
     const quick = await replica();
@@ -87,43 +87,43 @@ test.each(['verdict', 'question', 'unanswered'])(
     ] as const) {
       const slow = await replica({ slowMs: (name) => (name.includes(`:${kind}:`) ? slowMs : 0) });
       onceOnly(providerMs);
-      standIn.questions.length = 0;
+      standIn.requests.length = 0;
       const fresh = `OAuth ${crypto.randomUUID()}`;
       expect(outcomes(await Promise.all([ask(slow, fresh), ask(quick, fresh)]))).toEqual(['verified']);
-      expect(standIn.questions).toHaveLength(1);
+      expect(standIn.requests).toHaveLength(1);
     }
     expect(await quick.redis.keys('{echodrop:2}:question:*')).toEqual([]);
   },
 );
 
-test('two hundred users at ten verifiers are two hundred questions, each asked once', async () => {
+test('two hundred users at ten verifiers cause one query each', async () => {
   onceOnly(50);
   const ten = await replicas(10, unhurried);
   const proofs = Array.from({ length: 400 }, (_, index) => `OAuth oauth_token="${index >> 1}"`);
   const verdicts = await Promise.all(proofs.map((each, index) => ask(ten[index % 10] as Replica, each)));
   expect(outcomes(verdicts)).toEqual(['verified']);
-  expect(standIn.questions).toHaveLength(200);
+  expect(standIn.requests).toHaveLength(200);
 });
 
-test('the four secrets of version 1 are asked about once too', async () => {
+test('shares version 1 verdicts too', async () => {
   standIn.behaviour = (socket) => setTimeout(() => mia(socket), 100);
   const two = await replicas(2);
   const question = { credentials: fourSecrets, clientAddress: '' };
   expect(outcomes(await Promise.all(two.map(({ verifier }) => verifier.verify(question))))).toEqual(['verified']);
-  expect(standIn.questions).toHaveLength(1);
+  expect(standIn.requests).toHaveLength(1);
 });
 
-test('who waits for another verifier that is told no verdict asks not again: the nonce may be used up', async () => {
+test("does not repeat another verifier's query without an outcome: the nonce may be used up", async () => {
   standIn.behaviour = (socket) => setTimeout(() => says(500)(socket), 200);
   const five = await replicas(5);
   expect(outcomes(await Promise.all(five.map((each) => ask(each))))).toEqual(['provider_unavailable']);
-  expect(standIn.questions).toHaveLength(1);
+  expect(standIn.requests).toHaveLength(1);
   // Whoever comes later does.
   standIn.behaviour = mia;
   expect(await ask(five[4] as Replica)).toMatchObject({ outcome: 'verified' });
 });
 
-test('a verifier that is gone while it asks is waited for no longer than a provider may take', async () => {
+test('waits for a dead verifier no longer than the provider timeout', async () => {
   let isGone = false;
   standIn.behaviour = () => {
     isGone = true;
@@ -136,12 +136,12 @@ test('a verifier that is gone while it asks is waited for no longer than a provi
   const begin = performance.now();
   expect(await ask(await replica({ timeoutMs: 500 }))).toMatchObject({ outcome: 'provider_unavailable' });
   expect(performance.now() - begin).toBeLessThan(1500);
-  expect(standIn.questions).toHaveLength(1);
+  expect(standIn.requests).toHaveLength(1);
   await lost;
   await gone[Symbol.asyncDispose]();
 });
 
-test('a proof that may have been seen, and is refused when it is asked about again, is unclear and not refused', async () => {
+test('a refusal after a query without an outcome is unclear, not refused', async () => {
   const [first, second] = (await replicas(2)) as [Replica, Replica];
   standIn.behaviour = says(500);
   expect(await ask(first)).toMatchObject({ outcome: 'provider_unavailable' });
@@ -178,11 +178,11 @@ test('a bearer token is refused whatever was before', async () => {
   expect(await ask(one, 'Bearer a')).toEqual({ outcome: 'refused' });
 });
 
-test('a late refusal does not take the place of a verdict', async () => {
+test('a late refusal does not replace a verdict', async () => {
   const [first, second] = (await replicas(2)) as [Replica, Replica];
   onceOnly(300);
   const asked = ask(first);
-  await waitUntil('the question', 5000, async () => standIn.questions.length === 1);
+  await waitUntil('the question', 5000, async () => standIn.requests.length === 1);
   // As if the lease had been evicted.
   for (const key of await first.redis.keys('{echodrop:2}:*')) await first.redis.del(key);
   const late = ask(second);
@@ -191,11 +191,11 @@ test('a late refusal does not take the place of a verdict', async () => {
   expect(await ask(second)).toMatchObject({ outcome: 'verified' });
 });
 
-test('who waits when the cache goes down knows that another asks', async () => {
+test('a waiting verifier does not query the provider if the cache goes down', async () => {
   const two = (await replicas(2)) as [Replica, Replica];
   onceOnly(600);
   const asked = ask(two[0]);
-  await waitUntil('the question', 5000, async () => standIn.questions.length === 1);
+  await waitUntil('the question', 5000, async () => standIn.requests.length === 1);
   const waiting = ask(two[1]);
   await waitUntil(
     'a look',
@@ -205,25 +205,25 @@ test('who waits when the cache goes down knows that another asks', async () => {
   await redis.kill();
   expect(await waiting).toMatchObject({ outcome: 'provider_unavailable' });
   expect(await asked).toMatchObject({ outcome: 'verified' });
-  expect(standIn.questions).toHaveLength(1);
+  expect(standIn.requests).toHaveLength(1);
   await redis.restart();
 });
 
-test('without the cache each verifier asks for itself, and once', async () => {
+test('without the cache, each verifier sends one query', async () => {
   const two = await replicas(2);
   await redis.kill();
   standIn.behaviour = (socket) => setTimeout(() => mia(socket), 100);
   const verdicts = await Promise.all([...two, ...two].map((each) => ask(each)));
   expect(outcomes(verdicts)).toEqual(['verified']);
-  expect(standIn.questions).toHaveLength(2);
+  expect(standIn.requests).toHaveLength(2);
   await redis.restart();
 });
 
-test('where verdicts live for 0 seconds nobody waits for another', async () => {
+test('with a lifetime of 0, verifiers do not wait for each other', async () => {
   standIn.behaviour = (socket) => setTimeout(() => mia(socket), 100);
   const two = await replicas(2, { verifiedSeconds: 0 });
   expect(outcomes(await Promise.all(two.map((each) => ask(each))))).toEqual(['verified']);
-  expect(standIn.questions).toHaveLength(2);
+  expect(standIn.requests).toHaveLength(2);
 });
 
 test.each([
@@ -231,23 +231,23 @@ test.each([
   ['one has begun it gently', [older], [older, newer]],
   ['one is a step ahead', [older, newer], [newer, older]],
   ['one has ended it', [newer, older], [newer]],
-] as const)('while the key is exchanged two verifiers know the same: %s', async (_, first, second) => {
+] as const)('verifiers share verdicts during a key rotation: %s', async (_, first, second) => {
   onceOnly(100);
   const two = [await replica({ keySecret: first }), await replica({ keySecret: second })] as const;
   expect(outcomes(await Promise.all(two.map((each) => ask(each))))).toEqual(['verified']);
-  expect(standIn.questions).toHaveLength(1);
+  expect(standIn.requests).toHaveLength(1);
   for (const [asked, other] of [two, two.toReversed()] as [Replica, Replica][]) {
     const fresh = `OAuth ${crypto.randomUUID()}`;
     await ask(asked, fresh);
     expect(await ask(other, fresh)).toMatchObject({ outcome: 'verified' });
   }
-  expect(standIn.questions).toHaveLength(3);
+  expect(standIn.requests).toHaveLength(3);
 });
 
-test('when the exchange is over, nothing is found under the older key', async () => {
+test('after a key rotation, the older key finds nothing', async () => {
   await ask(await replica({ keySecret: [older] }));
   await ask(await replica({ keySecret: [newer] }));
-  expect(standIn.questions).toHaveLength(2);
+  expect(standIn.requests).toHaveLength(2);
 });
 
 test.each(['', '{', '{}', '{"until":9e15,"since":0,"verdict":{"outcome":"maybe"}}'])(
@@ -258,10 +258,10 @@ test.each(['', '{', '{}', '{"until":9e15,"since":0,"verdict":{"outcome":"maybe"}
     const [key = ''] = await one.redis.keys('{echodrop:2}:verdict:*');
     await one.redis.set(key, value);
     expect(await ask(one)).toMatchObject({ outcome: 'verified' });
-    expect(standIn.questions).toHaveLength(2);
+    expect(standIn.requests).toHaveLength(2);
     // It was replaced by one of ours.
     await ask(one);
-    expect(standIn.questions).toHaveLength(2);
+    expect(standIn.requests).toHaveLength(2);
   },
 );
 
@@ -284,7 +284,7 @@ test.each<[string, (verdict: string) => string]>([
   await one.redis.set(key, rewritten(verdict));
   expect(await forgedAt(one)).toBe(0);
   expect(await ask(one)).toMatchObject({ caller: { screenName: 'mia' } });
-  expect(standIn.questions).toHaveLength(2);
+  expect(standIn.requests).toHaveLength(2);
   expect(await forgedAt(one)).toBe(1);
 });
 
@@ -301,14 +301,14 @@ test('the verdict on one proof, with its seal, is none on another', async () => 
   expect(await forgedAt(one)).toBe(1);
 });
 
-test('a user who was forgotten at one verifier is asked about anew at every one', async () => {
+test('all verifiers query a forgotten user again', async () => {
   const two = await replicas(2);
   const [first, second] = two as [Replica, Replica];
   const other = says(200, '{"id":7,"screen_name":"noa"}');
   await Promise.all(['OAuth a', 'OAuth b'].map((each) => ask(first, each)));
   standIn.behaviour = other;
   await ask(first, 'OAuth of somebody else');
-  expect(standIn.questions).toHaveLength(3);
+  expect(standIn.requests).toHaveLength(3);
 
   await first.verifier.forget({ provider: standIn.provider.advertised, subject: '1059182745930317825' });
   standIn.behaviour = says(403);
@@ -317,14 +317,14 @@ test('a user who was forgotten at one verifier is asked about anew at every one'
   expect(await ask(second, 'OAuth of somebody else')).toMatchObject({ caller: { screenName: 'noa' } });
 });
 
-test('a verdict that was on its way when its user was forgotten is not believed later', async () => {
+test('forgetting a user voids a verdict on its way', async () => {
   const one = await replica();
   let answer = () => {};
   standIn.behaviour = (socket) => {
     answer = () => mia(socket);
   };
   const asked = ask(one);
-  await waitUntil('the question', 5000, async () => standIn.questions.length === 1);
+  await waitUntil('the question', 5000, async () => standIn.requests.length === 1);
   await one.verifier.forget({ provider: standIn.provider.advertised, subject: '1059182745930317825' });
   answer();
   await asked;
@@ -332,14 +332,14 @@ test('a verdict that was on its way when its user was forgotten is not believed 
   expect(await ask(one)).toEqual({ outcome: 'refused' });
 });
 
-test('who was forgotten is remembered again from the next question on', async () => {
+test('caches a forgotten user again after the next query', async () => {
   const two = await replicas(2);
   const [first, second] = two as [Replica, Replica];
   await first.verifier.forget({ provider: standIn.provider.advertised, subject: '1059182745930317825' });
   onceOnly(100);
   expect(outcomes(await Promise.all([...two, ...two].map((each) => ask(each))))).toEqual(['verified']);
   expect(await ask(second)).toMatchObject({ outcome: 'verified' });
-  expect(standIn.questions).toHaveLength(1);
+  expect(standIn.requests).toHaveLength(1);
 });
 
 test('who comes when a user was forgotten is not told what was asked for before', async () => {
@@ -357,25 +357,25 @@ test('who comes when a user was forgotten is not told what was asked for before'
   expect(await after).toEqual({ outcome: 'refused' });
 });
 
-test('a user is forgotten until the longest verdict has ended', async () => {
+test('remembers forgotten users for longer than any verdict lives', async () => {
   const one = await replica({ verifiedSeconds: 1 });
   await one.verifier.forget({ provider: standIn.provider.advertised, subject: '1059182745930317825' });
   const [key = ''] = await one.redis.keys('{echodrop:2}:forgotten:*');
   expect(await one.redis.ttl(key)).toBeGreaterThan(3600);
 });
 
-test('a verdict that was kept for longer lives as long as the setting says here', async () => {
+test('applies its own lifetime to verdicts of other verifiers', async () => {
   vi.useFakeTimers({ toFake: ['Date'] });
   const [long, short] = [await replica({ verifiedSeconds: 3600 }), await replica({ verifiedSeconds: 1 })] as const;
   await ask(long);
   vi.setSystemTime(Date.now() + 10_000);
   await ask(long);
-  expect(standIn.questions).toHaveLength(1);
+  expect(standIn.requests).toHaveLength(1);
   await ask(short);
-  expect(standIn.questions).toHaveLength(2);
+  expect(standIn.requests).toHaveLength(2);
 });
 
-test('that the count of forgettings is evicted brings no verdict back', async () => {
+test('an evicted count of forgotten users revives no verdict', async () => {
   const one = await replica();
   const subjects = Array.from({ length: 300 }, (_, index) => `${index}`);
   await Promise.all(subjects.map((subject) => one.verifier.forget({ provider: 'https://a.example/', subject })));
@@ -394,7 +394,7 @@ test('a verdict that was asked for without the cache, and kept when it was back,
   };
   await redis.kill();
   const asked = ask(one);
-  await waitUntil('the question', 5000, async () => standIn.questions.length === 1);
+  await waitUntil('the question', 5000, async () => standIn.requests.length === 1);
   await redis.restart();
   await waitUntil('the cache', 5000, async () => one.redis.status === 'ready');
   await one.verifier.forget({ provider: standIn.provider.advertised, subject: '1059182745930317825' });
@@ -413,7 +413,7 @@ test('who is forgotten while the key is exchanged is forgotten by those with eit
   for (const each of ends) expect(await ask(each)).toEqual({ outcome: 'refused' });
 });
 
-test('that a user could not be forgotten is told', async () => {
+test('throws if a user could not be forgotten', async () => {
   const one = await replica();
   await redis.kill();
   await expect(one.verifier.forget({ provider: standIn.provider.advertised, subject: '1' })).rejects.toThrow();

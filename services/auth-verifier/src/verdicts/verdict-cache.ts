@@ -3,61 +3,61 @@ import type { ProviderUser, Verdict } from '@echodrop/contracts/verification';
 import type { RedisClient } from '@echodrop/service/redis/redis-client';
 import type { CacheKeys } from './cache-keys.ts';
 import { CacheScripts, forget, lookUp, settle } from './cache-scripts.ts';
-import type { Claim, Reuse } from './claims.ts';
-import type { Decided, KeptVerdict, KeptVerdicts } from './kept-verdict.ts';
+import type { ProofKeys, Reuse } from './proof-keys.ts';
+import type { CachedVerdict, Decision, VerdictCodec } from './verdict-codec.ts';
 
 const pollMs = 50;
-// Verifiers' clocks may differ by so much.
+// Tolerated difference of the verifiers' clocks.
 const clockDifferenceMs = 5000;
-// Longer than providers believe a signed header.
+// Longer than providers accept a signed header.
 const unansweredSeconds = 15 * 60;
-// Longer than any provider should believe a timestamp.
+// Longer than any provider should accept a timestamp.
 const usedSeconds = 24 * 3600;
-// Longer than any verdict that was asked for before: the longest VERDICT_TTL_SECONDS, and what a question takes.
+// Longer than any earlier verdict lives: the longest VERDICT_TTL_SECONDS plus the time of a request.
 const forgottenSeconds = 3600 + 60;
 
-/** Whether a header that is good once was used before, by somebody who is believed; undefined where that does not matter. */
+/** `repeat`: the same client used the signed header before. Undefined if uses are not limited. */
 export type Use = 'first' | 'repeat' | undefined;
 
 /**
- * `replay`: the use of a header that somebody else has used. `decided`: there is a verdict. `undecided`: another verifier asked and was
- * told none. `leased`: it is for this one to ask.
+ * `replay`: another client has used the header. `decided`: there is a verdict. `undecided`: another verifier's request had no outcome.
+ * `leased`: this verifier must query the provider.
  */
 export type Found =
   | { readonly state: 'replay' | 'undecided'; readonly use: Use }
-  | ({ readonly state: 'decided'; readonly use: Use } & Decided)
+  | ({ readonly state: 'decided'; readonly use: Use } & Decision)
   | Leased;
 
 export interface Leased {
   readonly state: 'leased';
   readonly use: Use;
   readonly since: number;
-  /** Whether this proof was asked about before, and nobody knows what came of it. */
+  /** Whether an earlier request with this proof had no outcome. */
   readonly unanswered: boolean;
-  /** Verdicts that were found and are not believed. */
+  /** Cached verdicts that are not valid. */
   readonly passed: readonly string[];
 }
 
-/** What becomes of a use: it verified somebody, so that nobody's late `giveBack` takes it away; or it verified nobody, and was none. */
+/** `confirm`: the use verified a user, and a late `giveBack` cannot remove it. `giveBack`: it verified nobody and does not count. */
 export type UseEnd = 'confirm' | 'giveBack' | '';
 
 interface Times {
   readonly verifiedSeconds: number;
   readonly refusedSeconds: number;
-  /** How long another verifier may be asking; longer than a provider may take. */
+  /** Lifetime of another verifier's lease; longer than a provider request. */
   readonly leaseMs: number;
 }
 
-/** Verdicts, questions on their way and uses, that all verifiers share. A cache that is down or hangs costs speed: then nothing is found and nothing is kept. */
+/** Verdicts, leases and uses, shared by all verifiers. If the cache is down, verifiers work without it. */
 export class VerdictCache {
   readonly #redis: RedisClient;
   readonly #scripts: CacheScripts;
   readonly #keys: CacheKeys;
-  readonly #kept: KeptVerdicts;
+  readonly #codec: VerdictCodec;
   readonly #reuse: Reuse;
   readonly #times: Times;
 
-  constructor(redis: RedisClient, keys: CacheKeys, kept: KeptVerdicts, reuse: Reuse, times: Times) {
+  constructor(redis: RedisClient, keys: CacheKeys, codec: VerdictCodec, reuse: Reuse, times: Times) {
     this.#redis = redis;
     const kinds = [1, 3, 4];
     this.#scripts = new CacheScripts(
@@ -65,23 +65,23 @@ export class VerdictCache {
       kinds.map((each) => 1 + each * keys.count),
     );
     this.#keys = keys;
-    this.#kept = kept;
+    this.#codec = codec;
     this.#reuse = reuse;
     this.#times = times;
   }
 
   /**
-   * What is known of a proof. While another verifier asks, this waits: a provider that takes a nonce once would refuse the second of
-   * two questions. Who is given the lease asks, and then settles, whatever the outcome.
+   * Looks up a proof. Waits while another verifier holds the lease: a provider that accepts a nonce once would refuse a second
+   * request. The holder of the lease queries the provider and then calls `settle`, whatever the outcome.
    */
-  async find(claim: Claim): Promise<Found> {
+  async find(claim: ProofKeys): Promise<Found> {
     const end = performance.now() + this.#times.leaseMs;
     const passed: string[] = [];
     let use: Use = claim.uses.length > 0 ? 'first' : undefined;
     let waited = false;
     try {
       for (let isFirst = true; isFirst || performance.now() < end; isFirst = false) {
-        const [used, state, told, more] = await this.#lookUp(claim, isFirst, !waited, passed);
+        const [used, state, value, extra] = await this.#lookUp(claim, isFirst, !waited, passed);
         if (isFirst && used === 'repeat') use = used;
         switch (state) {
           case 'replay':
@@ -90,11 +90,11 @@ export class VerdictCache {
           case 'unshared':
             return { state: 'leased', use, since: 0, unanswered: false, passed };
           case 'leased':
-            return { state, use, since: Number(told), unanswered: more === 1, passed };
+            return { state, use, since: Number(value), unanswered: extra === 1, passed };
           case 'verdict': {
-            const kept = await this.#believed(claim.shown, told, Number(more));
+            const kept = await this.#validVerdict(claim.shown, value, Number(extra));
             if (kept) return { state: 'decided', use, verdict: kept.verdict, since: kept.since };
-            passed.push(told);
+            passed.push(value);
             break;
           }
           default:
@@ -109,47 +109,46 @@ export class VerdictCache {
   }
 
   /**
-   * Ends the lease, keeps what the provider decided, and settles the use; that a provider could not be asked is never kept.
-   * `unanswered`: it may have been asked, and gave no verdict.
+   * Ends the lease, caches a decision of the provider and settles the use. `unanswered`: the provider may have received the request
+   * but gave no verdict.
    */
-  async settle(claim: Claim, use: UseEnd, leased: Leased, verdict: Verdict, unanswered: boolean): Promise<void> {
+  async settle(claim: ProofKeys, use: UseEnd, leased: Leased, verdict: Verdict, unanswered: boolean): Promise<void> {
     if (!claim.isShared) return this.settleUse(claim, use);
     const seconds = this.#lifetime(verdict);
-    const text = seconds > 0 ? this.#kept.write(claim.shown, { verdict, since: leased.since }) : '';
+    const text = seconds > 0 ? this.#codec.encode(claim.shown, { verdict, since: leased.since }) : '';
     const isRefusal = verdict.outcome === 'refused' ? 1 : 0;
     await this.#settle(claim, use, [1, seconds, text, isRefusal, unanswered ? 1 : 0], leased.passed);
   }
 
-  /** Settles the use alone. */
-  async settleUse(claim: Claim, use: UseEnd): Promise<void> {
+  async settleUse(claim: ProofKeys, use: UseEnd): Promise<void> {
     if (use !== '' && claim.uses.length > 0) await this.#settle(claim, use, [0, 0, '', 0, 0], []);
   }
 
-  /** Verdicts on a user that were asked for until now are void. @throws what Redis throws */
+  /** Voids all earlier verdicts on a user. @throws what Redis throws */
   async forget(user: ProviderUser): Promise<void> {
     await this.#scripts.run(forget, [this.#keys.forgets, ...this.#marks(user)], [forgottenSeconds]);
   }
 
-  /** Whether its user was forgotten after it was asked for. @throws what Redis throws */
-  async isVoid({ verdict, since }: Decided): Promise<boolean> {
+  /** Whether the user was forgotten after the request. @throws what Redis throws */
+  async isVoid({ verdict, since }: Decision): Promise<boolean> {
     if (verdict.outcome !== 'verified') return false;
     const counts = await this.#redis.mget([...this.#marks(verdict.caller)]);
     return counts.some((count) => Number(count) > since);
   }
 
   async #lookUp(
-    { isShared, names, uses, users }: Claim,
+    { isShared, names, uses, users }: ProofKeys,
     isFirst: boolean,
     mayTake: boolean,
     passed: readonly string[],
   ) {
     if (!isShared && uses.length === 0) return ['', 'unshared', '', ''] as const;
-    // A verdict that is not kept cannot be shared: then everybody asks.
+    // Verdicts that are not cached cannot be shared, so each verifier queries the provider.
     const leaseMs = this.#times.verifiedSeconds === 0 ? 0 : this.#times.leaseMs;
-    const [takenNow, whose] = isFirst ? [uses, users] : [[], []];
+    const [usesNow, usersNow] = isFirst ? [uses, users] : [[], []];
     const reply = await this.#scripts.run(
       lookUp,
-      [this.#keys.forgets, ...names, ...takenNow],
+      [this.#keys.forgets, ...names, ...usesNow],
       [
         this.#keys.count,
         this.#reuse,
@@ -158,34 +157,34 @@ export class VerdictCache {
         mayTake ? 1 : 0,
         leaseMs,
         unansweredSeconds,
-        ...whose,
+        ...usersNow,
         ...passed,
       ],
     );
-    return reply as [use: string, state: string, told: string, more: string | number];
+    return reply as [use: string, state: string, value: string, extra: string | number];
   }
 
-  // Where it fails the next one asks.
+  // If this fails, the next request queries the provider.
   async #settle(
-    { names, uses, users }: Claim,
+    { names, uses, users }: ProofKeys,
     use: UseEnd,
-    question: readonly (string | number)[],
+    request: readonly (string | number)[],
     passed: readonly string[],
   ): Promise<void> {
     const keys = [this.#keys.forgets, ...names, ...uses];
-    const args = [this.#keys.count, use, usedSeconds, ...question, ...users, ...passed];
+    const args = [this.#keys.count, use, usedSeconds, ...request, ...users, ...passed];
     await this.#scripts.run(settle, keys, args).catch(() => {});
   }
 
-  // While nobody at all was forgotten since a verdict was asked for, its user was not either.
-  async #believed(shown: string, text: string, forgets: number): Promise<KeptVerdict | undefined> {
-    const kept = this.#kept.read(shown, text);
+  // The count shows quickly that no user was forgotten since the request.
+  async #validVerdict(shown: string, text: string, forgets: number): Promise<CachedVerdict | undefined> {
+    const kept = this.#codec.decode(shown, text);
     if (!kept || !this.#isAlive(kept)) return undefined;
     return forgets > kept.since && (await this.isVoid(kept)) ? undefined : kept;
   }
 
-  // One that a verifier with another setting has kept, or that was long on its way into the cache, lives no longer.
-  #isAlive({ verdict, at }: KeptVerdict): boolean {
+  // Limits verdicts from verifiers with other settings, and those that took long to reach the cache.
+  #isAlive({ verdict, at }: CachedVerdict): boolean {
     return Date.now() < at + this.#lifetime(verdict) * 1000 + clockDifferenceMs;
   }
 

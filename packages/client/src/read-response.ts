@@ -5,14 +5,14 @@ import { UploadRefused } from './refused.ts';
 
 export type Format = 'xml' | 'json';
 
-/** The service said 200, but what it sent is no record. The media may have been published. */
+/** A 200 response without a record. The media may have been published. */
 export class UnreadableResponse extends Error {
   override readonly name = 'UnreadableResponse';
 }
 
 const wholeNumber = z.coerce.number().int().nonnegative();
 
-// One shape for both formats: in XML all values are texts.
+// For both formats; in XML all values are strings.
 const record = z
   .object({
     id: z.string().min(1),
@@ -31,29 +31,26 @@ const refusal = z.object({
   errors: z.tuple([z.object({ reason: z.string(), message: z.string() })]).rest(z.unknown()),
 });
 
-/**
- * The record in the body of a 200, user ids exact to 64 bits.
- * @throws UnreadableResponse
- */
+/** Reads the record of a 200 response, with exact 64-bit user ids. @throws UnreadableResponse */
 export function readRecord(format: Format, body: string): MediaRecord {
-  const { data, error } = record.safeParse(parsed(format, body));
-  if (!data) throw new UnreadableResponse(`the answer is no record: ${error.message}`);
+  const { data, error } = record.safeParse(parse(format, body));
+  if (!data) throw new UnreadableResponse(`Invalid record in the response: ${error.message}`);
   return data;
 }
 
-/** What an answer that is not 200 says; where it does not say it in the service's own shape, as little as the status tells. */
+/** Reads the refusal of any other response; only the status if the body is not a refusal. */
 export function readRefusal(format: Format, body: string, response: Response): UploadRefused {
-  const { data } = refusal.safeParse(parsed(format, body));
+  const { data } = refusal.safeParse(parse(format, body));
   const seconds = response.headers.get('retry-after');
   return new UploadRefused(
     response.status,
-    data?.errors[0] ?? { reason: 'unknown', message: `the service answered ${response.status}` },
+    data?.errors[0] ?? { reason: 'unknown', message: `The service responded ${response.status}.` },
     seconds && /^\d{1,9}$/.test(seconds) ? Number(seconds) : undefined,
   );
 }
 
-/** The body as the object that its JSON is, or would be; undefined when it is neither. */
-function parsed(format: Format, body: string): unknown {
+// XML becomes the object that its JSON would be.
+function parse(format: Format, body: string): unknown {
   try {
     return format === 'json' ? parseExactJson(body) : fromXml(body);
   } catch {
@@ -63,7 +60,7 @@ function parsed(format: Format, body: string): unknown {
 
 function fromXml(body: string): unknown {
   const fail = (level: string, message: string) => {
-    // A warning is of a text that may be meant so, such as U+FFFD.
+    // A warning concerns valid text, such as U+FFFD.
     if (level === 'warning') return;
     throw new SyntaxError(message);
   };

@@ -4,7 +4,7 @@ import { Secret } from '@echodrop/service/secret';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { IdentityProviders } from './provider/identity-provider.ts';
 
-const told = { providerFailed: () => {}, circuitOpened: () => {}, circuitClosed: () => {} };
+const events = { providerFailed: () => {}, circuitOpened: () => {}, circuitClosed: () => {} };
 
 let standIn: StandInProvider;
 let providers: IdentityProviders;
@@ -12,7 +12,7 @@ let providers: IdentityProviders;
 beforeEach(async () => {
   vi.useFakeTimers({ toFake: ['Date'], now: new Date('2026-11-21T12:00:00Z') });
   standIn = await startStandIn();
-  providers = new IdentityProviders({ timeoutMs: 2000, userIdSecret: new Secret('of this test'), told });
+  providers = new IdentityProviders({ timeoutMs: 2000, userIdSecret: new Secret('of this test'), events });
 });
 
 afterEach(async () => {
@@ -22,7 +22,7 @@ afterEach(async () => {
 });
 
 async function verdictOn(authorization: string): Promise<Verdict> {
-  return (await providers.ask(standIn.provider, authorization, '192.0.2.1')).verdict;
+  return (await providers.query(standIn.provider, authorization, '192.0.2.1')).verdict;
 }
 
 function ask(token: string) {
@@ -48,27 +48,27 @@ test.each([
   ['100000', 3600],
   ['soon', 10],
   [undefined, 10],
-])('Retry-After: %s of a 429 is kept to, and told', async (retryAfter, seconds) => {
+])('a 429 with Retry-After: %s blocks the token for that time', async (retryAfter, seconds) => {
   limited(retryAfter);
   expect(await ask('mia')).toEqual(unavailableFor(seconds));
   standIn.behaviour = mia;
   later(seconds - 0.5);
   expect(await ask('mia')).toEqual(unavailableFor(1));
-  expect(standIn.questions).toHaveLength(1);
+  expect(standIn.requests).toHaveLength(1);
   later(1);
   expect(await ask('mia')).toMatchObject({ outcome: 'verified' });
 });
 
-test('one user who asked too often shuts out nobody, however long they go on', async () => {
+test('one rate-limited user does not block others', async () => {
   limited('3600');
   await ask('noa');
   for (let times = 0; times < 50; times += 1) expect(await ask('noa')).toEqual(unavailableFor(3600));
-  expect(standIn.questions).toHaveLength(1);
+  expect(standIn.requests).toHaveLength(1);
   standIn.behaviour = mia;
   expect(await ask('mia')).toMatchObject({ outcome: 'verified' });
 });
 
-test('a bearer token rests too', async () => {
+test('blocks bearer tokens too', async () => {
   limited('60');
   await verdictOn('Bearer a');
   standIn.behaviour = mia;
@@ -81,18 +81,18 @@ async function refuseTenUsers(retryAfter: string): Promise<void> {
     standIn.behaviour = says(200, `{"id":${user},"screen_name":"user${user}"}`);
     await ask(`user ${user}`);
   }
-  standIn.questions.length = 0;
+  standIn.requests.length = 0;
   limited(retryAfter);
   for (let user = 0; user < 10; user += 1) await ask(`user ${user}`);
   standIn.behaviour = mia;
 }
 
-test('a provider that has had enough of ten users in a row is left alone for as long as it asks', async () => {
+test('429 for ten users opens the circuit for the time of Retry-After', async () => {
   await refuseTenUsers('60');
   expect(await ask('mia')).toEqual(unavailableFor(60));
   later(59);
   expect(await ask('mia')).toEqual(unavailableFor(1));
-  expect(standIn.questions).toHaveLength(10);
+  expect(standIn.requests).toHaveLength(10);
   later(1);
   expect(await ask('mia')).toMatchObject({ outcome: 'verified' });
 });
@@ -114,14 +114,14 @@ test.each([
     'OAuth unreadable',
     ['OAuth unreadable too', 'oauth oauth%5Ftoken="worn"', 'OAuth oauth_token="a", oauth_token="b"'],
   ],
-])('a token rests in every spelling: %s', async (authorization, respelt) => {
+])('blocks a token in every spelling: %s', async (authorization, respelt) => {
   limited('3600');
   await verdictOn(authorization);
   for (const each of respelt) expect(await verdictOn(each)).toEqual(unavailableFor(3600));
-  expect(standIn.questions).toHaveLength(1);
+  expect(standIn.requests).toHaveLength(1);
 });
 
-test('tokens rest beside each other', async () => {
+test('blocks several tokens', async () => {
   limited('60');
   await ask('noa');
   await ask('mia');
@@ -129,10 +129,10 @@ test('tokens rest beside each other', async () => {
   expect([await ask('noa'), await ask('mia')]).toEqual([unavailableFor(60), unavailableFor(60)]);
 });
 
-test('made-up tokens that are told 429, however many, shut out nobody', async () => {
+test('429 for made-up tokens does not block others', async () => {
   limited('3600');
   for (let token = 0; token < 30; token += 1) await ask(`made up ${token}`);
-  expect(standIn.questions).toHaveLength(30);
+  expect(standIn.requests).toHaveLength(30);
   standIn.behaviour = mia;
   expect(await ask('mia')).toMatchObject({ outcome: 'verified' });
 });
