@@ -3,9 +3,8 @@ import { execa } from 'execa';
 const setpriv = ['setpriv', '--pdeathsig', 'TERM', '--'] as const;
 
 /**
- * The words to put before a command so that the system itself sends it SIGTERM when the process that started it is gone, be it by
- * SIGKILL, when no process is left to stop anything. It works for any program and needs nothing of it (an open pipe would have to be
- * watched by each, and Redis would not). Where there is no setpriv with this option, which is outside of Linux, there are no words.
+ * A command prefix that makes the kernel send SIGTERM to the command when its parent dies, even by SIGKILL. It needs no support from
+ * the program, unlike a pipe to watch (Redis would not). Empty without a setpriv that has this option (outside Linux).
  */
 export async function dieWithParent(): Promise<readonly string[]> {
   const { failed } = await execa(setpriv[0], [...setpriv.slice(1), 'true'], { reject: false, timeout: 5000 });

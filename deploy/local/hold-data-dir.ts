@@ -37,7 +37,7 @@ export async function holdDataDir(dir: string, signal: AbortSignal): Promise<Dis
   return { [Symbol.dispose]: () => holder.close() };
 }
 
-// Node's own recursive mkdir tries for ever where there is a parent but the system says that there is none, as in /proc.
+// Node's recursive mkdir never ends in /proc, whose folders exist but fail with ENOENT.
 async function make(dir: string, signal: AbortSignal): Promise<void> {
   try {
     await execa('mkdir', ['-p', '-m', '700', dir], { cancelSignal: signal, timeout: withinMs });

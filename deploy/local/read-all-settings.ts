@@ -51,7 +51,7 @@ export function portsOf(configs: ReadonlyMap<ServiceName, ServiceConfig>) {
   );
 }
 
-// Addresses follow from ports here, so that a port cannot be left to the system, and one can be had once.
+// Services find each other by these ports, so each must be fixed and used once.
 function portFaults(configs: ReadonlyMap<ServiceName, ServiceConfig>): Fault[] {
   const ports = portsOf(configs);
   const unset = ports.filter(({ port }) => port === 0);

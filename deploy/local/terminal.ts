@@ -1,4 +1,4 @@
-/** One line of what `npm start` itself or one of its processes says. */
+/** Prints one line of `npm start` or one of its processes. */
 export function say(name: string, text: string): void {
   process.stdout.write(`${name.padEnd(16)}  ${text}\n`);
 }
@@ -6,9 +6,9 @@ export function say(name: string, text: string): void {
 const quiet: ReadonlySet<unknown> = new Set(['trace', 'debug', 'info']);
 
 /**
- * How a line that a process wrote looks on the terminal. A log line (an object with `level` and `msg`) becomes its level, its
- * message and the rest; undefined, meaning that it stays in the log file alone, when it is below a warning and `all` is
- * not asked for. What is no log line stands there as it is when it came from standard error.
+ * Formats a line of a process for the terminal. A log line (an object with `level` and `msg`) becomes its level, message and
+ * remaining fields. Undefined for lines that only the log file gets: log lines below a warning and plain text on standard
+ * output, both unless `all` is set.
  */
 export function terminalLine(line: string, from: 'stdout' | 'stderr', all: boolean): string | undefined {
   const logged = logLine(line);

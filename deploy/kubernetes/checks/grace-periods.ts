@@ -1,15 +1,15 @@
 import { type Manifest, ofKind, type Workload, workloadsOf } from './manifests.ts';
 import { type ContainerSettings, serviceOf, settingsOf } from './settings.ts';
 
-// What runService adds for parts that are stuck, and as much for the machine.
+// What runService adds for parts that hang, and the same for a slow node.
 const stuckSeconds = 5;
 const spareSeconds = 5;
-// How long a cluster takes to tell everybody that a pod is going: until then proxies send to it, also in connections that they keep.
-const toldSeconds = 5;
-// What is left to Redis and the store once the uploads are over.
+// How long a cluster takes to remove an endpoint from all proxies. Until then they send to the pod, on kept connections too.
+const endpointRemovalSeconds = 5;
+// What Redis and the store need to write after the last upload.
 const writingSeconds = 30;
 
-/** Times that do not nest (docs/operations/restarts.md). */
+/** Grace periods that do not nest (docs/operations/restarts.md). */
 export function graceFaults(manifests: readonly Manifest[]): string[] {
   const workloads = workloadsOf(manifests);
   const services = workloads.flatMap((workload) => ownTimes(workload, manifests));
@@ -19,7 +19,7 @@ export function graceFaults(manifests: readonly Manifest[]): string[] {
       ...((pod.terminationGracePeriodSeconds ?? 30) >= stopsWithin + spareSeconds
         ? []
         : [`${name} is killed before it may have stopped`]),
-      ...('PORT' in config && Number(config.SHUTDOWN_DELAY_SECONDS) <= toldSeconds
+      ...('PORT' in config && Number(config.SHUTDOWN_DELAY_SECONDS) <= endpointRemovalSeconds
         ? [`${name} closes connections that a proxy may still use`]
         : []),
       ...restFaults(name, config),
@@ -39,7 +39,7 @@ function ownTimes(workload: Workload, manifests: readonly Manifest[]) {
   return [{ workload, config, stopsWithin: slept + delay + grace + stuckSeconds }];
 }
 
-// The longest that a request or a job of theirs takes, so that a rolling restart breaks none off.
+// The longest request or job of each, so that a rolling restart cuts none off.
 function restFaults(name: string, { SHUTDOWN_GRACE_SECONDS: grace = 0 }: ContainerSettings['config']): string[] {
   const longest: Record<string, number> = { 'auth-verifier': 10, 'probe-worker': 25, gateway: 60 };
   return grace >= (longest[name] ?? 0) ? [] : [`${name} breaks off what it has begun`];

@@ -12,7 +12,7 @@ interface Scaling {
   }[];
 }
 
-/** Queries of ScaledObjects that ask for metrics or queues that no code names (they would read nothing for ever), and such that scale to nothing. */
+/** Queries of ScaledObjects for metrics or queues that no code names (they would never find data), and ScaledObjects that scale to zero. */
 export function metricNameFaults(manifests: readonly Manifest[]): string[] {
   const scaled = ofKind<Scaling>(manifests, 'ScaledObject');
   if (scaled.length === 0) return [];

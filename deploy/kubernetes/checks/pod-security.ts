@@ -12,8 +12,8 @@ const allowedVolumes = [
 ];
 
 /**
- * What breaks the level `restricted` of the Pod Security Standards (kubernetes.io/docs/concepts/security/pod-security-standards), or what we
- * ask for besides: the images' user, a root that is read-only, no token of the API server, no variables about Services.
+ * Violations of the level `restricted` of the Pod Security Standards (kubernetes.io/docs/concepts/security/pod-security-standards) and of
+ * our own rules: the images' user, a read-only root, no token of the API server, no variables about Services.
  */
 export function podSecurityFaults(manifests: readonly Manifest[]): string[] {
   return workloadsOf(manifests).flatMap((workload) => [

@@ -22,7 +22,7 @@ await using on = await startStack({
   settings: { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json' },
 });
 const media = await samplePhoto('jpg', { width: 320, height: 240 });
-tell('processor milliseconds of a start', await costs(off), await costs(on), 1);
+printCost('processor milliseconds of a start', await costs(off), await costs(on), 1);
 
 for (const stack of [off, on]) await uploadSome(stack);
 const spent = { off: await costs(off), on: await costs(on) };
@@ -30,7 +30,12 @@ for (let round = 0; round < rounds; round++) {
   for (const stack of round % 2 === 0 ? [off, on] : [on, off]) await uploadSome(stack);
 }
 const [offAfter, onAfter] = [await costs(off), await costs(on)];
-tell('processor milliseconds of an upload', less(offAfter, spent.off), less(onAfter, spent.on), rounds * uploadsARound);
+printCost(
+  'processor milliseconds of an upload',
+  less(offAfter, spent.off),
+  less(onAfter, spent.on),
+  rounds * uploadsARound,
+);
 print(`${(collector.spans.length / ((rounds + 1) * uploadsARound)).toFixed(0)} spans an upload`);
 
 async function uploadSome(stack: Stack): Promise<void> {
@@ -56,7 +61,7 @@ function less(after: Costs, before: Costs): Costs {
   return Object.fromEntries(services.map((service) => [service, after[service] - before[service]])) as Costs;
 }
 
-function tell(what: string, without: Costs, with_: Costs, times: number): void {
+function printCost(what: string, without: Costs, with_: Costs, times: number): void {
   print(`${what}: without traces, with them, ratio`);
   for (const service of services) {
     const [a, b] = [without[service] / times, with_[service] / times];

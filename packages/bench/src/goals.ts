@@ -44,7 +44,7 @@ export function goalOf({ name, of }: Figure): Goal | undefined {
   return goals[of ? `${name}, ${of}` : name];
 }
 
-/** How the median of a figure stands to its goal; undefined where it has none. Where the aim is above the minimum, more is better. */
+/** Compares the median of a figure with its goal; undefined without a goal. More is better if the aim exceeds the minimum. */
 export function verdictOf(figure: Figure): Verdict | undefined {
   const goal = goalOf(figure);
   if (!goal) return undefined;

@@ -1,7 +1,7 @@
 import { type Figure, type Figures, medianOf } from './figures.ts';
 import { goalOf, verdictOf } from './goals.ts';
 
-/** The figures as lines of text: median, spread over the rounds, and how it stands to its goal. */
+/** The figures as lines of text: median, spread over the rounds, and whether the goal is met. */
 export function reportOf({ all, faults }: Figures): string {
   const names = [...new Set(all.map(({ name }) => name))];
   const lines = names.flatMap((name) => ['', name, ...all.filter((figure) => figure.name === name).map(lineOf)]);

@@ -23,7 +23,7 @@ export function readCaller(
   return { provider: advertised, subject, userId: userIdOf(subject, advertised, userIdSecret), screenName };
 }
 
-/** What an answer in which `readCaller` finds nobody has none of. */
+/** What is missing in an answer without a caller (`readCaller` returns undefined). */
 export function missingIn(answer: string, { profile }: Provider): 'JSON object' | 'id' | 'name' {
   const fields = objectIn(answer);
   if (Object.keys(fields).length === 0) return 'JSON object';

@@ -10,11 +10,11 @@ const utf8 = new TextDecoder('utf-8', { fatal: true });
 export interface ProviderResponse {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
-  /** Empty where it is no UTF-8: read with what stands for broken bytes, two names could become one. */
+  /** Empty if it is not UTF-8: with replacement characters, two names could become one. */
   readonly body: string;
 }
 
-/** What of a question to a provider is always the same. */
+/** The parts of a provider request that never change. */
 interface Target {
   readonly origin: string;
   readonly path: string;
@@ -80,8 +80,8 @@ export class ProviderConnections implements AsyncDisposable {
     const { origin, path, headers: always } = this.#target(provider);
     const headers = authorization === undefined ? always : { ...always, authorization };
     const request = { origin, path, method: provider.profile.method, headers };
-    const { status, headers: told, body } = await exchange(this.#agent, request, this.#timeoutMs);
-    return { status, headers: told, body: textIn(body) };
+    const { status, headers: received, body } = await exchange(this.#agent, request, this.#timeoutMs);
+    return { status, headers: received, body: textIn(body) };
   }
 
   #target(provider: Provider): Target {

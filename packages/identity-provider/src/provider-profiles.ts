@@ -1,4 +1,4 @@
-/** How a kind of identity provider is asked, and where its answer holds what we need; docs/identity-providers.md has the source of each field. */
+/** How to query a kind of identity provider, and which fields of its response we read; docs/identity-providers.md has the source of each field. */
 export interface ProviderProfile {
   /** The schemes of an Authorization header that it understands. */
   readonly schemes: readonly string[];

@@ -1,7 +1,7 @@
 import { commaSeparated } from '@echodrop/service/env';
 import { faultIn, type Provider, providerOf } from './provider.ts';
 
-/** IDENTITY_PROVIDERS: entries between commas, none of which advertises the same address as an earlier entry; each fault is told by the entry's number. */
+/** Parses IDENTITY_PROVIDERS: comma-separated entries with distinct advertised addresses. A fault names the number of its entry. */
 export function identityProviders(fallback?: string) {
   return commaSeparated(fallback).transform((entries, context): readonly Provider[] => {
     const advertised = new Set<string>();

@@ -1,9 +1,9 @@
 const element = /[ \t]*(?:([^\s=,"]+)[ \t]*=[ \t]*"((?:[^"\\]|\\.)*)"[ \t]*)?(?:,|$)/y;
 
 /**
- * The parameters of an `Authorization: OAuth ...` header, decoded, without the realm (RFC 5849, 3.5.1): the scheme in any
- * case, the parameters in any order, with any white space between them and with empty elements, such as after a comma at the end.
- * Undefined when it is no such header, when a name stands twice or when an escape is broken.
+ * The decoded parameters of an `Authorization: OAuth ...` header, without the realm (RFC 5849, 3.5.1). Accepts the scheme in any
+ * case, parameters in any order, white space between them and empty elements, such as after a trailing comma.
+ * Undefined for another header, a repeated name or an invalid escape.
  */
 export function readAuthorization(header: string): Map<string, string> | undefined {
   const scheme = /^OAuth[ \t]+/i.exec(header);

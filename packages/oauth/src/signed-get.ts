@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { percentEncoded, signatureOf } from './signature.ts';
 
-/** The two pairs of OAuth 1.0a: the application's, and the one that stands for its user. */
+/** The two credential pairs of OAuth 1.0a: the application's and the user's. */
 export interface OAuthCredentials {
   readonly consumerKey: string;
   readonly consumerSecret: string;

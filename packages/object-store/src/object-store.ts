@@ -69,7 +69,7 @@ export class StoreUnavailable extends Error {
 /** The bytes read differ from their checksum: damaged in the store or on the way. */
 export class ChecksumMismatch extends StoreUnavailable {}
 
-/** Other uploads needed the part memory; the store itself is well. */
+/** Other uploads needed the part memory; the store itself is healthy. */
 export class CrowdedOut extends StoreUnavailable {}
 
 /**

@@ -94,7 +94,7 @@ export class PartMemory {
     this.#holders.set(crowdOut, performance.now());
   }
 
-  /** Call when the upload of `crowdOut` holds no memory any more. */
+  /** Call when the upload of `crowdOut` no longer holds memory. */
   end(crowdOut: (reason: CrowdedOut) => void): void {
     this.#holders.delete(crowdOut);
   }

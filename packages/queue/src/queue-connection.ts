@@ -63,7 +63,7 @@ export function connectWorkerRedis({ url, log }: QueueOptions): RedisClient & As
 /** The longest wait of a blocking command: less than the connection's socket timeout. */
 export const blockingSeconds = 3;
 
-/** BullMQ 6.7 would wait for ever to close while Redis is out of reach. */
+/** BullMQ 6.7 never finishes closing while Redis is unreachable. */
 export const closeTimeoutMs = 2000;
 
 /** Waits until `closing` settles, but at most `ms`. */

@@ -125,7 +125,7 @@ export class QueueWorker<Q, R> implements AsyncDisposable {
     const place = { queue: job.queueName, jobId: String(job.id) };
     const { version, deadline, question: request } = job.data;
     const remainingMs = deadline - Date.now();
-    // Its seal cannot be checked, so it must not stay for ever.
+    // Its seal cannot be checked, so its deadline must be near.
     const isOtherVersion = Number.isInteger(version) && version !== jobVersion && remainingMs < maxDeadlineMs;
     if (!isOtherVersion && !this.#seals.isAuthentic(place, job.data)) throw new UnrecoverableError(forgedMessage);
     if (!(remainingMs > 0)) throw new UnrecoverableError(lateMessage);

@@ -23,8 +23,8 @@ export async function measureCalls(bench: Bench): Promise<void> {
       monitor.take();
       const batch = await runBatch(bench, system, bench.samples[size], load);
       const counted = perUpload(monitor.take(), idle, batch.seconds / idleSeconds, load.uploads);
-      tellRedis(bench.figures, system, size, counted);
-      tellS3(bench.figures, system, size, batch, load.uploads);
+      addRedisFigures(bench.figures, system, size, counted);
+      addS3Figures(bench.figures, system, size, batch, load.uploads);
     }
   }
 }
@@ -43,14 +43,19 @@ function perUpload(
   };
 }
 
-function tellRedis(figures: Figures, { name: system }: System, of: string, { scripts, others }: RedisCounts): void {
+function addRedisFigures(
+  figures: Figures,
+  { name: system }: System,
+  of: string,
+  { scripts, others }: RedisCounts,
+): void {
   const figure = { system, of, unit: '' };
   figures.add('BullMQ scripts per upload', figure, scripts);
   figures.add('Redis commands outside scripts per upload', figure, sum(others));
   for (const [name, count] of Object.entries(others)) figures.add(`Redis commands per upload: ${name}`, figure, count);
 }
 
-function tellS3(figures: Figures, { name: system }: System, of: string, { calls }: Batch, uploads: number): void {
+function addS3Figures(figures: Figures, { name: system }: System, of: string, { calls }: Batch, uploads: number): void {
   const figure = { system, of, unit: '' };
   const own = Object.entries(calls).filter(([name]) => name !== background);
   const lists = own.filter(([name]) => name.startsWith('List'));

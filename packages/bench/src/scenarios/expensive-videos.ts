@@ -25,7 +25,7 @@ export async function measureExpensiveVideos(bench: Bench): Promise<void> {
   for (const crowd of crowds) await measureLane(bench, crowd);
 }
 
-// The machine's other load changes from minute to minute: both ways take turns, and the slower lane stands still in one of them.
+// The machine's other load changes from minute to minute, so both ways take turns. In one of them the slower lane does not move.
 async function measureLane(
   { figures, samples }: Bench,
   { lane, tensOfSeconds }: (typeof crowds)[number],

@@ -42,7 +42,7 @@ export async function measureRenditions(bench: Bench): Promise<void> {
           who === 'plain' ? await renderPlainly(plain, media, count) : await render(bench, who, media, count),
         );
       }
-      tell(bench, name, costs);
+      addFigures(bench, name, costs);
     }
   }
 }
@@ -53,7 +53,7 @@ interface Cost {
   readonly renditions: number;
 }
 
-function tell({ figures }: Bench, name: RenderedName, costs: ReadonlyMap<System | 'plain', Cost>): void {
+function addFigures({ figures }: Bench, name: RenderedName, costs: ReadonlyMap<System | 'plain', Cost>): void {
   const plainMs = costs.get('plain')?.ms ?? 0;
   for (const [who, { ms, renditions }] of costs) {
     const isPlain = who === 'plain';

@@ -19,12 +19,12 @@ export async function measureUploads(bench: Bench): Promise<void> {
       const batches = new Map<System, Batch>();
       const load: BatchSize = { uploads: uploadsOf[size], connections: options.connections };
       for (const system of turned(all, round)) batches.set(system, await runBatch(bench, system, samples[size], load));
-      tell(bench, size, batches);
+      addFigures(bench, size, batches);
     }
   }
 }
 
-function tell({ figures }: Bench, size: SizeName, batches: ReadonlyMap<System, Batch>): void {
+function addFigures({ figures }: Bench, size: SizeName, batches: ReadonlyMap<System, Batch>): void {
   const costs = new Map([...batches].map(([{ name }, batch]) => [name, totalOf(batch)]));
   const [naive, passThrough] = [costs.get('naive') ?? 0, costs.get('pass-through') ?? 0];
   for (const [{ kind, name: system }, batch] of batches) {

@@ -1,6 +1,6 @@
 /**
- * A process that stands in for an S3 store and costs as little as it can: it counts calls, hashes what is written, and keeps only what the
- * probes read. It checks no signatures. `POST /-/take/<bucket>` gives what a bucket holds, and forgets it.
+ * A stand-in S3 store with minimal cost: it counts calls, hashes uploads, and keeps only what the probes read. It checks no
+ * signatures. `POST /-/take/<bucket>` returns the objects of a bucket and removes them.
  */
 import { createServer, type IncomingMessage } from 'node:http';
 import { getObject, postObject, putObject, removeObject } from './null-s3-objects.ts';

@@ -100,7 +100,7 @@ end
 if endsQuestion == '0' then return end
 local isKept = seconds ~= '0'
 if isRefusal == '1' then
-  -- A proof that was good and is refused was asked about twice after all.
+  -- The provider received this proof twice: it was valid once and is refused now.
   for i = 1, n do
     local other = redis.call('GET', verdict(i))
     if other and not isPassed(8, other) then isKept = false end

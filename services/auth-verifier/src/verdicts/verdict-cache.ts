@@ -38,7 +38,7 @@ export interface Leased {
   readonly passed: readonly string[];
 }
 
-/** `confirm`: the use verified a user, and a late `giveBack` cannot remove it. `giveBack`: it verified nobody and does not count. */
+/** `confirm`: the use verified a user, and a late `giveBack` cannot remove it. `giveBack`: it verified no user and does not count. */
 export type UseEnd = 'confirm' | 'giveBack' | '';
 
 interface Times {

@@ -7,7 +7,7 @@ export class PendingVerdict {
   #isRequested = false;
 
   constructor() {
-    // Whoever awaits the caller handles the rejection.
+    // Each awaiter of `caller` handles the rejection.
     this.#settled.promise.catch(() => {});
   }
 

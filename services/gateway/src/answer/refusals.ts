@@ -2,7 +2,7 @@ import type { MediaType } from '@echodrop/media/media-type';
 import type { UnsupportedReason } from '@echodrop/media/unsupported';
 import { CrowdedOut } from '@echodrop/object-store/object-store';
 
-/** Why media is refused; `{type}` stands for the detected type. */
+/** Why media is refused; `{type}` is the detected type. */
 export const unsupportedSentences = {
   unknown_type: 'Unsupported file type.',
   type_off: 'This server does not accept {type} files.',
