@@ -123,7 +123,7 @@ test('an upload is one trace through all services, and every line of theirs abou
   expect([...tree].toSorted()).toEqual(
     expect.arrayContaining([
       'auth-verifier: POST /verify < gateway: POST /verify',
-      'auth-verifier: ask provider < auth-verifier: POST /verify',
+      'auth-verifier: query provider < auth-verifier: POST /verify',
       'gateway: POST /verify < gateway: POST /2/upload.json',
       'gateway: ask probe-photos < gateway: POST /2/upload.json',
       'gateway: store put < gateway: POST /2/upload.json',
