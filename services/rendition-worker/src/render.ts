@@ -8,7 +8,7 @@ import { isPhoto, type MediaType } from '@echodrop/media/media-type';
 import { type Recipe, type RenditionSet, recipesOf, setOf } from '@echodrop/media/recipes';
 import { minVideoCostSeconds } from '@echodrop/media/render-video/render-video';
 import type { Rendered } from '@echodrop/media/rendition-outcome';
-import { ToolStopped } from '@echodrop/media/sandbox/bounded-process';
+import { ToolStopped } from '@echodrop/media/sandbox/run-tool';
 import { OutputRefused } from '@echodrop/media/sandbox/tool-output';
 import { videoTracks } from '@echodrop/media/video-layout/ffprobe';
 import { mediaObjectKey } from '@echodrop/object-store/object-keys';

@@ -1,8 +1,7 @@
 import type { Health } from '@echodrop/service/health';
 import type { Log } from '@echodrop/service/log';
 import type { Metrics } from '@echodrop/service/metrics/metrics';
-import { ToolFailed } from './bounded-process.ts';
-import { runTool } from './run-tool.ts';
+import { runTool, ToolFailed } from './run-tool.ts';
 import { type SandboxMode, setSandboxMode, type ToolLimits } from './sandbox.ts';
 
 interface Reporting {

@@ -4,7 +4,7 @@ import { basename, dirname } from 'node:path';
 import { Readable } from 'node:stream';
 import { SourceReader } from '../input/source-reader.ts';
 import { detectMediaType, isPhoto, type MediaType } from '../media-type.ts';
-import { ToolFailed } from './bounded-process.ts';
+import { ToolFailed } from './run-tool.ts';
 
 const GiB = 1024 ** 3;
 
