@@ -1,5 +1,5 @@
 import { isPhoto, type MediaType } from '@echodrop/media/media-type';
-import type { Probe } from '@echodrop/media/probe-outcome';
+import type { Probe } from '@echodrop/media/outcomes';
 import { type Backlog, Backlogs } from '@echodrop/queue/backlog';
 import { ClientConnection } from '@echodrop/queue/client-connection';
 import { isDeadlyJobError, type JobEnd } from '@echodrop/queue/job-outcome';

@@ -1,6 +1,6 @@
 import { isPhoto, type MediaType } from '@echodrop/media/media-type';
+import type { Rendered } from '@echodrop/media/outcomes';
 import { type RenditionSet, recipesOf } from '@echodrop/media/recipes';
-import type { Rendered } from '@echodrop/media/rendition-outcome';
 import { type Backlog, Backlogs } from '@echodrop/queue/backlog';
 import { ClientConnection } from '@echodrop/queue/client-connection';
 import { isDeadlyJobError, isWorkerDeath, type JobEnd } from '@echodrop/queue/job-outcome';

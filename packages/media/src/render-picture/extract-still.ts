@@ -1,6 +1,6 @@
 import type { LocalVideo } from '../input/local-media.ts';
+import type { RenditionReason } from '../outcomes.ts';
 import { toneMappingFilters } from '../render-video/tone-mapping.ts';
-import type { RenditionReason } from '../rendition-outcome.ts';
 import { posterSize } from '../rendition-size.ts';
 import { runFfmpeg } from '../sandbox/ffmpeg.ts';
 import type { TimedEnd } from '../sandbox/run-tool.ts';
