@@ -48,7 +48,7 @@ const mistakes: Record<string, readonly Mistake[]> = {
     ['site: lacks a probe', 'Deployment/site', `${container}.livenessProbe`, undefined],
     ['store: a probe asks http', 'StatefulSet/store', `${container}.readinessProbe.httpGet.port`, 'http'],
     [
-      'gateway: probes ask ops/livez,ops/readyz,ops/readyz',
+      'gateway: probes use ops/livez,ops/readyz,ops/readyz',
       'Deployment/gateway',
       `${container}.livenessProbe.httpGet.path`,
       '/readyz',

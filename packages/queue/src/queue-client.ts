@@ -65,7 +65,7 @@ export class QueueClient<Q, R> implements AsyncDisposable {
 
   /** Sends `request` and waits for the reply. @throws QueueUnavailable, or the signal's reason */
   request(request: Q, options: RequestOptions): Promise<R> {
-    return inSpan(`ask ${this.#queue.name}`, 'producer', this.#span, () => this.#request(request, options));
+    return inSpan(`request ${this.#queue.name}`, 'producer', this.#span, () => this.#request(request, options));
   }
 
   /** Adds a job without waiting for it, unless the queue has it or keeps its end. @throws QueueUnavailable */
