@@ -39,7 +39,9 @@ test.each<[string, PhotoType, () => Promise<Buffer>]>([
       const { name, extension, quality } = recipe;
       const ideal = await direct(bitmap, recipe);
       const picture = pictures.get(`${name}.${extension}`) ?? Buffer.alloc(0);
-      const peer = await sharp(ideal).toFormat(extension === 'jpg' ? 'jpeg' : extension, { quality }).toBuffer();
+      const peer = await sharp(ideal)
+        .toFormat(extension === 'jpg' ? 'jpeg' : extension, { quality })
+        .toBuffer();
       const lost = (await likeness(peer, ideal)) - (await likeness(picture, ideal));
       expect(lost, `${name}.${extension}`).toBeLessThan(name === 'mini' ? mostLost.mini : mostLost.others);
     }
