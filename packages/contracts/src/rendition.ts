@@ -1,6 +1,7 @@
 import { isPhoto, type MediaType } from '@echodrop/media/media-type';
-import type { Rendered, Rendered } from '@echodrop/media/outcomes';
+import type { Rendered } from '@echodrop/media/outcomes';
 import { type RenditionSet, recipesOf } from '@echodrop/media/recipes';
+import { isDeadlyJobError, isWorkerDeath, type JobEnd } from '@echodrop/queue/job-outcome';
 import type { EndReuse } from '@echodrop/queue/queue-client';
 import { QueueClients } from '@echodrop/queue/queue-clients';
 import { jobVersion, type QueueOptions } from '@echodrop/queue/queue-connection';
