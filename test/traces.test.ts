@@ -123,13 +123,13 @@ test('an upload is one trace through all services, and every line of theirs abou
   expect([...tree].toSorted()).toEqual(
     expect.arrayContaining([
       'auth-verifier: POST /verify < gateway: POST /verify',
-      'auth-verifier: ask provider < auth-verifier: POST /verify',
+      'auth-verifier: query provider < auth-verifier: POST /verify',
       'gateway: POST /verify < gateway: POST /2/upload.json',
-      'gateway: ask probe-photos < gateway: POST /2/upload.json',
+      'gateway: request probe-photos < gateway: POST /2/upload.json',
       'gateway: store put < gateway: POST /2/upload.json',
       'gateway: store put_if_absent < gateway: POST /2/upload.json',
       'gateway: enqueue rendition-pictures < gateway: POST /2/upload.json',
-      'probe-worker: process probe-photos < gateway: ask probe-photos',
+      'probe-worker: process probe-photos < gateway: request probe-photos',
       'rendition-worker: process rendition-pictures < gateway: enqueue rendition-pictures',
       'rendition-worker: store put < rendition-worker: process rendition-pictures',
       'rendition-worker: store read < rendition-worker: process rendition-pictures',

@@ -7,7 +7,7 @@ import {
   sandboxCredentials,
   sandboxProvider,
 } from '@echodrop/client/local-system';
-import { UploadRefused } from '@echodrop/client/refused';
+import { UploadRefused } from '@echodrop/client/read-response';
 import { recordToJson } from '@echodrop/record';
 
 const sample = 'deploy/sample.jpg';

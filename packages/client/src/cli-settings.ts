@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import type { OAuthCredentials } from '@echodrop/oauth/signed-get';
-import type { UserCredentials } from './client.ts';
+import type { Upload, UserCredentials } from './client.ts';
 import { localApiKey, localCredentials, localProvider, localService } from './local-system.ts';
 import type { Format } from './read-response.ts';
 
@@ -38,18 +38,7 @@ export class UsageError extends Error {
 export type Command =
   | { readonly name: 'help' }
   | { readonly name: 'sign'; readonly provider: string; readonly credentials: UserCredentials }
-  | {
-      readonly name: 'upload';
-      /** An absolute path. */
-      readonly file: string;
-      readonly service: string;
-      readonly message: string;
-      readonly apiKey: string;
-      readonly provider: string;
-      readonly credentials: UserCredentials;
-      readonly format: Format;
-      readonly version: 1 | 2;
-    };
+  | (Upload & { readonly name: 'upload'; readonly service: string; readonly format: Format; readonly version: 1 | 2 });
 
 const text = { type: 'string' } as const;
 const options = {

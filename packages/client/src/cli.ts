@@ -2,7 +2,7 @@ import { recordToJson, recordToXml } from '@echodrop/record';
 import { Presets, SingleBar } from 'cli-progress';
 import { type Command, readCommand, UsageError, usage } from './cli-settings.ts';
 import { authorizationOf, uploadMedia } from './client.ts';
-import { UploadRefused } from './refused.ts';
+import { UploadRefused } from './read-response.ts';
 
 process.exitCode = await run(process.argv.slice(2));
 

@@ -9,8 +9,7 @@ import { buffer } from 'node:stream/consumers';
 import { type MediaRecord, recordToJson, recordToXml } from '@echodrop/record';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { uploadMedia } from './client.ts';
-import { UnreadableResponse } from './read-response.ts';
-import { UploadRefused } from './refused.ts';
+import { UnreadableResponse, UploadRefused } from './read-response.ts';
 
 interface Received {
   readonly path: string | undefined;

@@ -1,13 +1,29 @@
 import { type MediaRecord, parseExactJson } from '@echodrop/record';
 import { DOMParser, type Element } from '@xmldom/xmldom';
 import { z } from 'zod';
-import { UploadRefused } from './refused.ts';
 
 export type Format = 'xml' | 'json';
 
 /** A 200 response without a record. The media may have been published. */
 export class UnreadableResponse extends Error {
   override readonly name = 'UnreadableResponse';
+}
+
+/** The service responded without a record. `reason` is machine-readable (`credentials_refused`, ...). */
+export class UploadRefused extends Error {
+  override readonly name = 'UploadRefused';
+  /** The HTTP status. */
+  readonly status: number;
+  readonly reason: string;
+  /** From Retry-After, if present. */
+  readonly retryAfterSeconds: number | undefined;
+
+  constructor(status: number, { reason, message }: { reason: string; message: string }, retryAfterSeconds?: number) {
+    super(message);
+    this.status = status;
+    this.reason = reason;
+    this.retryAfterSeconds = retryAfterSeconds;
+  }
 }
 
 const wholeNumber = z.coerce.number().int().nonnegative();

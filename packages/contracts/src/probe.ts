@@ -1,9 +1,8 @@
 import { isPhoto, type MediaType } from '@echodrop/media/media-type';
-import type { Probe } from '@echodrop/media/probe-outcome';
-import { type Backlog, Backlogs } from '@echodrop/queue/backlog';
-import { ClientConnection } from '@echodrop/queue/client-connection';
+import type { Probe } from '@echodrop/media/outcomes';
 import { isDeadlyJobError, type JobEnd } from '@echodrop/queue/job-outcome';
-import { QueueClient } from '@echodrop/queue/queue-client';
+import type { Backlog } from '@echodrop/queue/queue-client';
+import { QueueClients } from '@echodrop/queue/queue-clients';
 import type { QueueOptions } from '@echodrop/queue/queue-connection';
 import { QueueWorker } from '@echodrop/queue/queue-worker';
 
@@ -22,6 +21,7 @@ const queues = { photos: 'probe-photos', videos: 'probe-films' } as const;
 const empty: Backlog = { waiting: 0, oldestMs: 0, unsupported: 0 };
 
 export type ProbeKind = keyof typeof queues;
+type QueueName = (typeof queues)[ProbeKind];
 
 interface ProbeJob {
   readonly mediaKey: string;
@@ -30,17 +30,9 @@ interface ProbeJob {
 }
 
 /** Requests probes. */
-export class ProbeClient implements AsyncDisposable {
-  readonly #parts = new AsyncDisposableStack();
-  readonly #photos: QueueClient<ProbeJob, Probe>;
-  readonly #videos: QueueClient<ProbeJob, Probe>;
-  readonly #backlogs: Backlogs<(typeof queues)[ProbeKind]>;
-
-  constructor(connection: QueueOptions) {
-    const clients = this.#parts.use(new ClientConnection(connection));
-    this.#photos = this.#parts.use(new QueueClient(queues.photos, clients));
-    this.#videos = this.#parts.use(new QueueClient(queues.videos, clients));
-    this.#backlogs = new Backlogs({ [queues.photos]: this.#photos, [queues.videos]: this.#videos });
+export class ProbeClient extends QueueClients<QueueName, ProbeJob, Probe> {
+  constructor(options: QueueOptions) {
+    super(Object.values(queues), options);
   }
 
   /**
@@ -52,7 +44,7 @@ export class ProbeClient implements AsyncDisposable {
     type: MediaType,
     waiting: { deadlineMs: number; signal: AbortSignal },
   ): Promise<Probe> {
-    const queue = isPhoto(type) ? this.#photos : this.#videos;
+    const queue = this.clients[isPhoto(type) ? queues.photos : queues.videos];
     try {
       return await queue.request({ mediaKey, size, head: head.toString('base64') }, waiting);
     } catch (error) {
@@ -63,21 +55,12 @@ export class ProbeClient implements AsyncDisposable {
 
   /** The backlog of a queue, at most a second old; an unreadable queue counts as empty, and fails the request that follows. */
   async backlog(kind: ProbeKind): Promise<Backlog> {
-    return (await this.#backlogs.get(queues[kind])) ?? empty;
-  }
-
-  /** The backlogs that can be read, by the names of the queues. */
-  backlogs(): Promise<ReadonlyMap<string, Backlog>> {
-    return this.#backlogs.getAll();
+    return (await this.backlogOf(queues[kind])) ?? empty;
   }
 
   /** Resolves if Redis responds. */
   async ready(): Promise<void> {
-    await this.#photos.ready();
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.#parts.disposeAsync();
+    await this.clients[queues.photos].ready();
   }
 }
 

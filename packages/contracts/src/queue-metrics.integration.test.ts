@@ -1,5 +1,5 @@
 import { queueOptionsFor } from '@echodrop/queue/queue.fixture';
-import { registerBacklogMetrics } from '@echodrop/queue/queue-metrics';
+import { registerBacklogMetrics } from '@echodrop/queue/queue-clients';
 import { Metrics } from '@echodrop/service/metrics/metrics';
 import { startRedis } from '@echodrop/testkit/servers/start-redis';
 import { waitUntil } from '@echodrop/testkit/wait-until';

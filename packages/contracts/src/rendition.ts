@@ -1,10 +1,9 @@
 import { isPhoto, type MediaType } from '@echodrop/media/media-type';
+import type { Rendered } from '@echodrop/media/outcomes';
 import { type RenditionSet, recipesOf } from '@echodrop/media/recipes';
-import type { Rendered } from '@echodrop/media/rendition-outcome';
-import { type Backlog, Backlogs } from '@echodrop/queue/backlog';
-import { ClientConnection } from '@echodrop/queue/client-connection';
 import { isDeadlyJobError, isWorkerDeath, type JobEnd } from '@echodrop/queue/job-outcome';
-import { type EndReuse, QueueClient } from '@echodrop/queue/queue-client';
+import type { EndReuse } from '@echodrop/queue/queue-client';
+import { QueueClients } from '@echodrop/queue/queue-clients';
 import { jobVersion, type QueueOptions } from '@echodrop/queue/queue-connection';
 import { QueueWorker } from '@echodrop/queue/queue-worker';
 
@@ -26,14 +25,16 @@ export type RenditionReply = Rendered | { readonly outcome: 'unsupported'; reado
 /** Every job begins in `quick`. A job that costs too much is Deferred: pictures to `slow`, videos to `medium` and then `slow`. */
 export type Lane = 'quick' | 'medium' | 'slow';
 
-const unknownOwner = 'unknown';
-
-// Two queues, so that pictures do not wait behind videos, which take minutes.
-const queues = { pictures: 'rendition-pictures', video: 'rendition-films' };
-const queueOf = (set: RenditionSet) => (set === 'film' ? 'video' : 'pictures');
-const ownerOf = ({ owner = unknownOwner }: RenditionRequest) => owner;
-const mediumLane = { name: 'rendition-medium', ownerOf };
-const slowLane = { name: 'rendition-slow', ownerOf };
+// The quick lane has two queues, so that pictures do not wait behind videos, which take minutes.
+const queues = {
+  pictures: 'rendition-pictures',
+  video: 'rendition-films',
+  medium: 'rendition-medium',
+  slow: 'rendition-slow',
+} as const;
+type QueueName = (typeof queues)[keyof typeof queues];
+const queueOf = (set: RenditionSet) => (set === 'film' ? queues.video : queues.pictures);
+const ownerOf = ({ owner = 'unknown' }: RenditionRequest) => owner;
 // A backlog may last for days, above all in a slower lane.
 const deadlineMs = 7 * 24 * 60 * 60_000;
 // For a store that hangs; rendering has limits of its own.
@@ -57,22 +58,9 @@ const reuse: EndReuse<RenditionReply> = {
 };
 
 /** Requests renditions. */
-export class RenditionClient implements AsyncDisposable {
-  readonly #parts = new AsyncDisposableStack();
-  readonly #queues: Record<keyof typeof queues, QueueClient<RenditionRequest, RenditionReply>>;
-  readonly #backlogs: Backlogs<string>;
-
+export class RenditionClient extends QueueClients<QueueName, RenditionRequest, RenditionReply> {
   constructor(options: QueueOptions) {
-    const connection = this.#parts.use(new ClientConnection(options));
-    const open = (name: string) =>
-      this.#parts.use(new QueueClient<RenditionRequest, RenditionReply>(name, connection, reuse));
-    this.#queues = { pictures: open(queues.pictures), video: open(queues.video) };
-    this.#backlogs = new Backlogs({
-      [queues.pictures]: this.#queues.pictures,
-      [queues.video]: this.#queues.video,
-      [mediumLane.name]: open(mediumLane.name),
-      [slowLane.name]: open(slowLane.name),
-    });
+    super(Object.values(queues), options, reuse);
   }
 
   /**
@@ -82,7 +70,7 @@ export class RenditionClient implements AsyncDisposable {
   async make(request: RenditionRequest, wait: { waitMs: number; signal: AbortSignal }): Promise<RenditionReply> {
     const options = { ...wait, deadlineMs, jobId: jobIdOf(request), owner: ownerOf(request) };
     try {
-      return await this.#queues[queueOf(request.set)].request(request, options);
+      return await this.clients[queueOf(request.set)].request(request, options);
     } catch (error) {
       if (isDeadlyJobError(error)) return { outcome: 'unsupported', why: 'too_costly' };
       throw error;
@@ -93,16 +81,7 @@ export class RenditionClient implements AsyncDisposable {
   async enqueue(media: Omit<RenditionRequest, 'set'>): Promise<void> {
     const request = { ...media, set: isPhoto(media.type) ? 'pictures' : 'film' } as const;
     const options = { deadlineMs, jobId: jobIdOf(request), owner: ownerOf(request) };
-    await this.#queues[queueOf(request.set)].enqueue(request, options);
-  }
-
-  /** The backlogs that can be read, by the names of the queues. */
-  backlogs(): Promise<ReadonlyMap<string, Backlog>> {
-    return this.#backlogs.getAll();
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.#parts.disposeAsync();
+    await this.clients[queueOf(request.set)].enqueue(request, options);
   }
 }
 
@@ -128,15 +107,16 @@ export function startRenditionWorkers(
   { pictureConcurrency, videoConcurrency, slowConcurrency, graceSeconds, render, onEnd }: RenditionWorkerOptions,
   options: QueueOptions,
 ): readonly QueueWorker<RenditionRequest, RenditionReply>[] {
-  const start = (name: string, concurrency: number, lane: Lane, ...slowerLanes: (typeof slowLane)[]) => {
+  const start = (name: string, concurrency: number, lane: Lane, ...slower: QueueName[]) => {
     const handle = (request: RenditionRequest, signal: AbortSignal) => render(request, signal, lane);
+    const slowerLanes = slower.map((each) => ({ name: each, ownerOf }));
     const worker = { name, concurrency, graceSeconds, maxSeconds, slowerLanes, handle, onEnd };
     return new QueueWorker<RenditionRequest, RenditionReply>(worker, options);
   };
   return [
-    start(queues.pictures, pictureConcurrency, 'quick', slowLane),
-    start(queues.video, videoConcurrency, 'quick', mediumLane, slowLane),
-    start(mediumLane.name, videoConcurrency, 'medium', slowLane),
-    start(slowLane.name, slowConcurrency, 'slow'),
+    start(queues.pictures, pictureConcurrency, 'quick', queues.slow),
+    start(queues.video, videoConcurrency, 'quick', queues.medium, queues.slow),
+    start(queues.medium, videoConcurrency, 'medium', queues.slow),
+    start(queues.slow, slowConcurrency, 'slow'),
   ];
 }

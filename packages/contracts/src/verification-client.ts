@@ -110,29 +110,22 @@ export class VerificationClient implements AsyncDisposable {
     method: 'GET' | 'POST',
     path: string,
     shape: T,
-    options: RequestOptions,
-  ): Promise<z.output<T>> {
-    const attributes = { 'http.request.method': method, 'http.route': path };
-    return inSpan(`${method} ${path}`, 'client', attributes, () => this.#request(method, path, shape, options));
-  }
-
-  async #request<T extends z.ZodType>(
-    method: 'GET' | 'POST',
-    path: string,
-    shape: T,
     { body, signal, deadlineMs = this.#verifier.deadlineMs }: RequestOptions,
   ): Promise<z.output<T>> {
-    const running = traceparent();
-    const headers = running ? { ...this.#headers, traceparent: running } : this.#headers;
-    const text = body === undefined ? null : JSON.stringify(body);
-    try {
-      const response = await exchange(this.#pool, { method, path, body: text, headers }, deadlineMs, signal);
-      if (response.status !== 200) throw new Error(`verifier responded ${response.status}`);
-      return shape.parse(JSON.parse(response.body.toString()));
-    } catch (error) {
-      if (signal?.aborted) throw signal.reason;
-      throw new VerifierUnavailable('verifier request failed', { cause: error });
-    }
+    const attributes = { 'http.request.method': method, 'http.route': path };
+    return inSpan(`${method} ${path}`, 'client', attributes, async () => {
+      const running = traceparent();
+      const headers = running ? { ...this.#headers, traceparent: running } : this.#headers;
+      const text = body === undefined ? null : JSON.stringify(body);
+      try {
+        const response = await exchange(this.#pool, { method, path, body: text, headers }, deadlineMs, signal);
+        if (response.status !== 200) throw new Error(`verifier responded ${response.status}`);
+        return shape.parse(JSON.parse(response.body.toString()));
+      } catch (error) {
+        if (signal?.aborted) throw signal.reason;
+        throw new VerifierUnavailable('verifier request failed', { cause: error });
+      }
+    });
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -1,5 +1,6 @@
 import { hash, timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { text } from 'node:stream/consumers';
 import type { RotatedSecret } from '@echodrop/service/env';
 import type { Log } from '@echodrop/service/log';
 import { continueTrace, inSpan } from '@echodrop/service/tracing/trace';
@@ -91,27 +92,18 @@ function digest(value: string): Buffer {
 
 async function read<T extends z.ZodType>(request: IncomingMessage, shape: T): Promise<z.output<T> | undefined> {
   if (Number(request.headers['content-length'] ?? Number.POSITIVE_INFINITY) > maxRequestBytes) return undefined;
-  const text = await textOf(request);
+  const body = await text(request);
   try {
-    return shape.parse(JSON.parse(text));
+    return shape.parse(JSON.parse(body));
   } catch {
     return undefined;
   }
 }
 
-function textOf(request: IncomingMessage): Promise<string> {
-  return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = [];
-    request.on('data', (chunk: Buffer) => chunks.push(chunk));
-    request.on('end', () => resolve(Buffer.concat(chunks).toString()));
-    request.on('error', reject);
-  });
-}
-
 function answer(response: ServerResponse, status: number, body: unknown = {}): void {
   if (response.headersSent) return;
   // With Content-Length, head and body are one write.
-  const text = JSON.stringify(body);
-  const headers = ['Content-Type', 'application/json; charset=utf-8', 'Content-Length', Buffer.byteLength(text)];
-  response.writeHead(status, headers).end(text);
+  const json = JSON.stringify(body);
+  const headers = ['Content-Type', 'application/json; charset=utf-8', 'Content-Length', Buffer.byteLength(json)];
+  response.writeHead(status, headers).end(json);
 }

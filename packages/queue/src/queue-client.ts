@@ -1,12 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { inSpan } from '@echodrop/service/tracing/trace';
-import { type Job, Queue } from 'bullmq';
-import type { Backlog } from './backlog.ts';
+import type { Job, Queue } from 'bullmq';
 import type { ClientConnection } from './client-connection.ts';
 import { JobProducer } from './job-producer.ts';
 import type { SealedReply } from './job-seals.ts';
 import { type JobState, JobWait } from './job-wait.ts';
-import { closeTimeoutMs, type JobData, queuePrefix, waitAtMost } from './queue-connection.ts';
+import { closeTimeoutMs, type JobData, openQueue, queuePrefix, waitAtMost } from './queue-connection.ts';
 import { type End, sharedChannel, type WireEnd } from './replies.ts';
 
 const keptSeconds = 60;
@@ -38,6 +37,15 @@ export interface EndReuse<R> {
   readonly maxSeconds: number;
 }
 
+/** The jobs of a queue that no worker has begun. */
+export interface Backlog {
+  readonly waiting: number;
+  /** Age of the oldest in milliseconds; if owners take turns, of the next in turn. */
+  readonly oldestMs: number;
+  /** Delayed jobs of another payload version. A worker that takes one delays it again; meanwhile it counts as waiting. */
+  readonly unsupported: number;
+}
+
 /** Sends requests of type `Q` to a queue, and receives replies of type `R`. */
 export class QueueClient<Q, R> implements AsyncDisposable {
   readonly #connection: ClientConnection;
@@ -51,16 +59,13 @@ export class QueueClient<Q, R> implements AsyncDisposable {
     this.#connection = connection;
     this.#reuse = reuse;
     this.#span = { 'messaging.system': 'bullmq', 'messaging.destination.name': name };
-    // BullMQ checks the version once; if that failed, it would refuse every later job.
-    this.#queue = new Queue(name, { connection: connection.redis, prefix: queuePrefix, skipVersionCheck: true });
-    // The connection reports its own failures.
-    this.#queue.on('error', () => {});
+    this.#queue = openQueue(name, connection.redis);
     this.#producer = new JobProducer(connection, this.#queue, reuse.maxSeconds);
   }
 
   /** Sends `request` and waits for the reply. @throws QueueUnavailable, or the signal's reason */
   request(request: Q, options: RequestOptions): Promise<R> {
-    return inSpan(`ask ${this.#queue.name}`, 'producer', this.#span, () => this.#request(request, options));
+    return inSpan(`request ${this.#queue.name}`, 'producer', this.#span, () => this.#request(request, options));
   }
 
   /** Adds a job without waiting for it, unless the queue has it or keeps its end. @throws QueueUnavailable */
@@ -75,21 +80,17 @@ export class QueueClient<Q, R> implements AsyncDisposable {
     }
   }
 
-  /** @throws QueueUnavailable */
+  /** @throws Error if Redis is out of reach */
   async backlog(): Promise<Backlog> {
-    try {
-      this.#connection.requireReady();
-      // BullMQ keeps jobs with a priority apart. The first without one is the oldest; the first with one is the next in turn.
-      const [counts, firsts] = await Promise.all([
-        this.#queue.getJobCounts('waiting', 'prioritized', 'delayed'),
-        this.#queue.getJobs(['waiting', 'prioritized'], 0, 0, true),
-      ]);
-      const ages = firsts.map(({ timestamp }) => Date.now() - timestamp);
-      const { waiting = 0, prioritized = 0, delayed = 0 } = counts;
-      return { waiting: waiting + prioritized, oldestMs: Math.max(0, ...ages), unsupported: delayed };
-    } catch (error) {
-      throw new QueueUnavailable('failed to read the backlog', { cause: error });
-    }
+    this.#connection.requireReady();
+    // BullMQ keeps jobs with a priority apart. The first without one is the oldest; the first with one is the next in turn.
+    const [counts, firsts] = await Promise.all([
+      this.#queue.getJobCounts('waiting', 'prioritized', 'delayed'),
+      this.#queue.getJobs(['waiting', 'prioritized'], 0, 0, true),
+    ]);
+    const ages = firsts.map(({ timestamp }) => Date.now() - timestamp);
+    const { waiting = 0, prioritized = 0, delayed = 0 } = counts;
+    return { waiting: waiting + prioritized, oldestMs: Math.max(0, ...ages), unsupported: delayed };
   }
 
   /** Resolves if Redis responds. */

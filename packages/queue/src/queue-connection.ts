@@ -6,6 +6,7 @@ import { keepConnected } from '@echodrop/service/redis/keep-connected';
 import { connectRedis, retryForever } from '@echodrop/service/redis/redis';
 import type { RedisClient } from '@echodrop/service/redis/redis-client';
 import type { Secret } from '@echodrop/service/secret';
+import { Queue } from 'bullmq';
 
 export interface QueueOptions {
   readonly url: Secret;
@@ -58,6 +59,12 @@ export function connectWorkerRedis({ url, log }: QueueOptions): RedisClient & As
       await dispose();
     },
   });
+}
+
+/** A queue on a connection, which reports its own failures. */
+export function openQueue<Q, R>(name: string, connection: RedisClient): Queue<JobData<Q>, R, string> {
+  // BullMQ checks the version once; if that failed, it would refuse every later job.
+  return new Queue(name, { connection, prefix: queuePrefix, skipVersionCheck: true }).on('error', () => {});
 }
 
 /** The longest wait of a blocking command: less than the connection's socket timeout. */

@@ -1,8 +1,8 @@
 import type { RedisClient } from '@echodrop/service/redis/redis-client';
-import { type Job, Queue } from 'bullmq';
+import type { Job, Queue } from 'bullmq';
 import type { JobSeals } from './job-seals.ts';
 import { OwnerTurns } from './owner-turns.ts';
-import { closeTimeoutMs, type JobData, queuePrefix, waitAtMost } from './queue-connection.ts';
+import { closeTimeoutMs, type JobData, openQueue, waitAtMost } from './queue-connection.ts';
 
 /** The job costs too much for its queue: it moves to the next slower lane. */
 export class Deferred extends Error {
@@ -30,9 +30,7 @@ export class SlowerLane<Q> implements AsyncDisposable {
     this.#redis = redis;
     this.#seals = seals;
     this.#ownerOf = ownerOf;
-    this.#queue = new Queue(name, { connection: redis, prefix: queuePrefix, skipVersionCheck: true });
-    // The connection reports its own failures.
-    this.#queue.on('error', () => {});
+    this.#queue = openQueue(name, redis);
     this.#turns = new OwnerTurns(redis, this.#queue);
   }
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 
-/** Any UTF-16 at all, and often what markup, parsers and surrogates stumble over. */
+/** Any UTF-16, and often characters that markup, parsers and surrogates handle badly. */
 export const anyText = fc
   .array(
     fc.oneof(
@@ -28,7 +28,7 @@ export const anyText = fc
   )
   .map((pieces) => pieces.join(''));
 
-/** What every form of a record must carry without loss: all signed and all unsigned integers of 64 bits. */
+/** All signed and unsigned integers of 64 bits. */
 export const anyUserId = fc.oneof(
   fc.bigInt({ min: -(2n ** 63n), max: 2n ** 64n - 1n }),
   fc.constantFrom(-(2n ** 63n), -1n, 0n, 2n ** 53n - 1n, 2n ** 53n, 2n ** 53n + 1n, 2n ** 63n, 2n ** 64n - 1n),

@@ -18,7 +18,7 @@ test.each([
   expect(parseExactJson(json)).toEqual(value);
 });
 
-test('what exactNumber wrote is read as it was', () => {
+test('reads what exactNumber wrote', () => {
   fc.assert(
     fc.property(fc.bigInt({ min: -(2n ** 70n), max: 2n ** 70n }), (value) => {
       const read = parseExactJson(JSON.stringify([exactNumber(value)])) as [number | bigint];
@@ -27,12 +27,12 @@ test('what exactNumber wrote is read as it was', () => {
   );
 });
 
-test('a field that is called __proto__ stays a field', () => {
+test('keeps a field named __proto__ as a field', () => {
   const read = parseExactJson('{"__proto__":{"admin":true}}') as Record<string, unknown>;
   expect(Object.keys(read)).toEqual(['__proto__']);
   expect(read['admin']).toBeUndefined();
 });
 
-test('what is no JSON throws a SyntaxError', () => {
+test('throws a SyntaxError for invalid JSON', () => {
   expect(() => parseExactJson('{')).toThrow(SyntaxError);
 });

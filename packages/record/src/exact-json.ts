@@ -1,13 +1,10 @@
-// ES2026 gives JSON.parse the source of each value and JSON.stringify a way to write one as it is; TypeScript's library has neither yet.
+// ES2026; TypeScript's library lacks the source of a value and `rawJSON`.
 const exact = JSON as unknown as {
   parse(text: string, reviver: (key: string, value: unknown, context: { source?: string }) => unknown): unknown;
   rawJSON(text: string): unknown;
 };
 
-/**
- * JSON.parse that spoils no integer: one beyond 2^53 comes as a bigint, all else as usual (docs/dependencies.md).
- * @throws SyntaxError when `text` is no JSON
- */
+/** JSON.parse with exact integers: those beyond 2^53 become bigint (docs/dependencies.md). @throws SyntaxError */
 export function parseExactJson(text: string): unknown {
   return exact.parse(text, (_key, value, { source }) =>
     typeof value === 'number' && !Number.isSafeInteger(value) && source !== undefined && /^-?\d+$/.test(source)
@@ -16,7 +13,7 @@ export function parseExactJson(text: string): unknown {
   );
 }
 
-/** A bigint as JSON.stringify writes it: a plain number with all its digits. */
+/** Makes JSON.stringify write a bigint as a number with all digits. */
 export function exactNumber(value: bigint): unknown {
   return exact.rawJSON(value.toString());
 }

@@ -3,12 +3,12 @@ import { isMediaId, newMediaId } from './media-id.ts';
 
 const sample = Array.from({ length: 100_000 }, () => newMediaId());
 
-test('ids have their shape, and of a hundred thousand no two are the same', () => {
+test('ids have the right format, and a hundred thousand of them are different', () => {
   expect(sample.every(isMediaId)).toBe(true);
   expect(new Set(sample).size).toBe(sample.length);
 });
 
-test('every place holds every character of base62, none of them favoured', () => {
+test('every position has every character of base62 with equal frequency', () => {
   const expected = sample.length / 62;
   for (let place = 0; place < 10; place += 1) {
     const counts = new Map<string, number>();
@@ -21,7 +21,7 @@ test('every place holds every character of base62, none of them favoured', () =>
 });
 
 test.each(['', '0aZ9bY8cX', '0aZ9bY8cX70', '0aZ9bY8cX-', '0aZ9bY8cX7\n', '../../../..', 'ä123456789', '０aZ9bY8cX7'])(
-  '%j is no media id',
+  '%j is not a media id',
   (text) => {
     expect(isMediaId(text)).toBe(false);
   },

@@ -1,47 +1,58 @@
-/** Who uploaded: exact to 64 bits, and the name at the identity provider. */
 export interface RecordUser {
   readonly id: bigint;
+  /** The name at the identity provider. */
   readonly screenName: string;
 }
 
-/** The record: what docs/interface.md section 2 lets a client see of an upload. */
+/** The record as clients get it (docs/interface.md section 2). */
 export interface MediaRecord {
   readonly id: string;
   readonly text: string;
   readonly url: string;
-  /** As displayed, in pixels. */
+  /** Pixels, as displayed. */
   readonly width: number;
-  /** As displayed, in pixels. */
   readonly height: number;
   /** Bytes of the uploaded file. */
   readonly size: number;
-  /** A short name from the closed list in docs/media.md: `jpg`, `mp4`, ... */
+  /** A name from the closed list in docs/media.md: `jpg`, `mp4`, ... */
   readonly type: string;
   readonly timestamp: Date;
   readonly user: RecordUser;
 }
 
-/** Some of many records. `next` is the cursor of the page after it; without one this is the last. */
 export interface RecordPage<R = MediaRecord> {
   readonly records: readonly R[];
+  /** The cursor of the next page; none on the last. */
   readonly next?: string | undefined;
 }
 
-/** Everything that is kept about an upload. The page's address follows from the site's and is not kept. */
+/** The record as the store keeps it. Its page's address depends on the site's. */
 export interface StoredRecord extends Omit<MediaRecord, 'url'> {
   readonly mediaKey: string;
   /** The store's tag of the media's bytes. */
   readonly etag: string;
-  /** Of the media's bytes as they came: eight hexadecimal digits. Records of earlier releases have none. */
+  /** Of the media's bytes: eight hexadecimal digits. Records of earlier releases have none. */
   readonly crc32?: string | undefined;
-  /** Whose it is: the provider's advertised address and the subject as the provider sent it. `user.id` alone means nothing. */
+  /** The provider's advertised address. With the subject it identifies the owner, which `user.id` alone does not. */
   readonly provider: string;
+  /** As the provider sent it. */
   readonly subject: string;
-  /** The name that the operator gave to the API key. */
+  /** The operator's name for the API key. */
   readonly application: string;
 }
 
-/** The record of docs/interface.md section 2, its page below `publicSite` (an address without a slash at its end). */
+/** What replaces a removed record: enough to finish the removal, without its content. */
+export interface Tombstone extends Pick<StoredRecord, 'id' | 'mediaKey' | 'timestamp'> {
+  /** The hash of provider and subject, as in list entries. */
+  readonly owner: string;
+  readonly removed: { readonly by: 'owner' | 'operator'; readonly at: Date };
+}
+
+export function isTombstone(found: StoredRecord | Tombstone): found is Tombstone {
+  return 'removed' in found;
+}
+
+/** The record for clients. `publicSite` is an address without a trailing slash. */
 export function publicRecord(stored: StoredRecord, publicSite: string): MediaRecord {
   const { id, text, width, height, size, type, timestamp, user } = stored;
   return { id, text, url: `${publicSite}/${id}`, width, height, size, type, timestamp, user };

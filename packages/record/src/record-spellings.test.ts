@@ -3,8 +3,7 @@ import { expect, test } from 'vitest';
 import { anyText, anyUserId } from './any-text.fixture.ts';
 import { parseExactJson } from './exact-json.ts';
 import type { MediaRecord } from './media-record.ts';
-import { recordsToJson, recordToJson } from './record-to-json.ts';
-import { recordsToXml, recordToXml } from './record-to-xml.ts';
+import { recordsToJson, recordsToXml, recordToJson, recordToXml } from './record-spellings.ts';
 import { xmlParsers } from './xml-parsers.fixture.ts';
 
 const record: MediaRecord = {
@@ -36,7 +35,7 @@ test('XML has the same fields in the same order, user as a child element', () =>
   );
 });
 
-test('a page of records spells each as it is spelled alone, and says how to go on', () => {
+test('a page has each record in its usual format, and the cursor of the next page', () => {
   const other = { ...record, id: 'bbbbbbbbbb', text: 'Bees' };
   const json = (each: MediaRecord) => recordToJson(each);
   expect(recordsToJson({ records: [record, other], next: '12-a' })).toBe(
@@ -51,7 +50,7 @@ test('a page of records spells each as it is spelled alone, and says how to go o
   expect(recordsToXml({ records: [] })).toBe(`${declaration}<media/>`);
 });
 
-test('JSON.parse gives back any caption and name as they were', () => {
+test('JSON.parse returns any caption and name unchanged', () => {
   fc.assert(
     fc.property(anyText, anyText, (text, screenName) => {
       const parsed = JSON.parse(recordToJson({ ...record, text, user: { id: 1n, screenName } }));
@@ -61,7 +60,7 @@ test('JSON.parse gives back any caption and name as they were', () => {
   );
 });
 
-test.each(xmlParsers)('%s finds any caption and name apart, in the right element', (_, parse) => {
+test.each(xmlParsers)('%s finds any caption and any name in its element', (_, parse) => {
   fc.assert(
     fc.property(fc.string(), fc.string(), (text, screenName) => {
       const parsed = parse(recordToXml({ ...record, text, user: { id: 1n, screenName } }));
@@ -81,7 +80,7 @@ test('user ids of 64 bits, signed or not, are exact in JSON and in XML', () => {
   );
 });
 
-test('JSON survives a client that decodes entities of HTML before it parses', () => {
+test('JSON stays intact in a client that decodes HTML entities before it parses', () => {
   const text = 'Tom &quot;and&quot; Jerry &amp; &lt;b&gt; \\u0026';
   const json = recordToJson({ ...record, text });
   expect(json).not.toContain('&');

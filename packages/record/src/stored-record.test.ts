@@ -3,9 +3,8 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { anyText, anyUserId } from './any-text.fixture.ts';
-import { publicRecord, type StoredRecord } from './media-record.ts';
+import { isTombstone, publicRecord, type StoredRecord } from './media-record.ts';
 import { decodeStoredRecord, encodeStoredRecord, encodeTombstone, UnreadableRecord } from './stored-record.ts';
-import { isTombstone } from './tombstone.ts';
 
 const stored: StoredRecord = {
   id: '0aZ9bY8cX7',
@@ -23,7 +22,7 @@ const stored: StoredRecord = {
   application: 'Birdsong',
 };
 
-test('a record is read as it was written, whatever its texts and its user are', () => {
+test('reads a record as it was written, with any text and user', () => {
   fc.assert(
     fc.property(anyText, anyText, anyUserId, (text, subject, id) => {
       const record = { ...stored, text, subject, application: text, user: { id, screenName: text } };
@@ -32,14 +31,14 @@ test('a record is read as it was written, whatever its texts and its user are', 
   );
 });
 
-test('what a later release adds to a record of this version is passed over', () => {
+test('ignores fields that a later release adds to a record of this version', () => {
   const bytes = Buffer.from(
     encodeStoredRecord(stored).toString().replace('{', '{"licence":"CC0","__proto__":{"id":"x"},'),
   );
   expect(decodeStoredRecord(bytes)).toEqual(stored);
 });
 
-test('a tombstone is read as it was written, and keeps nothing of what was said', () => {
+test('reads a tombstone as it was written; it keeps no caption and no name', () => {
   const { id, mediaKey, timestamp } = stored;
   const removed = { by: 'owner', at: new Date('2026-11-22T08:00:00.000Z') } as const;
   const tombstone = { id, mediaKey, timestamp, owner: '0123abcd', removed };
@@ -52,8 +51,8 @@ test('a tombstone is read as it was written, and keeps nothing of what was said'
   ).toEqual([]);
 });
 
-// What stores have kept for years is read for ever: these files stay as they are, and a new version gets files of its own.
-test('records and tombstones of every version that there was are read', async () => {
+// Every release reads them: these files never change, and a new version adds its own.
+test('reads records and tombstones of every version', async () => {
   const kept = async (name: string) => decodeStoredRecord(await readFile(join(import.meta.dirname, 'kept', name)));
   const timestamp = new Date('2026-11-21T11:36:34.567Z');
   const mediaKey = '00112233445566778899aabbccddeeff';
@@ -77,7 +76,7 @@ test('records and tombstones of every version that there was are read', async ()
   expect((await readdir(join(import.meta.dirname, 'kept'))).sort()).toEqual(['record-1.json', 'tombstone-1.json']);
 });
 
-test('what a later release wrote is told by its version', () => {
+test('reports the version that a later release wrote', () => {
   const later = Buffer.from(JSON.stringify({ ...written, version: 12, width: { pixels: 4032 } }));
   expect(() => decodeStoredRecord(later)).toThrow('it is of version 12, and this release reads version 1');
 });
@@ -103,7 +102,7 @@ test.each([
   expect(() => decodeStoredRecord(Buffer.from(text))).toThrow(UnreadableRecord);
 });
 
-test('the public record has the address of its page, and nothing that is not for everybody', () => {
+test('the public record has the address of its page, and no private field', () => {
   const { mediaKey: _, etag, provider, subject, application, ...shown } = stored;
   expect(publicRecord(stored, 'https://photos.example')).toEqual({
     ...shown,

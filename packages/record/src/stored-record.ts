@@ -1,13 +1,13 @@
 import { z } from 'zod';
 import { exactNumber, parseExactJson } from './exact-json.ts';
-import type { StoredRecord } from './media-record.ts';
-import type { Tombstone } from './tombstone.ts';
+import type { StoredRecord, Tombstone } from './media-record.ts';
 
-const schemaVersion = 1;
+const version = 1;
 
-const storedShape = z.object({
-  version: z.literal(schemaVersion),
-  id: z.string(),
+const time = z.iso.datetime().transform((text) => new Date(text));
+const commonShape = z.object({ version: z.literal(version), id: z.string(), media_key: z.string(), timestamp: time });
+
+const storedShape = commonShape.extend({
   text: z.string(),
   width: z.int(),
   height: z.int(),
@@ -18,60 +18,31 @@ const storedShape = z.object({
   provider: z.string(),
   subject: z.string(),
   application: z.string(),
-  media_key: z.string(),
-  timestamp: z.iso.datetime().transform((time) => new Date(time)),
   user: z.object({ id: z.union([z.int(), z.bigint()]).transform(BigInt), screen_name: z.string() }),
 });
 
-const removedShape = z.object({
-  version: z.literal(schemaVersion),
-  id: z.string(),
-  media_key: z.string(),
+const removedShape = commonShape.extend({
   owner: z.string(),
-  timestamp: z.iso.datetime().transform((time) => new Date(time)),
-  removed: z.object({
-    by: z.enum(['owner', 'operator']),
-    at: z.iso.datetime().transform((time) => new Date(time)),
-  }),
+  removed: z.object({ by: z.enum(['owner', 'operator']), at: time }),
 });
 
-/** The object could not be read as a record: not ours, or written by a later release. */
+/** The object is not a record, or a later release wrote it. */
 export class UnreadableRecord extends Error {
   override readonly name = 'UnreadableRecord';
 }
 
-/** The bytes that the store keeps of a record. */
-export function encodeStoredRecord(record: StoredRecord): Buffer {
-  const { mediaKey, timestamp, user, ...rest } = record;
-  return Buffer.from(
-    JSON.stringify({
-      version: schemaVersion,
-      ...rest,
-      media_key: mediaKey,
-      timestamp: timestamp.toISOString(),
-      user: { id: exactNumber(user.id), screen_name: user.screenName },
-    }),
-  );
+/** The bytes of a record in the store. */
+export function encodeStoredRecord({ mediaKey, timestamp, user, ...rest }: StoredRecord): Buffer {
+  const storedUser = { id: exactNumber(user.id), screen_name: user.screenName };
+  return Buffer.from(JSON.stringify({ version, ...rest, media_key: mediaKey, timestamp, user: storedUser }));
 }
 
-/** The bytes that the store keeps in the place of a record that was removed. */
-export function encodeTombstone({ id, mediaKey, owner, timestamp, removed }: Tombstone): Buffer {
-  return Buffer.from(
-    JSON.stringify({
-      version: schemaVersion,
-      id,
-      media_key: mediaKey,
-      owner,
-      timestamp: timestamp.toISOString(),
-      removed: { by: removed.by, at: removed.at.toISOString() },
-    }),
-  );
+/** The bytes of a tombstone, which replace those of the record. */
+export function encodeTombstone({ id, mediaKey, owner, timestamp, removed: { by, at } }: Tombstone): Buffer {
+  return Buffer.from(JSON.stringify({ version, id, media_key: mediaKey, owner, timestamp, removed: { by, at } }));
 }
 
-/**
- * Reads what `encodeStoredRecord` or `encodeTombstone` wrote.
- * @throws UnreadableRecord
- */
+/** Reads the bytes of a record or a tombstone. @throws UnreadableRecord */
 export function decodeStoredRecord(bytes: Buffer): StoredRecord | Tombstone {
   const parsed = parse(bytes);
   const { data, error } = z.union([removedShape, storedShape]).safeParse(parsed);
@@ -82,10 +53,10 @@ export function decodeStoredRecord(bytes: Buffer): StoredRecord | Tombstone {
 }
 
 function faultOf(parsed: unknown): string {
-  const version = z.object({ version: z.number() }).safeParse(parsed).data?.version;
-  if (version === undefined) return 'it is no record';
-  if (version === schemaVersion) return `it is no record of version ${version}, though it says so`;
-  return `it is of version ${version}, and this release reads version ${schemaVersion}`;
+  const found = z.object({ version: z.number() }).safeParse(parsed).data?.version;
+  if (found === undefined) return 'it is no record';
+  if (found === version) return `it is not a valid record of version ${version}`;
+  return `it is of version ${found}, and this release reads version ${version}`;
 }
 
 function parse(bytes: Buffer): unknown {

@@ -1,10 +1,10 @@
 import { DOMParser, type Element } from '@xmldom/xmldom';
 import { SaxesParser } from 'saxes';
 
-/** The texts of a document by where they stand, such as `image/user/id`. */
+/** The texts of a document by their paths, such as `image/user/id`. */
 export type Texts = Record<string, string>;
 
-/** Two parsers that share no code, so that neither's leniency hides a fault; both throw where a document is not well-formed. */
+/** Two parsers that share no code, so that one reports what the other accepts. Both throw if a document is not well-formed. */
 export const xmlParsers: readonly (readonly [string, (xml: string) => Texts])[] = [
   ['saxes', withSaxes],
   ['xmldom', withXmldom],

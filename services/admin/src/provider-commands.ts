@@ -16,7 +16,7 @@ export function addProviderCommands(admin: Command, { env, print }: CommandConte
     .command('provider-test')
     .summary('test an identity provider and explain what is wrong')
     .description(
-      'Query an identity provider and report, one finding per line, whether it is reachableHost, whether its clock agrees, whether it responds ' +
+      'Query an identity provider and report, one finding per line, whether it is reachable, whether its clock agrees, whether it responds ' +
         'as its profile says, and whether the advertised Host is right. To also verify a user, set PROVIDER_TEST_CONSUMER_KEY, ' +
         'PROVIDER_TEST_CONSUMER_SECRET, PROVIDER_TEST_TOKEN and PROVIDER_TEST_TOKEN_SECRET, or PROVIDER_TEST_BEARER if the profile takes ' +
         'a token. PROVIDER_TIMEOUT_MS (5000) limits each request.',

@@ -5,7 +5,7 @@ import { VerificationClient } from '@echodrop/contracts/verification-client';
 import { objectStoreFromSettings } from '@echodrop/object-store/object-store-from-settings';
 import { observeStore } from '@echodrop/object-store/observed-object-store';
 import { PartMemory } from '@echodrop/object-store/part-memory';
-import { registerBacklogMetrics } from '@echodrop/queue/queue-metrics';
+import { registerBacklogMetrics } from '@echodrop/queue/queue-clients';
 import { Forgeries } from '@echodrop/service/forgeries';
 import { listen } from '@echodrop/service/http-server';
 import { registerHttpMetrics } from '@echodrop/service/metrics/http-metrics';

@@ -1,4 +1,4 @@
-import type { UnsupportedReason } from '@echodrop/media/unsupported';
+import type { UnsupportedReason } from '@echodrop/media/outcomes';
 import type { Request, Response } from 'express';
 import { PendingVerdict } from './admit/pending-verdict.ts';
 import type { Format } from './answer/answer.ts';

@@ -18,6 +18,6 @@ test('turns types off by name', () => {
 
 test.each(['jpeg', 'avif,HEIC', 'avif heic'])('reports MEDIA_TYPES_OFF=%s with all other invalid settings', (value) => {
   expect(() => readConfig({ ...env, MEDIA_TYPES_OFF: value, MAX_PIXELS: 'many' })).toThrow(
-    /MAX_PIXELS must.*MEDIA_TYPES_OFF must be some of jpg, png/s,
+    /MAX_PIXELS must.*MEDIA_TYPES_OFF must be a comma-separated list of jpg, png/s,
   );
 });

@@ -1,6 +1,5 @@
 import { startProbeWorkers } from '@echodrop/contracts/probe';
-import { confineTools } from '@echodrop/media/sandbox/confine-tools';
-import { logTools, toolVersions } from '@echodrop/media/tool-versions';
+import { prepareTools } from '@echodrop/media/sandbox/prepare-tools';
 import { objectStoreFromSettings } from '@echodrop/object-store/object-store-from-settings';
 import { observeStore } from '@echodrop/object-store/observed-object-store';
 import { Forgeries } from '@echodrop/service/forgeries';
@@ -17,8 +16,7 @@ await runService('probe-worker', readConfig, async ({ config, log, metrics, heal
 
   const events = createProbeEvents(log, metrics);
   const { MAX_PIXELS: maxPixels, MEDIA_TYPES_OFF: typesOff } = config;
-  await confineTools(config.MEDIA_SANDBOX, { log, metrics, health });
-  logTools(log, await toolVersions(), typesOff);
+  await prepareTools({ config, log, metrics, health });
   const scratch = parts.use(await createScratchFolder(config.SCRATCH_DIR, 'probe-worker'));
   const deps = { store, scratchDir: scratch.path, maxPixels, typesOff, events };
   const queues = startProbeWorkers(

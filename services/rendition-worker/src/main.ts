@@ -1,6 +1,5 @@
 import { startRenditionWorkers } from '@echodrop/contracts/rendition';
-import { confineTools } from '@echodrop/media/sandbox/confine-tools';
-import { logTools, toolVersions } from '@echodrop/media/tool-versions';
+import { prepareTools } from '@echodrop/media/sandbox/prepare-tools';
 import { objectStoreFromSettings } from '@echodrop/object-store/object-store-from-settings';
 import { observeStore } from '@echodrop/object-store/observed-object-store';
 import { Forgeries } from '@echodrop/service/forgeries';
@@ -19,11 +18,8 @@ await runService('rendition-worker', readConfig, async ({ config, log, metrics, 
 
   const events = createRenditionEvents(log, metrics);
   const { MAX_PIXELS: maxPixels, MEDIA_TYPES_OFF: typesOff } = config;
-  await confineTools(config.MEDIA_SANDBOX, { log, metrics, health });
-  const versions = await toolVersions();
-  logTools(log, versions, typesOff);
   const scratch = parts.use(await createScratchFolder(config.SCRATCH_DIR, 'rendition-worker'));
-  const tools = toolsHash(versions, maxPixels);
+  const tools = toolsHash(await prepareTools({ config, log, metrics, health }), maxPixels);
   const deps = { store, scratchDir: scratch.path, maxPixels, typesOff, tools, events };
   const queues = startRenditionWorkers(
     {

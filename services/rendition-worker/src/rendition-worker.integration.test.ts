@@ -164,7 +164,7 @@ async function expectForAWhile(check: () => Promise<void>): Promise<void> {
 
 test('retries after a breakdown', async () => {
   const mediaKey = newMediaKey();
-  await expect(make(mediaKey, 'png', 'pictures')).rejects.toThrow('the queue gave no answer');
+  await expect(make(mediaKey, 'png', 'pictures')).rejects.toThrow('no answer from the queue');
   await store.put(mediaObjectKey(mediaKey), Readable.from([await samplePng()]));
   await expect
     .poll(() => make(mediaKey, 'png', 'pictures').catch(() => 'not yet'), { timeout: 15_000, interval: 500 })
@@ -173,7 +173,7 @@ test('retries after a breakdown', async () => {
 
 test('reports media that was removed before its job ended, without a failure', async () => {
   const mediaKey = newMediaKey();
-  await expect(make(mediaKey, 'png', 'pictures')).rejects.toThrow('the queue gave no answer');
+  await expect(make(mediaKey, 'png', 'pictures')).rejects.toThrow('no answer from the queue');
   const said = () =>
     stack.services['rendition-worker'].output
       .split('\n')

@@ -1,3 +1,4 @@
+import { contentTypeOf } from '@echodrop/media/media-type';
 import type { Recipe } from '@echodrop/media/recipes';
 import type { Request, Response } from 'express';
 import { findMedia, isMediaGone, type PublishedMedia } from '../find/find-media.ts';
@@ -29,7 +30,7 @@ export async function sendRendition(
   if (found.state !== 'ready') return sendProblem(response, found.state, site);
   const { store, robots } = site;
   const isSent = await sendObject(request, response, {
-    ...{ store, object: found.object, contentType: recipe.contentType, robots, signal },
+    ...{ store, object: found.object, contentType: contentTypeOf(recipe.extension), robots, signal },
     ...(fileName !== undefined && { fileName }),
   });
   if (!isSent) await sendNotReady(response, record, signal, site);

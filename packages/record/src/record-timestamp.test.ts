@@ -2,9 +2,9 @@ import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { uploadTimestamp } from './upload-timestamp.ts';
+import { uploadTimestamp } from './record-spellings.ts';
 
-test('the shape of the interface, to the second', () => {
+test('has the format of the interface, to the second', () => {
   expect(uploadTimestamp(new Date('2026-01-04T23:59:59.999Z'))).toBe('Sun, 04 Jan 2026 23:59:59 +0000');
   const shape =
     /^(Mon|Tue|Wed|Thu|Fri|Sat|Sun), \d\d (Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec) \d{4} \d\d:\d\d:\d\d \+0000$/;
@@ -21,9 +21,9 @@ test('the shape of the interface, to the second', () => {
 test.each([
   { TZ: 'Asia/Kathmandu', LANG: 'ne_NP.UTF-8' },
   { TZ: 'America/St_Johns', LC_ALL: 'ar_EG.UTF-8' },
-])('the same under $TZ', (env) => {
+])('is the same in the time zone $TZ', (env) => {
   const program = `
-    import { uploadTimestamp } from ${JSON.stringify(join(import.meta.dirname, 'upload-timestamp.ts'))};
+    import { uploadTimestamp } from ${JSON.stringify(join(import.meta.dirname, 'record-spellings.ts'))};
     process.stdout.write(uploadTimestamp(new Date(0)));`;
   const written = execFileSync(process.execPath, ['--input-type=module', '-e', program], { env, encoding: 'utf8' });
   expect(written).toBe('Thu, 01 Jan 1970 00:00:00 +0000');

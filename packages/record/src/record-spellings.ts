@@ -1,0 +1,44 @@
+import { exactNumber } from './exact-json.ts';
+import type { MediaRecord, RecordPage } from './media-record.ts';
+import { xmlDocument } from './xml-document.ts';
+
+/** The record as compact JSON, with its fields in the order of docs/interface.md section 2. */
+export function recordToJson(record: MediaRecord): string {
+  return compact(jsonFields(record));
+}
+
+/** A page of records under `media`, and its cursor as `next`. */
+export function recordsToJson({ records, next }: RecordPage): string {
+  return compact({ media: records.map(jsonFields), next });
+}
+
+/** The record as an XML document with the root `image` (docs/interface.md section 2). */
+export function recordToXml(record: MediaRecord): string {
+  return xmlDocument({ image: xmlFields(record) });
+}
+
+/** A page of records, an `image` each, below the root `media`, and its cursor as `next`. */
+export function recordsToXml({ records, next }: RecordPage): string {
+  return xmlDocument({ media: { image: records.map(xmlFields), ...(next !== undefined && { next }) } });
+}
+
+// Escapes ampersands, since some clients decode HTML entities before they parse (docs/decisions/012).
+function compact(value: unknown): string {
+  return JSON.stringify(value).replaceAll('&', '\\u0026');
+}
+
+const jsonFields = (record: MediaRecord) => fieldsOf(record, exactNumber(record.user.id));
+const xmlFields = (record: MediaRecord) => fieldsOf(record, record.user.id.toString());
+
+function fieldsOf<I>(record: MediaRecord, userId: I) {
+  const { id, text, url, width, height, size, type, timestamp, user } = record;
+  return {
+    ...{ id, text, url, width, height, size, type, timestamp: uploadTimestamp(timestamp) },
+    user: { id: userId, screen_name: user.screenName },
+  };
+}
+
+/** `Sat, 21 Nov 2026 11:36:34 +0000`: the date format of docs/interface.md section 2, in UTC and any locale. */
+export function uploadTimestamp(time: Date): string {
+  return time.toUTCString().replace('GMT', '+0000');
+}
