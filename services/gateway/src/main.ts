@@ -16,7 +16,6 @@ import { traceRequests } from '@echodrop/service/tracing/trace';
 import { Admission } from './admit/admission.ts';
 import { ApiKeys } from './admit/api-keys.ts';
 import { BlockList } from './admit/block-list.ts';
-import { ProbeQueues } from './admit/probe-queues.ts';
 import { UploadRates } from './admit/upload-rates.ts';
 import { gatewayApp } from './app.ts';
 import { readConfig } from './config.ts';
@@ -79,7 +78,7 @@ await runService('gateway', readConfig, async ({ config, log, metrics, health, p
     },
     {
       rates: new UploadRates(limitsRedis, perMinute, events.rateLimitBypassed),
-      queues: new ProbeQueues(probes, probeTimeoutMs),
+      ...{ probes, probeTimeoutMs },
       blocks,
       onRefused: events.admissionRefused,
     },

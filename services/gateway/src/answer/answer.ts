@@ -8,7 +8,6 @@ import {
   recordToXml,
   xmlDocument,
 } from '@echodrop/record';
-import { drainRest } from './drain-rest.ts';
 import { Refusal } from './refusals.ts';
 
 export type Format = 'xml' | 'json';
@@ -60,6 +59,29 @@ export function answerRefusal(
   } else {
     response.end(body);
   }
+}
+
+const maxDrainedBytes = 32 * 1024 * 1024;
+const maxDrainMs = 30_000;
+
+/**
+ * Reads and drops what the client still sends, up to 32 MiB or 30 s, then calls `done` once. Otherwise a reset reaches the client before
+ * it has read the response (docs/dependencies.md, "HTTP on Node").
+ */
+function drainRest(request: IncomingMessage, done: () => void): void {
+  const { promise, resolve: finish } = Promise.withResolvers<void>();
+  const timer = setTimeout(finish, maxDrainMs);
+  promise.then(() => clearTimeout(timer)).then(done);
+  let dropped = 0;
+  request.on('data', (chunk: Buffer) => {
+    dropped += chunk.length;
+    if (dropped > maxDrainedBytes) finish();
+  });
+  for (const end of ['end', 'close', 'error']) request.once(end, () => finish());
+  // A reader that stopped early may have paused both.
+  request.socket.resume();
+  if (request.destroyed) finish();
+  else request.resume();
 }
 
 /** Answers 405, with the allowed methods in `Allow`. */

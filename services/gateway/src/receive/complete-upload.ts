@@ -31,10 +31,3 @@ export function requireParameters(
   if (application === undefined) throw new Refusal('api_key_unknown');
   return { message, application, media };
 }
-
-/** The media as written to the store. @throws Refusal `media_too_large`, or what kept it from being stored */
-export async function requireStored(media: ReceivedMedia): Promise<WrittenObject> {
-  const stored = await media.stored();
-  if (!stored) throw new Refusal('media_too_large');
-  return stored;
-}
