@@ -6,7 +6,7 @@ import express, { type ErrorRequestHandler, type Express, type Request, type Req
 import { answerRecord, answerRefusal, type Format, methodNotAllowed, requestedFormat } from './answer/answer.ts';
 import { asRefusal, ClientGone, type Reason, Refusal } from './answer/refusals.ts';
 import type { GatewayEvents } from './events.ts';
-import { openApiRoute } from './openapi/openapi.ts';
+import { serveOpenApi } from './openapi/openapi.ts';
 import { ownUploadRoutes } from './own-uploads/own-upload-routes.ts';
 import { type UploadDeps, upload } from './upload.ts';
 import { createUploadContext } from './upload-context.ts';
@@ -40,17 +40,18 @@ export function gatewayApp(gateway: Gateway): Express {
     if (fault) answerRefusal(request, response, requestedFormat(request.url), new Refusal(fault));
     else next();
   });
-  for (const base of basePaths) {
+  for (const root of basePaths.map((base) => base.replace(/\/+$/, ''))) {
     for (const version of [1, 2] as const) {
       for (const format of ['xml', 'json'] as const) {
         app
-          .route(`${base.replace(/\/+$/, '')}/${version}/upload.${format}`)
+          .route(`${root}/${version}/upload.${format}`)
           .post(handleUpload(gateway, version, format))
           .all(methodNotAllowed('POST', format));
       }
     }
-    app.use(ownUploadRoutes(base, gateway.ownUploads, publicSite));
-    app.use(openApiRoute(base, gateway.uploads.forms.maxMediaBytes));
+    app.use(ownUploadRoutes(root, gateway.ownUploads, publicSite));
+    const openApi = serveOpenApi(root, gateway.uploads.forms.maxMediaBytes);
+    app.route(`${root}/openapi.json`).get(openApi).all(methodNotAllowed('GET, HEAD', 'json'));
   }
   app.use((request, response) => answerRefusal(request, response, 'json', new Refusal('not_found')));
   app.use(lastResort);

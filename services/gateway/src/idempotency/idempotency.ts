@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { StoredRecord } from '@echodrop/record';
 import { Refusal } from '../answer/refusals.ts';
@@ -81,7 +81,5 @@ export class OncePublisher {
 }
 
 function fingerprintOf({ message, media }: CompleteUpload): string {
-  return createHash('sha256')
-    .update(JSON.stringify([message, media.contentHash]))
-    .digest('hex');
+  return hash('sha256', JSON.stringify([message, media.contentHash]));
 }

@@ -10,8 +10,8 @@ import { isMediaId, isTombstone, type RecordPage, type StoredRecord } from '@ech
 import type { Admission } from '../admit/admission.ts';
 import { credentialsFromHeaders, requireCaller } from '../admit/credentials.ts';
 import { Refusal } from '../answer/refusals.ts';
+import type { OwnUploadEvents } from '../events.ts';
 import type { RequestContext } from '../upload-context.ts';
-import type { OwnUploadEvents } from './own-upload-events.ts';
 
 // Longer than a returning node of MinIO was seen to miss writes (every-record.ts).
 const rereadMs = 2500;
