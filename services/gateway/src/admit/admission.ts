@@ -93,9 +93,8 @@ export class AdmittedUpload implements Disposable {
     this.#deps.memory.open(networkOf(this.#clientAddress), crowdOut);
 
   /**
-   * Checks whether a probe of this type would end in time. It may wait for half of its time: the rest exceeds the longest probe (10 of
-   * 25 s). Most JPEGs need no probe-worker.
-   * @throws Refusal `overloaded` if the queue is too long, or its oldest job too old
+   * Checks whether a probe would end in time. It may wait for half of that: the rest exceeds the longest probe (10 of 25 s).
+   * Most JPEGs need no probe-worker. @throws Refusal `overloaded`
    */
   readonly admitMedia = async (type: MediaType | undefined): Promise<void> => {
     if (type === undefined || type === 'jpg') return;
@@ -106,10 +105,7 @@ export class AdmittedUpload implements Disposable {
     if (isFull) throw new Refusal('overloaded');
   };
 
-  /**
-   * Checks the complete form: its user may have been blocked since it began.
-   * @throws Refusal `application_blocked`, `caller_blocked`, `too_many_requests`
-   */
+  /** Checks application and user, who may have been blocked meanwhile. @throws Refusal `*_blocked`, `too_many_requests` */
   async admitApplication(application: string): Promise<void> {
     this.#deps.blocks.refuseBlockedApplication(application);
     if (this.#caller) this.#deps.blocks.refuseBlockedUser(this.#caller);

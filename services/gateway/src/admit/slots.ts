@@ -38,7 +38,7 @@ export interface Slot extends Disposable {
 }
 
 /**
- * Slots for requests of one kind, in this process. A quarter of them is reserved for requests with a verified caller. Of the others a quarter is
+ * Slots for requests of one kind, in this process. A quarter is reserved for requests with a verified caller. Of the others a quarter is
  * reserved for addresses other than the one that has the most, and half for requests that are not anonymous.
  */
 export class Slots {

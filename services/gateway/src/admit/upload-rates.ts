@@ -12,10 +12,7 @@ interface PerMinute {
   readonly perKey: number;
 }
 
-/**
- * Rate limits for users and API keys, counted in Redis for all gateways together in windows of a minute from the first upload.
- * If Redis fails or is slow, uploads are admitted and `onBypass` is called.
- */
+/** Uploads a minute, counted in Redis for all gateways. If it fails or is slow, uploads are admitted and `onBypass` is called. */
 export class UploadRates {
   readonly #users: RateLimiterRedis | undefined;
   readonly #keys: RateLimiterRedis | undefined;

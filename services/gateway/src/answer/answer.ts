@@ -36,10 +36,7 @@ function answerWith(response: ServerResponse, format: Format, body: string): voi
     .end(body);
 }
 
-/**
- * Any refusal, in the shape that old clients parse. If the client is still sending, the connection closes only after a bounded rest of
- * the body was read, so that the response arrives whole.
- */
+/** Sends a refusal. If the client is still sending, reads a bounded rest of the body first, so that the response arrives whole. */
 export function answerRefusal(
   request: IncomingMessage,
   response: ServerResponse,
@@ -64,10 +61,7 @@ export function answerRefusal(
 const maxDrainedBytes = 32 * 1024 * 1024;
 const maxDrainMs = 30_000;
 
-/**
- * Reads and drops what the client still sends, up to 32 MiB or 30 s, then calls `done` once. Otherwise a reset reaches the client before
- * it has read the response (docs/dependencies.md, "HTTP on Node").
- */
+/** Drops what the client still sends, up to 32 MiB or 30 s, then calls `done`. Otherwise a reset would overtake the response. */
 function drainRest(request: IncomingMessage, done: () => void): void {
   const { promise, resolve: finish } = Promise.withResolvers<void>();
   const timer = setTimeout(finish, maxDrainMs);

@@ -73,10 +73,7 @@ export class IdempotencyClaims {
     return isReplaced ? { isNew: true, claim } : this.claim(scope, fingerprint);
   }
 
-  /**
-   * Takes over a claim, with its media id, once no attempt can be at work on it; undefined before that, or if another attempt was first.
-   * Its age is by Redis's clock alone.
-   */
+  /** Takes over a claim once no attempt can be at work on it, by Redis's clock; undefined before that, or if another attempt was first. */
   async takeOver(scope: KeyScope, claim: Claim): Promise<Claim | undefined> {
     const name = nameOf(scope);
     const { text, ...known } = claim;

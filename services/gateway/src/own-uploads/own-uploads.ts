@@ -24,10 +24,7 @@ export interface OwnUploadDeps {
   readonly events: Pick<OwnUploadEvents, 'removalStarted' | 'recordUnreadable'>;
 }
 
-/**
- * The uploads of the caller, newest first, without unreadable records.
- * @throws Refusal, ClientGone, RangeError if `after` is no cursor, or the failure of a dependency
- */
+/** The caller's readable uploads, newest first. @throws Refusal, ClientGone, RangeError for an invalid `after`, a dependency's failure */
 export async function listOwn(
   context: RequestContext,
   page: { readonly after?: string | undefined; readonly limit: number },

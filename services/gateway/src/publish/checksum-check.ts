@@ -4,8 +4,8 @@ import type { ObjectStore } from '@echodrop/object-store/object-store';
 const recheckMs = 5 * 60_000;
 
 /**
- * A function that checks whether the store verifies checksums of writes, unless that is known. It checks a negative result again after
- * five minutes, and throws StoreUnavailable. `onResult` is called with the first result and with each change.
+ * The returned function checks whether the store verifies checksums of writes, unless that is known; a negative result, again after five
+ * minutes. It throws StoreUnavailable. `onResult` gets the first result and each change.
  */
 export function checksumCheck(
   store: Pick<ObjectStore, 'supportsChecksums'>,
