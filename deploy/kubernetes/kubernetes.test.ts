@@ -5,9 +5,9 @@ import { expect, test } from 'vitest';
 import { serviceNames } from '../local/services.ts';
 import { makeSecrets } from '../made-secrets.fixture.ts';
 import { buildOverlay } from './build-overlay.ts';
-import { allFaults } from './checks/all-faults.ts';
+import { checkManifests } from './checks/check-manifests.ts';
 import { type Manifest, workloadsOf } from './checks/manifests.ts';
-import { waysBetween, waysIn, waysOut } from './checks/network.ts';
+import { connectionsBetween, connectionsIn, connectionsOut } from './checks/network.ts';
 import { settingsOf } from './checks/settings.ts';
 import { prometheusRule, prometheusRuleFile } from './prometheus-rule.ts';
 
@@ -16,19 +16,16 @@ const restarts = readDocs('restarts');
 const workers = ['probe-worker', 'rendition-worker'];
 
 await describeWithOpsCheckers('Kubernetes', ['kustomize', 'kubeconform'], () => {
-  test.for(readdirSync(`${import.meta.dirname}/overlays`))(
-    '%s: manifests, settings and each other fit',
-    async (overlay) => {
-      const { yaml, manifests } = await buildOverlay(overlay);
-      await execa('kubeconform', ['-strict', '-summary', '-'], { input: yaml });
-      expect(allFaults(manifests)).toEqual([]);
-      const secrets = secretsAskedFor(manifests);
-      expect(secrets.filter((name) => !documented.includes(`| \`${name}\` |`))).toEqual([]);
-      await using made = await makeSecrets();
-      const names = readdirSync(made.folder);
-      expect(secrets.filter((name) => !names.includes(name))).toEqual([]);
-    },
-  );
+  test.for(readdirSync(`${import.meta.dirname}/overlays`))('%s: has no faults', async (overlay) => {
+    const { yaml, manifests } = await buildOverlay(overlay);
+    await execa('kubeconform', ['-strict', '-summary', '-'], { input: yaml });
+    expect(checkManifests(manifests)).toEqual([]);
+    const secrets = secretsUsed(manifests);
+    expect(secrets.filter((name) => !documented.includes(`| \`${name}\` |`))).toEqual([]);
+    await using made = await makeSecrets();
+    const names = readdirSync(made.folder);
+    expect(secrets.filter((name) => !names.includes(name))).toEqual([]);
+  });
 
   test('the times in restarts.md match the overlays', async () => {
     const [small, large] = await Promise.all(['small', 'large'].map(buildOverlay));
@@ -38,9 +35,9 @@ await describeWithOpsCheckers('Kubernetes', ['kustomize', 'kubeconform'], () => 
     expect(rows.filter((row) => !restarts.includes(`\n${row}\n`))).toEqual([]);
   });
 
-  test('small: only these ways are open between pods, and only the verifier reaches out', async () => {
+  test('small: allows only these connections between pods, and only the verifier may leave the cluster', async () => {
     const { manifests } = await buildOverlay('small');
-    expect(waysBetween(manifests).sort()).toEqual([
+    expect(connectionsBetween(manifests).sort()).toEqual([
       'auth-verifier -> cache-redis:6379',
       'gateway -> auth-verifier:8082',
       'gateway -> cache-redis:6379',
@@ -51,20 +48,20 @@ await describeWithOpsCheckers('Kubernetes', ['kustomize', 'kubeconform'], () => 
       'site -> store:9000',
       'sweeper -> store:9000',
     ]);
-    expect(waysOut(manifests)).toEqual(['auth-verifier -> 0.0.0.0/0:443', 'auth-verifier -> 2000::/3:443']);
+    expect(connectionsOut(manifests)).toEqual(['auth-verifier -> 0.0.0.0/0:443', 'auth-verifier -> 2000::/3:443']);
   });
 
-  test.each(['small', 'large'])('%s: the Ingress controller reaches gateway and site alone', async (overlay) => {
+  test.each(['small', 'large'])('%s: allows the Ingress controller to reach only gateway and site', async (overlay) => {
     const { manifests } = await buildOverlay(overlay);
-    expect(waysIn(manifests).filter((way) => !way.startsWith('monitoring -> '))).toEqual([
+    expect(connectionsIn(manifests).filter((connection) => !connection.startsWith('monitoring -> '))).toEqual([
       'ingress-nginx -> gateway:8080',
       'ingress-nginx -> site:8081',
     ]);
   });
 
-  test('large: Redis and the store are what is reached outside, and only the verifier reaches farther', async () => {
+  test('large: allows connections to Redis and the store, and only the verifier may reach other networks', async () => {
     const { manifests } = await buildOverlay('large');
-    expect(waysBetween(manifests)).toEqual(['gateway -> auth-verifier:8082']);
+    expect(connectionsBetween(manifests)).toEqual(['gateway -> auth-verifier:8082']);
     const redis = '192.0.2.0/25:6379,26379';
     const store = '192.0.2.128/25:443';
     const expected = {
@@ -75,7 +72,7 @@ await describeWithOpsCheckers('Kubernetes', ['kustomize', 'kubeconform'], () => 
       'rendition-worker': [redis, store],
       sweeper: [store],
     };
-    expect(waysOut(manifests).sort()).toEqual(
+    expect(connectionsOut(manifests).sort()).toEqual(
       Object.entries(expected)
         .flatMap(([name, networks]) => networks.map((network) => `${name} -> ${network}`))
         .sort(),
@@ -87,7 +84,7 @@ test("the Prometheus Operator's rules are Prometheus's (else: node deploy/kubern
   expect(readFileSync(prometheusRuleFile, 'utf8')).toBe(prometheusRule());
 });
 
-test("small: the store's set-up is given every policy", () => {
+test("small: mounts every policy for the store's set-up", () => {
   const kustomization = readFileSync(`${import.meta.dirname}/../store/kustomization.yaml`, 'utf8');
   const store = readFileSync(`${import.meta.dirname}/overlays/small/store.yaml`, 'utf8');
   for (const policy of readdirSync(`${import.meta.dirname}/../store/policies`)) {
@@ -100,7 +97,7 @@ function readDocs(page: string): string {
   return readFileSync(`${import.meta.dirname}/../../docs/operations/${page}.md`, 'utf8');
 }
 
-function secretsAskedFor(manifests: readonly Manifest[]): string[] {
+function secretsUsed(manifests: readonly Manifest[]): string[] {
   const volumes = workloadsOf(manifests).flatMap(({ pod }) => pod.volumes ?? []);
   return volumes.flatMap(({ secret }) => (secret?.items ?? []).map(({ key }) => key));
 }

@@ -1,38 +1,27 @@
 import { readFileSync } from 'node:fs';
-import { type Container, containersOf, type Manifest, workloadsOf } from './manifests.ts';
+import { checkContainers, type Manifest } from './manifests.ts';
 import { serviceOf } from './settings.ts';
 
-const root = new URL('../../../', import.meta.url);
-
-interface Releases {
-  readonly version: string;
-  /** The bake file. */
-  readonly made: string;
-  /** The compose file. */
-  readonly composed: string;
-}
-
 /**
- * Images without a tag or with one that moves; of ours those that are not built here or are of another release, of others those that compose
- * does not use.
+ * Finds images without a tag or with one that moves. Of ours, finds those that are not built here or are of another release; of
+ * others, those that Compose does not use.
  */
-export function imageFaults(manifests: readonly Manifest[]): string[] {
-  const text = (path: string) => readFileSync(new URL(path, root), 'utf8');
-  const { version } = JSON.parse(text('package.json')) as { version: string };
-  const releases = { version, made: text('deploy/docker-bake.hcl'), composed: text('docker-compose.yml') };
-  return workloadsOf(manifests).flatMap((workload) =>
-    containersOf(workload).flatMap((container) => {
-      const fault = faultOf(container, releases);
-      return fault ? [`${workload.name}: the image ${container.image} ${fault}`] : [];
-    }),
-  );
-}
-
-function faultOf(container: Container, { version, made, composed }: Releases): string | undefined {
-  const [, tag] = /:([^/]+)$/.exec(container.image) ?? [];
-  const service = serviceOf(container);
-  if (!tag || tag === 'latest') return 'has no tag that stays';
-  if (service === undefined) return composed.includes(container.image) ? undefined : 'is not the one that compose uses';
-  if (tag !== version) return `is not of release ${version}`;
-  return made.includes(`"${service}"`) ? undefined : 'not built by this repository';
+export function checkImages(manifests: readonly Manifest[]): string[] {
+  const [packageJson = '', bakeFile = '', composeFile = ''] = [
+    'package.json',
+    'deploy/docker-bake.hcl',
+    'docker-compose.yml',
+  ].map((path) => readFileSync(new URL(`../../../${path}`, import.meta.url), 'utf8'));
+  const { version } = JSON.parse(packageJson) as { version: string };
+  const faultOf = (image: string, service: string | undefined) => {
+    const [, tag] = /:([^/]+)$/.exec(image) ?? [];
+    if (!tag || tag === 'latest') return 'has no fixed tag';
+    if (!service) return composeFile.includes(image) ? undefined : 'is not the one that Compose uses';
+    if (tag !== version) return `is not of release ${version}`;
+    return bakeFile.includes(`"${service}"`) ? undefined : 'is not built by this repository';
+  };
+  return checkContainers(manifests, (container) => {
+    const fault = faultOf(container.image, serviceOf(container));
+    return fault ? [`the image ${container.image} ${fault}`] : [];
+  });
 }

@@ -1,7 +1,11 @@
 /** What the checks read of any manifest; `spec` differs from kind to kind. */
 export interface Manifest {
   readonly kind: string;
-  readonly metadata: { readonly name: string; readonly labels?: Labels };
+  readonly metadata: {
+    readonly name: string;
+    readonly labels?: Labels;
+    readonly annotations?: Readonly<Record<string, string>>;
+  };
   readonly data?: Readonly<Record<string, string>>;
   readonly spec: unknown;
 }
@@ -13,25 +17,43 @@ export interface Selector {
   readonly matchExpressions?: readonly { readonly key: string; readonly operator: string; readonly values: string[] }[];
 }
 
-export interface Probe {
+export interface ServiceSpec {
+  readonly selector: Labels;
+  readonly ports: readonly { readonly name: string; readonly port: number; readonly targetPort: string | number }[];
+}
+
+export interface Peer {
+  readonly podSelector?: Selector;
+  readonly namespaceSelector?: Selector;
+  readonly ipBlock?: { readonly cidr: string; readonly except?: readonly string[] };
+}
+
+export interface PolicyRule {
+  readonly from?: readonly Peer[];
+  readonly to?: readonly Peer[];
+  readonly ports?: readonly { readonly port: number; readonly endPort?: number }[];
+}
+
+export interface NetworkPolicySpec {
+  readonly podSelector: Selector;
+  readonly policyTypes: readonly string[];
+  readonly ingress?: readonly PolicyRule[];
+  readonly egress?: readonly PolicyRule[];
+}
+
+interface Probe {
   readonly httpGet?: { readonly path: string; readonly port: string | number };
   readonly tcpSocket?: { readonly port: string | number };
-  readonly exec?: unknown;
 }
 
-interface Capabilities {
-  readonly drop?: readonly string[];
-  readonly add?: readonly string[];
-}
-
-export interface SecurityContext {
+interface SecurityContext {
   readonly runAsNonRoot?: boolean;
   readonly runAsUser?: number;
   readonly privileged?: boolean;
   readonly allowPrivilegeEscalation?: boolean;
   readonly readOnlyRootFilesystem?: boolean;
   readonly procMount?: string;
-  readonly capabilities?: Capabilities;
+  readonly capabilities?: { readonly drop?: readonly string[]; readonly add?: readonly string[] };
   readonly seccompProfile?: { readonly type: string };
 }
 
@@ -40,14 +62,12 @@ type Quantities = Readonly<Record<string, string | number>>;
 export interface EnvVariable {
   readonly name: string;
   readonly value?: string;
-  readonly valueFrom?: { readonly secretKeyRef?: { readonly name: string; readonly key: string } };
 }
 
 export interface Container {
   readonly name: string;
   readonly image: string;
   readonly command?: readonly string[];
-  readonly args?: readonly string[];
   readonly ports?: readonly { readonly name: string; readonly containerPort: number; readonly hostPort?: number }[];
   readonly env?: readonly EnvVariable[];
   readonly envFrom?: readonly { readonly configMapRef?: { readonly name: string } }[];
@@ -60,13 +80,10 @@ export interface Container {
   readonly volumeMounts?: readonly { readonly name: string; readonly mountPath: string }[];
 }
 
-export interface Volume {
+interface Volume {
   readonly name: string;
   readonly emptyDir?: { readonly sizeLimit?: string };
-  readonly secret?: {
-    readonly secretName: string;
-    readonly items?: readonly { readonly key: string; readonly path: string }[];
-  };
+  readonly secret?: { readonly items?: readonly { readonly key: string; readonly path: string }[] };
   readonly configMap?: { readonly name: string };
 }
 
@@ -89,7 +106,7 @@ interface PodTemplate {
   readonly spec: PodSpec;
 }
 
-/** What starts pods. */
+/** A Deployment, StatefulSet or CronJob. */
 export interface Workload {
   readonly kind: string;
   readonly name: string;
@@ -107,7 +124,6 @@ interface WorkloadSpec {
   readonly jobTemplate?: { readonly spec: { readonly template: PodTemplate } };
 }
 
-/** Everything that starts pods: Deployments, StatefulSets, CronJobs. */
 export function workloadsOf(manifests: readonly Manifest[]): Workload[] {
   return manifests.flatMap(({ kind, metadata: { name }, spec }) => {
     const { replicas, selector, template, jobTemplate } = (spec ?? {}) as WorkloadSpec;
@@ -116,16 +132,29 @@ export function workloadsOf(manifests: readonly Manifest[]): Workload[] {
   });
 }
 
-export function containersOf({ pod }: Workload): readonly Container[] {
-  return [...(pod.initContainers ?? []), ...pod.containers];
+/** Applies `check` to every container, and names the container in each fault. */
+export function checkContainers(
+  manifests: readonly Manifest[],
+  check: (container: Container, workload: Workload) => readonly string[],
+): string[] {
+  return workloadsOf(manifests).flatMap((workload) =>
+    [...(workload.pod.initContainers ?? []), ...workload.pod.containers].flatMap((container) =>
+      check(container, workload).map((fault) => `${workload.name}/${container.name}: ${fault}`),
+    ),
+  );
 }
 
-/** Those of one kind, with what is known of their `spec`. */
+/** The messages whose condition is true. */
+export function faultsIf(conditions: Readonly<Record<string, boolean | undefined>>): string[] {
+  return Object.keys(conditions).filter((message) => conditions[message]);
+}
+
+/** The manifests of one kind. */
 export function ofKind<Spec>(manifests: readonly Manifest[], kind: string): (Manifest & { readonly spec: Spec })[] {
   return manifests.filter((manifest) => manifest.kind === kind) as (Manifest & { spec: Spec })[];
 }
 
-/** Whether a selector (an empty one selects everything) selects what has these labels. */
+/** Whether a selector matches these labels; an empty one matches all. */
 export function selects({ matchLabels = {}, matchExpressions = [] }: Selector, labels: Labels): boolean {
   return (
     Object.entries(matchLabels).every(([key, value]) => labels[key] === value) &&

@@ -3,45 +3,38 @@ import { type Manifest, ofKind } from './manifests.ts';
 
 const root = new URL('../../../', import.meta.url).pathname;
 
-interface Scaling {
+interface ScaledObjectSpec {
   readonly minReplicaCount?: number;
-  readonly triggers: readonly {
-    readonly type: string;
-    readonly name: string;
-    readonly metadata: { readonly query: string };
-  }[];
+  readonly triggers: readonly { readonly name: string; readonly metadata: { readonly query: string } }[];
 }
 
-/** Queries of ScaledObjects for metrics or queues that no code names (they would never find data), and ScaledObjects that scale to zero. */
-export function metricNameFaults(manifests: readonly Manifest[]): string[] {
-  const scaled = ofKind<Scaling>(manifests, 'ScaledObject');
-  if (scaled.length === 0) return [];
-  code ??= readCode();
-  const named = code;
-  return scaled.flatMap(({ metadata, spec: { minReplicaCount = 0, triggers } }) => [
-    ...(minReplicaCount >= 1 ? [] : [`ScaledObject ${metadata.name} goes down to nothing`]),
-    ...triggers.flatMap(({ name, metadata: { query } }) => {
-      const metrics = query.match(/\bechodrop_\w+/g) ?? [];
-      const queues = query.match(/queue=~?"([^"]+)"/)?.[1]?.split('|') ?? [];
-      return [
-        ...metrics.filter((word) => !new RegExp(`\\b${word}\\b`).test(named)),
-        ...queues.filter((word) => !named.includes(`'${word}'`)),
-      ]
-        .map((word) => `ScaledObject ${metadata.name}, ${name}: no code names ${word}`)
-        .concat(
-          /^max(\(max)? by \(queue\) /.test(query)
-            ? []
-            : [`ScaledObject ${metadata.name}, ${name}: gateways are not joined`],
-        );
-    }),
-  ]);
+let sources: string | undefined;
+
+/** Finds ScaledObjects that scale to zero, or query metrics or queues that no code names and so would never find data. */
+export function checkMetricNames(manifests: readonly Manifest[]): string[] {
+  return ofKind<ScaledObjectSpec>(manifests, 'ScaledObject').flatMap(({ metadata, spec }) => {
+    const { minReplicaCount = 0, triggers } = spec;
+    const faults = triggers.flatMap(({ name, metadata: { query } }) =>
+      queryFaults(query).map((fault) => `${name}: ${fault}`),
+    );
+    if (minReplicaCount < 1) faults.push('scales to zero');
+    return faults.map((fault) => `ScaledObject ${metadata.name}, ${fault}`);
+  });
 }
 
-let code: string | undefined;
-
-function readCode(): string {
-  return globSync('{packages,services}/*/src/**/*.ts', { cwd: root })
+function queryFaults(query: string): string[] {
+  sources ??= globSync('{packages,services}/*/src/**/*.ts', { cwd: root })
     .filter((file) => !/\.(test|fixture)\.ts$/.test(file))
     .map((file) => readFileSync(`${root}/${file}`, 'utf8'))
     .join('\n');
+  const named = sources;
+  const metrics = query.match(/\bechodrop_\w+/g) ?? [];
+  const queues = query.match(/queue=~?"([^"]+)"/)?.[1]?.split('|') ?? [];
+  const unknown = [
+    ...metrics.filter((word) => !new RegExp(`\\b${word}\\b`).test(named)),
+    ...queues.filter((word) => !named.includes(`'${word}'`)),
+  ];
+  // Every gateway reports the queues.
+  const isAggregated = /^max(\(max)? by \(queue\) /.test(query);
+  return [...unknown.map((word) => `no code names ${word}`), ...(isAggregated ? [] : ['gateways are not aggregated'])];
 }

@@ -1,4 +1,4 @@
-import { type Container, containersOf, type Manifest, type PodSpec, type Volume, workloadsOf } from './manifests.ts';
+import { type Container, checkContainers, faultsIf, type Manifest, type PodSpec, workloadsOf } from './manifests.ts';
 
 const allowedVolumes = [
   'configMap',
@@ -12,47 +12,43 @@ const allowedVolumes = [
 ];
 
 /**
- * Violations of the level `restricted` of the Pod Security Standards (kubernetes.io/docs/concepts/security/pod-security-standards) and of
+ * Finds violations of the level `restricted` of the Pod Security Standards (kubernetes.io/docs/concepts/security/pod-security-standards) and of
  * our own rules: the images' user, a read-only root, no token of the API server, no variables about Services.
  */
-export function podSecurityFaults(manifests: readonly Manifest[]): string[] {
-  return workloadsOf(manifests).flatMap((workload) => [
-    ...podFaults(workload.pod).map((fault) => `${workload.name}: ${fault}`),
-    ...containersOf(workload).flatMap((container) =>
-      containerFaults(container, workload.pod).map((fault) => `${workload.name}/${container.name}: ${fault}`),
-    ),
-  ]);
-}
-
-function podFaults(pod: PodSpec): string[] {
-  const { securityContext = {} } = pod;
+export function checkPodSecurity(manifests: readonly Manifest[]): string[] {
   return [
-    ...(pod.hostNetwork || pod.hostPID || pod.hostIPC ? ["uses the host's namespaces"] : []),
-    ...(securityContext.sysctls ? ['sets sysctls'] : []),
-    ...(securityContext.runAsUser === 10001 ? [] : ['does not run as 10001']),
-    ...(pod.automountServiceAccountToken === false ? [] : ['has a token of the API server']),
-    ...(pod.enableServiceLinks === false ? [] : ['has variables about Services']),
-    ...(pod.volumes ?? []).flatMap(volumeFaults),
+    ...workloadsOf(manifests).flatMap(({ name, pod }) => podFaults(pod).map((fault) => `${name}: ${fault}`)),
+    ...checkContainers(manifests, (container, { pod }) => containerFaults(container, pod)),
   ];
 }
 
-function volumeFaults(volume: Volume): string[] {
-  const kinds = Object.keys(volume).filter((key) => key !== 'name');
-  return kinds.every((kind) => allowedVolumes.includes(kind)) ? [] : [`the volume ${volume.name} is a ${kinds}`];
+function podFaults({ securityContext = {}, volumes = [], ...pod }: PodSpec): string[] {
+  return [
+    ...faultsIf({
+      "uses the host's namespaces": Boolean(pod.hostNetwork || pod.hostPID || pod.hostIPC),
+      'sets sysctls': Boolean(securityContext.sysctls),
+      'does not run as 10001': securityContext.runAsUser !== 10001,
+      'has a token of the API server': pod.automountServiceAccountToken !== false,
+      'has variables about Services': pod.enableServiceLinks !== false,
+    }),
+    ...volumes.flatMap(({ name, ...source }) => {
+      const kinds = Object.keys(source);
+      return kinds.every((kind) => allowedVolumes.includes(kind)) ? [] : [`the volume ${name} is a ${kinds}`];
+    }),
+  ];
 }
 
 function containerFaults({ securityContext: own = {}, ports = [] }: Container, pod: PodSpec): string[] {
   const merged = { ...pod.securityContext, ...own };
-  const seccomp = merged.seccompProfile?.type ?? '';
-  return [
-    ...(merged.runAsNonRoot === true ? [] : ['may run as root']),
-    ...(merged.runAsUser === 0 ? ['runs as root'] : []),
-    ...(own.privileged ? ['is privileged'] : []),
-    ...(own.allowPrivilegeEscalation === false ? [] : ['may gain privileges']),
-    ...(own.capabilities?.drop?.includes('ALL') && !own.capabilities.add ? [] : ['has capabilities']),
-    ...(['RuntimeDefault', 'Localhost'].includes(seccomp) ? [] : ['has no seccomp profile']),
-    ...(own.procMount && own.procMount !== 'Default' ? ['unmasks /proc'] : []),
-    ...(own.readOnlyRootFilesystem === true ? [] : ['may write to its root']),
-    ...(ports.some(({ hostPort }) => hostPort) ? ['takes a port of the host'] : []),
-  ];
+  return faultsIf({
+    'may run as root': merged.runAsNonRoot !== true,
+    'runs as root': merged.runAsUser === 0,
+    'is privileged': own.privileged === true,
+    'may gain privileges': own.allowPrivilegeEscalation !== false,
+    'has capabilities': !own.capabilities?.drop?.includes('ALL') || Boolean(own.capabilities.add),
+    'has no seccomp profile': !['RuntimeDefault', 'Localhost'].includes(merged.seccompProfile?.type ?? ''),
+    'unmasks /proc': (own.procMount ?? 'Default') !== 'Default',
+    'may write to its root': own.readOnlyRootFilesystem !== true,
+    'takes a port of the host': ports.some(({ hostPort }) => hostPort),
+  });
 }

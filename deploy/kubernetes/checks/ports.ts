@@ -1,23 +1,16 @@
 import {
   type Container,
-  type Labels,
+  checkContainers,
+  faultsIf,
   type Manifest,
   ofKind,
+  type ServiceSpec,
   selects,
   type Workload,
   workloadsOf,
 } from './manifests.ts';
 import { settingsOf } from './settings.ts';
 
-interface ServicePort {
-  readonly name: string;
-  readonly port: number;
-  readonly targetPort: string | number;
-}
-interface ServiceSpec {
-  readonly selector: Labels;
-  readonly ports: readonly ServicePort[];
-}
 interface IngressSpec {
   readonly tls?: readonly { readonly hosts: readonly string[] }[];
   readonly rules: readonly {
@@ -30,68 +23,56 @@ interface Backend {
   readonly port: { readonly name: string };
 }
 
-/** Reports ports without a listener, addresses without a service, and hosts that differ from the settings. */
-export function portFaults(manifests: readonly Manifest[]): string[] {
+/** Finds ports without a listener, addresses without a service, and hosts that differ from the settings. */
+export function checkPorts(manifests: readonly Manifest[]): string[] {
   return [
-    ...workloadsOf(manifests).flatMap((workload) =>
-      workload.pod.containers.flatMap((container) => containerFaults(container, workload, manifests)),
-    ),
-    ...ofKind<ServiceSpec>(manifests, 'Service').flatMap((service) => serviceFaults(service, manifests)),
+    ...checkContainers(manifests, (container, workload) => containerFaults(container, workload, manifests)),
+    ...serviceFaults(manifests),
     ...ingressFaults(manifests),
   ];
 }
 
-function containerFaults(
-  container: Container,
-  { name, kind, pod }: Workload,
-  manifests: readonly Manifest[],
-): string[] {
+function containerFaults(container: Container, { kind, pod }: Workload, manifests: readonly Manifest[]): string[] {
   const { config } = settingsOf(container, pod, manifests);
   const declared = Object.fromEntries((container.ports ?? []).map((port) => [port.name, port.containerPort]));
   const probes = [container.startupProbe, container.readinessProbe, container.livenessProbe];
+  const probePorts = probes.flatMap((probe) => (probe?.httpGet ?? probe?.tcpSocket)?.port ?? []);
+  const probePaths = probes.map((probe) => `${probe?.httpGet?.port}${probe?.httpGet?.path}`);
   const addresses = [config['VERIFIER_URL'], config['S3_ENDPOINT']].filter((value) => typeof value === 'string');
+  const lacksProbe = kind !== 'CronJob' && pod.containers.includes(container) && probes.includes(undefined);
   return [
-    ...('PORT' in config && declared['http'] !== config['PORT'] ? [`${name}: http is not PORT`] : []),
-    ...('OPS_PORT' in config && declared['ops'] !== config['OPS_PORT'] ? [`${name}: ops is not OPS_PORT`] : []),
-    ...(config.HOST?.startsWith('127.') ? [`${name}: listens for itself alone`] : []),
-    ...(kind !== 'CronJob' && probes.some((probe) => probe === undefined) ? [`${name}: lacks a probe`] : []),
-    ...probes.flatMap((probe) => {
-      const { port } = probe?.httpGet ?? probe?.tcpSocket ?? {};
-      return port === undefined || port in declared ? [] : [`${name}: a probe asks ${port}, which is no port of it`];
+    ...faultsIf({
+      'http is not PORT': 'PORT' in config && declared['http'] !== config['PORT'],
+      'ops is not OPS_PORT': 'OPS_PORT' in config && declared['ops'] !== config['OPS_PORT'],
+      'listens on loopback only': config.HOST?.startsWith('127.'),
+      'lacks a probe': lacksProbe,
+      // Liveness must not depend on Redis or the store: their outage would restart the process.
+      [`probes use ${probePaths}`]: 'OPS_PORT' in config && `${probePaths}` !== 'ops/livez,ops/readyz,ops/livez',
     }),
-    ...('OPS_PORT' in config ? probePathFaults(container, name) : []),
-    ...addresses.flatMap((address) => addressFaults(new URL(address), name, manifests)),
+    ...probePorts.filter((port) => !(port in declared)).map((port) => `a probe uses ${port}, which is not declared`),
+    ...addresses.flatMap((address) => addressFaults(new URL(address), manifests)),
   ];
 }
 
-// Redis or a store that is down must not have a process killed.
-function probePathFaults({ startupProbe, readinessProbe, livenessProbe }: Container, name: string): string[] {
-  const probes = [startupProbe, readinessProbe, livenessProbe].map(
-    (probe) => `${probe?.httpGet?.port}${probe?.httpGet?.path}`,
-  );
-  return `${probes}` === 'ops/livez,ops/readyz,ops/livez' ? [] : [`${name}: probes use ${probes}`];
-}
-
-function addressFaults({ hostname, port, origin }: URL, name: string, manifests: readonly Manifest[]): string[] {
+function addressFaults({ hostname, port, origin }: URL, manifests: readonly Manifest[]): string[] {
   if (hostname.includes('.')) return [];
   const service = ofKind<ServiceSpec>(manifests, 'Service').find(({ metadata }) => metadata.name === hostname);
-  return service?.spec.ports.some((each) => String(each.port) === port) ? [] : [`${name}: ${origin} leads nowhere`];
+  return service?.spec.ports.some((each) => String(each.port) === port) ? [] : [`no Service is at ${origin}`];
 }
 
-function serviceFaults(
-  { metadata: { name }, spec }: { metadata: Manifest['metadata']; spec: ServiceSpec },
-  manifests: readonly Manifest[],
-): string[] {
-  const behind = workloadsOf(manifests).filter(({ labels }) => selects({ matchLabels: spec.selector }, labels));
-  return spec.ports.flatMap(({ port, targetPort }) =>
-    behind.every(({ pod }) =>
-      pod.containers.some(({ ports = [] }) =>
-        ports.some((each) => each.name === targetPort && each.containerPort === port),
-      ),
-    )
-      ? []
-      : [`Service ${name}: behind ${port} is no ${targetPort}`],
-  );
+function serviceFaults(manifests: readonly Manifest[]): string[] {
+  return ofKind<ServiceSpec>(manifests, 'Service').flatMap(({ metadata: { name }, spec }) => {
+    const targets = workloadsOf(manifests)
+      .filter(({ labels }) => selects({ matchLabels: spec.selector }, labels))
+      .map(({ pod }) => pod.containers.flatMap(({ ports = [] }) => ports));
+    return spec.ports
+      .filter(({ port, targetPort }) => {
+        const isTarget = (each: { name: string; containerPort: number }) =>
+          each.name === targetPort && each.containerPort === port;
+        return !targets.every((ports) => ports.some(isTarget));
+      })
+      .map(({ port, targetPort }) => `Service ${name}: ${port} does not lead to ${targetPort}`);
+  });
 }
 
 function ingressFaults(manifests: readonly Manifest[]): string[] {
@@ -104,14 +85,15 @@ function ingressFaults(manifests: readonly Manifest[]): string[] {
   const services = ofKind<ServiceSpec>(manifests, 'Service');
   return ofKind<IngressSpec>(manifests, 'Ingress').flatMap(({ metadata: { name }, spec: { rules, tls = [] } }) =>
     rules.flatMap(({ host, http: { paths } }) =>
-      paths.flatMap(({ backend: { service: to } }) => {
-        const service = services.find(({ metadata }) => metadata.name === to.name);
-        const isThere = service?.spec.ports.some((port) => port.name === to.port.name);
-        return [
-          ...(isThere ? [] : [`Ingress ${name} leads nowhere`]),
-          ...(hosts[to.name]?.includes(host) ? [] : [`Ingress ${name}: ${host} is not what the settings say`]),
-          ...(tls.some((each) => each.hosts.includes(host)) ? [] : [`Ingress ${name}: ${host} has no certificate`]),
-        ];
+      paths.flatMap(({ backend: { service: backend } }) => {
+        const service = services.find(({ metadata }) => metadata.name === backend.name);
+        return faultsIf({
+          [`Ingress ${name}: its backend does not exist`]: !service?.spec.ports.some(
+            (port) => port.name === backend.port.name,
+          ),
+          [`Ingress ${name}: ${host} differs from the settings`]: !hosts[backend.name]?.includes(host),
+          [`Ingress ${name}: ${host} has no certificate`]: !tls.some((each) => each.hosts.includes(host)),
+        });
       }),
     ),
   );

@@ -1,5 +1,5 @@
 import { isPhoto, type MediaType } from '@echodrop/media/media-type';
-import type { Probe } from '@echodrop/media/probe-outcome';
+import type { Probe } from '@echodrop/media/outcomes';
 import { isDeadlyJobError, type JobEnd } from '@echodrop/queue/job-outcome';
 import type { Backlog } from '@echodrop/queue/queue-client';
 import { QueueClients } from '@echodrop/queue/queue-clients';

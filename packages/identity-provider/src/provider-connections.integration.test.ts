@@ -13,10 +13,10 @@ const advertised = 'https://id.example/verify.json';
 // A process of its own, since the authorities that are trusted are read when it starts.
 const asking = `
   import { ProviderConnections } from '${join(import.meta.dirname, 'provider-connections.ts')}';
-  import { providerOf } from '${join(import.meta.dirname, 'provider.ts')}';
+  import { readProvider } from '${join(import.meta.dirname, 'provider.ts')}';
   await using connections = new ProviderConnections(3000);
   for (const entry of process.argv.slice(1)) {
-    const answer = await connections.query(providerOf(entry), 'OAuth x').then(({ body }) => body, ({ code }) => code);
+    const answer = await connections.query(readProvider(entry), 'OAuth x').then(({ body }) => body, ({ code }) => code);
     console.log(answer);
   }`;
 

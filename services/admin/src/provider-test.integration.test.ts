@@ -10,7 +10,7 @@ import {
   says,
   startStandIn,
 } from '@echodrop/identity-provider/stand-in-provider.fixture';
-import { signatureOf } from '@echodrop/oauth/signature';
+import { signatureOf } from '@echodrop/oauth/signed-get';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { runCommand, runCommandProcess } from './admin.fixture.ts';
 import { otherExampleCertificate, startTlsStandIn } from './tls-stand-in.fixture.ts';

@@ -1,4 +1,4 @@
-import type { Probe } from '@echodrop/media/probe-outcome';
+import type { Probe } from '@echodrop/media/outcomes';
 import type { StoredRecord } from '@echodrop/record';
 import type { Log } from '@echodrop/service/log';
 import type { Metrics } from '@echodrop/service/metrics/metrics';

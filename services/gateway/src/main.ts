@@ -3,7 +3,7 @@ import { ProbeClient } from '@echodrop/contracts/probe';
 import { RenditionClient } from '@echodrop/contracts/rendition';
 import { VerificationClient } from '@echodrop/contracts/verification-client';
 import { objectStoreFromSettings } from '@echodrop/object-store/object-store-from-settings';
-import { ObservedObjectStore } from '@echodrop/object-store/observed-object-store';
+import { observeStore } from '@echodrop/object-store/observed-object-store';
 import { PartMemory } from '@echodrop/object-store/part-memory';
 import { registerBacklogMetrics } from '@echodrop/queue/queue-clients';
 import { Forgeries } from '@echodrop/service/forgeries';
@@ -38,7 +38,7 @@ await runService('gateway', readConfig, async ({ config, log, metrics, health, p
   const events = createGatewayEvents(log, metrics);
   const forgeries = new Forgeries(log, metrics);
   const memory = new PartMemory(config.UPLOAD_BUFFER_BYTES);
-  const store = parts.use(new ObservedObjectStore(await objectStoreFromSettings(config, memory), metrics));
+  const store = parts.use(observeStore(await objectStoreFromSettings(config, memory), metrics));
   const limitsRedis = parts.use(
     connectRedis(cacheRedisUrl(config), { ...failFast, commandTimeout: limitsTimeoutMs }, log),
   );

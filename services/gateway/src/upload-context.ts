@@ -1,4 +1,4 @@
-import type { UnsupportedReason } from '@echodrop/media/unsupported';
+import type { UnsupportedReason } from '@echodrop/media/outcomes';
 import type { Request, Response } from 'express';
 import type { Format } from './answer/answer.ts';
 import { ClientGone } from './answer/refusals.ts';

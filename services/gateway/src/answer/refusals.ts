@@ -1,5 +1,5 @@
 import type { MediaType } from '@echodrop/media/media-type';
-import type { UnsupportedReason } from '@echodrop/media/unsupported';
+import type { UnsupportedReason } from '@echodrop/media/outcomes';
 import { CrowdedOut } from '@echodrop/object-store/object-store';
 
 /** Why media is refused; `{type}` is the detected type. */

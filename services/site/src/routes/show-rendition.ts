@@ -1,3 +1,4 @@
+import { contentTypeOf } from '@echodrop/media/media-type';
 import { pictureRecipes, type Recipe } from '@echodrop/media/recipes';
 import type { Request, RequestHandler, Response } from 'express';
 import { directPath, directRecipe, typeOfExtension } from '../find/direct-address.ts';
@@ -70,7 +71,14 @@ async function sendRendition(request: Request<object>, response: Response, wante
   if (found.state === 'unsupported') return sendProblem(response, 'unsupported', site);
   if (found.state === 'ready') {
     const { store, robots } = site;
-    const source = { store, object: found.object, contentType: recipe.contentType, robots, signal, ...naming };
+    const source = {
+      store,
+      object: found.object,
+      contentType: contentTypeOf(recipe.extension),
+      robots,
+      signal,
+      ...naming,
+    };
     if (await sendObject(request, response, source)) return;
   }
   // The upload may have been removed meanwhile.

@@ -1,0 +1,27 @@
+import { checkGracePeriods } from './grace-periods.ts';
+import { checkImages } from './images.ts';
+import type { Manifest } from './manifests.ts';
+import { checkMetricNames } from './metric-names.ts';
+import { checkNetwork } from './network.ts';
+import { checkPodSecurity } from './pod-security.ts';
+import { checkPorts } from './ports.ts';
+import { checkResources } from './resources.ts';
+import { checkSelectors } from './selectors.ts';
+import { checkSettings } from './settings.ts';
+
+const checks = [
+  checkSettings,
+  checkPorts,
+  checkSelectors,
+  checkNetwork,
+  checkPodSecurity,
+  checkResources,
+  checkGracePeriods,
+  checkImages,
+  checkMetricNames,
+];
+
+/** Returns all faults in the manifests of one overlay, a sentence each. */
+export function checkManifests(manifests: readonly Manifest[]): string[] {
+  return checks.flatMap((check) => check(manifests));
+}
