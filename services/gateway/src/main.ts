@@ -16,16 +16,14 @@ import { traceRequests } from '@echodrop/service/tracing/trace';
 import { Admission } from './admit/admission.ts';
 import { ApiKeys } from './admit/api-keys.ts';
 import { BlockList } from './admit/block-list.ts';
-import { ProbeQueues } from './admit/probe-queues.ts';
 import { UploadRates } from './admit/upload-rates.ts';
 import { gatewayApp } from './app.ts';
 import { readConfig } from './config.ts';
-import { createGatewayEvents } from './events.ts';
+import { createGatewayEvents, createOwnUploadEvents } from './events.ts';
 import { gatewayServer } from './gateway-server.ts';
 import { OncePublisher } from './idempotency/idempotency.ts';
 import { IdempotencyClaims } from './idempotency/idempotency-claims.ts';
-import { createOwnUploadEvents } from './own-uploads/own-upload-events.ts';
-import { ChecksumCheck } from './publish/checksum-check.ts';
+import { checksumCheck } from './publish/checksum-check.ts';
 import { Publisher } from './publish/publish.ts';
 import { registerSweepMetrics } from './sweep-metrics.ts';
 
@@ -79,7 +77,7 @@ await runService('gateway', readConfig, async ({ config, log, metrics, health, p
     },
     {
       rates: new UploadRates(limitsRedis, perMinute, events.rateLimitBypassed),
-      queues: new ProbeQueues(probes, probeTimeoutMs),
+      ...{ probes, probeTimeoutMs },
       blocks,
       onRefused: events.admissionRefused,
     },
@@ -105,8 +103,8 @@ await runService('gateway', readConfig, async ({ config, log, metrics, health, p
   registerBacklogMetrics(metrics, [probes, renditions]);
   registerQueueMemoryMetrics(metrics, claimsRedis);
   registerSweepMetrics(metrics, store);
-  const checksums = new ChecksumCheck(store, events.storeChecked);
-  const checkStore = () => store.ready().then(() => checksums.run());
+  const checkChecksums = checksumCheck(store, events.storeChecked);
+  const checkStore = () => store.ready().then(checkChecksums);
   health.addCheck('store', checkStore);
   health.addCheck('blocks', () => blocks.ready());
   health.addCheck('queue', () => probes.ready());
