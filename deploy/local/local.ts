@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { relative, resolve } from 'node:path';
 import { hasSandbox, localAddress } from '@echodrop/client/local-system';
-import { sandboxFault } from '@echodrop/media/sandbox/confine-tools';
+import { sandboxFault } from '@echodrop/media/sandbox/prepare-tools';
 import { InvalidSettings } from '@echodrop/service/env';
 import { invalidSettingsStatus } from '@echodrop/service/run-service';
 import { awaitReady } from './await-ready.ts';

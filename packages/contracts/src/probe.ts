@@ -1,5 +1,5 @@
 import { isPhoto, type MediaType } from '@echodrop/media/media-type';
-import type { Probe } from '@echodrop/media/probe-outcome';
+import type { Probe } from '@echodrop/media/outcomes';
 import { isDeadlyJobError, type JobEnd } from '@echodrop/queue/job-outcome';
 import type { Backlog } from '@echodrop/queue/queue-client';
 import { QueueClients } from '@echodrop/queue/queue-clients';
@@ -35,10 +35,7 @@ export class ProbeClient extends QueueClients<QueueName, ProbeJob, Probe> {
     super(Object.values(queues), options);
   }
 
-  /**
-   * Probes media. `type` is that of its head, and chooses the queue. Media that killed two workers is `too_costly`.
-   * @throws QueueUnavailable, or the signal's reason
-   */
+  /** Probes media of this type. Media that killed two workers is `too_costly`. @throws QueueUnavailable, or the signal's reason */
   async probe(
     { mediaKey, size, head }: ProbeRequest,
     type: MediaType,

@@ -1,7 +1,7 @@
 import { type RangedSource, SourceReader } from './input/source-reader.ts';
 import { detectMediaType, isPhoto } from './media-type.ts';
+import { type MediaLimits, type Probe, toProbe, unsupported } from './outcomes.ts';
 import { photoSize } from './photo-size/probe-photo.ts';
-import { type MediaLimits, type Probe, toProbe, unsupported } from './probe-outcome.ts';
 import { videoSize } from './video-layout/probe-video.ts';
 
 export interface ProbeOptions extends MediaLimits {

@@ -5,45 +5,37 @@ export interface Recipe {
   readonly name: string;
   readonly version: number;
   readonly extension: MediaType;
-  readonly contentType: string;
 }
 
-export type PictureFormat = 'jpeg' | 'png' | 'gif' | 'webp' | 'avif';
+/** Types that browsers show. */
+const pictureTypes = ['jpg', 'png', 'gif', 'webp', 'avif'] as const;
 
 /** Pixels: `crop` is the side of a square, `longest` the maximum of the longer side, `whole` keeps the size. */
 export type PictureSize = { readonly crop: number } | { readonly longest: number } | 'whole';
 
 /** A picture of a photo, or a poster of a video. */
 export interface PictureRecipe extends Recipe {
-  readonly format: PictureFormat;
+  readonly extension: (typeof pictureTypes)[number];
   readonly size: PictureSize;
   /** 1 to 100, for lossy formats. */
   readonly quality: number;
 }
 
-const formats = {
-  jpeg: { format: 'jpeg', extension: 'jpg', contentType: 'image/jpeg' },
-  png: { format: 'png', extension: 'png', contentType: 'image/png' },
-  gif: { format: 'gif', extension: 'gif', contentType: 'image/gif' },
-  webp: { format: 'webp', extension: 'webp', contentType: 'image/webp' },
-  avif: { format: 'avif', extension: 'avif', contentType: 'image/avif' },
-} as const satisfies Record<PictureFormat, unknown>;
-
 /** The pictures that all media have. */
 export const pictureRecipes = {
-  mini: { name: 'mini', version: 3, ...formats.jpeg, size: { crop: 75 }, quality: 80 },
-  thumb: { name: 'thumb', version: 3, ...formats.jpeg, size: { crop: 150 }, quality: 80 },
-  small: { name: 'small', version: 2, ...formats.jpeg, size: { longest: 320 }, quality: 80 },
-  medium: { name: 'medium', version: 3, ...formats.jpeg, size: { longest: 640 }, quality: 80 },
-  mediumWebp: { name: 'medium', version: 4, ...formats.webp, size: { longest: 640 }, quality: 80 },
-  large: { name: 'large', version: 5, ...formats.jpeg, size: { longest: 1200 }, quality: 80 },
-  largeWebp: { name: 'large', version: 6, ...formats.webp, size: { longest: 1200 }, quality: 80 },
+  mini: { name: 'mini', version: 3, extension: 'jpg', size: { crop: 75 }, quality: 80 },
+  thumb: { name: 'thumb', version: 3, extension: 'jpg', size: { crop: 150 }, quality: 80 },
+  small: { name: 'small', version: 2, extension: 'jpg', size: { longest: 320 }, quality: 80 },
+  medium: { name: 'medium', version: 3, extension: 'jpg', size: { longest: 640 }, quality: 80 },
+  mediumWebp: { name: 'medium', version: 4, extension: 'webp', size: { longest: 640 }, quality: 80 },
+  large: { name: 'large', version: 5, extension: 'jpg', size: { longest: 1200 }, quality: 80 },
+  largeWebp: { name: 'large', version: 6, extension: 'webp', size: { longest: 1200 }, quality: 80 },
 } as const satisfies Record<string, PictureRecipe>;
 
 /** The whole picture, in its own format if browsers show that, else JPEG; for a video, its poster. */
 export function fullRecipe(type: MediaType): PictureRecipe {
-  const own = pictureFormat(type);
-  return { name: 'full', version: 2, ...formats[own], size: 'whole', quality: own === 'avif' ? 75 : 90 };
+  const extension = pictureTypes.find((each) => each === type) ?? 'jpg';
+  return { name: 'full', version: 2, extension, size: 'whole', quality: type === 'avif' ? 75 : 90 };
 }
 
 /** All pictures of media of this type. */
@@ -52,12 +44,7 @@ export function picturesOf(type: MediaType): readonly PictureRecipe[] {
 }
 
 /** The video that browsers play. Object keys and jobs call it `film`, as earlier releases did. */
-export const videoRecipe = {
-  name: 'film',
-  version: 4,
-  extension: 'mp4',
-  contentType: 'video/mp4',
-} as const satisfies Recipe;
+export const videoRecipe = { name: 'film', version: 4, extension: 'mp4' } as const satisfies Recipe;
 
 /**
  * The renditions that one job makes: `pictures` for pages and other sites, `whole` (the whole picture, made on first
@@ -78,9 +65,5 @@ export function recipesOf(set: RenditionSet, type: MediaType): readonly Recipe[]
 
 // Pages show whole animations.
 function canBeAnimation({ extension }: Recipe): boolean {
-  return extension === formats.gif.extension || extension === formats.webp.extension;
-}
-
-function pictureFormat(type: MediaType): PictureFormat {
-  return type === 'png' || type === 'gif' || type === 'webp' || type === 'avif' ? type : 'jpeg';
+  return extension === 'gif' || extension === 'webp';
 }

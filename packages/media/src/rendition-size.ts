@@ -5,8 +5,8 @@ import { fitWithin, roundSize, roundToEvenSize, type Size } from './size.ts';
 const fullHd = { longest: 1920, shortest: 1080 };
 const poster = { longest: 1920, shortest: 1920 };
 
-/** The longest side per format in pixels. The AVIF encoder takes 35 bytes of memory per pixel. */
-export const maxSides = { jpeg: 65_500, png: 1_000_000, gif: 65_535, webp: 16_383, avif: 8192 };
+/** The longest side per type in pixels. The AVIF encoder takes 35 bytes of memory per pixel. */
+export const maxSides = { jpg: 65_500, png: 1_000_000, gif: 65_535, webp: 16_383, avif: 8192 };
 
 /** The size of a transcoded video, at most 1080p; a copied one keeps its size. */
 export function videoSize(displayed: Size): Size {
@@ -22,6 +22,6 @@ export function posterSize(displayed: Size): Size {
 export function pictureSize(recipe: PictureRecipe, media: Size & { readonly type: MediaType }): Size {
   if (recipe.size !== 'whole' && 'crop' in recipe.size) return { width: recipe.size.crop, height: recipe.size.crop };
   const source = isPhoto(media.type) ? media : posterSize(media);
-  const longest = recipe.size === 'whole' ? maxSides[recipe.format] : recipe.size.longest;
+  const longest = recipe.size === 'whole' ? maxSides[recipe.extension] : recipe.size.longest;
   return roundSize(fitWithin(source, { longest, shortest: longest }));
 }

@@ -1,4 +1,4 @@
-import { identityProviders } from '@echodrop/identity-provider/provider-setting';
+import { identityProviders } from '@echodrop/identity-provider/provider';
 import { storeSettings } from '@echodrop/object-store/object-store-from-settings';
 import type { TestUser } from '@echodrop/provider-doctor/test-user';
 import { httpAddress, readSettings, rotatedSecret, secret, wholeNumber } from '@echodrop/service/env';

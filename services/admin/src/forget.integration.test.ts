@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { generatedSecretFile } from '@echodrop/client/local-system';
 import { VerificationClient } from '@echodrop/contracts/verification-client';
-import { type StandInProvider, says, startStandIn } from '@echodrop/identity-provider/stand-in-provider.fixture';
+import { respondWith, type StandInProvider, startStandIn } from '@echodrop/identity-provider/stand-in-provider.fixture';
 import { Secret } from '@echodrop/service/secret';
 import { freePorts } from '@echodrop/testkit/free-ports';
 import { ServerProcess } from '@echodrop/testkit/servers/server-process';
@@ -57,7 +57,7 @@ afterAll(() => resources.disposeAsync());
 
 /** Verifies a user and counts the requests to the provider. */
 async function countRequests(token: string, id = subject): Promise<number> {
-  standIn.behaviour = says(200, `{"id":${id},"screen_name":"mia"}`);
+  standIn.behaviour = respondWith(200, `{"id":${id},"screen_name":"mia"}`);
   const before = standIn.requests.length;
   const credentials = { version: 2, provider, authorization: `OAuth oauth_token="${token}"` } as const;
   const verdict = await client.verify({ credentials, clientAddress: '' }, AbortSignal.timeout(5000));

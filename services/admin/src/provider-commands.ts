@@ -1,6 +1,6 @@
 import type { ProviderUser } from '@echodrop/contracts/verification';
 import { VerificationClient } from '@echodrop/contracts/verification-client';
-import { faultIn, type Provider, providerOf } from '@echodrop/identity-provider/provider';
+import { type Provider, readProvider } from '@echodrop/identity-provider/provider';
 import { ProviderConnections } from '@echodrop/identity-provider/provider-connections';
 import { examineProvider, titleOf } from '@echodrop/provider-doctor/examine-provider';
 import type { Command } from 'commander';
@@ -58,9 +58,9 @@ export function addProviderCommands(admin: Command, { env, print }: CommandConte
 }
 
 function findProviders(entry: string, configured: readonly Provider[], command: Command): readonly Provider[] {
-  const named = configured.find(({ advertised }) => advertised === entry) ?? providerOf(entry);
-  if (named) return [named];
-  if (entry !== '') command.error(`The entry ${faultIn(entry)}.`);
+  const named = configured.find(({ advertised }) => advertised === entry) ?? readProvider(entry);
+  if (typeof named !== 'string') return [named];
+  if (entry !== '') command.error(`The entry ${named}.`);
   if (configured.length === 0) command.error('Name an entry, or set IDENTITY_PROVIDERS.');
   return configured;
 }

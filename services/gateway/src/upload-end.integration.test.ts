@@ -1,4 +1,4 @@
-import { type UnsupportedReason, unsupportedReasons } from '@echodrop/media/unsupported';
+import { type UnsupportedReason, unsupportedReasons } from '@echodrop/media/outcomes';
 import { readXml } from '@echodrop/testkit/read-xml';
 import { made, samplePhoto, sampleVideo } from '@echodrop/testkit/samples/sample-media';
 import { type Stack, startStack } from '@echodrop/testkit/start-stack';

@@ -1,5 +1,5 @@
 import type { ProbeRequest } from '@echodrop/contracts/probe';
-import type { Probe } from '@echodrop/media/probe-outcome';
+import type { Probe } from '@echodrop/media/outcomes';
 import type { JobEnd } from '@echodrop/queue/job-outcome';
 import type { Log } from '@echodrop/service/log';
 import type { Metrics } from '@echodrop/service/metrics/metrics';

@@ -1,8 +1,7 @@
 import { startProbeWorkers } from '@echodrop/contracts/probe';
-import { confineTools } from '@echodrop/media/sandbox/confine-tools';
-import { logTools, toolVersions } from '@echodrop/media/tool-versions';
+import { prepareTools } from '@echodrop/media/sandbox/prepare-tools';
 import { objectStoreFromSettings } from '@echodrop/object-store/object-store-from-settings';
-import { ObservedObjectStore } from '@echodrop/object-store/observed-object-store';
+import { observeStore } from '@echodrop/object-store/observed-object-store';
 import { Forgeries } from '@echodrop/service/forgeries';
 import { queueRedisUrl } from '@echodrop/service/redis/redis';
 import { runService } from '@echodrop/service/run-service';
@@ -12,13 +11,12 @@ import { createProbeEvents } from './events.ts';
 import { probe } from './probe.ts';
 
 await runService('probe-worker', readConfig, async ({ config, log, metrics, health, parts }) => {
-  const store = parts.use(new ObservedObjectStore(await objectStoreFromSettings(config), metrics));
+  const store = parts.use(observeStore(await objectStoreFromSettings(config), metrics));
   health.addCheck('store', () => store.ready());
 
   const events = createProbeEvents(log, metrics);
   const { MAX_PIXELS: maxPixels, MEDIA_TYPES_OFF: typesOff } = config;
-  await confineTools(config.MEDIA_SANDBOX, { log, metrics, health });
-  logTools(log, await toolVersions(), typesOff);
+  await prepareTools({ config, log, metrics, health });
   const scratch = parts.use(await createScratchFolder(config.SCRATCH_DIR, 'probe-worker'));
   const deps = { store, scratchDir: scratch.path, maxPixels, typesOff, events };
   const queues = startProbeWorkers(

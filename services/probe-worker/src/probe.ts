@@ -1,8 +1,8 @@
 import { buffer } from 'node:stream/consumers';
 import type { ProbeRequest } from '@echodrop/contracts/probe';
 import type { MediaType } from '@echodrop/media/media-type';
+import type { Probe } from '@echodrop/media/outcomes';
 import { probeMedia } from '@echodrop/media/probe';
-import type { Probe } from '@echodrop/media/probe-outcome';
 import { mediaObjectKey } from '@echodrop/object-store/object-keys';
 import type { ObjectStore } from '@echodrop/object-store/object-store';
 import type { ProbeEvents } from './events.ts';

@@ -5,7 +5,7 @@ import { Readable } from 'node:stream';
 import type { Lane, RenditionReply } from '@echodrop/contracts/rendition';
 import type { MediaType } from '@echodrop/media/media-type';
 import { fullRecipe, pictureRecipes, type RenditionSet, videoRecipe } from '@echodrop/media/recipes';
-import { ToolStopped } from '@echodrop/media/sandbox/bounded-process';
+import { ToolStopped } from '@echodrop/media/sandbox/run-tool';
 import { setSandboxMode } from '@echodrop/media/sandbox/sandbox';
 import { FilesystemObjectStore } from '@echodrop/object-store/filesystem/filesystem-object-store';
 import {

@@ -1,8 +1,7 @@
 import { startRenditionWorkers } from '@echodrop/contracts/rendition';
-import { confineTools } from '@echodrop/media/sandbox/confine-tools';
-import { logTools, toolVersions } from '@echodrop/media/tool-versions';
+import { prepareTools } from '@echodrop/media/sandbox/prepare-tools';
 import { objectStoreFromSettings } from '@echodrop/object-store/object-store-from-settings';
-import { ObservedObjectStore } from '@echodrop/object-store/observed-object-store';
+import { observeStore } from '@echodrop/object-store/observed-object-store';
 import { Forgeries } from '@echodrop/service/forgeries';
 import { queueRedisUrl } from '@echodrop/service/redis/redis';
 import { runService } from '@echodrop/service/run-service';
@@ -14,16 +13,13 @@ import { noteWorkerDeaths, render } from './render.ts';
 import { toolsHash } from './unsupported-renditions.ts';
 
 await runService('rendition-worker', readConfig, async ({ config, log, metrics, health, parts }) => {
-  const store = parts.use(new ObservedObjectStore(await objectStoreFromSettings(config), metrics));
+  const store = parts.use(observeStore(await objectStoreFromSettings(config), metrics));
   health.addCheck('store', () => store.ready());
 
   const events = createRenditionEvents(log, metrics);
   const { MAX_PIXELS: maxPixels, MEDIA_TYPES_OFF: typesOff } = config;
-  await confineTools(config.MEDIA_SANDBOX, { log, metrics, health });
-  const versions = await toolVersions();
-  logTools(log, versions, typesOff);
   const scratch = parts.use(await createScratchFolder(config.SCRATCH_DIR, 'rendition-worker'));
-  const tools = toolsHash(versions, maxPixels);
+  const tools = toolsHash(await prepareTools({ config, log, metrics, health }), maxPixels);
   const deps = { store, scratchDir: scratch.path, maxPixels, typesOff, tools, events };
   const queues = startRenditionWorkers(
     {

@@ -1,6 +1,7 @@
+import { contentTypeOf } from '@echodrop/media/media-type';
+import type { UnsupportedReason } from '@echodrop/media/outcomes';
 import type { Recipe } from '@echodrop/media/recipes';
 import { openToolOutput, type ToolOutput } from '@echodrop/media/sandbox/tool-output';
-import type { UnsupportedReason } from '@echodrop/media/unsupported';
 import { listObjects, removeObjects } from '@echodrop/object-store/list-objects';
 import { mediaObjectKey, renditionKey, renditionsPrefixOf } from '@echodrop/object-store/object-keys';
 import type { ObjectStore } from '@echodrop/object-store/object-store';
@@ -44,9 +45,8 @@ export async function storeRenditions(
     checked.push([recipe, files.use(await openToolOutput(path, recipe.extension))]);
   }
   for (const [recipe, output] of checked) {
-    const { contentType } = recipe;
     // Another worker may have the same job if this one was frozen: both may write.
-    const options = { signal, contentType, isReplacement: true };
+    const options = { signal, contentType: contentTypeOf(recipe.extension), isReplacement: true };
     await store.put(renditionKey(mediaKey, recipe), output.stream(), options);
   }
 }

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import type { Recipe } from '@echodrop/media/recipes';
-import type { ToolVersions } from '@echodrop/media/tool-versions';
+import type { ToolVersions } from '@echodrop/media/sandbox/prepare-tools';
 import { listObjects } from '@echodrop/object-store/list-objects';
 import { renditionKey, renditionsPrefixOf } from '@echodrop/object-store/object-keys';
 import type { ObjectStore } from '@echodrop/object-store/object-store';

@@ -1,5 +1,5 @@
 import { isPhoto, type MediaType, type VideoType } from '../media-type.ts';
-import type { UnsupportedReason } from '../unsupported.ts';
+import type { UnsupportedReason } from '../outcomes.ts';
 import type { Track } from '../video-layout/ffprobe.ts';
 
 /** Media as a local file. */

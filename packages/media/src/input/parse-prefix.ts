@@ -1,4 +1,4 @@
-import type { UnsupportedReason } from '../unsupported.ts';
+import type { UnsupportedReason } from '../outcomes.ts';
 import type { SourceReader } from './source-reader.ts';
 
 const firstReadBytes = 64 * 1024;

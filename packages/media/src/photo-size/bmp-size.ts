@@ -1,6 +1,6 @@
 import type { SourceReader } from '../input/source-reader.ts';
+import type { UnsupportedReason } from '../outcomes.ts';
 import type { Size } from '../size.ts';
-import type { UnsupportedReason } from '../unsupported.ts';
 
 // Header sizes of OS/2 version 1, and of version 2 if shortened; all others begin alike.
 const os2 = { v1: 12, shortV2: 16 };

@@ -1,7 +1,7 @@
 import { parsePrefix } from '../input/parse-prefix.ts';
 import type { SourceReader } from '../input/source-reader.ts';
+import type { UnsupportedReason } from '../outcomes.ts';
 import type { Size } from '../size.ts';
-import type { UnsupportedReason } from '../unsupported.ts';
 
 const screenBytes = 13;
 const [extension, frame] = [0x21, 0x2c];

@@ -1,7 +1,7 @@
 import { boxContents, handlerType, topLevelBoxes } from '../input/iso-boxes.ts';
 import type { SourceReader } from '../input/source-reader.ts';
+import type { UnsupportedReason } from '../outcomes.ts';
 import type { Size } from '../size.ts';
-import type { UnsupportedReason } from '../unsupported.ts';
 import { HeifItems, type ItemLocation, type ItemProperty } from './heif-items.ts';
 import { orientSize, parseExifOrientation } from './orientation.ts';
 

@@ -1,8 +1,7 @@
 import { parsePrefix } from '../input/parse-prefix.ts';
 import type { SourceReader } from '../input/source-reader.ts';
-import { type MediaLimits, type Probe, toProbe, unsupported } from '../probe-outcome.ts';
+import { type MediaLimits, type Probe, toProbe, type UnsupportedReason, unsupported } from '../outcomes.ts';
 import type { Size } from '../size.ts';
-import type { UnsupportedReason } from '../unsupported.ts';
 import { parseJpegHeader } from './jpeg-header.ts';
 import { orientSize, parseExifOrientation } from './orientation.ts';
 

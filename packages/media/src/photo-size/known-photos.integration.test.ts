@@ -3,8 +3,8 @@ import { CountedSource } from '@echodrop/testkit/counted-source';
 import { processesStarted } from '@echodrop/testkit/processes-started';
 import sharp from 'sharp';
 import { expect, test } from 'vitest';
+import type { Probe } from '../outcomes.ts';
 import { probeMedia } from '../probe.ts';
-import type { Probe } from '../probe-outcome.ts';
 import { knownPhotos, turnedPhotos } from './known-photos.fixture.ts';
 
 const MiB = 1024 * 1024;

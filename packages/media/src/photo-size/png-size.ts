@@ -1,7 +1,7 @@
 import { crc32 } from 'node:zlib';
 import type { SourceReader } from '../input/source-reader.ts';
+import type { UnsupportedReason } from '../outcomes.ts';
 import type { Size } from '../size.ts';
-import type { UnsupportedReason } from '../unsupported.ts';
 import { orientSize, parseExifOrientation } from './orientation.ts';
 
 const magicBytes = 8;

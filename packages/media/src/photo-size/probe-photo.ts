@@ -1,7 +1,7 @@
 import type { SourceReader } from '../input/source-reader.ts';
 import type { PhotoType } from '../media-type.ts';
+import type { UnsupportedReason } from '../outcomes.ts';
 import type { Size } from '../size.ts';
-import type { UnsupportedReason } from '../unsupported.ts';
 import { bmpSize } from './bmp-size.ts';
 import { gifSize } from './gif-size.ts';
 import { avifSize, heicSize } from './heif-size.ts';

@@ -1,6 +1,6 @@
 import type { SourceReader } from '../input/source-reader.ts';
+import type { UnsupportedReason } from '../outcomes.ts';
 import type { Size } from '../size.ts';
-import type { UnsupportedReason } from '../unsupported.ts';
 import { orientSize, parseExifOrientation } from './orientation.ts';
 
 const animationFlag = 0x02;

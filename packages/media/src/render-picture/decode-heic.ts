@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
+import type { UnsupportedReason } from '../outcomes.ts';
 import type { Size } from '../size.ts';
-import type { UnsupportedReason } from '../unsupported.ts';
 import { guardedSharp } from './guarded-sharp.ts';
 import { type Area, rebrandAsStill, removeCrop } from './heif-still.ts';
 import { createRgbaTiff } from './rgba-tiff.ts';

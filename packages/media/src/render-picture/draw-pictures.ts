@@ -1,8 +1,8 @@
 import { rename, writeFile } from 'node:fs/promises';
 import type { Sharp } from 'sharp';
+import type { UnsupportedReason } from '../outcomes.ts';
 import type { PictureRecipe } from '../recipes.ts';
 import { maxSides } from '../rendition-size.ts';
-import type { UnsupportedReason } from '../unsupported.ts';
 import { type DecodedPhoto, decodePhoto, reasonFor } from './decode-photo.ts';
 import { decodeAnimation } from './guarded-sharp.ts';
 import { encode } from './picture-coding.ts';
@@ -51,7 +51,7 @@ async function draw(decoded: DecodedPhoto, recipe: PictureRecipe, limits: Limits
 
 async function drawStill({ sizes, coding }: DecodedPhoto, recipe: PictureRecipe): Promise<Buffer> {
   const picture = toSharp(await sizes.get(recipe.size));
-  const maxSide = maxSides[recipe.format];
+  const maxSide = maxSides[recipe.extension];
   const shrunk = recipe.size === 'whole' ? picture.resize(maxSide, maxSide, shrink) : picture;
   return encode(shrunk, recipe, coding).toBuffer();
 }
@@ -65,7 +65,7 @@ function drawAnimation(
   { maxPixels, animationPixels = Number.POSITIVE_INFINITY }: Limits,
 ): Sharp | 'too_costly' | undefined {
   const { format, width, height, pages = 1, orientation = 1 } = header;
-  const canAnimate = format === recipe.format && (format === 'gif' || format === 'webp') && orientation === 1;
+  const canAnimate = format === recipe.extension && (format === 'gif' || format === 'webp') && orientation === 1;
   const maxFramePixels = maxCanvases * maxPixels;
   const pixels = width * height * pages;
   if (!canAnimate || pages === 1 || pixels > maxFramePixels) return undefined;

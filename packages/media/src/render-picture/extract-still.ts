@@ -1,9 +1,9 @@
 import type { LocalVideo } from '../input/local-media.ts';
+import type { RenditionReason } from '../outcomes.ts';
 import { toneMappingFilters } from '../render-video/tone-mapping.ts';
-import type { RenditionReason } from '../rendition-outcome.ts';
 import { posterSize } from '../rendition-size.ts';
-import type { TimedEnd } from '../sandbox/bounded-process.ts';
 import { runFfmpeg } from '../sandbox/ffmpeg.ts';
+import type { TimedEnd } from '../sandbox/run-tool.ts';
 import { maxOutputBytes } from '../sandbox/tool-output.ts';
 import { withDeadline } from '../sandbox/with-deadline.ts';
 import type { Size } from '../size.ts';

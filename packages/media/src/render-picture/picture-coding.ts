@@ -14,11 +14,11 @@ export interface SourceCoding {
  * white, as JPEG always is: on a dark page, dark lines on a transparent ground would be invisible.
  */
 export function encode(picture: Sharp, recipe: PictureRecipe, source: SourceCoding): Sharp {
-  const { format, quality, size } = recipe;
+  const { extension, quality, size } = recipe;
   const isWhole = size === 'whole';
   const onWhite = () => picture.flatten({ background: '#ffffff' });
-  switch (format) {
-    case 'jpeg': {
+  switch (extension) {
+    case 'jpg': {
       const isFine = isWhole && source.chromaSubsampling !== '4:2:0';
       const chromaSubsampling = isFine ? '4:4:4' : '4:2:0';
       return onWhite().jpeg({ quality, progressive: isWhole, optimiseCoding: isWhole, chromaSubsampling });

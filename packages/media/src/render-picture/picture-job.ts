@@ -1,7 +1,7 @@
 import type { MediaType } from '../media-type.ts';
+import type { UnsupportedReason } from '../outcomes.ts';
 import type { PictureRecipe } from '../recipes.ts';
 import type { Size } from '../size.ts';
-import type { UnsupportedReason } from '../unsupported.ts';
 
 /** A picture, and the path of its file. */
 export interface PictureToMake {

@@ -8,7 +8,7 @@ import { execa } from 'execa';
 import sharp from 'sharp';
 import { afterEach, expect, test } from 'vitest';
 import { pictureRecipes, picturesOf } from '../recipes.ts';
-import { ToolFailed, ToolStopped } from '../sandbox/bounded-process.ts';
+import { ToolFailed, ToolStopped } from '../sandbox/run-tool.ts';
 import { setSandboxMode } from '../sandbox/sandbox.ts';
 import { type PictureJob, startMarker } from './picture-job.ts';
 import { makePictures } from './picture-process.ts';

@@ -1,14 +1,12 @@
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
-import type { Rendered } from '../rendition-outcome.ts';
-import { ToolFailed, ToolStopped } from '../sandbox/bounded-process.ts';
-import { parseToolJson, runTool } from '../sandbox/run-tool.ts';
+import { type Rendered, unsupportedReasons } from '../outcomes.ts';
+import { parseToolJson, runTool, ToolFailed, ToolStopped } from '../sandbox/run-tool.ts';
 import type { ToolLimits } from '../sandbox/sandbox.ts';
 import { requireSource, requireSpace } from '../sandbox/tool-disk.ts';
 import { maxFolderBytes, maxOutputBytes } from '../sandbox/tool-output.ts';
 import { withDeadline } from '../sandbox/with-deadline.ts';
-import { unsupportedReasons } from '../unsupported.ts';
 import { type PictureJob, type PictureJobEnd, type ProcessBudget, startMarker } from './picture-job.ts';
 
 const program = fileURLToPath(new URL('picture-program.ts', import.meta.url));

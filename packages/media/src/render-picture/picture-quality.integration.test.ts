@@ -36,10 +36,12 @@ test.each<[string, PhotoType, () => Promise<Buffer>]>([
     const recipes = Object.values(pictureRecipes);
     const { pictures } = await drawnPictures(type, bytes, recipes);
     for (const recipe of recipes) {
-      const { name, extension, format, quality } = recipe;
+      const { name, extension, quality } = recipe;
       const ideal = await direct(bitmap, recipe);
       const picture = pictures.get(`${name}.${extension}`) ?? Buffer.alloc(0);
-      const peer = await sharp(ideal).toFormat(format, { quality }).toBuffer();
+      const peer = await sharp(ideal)
+        .toFormat(extension === 'jpg' ? 'jpeg' : extension, { quality })
+        .toBuffer();
       const lost = (await likeness(peer, ideal)) - (await likeness(picture, ideal));
       expect(lost, `${name}.${extension}`).toBeLessThan(name === 'mini' ? mostLost.mini : mostLost.others);
     }

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { sampleVideo } from '@echodrop/testkit/samples/sample-media';
 import { execa } from 'execa';
 import { expect, test } from 'vitest';
-import { ToolFailed } from '../sandbox/bounded-process.ts';
+import { ToolFailed } from '../sandbox/run-tool.ts';
 import { videoTracks } from '../video-layout/ffprobe.ts';
 import { renderVideo } from './render-video.ts';
 

@@ -1,6 +1,6 @@
 import type { LocalVideo } from '../input/local-media.ts';
 import type { VideoType } from '../media-type.ts';
-import type { Rendered } from '../rendition-outcome.ts';
+import type { Rendered } from '../outcomes.ts';
 import { videoSize } from '../rendition-size.ts';
 import { type FfmpegLimits, runFfmpeg } from '../sandbox/ffmpeg.ts';
 import { maxOutputBytes } from '../sandbox/tool-output.ts';

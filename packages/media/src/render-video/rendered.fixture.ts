@@ -2,11 +2,11 @@ import { mkdtempDisposable, readFile, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { isPhoto, type MediaType } from '../media-type.ts';
+import type { Rendered } from '../outcomes.ts';
 import { type PictureRecipe, picturesOf } from '../recipes.ts';
 import { drawPictures } from '../render-picture/draw-pictures.ts';
 import type { PictureToMake } from '../render-picture/picture-job.ts';
 import { prepareSource, renderPictures } from '../render-picture/render-pictures.ts';
-import type { Rendered } from '../rendition-outcome.ts';
 import { type Track, videoTracks } from '../video-layout/ffprobe.ts';
 import { renderVideo } from './render-video.ts';
 

@@ -1,5 +1,5 @@
 import { dirname } from 'node:path';
-import type { TimedEnd } from './bounded-process.ts';
+import type { TimedEnd } from './run-tool.ts';
 import { runTool } from './run-tool.ts';
 import type { ToolLimits } from './sandbox.ts';
 import { requireSource, requireSpace } from './tool-disk.ts';

@@ -3,14 +3,13 @@ import { expect, test } from 'vitest';
 
 const script = `
   import { openSync } from 'node:fs';
-  import { waitForTool } from ${JSON.stringify(import.meta.resolve('./bounded-process.ts'))};
-  import { startInSandbox } from ${JSON.stringify(import.meta.resolve('./sandbox.ts'))};
+  import { runTool } from ${JSON.stringify(import.meta.resolve('./run-tool.ts'))};
   try {
     for (;;) openSync('/dev/null');
   } catch {}
-  const child = startInSandbox(['true'], { seconds: 5, cpuSeconds: 5, addressBytes: 1e9, fileBytes: 0 }, {});
+  const limits = { seconds: 5, cpuSeconds: 5, addressBytes: 1e9, fileBytes: 0 };
   const signal = new AbortController().signal;
-  await waitForTool(child, { deadlineMs: 5000, maxPrintedBytes: 0, signal }).catch(({ name, message }) => console.log(name, message));
+  await runTool(['true'], limits, { signal }).catch(({ name, message }) => console.log(name, message));
 `;
 
 test('survives if no file descriptor is free for a tool', async () => {

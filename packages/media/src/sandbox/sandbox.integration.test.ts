@@ -12,8 +12,8 @@ import { makePictures } from '../render-picture/picture-process.ts';
 import { renderVideo } from '../render-video/render-video.ts';
 import { type Track, videoTracks } from '../video-layout/ffprobe.ts';
 import { hasInterlacedFrames } from '../video-layout/interlaced.ts';
-import { sandboxFault } from './confine-tools.ts';
 import { canHijack, type HijackedTool, hijackedTool } from './hijacked-tool.fixture.ts';
+import { sandboxFault } from './prepare-tools.ts';
 import { runTool } from './run-tool.ts';
 import { sandboxModes, setSandboxMode, startInSandbox } from './sandbox.ts';
 

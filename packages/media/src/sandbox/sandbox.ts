@@ -40,7 +40,7 @@ export function setSandboxMode(to: SandboxMode): void {
   mode = to;
 }
 
-/** Starts a tool that reads untrusted bytes as the leader of a process group; waitForTool waits for it. */
+/** Starts a tool that reads untrusted bytes as the leader of a process group; runTool waits for it. */
 export function startInSandbox(
   tool: readonly [string, ...string[]],
   { seconds, cpuSeconds, addressBytes, dataBytes, fileBytes, niceness = 0 }: ToolLimits,

@@ -1,5 +1,5 @@
 import { access, statfs } from 'node:fs/promises';
-import { ToolFailed, ToolStopped } from './bounded-process.ts';
+import { ToolFailed, ToolStopped } from './run-tool.ts';
 import { exceedsLimit } from './watch-folder.ts';
 
 const minFreeBytes = 1024 * 1024;

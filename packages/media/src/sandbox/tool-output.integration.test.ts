@@ -16,7 +16,7 @@ import { buffer } from 'node:stream/consumers';
 import { samplePhoto } from '@echodrop/testkit/samples/sample-media';
 import { execa } from 'execa';
 import { beforeAll, expect, test } from 'vitest';
-import { ToolFailed } from './bounded-process.ts';
+import { ToolFailed } from './run-tool.ts';
 import { maxOutputBytes, openToolOutput } from './tool-output.ts';
 
 let jpeg: Buffer;

@@ -2,9 +2,10 @@ import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import { Readable } from 'node:stream';
-import { SourceReader } from '../input/source-reader.ts';
+import { fileReader, readAt } from '../input/inspect-file.ts';
+import type { SourceReader } from '../input/source-reader.ts';
 import { detectMediaType, isPhoto, type MediaType } from '../media-type.ts';
-import { ToolFailed } from './bounded-process.ts';
+import { ToolFailed } from './run-tool.ts';
 
 const GiB = 1024 ** 3;
 
@@ -30,54 +31,11 @@ export class OutputRefused extends Error {
   }
 }
 
-const headBytes = 16 * 1024;
-const chunkBytes = 256 * 1024;
-
-interface CheckedFile {
-  readonly path: string;
-  readonly file: FileHandle;
-  readonly size: number;
-  readonly head: Buffer;
-  readonly changedAt: bigint;
-}
-
 /** A checked file that a tool wrote. All reads use the handle that was checked. */
-export class ToolOutput implements AsyncDisposable {
-  readonly size: number;
-  readonly #checked: CheckedFile;
-
-  constructor(checked: CheckedFile) {
-    this.size = checked.size;
-    this.#checked = checked;
-  }
-
+export interface ToolOutput extends AsyncDisposable {
+  readonly reader: SourceReader;
   /** Streams the file as it was checked. Fails with OutputRefused if it has changed since. */
-  stream(): Readable {
-    return Readable.from(this.#bytes(), { objectMode: false });
-  }
-
-  /** Reads ranges of the file. */
-  reader(): SourceReader {
-    const read = (offset: number, length: number) => readAt(this.#checked.file, offset, length);
-    return new SourceReader({ ...this.#checked, read }, new AbortController().signal);
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.#checked.file.close();
-  }
-
-  async *#bytes(): AsyncGenerator<Buffer> {
-    const { path, file, size, head, changedAt } = this.#checked;
-    yield head;
-    for (let at = head.length; at < size; ) {
-      const bytes = await readAt(file, at, Math.min(chunkBytes, size - at));
-      if (bytes.length === 0) throw new OutputRefused(path, 'changed');
-      at += bytes.length;
-      yield bytes;
-    }
-    const { ctimeNs } = await file.stat({ bigint: true });
-    if (ctimeNs !== changedAt) throw new OutputRefused(path, 'changed');
-  }
+  stream(): Readable;
 }
 
 /**
@@ -85,23 +43,58 @@ export class ToolOutput implements AsyncDisposable {
  * @throws OutputRefused if it is missing, no regular file, a symbolic or hard link, too large or of another format; ToolFailed if the folder is gone
  */
 export async function openToolOutput(path: string, type: MediaType): Promise<ToolOutput> {
+  const file = await openWithoutLinks(path).catch((error: NodeJS.ErrnoException) => {
+    const fault = faults[error.code ?? ''];
+    throw fault ? new OutputRefused(path, fault) : error;
+  });
   const refuse = (fault: OutputFault): never => {
     throw new OutputRefused(path, fault);
   };
-  const file = await openWithoutLinks(path).catch((error: NodeJS.ErrnoException) => refuse(faultOf(error)));
   try {
     const stats = await file.stat({ bigint: true });
     if (!stats.isFile()) refuse('not_a_file');
     if (stats.nlink !== 1n) refuse('link');
     if (stats.size > maxOutputBytes[isPhoto(type) ? 'picture' : 'video']) refuse('too_large');
-    const size = Number(stats.size);
-    const head = await readAt(file, 0, Math.min(size, headBytes));
-    if (detectMediaType(head) !== type) refuse('wrong_format');
-    return new ToolOutput({ path, file, size, head, changedAt: stats.ctimeNs });
+    const reader = await fileReader(file);
+    if (detectMediaType(reader.prefix) !== type) refuse('wrong_format');
+    return {
+      reader,
+      stream: () => Readable.from(readUnchanged(path, file, reader.prefix, stats), { objectMode: false }),
+      [Symbol.asyncDispose]: () => file.close(),
+    };
   } catch (error) {
     await file.close();
     throw error;
   }
+}
+
+const faults: Readonly<Record<string, OutputFault>> = {
+  ENOENT: 'missing',
+  ELOOP: 'link',
+  ENOTDIR: 'link',
+  // A socket, or a file that its tool made unreadable.
+  ENXIO: 'not_a_file',
+  EACCES: 'not_a_file',
+};
+
+const chunkBytes = 256 * 1024;
+
+async function* readUnchanged(
+  path: string,
+  file: FileHandle,
+  head: Buffer,
+  checked: { readonly size: bigint; readonly ctimeNs: bigint },
+): AsyncGenerator<Buffer> {
+  const size = Number(checked.size);
+  yield head;
+  for (let at = head.length; at < size; ) {
+    const bytes = await readAt(file, at, Math.min(chunkBytes, size - at));
+    if (bytes.length === 0) throw new OutputRefused(path, 'changed');
+    at += bytes.length;
+    yield bytes;
+  }
+  const { ctimeNs } = await file.stat({ bigint: true });
+  if (ctimeNs !== checked.ctimeNs) throw new OutputRefused(path, 'changed');
 }
 
 const { O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK, O_RDONLY } = constants;
@@ -112,25 +105,4 @@ async function openWithoutLinks(path: string): Promise<FileHandle> {
     throw cause.code === 'ENOENT' ? new ToolFailed('the job folder is gone', { cause }) : cause;
   });
   return await open(`/proc/self/fd/${folder.fd}/${basename(path)}`, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
-}
-
-function faultOf(error: NodeJS.ErrnoException): OutputFault {
-  switch (error.code) {
-    case 'ENOENT':
-      return 'missing';
-    case 'ELOOP':
-    case 'ENOTDIR':
-      return 'link';
-    // A socket, or a file that its tool made unreadable.
-    case 'ENXIO':
-    case 'EACCES':
-      return 'not_a_file';
-    default:
-      throw error;
-  }
-}
-
-async function readAt(file: FileHandle, offset: number, length: number): Promise<Buffer> {
-  const { buffer, bytesRead } = await file.read(Buffer.alloc(length), 0, length, offset);
-  return buffer.subarray(0, bytesRead);
 }

@@ -1,13 +1,12 @@
 import { expect, test } from 'vitest';
-import { ToolFailed, waitForTool } from './bounded-process.ts';
-import { setSandboxMode, startInSandbox } from './sandbox.ts';
+import { runTool, ToolFailed } from './run-tool.ts';
+import { setSandboxMode } from './sandbox.ts';
 import { withDeadline } from './with-deadline.ts';
 
 const limits = { seconds: 30, cpuSeconds: 30, addressBytes: 1024 ** 3, fileBytes: 0 };
 
 function run(...tool: readonly [string, ...string[]]) {
-  return (signal: AbortSignal) =>
-    waitForTool(startInSandbox(tool, limits, {}), { deadlineMs: 30_000, maxPrintedBytes: 1024, signal });
+  return async (signal: AbortSignal) => (await runTool(tool, limits, { signal })).end;
 }
 
 // `sleep` and its kind need more than a media tool does.

@@ -1,4 +1,4 @@
-import type { TimedEnd } from './bounded-process.ts';
+import type { TimedEnd } from './run-tool.ts';
 
 // The caller's deadline passes before the tool's own, which cannot distinguish a slow video from a slow machine.
 const headStartMs = 500;

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import type { VideoType } from '../media-type.ts';
+import type { UnsupportedReason } from '../outcomes.ts';
 import { parseToolJson, runTool } from '../sandbox/run-tool.ts';
 import type { ToolLimits } from '../sandbox/sandbox.ts';
 import { requireSource } from '../sandbox/tool-disk.ts';
-import type { UnsupportedReason } from '../unsupported.ts';
 import { maxTracks, videoGuards } from './video-codecs.ts';
 
 /** A track of a video, as coded: before rotation, in pixels that need not be square. */

@@ -6,8 +6,8 @@ import { CountedSource } from '@echodrop/testkit/counted-source';
 import { processesStarted } from '@echodrop/testkit/processes-started';
 import { made } from '@echodrop/testkit/samples/sample-media';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Probe } from '../outcomes.ts';
 import { probeMedia } from '../probe.ts';
-import type { Probe } from '../probe-outcome.ts';
 import { knownVideos, picture, sound, video } from './known-videos.fixture.ts';
 
 const MiB = 1024 * 1024;

@@ -13,7 +13,7 @@ export async function readMoov(reader: SourceReader): Promise<Buffer | undefined
 /** Whether an MP4 from ffmpeg has a video track that is not empty. True if its `moov` is too large. @throws OutputRefused */
 export async function hasPictures(path: string): Promise<boolean> {
   await using video = await openToolOutput(path, 'mp4');
-  const moov = await readMoov(video.reader());
+  const moov = await readMoov(video.reader);
   return (
     moov === undefined ||
     boxContents(moov, 'trak').some((trak) => handlerType(trak) === 'vide' && sampleCount(trak) > 0)

@@ -1,7 +1,7 @@
 import type { SourceReader } from '../input/source-reader.ts';
 import type { VideoType } from '../media-type.ts';
+import type { UnsupportedReason } from '../outcomes.ts';
 import type { Size } from '../size.ts';
-import type { UnsupportedReason } from '../unsupported.ts';
 import { type Track, videoTracks } from './ffprobe.ts';
 import { createSparseCopy } from './sparse-copy.ts';
 import { isListedCodec } from './video-codecs.ts';

@@ -4,9 +4,8 @@ import { findRecord } from '@echodrop/archive/records';
 import type { ProbeClient } from '@echodrop/contracts/probe';
 import type { RenditionClient } from '@echodrop/contracts/rendition';
 import type { MediaType } from '@echodrop/media/media-type';
+import type { MediaLimits, Probe, UnsupportedReason } from '@echodrop/media/outcomes';
 import { probeJpeg } from '@echodrop/media/photo-size/jpeg-size';
-import type { MediaLimits, Probe } from '@echodrop/media/probe-outcome';
-import type { UnsupportedReason } from '@echodrop/media/unsupported';
 import type { ObjectStore } from '@echodrop/object-store/object-store';
 import { newMediaId, type StoredRecord } from '@echodrop/record';
 import { mediaUnsupported, Refusal } from '../answer/refusals.ts';
@@ -101,10 +100,7 @@ export class Publisher {
     if ((await this.#addToListings(record)) === 'added') this.#deps.events.uploadRelisted(record.id);
   }
 
-  /**
-   * The record of `id` if it belongs to this user and application.
-   * @throws Refusal `removed` if it was this user's; StoreUnavailable, UnreadableRecord
-   */
+  /** The record of `id` if it belongs to this user and application. @throws Refusal `removed`, StoreUnavailable, UnreadableRecord */
   async find(id: string, owner: Owner): Promise<StoredRecord | undefined> {
     const found = await findRecord(this.#deps.store, id);
     return found && recordOf(owner, found);

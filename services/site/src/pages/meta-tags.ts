@@ -1,4 +1,4 @@
-import { isPhoto } from '@echodrop/media/media-type';
+import { contentTypeOf, isPhoto } from '@echodrop/media/media-type';
 import { pictureRecipes, videoRecipe } from '@echodrop/media/recipes';
 import { pictureSize, videoSize } from '@echodrop/media/rendition-size';
 import type { PublishedMedia } from '../find/find-media.ts';
@@ -16,8 +16,8 @@ const maxDescription = 300;
 const maxAlt = 420;
 
 /**
- * The metadata of a media page for other sites: canonical address, description, Open Graph (ogp.me), Twitter card, theme colour and optionally
- * oEmbed. Omits unsupported renditions; all addresses are absolute. No JSON-LD: in Mastodon it would override the rest.
+ * Tags of a media page for other sites: canonical address, description, Open Graph (ogp.me), Twitter card, optionally oEmbed.
+ * Addresses are absolute. No JSON-LD: in Mastodon it would override the rest.
  */
 export function metaTags(record: PublishedMedia, view: Pick<MediaView, 'picture' | 'video'>, site: SiteInfo): Html {
   const page = `${site.publicSite}/${record.id}`;
@@ -54,7 +54,7 @@ function cardOf(hasPicture: boolean, hasVideo: boolean): string {
 function imageTags(record: PublishedMedia, page: string): Html {
   const { width, height } = pictureSize(large, record);
   return html`<meta property="og:image" content="${page}/large.jpg">
-<meta property="og:image:type" content="${large.contentType}">
+<meta property="og:image:type" content="${contentTypeOf(large.extension)}">
 <meta property="og:image:width" content="${width}">
 <meta property="og:image:height" content="${height}">
 <meta property="og:image:alt" content="${captionOf(record, maxAlt) ?? bylineOf(record)}">
@@ -65,14 +65,14 @@ function videoTags(record: PublishedMedia, page: string): Html {
   const { width, height } = videoSize(record);
   const video = `${page}/video.mp4`;
   return html`<meta property="og:video" content="${video}">
-${video.startsWith('https:') ? html`<meta property="og:video:secure_url" content="${video}">\n` : undefined}<meta property="og:video:type" content="${videoRecipe.contentType}">
+${video.startsWith('https:') ? html`<meta property="og:video:secure_url" content="${video}">\n` : undefined}<meta property="og:video:type" content="${contentTypeOf(videoRecipe.extension)}">
 <meta property="og:video:width" content="${width}">
 <meta property="og:video:height" content="${height}">
 <meta name="twitter:player" content="${page}/player">
 <meta name="twitter:player:width" content="${width}">
 <meta name="twitter:player:height" content="${height}">
 <meta name="twitter:player:stream" content="${video}">
-<meta name="twitter:player:stream:content_type" content="${videoRecipe.contentType}">
+<meta name="twitter:player:stream:content_type" content="${contentTypeOf(videoRecipe.extension)}">
 `;
 }
 

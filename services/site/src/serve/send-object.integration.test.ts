@@ -5,7 +5,7 @@ import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { findRecord } from '@echodrop/archive/records';
 import { removeMedia } from '@echodrop/archive/remove-media';
-import type { MediaType } from '@echodrop/media/media-type';
+import { contentTypeOf, type MediaType } from '@echodrop/media/media-type';
 import { fullRecipe, pictureRecipes, type Recipe, videoRecipe } from '@echodrop/media/recipes';
 import { FilesystemObjectStore } from '@echodrop/object-store/filesystem/filesystem-object-store';
 import { mediaObjectKey, newMediaKey, renditionKey } from '@echodrop/object-store/object-keys';
@@ -96,8 +96,8 @@ function publicBytes(open: () => Promise<Opened>): void {
 
   test('every rendition has an address and its content type', async () => {
     const { id } = await publish('mov');
-    for (const { name, extension, contentType } of [...Object.values(pictureRecipes), videoRecipe])
-      await expectBytes(`/${id}/${name}.${extension}`, contentType, bytesOf({ name, extension }));
+    for (const { name, extension } of [...Object.values(pictureRecipes), videoRecipe])
+      await expectBytes(`/${id}/${name}.${extension}`, contentTypeOf(extension), bytesOf({ name, extension }));
     await expectBytes(`/${id}/card.jpg`, 'image/jpeg', bytesOf(pictureRecipes.large));
   });
 
@@ -241,7 +241,7 @@ function publicBytes(open: () => Promise<Opened>): void {
     await putRendition(mediaKey, videoRecipe);
     const id = await publishSample(store, original, { mediaKey, type: 'mov', etag: 'of-the-store-before' });
     const path = `/${id}/${videoRecipe.name}.${videoRecipe.extension}`;
-    const tag = (await expectBytes(path, videoRecipe.contentType, bytesOf(videoRecipe))).headers.get('etag') ?? '';
+    const tag = (await expectBytes(path, 'video/mp4', bytesOf(videoRecipe))).headers.get('etag') ?? '';
     expect(tag).not.toContain('of-the-store-before');
     const range = await get(path, { Range: 'bytes=0-3', 'If-Range': tag });
     expect([range.status, await range.text()]).toEqual([206, bytesOf(videoRecipe).slice(0, 4)]);

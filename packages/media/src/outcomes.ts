@@ -1,6 +1,25 @@
 import { isPhoto, type MediaType } from './media-type.ts';
 import type { Size } from './size.ts';
-import type { UnsupportedReason } from './unsupported.ts';
+
+/** Why media is not accepted, or has no rendition. A closed set, for logs and labels. */
+export const unsupportedReasons = [
+  /** The first bytes match no accepted type. */
+  'unknown_type',
+  /** The type is turned off (MEDIA_TYPES_OFF). */
+  'type_off',
+  /** Truncated, contradictory or unreadable: its reader fails or runs out of memory. */
+  'broken',
+  /** A video without a picture track: sound alone, with or without a cover. */
+  'no_picture',
+  /** The codec of its pictures is not accepted, or nothing here decodes it. */
+  'codec',
+  /** The canvas is larger than MAX_PIXELS. */
+  'too_many_pixels',
+  /** Reading it takes more bytes, time or output than any honest file, or killed two workers. */
+  'too_costly',
+] as const;
+
+export type UnsupportedReason = (typeof unsupportedReasons)[number];
 
 /** The type and displayed size of media in pixels, or why it is not accepted. */
 export type Probe =
@@ -32,3 +51,11 @@ export function toProbe(type: MediaType, size: Size | UnsupportedReason, { maxPi
   if (width * height > maxPixels) return unsupported('too_many_pixels');
   return { outcome: 'media', kind: isPhoto(type) ? 'photo' : 'video', type, width, height };
 }
+
+/** Why a rendition was not made. `timed_out`: rendering took too long, or the machine was busy. */
+export type RenditionReason = UnsupportedReason | 'timed_out';
+
+/** `unsupported`: no rendition can be made of these bytes. A retry gives the same result, except after `timed_out`. */
+export type Rendered =
+  | { readonly outcome: 'made' }
+  | { readonly outcome: 'unsupported'; readonly why: RenditionReason };

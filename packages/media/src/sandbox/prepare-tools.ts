@@ -1,0 +1,86 @@
+import { createRequire } from 'node:module';
+import type { Health } from '@echodrop/service/health';
+import type { Log } from '@echodrop/service/log';
+import type { Metrics } from '@echodrop/service/metrics/metrics';
+import sharp from 'sharp';
+import type { MediaType } from '../media-type.ts';
+import { runTool, ToolFailed } from './run-tool.ts';
+import { type SandboxMode, setSandboxMode } from './sandbox.ts';
+
+/** The version of each media tool; undefined if it cannot run. */
+export type ToolVersions = Readonly<Record<'ffprobe' | 'ffmpeg' | 'sharp' | 'libheif-js', string | undefined>>;
+
+const GiB = 1024 ** 3;
+
+interface Service {
+  readonly config: { readonly MEDIA_SANDBOX: SandboxMode; readonly MEDIA_TYPES_OFF: ReadonlySet<MediaType> };
+  readonly log: Log;
+  readonly metrics: Metrics;
+  readonly health: Pick<Health, 'setDetail'>;
+}
+
+/**
+ * Sets how the media tools of this process are confined, and reports it in the log, a gauge and /readyz. Logs the versions
+ * of the tools, those that cannot run, and the types that are turned off.
+ * @throws if this machine cannot confine them so; the message names the missing feature
+ */
+export async function prepareTools({ config, log, metrics, health }: Service): Promise<ToolVersions> {
+  const { MEDIA_SANDBOX: mode, MEDIA_TYPES_OFF: typesOff } = config;
+  setSandboxMode(mode);
+  const fault = await sandboxFault();
+  if (fault) {
+    const advice = mode === 'full' ? '. MEDIA_SANDBOX=limits-only runs them with limits alone' : '';
+    throw new Error(`media tools cannot be confined on this machine: ${fault}${advice}`);
+  }
+  health.setDetail('mediaSandbox', mode);
+  const help = '1 if media tools run under Landlock and seccomp, 0 if only under resource limits.';
+  metrics.gauge('echodrop_media_sandbox_full', help).set(mode === 'full' ? 1 : 0);
+  if (mode === 'full') log.info({ mode }, 'Media tools run under Landlock and seccomp');
+  else
+    log.warn(
+      { mode },
+      'Media tools run under resource limits only; a compromised decoder can reach what this worker can',
+    );
+  // Only the process that makes pictures loads its code.
+  const libheif = createRequire(import.meta.url)('libheif-js/package.json') as { readonly version: string };
+  const [ffprobe, ffmpeg] = await Promise.all([versionOf('ffprobe'), versionOf('ffmpeg')]);
+  const tools = { ffprobe, ffmpeg, sharp: sharp.versions.sharp, 'libheif-js': libheif.version };
+  log.info({ tools }, 'Media tool versions');
+  for (const [tool, version] of Object.entries(tools)) {
+    if (version === undefined) log.warn({ tool }, 'Media tool cannot run; media that needs it will fail');
+  }
+  if (typesOff.size > 0) log.info(`MEDIA_TYPES_OFF turns off ${[...typesOff].join(', ')}`);
+  return tools;
+}
+
+/**
+ * Starts each media tool in the mode that is set. Returns why one does not run, or undefined. In `full`, a tool outside the
+ * system's folders may not find its libraries. A missing tool is no fault here.
+ */
+export async function sandboxFault(): Promise<string | undefined> {
+  const tools = [
+    [process.execPath, '--version'] as const,
+    ...['ffprobe', 'ffmpeg'].map((name) => [name, '-version'] as const),
+  ];
+  const trials = await Promise.all(tools.map((tool) => tryTool(tool, 16 * GiB)));
+  return trials.find(({ fault }) => fault && !fault.endsWith('is not in PATH'))?.fault;
+}
+
+async function versionOf(tool: 'ffprobe' | 'ffmpeg'): Promise<string | undefined> {
+  return (await tryTool([tool, '-version'], GiB)).version;
+}
+
+async function tryTool(
+  tool: readonly [string, string],
+  addressBytes: number,
+): Promise<{ fault?: string; version?: string | undefined }> {
+  const limits = { seconds: 10, cpuSeconds: 5, addressBytes, fileBytes: 0 };
+  const run = await runTool(tool, limits, { signal: new AbortController().signal }).catch((error: Error) => ({
+    ...{ end: error.message, stdout: '' },
+    stderr: error instanceof ToolFailed ? error.stderr : '',
+  }));
+  const [line] = run.stderr.trim().split('\n', 1);
+  if (run.end !== 'done') return { fault: line || `${tool[0]}: ${run.end}` };
+  // "ffprobe version 5.1.9-0+deb12u1 Copyright ..."
+  return { version: / version (\S+)/.exec(run.stdout)?.[1] };
+}
