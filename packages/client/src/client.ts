@@ -28,9 +28,8 @@ export interface UploadOptions {
 const maxUploadMs = 6 * 3600 * 1000;
 
 /**
- * Uploads a photo or video to the service at `service`, an address without a trailing slash.
- * @throws UploadRefused, UnreadableResponse, TypeError if the service is unreachable or a bearer token is used with version 1, the signal's
- * reason, or the system's error if the file cannot be opened
+ * Uploads a file to `service`, an address without a trailing slash. @throws UploadRefused, UnreadableResponse, TypeError if the service is
+ * unreachable or version 1 gets a bearer token, the signal's reason, or the system's error if the file cannot be opened
  */
 export async function uploadMedia(service: string, upload: Upload, options: UploadOptions = {}): Promise<MediaRecord> {
   const { version = 2, format = 'json', onProgress = () => {}, signal = AbortSignal.timeout(maxUploadMs) } = options;

@@ -35,10 +35,7 @@ export class ProbeClient extends QueueClients<QueueName, ProbeJob, Probe> {
     super(Object.values(queues), options);
   }
 
-  /**
-   * Probes media. `type` is that of its head, and chooses the queue. Media that killed two workers is `too_costly`.
-   * @throws QueueUnavailable, or the signal's reason
-   */
+  /** Probes media of this type. Media that killed two workers is `too_costly`. @throws QueueUnavailable, or the signal's reason */
   async probe(
     { mediaKey, size, head }: ProbeRequest,
     type: MediaType,

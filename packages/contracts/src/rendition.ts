@@ -16,10 +16,7 @@ export interface RenditionRequest {
   readonly owner?: string;
 }
 
-/**
- * `made`: they are in the store. `unsupported`: they cannot be made of this media, or are not while its type is off or its owner is
- * blocked.
- */
+/** `made`: in the store. `unsupported`: impossible for this media, or while its type is off or its owner is blocked. */
 export type RenditionReply = Rendered | { readonly outcome: 'unsupported'; readonly why: 'owner_blocked' };
 
 /** Every job begins in `quick`. A job that costs too much is Deferred: pictures to `slow`, videos to `medium` and then `slow`. */
@@ -44,9 +41,8 @@ const soon = 10;
 const hour = 60 * 60;
 
 /**
- * Renditions that cannot be made, or killed two workers, are not requested again for an hour; later requests read it from the store.
- * Other failures (a store that is down, a full disk), deferred jobs and types that are off are tried again soon. Renditions that were made
- * and are requested again have been deleted.
+ * For an hour, later requests read from the store that renditions cannot be made, or killed two workers. Other failures (a store that is
+ * down, a full disk), deferred jobs and types that are off are tried again soon. Made renditions that are requested again were deleted.
  */
 const reuse: EndReuse<RenditionReply> = {
   maxSeconds: hour,
@@ -63,10 +59,7 @@ export class RenditionClient extends QueueClients<QueueName, RenditionRequest, R
     super(Object.values(queues), options, reuse);
   }
 
-  /**
-   * Requests renditions and waits at most `waitMs` for them. Equal requests share one job, which goes on without them.
-   * @throws QueueUnavailable, also if they are not made in time; the signal's reason
-   */
+  /** Waits at most `waitMs` for renditions. Equal requests share one job, which goes on. @throws QueueUnavailable, the signal's reason */
   async make(request: RenditionRequest, wait: { waitMs: number; signal: AbortSignal }): Promise<RenditionReply> {
     const options = { ...wait, deadlineMs, jobId: jobIdOf(request), owner: ownerOf(request) };
     try {

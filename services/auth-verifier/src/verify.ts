@@ -2,24 +2,20 @@ import type { Credentials, ProviderUser, Verdict, VerificationRequest } from '@e
 import type { Provider } from '@echodrop/identity-provider/provider';
 import { signedGet } from '@echodrop/oauth/signed-get';
 import type { VerifierEvents } from './events.ts';
-import { isSchemeSupported, isSingleUse } from './proof.ts';
+import { findProvider, isSchemeSupported, isSingleUse } from './proof.ts';
 import { type IdentityProviders, type QueryResult, unavailable } from './provider/identity-provider.ts';
-import type { KnownProviders } from './provider/known-providers.ts';
-import type { ProofKeyring, ProofKeys } from './verdicts/proof-keys.ts';
+import type { ProofKeys } from './verdicts/proof-keys.ts';
 import type { Use, UseEnd, VerdictCache } from './verdicts/verdict-cache.ts';
 import type { Decision } from './verdicts/verdict-codec.ts';
 
-export interface VerifierDeps {
-  readonly known: KnownProviders;
-  readonly claims: ProofKeyring;
+interface VerifierParts {
+  readonly known: readonly Provider[];
   readonly cache: VerdictCache;
   readonly providers: IdentityProviders;
   readonly events: VerifierEvents;
 }
 
-interface Shown {
-  readonly clientAddress: string;
-  readonly credentials: Credentials;
+interface Shown extends VerificationRequest {
   readonly provider: Provider;
   readonly claim: ProofKeys;
 }
@@ -36,22 +32,22 @@ interface Running {
  * per proof. Disposing waits for pending cache writes.
  */
 export class Verifier implements AsyncDisposable {
-  readonly #parts: VerifierDeps;
+  readonly #parts: VerifierParts;
   readonly #shared = new Map<string, Running>();
   readonly #settling = new Set<Promise<void>>();
 
-  constructor(parts: VerifierDeps) {
+  constructor(parts: VerifierParts) {
     this.#parts = parts;
   }
 
-  async verify({ credentials, clientAddress }: VerificationRequest): Promise<Verdict> {
-    const { known, claims } = this.#parts;
-    const provider = credentials.version === 2 ? known.find(credentials.provider) : known.firstSigned;
+  async verify(request: VerificationRequest): Promise<Verdict> {
+    const { credentials } = request;
+    const provider = findProvider(this.#parts.known, credentials);
     if (!provider) return { outcome: 'provider_unknown' };
     if (!isSchemeSupported(credentials, provider)) return this.#refused(provider, 'scheme');
-    const claim = claims.derive(credentials, provider, clientAddress);
+    const claim = this.#parts.cache.keysOf(request, provider);
     if (!claim) return this.#refused(provider, 'replay');
-    const shown = { credentials, clientAddress, provider, claim };
+    const shown = { ...request, provider, claim };
     return claim.isShared ? this.#share(shown) : (await this.#run(shown).decided).verdict;
   }
 

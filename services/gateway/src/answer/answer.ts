@@ -8,7 +8,6 @@ import {
   recordToXml,
   xmlDocument,
 } from '@echodrop/record';
-import { drainRest } from './drain-rest.ts';
 import { Refusal } from './refusals.ts';
 
 export type Format = 'xml' | 'json';
@@ -37,10 +36,7 @@ function answerWith(response: ServerResponse, format: Format, body: string): voi
     .end(body);
 }
 
-/**
- * Any refusal, in the shape that old clients parse. If the client is still sending, the connection closes only after a bounded rest of
- * the body was read, so that the response arrives whole.
- */
+/** Sends a refusal. If the client is still sending, reads a bounded rest of the body first, so that the response arrives whole. */
 export function answerRefusal(
   request: IncomingMessage,
   response: ServerResponse,
@@ -60,6 +56,26 @@ export function answerRefusal(
   } else {
     response.end(body);
   }
+}
+
+const maxDrainedBytes = 32 * 1024 * 1024;
+const maxDrainMs = 30_000;
+
+/** Drops what the client still sends, up to 32 MiB or 30 s, then calls `done`. Otherwise a reset would overtake the response. */
+function drainRest(request: IncomingMessage, done: () => void): void {
+  const { promise, resolve: finish } = Promise.withResolvers<void>();
+  const timer = setTimeout(finish, maxDrainMs);
+  promise.then(() => clearTimeout(timer)).then(done);
+  let dropped = 0;
+  request.on('data', (chunk: Buffer) => {
+    dropped += chunk.length;
+    if (dropped > maxDrainedBytes) finish();
+  });
+  for (const end of ['end', 'close', 'error']) request.once(end, () => finish());
+  // A reader that stopped early may have paused both.
+  request.socket.resume();
+  if (request.destroyed) finish();
+  else request.resume();
 }
 
 /** Answers 405, with the allowed methods in `Allow`. */

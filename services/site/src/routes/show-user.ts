@@ -38,11 +38,7 @@ export function showUser(site: Site): RequestHandler<{ owner: string }> {
   };
 }
 
-/**
- * Finds a page of a user's uploads and the cursor of the next.
- * @returns undefined if there are none, or `after` is not a cursor
- * @throws StoreUnavailable, or the signal's reason
- */
+/** Finds a page of a user's uploads; undefined if there are none, or `after` is no cursor. @throws StoreUnavailable, the signal's reason */
 async function findUploads(
   query: { readonly owner: string; readonly after: string | undefined },
   site: Site,
