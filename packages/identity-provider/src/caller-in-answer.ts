@@ -11,8 +11,8 @@ const minUserId = -(2n ** 63n);
 const maxUserId = 2n ** 64n - 1n;
 
 /** Reads the caller from a provider's 200 response; undefined without an id or a name of at most 255 characters. */
-export function readCaller(answer: string, { advertised, profile }: Provider, secret: Secret): Caller | undefined {
-  const fields = objectIn(answer);
+export function readCaller(body: string, { advertised, profile }: Provider, secret: Secret): Caller | undefined {
+  const fields = objectIn(body);
   const subject = subjectIn(fields, profile);
   const screenName = fields[profile.screenName];
   if (subject === undefined || !isText(screenName)) return undefined;
@@ -20,8 +20,8 @@ export function readCaller(answer: string, { advertised, profile }: Provider, se
 }
 
 /** What is missing in a response without a caller (`readCaller` returns undefined). */
-export function missingIn(answer: string, { profile }: Provider): 'JSON object' | 'id' | 'name' {
-  const fields = objectIn(answer);
+export function missingIn(body: string, { profile }: Provider): 'JSON object' | 'id' | 'name' {
+  const fields = objectIn(body);
   if (Object.keys(fields).length === 0) return 'JSON object';
   return subjectIn(fields, profile) === undefined ? 'id' : 'name';
 }
@@ -36,9 +36,9 @@ export function userIdOf(subject: string, provider: string, secret: Secret): big
   return hmac.digest().readBigUInt64BE() >> 1n;
 }
 
-function objectIn(answer: string): Record<string, unknown> {
+function objectIn(body: string): Record<string, unknown> {
   try {
-    const parsed = parseExactJson(answer);
+    const parsed = parseExactJson(body);
     return typeof parsed === 'object' && parsed !== null ? { ...parsed } : {};
   } catch {
     return {};

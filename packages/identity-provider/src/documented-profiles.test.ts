@@ -6,7 +6,7 @@ import { profileNames, providerProfiles } from './provider-profiles.ts';
 
 const page = await readFile(resolve(import.meta.dirname, '../../../docs/identity-providers.md'), 'utf8');
 
-test('the table of profiles in the docs says what the code does', () => {
+test('the documented table of profiles matches the code', () => {
   const table = page.split('\n## The profiles\n')[1]?.split('\n## ')[0] ?? '';
   const [head, , ...rows] = table
     .split('\n')
@@ -26,7 +26,7 @@ test('the table of profiles in the docs says what the code does', () => {
   expect(documented).toEqual(done.map((row) => expect.objectContaining(row)));
 });
 
-test('the example in the docs is a good setting', () => {
+test('the documented example is a valid setting', () => {
   const example = /IDENTITY_PROVIDERS: >-\n((?: {8}.+\n)+)/.exec(page)?.[1] ?? '';
   const entries = example.split(',').map((entry) => entry.trim());
   expect(entries.length).toBeGreaterThan(3);

@@ -68,7 +68,7 @@ export class ProviderConnections implements AsyncDisposable {
     } catch (error) {
       const isTooLarge =
         error instanceof errors.ResponseExceededMaxSizeError || error instanceof errors.HeadersOverflowError;
-      throw isTooLarge ? new ResponseTooLarge('provider answered too much') : error;
+      throw isTooLarge ? new ResponseTooLarge('provider response too large') : error;
     }
   }
 

@@ -13,7 +13,7 @@ test.each([
   [`oauth1 \t${advertised}`, { advertised, upstream: advertised, profile: oauth1 }],
   [`mastodon ${advertised}`, { advertised, upstream: advertised, profile: providerProfiles.mastodon }],
   [`${advertised}?a=b`, { advertised: `${advertised}?a=b`, upstream: `${advertised}?a=b`, profile: oauth1 }],
-])('%s', (entry, provider) => {
+])('reads %s', (entry, provider) => {
   expect(readProvider(entry)).toEqual(provider);
 });
 
@@ -32,6 +32,6 @@ test.each([
   'https://a/#b',
   'https://a/#',
   'https://a/=https://user@b/',
-])('%j is no provider', (entry) => {
+])('refuses %j', (entry) => {
   expect(readProvider(entry)).toBeTypeOf('string');
 });
