@@ -45,7 +45,7 @@ export class JobSeals {
     const { answer, seal } = end;
     const text = stringify(() => JSON.stringify(answer));
     if (text !== undefined && this.#sealer.fits(seal, sealContext('answer', place), text)) return { answer };
-    this.#forgeries.report('answer', { ...place });
+    this.#forgeries.report('reply', { ...place });
     return undefined;
   }
 }
