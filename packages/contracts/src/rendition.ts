@@ -1,11 +1,12 @@
 import { isPhoto, type MediaType } from '@echodrop/media/media-type';
 import type { Rendered } from '@echodrop/media/outcomes';
 import { type RenditionSet, recipesOf } from '@echodrop/media/recipes';
-import { isDeadlyJobError, isWorkerDeath, type JobEnd } from '@echodrop/queue/job-outcome';
+import { isWorkerDeath, type JobEnd } from '@echodrop/queue/job-outcome';
 import type { EndReuse } from '@echodrop/queue/queue-client';
 import { QueueClients } from '@echodrop/queue/queue-clients';
 import { jobVersion, type QueueOptions } from '@echodrop/queue/queue-connection';
 import { QueueWorker } from '@echodrop/queue/queue-worker';
+import { tooCostlyIfDeadly } from './probe.ts';
 
 /** One set of renditions of one media. */
 export interface RenditionRequest {
@@ -62,12 +63,7 @@ export class RenditionClient extends QueueClients<QueueName, RenditionRequest, R
   /** Waits at most `waitMs` for renditions. Equal requests share one job, which goes on. @throws QueueUnavailable, the signal's reason */
   async make(request: RenditionRequest, wait: { waitMs: number; signal: AbortSignal }): Promise<RenditionReply> {
     const options = { ...wait, deadlineMs, jobId: jobIdOf(request), owner: ownerOf(request) };
-    try {
-      return await this.clients[queueOf(request.set)].request(request, options);
-    } catch (error) {
-      if (isDeadlyJobError(error)) return { outcome: 'unsupported', why: 'too_costly' };
-      throw error;
-    }
+    return this.clients[queueOf(request.set)].request(request, options).catch(tooCostlyIfDeadly);
   }
 
   /** Enqueues the renditions that pages show, behind those that clients wait for. @throws QueueUnavailable */
@@ -78,7 +74,7 @@ export class RenditionClient extends QueueClients<QueueName, RenditionRequest, R
   }
 }
 
-// With the versions of jobs and recipes: a job of another release, or one that it could not do, does not stand for a job of this one.
+// With the versions of jobs and recipes: a job of another release, or one that it could not do, is a different job.
 function jobIdOf({ set, type, mediaKey }: RenditionRequest): string {
   const versions = recipesOf(set, type).map(({ version }) => version);
   return [set, `v${jobVersion}`, ...versions, mediaKey].join('-');

@@ -50,32 +50,36 @@ const reasons: Record<string, Reason> = {
 
 /** Answers malformed HTTP with a refusal, instead of Node's response without a body. */
 function answerBrokenRequests(server: Server): void {
-  const running = new WeakMap<Duplex, Set<Exchange>>();
-  const unfinished = (socket: Duplex) =>
-    [...(running.get(socket) ?? [])].filter(({ response }) => !response.writableFinished);
+  const running = new WeakMap<Duplex, Set<ServerResponse>>();
+  const unfinished = (socket: Duplex) => [...(running.get(socket) ?? [])].filter((each) => !each.writableFinished);
   for (const event of ['request', 'checkContinue', 'checkExpectation']) {
-    server.prependListener(event, (request: IncomingMessage, response: ServerResponse) => {
-      const exchange = { request, response };
-      const exchanges = running.get(request.socket) ?? new Set();
-      running.set(request.socket, exchanges.add(exchange));
+    server.prependListener(event, ({ socket }: IncomingMessage, response: ServerResponse) => {
+      const responses = running.get(socket) ?? new Set();
+      running.set(socket, responses.add(response));
       // An idle connection must not keep the bytes of its last request.
-      response.once('close', () => exchanges.delete(exchange));
+      response.once('close', () => responses.delete(response));
     });
   }
   server.on('clientError', (error: ParserError, socket) => {
-    const exchanges = unfinished(socket);
-    const complete = exchanges.filter(({ request }) => request.complete).at(-1);
-    if (complete) closeAfterAnswer(complete.response);
-    else if (exchanges[0]?.response.headersSent) exchanges[0].response.end();
+    const responses = unfinished(socket);
+    const [first] = responses;
+    // The malformed bytes follow a complete request: its response is the last of the connection.
+    const last = responses.findLast(({ req }) => req.complete);
+    if (last) {
+      if (!last.headersSent) last.setHeader('Connection', 'close');
+    } else if (first?.headersSent) first.end();
     else if (!socket.writable || error.code === 'ECONNRESET') socket.destroy();
-    else refuse(socket, error.code, exchanges[0]?.request.url ?? requestLine(error.rawPacket));
+    else {
+      const format = requestedFormat(first?.req.url ?? requestLine(error.rawPacket));
+      endSoon(socket, new Refusal(reasons[error.code ?? ''] ?? 'request_malformed'), format);
+    }
   });
   server.on('connect', (_request, socket) => {
     // Node removes its listeners from such a socket: without one for errors, a reset would end the process.
     socket.on('error', () => {}).resume();
     const last = unfinished(socket).at(-1);
-    if (last) last.response.once('close', () => endSoon(socket));
-    else endSoon(socket, encodeResponse(new Refusal('not_found'), 'json'));
+    if (last) last.once('close', () => endSoon(socket));
+    else endSoon(socket, new Refusal('not_found'));
   });
 }
 
@@ -85,22 +89,8 @@ function requestLine(packet: Buffer | undefined): string {
   return /^[A-Z]+ \S+ HTTP\//.test(line) ? line : '';
 }
 
-interface Exchange {
-  readonly request: IncomingMessage;
-  readonly response: ServerResponse;
-}
-
-// The malformed bytes follow a complete request: its response is the last of the connection.
-function closeAfterAnswer(response: ServerResponse): void {
-  if (!response.headersSent) response.setHeader('Connection', 'close');
-}
-
-function refuse(socket: Duplex, code: string | undefined, line: string): void {
-  endSoon(socket, encodeResponse(new Refusal(reasons[code ?? ''] ?? 'request_malformed'), requestedFormat(line)));
-}
-
-function endSoon(socket: Duplex, last = ''): void {
-  socket.end(last);
+function endSoon(socket: Duplex, refusal?: Refusal, format: Format = 'json'): void {
+  socket.end(refusal && encodeResponse(refusal, format));
   setTimeout(() => socket.destroy(), readingMs).unref();
 }
 

@@ -92,7 +92,8 @@ function hasBody({ headers }: IncomingMessage): boolean {
 
 /** The headers and body of a refusal. */
 export function encodeRefusal(refusal: Refusal, format: Format): { headers: Record<string, string>; body: string } {
-  const body = format === 'xml' ? refusalToXml(refusal) : refusalToJson(refusal);
+  const error = { code: refusal.status, reason: refusal.reason, message: refusal.sentence };
+  const body = format === 'xml' ? xmlDocument({ errors: { error } }) : JSON.stringify({ errors: [error] });
   const headers = {
     'Content-Type': contentTypes[format],
     'Content-Length': `${Buffer.byteLength(body)}`,
@@ -100,12 +101,4 @@ export function encodeRefusal(refusal: Refusal, format: Format): { headers: Reco
     ...(refusal.retryAfterSeconds && { 'Retry-After': `${refusal.retryAfterSeconds}` }),
   };
   return { headers, body };
-}
-
-function refusalToJson({ status: code, reason, sentence: message }: Refusal): string {
-  return JSON.stringify({ errors: [{ code, reason, message }] });
-}
-
-function refusalToXml({ status: code, reason, sentence: message }: Refusal): string {
-  return xmlDocument({ errors: { error: { code, reason, message } } });
 }

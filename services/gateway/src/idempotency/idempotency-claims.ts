@@ -88,17 +88,9 @@ export class IdempotencyClaims {
     return Math.max(2, Math.ceil(Math.min(ageMs, leftMs) / 1000));
   }
 
-  /** Frees the key: nothing was published under the claim, and nothing will be. */
-  async release(scope: KeyScope, claim: Claim): Promise<void> {
-    await this.#expireIn(0, scope, claim);
-  }
-
-  /** Lets the claim be taken over at once: its attempt has ended, but the record may exist. */
-  async abandon(scope: KeyScope, claim: Claim): Promise<void> {
-    await this.#expireIn(keptMs - this.#maxHoldMs, scope, claim);
-  }
-
-  async #expireIn(ms: number, scope: KeyScope, claim: Claim): Promise<void> {
+  /** Ends an attempt. Frees the key, or, if the record may exist, lets the claim be taken over at once. */
+  async release(scope: KeyScope, claim: Claim, mayExist: boolean): Promise<void> {
+    const ms = mayExist ? keptMs - this.#maxHoldMs : 0;
     await this.#redis.eval(expireScript, 1, nameOf(scope), claim.text, ms);
   }
 

@@ -309,7 +309,7 @@ test('a claim is taken over or released only by the attempt that has its current
   expect(second).toMatchObject({ fingerprint: 'fingerprint', mediaId: first.mediaId });
   await age(2000);
   expect(await claims.takeOver(scope, first)).toBeUndefined();
-  await claims.release(scope, first);
+  await claims.release(scope, first, false);
   expect(await claims.claim(scope, 'another')).toEqual({ isNew: false, claim: second });
 });
 

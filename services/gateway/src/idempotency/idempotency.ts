@@ -60,7 +60,7 @@ export class OncePublisher {
       // If a record may have been written under this id, repeats must use it too.
       const mayExist = error instanceof OutcomeUnknown || found.takenOver;
       // If Redis fails, a repeat takes the claim over later.
-      await this.#claims[mayExist ? 'abandon' : 'release'](scope, found).catch(() => {});
+      await this.#claims.release(scope, found, mayExist).catch(() => {});
       throw error;
     }
   }
