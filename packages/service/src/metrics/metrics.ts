@@ -11,10 +11,7 @@ interface Reading<N extends string> {
 const readTimeoutMs = 2000;
 const readCacheMs = 1000;
 
-/**
- * The metrics of one process, each with the service's name as a label. Names end with their unit, and every label has a closed
- * set of values.
- */
+/** The metrics of a process, labelled with its service. Names end with their unit; label values are closed sets. */
 export class Metrics {
   readonly #registry = new Registry();
   readonly #onScrape: (() => Promise<void>)[] = [];

@@ -66,10 +66,7 @@ function endRequestSpan(span: Span, method: string, request: IncomingMessage, re
   span.end();
 }
 
-/**
- * Runs `work` in a span of the current trace, if that is recorded. The span contains only the class of an error: its message may hold
- * anything.
- */
+/** Runs `work` in a span of the current trace, if that is recorded. The span omits messages of errors. */
 export function inSpan<T>(name: string, kind: Kind, attributes: SpanAttributes, work: () => Promise<T>): Promise<T> {
   const parent = context.active();
   return isRecorded(trace.getSpan(parent)) ? runInSpan(name, kind, attributes, work, parent) : work();

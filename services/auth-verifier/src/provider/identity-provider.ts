@@ -63,8 +63,13 @@ export class IdentityProviders implements AsyncDisposable {
     };
     try {
       const sender = this.#senderOf(token, clientAddress);
-      const answer = await this.#gate(provider).execute(sender, () => this.#inSpan(provider, authorization, token));
-      return 'openMs' in answer ? { verdict: unavailable(answer.openMs), wasSent: false } : result(answer, true);
+      // The provider gets no trace headers.
+      const exchange = () =>
+        inSpan('query provider', 'client', { 'echodrop.provider': provider.advertised }, () =>
+          this.#exchange(provider, authorization, token),
+        );
+      const found = await this.#gate(provider).execute(sender, exchange);
+      return 'openMs' in found ? { verdict: unavailable(found.openMs), wasSent: false } : result(found, true);
     } catch (error) {
       this.#options.events.providerFailed(provider, error);
       if (!(error instanceof TooManyRequests)) return result(unavailable(), wasSent(error));
@@ -85,12 +90,6 @@ export class IdentityProviders implements AsyncDisposable {
   #senderOf(token: string, clientAddress: string): string {
     const subject = this.#known.get(token);
     return JSON.stringify(subject === undefined ? ['network', networkOf(clientAddress)] : ['user', subject]);
-  }
-
-  // The provider gets no trace headers.
-  #inSpan(provider: Provider, authorization: string, token: string): Promise<Verdict> {
-    const facts = { 'echodrop.provider': provider.advertised };
-    return inSpan('query provider', 'client', facts, () => this.#exchange(provider, authorization, token));
   }
 
   async #exchange(provider: Provider, authorization: string, token: string): Promise<Verdict> {

@@ -23,10 +23,7 @@ export interface ProofKeys {
   readonly users: readonly string[];
 }
 
-/**
- * Derives the keys of a proof, according to VERDICT_REUSE (docs/decisions/014). Undefined for a header that may be a replay because it
- * has no `signatureIdentity`.
- */
+/** Derives the keys of a proof (docs/decisions/014). Undefined if the header may be a replay: no `signatureIdentity`. */
 export function deriveProofKeys(
   keys: CacheKeys,
   reuse: Reuse,

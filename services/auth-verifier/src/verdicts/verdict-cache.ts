@@ -105,10 +105,7 @@ export class VerdictCache {
     }
   }
 
-  /**
-   * Ends the lease, caches a decision of the provider and settles the use. `unanswered`: the provider may have received the request
-   * but gave no verdict.
-   */
+  /** Ends the lease, caches a verdict and settles the use. `unanswered`: the provider may have received the proof. */
   async settle(claim: ProofKeys, use: UseEnd, leased: Leased, verdict: Verdict, unanswered: boolean): Promise<void> {
     if (!claim.isShared) return this.settleUse(claim, use);
     const seconds = this.#lifetime(verdict);
