@@ -2,17 +2,20 @@ import { chmod, rm, writeFile } from 'node:fs/promises';
 import { execa } from 'execa';
 
 const policyFile = '/usr/sbin/policy-rc.d';
+const policy =
+  '#!/bin/sh\n# Echodrop blocks service starts while it installs packages. Delete this file if it remains.\nexit 101\n';
 
 /**
- * Installs Debian packages, as root; gives what apt-get said when it could not, else undefined. The package lists are fetched only
- * where the install does not work with those that are there: on a fresh machine there are none.
+ * Installs Debian packages, as root. Updates the package lists only if they do not suffice; a fresh machine has none.
+ * @returns the output of apt-get if it fails
  * @throws the signal's reason
  */
 export async function aptInstall(packages: readonly string[], signal: AbortSignal): Promise<string | undefined> {
-  await using _ = await withoutServices(packages);
-  const wait = ['-o', 'DPkg::Lock::Timeout=300'];
-  const apt = (...args: string[]) =>
-    execa('apt-get', [...wait, ...args], {
+  await using _ = await blockServiceStarts(packages);
+  const install = ['install', '-y', '--no-install-recommends', ...packages];
+  let output: string | undefined;
+  for (const args of [install, ['update'], install]) {
+    const { failed, all } = await execa('apt-get', ['-o', 'DPkg::Lock::Timeout=300', ...args], {
       env: { DEBIAN_FRONTEND: 'noninteractive' },
       stdin: 'ignore',
       all: true,
@@ -20,31 +23,23 @@ export async function aptInstall(packages: readonly string[], signal: AbortSigna
       forceKillAfterDelay: 10_000,
       reject: false,
     });
-  const installing = ['install', '-y', '--no-install-recommends', ...packages];
-  if (!(await apt(...installing)).failed) return undefined;
-  signal.throwIfAborted();
-  await apt('update');
-  signal.throwIfAborted();
-  const { failed, all } = await apt(...installing);
-  signal.throwIfAborted();
-  return failed ? all : undefined;
+    if (args === install && !failed) return undefined;
+    signal.throwIfAborted();
+    output = all;
+  }
+  return output;
 }
 
-/**
- * Until disposed of, nothing that apt installs is started by it, and afterwards nothing that it brought starts with the machine:
- * the Redis of a system is its own process, and Debian's would take Redis' usual port.
- */
-async function withoutServices(packages: readonly string[]): Promise<AsyncDisposable> {
-  const script =
-    '#!/bin/sh\n# Echodrop is installing packages whose services are not to start. Left behind? Remove it.\nexit 101\n';
-  const ours = await writeFile(policyFile, script, { flag: 'wx' }).then(
+/** Until disposed, apt starts no services. Afterwards Debian's Redis does not start with the machine and take the usual port. */
+async function blockServiceStarts(packages: readonly string[]): Promise<AsyncDisposable> {
+  const hasWritten = await writeFile(policyFile, policy, { flag: 'wx' }).then(
     () => true,
     () => false,
   );
-  if (ours) await chmod(policyFile, 0o755);
+  if (hasWritten) await chmod(policyFile, 0o755);
   return {
     async [Symbol.asyncDispose]() {
-      if (ours) await rm(policyFile, { force: true });
+      if (hasWritten) await rm(policyFile, { force: true });
       if (!packages.includes('redis-server')) return;
       await execa('systemctl', ['disable', 'redis-server.service'], { reject: false, timeout: 30_000 });
     },

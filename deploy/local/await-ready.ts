@@ -2,27 +2,29 @@ import { reachableHost } from '@echodrop/client/local-system';
 import pRetry from 'p-retry';
 import type { ServiceConfig, ServiceName } from './services.ts';
 
-const readyWithinMs = 60_000;
+const retries = { retries: Number.POSITIVE_INFINITY, minTimeout: 100, factor: 1, maxRetryTime: 60_000 };
 
 /**
- * Resolves when every service says on its ops port that it is ready.
- * @throws an Error that names the first part that is not ready within a minute, and why; or the signal's reason
+ * Resolves if the ops ports of all services report that they are ready.
+ * @throws an Error that names the first service that is not ready within a minute, and why; or the signal's reason
  */
 export async function awaitReady(configs: ReadonlyMap<ServiceName, ServiceConfig>, signal: AbortSignal): Promise<void> {
-  const deadline = { retries: Number.POSITIVE_INFINITY, minTimeout: 100, factor: 1, maxRetryTime: readyWithinMs };
-  await Promise.all(
-    [...configs].map(([name, config]) => pRetry(() => askReady(name, config, signal), { ...deadline, signal })),
+  const checks = [...configs].map(
+    ([name, config]) =>
+      () =>
+        requireReady(name, config, signal),
   );
+  await Promise.all(checks.map((check) => pRetry(check, { ...retries, signal })));
 }
 
-async function askReady(name: ServiceName, { HOST, OPS_PORT }: ServiceConfig, signal: AbortSignal): Promise<void> {
+async function requireReady(name: ServiceName, { HOST, OPS_PORT }: ServiceConfig, signal: AbortSignal): Promise<void> {
   const response = await fetch(`http://${reachableHost(HOST)}:${OPS_PORT}/readyz`, {
     signal: AbortSignal.any([signal, AbortSignal.timeout(5000)]),
   }).catch((cause: unknown) => {
     throw new Error(`${name} is not ready: it does not answer on its ops port ${OPS_PORT}`, { cause });
   });
-  const report = (await response.json()) as { state: string; parts: Record<string, string> };
+  const { state, parts } = (await response.json()) as { state: string; parts: Record<string, string> };
   if (response.status === 200) return;
-  const down = Object.keys(report.parts).filter((part) => report.parts[part] === 'down');
-  throw new Error(`${name} is not ready: ${down.length > 0 ? `${down.join(', ')} down` : report.state}`);
+  const down = Object.keys(parts).filter((part) => parts[part] === 'down');
+  throw new Error(`${name} is not ready: ${down.length > 0 ? `${down.join(', ')} down` : state}`);
 }

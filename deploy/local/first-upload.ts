@@ -12,32 +12,31 @@ import { recordToJson } from '@echodrop/record';
 
 const sample = 'deploy/sample.jpg';
 const message = 'Hello from Echodrop';
-const withinMs = 60_000;
+const uploadMs = 60_000;
 
-/** Where the sample goes, and as whom: the sandbox's user. */
+/** The target of the sample, which the sandbox's user uploads. */
 export interface Sample {
-  /** The service's address with its base path, without a slash at its end. */
+  /** With the base path, without a trailing slash. */
   readonly service: string;
   readonly provider: string;
   readonly apiKey: string;
 }
 
-/** Where a sample can be sent; undefined if no user is known or the sandbox has a behaviour set. */
+/** The target of the sample; undefined if no user is known or the sandbox is configured to misbehave. */
 export function sampleTarget(env: NodeJS.ProcessEnv): Sample | undefined {
   if (!localCredentials(env) || isSandboxMisbehaving(env)) return undefined;
   return { service: localService(env), provider: sandboxProvider(env), apiKey: localApiKey(env) };
 }
 
 /**
- * Uploads the sample through the real path and gives what the service says: the record and its page, or a refusal where the
- * settings are such that it must (the media too large, say).
- * @throws UploadRefused when the user is not verified or the service is not able, and what uploadMedia throws
+ * Uploads the sample. @returns the record and its page, or a refusal that follows from the settings, such as a size limit
+ * @throws UploadRefused for 401 and 5xx, and the errors of uploadMedia
  */
-export async function uploadSample(to: Sample, signal: AbortSignal): Promise<{ answer: string; page?: string }> {
-  const upload: Upload = { file: sample, message, credentials: sandboxCredentials, ...to };
+export async function uploadSample(target: Sample, signal: AbortSignal): Promise<{ answer: string; page?: string }> {
+  const upload: Upload = { file: sample, message, credentials: sandboxCredentials, ...target };
   try {
-    const record = await uploadMedia(to.service, upload, {
-      signal: AbortSignal.any([signal, AbortSignal.timeout(withinMs)]),
+    const record = await uploadMedia(target.service, upload, {
+      signal: AbortSignal.any([signal, AbortSignal.timeout(uploadMs)]),
     });
     return { answer: recordToJson(record), page: record.url };
   } catch (error) {
@@ -46,18 +45,18 @@ export async function uploadSample(to: Sample, signal: AbortSignal): Promise<{ a
   }
 }
 
-/** The same upload as a command for a POSIX shell in the project's folder; it signs each time it runs. */
+/** The same upload as a command for a POSIX shell in the project's folder. It signs each time it runs. */
 export function sampleAsCurl({ service, provider, apiKey }: Sample): string {
-  const sign = provider === sandboxProvider({}) ? 'sign' : `sign -- --provider ${quoted(provider)}`;
+  const sign = provider === sandboxProvider({}) ? 'sign' : `sign -- --provider ${quote(provider)}`;
   return [
     'curl',
     `-H "X-Verify-Credentials-Authorization: $(npm run --silent ${sign})"`,
-    `-H ${quoted(`X-Auth-Service-Provider: ${provider}`)}`,
-    `-F ${quoted(`key=${apiKey}`)} -F ${quoted(`message=${message}`)} -F media=@${sample}`,
-    quoted(`${service}/2/upload.json`),
+    `-H ${quote(`X-Auth-Service-Provider: ${provider}`)}`,
+    `-F ${quote(`key=${apiKey}`)} -F ${quote(`message=${message}`)} -F media=@${sample}`,
+    quote(`${service}/2/upload.json`),
   ].join(' ');
 }
 
-function quoted(word: string): string {
+function quote(word: string): string {
   return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }

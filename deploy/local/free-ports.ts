@@ -1,45 +1,31 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import pRetry from 'p-retry';
-import { typedName } from './local-environment.ts';
-import type { ServiceName } from './services.ts';
+import { settingName } from './local-environment.ts';
+import type { portsOf } from './read-all-settings.ts';
 
-interface AskedPort {
-  readonly service: ServiceName;
-  readonly name: string;
-  readonly host: string;
-  readonly port: number;
-}
-
-/** What has just been killed may need a moment to let go of its ports. */
-const patience = { retries: 10, minTimeout: 500, factor: 1 };
+type Port = ReturnType<typeof portsOf>[number];
 
 /**
- * Resolves when all the ports can be had.
- * @throws an Error that names all that another program has, after five seconds, and what in `env` sets them; or the signal's reason
+ * Resolves if all ports are free. Waits five seconds, as a killed process may hold its ports for a moment.
+ * @throws an Error that names each port in use and the variable that sets it; or the signal's reason
  */
-export async function requireFree(
-  ports: readonly AskedPort[],
-  env: NodeJS.ProcessEnv,
-  signal: AbortSignal,
-): Promise<void> {
-  await pRetry(
-    async () => {
-      const taken = (await Promise.all(ports.map((port) => trouble(port, env)))).filter((line) => line !== undefined);
-      if (taken.length > 0) throw new Error(taken.join('\n'));
-    },
-    { ...patience, signal },
-  );
+export async function requireFree(ports: readonly Port[], env: NodeJS.ProcessEnv, signal: AbortSignal): Promise<void> {
+  const tryAll = async () => {
+    const faults = await Promise.all(ports.map((port) => tryPort(port, env)));
+    if (faults.some(Boolean)) throw new Error(faults.filter(Boolean).join('\n'));
+  };
+  await pRetry(tryAll, { retries: 10, minTimeout: 500, factor: 1, signal });
 }
 
-async function trouble({ service, name, host, port }: AskedPort, env: NodeJS.ProcessEnv): Promise<string | undefined> {
+async function tryPort({ service, name, host, port }: Port, env: NodeJS.ProcessEnv): Promise<string | undefined> {
   const server = createServer().listen(port, host);
   try {
     await once(server, 'listening');
     return undefined;
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    return `port ${port} of the ${service} cannot be had (${code}); ${typedName(service, name, env)} sets another one`;
+    return `port ${port} of the ${service} is not available (${code}); set another with ${settingName(service, name, env)}`;
   } finally {
     server.close();
   }

@@ -54,8 +54,8 @@ test.each([
   ['/proc/nope', '/proc/nope'],
   ['/proc/nope/deeper', '/proc/nope'],
   ['/dev/null/data', '/dev/null'],
-])('%s cannot be made, and that is said', async (dir, culprit) => {
-  await expect(holdDataDir(dir, signal)).rejects.toThrow(new RegExp(`^DATA_DIR cannot be made: .*${culprit}\\b`));
+])('reports that %s cannot be created', async (dir, culprit) => {
+  await expect(holdDataDir(dir, signal)).rejects.toThrow(new RegExp(`^DATA_DIR cannot be created: .*${culprit}\\b`));
 });
 
 test('a stop ends the wait', async () => {

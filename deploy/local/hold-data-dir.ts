@@ -6,19 +6,18 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { ExecaError, execa } from 'execa';
 
-const withinMs = 10_000;
+const mkdirMs = 10_000;
 
-const ownFolders = ['logs', 'redis', 'secrets', 'store'];
+const systemFolders = ['logs', 'redis', 'secrets', 'store'];
 
 /**
- * Makes the directory, for its owner alone, and holds it until disposed of, or until this process is gone: two systems on one would spoil each
- * other's Redis. What is held is an abstract socket, which the system lets go of by itself and through which others read the
- * holder's pid; outside of Linux there is none, and no check.
- * @throws an Error when another process holds it, or when it cannot be made; or the signal's reason
+ * Creates the directory, readable by its owner only, and locks it until disposed or this process ends: two systems would damage each other's
+ * Redis. The lock is an abstract socket, which the kernel releases and which answers with the holder's pid. Outside Linux there is no lock.
+ * @throws an Error if another process holds it, or if it cannot be created; or the signal's reason
  */
 export async function holdDataDir(dir: string, signal: AbortSignal): Promise<Disposable> {
-  await make(dir, signal);
-  await closeToOthers(dir);
+  await createDir(dir, signal);
+  await restrictAccess(dir);
   const holder = createServer((socket) => socket.on('error', () => {}).end(String(process.pid)));
   if (process.platform === 'linux') {
     const id = createHash('sha256')
@@ -28,35 +27,33 @@ export async function holdDataDir(dir: string, signal: AbortSignal): Promise<Dis
     holder.listen(address);
     await once(holder, 'listening').catch(async (cause: unknown) => {
       const pid = await holderOf(address);
-      throw new Error(
-        `another system${pid && ` (process ${pid})`} is running on ${dir}; stop it, or give this one a DATA_DIR of its own`,
-        { cause },
-      );
+      const other = `another system${pid && ` (process ${pid})`}`;
+      throw new Error(`${other} is running on ${dir}; stop it, or set another DATA_DIR`, { cause });
     });
   }
   return { [Symbol.dispose]: () => holder.close() };
 }
 
 // Node's recursive mkdir never ends in /proc, whose folders exist but fail with ENOENT.
-async function make(dir: string, signal: AbortSignal): Promise<void> {
+async function createDir(dir: string, signal: AbortSignal): Promise<void> {
   try {
-    await execa('mkdir', ['-p', '-m', '700', dir], { cancelSignal: signal, timeout: withinMs });
+    await execa('mkdir', ['-p', '-m', '700', dir], { cancelSignal: signal, timeout: mkdirMs });
   } catch (cause) {
     signal.throwIfAborted();
-    const reason = cause instanceof ExecaError && !cause.timedOut ? cause.stderr : `not within ${withinMs / 1000} s`;
-    throw new Error(`DATA_DIR cannot be made: ${reason}`, { cause });
+    const reason = cause instanceof ExecaError && !cause.timedOut ? cause.stderr : `not within ${mkdirMs / 1000} s`;
+    throw new Error(`DATA_DIR cannot be created: ${reason}`, { cause });
   }
 }
 
-// A directory that holds anything else, or belongs to another user, stays open: then only our folders in it are closed.
-async function closeToOthers(dir: string): Promise<void> {
+// If the directory holds anything else, or belongs to another user, only the system's folders in it are restricted.
+async function restrictAccess(dir: string): Promise<void> {
   const [names, { uid }] = await Promise.all([readdir(dir), stat(dir)]);
-  const own = names.filter((name) => ownFolders.includes(name)).map((name) => join(dir, name));
-  const isOurs = own.length === names.length && uid === process.getuid?.();
-  await Promise.all((isOurs ? [dir, ...own] : own).map((each) => chmod(each, 0o700)));
+  const folders = names.filter((name) => systemFolders.includes(name)).map((name) => join(dir, name));
+  const isOurs = folders.length === names.length && uid === process.getuid?.();
+  await Promise.all((isOurs ? [dir, ...folders] : folders).map((path) => chmod(path, 0o700)));
 }
 
-/** Its pid, or nothing where it does not answer. */
+/** The holder's pid; empty if it does not answer. */
 async function holderOf(address: string): Promise<string> {
   const socket = connect(address);
   socket.setTimeout(2000, () => socket.destroy());

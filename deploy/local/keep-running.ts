@@ -1,4 +1,4 @@
-import type { ChildProcess } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { InvalidSettings } from '@echodrop/service/env';
 import { invalidSettingsStatus } from '@echodrop/service/run-service';
@@ -7,21 +7,21 @@ import pRetry, { AbortError } from 'p-retry';
 import { killSession } from './kill-session.ts';
 import { say, terminalLine } from './terminal.ts';
 
-/** A process that belongs to the system. */
+/** A process of the system. */
 export interface Program {
   readonly name: string;
   /** The command and its arguments. */
-  readonly command: readonly [string, ...string[]];
+  readonly command: readonly string[];
   readonly env: NodeJS.ProcessEnv;
-  /** How long it may take to end after a SIGTERM; then it is killed. */
+  /** How long it may take to end after SIGTERM, before it is killed. */
   readonly stopWithinMs: number;
-  /** Whether all that it logs is shown on the terminal, not only warnings and errors. */
+  /** Whether its whole log is shown on the terminal, not only warnings and errors. */
   readonly showAll: boolean;
 }
 
-/** A program that is being kept running. Disposing ends it for good. */
+/** A program that is kept running. Disposing ends it. */
 export interface Kept extends AsyncDisposable {
-  /** Never resolves; rejects with InvalidSettings when the program says that starting it again cannot help. */
+  /** Never resolves. Rejects with InvalidSettings if the program's exit status says that a restart cannot help. */
   readonly failed: Promise<never>;
 }
 
@@ -30,25 +30,27 @@ const steadyMs = 30_000;
 const pauses = { retries: Number.POSITIVE_INFINITY, minTimeout: 500, factor: 2, maxTimeout: 30_000 };
 
 /**
- * Starts `program` and starts it again whenever it ends, with growing pauses where it ends soon. All that it writes goes to
- * `<logDir>/<name>.log`, warnings and errors to the terminal as well.
+ * Starts `program`, and restarts it if it ends, with growing pauses if it ends soon. Its output goes to `<logDir>/<name>.log`, which is emptied
+ * first; warnings and errors also go to the terminal.
  */
 export function keepRunning(program: Program, logDir: string): Kept {
+  const { name } = program;
+  const logFile = join(logDir, `${name}.log`);
+  writeFileSync(logFile, '');
   const stop = new AbortController();
   let running: Running | undefined;
 
   const runOnce = async () => {
     const startedAt = performance.now();
-    running = start(program, logDir);
+    running = start(program, logFile);
     const result = await running.ended;
     if (stop.signal.aborted) return;
-    if (result.exitCode === invalidSettingsStatus)
-      throw new AbortError(new InvalidSettings([`${program.name} gave up`]));
-    if (performance.now() - startedAt < steadyMs) throw new Error(howItEnded(result));
-    say(program.name, `${howItEnded(result)}; starting it again`);
+    if (result.exitCode === invalidSettingsStatus) throw new AbortError(new InvalidSettings([`${name} gave up`]));
+    if (performance.now() - startedAt < steadyMs) throw new Error(describeEnd(result));
+    say(name, `${describeEnd(result)}; restarting`);
   };
   const onFailedAttempt = ({ error, retryDelay }: { error: Error; retryDelay: number }) => {
-    say(program.name, `${error.message}; starting it again in ${retryDelay / 1000} s`);
+    say(name, `${error.message}; restarting in ${retryDelay / 1000} s`);
   };
   const keep = async () => {
     while (!stop.signal.aborted) await pRetry(runOnce, { ...pauses, onFailedAttempt, signal: stop.signal });
@@ -56,7 +58,7 @@ export function keepRunning(program: Program, logDir: string): Kept {
 
   const { promise: failed, reject } = Promise.withResolvers<never>();
   failed.catch(() => {});
-  const over = keep().catch((error: unknown) => {
+  const kept = keep().catch((error: unknown) => {
     if (!stop.signal.aborted) reject(error);
   });
   return {
@@ -64,22 +66,19 @@ export function keepRunning(program: Program, logDir: string): Kept {
     async [Symbol.asyncDispose]() {
       stop.abort();
       await running?.stop();
-      await over;
+      await kept;
     },
   };
 }
 
-interface Running {
-  readonly ended: Promise<Result>;
-  stop(): Promise<void>;
-}
+type Running = ReturnType<typeof start>;
 
 /**
- * One run, in a session of its own: a Ctrl-C in the terminal reaches the supervisor alone, which ends its programs in order. What a
- * program has started ends with it at the latest, and the program with this process.
+ * One run, in a new session: Ctrl-C in the terminal reaches only the supervisor, which stops its programs in order. If the program or this
+ * process ends, all processes of the session are killed.
  */
-function start({ name, command: [file, ...args], env, stopWithinMs, showAll }: Program, logDir: string): Running {
-  const log = { file: join(logDir, `${name}.log`), append: true } as const;
+function start({ name, command: [file = '', ...args], env, stopWithinMs, showAll }: Program, logFile: string) {
+  const log = { file: logFile, append: true } as const;
   const child = execa(file, args, {
     env,
     extendEnv: false,
@@ -92,7 +91,12 @@ function start({ name, command: [file, ...args], env, stopWithinMs, showAll }: P
     reject: false,
     forceKillAfterDelay: stopWithinMs,
   });
-  endTogether(child.nodeChildProcess);
+  const killAll = () => child.pid !== undefined && killSession(child.pid);
+  process.once('exit', killAll);
+  child.nodeChildProcess.once('exit', () => {
+    process.off('exit', killAll);
+    killAll();
+  });
   const show = async (from: 'stdout' | 'stderr') => {
     for await (const line of child.iterable({ from })) {
       const shown = terminalLine(line, from, showAll);
@@ -100,7 +104,7 @@ function start({ name, command: [file, ...args], env, stopWithinMs, showAll }: P
     }
   };
   return {
-    ended: Promise.all([child, show('stdout'), show('stderr')]).then(([result]) => result as Result),
+    ended: Promise.all([child, show('stdout'), show('stderr')]).then(([result]): Result => result),
     async stop() {
       child.kill();
       const { isForcefullyTerminated } = await child;
@@ -109,18 +113,7 @@ function start({ name, command: [file, ...args], env, stopWithinMs, showAll }: P
   };
 }
 
-function endTogether(child: ChildProcess): void {
-  const { pid } = child;
-  if (pid === undefined) return;
-  const killAll = () => killSession(pid);
-  process.once('exit', killAll);
-  child.once('exit', () => {
-    process.off('exit', killAll);
-    killAll();
-  });
-}
-
-function howItEnded({ exitCode, signal, originalMessage }: Result): string {
+function describeEnd({ exitCode, signal, originalMessage }: Result): string {
   if (signal) return `ended by ${signal}`;
   return exitCode === undefined ? `cannot be run (${originalMessage})` : `ended with status ${exitCode}`;
 }

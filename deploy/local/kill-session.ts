@@ -1,12 +1,15 @@
 import { readdirSync, readFileSync } from 'node:fs';
 
 /**
- * Kills a process that leads a session, and all that it has started, in whichever process group: coreutils' `timeout` makes one of
- * its own. Outside of Linux only its own group is known. It is done when this returns, so that a process can call it as it exits.
+ * Kills the leader of a session and all its descendants, in any process group: coreutils' `timeout` creates its own. Outside Linux only the
+ * leader's group is known. Synchronous, so that a process can call it as it exits.
  */
 export function killSession(leader: number): void {
-  const targets = process.platform === 'linux' ? membersOf(leader) : [-leader];
-  for (const pid of targets) {
+  const members = () =>
+    readdirSync('/proc')
+      .map(Number)
+      .filter((pid) => pid > 0 && sessionOf(pid) === leader);
+  for (const pid of process.platform === 'linux' ? members() : [-leader]) {
     try {
       process.kill(pid, 'SIGKILL');
     } catch (error) {
@@ -15,13 +18,7 @@ export function killSession(leader: number): void {
   }
 }
 
-function membersOf(leader: number): number[] {
-  return readdirSync('/proc')
-    .map(Number)
-    .filter((pid) => pid > 0 && sessionOf(pid) === leader);
-}
-
-/** The sixth field of proc(5)'s stat; the second one, the program's name, may hold spaces and parentheses. */
+/** The sixth field of proc(5)'s stat. The second, the program's name, may contain spaces and parentheses. */
 function sessionOf(pid: number): number | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');

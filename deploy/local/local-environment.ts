@@ -12,8 +12,8 @@ import {
 import { identityProvidersAt } from '../../tools/sandbox-provider/src/profiles/profiles.ts';
 import { type ServiceName, serviceNames } from './services.ts';
 
-/** The secrets that are made once and kept in DATA_DIR when they are not given. */
-export const ownSecrets = [
+/** Secrets that are generated once and kept in DATA_DIR unless they are set. */
+export const generatedSecrets = [
   'VERIFIER_SECRET',
   'CACHE_KEY_SECRET',
   'PROBE_QUEUE_SECRET',
@@ -22,8 +22,8 @@ export const ownSecrets = [
 ] as const;
 
 /**
- * What of `env` reaches one service (docs/settings.md, "npm start"): `<SERVICE>_<NAME>` as `<NAME>` and none of
- * another's, a bare PORT or OPS_PORT where it is the gateway, and all else. Empty variables count as absent.
+ * The part of `env` for one service (docs/settings.md, "npm start"): its `<SERVICE>_<NAME>` as `<NAME>`, and variables without a service's
+ * prefix, but PORT and OPS_PORT for the gateway only. Empty variables count as unset.
  */
 export function environmentOf(service: ServiceName, env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const shared: NodeJS.ProcessEnv = {};
@@ -37,17 +37,14 @@ export function environmentOf(service: ServiceName, env: NodeJS.ProcessEnv): Nod
   return { ...shared, ...own };
 }
 
-/**
- * The name under which a person sets a service's setting in this environment: the bare one, or `<SERVICE>_<NAME>` where that is
- * set, or where a bare one would be another's.
- */
-export function typedName(service: ServiceName, name: string, env: NodeJS.ProcessEnv): string {
+/** The variable that sets a service's setting in this environment: `<SERVICE>_<NAME>` if it is set or `<NAME>` does not apply, else `<NAME>`. */
+export function settingName(service: ServiceName, name: string, env: NodeJS.ProcessEnv): string {
   const own = variableOf(service, name);
   const isBareElsewhere = isPort(name) && !(service === 'gateway' && env[name]);
   return env[own] || isBareElsewhere ? own : name;
 }
 
-/** The services that run with this environment, each with its own. `dataDir` is an absolute path. */
+/** The services that run, each with its environment. `dataDir` is an absolute path. */
 export function localEnvironments(env: NodeJS.ProcessEnv, dataDir: string): Map<ServiceName, NodeJS.ProcessEnv> {
   const defaults = defaultSettings(env, dataDir);
   const running = serviceNames.filter((service) => service !== 'sandbox-provider' || hasSandbox(env));
@@ -59,47 +56,47 @@ function defaultSettings(env: NodeJS.ProcessEnv, dataDir: string): Record<string
     REDIS_URL_FILE: generatedSecretFile(dataDir, 'REDIS_URL'),
     OBJECT_STORE: 'filesystem',
     OBJECT_STORE_DIR: join(dataDir, 'store'),
-    PUBLIC_SITE_URL: sound(env, (from) => localAddress('site', from)),
-    VERIFIER_URL: sound(env, (from) => localAddress('auth-verifier', from)),
-    IDENTITY_PROVIDERS: identityProvidersAt(sound(env, (from) => localAddress('sandbox-provider', from))).join(),
+    PUBLIC_SITE_URL: validAddress(env, (from) => localAddress('site', from)),
+    VERIFIER_URL: validAddress(env, (from) => localAddress('auth-verifier', from)),
+    IDENTITY_PROVIDERS: identityProvidersAt(validAddress(env, (from) => localAddress('sandbox-provider', from))).join(),
     API_KEYS: sandboxApiKey,
     WEB_UPLOAD: '1',
-    UPLOAD_URL: sound(env, localService),
+    UPLOAD_URL: validAddress(env, localService),
     CORS_ORIGINS: siteOrigins(env).join(),
     WEB_UPLOAD_FILL: JSON.stringify(uploadFill(env)),
-    ...Object.fromEntries(ownSecrets.map((name) => [`${name}_FILE`, generatedSecretFile(dataDir, name)])),
+    ...Object.fromEntries(generatedSecrets.map((name) => [`${name}_FILE`, generatedSecretFile(dataDir, name)])),
   };
 }
 
-// A person on this machine may call the site localhost too.
+// Users of this machine may also open the site as localhost.
 function siteOrigins(env: NodeJS.ProcessEnv): string[] {
-  const local = sound(env, (from) => localAddress('site', from));
-  const given = environmentOf('site', env)['PUBLIC_SITE_URL'];
-  const { origin } = new URL(given && URL.canParse(given) ? given : local);
+  const local = validAddress(env, (from) => localAddress('site', from));
+  const configured = environmentOf('site', env)['PUBLIC_SITE_URL'];
+  const { origin } = new URL(configured && URL.canParse(configured) ? configured : local);
   return [...new Set([origin, origin.replace('//127.0.0.1', '//localhost')])];
 }
 
-// Everybody who opens the page reads it: nothing that a person has given goes into it.
+// Public, as the page contains it: it must not contain an operator's settings.
 function uploadFill(env: NodeJS.ProcessEnv): Record<string, string> {
   return {
-    ...(hasSandbox(env) && { provider: sound(env, sandboxProvider) }),
-    ...(!isGiven('API_KEYS', environmentOf('gateway', env)) && { apiKey: sandboxApiKey }),
+    ...(hasSandbox(env) && { provider: validAddress(env, sandboxProvider) }),
+    ...(!isSet('API_KEYS', environmentOf('gateway', env)) && { apiKey: sandboxApiKey }),
     ...localCredentials(env),
   };
 }
 
-// A faulty port is reported by its service, and not again as a faulty address of others.
-function sound(env: NodeJS.ProcessEnv, address: (env: NodeJS.ProcessEnv) => string): string {
+// Only the service itself reports an invalid port, not every service that derives an address from it.
+function validAddress(env: NodeJS.ProcessEnv, address: (env: NodeJS.ProcessEnv) => string): string {
   return URL.canParse(address(env)) ? address(env) : address({});
 }
 
 function withDefaults(env: NodeJS.ProcessEnv, defaults: Record<string, string>): NodeJS.ProcessEnv {
-  const missing = Object.entries(defaults).filter(([name]) => !isGiven(name.replace(/_FILE$/, ''), env));
+  const missing = Object.entries(defaults).filter(([name]) => !isSet(name.replace(/_FILE$/, ''), env));
   return { ...env, ...Object.fromEntries(missing) };
 }
 
-function isGiven(name: string, env: NodeJS.ProcessEnv): boolean {
-  if (name === 'REDIS_URL' && isGiven('QUEUE_REDIS_URL', env) && isGiven('CACHE_REDIS_URL', env)) return true;
+function isSet(name: string, env: NodeJS.ProcessEnv): boolean {
+  if (name === 'REDIS_URL' && isSet('QUEUE_REDIS_URL', env) && isSet('CACHE_REDIS_URL', env)) return true;
   return Boolean(env[name] || env[`${name}_FILE`]);
 }
 

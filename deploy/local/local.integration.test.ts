@@ -134,7 +134,7 @@ test('a Ctrl-C, which comes twice through npm, lets what runs finish; a second o
   const { pid = Number.NaN } = npmStart({ SHUTDOWN_DELAY_SECONDS: '600' });
   await untilReady();
   process.kill(-pid, 'SIGINT');
-  await waitUntil('that it says how long', 5000, async () => /^echodrop +stopping; .* for 1240 s/m.test(output));
+  await waitUntil('that it says how long', 5000, async () => /^echodrop +stopping; .* up to 1240 s/m.test(output));
   await waitUntil('the gateway to stop', 5000, async () => !(await isReady('gateway')));
   // Were its second half taken for another signal, all would be gone by now.
   await sleep(1500);
@@ -181,10 +181,10 @@ async function expectSecondSystemRefused(): Promise<void> {
     env: { ...process.env, DATA_DIR: dataDir },
     stdio: ['ignore', 'ignore', 'pipe'],
   });
-  let said = '';
-  second.stderr.on('data', (text) => (said += text));
+  let stderr = '';
+  second.stderr.on('data', (text) => (stderr += text));
   expect(await once(second, 'exit')).toEqual([1, null]);
-  expect(said).toContain(`another system (process ${await pidOf(supervisor)}) is running on ${dataDir}`);
+  expect(stderr).toContain(`another system (process ${await pidOf(supervisor)}) is running on ${dataDir}`);
 }
 
 test('faulty settings end it before anything starts, and all are reported', async () => {

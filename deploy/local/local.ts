@@ -17,7 +17,7 @@ import { say } from './terminal.ts';
 
 process.exit(await run(process.env, stopSignal()));
 
-/** Runs the whole system until `stopping`; the exit status is 0, or 78 for faulty settings, or 1 when it cannot go on. */
+/** Runs the whole system until `stopping`. @returns the exit status: 0, 78 for invalid settings, 1 for other failures */
 async function run(env: NodeJS.ProcessEnv, stopping: AbortSignal): Promise<number> {
   try {
     await runSystem(env, stopping);
@@ -37,27 +37,27 @@ async function runSystem(env: NodeJS.ProcessEnv, stopping: AbortSignal): Promise
   const plan = await withSandboxMode(planned, env);
   await requireFree(portsOf(plan.configs), env, stopping);
 
-  // Whatever the system writes from here on, logs and media included, is readable by its user alone.
+  // From here on, only the user can read what the system writes, including logs and media.
   process.umask(0o077);
   {
     await using system = await startSystem(plan, stopping);
-    await Promise.race([system.failed, serve(plan, env, stopping)]).finally(() => sayStopping(plan));
+    await Promise.race([system.failed, serve(plan, env, stopping)]).finally(() => reportStopping(plan));
   }
   say('echodrop', 'stopped');
 }
 
-// Without the kernel's help a system to try out still runs; a worker in a container would refuse to start.
+// Without support by the kernel a local system still runs. A worker in a container would refuse to start.
 async function withSandboxMode(plan: SystemPlan, env: NodeJS.ProcessEnv): Promise<SystemPlan> {
   const fault = env['MEDIA_SANDBOX'] ? undefined : await sandboxFault();
   if (!fault) return plan;
-  say('media', `tools run with limits alone, not in a sandbox: ${fault}`);
+  say('media', `tools run with limits only, not in a sandbox: ${fault}`);
   const environments = [...plan.environments].map(
     ([name, each]) => [name, { ...each, MEDIA_SANDBOX: 'limits-only' }] as const,
   );
   return { ...plan, environments: new Map(environments) };
 }
 
-/** From started to stopping: waits until all is ready, shows that it works, and says how to use it. */
+/** Waits until all services are ready, uploads a sample, prints how to use the system, and waits for `stopping`. */
 async function serve(plan: SystemPlan, env: NodeJS.ProcessEnv, stopping: AbortSignal): Promise<void> {
   await awaitReady(plan.configs, stopping);
   say('gateway', localAddress('gateway', env));
@@ -66,14 +66,9 @@ async function serve(plan: SystemPlan, env: NodeJS.ProcessEnv, stopping: AbortSi
   say('logs', relative('.', logDir(plan)) || logDir(plan));
 
   const target = sampleTarget(env);
+  const reason = hasSandbox(env) ? 'SANDBOX_USERS_FILE or SANDBOX_BEHAVIOUR is set' : 'IDENTITY_PROVIDERS is set';
   if (target) await showSample(target, stopping);
-  else
-    say(
-      'sample',
-      hasSandbox(env)
-        ? 'not uploaded: SANDBOX_USERS_FILE or SANDBOX_BEHAVIOUR makes the sandbox know others, or misbehave'
-        : 'not uploaded: with IDENTITY_PROVIDERS set no sandbox is started, and no user is known here',
-    );
+  else say('sample', `not uploaded: ${reason}, so no working user is known`);
   say('echodrop', 'ready');
   if (!stopping.aborted) await once(stopping, 'abort');
 }
@@ -85,9 +80,6 @@ async function showSample(target: Sample, stopping: AbortSignal): Promise<void> 
   if (page) say('page', page);
 }
 
-function sayStopping({ configs }: SystemPlan): void {
-  say(
-    'echodrop',
-    `stopping; what runs may finish, for ${stopWithinSeconds(configs)} s at most; a second Ctrl-C ends it at once`,
-  );
+function reportStopping({ configs }: SystemPlan): void {
+  say('echodrop', `stopping; running work may take up to ${stopWithinSeconds(configs)} s; Ctrl-C ends it at once`);
 }

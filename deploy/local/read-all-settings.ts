@@ -1,17 +1,16 @@
 import { InvalidSettings } from '@echodrop/service/env';
-import { typedName } from './local-environment.ts';
+import { settingName } from './local-environment.ts';
 import { configReaders, type ServiceConfig, type ServiceName } from './services.ts';
 
 interface Fault {
   readonly service: ServiceName;
-  /** A sentence in which settings have the names that the service knows. */
+  /** A sentence with the service's own names of settings. */
   readonly fault: string;
 }
 
 /**
- * Every service's settings, from the environment that it would get; `env` is the one that all of them were made from.
- * @throws InvalidSettings with all faults of all services, under the names that a person has to set; one that several services
- * have is reported once, with theirs
+ * Reads the settings of every service from its environment, which was derived from `env`.
+ * @throws InvalidSettings with the faults of all services, under the names of variables in `env`. A fault of several services is reported once
  */
 export function readAllSettings(
   environments: ReadonlyMap<ServiceName, NodeJS.ProcessEnv>,
@@ -29,20 +28,20 @@ export function readAllSettings(
   }
   faults.push(...portFaults(configs));
   if (faults.length === 0) return configs;
-  throw new InvalidSettings(underTypedNames(faults, env));
+  throw new InvalidSettings(describeFaults(faults, env));
 }
 
-function underTypedNames(faults: readonly Fault[], env: NodeJS.ProcessEnv): string[] {
+function describeFaults(faults: readonly Fault[], env: NodeJS.ProcessEnv): string[] {
   const bySentence = Map.groupBy(faults, ({ service, fault }) =>
-    fault.replace(/\b[A-Z][A-Z\d_]+\b/g, (name) => typedName(service, name, env)),
+    fault.replace(/\b[A-Z][A-Z\d_]+\b/g, (name) => settingName(service, name, env)),
   );
-  return [...bySentence].map(([sentence, of]) => {
-    const namesItsService = of.every(({ fault }) => fault !== sentence);
-    return namesItsService ? sentence : `${of.map(({ service }) => service).join(', ')}: ${sentence}`;
+  return [...bySentence].map(([sentence, same]) => {
+    const namesItsService = same.every(({ fault }) => fault !== sentence);
+    return namesItsService ? sentence : `${same.map(({ service }) => service).join(', ')}: ${sentence}`;
   });
 }
 
-/** Every port that a service listens on: `name` is its setting. */
+/** Every port of a service; `name` is its setting. */
 export function portsOf(configs: ReadonlyMap<ServiceName, ServiceConfig>) {
   return [...configs].flatMap(([service, { HOST: host, PORT, OPS_PORT }]) =>
     Object.entries({ PORT, OPS_PORT }).flatMap(([name, port]) =>

@@ -6,7 +6,7 @@ import { readConfig as renditionWorker } from '../../services/rendition-worker/s
 import { readConfig as site } from '../../services/site/src/config.ts';
 import { readConfig as sandboxProvider } from '../../tools/sandbox-provider/src/config.ts';
 
-/** How each service reads its settings, under the name of its folder. */
+/** How each service reads its settings, by the name of its folder. */
 export const configReaders = {
   gateway,
   site,
@@ -18,10 +18,10 @@ export const configReaders = {
 
 export type ServiceName = keyof typeof configReaders;
 
-/** What `npm start` needs to know of any service's settings; workers have no PORT. */
+/** Settings of all services; workers have no PORT. */
 export type ServiceConfig = ProcessSettings & { readonly PORT?: number };
 
 export const serviceNames = Object.keys(configReaders) as ServiceName[];
 
-/** Those that take requests from outside; they stop first, so that what they still answer finds the others there. */
+/** Services with clients. They stop first, as their last responses need the others. */
 export const frontServices: ReadonlySet<ServiceName> = new Set<ServiceName>(['gateway', 'site']);

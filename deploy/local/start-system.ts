@@ -1,93 +1,79 @@
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { entryOf } from '@echodrop/build/entry-of';
-import { dieWithParent } from './die-with-parent.ts';
+import { execa } from 'execa';
 import { type Kept, keepRunning, type Program } from './keep-running.ts';
-import { listening, ownRedis, type RedisLogin } from './own-redis.ts';
+import { awaitListening, type RedisLogin, writeRedisConfig } from './local-redis.ts';
 import type { SystemPlan } from './plan-system.ts';
 import { frontServices, type ServiceConfig, type ServiceName } from './services.ts';
 import { redisServer } from './system-tools.ts';
 
-export function logDir({ dataDir }: Pick<SystemPlan, 'dataDir'>): string {
+// A service ends itself this long after its grace period if a part of it hangs.
+const stuckMs = 8000;
+
+export function logDir({ dataDir }: SystemPlan): string {
   return join(dataDir, 'logs');
 }
 
 /**
- * Starts Redis, where it belongs to the system, and then every service at once. Disposing ends them in order: what takes
- * requests from outside, then the rest, then Redis.
- * @throws an Error when Redis cannot be reached, or the signal's reason
+ * Starts the system's Redis, if any, and then all services at once. Disposing stops the front services, then the others, then Redis.
+ * @throws an Error if Redis cannot be reached, or the signal's reason
  */
 export async function startSystem(plan: SystemPlan, stopping: AbortSignal): Promise<Kept> {
-  const prefix = await dieWithParent();
+  const prefix = await deathSignalPrefix();
+  await mkdir(logDir(plan), { recursive: true });
   await using starting = new AsyncDisposableStack();
-  const keep = async (programs: readonly Program[]): Promise<Kept> => {
-    await Promise.all(programs.map(({ name }) => emptyLog(plan, name)));
-    const kept = programs.map((program) => keepRunning(withPrefix(prefix, program), logDir(plan)));
-    return starting.use(together(kept));
+  const keep = (programs: readonly Program[]): Promise<never> => {
+    const kept = programs.map((each) => keepRunning({ ...each, command: [...prefix, ...each.command] }, logDir(plan)));
+    starting.defer(async () => void (await Promise.all(kept.map((each) => each[Symbol.asyncDispose]()))));
+    return Promise.race(kept.map(({ failed }) => failed));
   };
 
   if (plan.redis) {
-    await keep([await redisProgram(plan.dataDir, plan.redis)]);
-    await listening(plan.redis.port, stopping);
+    keep([await redisProgram(plan.dataDir, plan.redis)]);
+    await awaitListening(plan.redis.port, stopping);
   }
-  const names = [...plan.configs.keys()];
-  const back = await keep(names.filter((name) => !frontServices.has(name)).map((name) => serviceProgram(name, plan)));
-  const front = await keep(names.filter((name) => frontServices.has(name)).map((name) => serviceProgram(name, plan)));
+  const programOf = ([name, config]: [ServiceName, ServiceConfig]) => serviceProgram(name, config, plan);
+  const { front = [], back = [] } = Object.groupBy([...plan.configs], ([name]) =>
+    frontServices.has(name) ? 'front' : 'back',
+  );
+  const failed = Promise.race([keep(back.map(programOf)), keep(front.map(programOf))]);
 
   const parts = starting.move();
-  return { failed: Promise.race([back.failed, front.failed]), [Symbol.asyncDispose]: () => parts.disposeAsync() };
+  return { failed, [Symbol.asyncDispose]: () => parts.disposeAsync() };
 }
 
-/** How long what runs may take to finish once the system stops: uploads first, then jobs. */
+/** The longest time, in seconds, that the services may take to stop: first the front services, then the others. */
 export function stopWithinSeconds(configs: SystemPlan['configs']): number {
-  const longest = (inFront: boolean) =>
+  const longest = (isFront: boolean) =>
     Math.max(
-      ...[...configs].filter(([name]) => frontServices.has(name) === inFront).map(([, config]) => graceOf(config)),
+      ...[...configs].filter(([name]) => frontServices.has(name) === isFront).map(([, config]) => graceOf(config)),
     );
   return longest(true) + longest(false);
 }
 
-function together(kept: readonly Kept[]): Kept {
-  return {
-    failed: Promise.race(kept.map(({ failed }) => failed)),
-    async [Symbol.asyncDispose]() {
-      await Promise.all(kept.map((each) => each[Symbol.asyncDispose]()));
-    },
-  };
+/**
+ * A command prefix that makes the kernel send SIGTERM to the command if its parent dies, even by SIGKILL. It needs no support by the program,
+ * which Redis lacks. Empty without a setpriv that has this option (outside Linux).
+ */
+async function deathSignalPrefix(): Promise<readonly string[]> {
+  const [command, ...options] = ['setpriv', '--pdeathsig', 'TERM', '--'] as const;
+  const { failed } = await execa(command, [...options, 'true'], { reject: false, timeout: 5000 });
+  return failed ? [] : [command, ...options];
 }
 
 async function redisProgram(dataDir: string, login: RedisLogin): Promise<Program> {
-  const command = await ownRedis((await redisServer()) ?? 'redis-server', dataDir, login);
+  const command = [(await redisServer()) ?? 'redis-server', await writeRedisConfig(dataDir, login)];
   return { name: 'redis', command, env: process.env, stopWithinMs: 10_000, showAll: false };
 }
 
-function serviceProgram(name: ServiceName, { configs, environments }: SystemPlan): Program {
+function serviceProgram(name: ServiceName, config: ServiceConfig, { environments }: SystemPlan): Program {
   const env = environments.get(name) ?? {};
-  return {
-    name,
-    command: [process.execPath, entryOf(name)],
-    env,
-    stopWithinMs: stopWithinMs(configs.get(name)),
-    showAll: Boolean(env['LOG_LEVEL']),
-  };
-}
-
-// A service ends itself when a part of it does not close within the grace and a little more; after that it is beyond words.
-function stopWithinMs(config: ServiceConfig | undefined): number {
-  return ((config ? graceOf(config) : 0) + 8) * 1000;
+  const stopWithinMs = graceOf(config) * 1000 + stuckMs;
+  const command = [process.execPath, entryOf(name)];
+  return { name, command, env, stopWithinMs, showAll: Boolean(env['LOG_LEVEL']) };
 }
 
 function graceOf({ SHUTDOWN_DELAY_SECONDS: delay, SHUTDOWN_GRACE_SECONDS: grace }: ServiceConfig): number {
   return delay + grace;
-}
-
-function withPrefix(prefix: readonly string[], program: Program): Program {
-  const [first, ...rest] = [...prefix, ...program.command];
-  return first === undefined ? program : { ...program, command: [first, ...rest] };
-}
-
-/** Logs are those of this run. */
-async function emptyLog(plan: SystemPlan, name: string): Promise<void> {
-  await mkdir(logDir(plan), { recursive: true });
-  await writeFile(join(logDir(plan), `${name}.log`), '');
 }

@@ -1,17 +1,17 @@
-/** A Ctrl-C comes twice: the terminal sends it to the whole group, and npm hands its own on. */
-const onceMoreWithinMs = 1000;
+/** Ctrl-C arrives twice: from the terminal, which signals the whole group, and from npm. */
+const repeatMs = 1000;
 
 /**
- * Aborted by the first SIGINT, SIGTERM or SIGHUP, for an end in order. A second one ends this process there and then, even
- * where something hangs; what it keeps running is killed with it.
+ * A signal that the first SIGINT, SIGTERM or SIGHUP aborts. A second one ends this process at once, even if something hangs; its
+ * programs are killed with it.
  */
 export function stopSignal(): AbortSignal {
   const stop = new AbortController();
-  let first: number | undefined;
+  let firstAt: number | undefined;
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
     process.on(signal, () => {
-      first ??= performance.now();
-      if (performance.now() - first > onceMoreWithinMs) endAtOnce(signal);
+      firstAt ??= performance.now();
+      if (performance.now() - firstAt > repeatMs) endAtOnce(signal);
       stop.abort();
     });
   }
@@ -20,7 +20,7 @@ export function stopSignal(): AbortSignal {
   return stop.signal;
 }
 
-// process.exit by itself would wait for a file system that does not answer.
+// process.exit alone would wait for a file system that does not answer.
 function endAtOnce(signal: NodeJS.Signals): void {
   process.once('exit', () => {
     process.removeAllListeners(signal);

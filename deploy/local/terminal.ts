@@ -6,9 +6,8 @@ export function say(name: string, text: string): void {
 const quiet: ReadonlySet<unknown> = new Set(['trace', 'debug', 'info']);
 
 /**
- * Formats a line of a process for the terminal. A log line (an object with `level` and `msg`) becomes its level, message and
- * remaining fields. Undefined for lines that only the log file gets: log lines below a warning and plain text on standard
- * output, both unless `all` is set.
+ * Formats a line of a process for the terminal: a log line as its level, message and other fields. Undefined for lines that only the log file
+ * gets unless `all` is set: log lines below a warning, and plain text on standard output.
  */
 export function terminalLine(line: string, from: 'stdout' | 'stderr', all: boolean): string | undefined {
   const logged = logLine(line);

@@ -47,45 +47,44 @@ function comparisonOf({ etag, crc32 }: Pick<StoredRecord, 'etag' | 'crc32'>): Co
   if (crc32 !== undefined) return { name: 'CRC-32', recorded: crc32, sum: new Checksum() };
   const tag = /^[0-9a-f]{32}(?<parts>-\d+)?$/.exec(etag);
   if (!tag) return undefined;
-  return { name: 'MD5', recorded: etag, sum: tag.groups?.['parts'] ? new Md5OfParts() : new Md5() };
+  return {
+    name: 'MD5',
+    recorded: etag,
+    sum: new StoreTag(tag.groups?.['parts'] ? partBytes : Number.POSITIVE_INFINITY),
+  };
 }
 
-class Md5 {
-  readonly #hash = createHash('md5');
-
-  add(bytes: Buffer): void {
-    this.#hash.update(bytes);
-  }
-
-  get hex(): string {
-    return this.#hash.digest('hex');
-  }
-}
-
-/** S3's tag of a multipart upload with parts of `partBytes`: the MD5 of their MD5s, and their number. */
-class Md5OfParts {
+/** S3's tag: the MD5 of an object, or of a multipart upload the MD5 of its parts' MD5s, and their number. */
+class StoreTag {
+  readonly #maxSize: number;
   readonly #parts: Buffer[] = [];
   #part = createHash('md5');
-  #partSize = 0;
+  #size = 0;
+
+  /** `maxSize` is that of a part; infinite for a tag of the whole object. */
+  constructor(maxSize: number) {
+    this.#maxSize = maxSize;
+  }
 
   add(bytes: Buffer): void {
     for (let rest = bytes; rest.length > 0; ) {
-      const piece = rest.subarray(0, partBytes - this.#partSize);
+      const piece = rest.subarray(0, this.#maxSize - this.#size);
       this.#part.update(piece);
-      this.#partSize += piece.length;
+      this.#size += piece.length;
       rest = rest.subarray(piece.length);
-      if (this.#partSize === partBytes) this.#endPart();
+      if (this.#size === this.#maxSize) this.#endPart();
     }
   }
 
   get hex(): string {
-    if (this.#partSize > 0) this.#endPart();
+    if (this.#maxSize === Number.POSITIVE_INFINITY) return this.#part.digest('hex');
+    if (this.#size > 0) this.#endPart();
     return `${createHash('md5').update(Buffer.concat(this.#parts)).digest('hex')}-${this.#parts.length}`;
   }
 
   #endPart(): void {
     this.#parts.push(this.#part.digest());
     this.#part = createHash('md5');
-    this.#partSize = 0;
+    this.#size = 0;
   }
 }

@@ -30,11 +30,12 @@ export async function* removeDeadEntries(store: ObjectStore): AsyncGenerator<str
 }
 
 /** Whether the entry at `key` has a record, an unreadable one or that of a running removal included. @throws StoreUnavailable, or the signal's reason */
-export async function isEntryOfRecord(store: ObjectStore, key: string, signal?: AbortSignal): Promise<boolean> {
+async function isEntryOfRecord(store: ObjectStore, key: string, signal?: AbortSignal): Promise<boolean> {
   const id = idInListingKey(key);
   const found = id === undefined ? undefined : await tryFindRecord(store, id, signal);
   // An upload writes its entries concurrently with the record, and may still retry the record.
-  if (!found) return id !== undefined && (isRecent(key) || (await isListed(store, recordKey(id))));
+  const isRecent = Date.now() - timeInListingKey(key) < settlingMs;
+  if (!found) return id !== undefined && (isRecent || (await isListed(store, recordKey(id))));
   if (found instanceof UnreadableRecord) return true;
   if (isTombstone(found)) return Date.now() - found.removed.at.getTime() < settlingMs;
   return listingKeys(listingEntryOf(found)).includes(key);
@@ -44,8 +45,4 @@ export async function isEntryOfRecord(store: ObjectStore, key: string, signal?: 
 async function isListed(store: ObjectStore, key: string): Promise<boolean> {
   const [first] = await store.list(recordsPrefix, { after: key.slice(0, -1), limit: 1 });
   return first?.key === key;
-}
-
-function isRecent(key: string): boolean {
-  return Date.now() - timeInListingKey(key) < settlingMs;
 }

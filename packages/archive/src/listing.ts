@@ -44,11 +44,7 @@ export function listingKeys(entry: ListingEntry): string[] {
   return [listingPrefix(entry.owner), listingPrefix()].map((prefix) => `${prefix}${nameOf(entry)}`);
 }
 
-/**
- * Writes the missing list entries of a record, as empty objects.
- * @returns whether one was missing
- * @throws StoreUnavailable
- */
+/** Writes the missing list entries of a record. @returns whether one was missing @throws StoreUnavailable */
 export async function addToListings(store: ObjectStore, entry: ListingEntry): Promise<boolean> {
   const written = await Promise.all(listingKeys(entry).map((key) => store.putIfAbsent(key, Buffer.alloc(0))));
   return written.includes('created');

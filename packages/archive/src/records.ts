@@ -80,13 +80,10 @@ export function listRecords(store: ObjectStore, since = Number.NEGATIVE_INFINITY
 export async function* listRecordsOf(store: ObjectStore, owner: Owner): AsyncGenerator<FoundRecord> {
   const hash = ownerHash(owner);
   for await (const record of listRecords(store)) {
-    if (mayBelongTo(hash, record.found)) yield record;
+    const { found } = record;
+    if (found instanceof UnreadableRecord || hash === (isTombstone(found) ? found.owner : ownerHash(found)))
+      yield record;
   }
-}
-
-function mayBelongTo(hash: string, found: FoundRecord['found']): boolean {
-  if (found instanceof UnreadableRecord) return true;
-  return hash === (isTombstone(found) ? found.owner : ownerHash(found));
 }
 
 async function* recordIds(store: ObjectStore, since: number): AsyncGenerator<string> {

@@ -6,11 +6,7 @@ import { encodeTombstone, isTombstone, type StoredRecord, type Tombstone } from 
 import { listingEntryOf, removeFromListings } from './listing.ts';
 import { findRecord } from './records.ts';
 
-/**
- * Removes an upload: replaces its record with a tombstone, which hides it, then removes list entries, media and renditions.
- * `finishRemoval` completes an interrupted removal.
- * @throws StoreUnavailable
- */
+/** Hides an upload by replacing its record with a tombstone, then calls `finishRemoval`. @throws StoreUnavailable */
 export async function removeMedia(
   store: ObjectStore,
   record: StoredRecord,

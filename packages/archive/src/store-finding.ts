@@ -1,28 +1,21 @@
-/** A difference between records and what the store has. `key` is that of the object concerned. */
+interface FaultOfKey {
+  /** Key of the object concerned. */
+  readonly key: string;
+}
+
+interface FaultOfRecord extends FaultOfKey {
+  readonly id: string;
+}
+
+/** A difference between records and what the store has. */
 export type StoreFault =
-  | { readonly fault: 'record_unreadable'; readonly key: string; readonly why: string }
-  | { readonly fault: 'no_record'; readonly key: string }
-  | { readonly fault: 'record_misplaced'; readonly key: string; readonly id: string }
-  | { readonly fault: 'media_missing'; readonly key: string; readonly id: string }
-  | {
-      readonly fault: 'media_of_other_size';
-      readonly key: string;
-      readonly id: string;
-      readonly recorded: number;
-      readonly stored: number;
-    }
-  | {
-      readonly fault: 'media_of_other_tag';
-      readonly key: string;
-      readonly id: string;
-      readonly recorded: string;
-      readonly stored: string;
-    }
+  | (FaultOfKey & { readonly fault: 'no_record' | 'lists_nothing' })
+  | (FaultOfKey & { readonly fault: 'record_unreadable'; readonly why: string })
+  | (FaultOfRecord & { readonly fault: 'record_misplaced' | 'media_missing' | 'not_listed' | 'removal_unfinished' })
+  | (FaultOfRecord & { readonly fault: 'media_of_other_size'; readonly recorded: number; readonly stored: number })
+  | (FaultOfRecord & { readonly fault: 'media_of_other_tag'; readonly recorded: string; readonly stored: string })
   /** The readable bytes differ from the uploaded ones. */
-  | { readonly fault: 'media_spoiled'; readonly key: string; readonly id: string; readonly why: string }
-  | { readonly fault: 'not_listed'; readonly key: string; readonly id: string }
-  | { readonly fault: 'lists_nothing'; readonly key: string }
-  | { readonly fault: 'removal_unfinished'; readonly key: string; readonly id: string };
+  | (FaultOfRecord & { readonly fault: 'media_spoiled'; readonly why: string });
 
 /** An unpublished object, which is not a fault. */
 export interface Leftover {

@@ -4,8 +4,8 @@ import { isTombstone, UnreadableRecord } from '@echodrop/record';
 import { pMapIterable } from 'p-map';
 import { settlingMs } from './check-record.ts';
 import { findUnpublished, type KeyBatch, type UnpublishedObject } from './find-unpublished.ts';
-import { addToListings, listingEntryOf } from './listing.ts';
-import { ListingIndex } from './listing-index.ts';
+import { addToListings, type ListingEntry, listingEntryOf } from './listing.ts';
+import { readListingIndex } from './listing-index.ts';
 import type { FoundRecord } from './records.ts';
 import type { SweepReport, SweptCount, SweptKind } from './sweep-report.ts';
 
@@ -20,7 +20,7 @@ interface SweepOptions {
   readonly signal: AbortSignal;
 }
 
-export interface SweepResult {
+interface SweepResult {
   readonly report: SweepReport;
   /** The first error of a removal or relisting; undefined if all succeeded. */
   readonly failure: unknown;
@@ -44,33 +44,31 @@ const concurrency = 8;
 const maxUnsuspicious = 20;
 
 /**
- * Adds missing list entries of published uploads, and removes what no record publishes:
- *
- * - media and renditions that no record references, and unfinished writes, if they are old enough;
- * - at any age, what an interrupted removal left behind.
+ * Adds missing list entries of published uploads. Removes unfinished writes, and media and renditions that no record references, if they
+ * are old enough; at any age, what an interrupted removal left behind.
  *
  * Removes nothing before all records have been read, and skips what it cannot remove.
  * @throws RecordsUnreadable, RecordsMissing, StoreUnavailable, or the signal's reason; objects removed until then stay removed
  */
 export async function sweep(store: ObjectStore, options: SweepOptions): Promise<SweepResult> {
   const before = (await store.clock()).getTime() - options.olderThanMs;
-  return new Sweep(store, options, before, await ListingIndex.read(store, options.signal)).run();
+  return new Sweep(store, options, before, await readListingIndex(store, options.signal)).run();
 }
 
 class Sweep {
   readonly #store: ObjectStore;
   readonly #options: SweepOptions;
   readonly #before: number;
-  readonly #listed: ListingIndex;
+  readonly #isListed: (entry: ListingEntry) => boolean;
   readonly #listings = { missing: 0, added: 0 };
   readonly #counts = { media: emptyCount(), renditions: emptyCount(), uploads: emptyCount() };
   #failure: unknown;
 
-  constructor(store: ObjectStore, options: SweepOptions, before: number, listed: ListingIndex) {
+  constructor(store: ObjectStore, options: SweepOptions, before: number, isListed: (entry: ListingEntry) => boolean) {
     this.#store = store;
     this.#options = options;
     this.#before = before;
-    this.#listed = listed;
+    this.#isListed = isListed;
   }
 
   async run(): Promise<SweepResult> {
@@ -91,7 +89,7 @@ class Sweep {
   async #relist({ found }: FoundRecord): Promise<void> {
     if (found instanceof UnreadableRecord || isTombstone(found)) return;
     const entry = listingEntryOf(found);
-    if (this.#listed.has(entry) || Date.now() - found.timestamp.getTime() < settlingMs) return;
+    if (this.#isListed(entry) || Date.now() - found.timestamp.getTime() < settlingMs) return;
     this.#listings.missing += 1;
     if (await this.#attempt(() => addToListings(this.#store, entry))) this.#listings.added += 1;
   }

@@ -39,7 +39,7 @@ export interface EchodropOptions {
 export async function startEchodrop(around: Surroundings, options: EchodropOptions): Promise<System> {
   const { root, name = 'echodrop', gateways = 1, services = uploadServices, settings = {}, profiles } = options;
   await using parts = new AsyncDisposableStack();
-  // As deployments run it (deploy/local/own-redis.ts).
+  // As deployments run it (deploy/local/local-redis.ts).
   const redis = parts.use(await startRedis({ more: { hz: '2' } }));
   const bucket = around.newBucket(name);
   const verifierPort = await freePort();

@@ -28,7 +28,7 @@ test('a built service starts and finds its assets', async () => {
   expect((await fetch(`http://127.0.0.1:${ports.service}/style.css`)).status).toBe(200);
 });
 
-test('native code stays outside, with all that it depends on', async () => {
+test('native code and its dependencies stay outside the bundle', async () => {
   await using folder = await scratch();
   await build(entryOf('probe-worker'), join(folder.path, 'built'));
   const listed = await readFile(join(folder.path, 'built/external-packages'), 'utf8');
@@ -42,7 +42,7 @@ test('native code stays outside, with all that it depends on', async () => {
   expect({ exitCode, stderr }).toMatchObject({ exitCode: 78, stderr: expect.stringContaining('OPS_PORT must be') });
 });
 
-test('a program that is started by its address is built too, and other addresses are those of the source', async () => {
+test('builds a program started by its address too; other addresses stay those of the source', async () => {
   await using folder = await scratch();
   const source = join(folder.path, 'source');
   await mkdir(source);

@@ -1,18 +1,18 @@
-import { rm, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
-import { rolldown } from 'rolldown';
+import { glob, realpath, rm, writeFile } from 'node:fs/promises';
+import { join, relative } from 'node:path';
+import { type Plugin, rolldown } from 'rolldown';
 import { entryOf } from './entry-of.ts';
 import { keepAddresses } from './keep-addresses.ts';
-import { keepExternal } from './keep-external.ts';
-import { packageFolders } from './package-folders.ts';
 
 const root = join(import.meta.dirname, '../../..');
+// Code that reads files beside itself, or is native.
+const isExternal = /^(libheif-js|@node-rs\/crc32)(\/|$)/;
 
 /**
- * Builds the process that starts with the module `entry` into `folder`: `main.js` with the workspace's code and nearly all packages in it, the
- * programs that it starts, and `external-packages`, which lists the package folders that must be installed where it runs, one per line, relative
- * to the workspace.
- * @throws Error where a module cannot be resolved or parsed
+ * Builds the process that starts with the module `entry` into `folder`: `main.js` with the workspace's code and most packages, the programs
+ * that it starts, and `external-packages`. That file lists the package folders that the process needs at run time, one per line, relative to
+ * the workspace.
+ * @throws Error if a module cannot be resolved or parsed
  */
 export async function build(entry: string, folder: string): Promise<void> {
   await rm(folder, { recursive: true, force: true });
@@ -21,7 +21,7 @@ export async function build(entry: string, folder: string): Promise<void> {
     cwd: root,
     input: { main: entry },
     platform: 'node',
-    // Of CommonJS; a package that reads files beside itself belongs to keep-external.ts.
+    // Of CommonJS; a package that reads files beside itself must match `isExternal`.
     transform: { define: { __dirname: 'import.meta.dirname', __filename: 'import.meta.filename' } },
     plugins: [keepExternal(folder, external), keepAddresses(folder, external)],
   });
@@ -33,12 +33,37 @@ export async function build(entry: string, folder: string): Promise<void> {
     chunkFileNames: '[name].js',
     comments: { legal: true, annotation: false, jsdoc: false },
   });
-  const folders = await packageFolders(root, external);
+  const folders = await packageFolders(external);
   await writeFile(join(folder, 'external-packages'), folders.map((path) => `${path}\n`).join(''));
 }
 
+/** Leaves out packages that cannot be bundled: code in `folder` imports them from where they are installed. Adds their files to `external`. */
+function keepExternal(folder: string, external: Set<string>): Plugin {
+  return {
+    name: 'keep-external',
+    async resolveId(specifier, importer, options) {
+      if (!isExternal.test(specifier)) return null;
+      const found = await this.resolve(specifier, importer, { ...options, skipSelf: true });
+      if (!found) return null;
+      external.add(found.id);
+      return { id: relative(folder, found.id), external: true };
+    },
+  };
+}
+
+/** The folders of pnpm's store that contain `files` and all packages on which these depend, relative to the workspace. */
+async function packageFolders(files: Iterable<string>): Promise<readonly string[]> {
+  const folders = new Set<string>();
+  const add = async (path: string): Promise<void> => {
+    const folder = /^.*\/node_modules\/\.pnpm\/[^/]+(?=\/)/.exec(await realpath(path))?.[0];
+    if (!folder || folders.has(folder)) return;
+    folders.add(folder);
+    for await (const dependency of glob('node_modules/{*,@*/*}', { cwd: folder })) await add(join(folder, dependency));
+  };
+  for (const file of files) await add(file);
+  return [...folders].map((folder) => relative(root, folder)).sort();
+}
+
 if (import.meta.main) {
-  for (const service of process.argv.slice(2)) {
-    await build(entryOf(service), join(root, 'built', service));
-  }
+  for (const service of process.argv.slice(2)) await build(entryOf(service), join(root, 'built', service));
 }

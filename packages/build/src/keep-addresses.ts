@@ -4,13 +4,13 @@ import type { Plugin } from 'rolldown';
 
 const addresses = /new URL\('([^']+)\.ts', import\.meta\.url\)|import\.meta\.resolve\('([^']+)'\)|import\.meta\.url/g;
 
-// Its JavaScript is built in, which saves a third of a short process's time; its native code stays where it is installed.
+// Its JavaScript is built in, which saves a third of a short process's time. Its native code stays where it is installed.
 const findsNativeCode = /\/node_modules\/sharp\//;
 
 /**
- * Keeps file addresses valid in code that is built into `folder`. `new URL('<program>.ts', import.meta.url)` becomes the address of that program's
- * built code, which is built too; any other `import.meta.url` stays the address of the source, so that a stylesheet or a script is read from
- * there. Files that `import.meta.resolve` names are added to `external`.
+ * Keeps file addresses valid in code that is built into `folder`. `new URL('<program>.ts', import.meta.url)` becomes the address of that program,
+ * which is built too. Any other `import.meta.url` stays that of the source, from where stylesheets and scripts are read.
+ * Adds files that `import.meta.resolve` names to `external`.
  */
 export function keepAddresses(folder: string, external: Set<string>): Plugin {
   const address = (path: string) => `new URL(${JSON.stringify(relative(folder, path))}, import.meta.url).href`;

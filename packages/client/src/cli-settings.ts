@@ -57,8 +57,7 @@ const options = {
 } as const;
 
 /**
- * Reads the command-line arguments. An option overrides its variable, which overrides the local default. The file is relative to
- * INIT_CWD, which npm sets to the caller's directory.
+ * Reads the arguments. An option overrides its variable, which overrides the local default. The file is relative to INIT_CWD (of npm).
  * @throws UsageError, or the system's error if API_KEYS_FILE cannot be read
  */
 export function readCommand(args: readonly string[], env: NodeJS.ProcessEnv): Command {

@@ -35,22 +35,14 @@ export class ProbeClient extends QueueClients<QueueName, ProbeJob, Probe> {
     super(Object.values(queues), options);
   }
 
-  /**
-   * Probes media. `type` is that of its head, and chooses the queue. Media that killed two workers is `too_costly`.
-   * @throws QueueUnavailable, or the signal's reason
-   */
+  /** Probes media of this type. Media that killed two workers is `too_costly`. @throws QueueUnavailable, or the signal's reason */
   async probe(
     { mediaKey, size, head }: ProbeRequest,
     type: MediaType,
     waiting: { deadlineMs: number; signal: AbortSignal },
   ): Promise<Probe> {
     const queue = this.clients[isPhoto(type) ? queues.photos : queues.videos];
-    try {
-      return await queue.request({ mediaKey, size, head: head.toString('base64') }, waiting);
-    } catch (error) {
-      if (isDeadlyJobError(error)) return { outcome: 'unsupported', why: 'too_costly' };
-      throw error;
-    }
+    return queue.request({ mediaKey, size, head: head.toString('base64') }, waiting).catch(tooCostlyIfDeadly);
   }
 
   /** The backlog of a queue, at most a second old; an unreadable queue counts as empty, and fails the request that follows. */
@@ -62,6 +54,12 @@ export class ProbeClient extends QueueClients<QueueName, ProbeJob, Probe> {
   async ready(): Promise<void> {
     await this.clients[queues.photos].ready();
   }
+}
+
+/** Handles the error of a request: the reply for media that killed its workers. @throws every other error */
+export function tooCostlyIfDeadly(error: unknown) {
+  if (isDeadlyJobError(error)) return { outcome: 'unsupported', why: 'too_costly' } as const;
+  throw error;
 }
 
 interface ProbeWorkerOptions {

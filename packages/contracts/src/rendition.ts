@@ -1,11 +1,12 @@
 import { isPhoto, type MediaType } from '@echodrop/media/media-type';
 import type { Rendered } from '@echodrop/media/outcomes';
 import { type RenditionSet, recipesOf } from '@echodrop/media/recipes';
-import { isDeadlyJobError, isWorkerDeath, type JobEnd } from '@echodrop/queue/job-outcome';
+import { isWorkerDeath, type JobEnd } from '@echodrop/queue/job-outcome';
 import type { EndReuse } from '@echodrop/queue/queue-client';
 import { QueueClients } from '@echodrop/queue/queue-clients';
 import { jobVersion, type QueueOptions } from '@echodrop/queue/queue-connection';
 import { QueueWorker } from '@echodrop/queue/queue-worker';
+import { tooCostlyIfDeadly } from './probe.ts';
 
 /** One set of renditions of one media. */
 export interface RenditionRequest {
@@ -16,10 +17,7 @@ export interface RenditionRequest {
   readonly owner?: string;
 }
 
-/**
- * `made`: they are in the store. `unsupported`: they cannot be made of this media, or are not while its type is off or its owner is
- * blocked.
- */
+/** `made`: in the store. `unsupported`: impossible for this media, or while its type is off or its owner is blocked. */
 export type RenditionReply = Rendered | { readonly outcome: 'unsupported'; readonly why: 'owner_blocked' };
 
 /** Every job begins in `quick`. A job that costs too much is Deferred: pictures to `slow`, videos to `medium` and then `slow`. */
@@ -44,9 +42,8 @@ const soon = 10;
 const hour = 60 * 60;
 
 /**
- * Renditions that cannot be made, or killed two workers, are not requested again for an hour; later requests read it from the store.
- * Other failures (a store that is down, a full disk), deferred jobs and types that are off are tried again soon. Renditions that were made
- * and are requested again have been deleted.
+ * For an hour, later requests read from the store that renditions cannot be made, or killed two workers. Other failures (a store that is
+ * down, a full disk), deferred jobs and types that are off are tried again soon. Made renditions that are requested again were deleted.
  */
 const reuse: EndReuse<RenditionReply> = {
   maxSeconds: hour,
@@ -63,18 +60,10 @@ export class RenditionClient extends QueueClients<QueueName, RenditionRequest, R
     super(Object.values(queues), options, reuse);
   }
 
-  /**
-   * Requests renditions and waits at most `waitMs` for them. Equal requests share one job, which goes on without them.
-   * @throws QueueUnavailable, also if they are not made in time; the signal's reason
-   */
+  /** Waits at most `waitMs` for renditions. Equal requests share one job, which goes on. @throws QueueUnavailable, the signal's reason */
   async make(request: RenditionRequest, wait: { waitMs: number; signal: AbortSignal }): Promise<RenditionReply> {
     const options = { ...wait, deadlineMs, jobId: jobIdOf(request), owner: ownerOf(request) };
-    try {
-      return await this.clients[queueOf(request.set)].request(request, options);
-    } catch (error) {
-      if (isDeadlyJobError(error)) return { outcome: 'unsupported', why: 'too_costly' };
-      throw error;
-    }
+    return this.clients[queueOf(request.set)].request(request, options).catch(tooCostlyIfDeadly);
   }
 
   /** Enqueues the renditions that pages show, behind those that clients wait for. @throws QueueUnavailable */
@@ -85,7 +74,7 @@ export class RenditionClient extends QueueClients<QueueName, RenditionRequest, R
   }
 }
 
-// With the versions of jobs and recipes: a job of another release, or one that it could not do, does not stand for a job of this one.
+// With the versions of jobs and recipes: a job of another release, or one that it could not do, is a different job.
 function jobIdOf({ set, type, mediaKey }: RenditionRequest): string {
   const versions = recipesOf(set, type).map(({ version }) => version);
   return [set, `v${jobVersion}`, ...versions, mediaKey].join('-');

@@ -19,8 +19,8 @@ test.each([
   ['{"id":0,"screen_name":"mia"}', '0', 0n],
   ['{"id":-9223372036854775808,"screen_name":"mia"}', '-9223372036854775808', -(2n ** 63n)],
   [' {"id":1,"screen_name":"mia","__proto__":{"id":2}}\n', '1', 1n],
-])('%s is a caller', (answer, subject, userId) => {
-  expect(readCaller(answer, provider, secret)).toEqual({ provider: advertised, subject, userId, screenName: 'mia' });
+])('reads a caller from %s', (response, subject, userId) => {
+  expect(readCaller(response, provider, secret)).toEqual({ provider: advertised, subject, userId, screenName: 'mia' });
 });
 
 test.each([
@@ -45,8 +45,8 @@ test.each([
   '['.repeat(60_000),
   `{"id":1,"screen_name":"${'m'.repeat(256)}"}`,
   `{"id":"${'1'.repeat(256)}","screen_name":"mia"}`,
-])('%.60s is none', (answer) => {
-  expect(readCaller(answer, provider, secret)).toBeUndefined();
+])('finds no caller in %.60s', (response) => {
+  expect(readCaller(response, provider, secret)).toBeUndefined();
 });
 
 test.each([
@@ -67,7 +67,7 @@ test.each([
   expect(id >= 0n && id < 2n ** 63n).toBe(true);
 });
 
-test('the number differs with subject, provider and secret', () => {
+test('the number depends on subject, provider and secret', () => {
   const ids = [
     userIdOf('mia', advertised, secret),
     userIdOf('mio', advertised, secret),
@@ -76,6 +76,6 @@ test('the number differs with subject, provider and secret', () => {
     userIdOf('","mia', advertised, secret),
   ];
   expect(new Set(ids).size).toBe(ids.length);
-  // A fixed one: were the way of hashing changed, every such user would become somebody else.
+  // A fixed value: with another hash, all these users would become other users.
   expect(ids[0]).toBe(7878378867556882428n);
 });

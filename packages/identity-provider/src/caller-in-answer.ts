@@ -5,46 +5,40 @@ import type { Secret } from '@echodrop/service/secret';
 import type { Provider } from './provider.ts';
 import type { ProviderProfile } from './provider-profiles.ts';
 
-// Longer than any that are known, in UTF-16 units; OpenID Connect Core 1.0, section 2, has a sub of 255 at most.
-const longestText = 255;
-const smallestUserId = -(2n ** 63n);
-const largestUserId = 2n ** 64n - 1n;
+// In UTF-16 units. OpenID Connect Core 1.0, section 2, limits a sub to 255.
+const maxLength = 255;
+const minUserId = -(2n ** 63n);
+const maxUserId = 2n ** 64n - 1n;
 
-/** The caller in a provider's 200 answer; undefined when it holds no id or no name, or one of more than 255 characters. */
-export function readCaller(
-  answer: string,
-  { advertised, profile }: Provider,
-  userIdSecret: Secret,
-): Caller | undefined {
-  const fields = objectIn(answer);
+/** Reads the caller from a provider's 200 response; undefined without an id or a name of at most 255 characters. */
+export function readCaller(body: string, { advertised, profile }: Provider, secret: Secret): Caller | undefined {
+  const fields = objectIn(body);
   const subject = subjectIn(fields, profile);
   const screenName = fields[profile.screenName];
   if (subject === undefined || !isText(screenName)) return undefined;
-  return { provider: advertised, subject, userId: userIdOf(subject, advertised, userIdSecret), screenName };
+  return { provider: advertised, subject, userId: userIdOf(subject, advertised, secret), screenName };
 }
 
-/** What is missing in an answer without a caller (`readCaller` returns undefined). */
-export function missingIn(answer: string, { profile }: Provider): 'JSON object' | 'id' | 'name' {
-  const fields = objectIn(answer);
+/** What is missing in a response without a caller (`readCaller` returns undefined). */
+export function missingIn(body: string, { profile }: Provider): 'JSON object' | 'id' | 'name' {
+  const fields = objectIn(body);
   if (Object.keys(fields).length === 0) return 'JSON object';
   return subjectIn(fields, profile) === undefined ? 'id' : 'name';
 }
 
-/** The interface's integer for a subject: itself, or for one that is no 64-bit integer a stable one of 63 bits. */
+/** The public integer for a subject: the same if it is a 64-bit integer, else a stable one of 63 bits. */
 export function userIdOf(subject: string, provider: string, secret: Secret): bigint {
   if (/^(0|-?[1-9]\d{0,19})$/.test(subject)) {
     const id = BigInt(subject);
-    if (id >= smallestUserId && id <= largestUserId) return id;
+    if (id >= minUserId && id <= maxUserId) return id;
   }
-  const hash = createHmac('sha256', secret.reveal())
-    .update(JSON.stringify([provider, subject]))
-    .digest();
-  return hash.readBigUInt64BE() >> 1n;
+  const hmac = createHmac('sha256', secret.reveal()).update(JSON.stringify([provider, subject]));
+  return hmac.digest().readBigUInt64BE() >> 1n;
 }
 
-function objectIn(answer: string): Record<string, unknown> {
+function objectIn(body: string): Record<string, unknown> {
   try {
-    const parsed = parseExactJson(answer);
+    const parsed = parseExactJson(body);
     return typeof parsed === 'object' && parsed !== null ? { ...parsed } : {};
   } catch {
     return {};
@@ -56,7 +50,7 @@ function subjectIn(fields: Record<string, unknown>, profile: ProviderProfile): s
 }
 
 function isText(value: unknown): value is string {
-  return typeof value === 'string' && value !== '' && value.length <= longestText;
+  return typeof value === 'string' && value !== '' && value.length <= maxLength;
 }
 
 function subjectOf(value: unknown): string | undefined {

@@ -13,9 +13,9 @@ function providerOf(profile: ProfileName): Provider {
 }
 
 function profileOf(software: Software): ProfileName {
-  const word = providerAnswers[software].profile;
-  if (!isProfileName(word)) throw new Error(`${word} is no profile`);
-  return word;
+  const name = providerAnswers[software].profile;
+  if (!isProfileName(name)) throw new Error(`${name} is not a profile`);
+  return name;
 }
 
 test.each<[Software, string, bigint, string]>([
@@ -24,38 +24,38 @@ test.each<[Software, string, bigint, string]>([
   ['friendicaLikeTwitter', '43', 43n, 'frida'],
   ['friendica', '43', 43n, 'frida'],
   ['mastodon', '109348237410294711', 109348237410294711n, 'maren'],
-  // Those that are no numbers: fixed, since with another way of hashing every such user would become somebody else.
+  // Fixed values for subjects that are not numbers: with another hash, all these users would become other users.
   ['pleroma', 'AjnbIeL3kmD0YN6XGS', 3629586657095369806n, 'paula'],
   ['openIdConnect', '248289761001', 248289761001n, 'j.doe'],
   ['wordpress', '3', 3n, 'wanda'],
   ['matrix', '@max:matrix.example', 2794403684492548784n, '@max:matrix.example'],
-])("%s's documented answer names %s, user %i, %s", (software, subject, userId, screenName) => {
-  const { accepted, profile, ...told } = providerAnswers[software];
+])("%s's documented response has the subject %s, user id %i and name %s", (software, subject, userId, screenName) => {
+  const { accepted, profile, ...documented } = providerAnswers[software];
   expect(readCaller(accepted, providerOf(profileOf(software)), secret)).toEqual({
     provider: advertised,
     subject,
     userId,
     screenName,
   });
-  expect(told).toMatchObject({ subject, screenName });
-  expect(providerProfiles[profileOf(software)].schemes).toEqual([told.scheme]);
+  expect(documented).toMatchObject({ subject, screenName });
+  expect(providerProfiles[profileOf(software)].schemes).toEqual([documented.scheme]);
 });
 
-test('there is a documented answer for every profile', () => {
+test('every profile has a documented response', () => {
   const shown = (Object.keys(providerAnswers) as Software[]).map(profileOf);
   expect([...new Set(shown)].sort()).toEqual([...profileNames].sort());
 });
 
 const software = Object.keys(providerAnswers) as Software[];
-const mistaken = software.flatMap((each) =>
+const mismatches = software.flatMap((each) =>
   profileNames.filter((profile) => profile !== profileOf(each)).map((profile) => [each, profile] as const),
 );
 
-test.each(mistaken)("%s's answer read with the profile %s names nobody", (each, profile) => {
+test.each(mismatches)("%s's response has no caller for the profile %s", (each, profile) => {
   expect(readCaller(providerAnswers[each].accepted, providerOf(profile), secret)).toBeUndefined();
 });
 
-test.each(software)("%s's refusal names nobody, in any profile", (each) => {
+test.each(software)("%s's refusal has no caller for any profile", (each) => {
   const { status, body } = providerAnswers[each].refused;
   expect([401, 403]).toContain(status);
   for (const profile of profileNames) expect(readCaller(body, providerOf(profile), secret)).toBeUndefined();

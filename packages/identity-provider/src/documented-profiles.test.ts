@@ -1,18 +1,18 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { expect, test } from 'vitest';
-import { providerOf } from './provider.ts';
+import { readProvider } from './provider.ts';
 import { profileNames, providerProfiles } from './provider-profiles.ts';
 
 const page = await readFile(resolve(import.meta.dirname, '../../../docs/identity-providers.md'), 'utf8');
 
-test('the table of profiles in the docs says what the code does', () => {
+test('the documented table of profiles matches the code', () => {
   const table = page.split('\n## The profiles\n')[1]?.split('\n## ')[0] ?? '';
   const [head, , ...rows] = table
     .split('\n')
     .filter((line) => line.startsWith('|'))
     .map((line) => line.split('|').map((cell) => cell.replaceAll('`', '').trim()));
-  const told = rows.map((row) => Object.fromEntries(row.map((cell, index) => [head?.[index], cell])));
+  const documented = rows.map((row) => Object.fromEntries(row.map((cell, index) => [head?.[index], cell])));
   const done = profileNames.map((name) => {
     const { schemes, subject, screenName, signsRequests } = providerProfiles[name];
     return {
@@ -23,12 +23,12 @@ test('the table of profiles in the docs says what the code does', () => {
       'Version 1': signsRequests ? 'yes' : 'no',
     };
   });
-  expect(told).toEqual(done.map((row) => expect.objectContaining(row)));
+  expect(documented).toEqual(done.map((row) => expect.objectContaining(row)));
 });
 
-test('the example in the docs is a good setting', () => {
+test('the documented example is a valid setting', () => {
   const example = /IDENTITY_PROVIDERS: >-\n((?: {8}.+\n)+)/.exec(page)?.[1] ?? '';
   const entries = example.split(',').map((entry) => entry.trim());
   expect(entries.length).toBeGreaterThan(3);
-  for (const entry of entries) expect([entry, providerOf(entry)]).toEqual([entry, expect.anything()]);
+  for (const entry of entries) expect([entry, readProvider(entry)]).toEqual([entry, expect.any(Object)]);
 });

@@ -10,14 +10,14 @@ import { ProviderConnections } from './provider-connections.ts';
 import { type Behaviour, startStandIn } from './stand-in-provider.fixture.ts';
 
 const advertised = 'https://id.example/verify.json';
-// A process of its own, since the authorities that are trusted are read when it starts.
-const asking = `
+// A separate process, since Node reads trusted certificate authorities only at its start.
+const program = `
   import { ProviderConnections } from '${join(import.meta.dirname, 'provider-connections.ts')}';
-  import { providerOf } from '${join(import.meta.dirname, 'provider.ts')}';
+  import { readProvider } from '${join(import.meta.dirname, 'provider.ts')}';
   await using connections = new ProviderConnections(3000);
   for (const entry of process.argv.slice(1)) {
-    const answer = await connections.query(providerOf(entry), 'OAuth x').then(({ body }) => body, ({ code }) => code);
-    console.log(answer);
+    const result = await connections.query(readProvider(entry), 'OAuth x').then(({ body }) => body, ({ code }) => code);
+    console.log(result);
   }`;
 
 let folder: string;
@@ -47,54 +47,54 @@ beforeAll(async () => {
 
 afterAll(() => parts.disposeAsync());
 
-async function askAt(...entries: string[]): Promise<string[]> {
-  const { stdout } = await execa(process.execPath, ['--input-type=module', '-e', asking, ...entries], {
+async function queryEach(...entries: string[]): Promise<string[]> {
+  const { stdout } = await execa(process.execPath, ['--input-type=module', '-e', program, ...entries], {
     env: { NODE_EXTRA_CA_CERTS: join(folder, 'cert.pem') },
     timeout: 20_000,
   });
   return stdout.split('\n');
 }
 
-test('whoever is asked proves the name under which it is asked, and is told the advertised one', async () => {
-  const [byName = '', byAddress = ''] = await askAt(
+test('verifies the certificate of the upstream name, and sends the advertised one', async () => {
+  const [byName = '', byAddress = ''] = await queryEach(
     `${advertised}=https://localhost:${port}/`,
     `${advertised}=https://127.0.0.1:${port}/`,
   );
-  const told = { host: 'id.example', 'x-forwarded-proto': 'https', authorization: 'OAuth x', httpVersion: '1.1' };
-  expect(JSON.parse(byName)).toMatchObject({ ...told, servername: 'localhost' });
-  // RFC 6066 section 3: an address is no server name.
-  expect(JSON.parse(byAddress)).toMatchObject({ ...told, servername: false });
+  const common = { host: 'id.example', 'x-forwarded-proto': 'https', authorization: 'OAuth x', httpVersion: '1.1' };
+  expect(JSON.parse(byName)).toMatchObject({ ...common, servername: 'localhost' });
+  // RFC 6066 section 3: an IP address is not a server name.
+  expect(JSON.parse(byAddress)).toMatchObject({ ...common, servername: false });
 });
 
 test.each([
   ['', `https://127.0.0.2`],
-  ['whatever name it advertises', 'https://localhost/=https://127.0.0.2'],
-])('one that proves another name than that under which it is asked is told nothing %s', async (_, entry) => {
-  expect(await askAt(`${entry}:${port}/`)).toEqual(['ERR_TLS_CERT_ALTNAME_INVALID']);
+  [', whatever name it advertises', 'https://localhost/=https://127.0.0.2'],
+])('sends nothing to a server with a certificate for another name%s', async (_, entry) => {
+  expect(await queryEach(`${entry}:${port}/`)).toEqual(['ERR_TLS_CERT_ALTNAME_INVALID']);
 });
 
 test.each<[string, Behaviour]>([
   ['closes', (socket) => socket.end()],
   ['breaks', (socket) => socket.resetAndDestroy()],
-  ['says half an answer and breaks', (socket) => socket.write('HTTP/1.1 200', () => socket.resetAndDestroy())],
-])('connections are used again, and when one %s under a question, that is not asked again', async (_, behaviour) => {
+  ['sends half a response and breaks', (socket) => socket.write('HTTP/1.1 200', () => socket.resetAndDestroy())],
+])('reuses connections, and does not repeat a request if one %s', async (_, behaviour) => {
   await using standIn = await startStandIn();
   await using connections = new ProviderConnections(2000);
   const used = new Set<number | undefined>();
   const usual = standIn.behaviour;
   standIn.behaviour = (socket) => {
-    const isUsedAgain = used.has(socket.remotePort);
+    const isReused = used.has(socket.remotePort);
     used.add(socket.remotePort);
-    (isUsedAgain ? behaviour : usual)(socket);
+    (isReused ? behaviour : usual)(socket);
   };
-  let asked = 0;
+  let sent = 0;
   await expect(async () => {
-    for (; asked < 10; asked += 1) await connections.query(standIn.provider, 'OAuth a');
+    for (; sent < 10; sent += 1) await connections.query(standIn.provider, 'OAuth a');
   }).rejects.toThrow();
-  expect(standIn.requests).toHaveLength(asked + 1);
+  expect(standIn.requests).toHaveLength(sent + 1);
 });
 
-test('a question says who asks, and what for', async () => {
+test('a request identifies Echodrop and accepts JSON', async () => {
   await using standIn = await startStandIn();
   await using connections = new ProviderConnections(2000);
   await connections.query(standIn.provider, 'OAuth a');
@@ -106,7 +106,7 @@ test('a question says who asks, and what for', async () => {
   expect(second?.join()).not.toMatch(/authorization|x-forwarded/i);
 });
 
-test('an answer that is no UTF-8 has no text: two names could become one', async () => {
+test('a response that is not UTF-8 has no text: two names could become one', async () => {
   await using standIn = await startStandIn();
   await using connections = new ProviderConnections(2000);
   standIn.behaviour = (socket) =>

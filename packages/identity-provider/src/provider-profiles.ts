@@ -1,20 +1,19 @@
 /** How to query a kind of identity provider, and which fields of its response we read; docs/identity-providers.md has the source of each field. */
 export interface ProviderProfile {
-  /** The schemes of an Authorization header that it understands. */
+  /** Supported schemes of the Authorization header. */
   readonly schemes: readonly string[];
-  readonly method: 'GET';
-  /** Whether it takes requests that are signed with OAuth 1.0a (HMAC-SHA1), as version 1 needs. */
+  /** Whether it accepts requests signed with OAuth 1.0a (HMAC-SHA1), as version 1 needs. */
   readonly signsRequests: boolean;
-  /** The fields of its answer that may hold the user's id, the exactest first. What is no integer becomes one (`userIdOf`). */
+  /** Response fields that may have the user's id, the most exact first. A subject that is not an integer becomes one (`userIdOf`). */
   readonly subject: readonly string[];
   readonly screenName: string;
 }
 
-const signed = { schemes: ['OAuth'], method: 'GET', signsRequests: true } as const;
-const bearer = { schemes: ['Bearer'], method: 'GET', signsRequests: false } as const;
+const signed = { schemes: ['OAuth'], signsRequests: true } as const;
+const bearer = { schemes: ['Bearer'], signsRequests: false } as const;
 
 export const providerProfiles = {
-  // GET account/verify_credentials of X (API 1.1) and of those that copied it; GNU social sends no id_str.
+  // GET account/verify_credentials of X (API 1.1) and of its copies; GNU social sends no id_str.
   oauth1: { ...signed, subject: ['id_str', 'id'], screenName: 'screen_name' },
   // GET /api/v1/accounts/verify_credentials.
   mastodon: { ...bearer, subject: ['id'], screenName: 'username' },
@@ -22,7 +21,7 @@ export const providerProfiles = {
   oidc: { ...bearer, subject: ['sub'], screenName: 'preferred_username' },
   // GET /wp-json/wp/v2/users/me, with the OAuth 1.0a server plugin.
   wordpress: { ...signed, subject: ['id'], screenName: 'slug' },
-  // GET /_matrix/client/v3/account/whoami, which knows no other name.
+  // GET /_matrix/client/v3/account/whoami, which returns no other name.
   matrix: { ...bearer, subject: ['user_id'], screenName: 'user_id' },
 } as const satisfies Record<string, ProviderProfile>;
 

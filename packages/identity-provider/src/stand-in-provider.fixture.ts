@@ -3,27 +3,27 @@ import { type AddressInfo, createServer, type Socket } from 'node:net';
 import type { Provider } from './provider.ts';
 import { providerProfiles } from './provider-profiles.ts';
 
-/** What a stand-in does with a question, down to the bytes: writes to the socket, or leaves it. */
+/** What a stand-in does with a request: writes bytes to the socket, or nothing. */
 export type Behaviour = (socket: Socket) => void;
 
 export interface StandInProvider extends AsyncDisposable {
   readonly provider: Provider;
-  /** The heads of all questions so far, a character a byte. */
+  /** The heads of all requests so far, one character per byte. */
   readonly requests: string[];
   behaviour: Behaviour;
 }
 
-/** A whole HTTP answer. */
-export function says(status: number, body = '', headers = ''): Behaviour {
+/** A complete HTTP response. */
+export function respondWith(status: number, body = '', headers = ''): Behaviour {
   const head = `HTTP/1.1 ${status} Whatever\r\nContent-Length: ${Buffer.byteLength(body)}\r\n${headers}\r\n`;
   return (socket) => socket.write(head + body);
 }
 
-export const mia = says(200, '{"id":1059182745930317825,"screen_name":"mia"}');
+export const mia = respondWith(200, '{"id":1059182745930317825,"screen_name":"mia"}');
 
 /**
- * An identity provider on a port of its own that does as it is told; unless told otherwise it knows everybody as mia. It
- * advertises `advertised`, or the address at which it is.
+ * Starts an identity provider with a `behaviour` that tests can replace. By default, each caller is mia. It advertises `advertised`, or its
+ * own address.
  */
 export async function startStandIn(advertised?: string): Promise<StandInProvider> {
   const sockets = new Set<Socket>();

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { readAuthorization } from './authorization-header.ts';
 
-test('white space may stand around every name and value', () => {
+test('accepts white space around every name and value', () => {
   expect([...(readAuthorization('oauth \t a = "1" ,, b= "%20"\t,') ?? [])]).toEqual([
     ['a', '1'],
     ['b', ' '],
@@ -9,7 +9,7 @@ test('white space may stand around every name and value', () => {
 });
 
 test.each(['OAuth a="b",', 'OAuth a="b"', 'OAuth a', 'OAuth a=', 'OAuth '])(
-  '1 MB of white space behind %s takes linear time: quadratic would be minutes',
+  '1 MB of white space after %s takes linear time; quadratic would be minutes',
   (start) => {
     const began = performance.now();
     expect(readAuthorization(`${start}${' '.repeat(2 ** 20)}"`)).toBeUndefined();

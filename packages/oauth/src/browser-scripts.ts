@@ -1,6 +1,6 @@
 /**
- * The scripts with which a page makes OAuth headers of its own, on plain http too: where each lies, under the path that it has below the folder
- * that they are served from. `oauth-1.0a.js` is a classic script and runs first; `authorization.js` is the module for others to import.
+ * The scripts with which a page signs OAuth requests, on plain HTTP too: path below the folder that serves them, and file.
+ * `oauth-1.0a.js` is a classic script that runs first; pages import the module `authorization.js`.
  */
 export const browserScripts: Readonly<Record<string, URL>> = {
   'oauth-1.0a.js': new URL(import.meta.resolve('oauth-1.0a')),
@@ -8,7 +8,7 @@ export const browserScripts: Readonly<Record<string, URL>> = {
   ...Object.fromEntries(['hmac', 'legacy', 'utils', '_md', '_u64'].map((name) => [`hashes/${name}.js`, hash(name)])),
 };
 
-// Not all of them are among the package's exports.
+// The package exports only some of them.
 function hash(name: string): URL {
   return new URL(`./${name}.js`, import.meta.resolve('@noble/hashes/hmac.js'));
 }

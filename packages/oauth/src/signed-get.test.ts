@@ -4,7 +4,7 @@ import { signedGet } from './signed-get.ts';
 
 const credentials = { consumerKey: 'ck', consumerSecret: 'c s&', token: '12345-t', tokenSecret: 't+s' };
 
-test('the header has the shape of the interface, section 5.3', () => {
+test('the header has the documented form (interface, section 5.3)', () => {
   expect(signedGet('https://api.example.com/1/account/verify_credentials.json', credentials)).toMatch(
     /^OAuth realm="https:\/\/api\.example\.com\/", oauth_consumer_key="ck", oauth_signature_method="HMAC-SHA1", oauth_token="12345-t", oauth_timestamp="\d+", oauth_nonce="[0-9a-f]{32}", oauth_version="1\.0", oauth_signature="[A-Za-z0-9%]+%3D"$/,
   );

@@ -1,4 +1,4 @@
-import { choice, httpAddress, requiredWhen, type Settings, secret, text } from '@echodrop/service/env';
+import { choice, httpAddress, required, requiredWhen, type Settings, secret, text } from '@echodrop/service/env';
 import { FilesystemObjectStore } from './filesystem/filesystem-object-store.ts';
 import type { ObjectStore } from './object-store.ts';
 import type { PartMemory } from './part-memory.ts';
@@ -20,7 +20,7 @@ export const storeSettings = {
   S3_SECRET_KEY: requiredWhen('OBJECT_STORE', 'minio', secret()),
 };
 
-export type StoreSettings = Settings<typeof storeSettings>;
+type StoreSettings = Settings<typeof storeSettings>;
 
 /** Creates the configured store. `memory` limits the part memory of a process that accepts uploads. */
 export async function objectStoreFromSettings(settings: StoreSettings, memory?: PartMemory): Promise<ObjectStore> {
@@ -33,12 +33,6 @@ export async function objectStoreFromSettings(settings: StoreSettings, memory?: 
     secretKey: required(settings.S3_SECRET_KEY),
   };
   // Loading MinIO's client takes a third of a worker's start.
-  const { MinioObjectStore } = await import('./s3/minio-object-store.ts');
-  return new MinioObjectStore(address, { memory });
-}
-
-// readSettings guarantees it.
-function required<T>(value: T | undefined): T {
-  if (value === undefined) throw new TypeError('missing object store setting');
-  return value;
+  const { minioObjectStore } = await import('./s3/minio-object-store.ts');
+  return minioObjectStore(address, { memory });
 }

@@ -9,7 +9,7 @@ import { describe, expect, test } from 'vitest';
 import { objectStoreContract } from './contract/object-store.contract.ts';
 import { FilesystemObjectStore } from './filesystem/filesystem-object-store.ts';
 import { CrowdedOut } from './object-store.ts';
-import { ObservedObjectStore } from './observed-object-store.ts';
+import { observeStore } from './observed-object-store.ts';
 import { failingAfter } from './sources.fixture.ts';
 
 async function open() {
@@ -17,8 +17,8 @@ async function open() {
   const metrics = new Metrics('test');
   return {
     folder: folder.path,
-    store: new ObservedObjectStore(new FilesystemObjectStore(folder.path), metrics),
-    other: new ObservedObjectStore(new FilesystemObjectStore(folder.path), new Metrics('test')),
+    store: observeStore(new FilesystemObjectStore(folder.path), metrics),
+    other: observeStore(new FilesystemObjectStore(folder.path), new Metrics('test')),
     counts: () => counts(metrics),
     [Symbol.asyncDispose]: () => folder[Symbol.asyncDispose](),
   };
@@ -80,7 +80,7 @@ test('distinguishes an unreachable store from a lack of part memory', async () =
   await rm(opened.folder, { recursive: true });
   const nowhere = new FilesystemObjectStore('/dev/null/store');
   const metrics = new Metrics('test');
-  const store = new ObservedObjectStore(nowhere, metrics);
+  const store = observeStore(nowhere, metrics);
   await expect(store.ready()).rejects.toThrow();
   const crowded = Readable.from([]).destroy(new CrowdedOut('others were faster'));
   await expect(opened.store.put('media/one', crowded)).rejects.toThrow(CrowdedOut);

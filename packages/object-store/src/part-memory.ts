@@ -64,22 +64,18 @@ export class PartMemory {
     signal.throwIfAborted();
     const now = this.tryGrant();
     if (now) return now;
-    return new Promise((resolve, reject) => {
-      const resume = (grant: Grant) => {
-        clearTimeout(timer);
-        signal.removeEventListener('abort', stop);
-        resolve(grant);
-      };
-      const stop = () => {
-        clearTimeout(timer);
-        signal.removeEventListener('abort', stop);
-        this.#waiting.delete(resume);
-        reject(signal.aborted ? signal.reason : new CrowdedOut('no memory for the upload'));
-      };
-      const timer = setTimeout(stop, maxWaitMs).unref();
-      signal.addEventListener('abort', stop);
-      this.#waiting.add(resume);
-      this.#crowdOutWhenDue();
+    const { promise, resolve, reject } = Promise.withResolvers<Grant>();
+    const stop = () => {
+      this.#waiting.delete(resolve);
+      reject(signal.aborted ? signal.reason : new CrowdedOut('no memory for the upload'));
+    };
+    const timer = setTimeout(stop, maxWaitMs).unref();
+    signal.addEventListener('abort', stop);
+    this.#waiting.add(resolve);
+    this.#crowdOutWhenDue();
+    return promise.finally(() => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', stop);
     });
   }
 
@@ -99,10 +95,7 @@ export class PartMemory {
     this.#holders.delete(crowdOut);
   }
 
-  /**
-   * Releases blocks: `granted` of them had their own grant, the others are from a lane. Blocks that a request may still be
-   * sending are not reusable.
-   */
+  /** Releases blocks, `granted` of them not from a lane. They are not reusable if a request may still be sending them. */
   release(blocks: readonly Buffer[], granted: number, hasLane: boolean, isReusable: boolean): void {
     this.#held -= blocks.length;
     if (isReusable) this.#spare.push(...blocks);

@@ -19,7 +19,7 @@ export function failingAfter(size: number, failure: Error): Readable {
   return hangingAfter(size, (source) => source.destroy(failure));
 }
 
-/** A source that pauses for ever after `size` bytes, and then calls `then`. */
+/** A source that sends `size` bytes, then calls `then` and nothing more. */
 export function hangingAfter(size: number, then: (source: Readable) => void): Readable {
   let sent = 0;
   return new Readable({

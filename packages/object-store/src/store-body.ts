@@ -42,3 +42,15 @@ export function toStoreUnavailable(error: unknown): StoreUnavailable {
   const reason = [code, message].filter((part) => typeof part === 'string' && part !== '').join(': ');
   return new StoreUnavailable(`object store request failed: ${reason || 'unknown'}`, { cause: error });
 }
+
+/** The result of an operation of the store; undefined if it failed with an `expected` code. @throws StoreUnavailable */
+export async function fromStore<T>(operation: Promise<T>): Promise<T>;
+export async function fromStore<T>(operation: Promise<T>, ...expected: string[]): Promise<T | undefined>;
+export async function fromStore<T>(operation: Promise<T>, ...expected: string[]): Promise<T | undefined> {
+  try {
+    return await operation;
+  } catch (error) {
+    if (expected.includes((error as NodeJS.ErrnoException).code ?? '')) return undefined;
+    throw toStoreUnavailable(error);
+  }
+}

@@ -1,8 +1,8 @@
 import { type Job, type JobJson, Worker } from 'bullmq';
 
 /**
- * BullMQ's worker, with fewer scripts. After each job BullMQ 6.7 runs its fetch script until it finds no job, and once more for the marker
- * that the first run left. This one waits for the marker instead, which is there at once if there may be another job.
+ * BullMQ's worker, with fewer scripts. After each job, BullMQ 6.7 fetches until it finds no job, and once more for the marker of the first
+ * fetch. This one waits for the marker, which is there at once if there may be another job.
  */
 export class FrugalWorker<D, R> extends Worker<D, R> {
   protected override async moveToActive(token: string, name?: string): Promise<Job<D, R>> {

@@ -7,8 +7,8 @@ export const lockDuration = 6000;
 const abortGraceMs = 1000;
 
 /**
- * A job while it is handled. One timer renews its lock and limits its time. BullMQ does not renew the lock: it goes by the job's id, so if
- * this worker lost a job and took it again, the end of the first run would end the renewals of the second.
+ * A job while it is handled. One timer renews its lock and limits its time. BullMQ renews locks by the job's id: if this worker lost a job
+ * and took it again, the end of the first run would end the renewals of the second.
  */
 export class JobRun<R> {
   readonly #job: Pick<Job, 'extendLock'>;
@@ -34,10 +34,7 @@ export class JobRun<R> {
     return this.#isReleased;
   }
 
-  /**
-   * Settles as `handle` does, but at the latest a second after its signal was aborted: a handler that hangs must keep neither its job nor
-   * the worker's slot.
-   */
+  /** Settles as `handle` does, at the latest a second after its abort: a handler that hangs must not keep its job or the slot. */
   async result(handle: (signal: AbortSignal) => Promise<R>): Promise<R> {
     try {
       return await new Promise<R>((resolve, reject) => {

@@ -37,8 +37,8 @@ export interface JobData<Q> {
 }
 
 /**
- * A connection that waits for Redis as long as it takes. BullMQ duplicates it for blocking commands, but ends no duplicate while Redis is
- * out of reach, and revives none that ioredis gave up: this does both.
+ * A connection that waits for Redis as long as it takes. BullMQ duplicates it for blocking commands, but does not end a duplicate
+ * while Redis is out of reach, nor revive one that ioredis gave up. This does both.
  */
 export function connectWorkerRedis({ url, log }: QueueOptions): RedisClient & AsyncDisposable {
   const redis = connectRedis(url, retryForever, log);

@@ -34,10 +34,7 @@ interface WorkerOptions<Q, R> {
   readonly graceSeconds: number;
   /** How long handling may take, once begun. Default: until the job's deadline, which otherwise only keeps late jobs from being begun. */
   readonly maxSeconds?: number;
-  /**
-   * Handles a request; an error fails the job. `signal` aborts at the time limit, when the worker stops, and when another worker has the
-   * job; the last two do not fail it.
-   */
+  /** An error fails the job. `signal` aborts at the time limit, and if the worker stops or lost the job, which then does not fail. */
   readonly handle: (request: Q, signal: AbortSignal) => Promise<R>;
   /** A job moves to the first if `handle` throws Deferred; a job that is in any of them is not begun here. */
   readonly slowerLanes?: readonly SlowerLaneOptions<Q>[];
@@ -51,10 +48,7 @@ const maxDeadlineMs = 8 * 24 * 60 * 60_000;
 // The longest delay of a job of another version.
 const maxDelayMs = 30_000;
 
-/**
- * Takes jobs from a queue and sends replies. Disposing lets running jobs finish within the grace; the others return to the front of the
- * queue, without counting as stalled or failed.
- */
+/** Takes jobs from a queue and sends replies. Disposing lets jobs finish within the grace; others return to the front of the queue. */
 export class QueueWorker<Q, R> implements AsyncDisposable {
   readonly #parts = new AsyncDisposableStack();
   readonly #redis: RedisClient;

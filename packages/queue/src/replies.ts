@@ -29,10 +29,7 @@ export function sharedChannel(queue: string, jobId: string): string {
   return `${queuePrefix}:${queue}:ended:${jobId}`;
 }
 
-/**
- * Receives the ends of the jobs that this process waits for, and of no others: of its own jobs on one channel, of a shared job on the
- * job's channel. A lost connection loses replies; clients poll the job too.
- */
+/** Receives the ends of the jobs that this process waits for. A lost connection loses replies; clients poll the job too. */
 export class Replies {
   readonly #ownChannel = `${queuePrefix}:replies:${randomUUID()}`;
   readonly #redis: RedisClient;

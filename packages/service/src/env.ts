@@ -17,7 +17,7 @@ export class InvalidSettings extends Error {
 }
 
 interface Bounds {
-  readonly default?: number;
+  readonly default?: number | undefined;
   readonly min?: number;
   readonly max?: number;
 }
@@ -34,7 +34,7 @@ export function wholeNumber({ default: fallback, min = 0, max = Number.MAX_SAFE_
 }
 
 export function port(fallback?: number) {
-  return wholeNumber({ ...(fallback === undefined ? {} : { default: fallback }), max: 65_535 });
+  return wholeNumber({ default: fallback, max: 65_535 });
 }
 
 export function text(fallback?: string) {
@@ -60,14 +60,10 @@ export function httpAddress(fallback?: string) {
 /** An origin, `https://host[:port]`, normalized as in browsers. */
 export function httpOrigin(fallback?: string) {
   const origin = httpAddress()
-    .refine(isOrigin, 'must be an http(s) address without a path')
-    .transform((value) => new URL(value).origin);
+    .transform((value) => new URL(value))
+    .refine(({ href, origin }) => href === `${origin}/`, 'must be an http(s) address without a path')
+    .transform(({ origin }) => origin);
   return fallback === undefined ? origin : origin.default(fallback);
-}
-
-function isOrigin(value: string): boolean {
-  const { href, origin } = new URL(value);
-  return href === `${origin}/`;
 }
 
 /** Entries separated by commas; ignores white space around them, and empty entries. */
@@ -89,14 +85,14 @@ export function someOf<const T extends string>(values: readonly T[]) {
     .transform((entries): ReadonlySet<T> => new Set(entries.filter(isOne)));
 }
 
-/** A value that never prints, from the variable or from the file that `<NAME>_FILE` names. `fault` describes an invalid value without showing it. */
-export function secret({
-  minLength = 1,
-  fault = () => undefined,
-}: {
-  minLength?: number;
-  fault?: (value: string) => string | undefined;
-} = {}) {
+interface SecretOptions {
+  readonly minLength?: number;
+  /** Describes an invalid value without showing it. */
+  readonly fault?: (value: string) => string | undefined;
+}
+
+/** A value that never prints, from the variable or from the file that `<NAME>_FILE` names. */
+export function secret({ minLength = 1, fault = () => undefined }: SecretOptions = {}) {
   return z
     .string('is required')
     .min(minLength, `must have at least ${minLength} characters`)
@@ -130,21 +126,23 @@ export function rotatedSecret({ minLength }: { minLength: number }) {
 interface Condition {
   readonly other: string;
   /** The value of the other setting that makes this one required; undefined: not set. */
-  readonly is: string | undefined;
+  readonly is?: string;
 }
 
 /** Makes `setting` required if the setting `other` is `value`, else optional. */
 export function requiredWhen<T extends z.ZodType>(other: string, value: string, setting: T) {
-  return conditional({ other, is: value }, setting);
+  return setting.optional().meta({ condition: { other, is: value } });
 }
 
 /** Makes `setting` required if the setting `other` is not set, else optional. */
 export function requiredWithout<T extends z.ZodType>(other: string, setting: T) {
-  return conditional({ other, is: undefined }, setting);
+  return setting.optional().meta({ condition: { other } });
 }
 
-function conditional<T extends z.ZodType>(condition: Condition, setting: T) {
-  return setting.optional().meta({ condition });
+/** The value of a setting that `requiredWhen` or `requiredWithout` made required. @throws TypeError if it is undefined */
+export function required<T>(value: T | undefined): T {
+  if (value === undefined) throw new TypeError('missing setting');
+  return value;
 }
 
 /** Reads the settings of `shape`. An empty variable counts as unset. @throws InvalidSettings, which lists every invalid setting */

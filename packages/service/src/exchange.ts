@@ -18,80 +18,50 @@ export function exchange(
   deadlineMs: number,
   signal?: AbortSignal,
 ): Promise<HttpResponse> {
-  return new Promise((resolve, reject) => {
-    if (signal?.aborted) return reject(signal.reason);
-    dispatcher.dispatch(request, new Exchange(resolve, reject, deadlineMs, signal));
-  });
-}
-
-// One timer and one listener are cheaper than combined signals.
-class Exchange implements Dispatcher.DispatchHandler {
-  readonly #resolve: (response: HttpResponse) => void;
-  readonly #reject: (reason: unknown) => void;
-  readonly #signal: AbortSignal | undefined;
-  readonly #timer: NodeJS.Timeout;
-  readonly #chunks: Buffer[] = [];
-  #controller: Dispatcher.DispatchController | undefined;
-  #failure: Error | undefined;
-  #status = 0;
-  #headers: IncomingHttpHeaders = {};
-
-  constructor(
-    resolve: (response: HttpResponse) => void,
-    reject: (reason: unknown) => void,
-    deadlineMs: number,
-    signal: AbortSignal | undefined,
-  ) {
-    this.#resolve = resolve;
-    this.#reject = reject;
-    this.#signal = signal;
-    this.#timer = setTimeout(
-      () => this.#fail(new DOMException(`no complete response within ${deadlineMs} ms`, 'TimeoutError')),
-      deadlineMs,
-    );
-    signal?.addEventListener('abort', this);
-  }
-
-  handleEvent(): void {
-    this.#fail(this.#signal?.reason);
-  }
-
-  onRequestStart(controller: Dispatcher.DispatchController): void {
-    this.#controller = controller;
-    if (this.#failure) controller.abort(this.#failure);
-  }
-
-  onResponseStart(_: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
-    this.#status = status;
-    this.#headers = headers;
-  }
-
-  onResponseData(_: Dispatcher.DispatchController, chunk: Buffer): void {
-    this.#chunks.push(chunk);
-  }
-
-  onResponseEnd(): void {
-    this.#end();
-    const [only = Buffer.alloc(0)] = this.#chunks;
-    const body = this.#chunks.length > 1 ? Buffer.concat(this.#chunks) : only;
-    this.#resolve({ status: this.#status, headers: this.#headers, body });
-  }
-
-  onResponseError(_: Dispatcher.DispatchController, error: Error): void {
-    this.#end();
-    this.#reject(error);
-  }
-
+  if (signal?.aborted) return Promise.reject(signal.reason);
+  const { promise, resolve, reject } = Promise.withResolvers<HttpResponse>();
+  const chunks: Buffer[] = [];
+  let controller: Dispatcher.DispatchController | undefined;
+  let failure: Error | undefined;
+  let status = 0;
+  let headers: IncomingHttpHeaders = {};
+  const end = () => {
+    clearTimeout(timer);
+    signal?.removeEventListener('abort', stop);
+  };
   // Before a connection exists, this prevents the request.
-  #fail(reason: unknown): void {
-    this.#end();
-    this.#failure = reason instanceof Error ? reason : new Error('aborted', { cause: reason });
-    this.#reject(reason);
-    this.#controller?.abort(this.#failure);
-  }
-
-  #end(): void {
-    clearTimeout(this.#timer);
-    this.#signal?.removeEventListener('abort', this);
-  }
+  const fail = (reason: unknown) => {
+    end();
+    failure = reason instanceof Error ? reason : new Error('aborted', { cause: reason });
+    reject(reason);
+    controller?.abort(failure);
+  };
+  // One timer and one listener are cheaper than combined signals.
+  const stop = () => fail(signal?.reason);
+  const late = () => fail(new DOMException(`no complete response within ${deadlineMs} ms`, 'TimeoutError'));
+  const timer = setTimeout(late, deadlineMs);
+  signal?.addEventListener('abort', stop);
+  dispatcher.dispatch(request, {
+    onRequestStart(started) {
+      controller = started;
+      if (failure) controller.abort(failure);
+    },
+    onResponseStart(_, receivedStatus, receivedHeaders) {
+      status = receivedStatus;
+      headers = receivedHeaders;
+    },
+    onResponseData(_, chunk) {
+      chunks.push(chunk);
+    },
+    onResponseEnd() {
+      end();
+      const [only = Buffer.alloc(0)] = chunks;
+      resolve({ status, headers, body: chunks.length > 1 ? Buffer.concat(chunks) : only });
+    },
+    onResponseError(_, error) {
+      end();
+      reject(error);
+    },
+  });
+  return promise;
 }

@@ -1,5 +1,5 @@
 /** Rejects if the dependency is not ready. */
-export type ReadyCheck = () => Promise<unknown>;
+type ReadyCheck = () => Promise<unknown>;
 
 const checkDeadlineMs = 2000;
 
@@ -44,13 +44,10 @@ export class Health {
 }
 
 async function isReady(check: ReadyCheck): Promise<boolean> {
-  let timer: NodeJS.Timeout | undefined;
-  const deadline = new Promise<false>((resolve) => {
-    timer = setTimeout(resolve, checkDeadlineMs, false);
-  });
+  const deadline = new Promise<false>((resolve) => setTimeout(resolve, checkDeadlineMs, false).unref());
   const result = Promise.try(check).then(
     () => true,
     () => false,
   );
-  return Promise.race([result, deadline]).finally(() => clearTimeout(timer));
+  return Promise.race([result, deadline]);
 }

@@ -155,14 +155,14 @@ test('waits for the second of two pipelined requests, too', async () => {
   await start(({ url }, response) => (url === '/1' ? response.end('a') : second.resolve(response)));
   const client = connect(port, '127.0.0.1');
   client.write(['/1', '/2'].map((path) => `GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`).join(''));
-  const told = text(client);
+  const received = text(client);
   const response = await second.promise;
   const { ended } = await silentConnection();
   stop.abort();
   const disposed = disposeMs();
   await ended;
   response.end('b');
-  expect(await told).toMatch(/200 OK.*200 OK.*b/s);
+  expect(await received).toMatch(/200 OK.*200 OK.*b/s);
   expect(await disposed).toBeLessThan(4000);
 });
 

@@ -28,6 +28,14 @@ export function wasCutOff(response: ServerResponse): boolean {
   return cutOff.has(response);
 }
 
+/** Calls `track` first for every request to `server`. */
+export function trackRequests(server: Server, track: (request: IncomingMessage, response: ServerResponse) => void) {
+  server.prependListener('request', track);
+  // Without a listener, Node handles an expectation itself, or emits a request.
+  for (const event of ['checkContinue', 'checkExpectation'])
+    if (server.listenerCount(event) > 0) server.prependListener(event, track);
+}
+
 /**
  * Starts to listen. Disposing closes the listener, handles requests on their way, lets requests finish within the grace period,
  * then closes their connections.
@@ -38,45 +46,7 @@ export async function listen(
   { host, port, stopping, graceSeconds }: ListenOptions,
 ): Promise<AsyncDisposable> {
   server.keepAliveTimeout = keepAliveMs;
-  const connections = new Map<Socket, { responses: number; readBytes: number; acceptedAt: number }>();
-  const running = new Set<ServerResponse>();
-  let hasLingered = false;
-  // To Node, a connection that is still sending its response is idle, and one without any request is busy.
-  const closeIdle = () => {
-    const isSending = [...running].some(({ writableEnded }) => writableEnded);
-    if (!isSending) server.closeIdleConnections();
-    for (const [socket, { responses, readBytes, acceptedAt }] of connections) {
-      const isQuiet = isSending && responses === 0 && socket.bytesRead === readBytes;
-      const isSilent = performance.now() - acceptedAt >= silentMs;
-      if (socket.bytesRead > 0 ? isQuiet : isSilent) socket.destroy();
-    }
-  };
-  server.on('connection', (socket: Socket) => {
-    connections.set(socket, { responses: 0, readBytes: 0, acceptedAt: performance.now() });
-    socket.once('close', () => connections.delete(socket));
-  });
-  const track = ({ socket }: IncomingMessage, response: ServerResponse) => {
-    if (stopping.aborted) response.setHeader('Connection', 'close');
-    const connection = connections.get(socket);
-    running.add(response);
-    if (connection) connection.responses += 1;
-    response.once('close', () => {
-      running.delete(response);
-      if (connection) {
-        connection.responses -= 1;
-        connection.readBytes = socket.bytesRead;
-      }
-      // A response whose head was sent before the shutdown keeps its connection open.
-      if (hasLingered) closeIdle();
-    });
-  };
-  stopping.addEventListener('abort', () => {
-    for (const response of running) if (!response.headersSent) response.setHeader('Connection', 'close');
-  });
-  server.prependListener('request', track);
-  // A listener for these must respond, so only servers that handle them get one.
-  for (const event of ['checkContinue', 'checkExpectation'])
-    if (server.listenerCount(event) > 0) server.prependListener(event, track);
+  const { running, closeIdle } = trackConnections(server, stopping);
   server.listen(port, host);
   await once(server, 'listening');
   return {
@@ -88,7 +58,6 @@ export async function listen(
       const graceMs = graceSeconds * 1000;
       const lingering = setTimeout(
         () => {
-          hasLingered = true;
           closeIdle();
           // By then even the last accepted connection was silent for long enough.
           setTimeout(closeIdle, silentMs - lingerMs + timerMarginMs).unref();
@@ -106,6 +75,47 @@ export async function listen(
       server.close();
     },
   };
+}
+
+/** `closeIdle` closes idle connections, and from then on each connection that becomes idle. */
+function trackConnections(server: Server, stopping: AbortSignal) {
+  const connections = new Map<Socket, { responses: number; readBytes: number; acceptedAt: number }>();
+  const running = new Set<ServerResponse>();
+  let isClosing = false;
+  // To Node, a connection that is still sending its response is idle, and one without any request is busy.
+  const closeIdle = () => {
+    isClosing = true;
+    const isSending = [...running].some(({ writableEnded }) => writableEnded);
+    if (!isSending) server.closeIdleConnections();
+    for (const [socket, { responses, readBytes, acceptedAt }] of connections) {
+      const isQuiet = isSending && responses === 0 && socket.bytesRead === readBytes;
+      const isSilent = performance.now() - acceptedAt >= silentMs;
+      if (socket.bytesRead > 0 ? isQuiet : isSilent) socket.destroy();
+    }
+  };
+  server.on('connection', (socket: Socket) => {
+    connections.set(socket, { responses: 0, readBytes: 0, acceptedAt: performance.now() });
+    socket.once('close', () => connections.delete(socket));
+  });
+  trackRequests(server, ({ socket }, response) => {
+    if (stopping.aborted) response.setHeader('Connection', 'close');
+    const connection = connections.get(socket);
+    running.add(response);
+    if (connection) connection.responses += 1;
+    response.once('close', () => {
+      running.delete(response);
+      if (connection) {
+        connection.responses -= 1;
+        connection.readBytes = socket.bytesRead;
+      }
+      // A response whose head was sent before the shutdown keeps its connection open.
+      if (isClosing) closeIdle();
+    });
+  });
+  stopping.addEventListener('abort', () => {
+    for (const response of running) if (!response.headersSent) response.setHeader('Connection', 'close');
+  });
+  return { running, closeIdle };
 }
 
 // The system resets connections that wait to be accepted when the listener closes. So it closes after an event loop turn with

@@ -10,12 +10,8 @@ export function createOpsServer(health: Health, metrics: Metrics) {
         return respond(response, 200, 'text/plain; charset=utf-8', 'ok\n');
       case '/readyz': {
         const report = await health.report();
-        return respond(
-          response,
-          report.ready ? 200 : 503,
-          'application/json; charset=utf-8',
-          `${JSON.stringify(report)}\n`,
-        );
+        const body = `${JSON.stringify(report)}\n`;
+        return respond(response, report.ready ? 200 : 503, 'application/json; charset=utf-8', body);
       }
       case '/metrics': {
         const { contentType, text } = await metrics.exposition();

@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { flushCompileCache } from 'node:module';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
@@ -5,7 +7,6 @@ import { InvalidSettings } from './env.ts';
 import { Health } from './health.ts';
 import { listen } from './http-server.ts';
 import { createLog, type Log } from './log.ts';
-import { registerBuildMetrics } from './metrics/build-info.ts';
 import { registerEventLoopMetrics } from './metrics/event-loop-delay.ts';
 import { Metrics } from './metrics/metrics.ts';
 import { createOpsServer } from './ops-server.ts';
@@ -14,6 +15,8 @@ import { startTracing } from './tracing/start-tracing.ts';
 
 /** Exit status for invalid settings (EX_CONFIG of sysexits.h): a restart cannot help. */
 export const invalidSettingsStatus = 78;
+
+const shutdownMarginMs = 5000;
 
 // Compiles each function at its first call instead of interpreting it. A service has thousands of warm functions and few hot
 // ones, so V8 would need ten thousand requests to optimize them (docs/decisions/028).
@@ -46,30 +49,29 @@ export async function runService<C extends ProcessSettings>(
 ): Promise<void> {
   const config = configOrExit(name, readConfig);
   const stopping = abortOnSignals();
+  const stopped = once(stopping, 'abort');
   const log = createLog(name, config.LOG_LEVEL);
   const metrics = new Metrics(name);
   const health = new Health();
   const parts = new AsyncDisposableStack();
-  registerBuildMetrics(metrics, config.BUILD_REVISION);
+  const info = metrics.gauge('echodrop_build_info', 'Always 1; labels carry version and revision.', [
+    'version',
+    'revision',
+  ]);
+  info.set({ version: readVersion(), revision: config.BUILD_REVISION }, 1);
   parts.use(registerEventLoopMetrics(metrics));
   try {
     parts.use(await startTracing(name, config, log));
-    parts.use(
-      await listen(createOpsServer(health, metrics), {
-        host: config.HOST,
-        port: config.OPS_PORT,
-        stopping,
-        graceSeconds: 0,
-      }),
-    );
+    const opsAddress = { host: config.HOST, port: config.OPS_PORT };
+    parts.use(await listen(createOpsServer(health, metrics), { ...opsAddress, stopping, graceSeconds: 0 }));
     // A slow start must not delay a shutdown.
-    await Promise.race([build({ config, log, metrics, health, parts, stopping }), aborted(stopping)]);
+    await Promise.race([build({ config, log, metrics, health, parts, stopping }), stopped]);
     if (!stopping.aborted) {
       health.markServing();
       log.info({ opsPort: config.OPS_PORT }, 'Ready');
       // Writes NODE_COMPILE_CACHE now: the process may be killed before a regular end.
       flushCompileCache();
-      await aborted(stopping);
+      await stopped;
       health.markStopping();
       log.info('Stopping');
       await sleep(config.SHUTDOWN_DELAY_SECONDS * 1000);
@@ -78,7 +80,11 @@ export async function runService<C extends ProcessSettings>(
     process.exitCode = 1;
     log.fatal({ err: error }, 'Fatal error');
   }
-  exitAfterTimeout(config.SHUTDOWN_GRACE_SECONDS, log);
+  const late = () => {
+    log.error('Shutdown timed out; exiting with open resources');
+    process.exit(1);
+  };
+  setTimeout(late, config.SHUTDOWN_GRACE_SECONDS * 1000 + shutdownMarginMs).unref();
   await parts.disposeAsync();
   log.info('Stopped');
   // Handles without an owner, such as those of an interrupted start, must not keep the process.
@@ -101,20 +107,6 @@ function abortOnSignals(): AbortSignal {
   return stop.signal;
 }
 
-function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener('abort', () => resolve(), { once: true });
-  });
-}
-
-function exitAfterTimeout(graceSeconds: number, log: Log): void {
-  const margin = 5;
-  setTimeout(
-    () => {
-      log.error('Shutdown timed out; exiting with open resources');
-      process.exit(1);
-    },
-    (graceSeconds + margin) * 1000,
-  ).unref();
+function readVersion(): string {
+  return JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8')).version;
 }

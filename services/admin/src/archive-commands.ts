@@ -1,23 +1,27 @@
 import type { Blockable } from '@echodrop/archive/blocks';
 import { type Command, InvalidArgumentError } from 'commander';
-import { type AuditedAction, auditLine } from './audit.ts';
 import { blockUploads, listBlocks, unblockUploads } from './block.ts';
-import { type CommandContext, printFromStore, providerArgument, subjectArgument } from './command-context.ts';
+import {
+  type CommandContext,
+  parseUpTo,
+  printFromStore,
+  providerArgument,
+  subjectArgument,
+} from './command-context.ts';
 import { exportUploads } from './export-uploads.ts';
-import { listUploads } from './list-uploads.ts';
-import { rebuildListings } from './rebuild-listings.ts';
+import { listUploads, rebuildListings } from './listings.ts';
 import { purge, removeUploads } from './remove-uploads.ts';
 
 /** Adds the commands for uploads: list, remove, export, purge, rebuild-listings. */
 export function addUploadCommands(admin: Command, context: CommandContext): void {
-  const audit = auditTo(context);
+  const { audit } = context;
 
   admin
     .command('list')
     .description('list the newest uploads of all users or of one')
     .argument('[provider]', providerArgument[1])
     .argument('[subject]', subjectArgument[1])
-    .option('--count <n>', 'number of uploads, up to 500', parseCount, 50)
+    .option('--count <n>', 'number of uploads, up to 500', parseUpTo(500), 50)
     .option('--after <cursor>', 'continue from the cursor that a previous list printed')
     .action((provider: string | undefined, subject: string | undefined, { count, after }, command: Command) => {
       const owner = provider !== undefined && subject !== undefined ? { provider, subject } : undefined;
@@ -62,7 +66,7 @@ export function addUploadCommands(admin: Command, context: CommandContext): void
 
 /** Adds the commands for blocks: block-user, block-application, unblock-user, unblock-application, blocks. */
 export function addBlockCommands(admin: Command, context: CommandContext): void {
-  const audit = auditTo(context);
+  const { audit } = context;
   const changes = [
     { verb: 'block', summary: 'refuse uploads of', change: blockUploads },
     { verb: 'unblock', summary: 'accept uploads again of', change: unblockUploads },
@@ -87,17 +91,7 @@ export function addBlockCommands(admin: Command, context: CommandContext): void 
     .action(() => printFromStore(context, listBlocks));
 }
 
-function auditTo({ log }: CommandContext) {
-  return (action: AuditedAction) => log(auditLine(action));
-}
-
 function nonEmpty(text: string): string {
   if (text === '') throw new InvalidArgumentError('Must not be empty.');
   return text;
-}
-
-function parseCount(text: string): number {
-  const count = Number(text);
-  if (!/^\d{1,3}$/.test(text) || count < 1 || count > 500) throw new InvalidArgumentError('Must be 1 to 500.');
-  return count;
 }

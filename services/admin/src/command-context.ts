@@ -1,5 +1,6 @@
 import type { ObjectStore } from '@echodrop/object-store/object-store';
 import { objectStoreFromSettings } from '@echodrop/object-store/object-store-from-settings';
+import { InvalidArgumentError } from 'commander';
 import { readStoreConfig } from './config.ts';
 
 /** What every command works with. */
@@ -9,6 +10,22 @@ export interface CommandContext {
   readonly print: (line: string) => void;
   /** Writes a line to standard error. */
   readonly log: (line: string) => void;
+  readonly audit: Audit;
+}
+
+/** Logs an action on the uploads of a user or application, before it happens. */
+export type Audit = (action: {
+  readonly act: 'remove' | 'block' | 'unblock' | 'export';
+  readonly mediaId?: string;
+  readonly mediaKey?: string;
+  readonly provider?: string;
+  readonly subject?: string;
+  readonly application?: string;
+}) => void;
+
+/** A command did what it could, and found or left something wrong. The exit status is 1. */
+export class CommandFailed extends Error {
+  override readonly name = 'CommandFailed';
 }
 
 /** Opens the store that the settings name and prints the lines of `work`. @throws InvalidSettings, or the error of `work` */
@@ -26,3 +43,12 @@ export const subjectArgument = [
   '<subject>',
   "the user's id as the provider sends it: `subject` in the record",
 ] as const;
+
+/** Returns a parser of options that are whole numbers from 1 to `max`. */
+export function parseUpTo(max: number): (text: string) => number {
+  return (text) => {
+    const number = Number(text);
+    if (!/^\d{1,5}$/.test(text) || number < 1 || number > max) throw new InvalidArgumentError(`Must be 1 to ${max}.`);
+    return number;
+  };
+}

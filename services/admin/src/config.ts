@@ -1,4 +1,4 @@
-import { identityProviders } from '@echodrop/identity-provider/provider-setting';
+import { identityProviders } from '@echodrop/identity-provider/provider';
 import { storeSettings } from '@echodrop/object-store/object-store-from-settings';
 import type { TestUser } from '@echodrop/provider-doctor/test-user';
 import { httpAddress, readSettings, rotatedSecret, secret, wholeNumber } from '@echodrop/service/env';
@@ -39,19 +39,13 @@ function providerTestSettings(hasSigning: boolean) {
   };
 }
 
-/** @throws InvalidSettings */
-export function readForgetConfig(env: NodeJS.ProcessEnv) {
-  return readSettings(forgetSettings, withLocalDefaults(env));
-}
+// These functions throw InvalidSettings.
+export const readForgetConfig = readerOf(forgetSettings);
+export const readStoreConfig = readerOf(storeSettings);
+export const readSweepConfig = readerOf(sweepSettings);
 
-/** @throws InvalidSettings */
-export function readStoreConfig(env: NodeJS.ProcessEnv) {
-  return readSettings(storeSettings, withLocalDefaults(env));
-}
-
-/** @throws InvalidSettings */
-export function readSweepConfig(env: NodeJS.ProcessEnv) {
-  return readSettings(sweepSettings, withLocalDefaults(env));
+function readerOf<S extends Parameters<typeof readSettings>[0]>(settings: S) {
+  return (env: NodeJS.ProcessEnv) => readSettings(settings, withLocalDefaults(env));
 }
 
 /** @throws InvalidSettings */

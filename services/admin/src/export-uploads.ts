@@ -7,8 +7,7 @@ import { listRecordsOf } from '@echodrop/archive/records';
 import { mediaObjectKey } from '@echodrop/object-store/object-keys';
 import type { ObjectStore } from '@echodrop/object-store/object-store';
 import { encodeStoredRecord, isTombstone, type StoredRecord, UnreadableRecord } from '@echodrop/record';
-import type { Audit } from './audit.ts';
-import { CommandFailed } from './command-failed.ts';
+import { type Audit, CommandFailed } from './command-context.ts';
 
 // Originals contain locations.
 const mode = 0o600;

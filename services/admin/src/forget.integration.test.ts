@@ -3,14 +3,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { generatedSecretFile } from '@echodrop/client/local-system';
 import { VerificationClient } from '@echodrop/contracts/verification-client';
-import { type StandInProvider, says, startStandIn } from '@echodrop/identity-provider/stand-in-provider.fixture';
+import { respondWith, type StandInProvider, startStandIn } from '@echodrop/identity-provider/stand-in-provider.fixture';
 import { Secret } from '@echodrop/service/secret';
 import { freePorts } from '@echodrop/testkit/free-ports';
 import { ServerProcess } from '@echodrop/testkit/servers/server-process';
 import { type RunningRedis, startRedis } from '@echodrop/testkit/servers/start-redis';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { generateSecrets } from '../../../deploy/local/generated-secrets.ts';
 import { localEnvironments } from '../../../deploy/local/local-environment.ts';
-import { makeOwnSecrets } from '../../../deploy/local/own-secrets.ts';
 import { runCommand, runCommandProcess } from './admin.fixture.ts';
 
 const subject = '1059182745930317825';
@@ -40,7 +40,7 @@ beforeAll(async () => {
     REDIS_URL: redis.url,
   };
   const environments = localEnvironments(env, dataDir);
-  await makeOwnSecrets(dataDir, environments.values());
+  await generateSecrets(dataDir, environments.values());
   const main = join(import.meta.dirname, '../../auth-verifier/src/main.ts');
   resources.use(
     await ServerProcess.start({
@@ -57,7 +57,7 @@ afterAll(() => resources.disposeAsync());
 
 /** Verifies a user and counts the requests to the provider. */
 async function countRequests(token: string, id = subject): Promise<number> {
-  standIn.behaviour = says(200, `{"id":${id},"screen_name":"mia"}`);
+  standIn.behaviour = respondWith(200, `{"id":${id},"screen_name":"mia"}`);
   const before = standIn.requests.length;
   const credentials = { version: 2, provider, authorization: `OAuth oauth_token="${token}"` } as const;
   const verdict = await client.verify({ credentials, clientAddress: '' }, AbortSignal.timeout(5000));

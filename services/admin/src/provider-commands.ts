@@ -1,12 +1,11 @@
+import type { ProviderUser } from '@echodrop/contracts/verification';
 import { VerificationClient } from '@echodrop/contracts/verification-client';
-import { faultIn, type Provider, providerOf } from '@echodrop/identity-provider/provider';
+import { type Provider, readProvider } from '@echodrop/identity-provider/provider';
 import { ProviderConnections } from '@echodrop/identity-provider/provider-connections';
 import { examineProvider, titleOf } from '@echodrop/provider-doctor/examine-provider';
 import type { Command } from 'commander';
-import { type CommandContext, providerArgument, subjectArgument } from './command-context.ts';
-import { CommandFailed } from './command-failed.ts';
+import { type CommandContext, CommandFailed, providerArgument, subjectArgument } from './command-context.ts';
 import { readForgetConfig, readProviderTestConfig } from './config.ts';
-import { forget } from './forget.ts';
 
 const forgetMs = 5000;
 
@@ -59,9 +58,32 @@ export function addProviderCommands(admin: Command, { env, print }: CommandConte
 }
 
 function findProviders(entry: string, configured: readonly Provider[], command: Command): readonly Provider[] {
-  const named = configured.find(({ advertised }) => advertised === entry) ?? providerOf(entry);
-  if (named) return [named];
-  if (entry !== '') command.error(`The entry ${faultIn(entry)}.`);
+  const named = configured.find(({ advertised }) => advertised === entry) ?? readProvider(entry);
+  if (typeof named !== 'string') return [named];
+  if (entry !== '') command.error(`The entry ${named}.`);
   if (configured.length === 0) command.error('Name an entry, or set IDENTITY_PROVIDERS.');
   return configured;
+}
+
+/** Drops cached verdicts about a user at every verifier. @returns a line to print @throws an Error with a message to print */
+async function forget(verifier: VerificationClient, user: ProviderUser): Promise<string> {
+  const { provider, subject } = user;
+  if (subject === '') throw new Error("The subject is empty. It is the user's id as the provider sends it.");
+  await verifier.ready().catch(rethrowAs('Verifier unavailable. Check VERIFIER_URL and VERIFIER_SECRET.'));
+  const known = await verifier.knownProviders();
+  if (!known.includes(provider))
+    throw new Error(`Unknown provider ${provider}. The verifier knows ${known.join(', ')}`);
+  await verifier
+    .forget(user)
+    .catch(rethrowAs('The verifier could not forget the user. Check its cache (CACHE_REDIS_URL or REDIS_URL).'));
+  return (
+    `Dropped cached verdicts for user "${subject}" of ${provider}; the provider is queried again. ` +
+    'Cached refusals expire within ten seconds.'
+  );
+}
+
+function rethrowAs(message: string): (error: unknown) => never {
+  return (error) => {
+    throw new Error(message, { cause: error instanceof Error ? (error.cause ?? error) : error });
+  };
 }

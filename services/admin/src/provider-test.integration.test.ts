@@ -6,11 +6,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
   type Behaviour,
+  respondWith,
   type StandInProvider,
-  says,
   startStandIn,
 } from '@echodrop/identity-provider/stand-in-provider.fixture';
-import { signatureOf } from '@echodrop/oauth/signature';
+import { signatureOf } from '@echodrop/oauth/signed-get';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { runCommand, runCommandProcess } from './admin.fixture.ts';
 import { otherExampleCertificate, startTlsStandIn } from './tls-stand-in.fixture.ts';
@@ -46,7 +46,7 @@ async function examine(entry: string, env: NodeJS.ProcessEnv = secrets, run = ru
 }
 
 const date = (skewMs = 0) => `Date: ${new Date(Date.now() + skewMs).toUTCString()}\r\n`;
-const refuses: Behaviour = (socket) => says(401, '{}', date())(socket);
+const refuses: Behaviour = (socket) => respondWith(401, '{}', date())(socket);
 
 /** Responds with `accept` to the test user, and with `refuse` to others. */
 function knowsTheUser(accept: Behaviour, refuse: Behaviour = refuses): Behaviour {
@@ -56,7 +56,7 @@ function knowsTheUser(accept: Behaviour, refuse: Behaviour = refuses): Behaviour
 const mia = '{"id":1059182745930317825,"id_str":"1059182745930317825","screen_name":"mia"}';
 
 test('reports a healthy provider as ok in every respect', async () => {
-  standIn.behaviour = knowsTheUser(says(200, mia));
+  standIn.behaviour = knowsTheUser(respondWith(200, mia));
   const { lines, exitCode } = await examine(address, secrets, runCommandProcess);
   expect(lines).toEqual([
     `${address} (profile oauth1)`,
@@ -71,7 +71,7 @@ test('reports a healthy provider as ok in every respect', async () => {
 });
 
 test('verifies bearer tokens; shows the user.id of other subjects if USER_ID_SECRET is set', async () => {
-  standIn.behaviour = knowsTheUser(says(200, '{"id":"9qz4u2","username":"mia"}'));
+  standIn.behaviour = knowsTheUser(respondWith(200, '{"id":"9qz4u2","username":"mia"}'));
   const without = await examine(`mastodon ${address}`);
   expect(without.lines.at(-2)).toBe('ok     It verifies the test user: subject "9qz4u2", screen name "mia".');
   expect(without.lines.at(-1)).toMatch(/^note .*USER_ID_SECRET/);
@@ -95,40 +95,40 @@ async function faults(entry = address, env: NodeJS.ProcessEnv = secrets, run = r
   return lines.slice(1).filter((line) => line.startsWith('wrong'));
 }
 
-const page = says(200, '<!doctype html><title>Log in</title>', `Content-Type: text/html\r\n${date()}`);
+const page = respondWith(200, '<!doctype html><title>Log in</title>', `Content-Type: text/html\r\n${date()}`);
 
 const broken: [string, Behaviour, RegExp][] = [
   ['hangs', () => {}, /No complete response within 600 ms/],
   ['closes', (socket) => socket.end(), /closes the connection/],
   ['does not speak HTTP', (socket) => socket.write('220 mail.example ESMTP\r\n'), /Its response is not HTTP/],
-  ['responds with too much', says(200, `"${'x'.repeat(70_000)}"`), /too large/],
+  ['responds with too much', respondWith(200, `"${'x'.repeat(70_000)}"`), /too large/],
   [
     'redirects',
-    says(302, '', 'Location: https://id.example/login?token=marked-token\r\n'),
+    respondWith(302, '', 'Location: https://id.example/login?token=marked-token\r\n'),
     /redirects \(302, to https:\/\/id\.example\/login\)/,
   ],
   ['is a page', page, /made-up credentials, it responds with a web page \(200, HTML\)/],
-  ['is not JSON', says(200, 'hello'), /responds 200 without a JSON object/],
-  ['is elsewhere', says(404), /has nothing there \(404\)/],
-  ['does not accept GET', says(405), /does not accept GET \(405\)/],
-  ['rate limits', says(429, '', 'Retry-After: 30\r\n'), /rate limits \(429\): try again later, in 30 s/],
-  ['fails', says(503), /fails \(503\)/],
-  ['responds unexpectedly', says(400), /responds 400; a refusal would be 401 or 403/],
-  ['accepts anybody', says(200, mia), /DANGER: it accepts made-up credentials/],
+  ['is not JSON', respondWith(200, 'hello'), /responds 200 without a JSON object/],
+  ['is elsewhere', respondWith(404), /has nothing there \(404\)/],
+  ['does not accept GET', respondWith(405), /does not accept GET \(405\)/],
+  ['rate limits', respondWith(429, '', 'Retry-After: 30\r\n'), /rate limits \(429\): try again later, in 30 s/],
+  ['fails', respondWith(503), /fails \(503\)/],
+  ['responds unexpectedly', respondWith(400), /responds 400; a refusal would be 401 or 403/],
+  ['accepts anybody', respondWith(200, mia), /DANGER: it accepts made-up credentials/],
   [
     'has a clock that is behind',
-    (socket) => says(401, '', date(-3_600_000))(socket),
+    (socket) => respondWith(401, '', date(-3_600_000))(socket),
     /Its clock is about 1 hr behind ours/,
   ],
   ['refuses the test user', refuses, /one of the four is wrong/],
   [
     'has no id',
-    knowsTheUser(says(200, '{"screen_name":"mia","uid":7}')),
+    knowsTheUser(respondWith(200, '{"screen_name":"mia","uid":7}')),
     /lacks the user's id \(id_str or id\); it has screen_name, uid\./,
   ],
   [
     'has no name',
-    knowsTheUser(says(200, '{"id":7,"slug":"mia"}')),
+    knowsTheUser(respondWith(200, '{"id":7,"slug":"mia"}')),
     /lacks the screen name \(screen_name\); it has id, slug\. The profile wordpress would/,
   ],
   ['is a page for the test user alone', knowsTheUser(page), /test user's credentials, it responds with a web page/],
@@ -186,7 +186,7 @@ test('reports an https address of an http server', async () => {
 test('reports an advertised Host that is not served', async () => {
   standIn.behaviour = (socket) => {
     const isOwn = standIn.requests.at(-1)?.includes(`host: ${new URL(address).host}`);
-    (isOwn ? refuses : says(404))(socket);
+    (isOwn ? refuses : respondWith(404))(socket);
   };
   const { host } = new URL(address);
   expect(await faults(`https://id.example/verify=${address}`)).toEqual([
@@ -195,14 +195,16 @@ test('reports an advertised Host that is not served', async () => {
   standIn.behaviour = refuses;
   const { stdout } = await examine(`https://id.example/verify=${address}`, {});
   expect(stdout).toContain('ok     It serves the advertised Host, id.example.');
-  standIn.behaviour = says(404);
+  standIn.behaviour = respondWith(404);
   expect((await examine(`https://id.example/verify=${address}`)).stdout).toContain('cannot be checked');
 });
 
 test('warns if the advertised Host gets 403 and its own gets 401', async () => {
   const { host } = new URL(address);
   standIn.behaviour = (socket) =>
-    (/^host: id\.example\r$/m.test(standIn.requests.at(-1) ?? '') ? says(403, '<html>', date()) : refuses)(socket);
+    (/^host: id\.example\r$/m.test(standIn.requests.at(-1) ?? '') ? respondWith(403, '<html>', date()) : refuses)(
+      socket,
+    );
   const { stdout } = await examine(`https://id.example/verify=${address}`);
   expect(stdout).toContain(
     `warn   It may not serve the advertised Host: for id.example it responds 403, for its own, ${host}, it responds 401.`,
@@ -219,7 +221,7 @@ function checksOver(checked: () => string): Behaviour {
     );
     const signing = { consumerSecret: 'marked-consumer-secret', tokenSecret: 'marked-token-secret' };
     const fits = given === signatureOf({ method: 'GET', address: checked(), parameters }, signing);
-    (fits ? says(200, mia) : refuses)(socket);
+    (fits ? respondWith(200, mia) : refuses)(socket);
   };
 }
 
@@ -244,17 +246,17 @@ test.each([
 });
 
 test('tries no other addresses if the clocks differ too much', async () => {
-  standIn.behaviour = (socket) => says(401, '', date(400_000))(socket);
+  standIn.behaviour = (socket) => respondWith(401, '', date(400_000))(socket);
   expect((await faults()).at(-1)).toMatch(/because the clocks differ/);
   expect(standIn.requests).toHaveLength(3);
-  standIn.behaviour = knowsTheUser(says(200, '{"id":"7","username":"mia"}'), (socket) =>
-    says(401, '', date(400_000))(socket),
+  standIn.behaviour = knowsTheUser(respondWith(200, '{"id":"7","username":"mia"}'), (socket) =>
+    respondWith(401, '', date(400_000))(socket),
   );
   expect((await examine(`mastodon ${address}`)).stdout).toMatch(/^warn .*about 6 min, 4\d sec ahead of ours/m);
 });
 
 test('warns if the profile sends another scheme than the provider expects', async () => {
-  standIn.behaviour = says(401, '', 'WWW-Authenticate: Bearer realm="id"\r\n');
+  standIn.behaviour = respondWith(401, '', 'WWW-Authenticate: Bearer realm="id"\r\n');
   expect((await examine(address, {})).stdout).toContain(
     'expects Bearer (WWW-Authenticate), but the profile sends OAuth',
   );
@@ -268,25 +270,25 @@ test('warns about a slow provider', async () => {
 
 test('hides credentials that a provider sends back, and control sequences', async () => {
   standIn.behaviour = knowsTheUser(
-    says(200, `{"id":"marked-token","screen_name":"\\u001b[2J\\u009b2J\\u202emarked-key${'x'.repeat(200)}"}`),
+    respondWith(200, `{"id":"marked-token","screen_name":"\\u001b[2J\\u009b2J\\u202emarked-key${'x'.repeat(200)}"}`),
   );
   const { lines } = await examine(address);
   expect(lines.at(-2)).toMatch(
     /subject "\[secret\]", screen name "\u{fffd}\[2J\u{fffd}2J\u{fffd}\[secret\]x+\.\.\."\.$/u,
   );
-  standIn.behaviour = knowsTheUser(says(200, '{"marked-token-secret":1,"\\u001bc":2}'));
+  standIn.behaviour = knowsTheUser(respondWith(200, '{"marked-token-secret":1,"\\u001bc":2}'));
   expect((await faults()).at(-1)).toContain('it has "[secret]", "\u{fffd}c".');
 });
 
 test('follows no redirect', async () => {
   await using canary = await startStandIn();
-  standIn.behaviour = says(307, '', `Location: ${canary.provider.upstream}\r\n`);
+  standIn.behaviour = respondWith(307, '', `Location: ${canary.provider.upstream}\r\n`);
   expect(await faults()).toHaveLength(2);
   expect(canary.requests).toEqual([]);
 });
 
 test('finds an advertised address in IDENTITY_PROVIDERS', async () => {
-  standIn.behaviour = knowsTheUser(says(200, '{"id":"7","username":"mia"}'));
+  standIn.behaviour = knowsTheUser(respondWith(200, '{"id":"7","username":"mia"}'));
   const env = { ...secrets, IDENTITY_PROVIDERS: `https://a.example/,mastodon https://id.example/verify=${address}` };
   const { lines, exitCode } = await examine('https://id.example/verify', env);
   expect(lines[0]).toBe(`https://id.example/verify (profile mastodon), queried at ${address}`);
@@ -325,7 +327,7 @@ test('reads secrets of the test user from files', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'echodrop-admin-'));
   try {
     await writeFile(join(folder, 'bearer'), 'marked-bearer\n');
-    standIn.behaviour = knowsTheUser(says(200, '{"id":"7","username":"mia"}'));
+    standIn.behaviour = knowsTheUser(respondWith(200, '{"id":"7","username":"mia"}'));
     const env = { PROVIDER_TEST_BEARER_FILE: join(folder, 'bearer') };
     expect((await examine(`mastodon ${address}`, env)).exitCode).toBe(0);
   } finally {

@@ -3,8 +3,7 @@ import { listRecordsOf, tryFindRecord } from '@echodrop/archive/records';
 import { finishRemoval, removeMedia } from '@echodrop/archive/remove-media';
 import type { ObjectStore } from '@echodrop/object-store/object-store';
 import { isTombstone, type StoredRecord, type Tombstone, UnreadableRecord } from '@echodrop/record';
-import type { Audit } from './audit.ts';
-import { CommandFailed } from './command-failed.ts';
+import { type Audit, CommandFailed } from './command-context.ts';
 
 /** Removes uploads by id, or by the address of a page or picture. Yields a line for each. @throws StoreUnavailable; CommandFailed at the end if one does not exist or is unreadable */
 export async function* removeUploads(

@@ -1,6 +1,7 @@
 import { InvalidSettings } from '@echodrop/service/env';
 import { Command, CommanderError } from 'commander';
 import { addBlockCommands, addUploadCommands } from './archive-commands.ts';
+import type { Audit } from './command-context.ts';
 import { addProviderCommands } from './provider-commands.ts';
 import { addStoreCommands } from './store-commands.ts';
 
@@ -26,7 +27,11 @@ export async function runAdmin(
     .exitOverride()
     .configureOutput({ writeOut: (text) => stdout.write(text), writeErr: (text) => stderr.write(text) });
   const writeTo = (stream: Output['stdout']) => (line: string) => void stream.write(`${line}\n`);
-  const context = { env, print: writeTo(stdout), log: writeTo(stderr) };
+  const log = writeTo(stderr);
+  // Like the lines of a service's log.
+  const audit: Audit = (action) =>
+    log(JSON.stringify({ level: 'info', time: new Date().toISOString(), service: 'admin', audit: true, ...action }));
+  const context = { env, print: writeTo(stdout), log, audit };
   addUploadCommands(admin, context);
   addBlockCommands(admin, context);
   addProviderCommands(admin, context);

@@ -1,6 +1,6 @@
 import { isCheckCursor } from '@echodrop/archive/verify-store';
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { type CommandContext, printFromStore } from './command-context.ts';
+import { type CommandContext, parseUpTo, printFromStore } from './command-context.ts';
 import { readSweepConfig } from './config.ts';
 import { sweepOnce, sweepPeriodically } from './sweep.ts';
 import { checkStore } from './verify-store.ts';
@@ -19,8 +19,8 @@ export function addStoreCommands(admin: Command, context: CommandContext): void 
     .option('--force', 'sweep even if most media has no record, which suggests lost records')
     // Its name before 0.2.
     .addOption(new Option('--even-most').hideHelp())
-    .option('--every <hours>', 'repeat until stopped', parseHours)
-    .option('--older-than <hours>', 'keep younger orphans and unfinished uploads', parseHours, 24)
+    .option('--every <hours>', 'repeat until stopped', parseUpTo(10_000))
+    .option('--older-than <hours>', 'keep younger orphans and unfinished uploads', parseUpTo(10_000), 24)
     .action(
       async (
         { yes = false, evenMost = false, force = evenMost, every: everyHours, olderThan: olderThanHours },
@@ -51,7 +51,7 @@ export function addStoreCommands(admin: Command, context: CommandContext): void 
     .option('--moved', 'the store was copied from another kind of store: compare sizes but not tags')
     .option('--bytes', 'read all media; compare lengths and checksums')
     .option('--after <cursor>', 'continue from the cursor that an interrupted check printed', parseCursor)
-    .option('--at-once <n>', 'objects to check concurrently, up to 64', parseConcurrency, 16)
+    .option('--at-once <n>', 'objects to check concurrently, up to 64', parseUpTo(64), 16)
     .action(async ({ moved: isMoved = false, bytes: readsBytes = false, after, atOnce: concurrency }) => {
       using stop = stopSignal();
       await printFromStore(context, (store) =>
@@ -72,20 +72,6 @@ function stopSignal() {
       for (const name of names) process.off(name, abort);
     },
   };
-}
-
-function parseHours(text: string): number {
-  return parseUpTo(10_000, text);
-}
-
-function parseConcurrency(text: string): number {
-  return parseUpTo(64, text);
-}
-
-function parseUpTo(max: number, text: string): number {
-  const number = Number(text);
-  if (!/^\d{1,5}$/.test(text) || number < 1 || number > max) throw new InvalidArgumentError(`Must be 1 to ${max}.`);
-  return number;
 }
 
 function parseCursor(text: string): string {

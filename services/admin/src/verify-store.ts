@@ -1,8 +1,8 @@
+import type { StoreFinding } from '@echodrop/archive/store-finding';
 import { verifyStore } from '@echodrop/archive/verify-store';
 import { recordsPrefix } from '@echodrop/object-store/object-keys';
 import type { ObjectStore } from '@echodrop/object-store/object-store';
-import { CommandFailed } from './command-failed.ts';
-import { describeStoreFinding } from './describe-store-finding.ts';
+import { CommandFailed } from './command-context.ts';
 
 type Options = Omit<Parameters<typeof verifyStore>[1], 'olderThanMs'>;
 
@@ -19,7 +19,7 @@ export async function* checkStore(store: ObjectStore, options: Options): AsyncGe
     for await (const checked of verifyStore(store, { ...options, olderThanMs: dayMs })) {
       for (const found of checked.findings) {
         counts['fault' in found ? 'faults' : 'orphans'] += 1;
-        yield describeStoreFinding(found);
+        yield `${found.key}: ${describeFinding(found)}`;
       }
       cursor = checked.cursor;
       if (cursor.startsWith(recordsPrefix)) counts.records += 1;
@@ -31,4 +31,44 @@ export async function* checkStore(store: ObjectStore, options: Options): AsyncGe
   const range = options.after === undefined ? '' : ' after the cursor';
   yield `Checked ${counts.records} records${range}: ${counts.orphans} orphans, ${counts.faults} faults.`;
   if (counts.faults > 0) throw new CommandFailed('The store has faults.');
+}
+
+/** What was found and what to do about it. */
+function describeFinding(found: StoreFinding): string {
+  return 'fault' in found ? `FAULT: ${describeFault(found)}` : describeOrphan(found);
+}
+
+function describeFault(found: Extract<StoreFinding, { fault: string }>): string {
+  switch (found.fault) {
+    case 'record_unreadable':
+      return `record unreadable (${found.why}). Restore it from a backup; until then sweep removes nothing.`;
+    case 'no_record':
+      return 'not a record, but stored among the records. Delete it, or move it elsewhere.';
+    case 'record_misplaced':
+      return `contains the record of ${found.id}. Restore the right record from a backup, or delete it.`;
+    case 'media_missing':
+      return `media of ${found.id} is missing. Restore it from a backup, or remove the upload: remove ${found.id}`;
+    case 'media_of_other_size':
+      return `media of ${found.id} has ${found.stored} bytes; its record says ${found.recorded}. Restore it from a backup.`;
+    case 'media_of_other_tag':
+      return (
+        `media of ${found.id} has the tag ${found.stored}; its record says ${found.recorded}. If it was copied from another store, ` +
+        'use --moved; otherwise restore it from a backup.'
+      );
+    case 'media_spoiled':
+      return `media of ${found.id} is corrupt (${found.why}). Restore it from a backup.`;
+    case 'not_listed':
+      return `list entry of ${found.id} is missing. Run rebuild-listings.`;
+    case 'lists_nothing':
+      return 'list entry without a published upload. Run rebuild-listings.';
+    case 'removal_unfinished':
+      return `left by an unfinished removal of ${found.id}. Finish it: remove ${found.id}`;
+  }
+}
+
+function describeOrphan({ leftover, size, age }: Exclude<StoreFinding, { fault: string }>): string {
+  const orphan = `${leftover === 'media' ? 'orphaned media' : 'rendition of orphaned media'}, ${size} bytes`;
+  return age === 'young'
+    ? `${orphan}, younger than a day: may be an upload in progress.`
+    : `${orphan}: sweep removes it.`;
 }

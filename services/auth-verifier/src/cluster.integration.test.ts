@@ -1,4 +1,4 @@
-import { says, startStandIn } from '@echodrop/identity-provider/stand-in-provider.fixture';
+import { respondWith, startStandIn } from '@echodrop/identity-provider/stand-in-provider.fixture';
 import { Secret } from '@echodrop/service/secret';
 import { startClusterSet } from '@echodrop/testkit/servers/start-redis-set';
 import { waitUntil } from '@echodrop/testkit/wait-until';
@@ -15,21 +15,21 @@ test('verifiers share verdicts, uses and forgotten users on a cluster, even duri
   await using both = new Replica({ ...settings, keySecret: [newer, older] });
   for (const { redis } of [one, both])
     await waitUntil('its cache', 8000, async () => (await redis.get('{echodrop:2}:test').catch(() => '')) === null);
-  const ask = async ({ verifier }: Replica, nonce: string, from?: string) => {
+  const verify = async ({ verifier }: Replica, nonce: string, from?: string) => {
     const header = `OAuth oauth_consumer_key="c", oauth_token="t", oauth_timestamp="1", oauth_nonce="${nonce}"`;
     return (await verifier.verify(echo(standIn.provider, header, from))).outcome;
   };
 
   const nonces = Array.from({ length: 20 }, (_, index) => `${index}`);
-  expect(new Set(await Promise.all(nonces.map((nonce) => ask(one, nonce))))).toEqual(new Set(['verified']));
-  expect(new Set(await Promise.all(nonces.map((nonce) => ask(both, nonce))))).toEqual(new Set(['verified']));
-  expect(new Set(await Promise.all(nonces.map((nonce) => ask(both, nonce, '198.51.100.7'))))).toEqual(
+  expect(new Set(await Promise.all(nonces.map((nonce) => verify(one, nonce))))).toEqual(new Set(['verified']));
+  expect(new Set(await Promise.all(nonces.map((nonce) => verify(both, nonce))))).toEqual(new Set(['verified']));
+  expect(new Set(await Promise.all(nonces.map((nonce) => verify(both, nonce, '198.51.100.7'))))).toEqual(
     new Set(['refused']),
   );
   expect(standIn.requests).toHaveLength(20);
 
   await one.verifier.forget({ provider: standIn.provider.advertised, subject: '1059182745930317825' });
-  standIn.behaviour = says(403);
-  expect(await ask(both, '1')).toBe('refused');
+  standIn.behaviour = respondWith(403);
+  expect(await verify(both, '1')).toBe('refused');
   expect(standIn.requests).toHaveLength(21);
 });

@@ -1,4 +1,4 @@
-import { identityProviders } from '@echodrop/identity-provider/provider-setting';
+import { identityProviders } from '@echodrop/identity-provider/provider';
 import { choice, port, readSettings, rotatedSecret, type Settings, secret, wholeNumber } from '@echodrop/service/env';
 import { processSettings } from '@echodrop/service/process-settings';
 import { cacheRedisSettings } from '@echodrop/service/redis/redis';

@@ -5,7 +5,7 @@ import type { Metrics } from '@echodrop/service/metrics/metrics';
 import { setSpanAttributes } from '@echodrop/service/tracing/trace';
 
 /** `scheme`: not supported by the provider; `replay`: the proof was used before; `circuit_open`: the provider was not queried. */
-export type VerdictSource = 'provider' | 'cache' | 'scheme' | 'replay' | 'circuit_open';
+type VerdictSource = 'provider' | 'cache' | 'scheme' | 'replay' | 'circuit_open';
 
 export type VerifierEvents = ReturnType<typeof createVerifierEvents>;
 
@@ -45,4 +45,20 @@ export function createVerifierEvents(log: Log, metrics: Metrics) {
       log.info({ provider }, 'Identity provider circuit closed');
     },
   };
+}
+
+/** Registers the circuit state of each provider, read at each scrape: without requests, no event reports that a circuit may close. */
+export function registerCircuitMetrics(
+  metrics: Metrics,
+  known: readonly Provider[],
+  isOpen: (provider: Provider) => boolean,
+): void {
+  const name = 'echodrop_provider_circuit_open';
+  const help = 'Whether the circuit of an identity provider is open because it kept failing.';
+  metrics.gaugesOnScrape({ [name]: help }, 'provider', async () =>
+    known.map((provider) => ({
+      label: provider.advertised,
+      values: { [name]: isOpen(provider) ? 1 : 0 },
+    })),
+  );
 }

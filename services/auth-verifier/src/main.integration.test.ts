@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { VerificationClient } from '@echodrop/contracts/verification-client';
-import { says, startStandIn } from '@echodrop/identity-provider/stand-in-provider.fixture';
+import { respondWith, startStandIn } from '@echodrop/identity-provider/stand-in-provider.fixture';
 import { Secret } from '@echodrop/service/secret';
 import { freePorts } from '@echodrop/testkit/free-ports';
 import { startRedis } from '@echodrop/testkit/servers/start-redis';
@@ -52,14 +52,14 @@ test('the process verifies, works without its cache, logs no credentials and sto
   expect(await verify('hunter2')).toMatchObject({ outcome: 'verified', caller: { userId: 1059182745930317825n } });
   expect(await verify('hunter2')).toMatchObject({ outcome: 'verified' });
   expect(standIn.requests).toHaveLength(1);
-  standIn.behaviour = says(401);
+  standIn.behaviour = respondWith(401);
   expect(await verify('hunter2-refused')).toEqual({ outcome: 'refused' });
   const keys = (await redis.command('keys', '{echodrop:2}:verdict:*')).split('\n');
   const lives = await Promise.all(keys.map(async (key) => Number(await redis.command('pttl', key))));
   expect(lives.map((ms) => Math.ceil(ms / 1000)).toSorted((a, b) => a - b)).toEqual([10, 34]);
-  standIn.behaviour = says(500, 'hunter2');
+  standIn.behaviour = respondWith(500, 'hunter2');
   expect(await verify('hunter2-too')).toEqual({ outcome: 'provider_unavailable', retryAfterSeconds: 10 });
-  standIn.behaviour = says(401);
+  standIn.behaviour = respondWith(401);
   await redis.kill();
   expect(await verify('hunter2-still')).toEqual({ outcome: 'refused' });
   expect((await ops('/readyz')).status).toBe(200);

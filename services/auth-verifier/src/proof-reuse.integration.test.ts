@@ -1,6 +1,6 @@
 import type { Verdict, VerificationRequest } from '@echodrop/contracts/verification';
 import { providerProfiles } from '@echodrop/identity-provider/provider-profiles';
-import { type StandInProvider, says, startStandIn } from '@echodrop/identity-provider/stand-in-provider.fixture';
+import { respondWith, type StandInProvider, startStandIn } from '@echodrop/identity-provider/stand-in-provider.fixture';
 import { Secret } from '@echodrop/service/secret';
 import { type RunningRedis, startRedis } from '@echodrop/testkit/servers/start-redis';
 import { waitUntil } from '@echodrop/testkit/wait-until';
@@ -21,9 +21,9 @@ beforeAll(async () => {
 
 beforeEach(async () => {
   parts = new AsyncDisposableStack();
-  // One that checks no nonce: it would believe a proof for ever.
+  // It checks no nonce, and accepts a proof indefinitely.
   standIn = parts.use(await startStandIn());
-  standIn.behaviour = says(200, '{"id":"5","screen_name":"mia","username":"mia"}');
+  standIn.behaviour = respondWith(200, '{"id":"5","screen_name":"mia","username":"mia"}');
   bearer = { ...standIn.provider, advertised: 'https://social.example/verify', profile: providerProfiles.mastodon };
   await redis.command('flushall');
 });
@@ -47,15 +47,15 @@ function shown(from: string, authorization = header('n1')): VerificationRequest 
   return echo(standIn.provider, authorization, from);
 }
 
-async function outcome({ verifier }: Replica, question: VerificationRequest): Promise<Verdict['outcome']> {
-  return (await verifier.verify(question)).outcome;
+async function outcome({ verifier }: Replica, request: VerificationRequest): Promise<Verdict['outcome']> {
+  return (await verifier.verify(request)).outcome;
 }
 
 test.each<[Reuse, string[], number]>([
   ['ttl', ['verified', 'verified', 'verified'], 1],
   ['retry', ['verified', 'verified', 'refused'], 1],
   ['off', ['verified', 'refused', 'refused'], 1],
-])('%s: a proof repeated from the same address, then from another', async (reuse, expected, questions) => {
+])('%s: a proof repeated from the same address, then from another', async (reuse, expected, requests) => {
   const [first, second] = [await replica(reuse), await replica(reuse)];
   const seen = [];
   for (const [one, from] of [
@@ -65,7 +65,7 @@ test.each<[Reuse, string[], number]>([
   ] as const)
     seen.push(await outcome(one, shown(from)));
   expect(seen).toEqual(expected);
-  expect(standIn.requests).toHaveLength(questions);
+  expect(standIn.requests).toHaveLength(requests);
   expect(await outcome(first, shown(elsewhere, header('n2')))).toBe('verified');
 });
 
@@ -99,12 +99,12 @@ test('retry: after the verdict has expired, the provider decides on a repeat', a
 
 test.each<[Reuse, string]>([
   ['retry', 'verified'],
-  // Its nonce may be used up, and nobody is told what came of it.
+  // Its nonce may be used up, with an unknown outcome.
   ['off', 'refused'],
 ])('%s: a proof without an outcome is %s when repeated', async (reuse, expected) => {
   const one = await replica(reuse);
   const able = standIn.behaviour;
-  standIn.behaviour = says(500);
+  standIn.behaviour = respondWith(500);
   expect(await outcome(one, shown(home))).toBe('provider_unavailable');
   standIn.behaviour = able;
   expect(await outcome(one, shown(home))).toBe(expected);
@@ -113,8 +113,8 @@ test.each<[Reuse, string]>([
 test.each<Reuse>(['retry', 'off'])(
   '%s: a proof that the provider did not receive does not count as used',
   async (reuse) => {
-    const nobody = { ...standIn.provider, upstream: 'http://127.0.0.1:1/' };
-    expect(await outcome(await replica(reuse, { providers: [nobody] }), shown(home))).toBe('provider_unavailable');
+    const unreachable = { ...standIn.provider, upstream: 'http://127.0.0.1:1/' };
+    expect(await outcome(await replica(reuse, { providers: [unreachable] }), shown(home))).toBe('provider_unavailable');
     expect(await outcome(await replica(reuse), shown(elsewhere))).toBe('verified');
   },
 );
@@ -123,7 +123,7 @@ test('retry: a repeat without an outcome does not release the proof', async () =
   const one = await replica('retry');
   await outcome(one, shown(home));
   for (const key of await one.redis.keys('{echodrop:2}:verdict:*')) await one.redis.del(key);
-  standIn.behaviour = says(500);
+  standIn.behaviour = respondWith(500);
   expect(await outcome(one, shown(home))).toBe('provider_unavailable');
   expect(await outcome(one, shown(elsewhere))).toBe('refused');
 });
@@ -132,13 +132,13 @@ test.each<[Reuse, number]>([
   ['ttl', 1],
   ['retry', 2],
   ['off', 3],
-])('%s: bearer tokens and secrets are not replays; their repeats query the provider', async (reuse, questions) => {
+])('%s: bearer tokens and secrets are not replays; their repeats query the provider', async (reuse, requests) => {
   const one = await replica(reuse);
   for (const credentials of [echo(bearer, 'Bearer token').credentials, fourSecrets]) {
     const before = standIn.requests.length;
     for (const clientAddress of [home, home, elsewhere])
       expect(await outcome(one, { credentials, clientAddress })).toBe('verified');
-    expect(standIn.requests).toHaveLength(before + questions);
+    expect(standIn.requests).toHaveLength(before + requests);
   }
 });
 
@@ -198,8 +198,8 @@ test.each([
     expect(await outcome(await replica(reuse), shown(home, authorization))).toBe('refused');
 });
 
-test('headers that verify nobody leave no entries', async () => {
-  standIn.behaviour = says(401);
+test('headers that verify no user leave no entries', async () => {
+  standIn.behaviour = respondWith(401);
   const one = await replica('off');
   for (let times = 0; times < 20; times += 1) await outcome(one, shown(home, header(`${times}`)));
   expect(await one.redis.keys('{echodrop:2}:use:*')).toEqual([]);
@@ -210,7 +210,7 @@ test('a late response does not remove a confirmed use', async () => {
   const able = standIn.behaviour;
   standIn.behaviour = () => {};
   const late = outcome(two[0], shown(home));
-  await waitUntil('the question', 5000, async () => standIn.requests.length === 1);
+  await waitUntil('the request', 5000, async () => standIn.requests.length === 1);
   standIn.behaviour = able;
   expect(await outcome(two[1], shown(home))).toBe('verified');
   expect(await late).toBe('provider_unavailable');

@@ -12,12 +12,12 @@ function header(nonce: string, realm = ''): string {
   return `OAuth ${realm}oauth_consumer_key="c", oauth_token="t%2B", oauth_timestamp="1", oauth_nonce="${nonce}"`;
 }
 
-// As the recorded clients spell theirs.
+// As recorded clients send them.
 test.each([
   'OAuth realm="", oauth_signature="xPe2L18IZA8x9EBN6D4%2FxuPMjXY%3D", oauth_consumer_key="c", oauth_timestamp="1", oauth_version="1.0", oauth_nonce="n1", oauth_token="t%2B"',
   'OAuth realm="http%3A%2F%2Fa%2F", oauth_consumer_key="c", oauth_token="t%2B", oauth_timestamp="1", oauth_nonce="n1"',
   'OAuth realm="http://a/",oauth_consumer_key="c",oauth_timestamp="1",oauth_nonce="n1",oauth_token="t%2B",oauth_signature="60Uutk8tW0tTpCDuCU2uWdXEKQo%3D",',
-])('a header of a usual spelling is known by consumer, token, time and nonce: %s', (authorization) => {
+])('identifies a usual header by consumer, token, time and nonce: %s', (authorization) => {
   expect(identityOf(authorization)).toEqual(identityOf(header('n1')));
   expect(identityOf(authorization)).toBeDefined();
 });
@@ -32,12 +32,12 @@ test.each([
   ['another encoded name', `${header('n2')}, x%20="y"`],
   ['a name that PHP reads as oauth_nonce', `${header('n2')}, oauth.nonce="n1"`],
   ['a nonce that is encoded twice', header('%256e1')],
-])('a header that another server may read differently has no identity: %s', (_, authorization) => {
+])('a header that other servers may parse differently has no identity: %s', (_, authorization) => {
   expect(identityOf(authorization)).toBeUndefined();
 });
 
 test.each(['n+1', 'n%201', ' n1', 'n1%00'])(
-  'a nonce that other servers decode or trim to n1 is the same: %s',
+  'a nonce that other servers decode or trim to n1 has the same identity: %s',
   (nonce) => {
     expect(identityOf(header(nonce))).toEqual(identityOf(header('n1')));
   },

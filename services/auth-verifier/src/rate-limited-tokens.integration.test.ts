@@ -1,5 +1,10 @@
 import type { Verdict } from '@echodrop/contracts/verification';
-import { mia, type StandInProvider, says, startStandIn } from '@echodrop/identity-provider/stand-in-provider.fixture';
+import {
+  mia,
+  respondWith,
+  type StandInProvider,
+  startStandIn,
+} from '@echodrop/identity-provider/stand-in-provider.fixture';
 import { Secret } from '@echodrop/service/secret';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { IdentityProviders } from './provider/identity-provider.ts';
@@ -25,12 +30,12 @@ async function verdictOn(authorization: string): Promise<Verdict> {
   return (await providers.query(standIn.provider, authorization, '192.0.2.1')).verdict;
 }
 
-function ask(token: string) {
+function verify(token: string) {
   return verdictOn(`OAuth oauth_nonce="${crypto.randomUUID()}", oauth_token="${token}"`);
 }
 
 function limited(retryAfter?: string): void {
-  standIn.behaviour = says(429, '', retryAfter === undefined ? '' : `Retry-After: ${retryAfter}\r\n`);
+  standIn.behaviour = respondWith(429, '', retryAfter === undefined ? '' : `Retry-After: ${retryAfter}\r\n`);
 }
 
 function later(seconds: number): void {
@@ -50,22 +55,22 @@ test.each([
   [undefined, 10],
 ])('a 429 with Retry-After: %s blocks the token for that time', async (retryAfter, seconds) => {
   limited(retryAfter);
-  expect(await ask('mia')).toEqual(unavailableFor(seconds));
+  expect(await verify('mia')).toEqual(unavailableFor(seconds));
   standIn.behaviour = mia;
   later(seconds - 0.5);
-  expect(await ask('mia')).toEqual(unavailableFor(1));
+  expect(await verify('mia')).toEqual(unavailableFor(1));
   expect(standIn.requests).toHaveLength(1);
   later(1);
-  expect(await ask('mia')).toMatchObject({ outcome: 'verified' });
+  expect(await verify('mia')).toMatchObject({ outcome: 'verified' });
 });
 
 test('one rate-limited user does not block others', async () => {
   limited('3600');
-  await ask('noa');
-  for (let times = 0; times < 50; times += 1) expect(await ask('noa')).toEqual(unavailableFor(3600));
+  await verify('noa');
+  for (let times = 0; times < 50; times += 1) expect(await verify('noa')).toEqual(unavailableFor(3600));
   expect(standIn.requests).toHaveLength(1);
   standIn.behaviour = mia;
-  expect(await ask('mia')).toMatchObject({ outcome: 'verified' });
+  expect(await verify('mia')).toMatchObject({ outcome: 'verified' });
 });
 
 test('blocks bearer tokens too', async () => {
@@ -78,33 +83,33 @@ test('blocks bearer tokens too', async () => {
 
 async function refuseTenUsers(retryAfter: string): Promise<void> {
   for (let user = 0; user < 10; user += 1) {
-    standIn.behaviour = says(200, `{"id":${user},"screen_name":"user${user}"}`);
-    await ask(`user ${user}`);
+    standIn.behaviour = respondWith(200, `{"id":${user},"screen_name":"user${user}"}`);
+    await verify(`user ${user}`);
   }
   standIn.requests.length = 0;
   limited(retryAfter);
-  for (let user = 0; user < 10; user += 1) await ask(`user ${user}`);
+  for (let user = 0; user < 10; user += 1) await verify(`user ${user}`);
   standIn.behaviour = mia;
 }
 
 test('429 for ten users opens the circuit for the time of Retry-After', async () => {
   await refuseTenUsers('60');
-  expect(await ask('mia')).toEqual(unavailableFor(60));
+  expect(await verify('mia')).toEqual(unavailableFor(60));
   later(59);
-  expect(await ask('mia')).toEqual(unavailableFor(1));
+  expect(await verify('mia')).toEqual(unavailableFor(1));
   expect(standIn.requests).toHaveLength(10);
   later(1);
-  expect(await ask('mia')).toMatchObject({ outcome: 'verified' });
+  expect(await verify('mia')).toMatchObject({ outcome: 'verified' });
 });
 
 test.each([
-  ['no shorter than ten seconds', '1', 10],
-  ['no longer than five minutes', '86400', 300],
-])('but %s', async (_, retryAfter, seconds) => {
+  ['for no less than ten seconds', '1', 10],
+  ['for no more than five minutes', '86400', 300],
+])('429 for ten users opens the circuit %s', async (_, retryAfter, seconds) => {
   await refuseTenUsers(retryAfter);
-  expect(await ask('mia')).toEqual(unavailableFor(seconds));
+  expect(await verify('mia')).toEqual(unavailableFor(seconds));
   later(seconds);
-  expect(await ask('mia')).toMatchObject({ outcome: 'verified' });
+  expect(await verify('mia')).toMatchObject({ outcome: 'verified' });
 });
 
 test.each([
@@ -123,16 +128,16 @@ test.each([
 
 test('blocks several tokens', async () => {
   limited('60');
-  await ask('noa');
-  await ask('mia');
+  await verify('noa');
+  await verify('mia');
   standIn.behaviour = mia;
-  expect([await ask('noa'), await ask('mia')]).toEqual([unavailableFor(60), unavailableFor(60)]);
+  expect([await verify('noa'), await verify('mia')]).toEqual([unavailableFor(60), unavailableFor(60)]);
 });
 
 test('429 for made-up tokens does not block others', async () => {
   limited('3600');
-  for (let token = 0; token < 30; token += 1) await ask(`made up ${token}`);
+  for (let token = 0; token < 30; token += 1) await verify(`made up ${token}`);
   expect(standIn.requests).toHaveLength(30);
   standIn.behaviour = mia;
-  expect(await ask('mia')).toMatchObject({ outcome: 'verified' });
+  expect(await verify('mia')).toMatchObject({ outcome: 'verified' });
 });

@@ -8,13 +8,11 @@ import { Metrics } from '@echodrop/service/metrics/metrics';
 import { connectRedis, failFast } from '@echodrop/service/redis/redis';
 import type { RedisClient } from '@echodrop/service/redis/redis-client';
 import { Secret } from '@echodrop/service/secret';
-import { registerCircuitMetrics } from './circuit-metrics.ts';
-import { createVerifierEvents } from './events.ts';
+import { createVerifierEvents, registerCircuitMetrics } from './events.ts';
 import { IdentityProviders } from './provider/identity-provider.ts';
-import { KnownProviders } from './provider/known-providers.ts';
 import { CacheKeys } from './verdicts/cache-keys.ts';
 import { lookUp } from './verdicts/cache-scripts.ts';
-import { ProofKeyring, type Reuse } from './verdicts/proof-keys.ts';
+import type { Reuse } from './verdicts/proof-keys.ts';
 import { VerdictCache } from './verdicts/verdict-cache.ts';
 import { VerdictCodec } from './verdicts/verdict-codec.ts';
 import { Verifier } from './verify.ts';
@@ -53,18 +51,16 @@ export class Replica implements AsyncDisposable {
     );
     const secret = settings.keySecret ?? [new Secret('a secret of this test')];
     const keys = new CacheKeys(secret);
-    const kept = new VerdictCodec(secret, new Forgeries(log, this.metrics));
-    const known = new KnownProviders(providers);
+    const codec = new VerdictCodec(secret, new Forgeries(log, this.metrics));
     const events = createVerifierEvents(log, this.metrics);
     const identityProviders = this.#parts.use(
       new IdentityProviders({ timeoutMs, userIdSecret: new Secret('a secret of this test'), events }),
     );
-    registerCircuitMetrics(this.metrics, known, identityProviders);
+    registerCircuitMetrics(this.metrics, providers, (provider) => identityProviders.isCircuitOpen(provider));
     const times = { verifiedSeconds, refusedSeconds: 10, leaseMs: timeoutMs + 500 };
     const redis = settings.slowMs ? slowed(this.redis, settings.slowMs) : this.redis;
-    const cache = new VerdictCache(redis, keys, kept, reuse, times);
-    const claims = new ProofKeyring(keys, reuse);
-    this.verifier = this.#parts.use(new Verifier({ known, claims, cache, providers: identityProviders, events }));
+    const cache = new VerdictCache({ redis, keys, codec, reuse, ...times });
+    this.verifier = this.#parts.use(new Verifier({ known: providers, cache, providers: identityProviders, events }));
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

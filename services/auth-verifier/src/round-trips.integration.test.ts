@@ -31,12 +31,12 @@ async function replica(reuse: Reuse, cacheTimeoutMs = 500): Promise<Replica> {
   return one;
 }
 
-function ask({ verifier }: Replica, nonce: string) {
+function verify({ verifier }: Replica, nonce: string) {
   const header = `OAuth oauth_consumer_key="c", oauth_token="t", oauth_timestamp="1", oauth_nonce="${nonce}"`;
   return verifier.verify(echo(standIn.provider, header));
 }
 
-/** Watches the commands that clients send; scripts are one each. Gives the names of those since it was last called. */
+/** Watches commands of clients; each script is one. The returned function returns the names of those since its last call. */
 async function watchCommands(): Promise<() => Promise<string[]>> {
   const client = new Redis(redis.url);
   const monitor = await client.monitor();
@@ -66,12 +66,12 @@ test.each<[Reuse, number, number]>([
 ])('%s: a fresh proof takes %i round trips to the cache, a repeat %i', async (reuse, fresh, repeat) => {
   const one = await replica(reuse);
   const commands = await watchCommands();
-  // Scripts are new to the connection at first, and no command more.
+  // The first use of a script on a connection sends its text, in one command too.
   for (const nonce of ['first', 'second']) {
-    await ask(one, nonce);
+    await verify(one, nonce);
     await one.verifier[Symbol.asyncDispose]();
     expect(await commands()).toHaveLength(fresh);
-    await ask(one, nonce);
+    await verify(one, nonce);
     await one.verifier[Symbol.asyncDispose]();
     expect(await commands()).toHaveLength(repeat);
   }
@@ -81,10 +81,10 @@ test.each<[Reuse, number, number]>([
 test('off: a fresh proof takes two round trips to the cache, a replay one', async () => {
   const one = await replica('off');
   const commands = await watchCommands();
-  expect(await ask(one, 'a')).toMatchObject({ outcome: 'verified' });
+  expect(await verify(one, 'a')).toMatchObject({ outcome: 'verified' });
   await one.verifier[Symbol.asyncDispose]();
   expect(await commands()).toHaveLength(2);
-  expect(await ask(one, 'a')).toEqual({ outcome: 'refused' });
+  expect(await verify(one, 'a')).toEqual({ outcome: 'refused' });
   expect(await commands()).toHaveLength(1);
 });
 
@@ -94,8 +94,8 @@ test('a verified caller does not wait for the cache; a repeat does, without a se
     await redis.freeze();
     mia(socket);
   };
-  expect(await ask(one, 'a')).toMatchObject({ outcome: 'verified' });
-  const repeat = ask(one, 'a');
+  expect(await verify(one, 'a')).toMatchObject({ outcome: 'verified' });
+  const repeat = verify(one, 'a');
   await redis.thaw();
   expect(await repeat).toMatchObject({ outcome: 'verified' });
   expect(standIn.requests).toHaveLength(1);
@@ -107,10 +107,10 @@ test('shutdown waits for pending cache writes', async () => {
     await redis.freeze();
     mia(socket);
   };
-  await ask(one, 'a');
+  await verify(one, 'a');
   const stopped = one[Symbol.asyncDispose]();
   await redis.thaw();
   await stopped;
-  expect(await ask(other, 'a')).toMatchObject({ outcome: 'verified' });
+  expect(await verify(other, 'a')).toMatchObject({ outcome: 'verified' });
   expect(standIn.requests).toHaveLength(1);
 });

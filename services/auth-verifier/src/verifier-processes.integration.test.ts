@@ -1,4 +1,9 @@
-import { mia, type StandInProvider, says, startStandIn } from '@echodrop/identity-provider/stand-in-provider.fixture';
+import {
+  mia,
+  respondWith,
+  type StandInProvider,
+  startStandIn,
+} from '@echodrop/identity-provider/stand-in-provider.fixture';
 import { type RunningRedis, startRedis } from '@echodrop/testkit/servers/start-redis';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { echo } from './replica.fixture.ts';
@@ -21,19 +26,19 @@ async function verifier(settings: Record<string, string> = {}, knows?: string): 
   return parts.use(await startVerifier(own, knows));
 }
 
-function ask({ client }: VerifierProcess, token: string, from?: string) {
+function verify({ client }: VerifierProcess, token: string, from?: string) {
   const authorization = `OAuth oauth_consumer_key="c", oauth_token="${token}", oauth_timestamp="1", oauth_nonce="${token}"`;
   return client.verify(echo(standIn.provider, authorization, from), AbortSignal.timeout(10_000));
 }
 
 test('a user forgotten in one process is queried again by another', async () => {
   const [first, second] = await Promise.all([verifier(), verifier()]);
-  expect(await ask(first, 'a')).toMatchObject({ outcome: 'verified' });
-  expect(await ask(second, 'a')).toMatchObject({ outcome: 'verified' });
+  expect(await verify(first, 'a')).toMatchObject({ outcome: 'verified' });
+  expect(await verify(second, 'a')).toMatchObject({ outcome: 'verified' });
   expect(standIn.requests).toHaveLength(1);
   await first.client.forget({ provider: standIn.provider.advertised, subject: '1059182745930317825' });
-  standIn.behaviour = says(403);
-  expect(await ask(second, 'a')).toEqual({ outcome: 'refused' });
+  standIn.behaviour = respondWith(403);
+  expect(await verify(second, 'a')).toEqual({ outcome: 'refused' });
 });
 
 test('rotates both secrets without extra queries or errors', async () => {
@@ -45,8 +50,8 @@ test('rotates both secrets without extra queries or errors', async () => {
   for (const [step, each] of processes.entries()) {
     const next = processes[step + 1];
     if (!next) break;
-    expect(await ask(each, `proof of step ${step}`)).toMatchObject({ outcome: 'verified' });
-    expect(await ask(next, `proof of step ${step}`)).toMatchObject({ outcome: 'verified' });
+    expect(await verify(each, `proof of step ${step}`)).toMatchObject({ outcome: 'verified' });
+    expect(await verify(next, `proof of step ${step}`)).toMatchObject({ outcome: 'verified' });
   }
   expect(standIn.requests).toHaveLength(3);
 });
@@ -55,10 +60,10 @@ test('opens and logs the circuit of a failing provider only', async () => {
   const other = parts.use(await startStandIn());
   const entries = [standIn, other].map(({ provider }) => provider.advertised).join();
   const one = await verifier({ IDENTITY_PROVIDERS: entries });
-  standIn.behaviour = says(503);
-  for (let failures = 0; failures < 10; failures += 1) await ask(one, `${failures}`, `198.51.100.${failures}`);
+  standIn.behaviour = respondWith(503);
+  for (let failures = 0; failures < 10; failures += 1) await verify(one, `${failures}`, `198.51.100.${failures}`);
   standIn.behaviour = mia;
-  expect(await ask(one, 'another')).toMatchObject({ outcome: 'provider_unavailable' });
+  expect(await verify(one, 'another')).toMatchObject({ outcome: 'provider_unavailable' });
   expect(standIn.requests).toHaveLength(10);
   expect(one.process.output).toContain('Identity provider circuit opened');
   const elsewhere = echo(other.provider, 'OAuth a');
@@ -67,11 +72,11 @@ test('opens and logs the circuit of a failing provider only', async () => {
 
 test('a 429 blocks only its token, for the time of Retry-After', async () => {
   const one = await verifier();
-  standIn.behaviour = says(429, '', 'Retry-After: 120\r\n');
-  expect(await ask(one, 'noa')).toEqual({ outcome: 'provider_unavailable', retryAfterSeconds: 120 });
+  standIn.behaviour = respondWith(429, '', 'Retry-After: 120\r\n');
+  expect(await verify(one, 'noa')).toEqual({ outcome: 'provider_unavailable', retryAfterSeconds: 120 });
   standIn.behaviour = mia;
-  expect(await ask(one, 'noa')).toMatchObject({ outcome: 'provider_unavailable' });
-  expect(await ask(one, 'mia')).toMatchObject({ outcome: 'verified' });
+  expect(await verify(one, 'noa')).toMatchObject({ outcome: 'provider_unavailable' });
+  expect(await verify(one, 'mia')).toMatchObject({ outcome: 'verified' });
   expect(standIn.requests).toHaveLength(2);
 });
 
@@ -79,9 +84,9 @@ test('other processes wait for a killed one no longer than the provider timeout'
   const settings = { PROVIDER_TIMEOUT_MS: '1000' };
   const [killed, other] = await Promise.all([verifier(settings), verifier(settings)]);
   standIn.behaviour = () => {};
-  const lost = ask(killed, 'a').catch(() => 'lost');
+  const lost = verify(killed, 'a').catch(() => 'lost');
   await expect.poll(() => standIn.requests.length).toBe(1);
-  const waiting = ask(other, 'a');
+  const waiting = verify(other, 'a');
   await killed.process.kill();
   expect(await lost).toBe('lost');
   const begin = performance.now();

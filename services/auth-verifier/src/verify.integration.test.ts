@@ -1,6 +1,11 @@
 import { createHmac } from 'node:crypto';
 import type { Credentials, Verdict, VerificationRequest } from '@echodrop/contracts/verification';
-import { mia, type StandInProvider, says, startStandIn } from '@echodrop/identity-provider/stand-in-provider.fixture';
+import {
+  mia,
+  respondWith,
+  type StandInProvider,
+  startStandIn,
+} from '@echodrop/identity-provider/stand-in-provider.fixture';
 import type { RotatedSecret } from '@echodrop/service/env';
 import { Secret } from '@echodrop/service/secret';
 import { type RunningRedis, startRedis } from '@echodrop/testkit/servers/start-redis';
@@ -47,8 +52,8 @@ async function verifierFor(...args: Parameters<typeof replicaFor>): Promise<Veri
   return verifier;
 }
 
-function verify(question = echo()): Promise<Verdict> {
-  return replica.verifier.verify(question);
+function verify(request = echo()): Promise<Verdict> {
+  return replica.verifier.verify(request);
 }
 
 function echo(authorization = 'OAuth oauth_token="hunter2"'): VerificationRequest {
@@ -67,7 +72,7 @@ test('caches a verified caller', async () => {
 
 test.each([
   ['verified', mia, 60],
-  ['refused', says(401), 10],
+  ['refused', respondWith(401), 10],
 ])('caches %s for its lifetime', async (outcome, behaviour, seconds) => {
   standIn.behaviour = behaviour;
   expect(await verify()).toMatchObject({ outcome });
@@ -75,14 +80,14 @@ test.each([
   expect(await connection.ttl(key)).toBe(seconds);
   await verify();
   expect(standIn.requests).toHaveLength(1);
-  // As if its time were over.
+  // As if it had expired.
   await connection.del(key);
   await verify();
   expect(standIn.requests).toHaveLength(2);
 });
 
 test('does not cache that a provider was unavailable', async () => {
-  standIn.behaviour = says(500);
+  standIn.behaviour = respondWith(500);
   expect(await verify()).toMatchObject({ outcome: 'provider_unavailable' });
   expect(await connection.keys('{echodrop:2}:verdict:*')).toEqual([]);
   standIn.behaviour = mia;
@@ -107,7 +112,7 @@ test('concurrent requests share one query', async () => {
 });
 
 test('concurrent requests share one failed query, and the next request retries', async () => {
-  standIn.behaviour = says(500);
+  standIn.behaviour = respondWith(500);
   await Promise.all(Array.from({ length: 50 }, () => verify()));
   expect(standIn.requests).toHaveLength(1);
   await verify();
@@ -118,7 +123,7 @@ test('the cache contains no credentials, and different credentials have differen
   const second = parts.use(await startStandIn());
   const both = await verifierFor([standIn, second]);
   const authorization = 'OAuth a';
-  const asked: Credentials[] = [
+  const requests: Credentials[] = [
     ...['OAuth a', 'OAuth a ', 'OAuth A'].map(
       (each) => ({ ...echo().credentials, authorization: each }) as Credentials,
     ),
@@ -131,19 +136,19 @@ test('the cache contains no credentials, and different credentials have differen
     { ...fourSecrets, oauthToken: fourSecrets.oauthSecret, oauthSecret: fourSecrets.oauthToken },
     { ...fourSecrets, consumerToken: `${fourSecrets.consumerToken}","x` },
   ];
-  for (const credentials of asked) await both.verify({ credentials, clientAddress: '' });
-  expect(standIn.requests.length + second.requests.length).toBe(asked.length);
+  for (const credentials of requests) await both.verify({ credentials, clientAddress: '' });
+  expect(standIn.requests.length + second.requests.length).toBe(requests.length);
   const keys = await connection.keys('{echodrop:2}:verdict:*');
-  expect(keys).toHaveLength(asked.length);
+  expect(keys).toHaveLength(requests.length);
   const everything = [...keys, ...(await connection.mget(keys))].join('\n');
   for (const word of ['OAuth', 'ck', "c's", '12345-t', 't s&']) expect(everything).not.toContain(word);
   for (const key of keys) expect(key).toMatch(/^\{echodrop:2\}:verdict:[0-9a-f]{64}$/);
-  // Version 1 names no provider: the same secrets at another one are another entry.
+  // Version 1 has no provider: the same secrets at another provider are another entry.
   await (await verifierFor([second])).verify(secrets);
-  expect(await connection.keys('{echodrop:2}:verdict:*')).toHaveLength(asked.length + 1);
-  // The hash is keyed: with another secret nothing is found.
+  expect(await connection.keys('{echodrop:2}:verdict:*')).toHaveLength(requests.length + 1);
+  // The hash is keyed: another secret finds nothing.
   await (await verifierFor([standIn, second], { keySecret: [new Secret('another secret')] })).verify(echo('OAuth a'));
-  expect(await connection.keys('{echodrop:2}:verdict:*')).toHaveLength(asked.length + 2);
+  expect(await connection.keys('{echodrop:2}:verdict:*')).toHaveLength(requests.length + 2);
 });
 
 test.each(['{', '{"outcome":"maybe"}', '{"outcome":"verified"}', ''])('ignores the cache entry %j', async (text) => {
@@ -209,7 +214,7 @@ test('version 1 is provider_unknown if no provider supports signed requests', as
   expect(await (await verifierFor([])).verify(secrets)).toEqual({ outcome: 'provider_unknown' });
 });
 
-// RFC 3986, as RFC 5849 section 3.6 asks for it; not the library that signs.
+// RFC 3986, as RFC 5849 section 3.6 requires; independent of the library that signs.
 function percent(text: string): string {
   return Buffer.from(text)
     .toString('latin1')
@@ -270,7 +275,7 @@ test.each([
 
 test('metrics distinguish verdicts without a query, by provider', async () => {
   await verify(echo('Bearer x'));
-  standIn.behaviour = says(503);
+  standIn.behaviour = respondWith(503);
   for (let times = 0; times < 12; times += 1)
     await verify({ ...echo(`OAuth oauth_token="${times}"`), clientAddress: `198.51.100.${times}` });
   const { text } = await replica.metrics.exposition();

@@ -2,26 +2,22 @@ import type { Credentials, ProviderUser, Verdict, VerificationRequest } from '@e
 import type { Provider } from '@echodrop/identity-provider/provider';
 import { signedGet } from '@echodrop/oauth/signed-get';
 import type { VerifierEvents } from './events.ts';
-import { isSchemeSupported, isSingleUse } from './proof.ts';
+import { findProvider, isSchemeSupported, isSingleUse } from './proof.ts';
 import { type IdentityProviders, type QueryResult, unavailable } from './provider/identity-provider.ts';
-import type { KnownProviders } from './provider/known-providers.ts';
-import type { ProofKeyring, ProofKeys } from './verdicts/proof-keys.ts';
+import type { ProofKeys } from './verdicts/proof-keys.ts';
 import type { Use, UseEnd, VerdictCache } from './verdicts/verdict-cache.ts';
 import type { Decision } from './verdicts/verdict-codec.ts';
 
-export interface VerifierDeps {
-  readonly known: KnownProviders;
-  readonly claims: ProofKeyring;
+interface VerifierParts {
+  readonly known: readonly Provider[];
   readonly cache: VerdictCache;
   readonly providers: IdentityProviders;
   readonly events: VerifierEvents;
 }
 
-interface Shown {
-  readonly clientAddress: string;
-  readonly credentials: Credentials;
+interface Shown extends VerificationRequest {
   readonly provider: Provider;
-  readonly claim: ProofKeys;
+  readonly proofKeys: ProofKeys;
 }
 
 /** A running verification; until it is settled, this process starts no other for the same proof. */
@@ -36,23 +32,23 @@ interface Running {
  * per proof. Disposing waits for pending cache writes.
  */
 export class Verifier implements AsyncDisposable {
-  readonly #parts: VerifierDeps;
+  readonly #parts: VerifierParts;
   readonly #shared = new Map<string, Running>();
   readonly #settling = new Set<Promise<void>>();
 
-  constructor(parts: VerifierDeps) {
+  constructor(parts: VerifierParts) {
     this.#parts = parts;
   }
 
-  async verify({ credentials, clientAddress }: VerificationRequest): Promise<Verdict> {
-    const { known, claims } = this.#parts;
-    const provider = credentials.version === 2 ? known.find(credentials.provider) : known.firstSigned;
+  async verify(request: VerificationRequest): Promise<Verdict> {
+    const { credentials } = request;
+    const provider = findProvider(this.#parts.known, credentials);
     if (!provider) return { outcome: 'provider_unknown' };
     if (!isSchemeSupported(credentials, provider)) return this.#refused(provider, 'scheme');
-    const claim = claims.derive(credentials, provider, clientAddress);
-    if (!claim) return this.#refused(provider, 'replay');
-    const shown = { credentials, clientAddress, provider, claim };
-    return claim.isShared ? this.#share(shown) : (await this.#run(shown).decided).verdict;
+    const proofKeys = this.#parts.cache.keysOf(request, provider);
+    if (!proofKeys) return this.#refused(provider, 'replay');
+    const shown = { ...request, provider, proofKeys };
+    return proofKeys.isShared ? this.#share(shown) : (await this.#run(shown).decided).verdict;
   }
 
   /** @throws what Redis throws; verdicts may then still be cached */
@@ -66,7 +62,7 @@ export class Verifier implements AsyncDisposable {
   }
 
   async #share(shown: Shown): Promise<Verdict> {
-    const { proof } = shown.claim;
+    const { proof } = shown.proofKeys;
     const running = this.#shared.get(proof);
     if (!running) {
       const begun = this.#run(shown);
@@ -97,15 +93,15 @@ export class Verifier implements AsyncDisposable {
 
   // Only a verified caller does not wait for the cache: after other outcomes, another process must see the result.
   async #decide(shown: Shown, decide: (decided: Decision) => void): Promise<void> {
-    const { credentials, provider, claim } = shown;
+    const { credentials, provider, proofKeys } = shown;
     const { cache, events } = this.#parts;
-    const found = await cache.find(claim);
+    const found = await cache.find(proofKeys);
     if (found.state === 'replay') return decide({ verdict: this.#refused(provider, 'replay'), since: 0 });
     if (found.state !== 'leased') {
       const decided = found.state === 'decided' ? found : { verdict: unavailable(), since: 0 };
       events.answered(provider, decided.verdict, 'cache');
       if (decided.verdict.outcome === 'verified') decide(decided);
-      await cache.settleUse(claim, useEnd(decided.verdict, found.use));
+      await cache.settleUse(proofKeys, useEnd(decided.verdict, found.use));
       return decide(decided);
     }
     const { verdict: received, wasSent } = await this.#query(shown);
@@ -115,9 +111,9 @@ export class Verifier implements AsyncDisposable {
     if (decided.verdict.outcome === 'verified') decide(decided);
     const isOpen = decided.verdict.outcome === 'provider_unavailable';
     // The outcome is unknown, and repeats do not share a verdict.
-    const mayBeUsedUp = isOpen && wasSent && !claim.isShared;
+    const mayBeUsedUp = isOpen && wasSent && !proofKeys.isShared;
     const end = mayBeUsedUp ? '' : useEnd(decided.verdict, found.use);
-    await cache.settle(claim, end, found, decided.verdict, isOpen && (wasSent || found.unanswered));
+    await cache.settle(proofKeys, end, found, decided.verdict, isOpen && (wasSent || found.unanswered));
     decide(decided);
   }
 

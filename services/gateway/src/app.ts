@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { publicRecord } from '@echodrop/record';
 import { wasCutOff } from '@echodrop/service/http-server';
+import cors from 'cors';
 import express, { type ErrorRequestHandler, type Express, type Request, type RequestHandler } from 'express';
 import { answerRecord, answerRefusal, type Format, methodNotAllowed, requestedFormat } from './answer/answer.ts';
-import { allowOrigins } from './answer/cross-origin.ts';
 import { asRefusal, ClientGone, type Reason, Refusal } from './answer/refusals.ts';
 import type { GatewayEvents } from './events.ts';
-import { openApiRoute } from './openapi/openapi.ts';
+import { serveOpenApi } from './openapi/openapi.ts';
 import { ownUploadRoutes } from './own-uploads/own-upload-routes.ts';
 import { type UploadDeps, upload } from './upload.ts';
 import { createUploadContext } from './upload-context.ts';
@@ -40,21 +40,41 @@ export function gatewayApp(gateway: Gateway): Express {
     if (fault) answerRefusal(request, response, requestedFormat(request.url), new Refusal(fault));
     else next();
   });
-  for (const base of basePaths) {
+  for (const root of basePaths.map((base) => base.replace(/\/+$/, ''))) {
     for (const version of [1, 2] as const) {
       for (const format of ['xml', 'json'] as const) {
         app
-          .route(`${base.replace(/\/+$/, '')}/${version}/upload.${format}`)
+          .route(`${root}/${version}/upload.${format}`)
           .post(handleUpload(gateway, version, format))
           .all(methodNotAllowed('POST', format));
       }
     }
-    app.use(ownUploadRoutes(base, gateway.ownUploads, publicSite));
-    app.use(openApiRoute(base, gateway.uploads.forms.maxMediaBytes));
+    app.use(ownUploadRoutes(root, gateway.ownUploads, publicSite));
+    const openApi = serveOpenApi(root, gateway.uploads.forms.maxMediaBytes);
+    app.route(`${root}/openapi.json`).get(openApi).all(methodNotAllowed('GET, HEAD', 'json'));
   }
   app.use((request, response) => answerRefusal(request, response, 'json', new Refusal('not_found')));
   app.use(lastResort);
   return app;
+}
+
+// The longest that Chromium caches a preflight.
+const preflightSeconds = 7200;
+
+/** Lets scripts of these origins send requests and read responses (CORS of the Fetch standard). */
+function allowOrigins(origins: readonly string[]): RequestHandler {
+  const allow = cors({
+    origin: [...origins],
+    methods: ['GET', 'POST', 'DELETE'],
+    allowedHeaders: ['X-Verify-Credentials-Authorization', 'X-Auth-Service-Provider', 'Idempotency-Key'],
+    exposedHeaders: ['X-Request-Id', 'Retry-After'],
+    maxAge: preflightSeconds,
+  });
+  return (request, response, next) => {
+    if (origins.includes(request.headers.origin ?? '')) return allow(request, response, next);
+    response.vary('Origin');
+    next();
+  };
 }
 
 // RFC 9112 sections 3.2 and 6.1, RFC 9110 section 10.1.1.

@@ -1,5 +1,15 @@
-import { createServer, type RequestListener, type Server } from 'node:http';
-import { answerBrokenRequests } from './answer/broken-requests.ts';
+import { randomUUID } from 'node:crypto';
+import {
+  createServer,
+  type IncomingMessage,
+  type RequestListener,
+  type Server,
+  type ServerResponse,
+  STATUS_CODES,
+} from 'node:http';
+import type { Duplex } from 'node:stream';
+import { encodeRefusal, type Format, requestedFormat } from './answer/answer.ts';
+import { type Reason, Refusal } from './answer/refusals.ts';
 
 /**
  * The HTTP server around the routes. The routes handle `Expect`, so that uploads send 100 Continue after their first checks, and a missing
@@ -21,4 +31,72 @@ export function gatewayServer(app: RequestListener): Server {
   server.on('checkContinue', app);
   server.on('checkExpectation', app);
   return server;
+}
+
+/** An error of Node's parser. */
+interface ParserError extends Error {
+  readonly code?: string;
+  readonly rawPacket?: Buffer;
+}
+
+// The client's time to read the response.
+const readingMs = 1000;
+
+const reasons: Record<string, Reason> = {
+  HPE_HEADER_OVERFLOW: 'headers_too_large',
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: 'headers_too_large',
+  ERR_HTTP_REQUEST_TIMEOUT: 'too_slow',
+};
+
+/** Answers malformed HTTP with a refusal, instead of Node's response without a body. */
+function answerBrokenRequests(server: Server): void {
+  const running = new WeakMap<Duplex, Set<ServerResponse>>();
+  const unfinished = (socket: Duplex) => [...(running.get(socket) ?? [])].filter((each) => !each.writableFinished);
+  for (const event of ['request', 'checkContinue', 'checkExpectation']) {
+    server.prependListener(event, ({ socket }: IncomingMessage, response: ServerResponse) => {
+      const responses = running.get(socket) ?? new Set();
+      running.set(socket, responses.add(response));
+      // An idle connection must not keep the bytes of its last request.
+      response.once('close', () => responses.delete(response));
+    });
+  }
+  server.on('clientError', (error: ParserError, socket) => {
+    const responses = unfinished(socket);
+    const [first] = responses;
+    // The malformed bytes follow a complete request: its response is the last of the connection.
+    const last = responses.findLast(({ req }) => req.complete);
+    if (last) {
+      if (!last.headersSent) last.setHeader('Connection', 'close');
+    } else if (first?.headersSent) first.end();
+    else if (!socket.writable || error.code === 'ECONNRESET') socket.destroy();
+    else {
+      const format = requestedFormat(first?.req.url ?? requestLine(error.rawPacket));
+      endSoon(socket, new Refusal(reasons[error.code ?? ''] ?? 'request_malformed'), format);
+    }
+  });
+  server.on('connect', (_request, socket) => {
+    // Node removes its listeners from such a socket: without one for errors, a reset would end the process.
+    socket.on('error', () => {}).resume();
+    const last = unfinished(socket).at(-1);
+    if (last) last.once('close', () => endSoon(socket));
+    else endSoon(socket, new Refusal('not_found'));
+  });
+}
+
+// Node has only the last packet, which lacks the request line if the head came in several.
+function requestLine(packet: Buffer | undefined): string {
+  const line = packet?.toString('latin1', 0, 256).trimStart() ?? '';
+  return /^[A-Z]+ \S+ HTTP\//.test(line) ? line : '';
+}
+
+function endSoon(socket: Duplex, refusal?: Refusal, format: Format = 'json'): void {
+  socket.end(refusal && encodeResponse(refusal, format));
+  setTimeout(() => socket.destroy(), readingMs).unref();
+}
+
+function encodeResponse(refusal: Refusal, format: Format): string {
+  const { headers, body } = encodeRefusal(refusal, format);
+  const all = { Date: new Date().toUTCString(), 'X-Request-Id': randomUUID(), ...headers, Connection: 'close' };
+  const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`);
+  return `HTTP/1.1 ${refusal.status} ${STATUS_CODES[refusal.status]}\r\n${lines.join('')}\r\n${body}`;
 }

@@ -3,7 +3,7 @@ import { ProbeClient } from '@echodrop/contracts/probe';
 import { RenditionClient } from '@echodrop/contracts/rendition';
 import { VerificationClient } from '@echodrop/contracts/verification-client';
 import { objectStoreFromSettings } from '@echodrop/object-store/object-store-from-settings';
-import { ObservedObjectStore } from '@echodrop/object-store/observed-object-store';
+import { observeStore } from '@echodrop/object-store/observed-object-store';
 import { PartMemory } from '@echodrop/object-store/part-memory';
 import { registerBacklogMetrics } from '@echodrop/queue/queue-clients';
 import { Forgeries } from '@echodrop/service/forgeries';
@@ -16,16 +16,14 @@ import { traceRequests } from '@echodrop/service/tracing/trace';
 import { Admission } from './admit/admission.ts';
 import { ApiKeys } from './admit/api-keys.ts';
 import { BlockList } from './admit/block-list.ts';
-import { ProbeQueues } from './admit/probe-queues.ts';
 import { UploadRates } from './admit/upload-rates.ts';
 import { gatewayApp } from './app.ts';
 import { readConfig } from './config.ts';
-import { createGatewayEvents } from './events.ts';
+import { createGatewayEvents, createOwnUploadEvents } from './events.ts';
 import { gatewayServer } from './gateway-server.ts';
 import { OncePublisher } from './idempotency/idempotency.ts';
 import { IdempotencyClaims } from './idempotency/idempotency-claims.ts';
-import { createOwnUploadEvents } from './own-uploads/own-upload-events.ts';
-import { ChecksumCheck } from './publish/checksum-check.ts';
+import { checksumCheck } from './publish/checksum-check.ts';
 import { Publisher } from './publish/publish.ts';
 import { registerSweepMetrics } from './sweep-metrics.ts';
 
@@ -40,7 +38,7 @@ await runService('gateway', readConfig, async ({ config, log, metrics, health, p
   const events = createGatewayEvents(log, metrics);
   const forgeries = new Forgeries(log, metrics);
   const memory = new PartMemory(config.UPLOAD_BUFFER_BYTES);
-  const store = parts.use(new ObservedObjectStore(await objectStoreFromSettings(config, memory), metrics));
+  const store = parts.use(observeStore(await objectStoreFromSettings(config, memory), metrics));
   const limitsRedis = parts.use(
     connectRedis(cacheRedisUrl(config), { ...failFast, commandTimeout: limitsTimeoutMs }, log),
   );
@@ -79,7 +77,7 @@ await runService('gateway', readConfig, async ({ config, log, metrics, health, p
     },
     {
       rates: new UploadRates(limitsRedis, perMinute, events.rateLimitBypassed),
-      queues: new ProbeQueues(probes, probeTimeoutMs),
+      ...{ probes, probeTimeoutMs },
       blocks,
       onRefused: events.admissionRefused,
     },
@@ -105,8 +103,8 @@ await runService('gateway', readConfig, async ({ config, log, metrics, health, p
   registerBacklogMetrics(metrics, [probes, renditions]);
   registerQueueMemoryMetrics(metrics, claimsRedis);
   registerSweepMetrics(metrics, store);
-  const checksums = new ChecksumCheck(store, events.storeChecked);
-  const checkStore = () => store.ready().then(() => checksums.run());
+  const checkChecksums = checksumCheck(store, events.storeChecked);
+  const checkStore = () => store.ready().then(checkChecksums);
   health.addCheck('store', checkStore);
   health.addCheck('blocks', () => blocks.ready());
   health.addCheck('queue', () => probes.ready());

@@ -1,6 +1,5 @@
 import type { UnsupportedReason } from '@echodrop/media/outcomes';
 import type { Request, Response } from 'express';
-import { PendingVerdict } from './admit/pending-verdict.ts';
 import type { Format } from './answer/answer.ts';
 import { ClientGone } from './answer/refusals.ts';
 
@@ -22,7 +21,6 @@ export interface UploadContext extends RequestContext {
   readonly format: Format;
   /** Sends `100 Continue` if the client waits for it. */
   readonly sendContinue: () => void;
-  readonly verdict: PendingVerdict;
   /** Fields of the log line, set as they become known. */
   readonly log: UploadLog;
   /** By `performance.now`: when the request began, and when its last byte had arrived. */
@@ -60,7 +58,6 @@ export function createUploadContext(
     ...createRequestContext(request, response),
     ...{ request, version, format },
     sendContinue: () => waits && response.writeContinue(),
-    verdict: new PendingVerdict(),
     log: {},
     startedAt: performance.now(),
   };

@@ -1,10 +1,11 @@
-import type { Credentials } from '@echodrop/contracts/verification';
+import type { Caller, Credentials } from '@echodrop/contracts/verification';
 import type { VerificationClient } from '@echodrop/contracts/verification-client';
 import type { Admission } from './admit/admission.ts';
 import type { ApiKeys } from './admit/api-keys.ts';
 import { credentialsFromFields, credentialsFromHeaders, requireCaller } from './admit/credentials.ts';
+import { Refusal } from './answer/refusals.ts';
 import { idempotencyKeyOf, type OncePublisher, type Published } from './idempotency/idempotency.ts';
-import { requireParameters, requireStored } from './receive/complete-upload.ts';
+import { requireParameters } from './receive/complete-upload.ts';
 import { type FormSettings, receiveForm, requireFittingBody } from './receive/receive-form.ts';
 import type { UploadContext } from './upload-context.ts';
 
@@ -17,13 +18,13 @@ export interface UploadDeps {
 }
 
 /**
- * Receives and publishes one upload (docs/interface.md sections 4.1, 4.2). The checks stand in the order in which an upload passes them.
+ * Receives and publishes one upload (docs/interface.md sections 4.1, 4.2). The checks are in the order in which an upload passes them.
  * Version 2 has the credentials in its headers. Version 1 has them in fields, which may follow the media: until its caller is verified
  * it is anonymous, and with wrong credentials its form is still read to the end.
  * @throws Refusal, ClientGone, or the failure of a dependency
  */
 export async function upload(context: UploadContext, deps: UploadDeps): Promise<Published> {
-  const { request, version, clientAddress, verdict, signal, log } = context;
+  const { request, version, clientAddress, signal, log } = context;
   const { admission, verifier, forms, publisher, apiKeys } = deps;
 
   using admitted = admission.admitUpload(clientAddress, version === 1 ? 'anonymous' : 'unverified');
@@ -34,10 +35,15 @@ export async function upload(context: UploadContext, deps: UploadDeps): Promise<
   requireFittingBody(request, forms.maxMediaBytes);
   context.sendContinue();
 
-  const verify = (credentials: Credentials) =>
-    verdict.request(() =>
-      verifier.verify({ credentials, clientAddress }, signal).then(requireCaller).then(admitted.admitCaller),
-    );
+  const verdict = Promise.withResolvers<Caller>();
+  verdict.promise.catch(() => {});
+  const verification = { isRequested: false };
+  const verify = (credentials: Credentials) => {
+    if (verification.isRequested) return;
+    verification.isRequested = true;
+    const verified = verifier.verify({ credentials, clientAddress }, signal).then(requireCaller);
+    verified.then(admitted.admitCaller).then(verdict.resolve, verdict.reject);
+  };
   if (headerCredentials) verify(headerCredentials);
 
   await using form = await receiveForm(request, forms, {
@@ -45,19 +51,20 @@ export async function upload(context: UploadContext, deps: UploadDeps): Promise<
       const credentials = credentialsFromFields(fields);
       if (credentials) verify(credentials);
     },
-    verdict: verdict.caller,
+    verdict: verdict.promise,
     stopOnRefusal: version === 2,
-    openMemory: (crowdOut) => (verdict.isRequested ? undefined : admitted.openMemory(crowdOut)),
+    openMemory: (crowdOut) => (verification.isRequested ? undefined : admitted.openMemory(crowdOut)),
     admitMedia: admitted.admitMedia,
     hash: idempotencyKey !== undefined,
   });
 
-  verdict.requireRequested();
+  if (!verification.isRequested) throw new Refusal('credentials_missing');
   const { message, application, media } = requireParameters(form, apiKeys, forms.compatibility);
   log.mediaKey = media.key;
-  const caller = await verdict.caller;
+  const caller = await verdict.promise;
   await admitted.admitApplication(application);
-  const stored = await requireStored(media);
+  const stored = await media.stored();
+  if (!stored) throw new Refusal('media_too_large');
 
   // `return await`: else the form would be disposed of, and its media discarded, before the upload is published.
   return await publisher.publish({ message, application, caller, media, stored }, idempotencyKey, context);

@@ -1,7 +1,7 @@
 import { startProbeWorkers } from '@echodrop/contracts/probe';
 import { prepareTools } from '@echodrop/media/sandbox/prepare-tools';
 import { objectStoreFromSettings } from '@echodrop/object-store/object-store-from-settings';
-import { ObservedObjectStore } from '@echodrop/object-store/observed-object-store';
+import { observeStore } from '@echodrop/object-store/observed-object-store';
 import { Forgeries } from '@echodrop/service/forgeries';
 import { queueRedisUrl } from '@echodrop/service/redis/redis';
 import { runService } from '@echodrop/service/run-service';
@@ -11,7 +11,7 @@ import { createProbeEvents } from './events.ts';
 import { probe } from './probe.ts';
 
 await runService('probe-worker', readConfig, async ({ config, log, metrics, health, parts }) => {
-  const store = parts.use(new ObservedObjectStore(await objectStoreFromSettings(config), metrics));
+  const store = parts.use(observeStore(await objectStoreFromSettings(config), metrics));
   health.addCheck('store', () => store.ready());
 
   const events = createProbeEvents(log, metrics);

@@ -1,7 +1,7 @@
 import { startRenditionWorkers } from '@echodrop/contracts/rendition';
 import { prepareTools } from '@echodrop/media/sandbox/prepare-tools';
 import { objectStoreFromSettings } from '@echodrop/object-store/object-store-from-settings';
-import { ObservedObjectStore } from '@echodrop/object-store/observed-object-store';
+import { observeStore } from '@echodrop/object-store/observed-object-store';
 import { Forgeries } from '@echodrop/service/forgeries';
 import { queueRedisUrl } from '@echodrop/service/redis/redis';
 import { runService } from '@echodrop/service/run-service';
@@ -13,7 +13,7 @@ import { noteWorkerDeaths, render } from './render.ts';
 import { toolsHash } from './unsupported-renditions.ts';
 
 await runService('rendition-worker', readConfig, async ({ config, log, metrics, health, parts }) => {
-  const store = parts.use(new ObservedObjectStore(await objectStoreFromSettings(config), metrics));
+  const store = parts.use(observeStore(await objectStoreFromSettings(config), metrics));
   health.addCheck('store', () => store.ready());
 
   const events = createRenditionEvents(log, metrics);

@@ -1,20 +1,20 @@
 import { pictureRecipes, videoRecipe } from '@echodrop/media/recipes';
+import { StoreUnavailable } from '@echodrop/object-store/object-store';
+import { UnreadableRecord } from '@echodrop/record';
 import compression from 'compression';
-import express, { type Express, type RequestHandler } from 'express';
+import express, { type ErrorRequestHandler, type Express, type RequestHandler } from 'express';
 import { sendPage } from './pages/page.ts';
 import { sendProblem } from './pages/problem-page.ts';
 import { documentationPage, homePage } from './pages/static-pages.ts';
-import { handleErrors } from './routes/handle-errors.ts';
-import { logRequests } from './routes/log-requests.ts';
+import { logRequests, requestIdOf } from './routes/log-requests.ts';
 import { showOembed } from './routes/show-oembed.ts';
-import { showPage } from './routes/show-page.ts';
-import { showPlayer } from './routes/show-player.ts';
+import { showPage, showPlayer } from './routes/show-page.ts';
 import { showDirect, showHistoric, showRendition } from './routes/show-rendition.ts';
 import { showUser } from './routes/show-user.ts';
 import { fixedFile } from './serve/fixed-file.ts';
 import { redirect } from './serve/redirect.ts';
 import type { Site } from './site.ts';
-import { uploadRoutes } from './upload-page/upload-routes.ts';
+import { uploadRoutes } from './upload-page/upload-page.ts';
 
 /** The public site: pages, and the renditions that they show. Originals have no address. */
 export function siteApp(site: Site): Express {
@@ -83,5 +83,21 @@ function allowReadsOnly(site: Site): RequestHandler {
   return ({ method }, response, next) => {
     if (method === 'GET' || method === 'HEAD') next();
     else sendProblem(response, 'method_not_allowed', site);
+  };
+}
+
+/** Responds to errors of routes. A response that has begun is cut off, so that it cannot pass for complete. */
+function handleErrors(site: Site): ErrorRequestHandler {
+  return (error, request, response, _next) => {
+    // Invalid percent-encoding in the path.
+    if (error instanceof URIError) return sendProblem(response, 'not_found', site);
+    const isUnavailable = error instanceof StoreUnavailable;
+    // The reader has left.
+    if (request.socket.destroyed && !isUnavailable) return;
+    const kind = isUnavailable ? 'store' : 'unexpected';
+    // Unreadable records are reported by their ids.
+    if (!(error instanceof UnreadableRecord)) site.events.requestFailed(requestIdOf(response), kind, error);
+    if (response.headersSent) return void response.destroy();
+    sendProblem(response, isUnavailable ? 'unavailable' : 'failed', site);
   };
 }

@@ -24,7 +24,12 @@ const settings = {
   PUBLIC_SITE_URL: httpOrigin('http://127.0.0.1:8081'),
   /** The name of the site on pages and in previews. */
   SITE_NAME: text('Echodrop'),
-  ABUSE_CONTACT: text().refine(isContact, 'must be an https: or mailto: address').optional(),
+  ABUSE_CONTACT: text()
+    .refine(
+      (value) => /^(https:\/\/|mailto:)\S+$/.test(value) && URL.canParse(value),
+      'must be an https: or mailto: address',
+    )
+    .optional(),
   /** Whether search engines may index pages, pictures and videos. */
   ROBOTS: choice(['noindex', 'index'], 'noindex'),
   /** Whether pages link to their oEmbed; Mastodon then ignores all other tags. */
@@ -40,10 +45,6 @@ const settings = {
       `must be a JSON object of strings: ${Object.keys(fieldLabels).join(', ')}`,
     ),
 };
-
-function isContact(address: string): boolean {
-  return /^(https:\/\/|mailto:)\S+$/.test(address) && URL.canParse(address);
-}
 
 export type SiteConfig = Settings<typeof settings>;
 

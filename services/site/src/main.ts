@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import { RenditionClient } from '@echodrop/contracts/rendition';
 import { objectStoreFromSettings } from '@echodrop/object-store/object-store-from-settings';
-import { ObservedObjectStore } from '@echodrop/object-store/observed-object-store';
+import { observeStore } from '@echodrop/object-store/observed-object-store';
 import { Forgeries } from '@echodrop/service/forgeries';
 import { listen } from '@echodrop/service/http-server';
 import { registerHttpMetrics } from '@echodrop/service/metrics/http-metrics';
@@ -18,7 +18,7 @@ import type { WebUpload } from './site.ts';
 const idleMs = 60_000;
 
 await runService('site', readConfig, async ({ config, log, metrics, health, parts, stopping }) => {
-  const store = parts.use(new ObservedObjectStore(await objectStoreFromSettings(config), metrics));
+  const store = parts.use(observeStore(await objectStoreFromSettings(config), metrics));
   // Pages with existing renditions need no queue.
   health.addCheck('store', () => store.ready());
 

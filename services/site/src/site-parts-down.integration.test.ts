@@ -1,5 +1,5 @@
 import type { FilesystemObjectStore } from '@echodrop/object-store/filesystem/filesystem-object-store';
-import { MinioObjectStore } from '@echodrop/object-store/s3/minio-object-store';
+import { minioObjectStore } from '@echodrop/object-store/s3/minio-object-store';
 import { Secret } from '@echodrop/service/secret';
 import { samplePhoto } from '@echodrop/testkit/samples/sample-media';
 import { describeWithMinio } from '@echodrop/testkit/servers/describe-with-minio';
@@ -89,7 +89,7 @@ describeWithMinio('without the store', { stoppable: true }, (startMinio) => {
       await using minio = await startMinio();
       await using stack = await startStack({ services: ['site', 'rendition-worker'], settings: minio.settings });
       const { endpoint, region, bucket, accessKey, secretKey, server } = minio;
-      await using store = new MinioObjectStore({
+      await using store = minioObjectStore({
         ...{ endpoint, region, bucket },
         accessKey: new Secret(accessKey),
         secretKey: new Secret(secretKey),

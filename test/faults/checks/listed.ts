@@ -1,6 +1,6 @@
 import { settlingMs } from '@echodrop/archive/check-record';
 import { listingEntryOf, listingKeys } from '@echodrop/archive/listing';
-import { ListingIndex } from '@echodrop/archive/listing-index';
+import { readListingIndex } from '@echodrop/archive/listing-index';
 import { listRecords } from '@echodrop/archive/records';
 import { listingPrefix } from '@echodrop/object-store/object-keys';
 import { isTombstone, UnreadableRecord } from '@echodrop/record';
@@ -50,13 +50,13 @@ function entriesByTime(record: RecordInStore | undefined): string[] {
 
 /** Which records lack a list entry although a sweep at `sweptAt` saw them, acknowledged or not. A sweep passes over records of the last minute. */
 export async function findRecordsUnlisted({ store }: System, sweptAt: number): Promise<Finding[]> {
-  const entries = await ListingIndex.read(store, new AbortController().signal);
+  const isListed = await readListingIndex(store, new AbortController().signal);
   const findings: Finding[] = [];
   for await (const { id, found } of listRecords(store)) {
     if (found instanceof UnreadableRecord)
       findings.push({ scenario: 'all', what: 'a record cannot be read', which: id });
     else if (isTombstone(found) || found.timestamp.getTime() >= sweptAt - settlingMs) continue;
-    else if (!entries.has(listingEntryOf(found)))
+    else if (!isListed(listingEntryOf(found)))
       findings.push({ scenario: 'all', what: 'a record is in no list after a sweep', which: `${id} ${found.text}` });
   }
   return findings;

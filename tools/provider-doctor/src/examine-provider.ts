@@ -3,8 +3,7 @@ import type { ProviderConnections } from '@echodrop/identity-provider/provider-c
 import { profileNames, providerProfiles } from '@echodrop/identity-provider/provider-profiles';
 import type { Secret } from '@echodrop/service/secret';
 import { clockFinding, isSkewTooLarge } from './clock-skew.ts';
-import { type Completed, Queries } from './exchange.ts';
-import { explainFailure } from './explain-failure.ts';
+import { type Completed, queriesTo } from './exchange.ts';
 import { type Finding, note, ok, warn, wrong } from './finding.ts';
 import { hostFinding } from './host-finding.ts';
 import { refusalFindings } from './refusal-findings.ts';
@@ -31,13 +30,12 @@ export function titleOf({ advertised, upstream, profile }: Provider): string {
 /** Examines a provider, and yields each finding at once. Sends at most fourteen requests, one at a time, to the upstream address only. */
 export async function* examineProvider(provider: Provider, examination: Examination): AsyncGenerator<Finding> {
   const { timeoutMs, user, userIdSecret } = examination;
-  const queries = new Queries(provider, examination.connections);
+  const queries = queriesTo(provider, examination.connections, timeoutMs);
 
   const bare = await queries.send();
   if (!bare.response) {
-    const { sentence, isConnected } = explainFailure(bare.error, { upstream: provider.upstream, timeoutMs });
-    yield wrong(sentence);
-    if (isConnected && provider.upstream !== provider.advertised) yield await hostFinding([bare], queries);
+    yield wrong(bare.failure.sentence);
+    if (bare.failure.isConnected && provider.upstream !== provider.advertised) yield await hostFinding([bare], queries);
     return;
   }
   yield latencyFinding(bare, timeoutMs);
@@ -49,17 +47,14 @@ export async function* examineProvider(provider: Provider, examination: Examinat
   const host = await hostFinding([bare, madeUp], queries);
   yield host;
   if (host.weight === 'wrong') return;
-  if (!madeUp.response) {
-    const { sentence } = explainFailure(madeUp.error, { upstream: provider.upstream, timeoutMs });
-    return yield wrong(`With made-up credentials: ${sentence}`);
-  }
+  if (!madeUp.response) return yield wrong(`With made-up credentials: ${madeUp.failure.sentence}`);
   yield* refusalFindings(madeUp.response, bare.response, provider.profile);
   if (kindOf(madeUp.response) === 'rate limit') return;
 
   const authorization = authorizationOf(user, provider);
   if (authorization === undefined) return yield note(`No test user: set ${requiredSettings(provider)}.`);
   const isTooFar = provider.profile.signsRequests && isSkewTooLarge(bare);
-  yield* verificationFindings(user, authorization, queries, { timeoutMs, userIdSecret, isSkewTooLarge: isTooFar });
+  yield* verificationFindings(user, authorization, queries, { userIdSecret, isSkewTooLarge: isTooFar });
 }
 
 function latencyFinding({ begun, ended }: Completed, timeoutMs: number): Finding {

@@ -1,8 +1,9 @@
 import type { Provider } from '@echodrop/identity-provider/provider';
 import type { ProviderConnections, ProviderResponse } from '@echodrop/identity-provider/provider-connections';
+import { explainFailure, type Failure } from './explain-failure.ts';
 
-/** One request to a provider, and its response or error. */
-export type Attempt = Completed | Failed;
+/** One request to a provider. */
+export type Attempt = Completed | { readonly response?: undefined; readonly failure: Failure };
 
 /** `begun` and `ended` are in milliseconds since 1970, by our clock. */
 export interface Completed {
@@ -11,38 +12,24 @@ export interface Completed {
   readonly ended: number;
 }
 
-interface Failed {
-  readonly response?: undefined;
-  readonly error: unknown;
-}
+export type Queries = ReturnType<typeof queriesTo>;
 
-/** Queries one provider, without retries. */
-export class Queries {
-  readonly provider: Provider;
-  readonly #connections: ProviderConnections;
-
-  constructor(provider: Provider, connections: ProviderConnections) {
-    this.provider = provider;
-    this.#connections = connections;
-  }
-
-  /** Sends the query of the auth-verifier, with the advertised Host. */
-  send(authorization?: string): Promise<Attempt> {
-    return this.#attempt(this.provider, authorization);
-  }
-
-  /** Sends the same query with the Host of the upstream address, without credentials. */
-  sendByOwnHost(): Promise<Attempt> {
-    return this.#attempt({ ...this.provider, advertised: this.provider.upstream });
-  }
-
-  async #attempt(provider: Provider, authorization?: string): Promise<Attempt> {
+/** Queries one provider, without retries. `timeoutMs` is the limit of `connections`. */
+export function queriesTo(provider: Provider, connections: ProviderConnections, timeoutMs: number) {
+  const attempt = async (target: Provider, authorization?: string): Promise<Attempt> => {
     const begun = Date.now();
     try {
-      const response = await this.#connections.query(provider, authorization);
+      const response = await connections.query(target, authorization);
       return { response, begun, ended: Date.now() };
     } catch (error) {
-      return { error };
+      return { failure: explainFailure(error, provider.upstream, timeoutMs) };
     }
-  }
+  };
+  return {
+    provider,
+    /** Sends the query of the auth-verifier, with the advertised Host. */
+    send: (authorization?: string) => attempt(provider, authorization),
+    /** Sends the same query with the Host of the upstream address, without credentials. */
+    sendByOwnHost: () => attempt({ ...provider, advertised: provider.upstream }),
+  };
 }

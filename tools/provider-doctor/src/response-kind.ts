@@ -30,28 +30,20 @@ export function fieldsOf(body: string): Record<string, unknown> | undefined {
 
 /** Describes a response that is neither acceptance nor refusal, as a predicate of "It". */
 export function describeUnusable(kind: Unusable, { status, headers }: ProviderResponse): string {
-  switch (kind) {
-    case 'page':
-      return 'responds with a web page (200, HTML) instead of JSON: this is the address of a site, not of its credential check';
-    case 'not JSON':
-      return 'responds 200 without a JSON object: this is not the address of its credential check, or not the JSON one';
-    case 'redirect':
-      return `redirects (${status}${redirectTarget(headers.location)}): redirects are not followed, so configure the final address`;
-    case 'not found':
-      return `${notFound(status)} (${status}): the address is wrong`;
-    case 'rate limit':
-      return `rate limits (429): try again later${retryAfter(headers['retry-after'])}`;
-    case 'server error':
-      return `fails (${status}): the fault is the provider's, or that of a proxy in front of it`;
-    case 'unexpected':
-      return `responds ${status}; a refusal would be 401 or 403`;
-  }
+  const descriptions: Record<Unusable, string> = {
+    page: 'responds with a web page (200, HTML) instead of JSON: this is the address of a site, not of its credential check',
+    'not JSON':
+      'responds 200 without a JSON object: this is not the address of its credential check, or not the JSON one',
+    redirect: `redirects (${status}${redirectTarget(headers.location)}): redirects are not followed, so configure the final address`,
+    'not found': `${notFound[status] ?? 'has nothing there'} (${status}): the address is wrong`,
+    'rate limit': `rate limits (429): try again later${retryAfter(headers['retry-after'])}`,
+    'server error': `fails (${status}): the fault is the provider's, or that of a proxy in front of it`,
+    unexpected: `responds ${status}; a refusal would be 401 or 403`,
+  };
+  return descriptions[kind];
 }
 
-function notFound(status: number): string {
-  if (status === 405) return 'does not accept GET';
-  return status === 421 ? 'does not serve that name' : 'has nothing there';
-}
+const notFound: Record<number, string> = { 405: 'does not accept GET', 421: 'does not serve that name' };
 
 // Parsed and without the query: no terminal control sequences, and no credentials sent back.
 function redirectTarget(location: string | undefined): string {

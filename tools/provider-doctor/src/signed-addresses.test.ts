@@ -1,4 +1,4 @@
-import { providerOf } from '@echodrop/identity-provider/provider';
+import { readProvider } from '@echodrop/identity-provider/provider';
 import { expect, test } from 'vitest';
 import { otherSignedAddresses } from './signed-addresses.ts';
 
@@ -31,7 +31,7 @@ test('omits the advertised address, however it is spelled', () => {
 });
 
 function addresses(entry: string): string[] {
-  const provider = providerOf(entry);
-  if (!provider) throw new Error(`${entry} is not an entry`);
+  const provider = readProvider(entry);
+  if (typeof provider === 'string') throw new Error(`${entry} is not an entry`);
   return otherSignedAddresses(provider);
 }

@@ -18,21 +18,12 @@ export function otherSignedAddresses({ advertised, upstream }: Provider): string
   return [...others].slice(0, maxAddresses);
 }
 
-function otherScheme({ href, protocol }: URL): URL {
-  return withPart(href, 'protocol', protocol === 'https:' ? 'http:' : 'https:');
-}
+const otherScheme = changer('protocol', ({ protocol }) => (protocol === 'https:' ? 'http:' : 'https:'));
+const otherSlash = changer('pathname', ({ pathname }) =>
+  pathname.endsWith('/') ? pathname.slice(0, -1) : `${pathname}/`,
+);
+const otherPort = changer('port', ({ port, protocol }) => (port ? '' : protocol === 'https:' ? '80' : '443'));
 
-function otherSlash({ href, pathname }: URL): URL {
-  return withPart(href, 'pathname', pathname.endsWith('/') ? pathname.slice(0, -1) : `${pathname}/`);
-}
-
-function otherPort({ href, port, protocol }: URL): URL {
-  const otherDefault = protocol === 'https:' ? '80' : '443';
-  return withPart(href, 'port', port ? '' : otherDefault);
-}
-
-function withPart(href: string, part: 'protocol' | 'pathname' | 'port', value: string): URL {
-  const url = new URL(href);
-  url[part] = value;
-  return url;
+function changer(part: 'protocol' | 'pathname' | 'port', change: (url: URL) => string): (url: URL) => URL {
+  return (url) => Object.assign(new URL(url), { [part]: change(url) });
 }

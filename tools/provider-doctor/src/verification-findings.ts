@@ -1,14 +1,12 @@
 import type { Secret } from '@echodrop/service/secret';
 import { callerFindings } from './caller-findings.ts';
 import type { Queries } from './exchange.ts';
-import { explainFailure } from './explain-failure.ts';
 import { type Finding, wrong } from './finding.ts';
 import { describeUnusable, kindOf } from './response-kind.ts';
 import { otherSignedAddresses } from './signed-addresses.ts';
 import { authorizationOf, type TestUser } from './test-user.ts';
 
 interface Circumstances {
-  readonly timeoutMs: number;
   readonly userIdSecret: Secret | undefined;
   /** Whether the clocks differ by more than providers accept in signatures. */
   readonly isSkewTooLarge: boolean;
@@ -19,14 +17,11 @@ export async function* verificationFindings(
   user: TestUser,
   authorization: string,
   queries: Queries,
-  { timeoutMs, userIdSecret, isSkewTooLarge }: Circumstances,
+  { userIdSecret, isSkewTooLarge }: Circumstances,
 ): AsyncGenerator<Finding> {
   const { provider } = queries;
   const attempt = await queries.send(authorization);
-  if (!attempt.response) {
-    const { sentence } = explainFailure(attempt.error, { upstream: provider.upstream, timeoutMs });
-    return yield wrong(`With the test user's credentials: ${sentence}`);
-  }
+  if (!attempt.response) return yield wrong(`With the test user's credentials: ${attempt.failure.sentence}`);
   const { response } = attempt;
   const kind = kindOf(response);
   if (kind === 'acceptance') return yield* callerFindings(response.body, { user, provider, userIdSecret });

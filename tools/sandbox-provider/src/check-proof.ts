@@ -1,6 +1,6 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { readAuthorization } from '@echodrop/oauth/authorization-header';
-import { signatureOf } from '@echodrop/oauth/signature';
+import { signatureOf } from '@echodrop/oauth/signed-get';
 import { LRUCache } from 'lru-cache';
 import type { Accounts, SandboxUser } from './users.ts';
 

@@ -2,8 +2,7 @@ import { choice, port, readSettings, type Settings, text, wholeNumber } from '@e
 import { processSettings } from '@echodrop/service/process-settings';
 import { z } from 'zod';
 import { behaviourNames, maxSlowSeconds } from './behaviours.ts';
-import { builtInAccounts } from './users.ts';
-import { readAccounts } from './users-file.ts';
+import { builtInAccounts, readAccounts } from './users.ts';
 
 const settings = {
   ...processSettings(9085),

@@ -1,4 +1,4 @@
-import { providerOf } from '@echodrop/identity-provider/provider';
+import { readProvider } from '@echodrop/identity-provider/provider';
 import { profileNames, providerProfiles } from '@echodrop/identity-provider/provider-profiles';
 import { expect, test } from 'vitest';
 import { sandboxProfiles } from './profiles/profiles.ts';
@@ -20,8 +20,8 @@ test('shows all credentials, every endpoint, and a valid IDENTITY_PROVIDERS', as
     expect(body).toContain(`<code>${sandbox.origin}${sandboxProfiles[name].path}</code>`);
 
   const [, setting = ''] = /IDENTITY_PROVIDERS=&#39;([^&]*)&#39;/.exec(body) ?? [];
-  const providers = setting.split(',').map((entry) => providerOf(entry.trim()));
-  expect(providers.map((provider) => provider?.profile)).toEqual(profileNames.map((name) => providerProfiles[name]));
+  const providers = setting.split(',').map((entry) => readProvider(entry.trim()));
+  expect(providers).toMatchObject(profileNames.map((name) => ({ profile: providerProfiles[name] })));
 });
 
 test('shows addresses at the requested host', async () => {

@@ -3,7 +3,7 @@ import { behaviourNames, behaviours, maxSlowSeconds } from './behaviours.ts';
 import { matrixId } from './profiles/matrix.ts';
 import { identityProvidersAt, profileEntries } from './profiles/profiles.ts';
 import { type BehaviourState, canHoldForm } from './switch-behaviour.ts';
-import type { Accounts, Consumer, SandboxUser } from './users.ts';
+import type { Accounts, SandboxUser } from './users.ts';
 
 interface Options {
   readonly accounts: Accounts;
@@ -64,7 +64,7 @@ ${htmlEscape`<pre>curl -d behaviour=slow -d seconds=10 ${origin}/behaviour</pre>
 `;
 }
 
-function consumerCard({ key, secret }: Consumer): string {
+function consumerCard({ key, secret }: Accounts['consumers'][number]): string {
   return `<h3>An application</h3>
 ${htmlEscape`<dl><dt>consumer key</dt><dd><code>${key}</code></dd><dt>consumer secret</dt><dd><code>${secret}</code></dd></dl>`}`;
 }
@@ -85,11 +85,10 @@ function rest(count: number, what: string): string {
 }
 
 function form({ behaviour, slowSeconds }: Readonly<BehaviourState>): string {
-  const options = behaviourNames.map((name) =>
-    name === behaviour
-      ? htmlEscape`<option value="${name}" selected>${name}: ${behaviours[name].does}</option>`
-      : htmlEscape`<option value="${name}">${name}: ${behaviours[name].does}</option>`,
-  );
+  const options = behaviourNames.map((name) => {
+    const selected = name === behaviour ? ' selected' : '';
+    return htmlEscape`<option value="${name}"${selected}>${name}: ${behaviours[name].does}</option>`;
+  });
   return `<form method="post" action="/behaviour">
 <label>Behaviour <select name="behaviour">${options.join('')}</select></label>
 ${htmlEscape`<label>Seconds if slow <input name="seconds" type="number" min="1" max="${maxSlowSeconds}" value="${slowSeconds}" required></label>`}

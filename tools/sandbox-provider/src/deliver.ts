@@ -17,25 +17,15 @@ export async function deliver(response: ServerResponse, delivery: Delivery, date
 
 async function send(response: ServerResponse, delivery: Delivery, date: Date, gone: AbortSignal): Promise<void> {
   const { status, headers, afterSeconds, ends } = delivery;
-  if (afterSeconds) await sleep(afterSeconds * 1000, undefined, { signal: gone });
-  if (ends === 'before-it-begins') {
-    response.destroy();
-    return;
-  }
+  if (afterSeconds > 0) await sleep(afterSeconds * 1000, undefined, { signal: gone });
+  if (ends === 'before-it-begins') return void response.destroy();
   const body = Buffer.from(delivery.body);
-  response.writeHead(status, {
-    ...headers,
-    ...(ends === 'never' ? {} : { 'Content-Length': body.length }),
-    Date: date.toUTCString(),
-  });
-  if (ends === undefined) {
-    response.end(body);
-    return;
-  }
-  const sent = Promise.withResolvers<void>();
-  response.write(body.subarray(0, body.length / 2), () => sent.resolve());
-  if (ends === 'never') await drip(response, gone);
-  else await sent.promise;
+  const length = ends === 'never' ? {} : { 'Content-Length': body.length };
+  response.writeHead(status, { ...headers, ...length, Date: date.toUTCString() });
+  if (!ends) return void response.end(body);
+  const { promise: isSent, resolve } = Promise.withResolvers<void>();
+  response.write(body.subarray(0, body.length / 2), () => resolve());
+  await (ends === 'never' ? drip(response, gone) : isSent);
   response.destroy();
 }
 

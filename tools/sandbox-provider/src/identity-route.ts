@@ -1,6 +1,6 @@
 import { type ProfileName, providerProfiles } from '@echodrop/identity-provider/provider-profiles';
 import type { RequestHandler } from 'express';
-import { behaviours } from './behaviours.ts';
+import { applyBehaviour, behaviours } from './behaviours.ts';
 import type { ProofCheck } from './check-proof.ts';
 import { deliver } from './deliver.ts';
 import type { SandboxEvents } from './events.ts';
@@ -20,8 +20,7 @@ export function identityRoute(name: ProfileName, { checks, state, events }: Depe
   const { proof, user, refusals } = sandboxProfiles[name];
   return async ({ method, headers: { authorization } }, response) => {
     const { behaviour, slowSeconds } = state;
-    const { clockSeconds = 0, deliver: apply } = behaviours[behaviour];
-    const now = new Date(Date.now() + clockSeconds * 1000);
+    const now = new Date(Date.now() + (behaviours[behaviour].clockSeconds ?? 0) * 1000);
     const url = addressOf(response);
 
     const found = checks[proof]({ method, url, authorization, nowSeconds: now.getTime() / 1000 });
@@ -29,7 +28,7 @@ export function identityRoute(name: ProfileName, { checks, state, events }: Depe
     events.answered({ profile: name, outcome: isFault ? found : 'verified', behaviour });
 
     const correct = isFault ? (refusals[found] ?? refusals.unknown) : { status: 200, body: user(found, url) };
-    const { unknown } = refusals;
-    await deliver(response, apply(correct, { profile: providerProfiles[name], unknown, slowSeconds }), now);
+    const circumstances = { profile: providerProfiles[name], unknown: refusals.unknown, slowSeconds };
+    await deliver(response, applyBehaviour(behaviour, correct, circumstances), now);
   };
 }

@@ -3,16 +3,15 @@ import { hmac } from './hashes/hmac.js';
 import { sha1 } from './hashes/legacy.js';
 import { bytesToHex, randomBytes, utf8ToBytes } from './hashes/utils.js';
 
-/** The library comes as a classic script that has run before. @type {typeof import('oauth-1.0a')} */
+/** A classic script has loaded the library before. @type {typeof import('oauth-1.0a')} */
 const OAuth = Reflect.get(globalThis, 'OAuth');
 
 /**
- * The Authorization value of a GET of `address`, signed with HMAC-SHA1, in the shape of docs/interface.md section 5.3: what `signedGet` is outside of
- * browsers. A page on plain http has no `crypto.subtle`, so that a library makes the hash.
+ * `signedGet` for browsers. A page on plain HTTP has no `crypto.subtle`, so a library makes the hash.
  *
  * @param {string} address
  * @param {{ consumerKey: string, consumerSecret: string, token: string, tokenSecret: string }} credentials
- * @throws {TypeError} for what is no address
+ * @throws {TypeError} for an invalid address
  */
 export function signedGet(address, { consumerKey, consumerSecret, token, tokenSecret }) {
   const { origin, pathname, searchParams } = new URL(address);
@@ -22,9 +21,9 @@ export function signedGet(address, { consumerKey, consumerSecret, token, tokenSe
     realm: `${origin}/`,
     hash_function: (base, key) => base64(hmac(sha1, utf8ToBytes(key), utf8ToBytes(base))),
   });
-  // The library's own is made by Math.random.
+  // The library's own nonce comes from Math.random.
   oauth.getNonce = () => bytesToHex(randomBytes(16));
-  // Our own reading of the query: see signatureOf.
+  // The library's parser of the query is wrong: see signatureOf.
   const data = Object.fromEntries([...searchParams.keys()].map((name) => [name, searchParams.getAll(name)]));
   const signed = oauth.authorize({ method: 'GET', url: origin + pathname, data }, { key: token, secret: tokenSecret });
   return oauth.toHeader(signed).Authorization;

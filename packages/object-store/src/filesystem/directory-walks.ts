@@ -1,15 +1,13 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { fromStore } from '../store-body.ts';
 
 type Walk = AsyncGenerator<string>;
 
 const pausedMs = 60_000;
 const maxPaused = 4;
 
-/**
- * Walks through the files of a directory, paused between the pages of a list. Without them, a directory of a million
- * files would be read and sorted again for every thousand of them.
- */
+/** Walks through a directory's files, paused between pages of a list. Otherwise each page would read the directory. */
 export class DirectoryWalks {
   readonly #root: string;
   readonly #paused = new Map<string, { readonly walk: Walk; readonly end: NodeJS.Timeout }>();
@@ -56,11 +54,6 @@ async function* filesBelow(root: string, prefix: string, after: string): Walk {
 }
 
 async function sortedPaths(root: string, prefix: string): Promise<string[]> {
-  const entries = await readdir(join(root, prefix), { withFileTypes: true }).catch(emptyIfMissing);
-  return entries.map((entry) => `${prefix}${entry.name}${entry.isDirectory() ? '/' : ''}`).sort();
-}
-
-function emptyIfMissing(error: NodeJS.ErrnoException): [] {
-  if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return [];
-  throw error;
+  const entries = await fromStore(readdir(join(root, prefix), { withFileTypes: true }), 'ENOENT', 'ENOTDIR');
+  return (entries ?? []).map((entry) => `${prefix}${entry.name}${entry.isDirectory() ? '/' : ''}`).sort();
 }

@@ -1,11 +1,9 @@
 import { randomUUID } from 'node:crypto';
+import type { BigIntStats } from 'node:fs';
 import { type FileHandle, mkdir, open, unlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 
-export interface FileStats {
-  readonly size: bigint;
-  readonly mtimeNs: bigint;
-}
+export type FileStats = Pick<BigIntStats, 'size' | 'mtimeNs'>;
 
 /** A file that is written under a temporary name in `directory`. Disposing removes that name. */
 export class TemporaryFile implements AsyncDisposable {

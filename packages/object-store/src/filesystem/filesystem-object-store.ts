@@ -17,14 +17,11 @@ import {
   type UnfinishedWrite,
   type WrittenObject,
 } from '../object-store.ts';
-import { storeBody, toStoreUnavailable } from '../store-body.ts';
+import { fromStore, storeBody } from '../store-body.ts';
 import { DirectoryWalks } from './directory-walks.ts';
 import { type FileStats, syncNames, TemporaryFile } from './durable-file.ts';
 
-/**
- * Stores objects in a local directory, as `objects/<key>`. Unfinished writes are in `tmp/`. A write returns once
- * content and name are on the disk.
- */
+/** Stores objects as `objects/<key>` in a directory. Finished writes are durable; unfinished ones are in `tmp/`. */
 export class FilesystemObjectStore implements ObjectStore {
   readonly #root: string;
   readonly #objects: string;
@@ -46,12 +43,12 @@ export class FilesystemObjectStore implements ObjectStore {
     await consumeSource(source, signal, (chunk) => {
       checksum.add(chunk);
       size += BigInt(chunk.length);
-      return fromDisk(file.append(chunk));
+      return fromStore(file.append(chunk));
     });
-    const stats = await fromDisk(file.sync());
+    const stats = await fromStore(file.sync());
     if (stats.size !== size) throw new StoreUnavailable(`only ${stats.size} of ${size} bytes are on the disk`);
     signal?.throwIfAborted();
-    await fromDisk(this.#addName(path, () => rename(file.path, path)));
+    await fromStore(this.#addName(path, () => rename(file.path, path)));
     return { ...storedObject(key, stats), crc32: checksum.hex };
   }
 
@@ -59,14 +56,14 @@ export class FilesystemObjectStore implements ObjectStore {
     const path = this.#pathOf(key);
     if (await this.exists(key)) {
       // Its writer may have died before it synced the name.
-      await fromDisk(syncNames(path, this.#root));
+      await fromStore(syncNames(path, this.#root));
       return 'exists';
     }
     await using file = new TemporaryFile(this.#temporary);
-    await fromDisk(file.append(bytes));
-    await fromDisk(file.sync());
+    await fromStore(file.append(bytes));
+    await fromStore(file.sync());
     // Unlike a file opened with O_EXCL, a link appears with its whole content.
-    const linked = await fromDisk(
+    const linked = await fromStore(
       this.#addName(path, () => link(file.path, path).then(() => true)),
       'EEXIST',
     );
@@ -76,9 +73,9 @@ export class FilesystemObjectStore implements ObjectStore {
   async read(key: string, { range, signal, crc32 }: ReadOptions = {}): Promise<ObjectReading | undefined> {
     const path = this.#pathOf(key);
     signal?.throwIfAborted();
-    const handle = await fromDisk(open(path, 'r'), 'ENOENT', 'ENOTDIR');
+    const handle = await fromStore(open(path, 'r'), 'ENOENT', 'ENOTDIR');
     if (handle === undefined) return undefined;
-    const stats = await fromDisk(handle.stat({ bigint: true }));
+    const stats = await fromStore(handle.stat({ bigint: true }));
     if (!stats.isFile()) {
       await handle.close();
       return undefined;
@@ -91,7 +88,7 @@ export class FilesystemObjectStore implements ObjectStore {
   }
 
   async stat(key: string): Promise<StoredObject | undefined> {
-    const stats = await fromDisk(stat(this.#pathOf(key), { bigint: true }), 'ENOENT', 'ENOTDIR');
+    const stats = await fromStore(stat(this.#pathOf(key), { bigint: true }), 'ENOENT', 'ENOTDIR');
     return stats?.isFile() ? storedObject(key, stats) : undefined;
   }
 
@@ -108,30 +105,30 @@ export class FilesystemObjectStore implements ObjectStore {
     { after = '', limit }: { after?: string | undefined; limit: number },
   ): Promise<ListedObject[]> {
     assertPrefix(prefix);
-    return fromDisk(this.#listPage(prefix, after, Math.min(limit, maxListLength)));
+    return fromStore(this.#listPage(prefix, after, Math.min(limit, maxListLength)));
   }
 
   async remove(key: string): Promise<void> {
     const path = this.#pathOf(key);
-    const removed = await fromDisk(
+    const removed = await fromStore(
       unlink(path).then(() => true),
       'ENOENT',
       'ENOTDIR',
     );
-    if (removed) await fromDisk(syncNames(path, this.#root));
+    if (removed) await fromStore(syncNames(path, this.#root));
   }
 
   async *listUnfinishedWrites(): AsyncGenerator<UnfinishedWrite> {
-    const directory = await fromDisk(opendir(this.#temporary), 'ENOENT');
+    const directory = await fromStore(opendir(this.#temporary), 'ENOENT');
     for await (const { name: id } of directory ?? []) {
-      const stats = await fromDisk(stat(join(this.#temporary, id)), 'ENOENT');
+      const stats = await fromStore(stat(join(this.#temporary, id)), 'ENOENT');
       if (stats?.isFile()) yield { id, writtenAt: stats.mtime, size: stats.size };
     }
   }
 
   async abortWrite({ id }: UnfinishedWrite): Promise<void> {
     assertObjectKey(id);
-    await fromDisk(unlink(join(this.#temporary, id)), 'ENOENT');
+    await fromStore(unlink(join(this.#temporary, id)), 'ENOENT');
   }
 
   async clock(): Promise<Date> {
@@ -140,8 +137,8 @@ export class FilesystemObjectStore implements ObjectStore {
 
   async ready(): Promise<void> {
     for (const directory of [this.#objects, this.#temporary]) {
-      await fromDisk(mkdir(directory, { recursive: true }));
-      await fromDisk(access(directory, constants.R_OK | constants.W_OK));
+      await fromStore(mkdir(directory, { recursive: true }));
+      await fromStore(access(directory, constants.R_OK | constants.W_OK));
     }
   }
 
@@ -153,7 +150,7 @@ export class FilesystemObjectStore implements ObjectStore {
     while (found.length < limit) {
       const { value: key, done } = await walk.next();
       if (done) return found;
-      const stats = await fromDisk(stat(join(this.#objects, key), { bigint: true }), 'ENOENT', 'ENOTDIR');
+      const stats = await fromStore(stat(join(this.#objects, key), { bigint: true }), 'ENOENT', 'ENOTDIR');
       if (stats) found.push({ ...storedObject(key, stats), writtenAt: stats.mtime });
     }
     // Only a full page has a successor.
@@ -185,16 +182,4 @@ async function openRange(handle: FileHandle, size: number, range: ByteRange | un
   if (end >= start) return handle.createReadStream({ start, end });
   await handle.close();
   return Readable.from([]);
-}
-
-/** The result of a disk operation; undefined if it failed with an `expected` code. @throws StoreUnavailable */
-async function fromDisk<T>(operation: Promise<T>): Promise<T>;
-async function fromDisk<T>(operation: Promise<T>, ...expected: string[]): Promise<T | undefined>;
-async function fromDisk<T>(operation: Promise<T>, ...expected: string[]): Promise<T | undefined> {
-  try {
-    return await operation;
-  } catch (error) {
-    if (expected.includes((error as NodeJS.ErrnoException).code ?? '')) return undefined;
-    throw toStoreUnavailable(error);
-  }
 }

@@ -3,7 +3,7 @@ import https from 'node:https';
 import type { Secret } from '@echodrop/service/secret';
 import { type BucketItem, Client } from 'minio';
 import { type ListedObject, StoreUnavailable, type UnfinishedWrite } from '../object-store.ts';
-import { toStoreUnavailable } from '../store-body.ts';
+import { fromStore } from '../store-body.ts';
 import { type StoreDeadlines, transportWithDeadline } from './deadlines.ts';
 import { ObjectRequests } from './object-requests.ts';
 import { SignedRequests } from './signed-requests.ts';
@@ -21,10 +21,7 @@ const maxSockets = 128;
 const idleSocketMs = 4000;
 const maxEmptyPages = 100;
 
-/**
- * S3 calls on one bucket. Each is one request within its deadline (a list: one per short page), without retries.
- * @throws StoreUnavailable from every call
- */
+/** S3 calls on one bucket, without retries. Each request has a deadline; lists may need several. @throws StoreUnavailable */
 export class MinioBucket implements AsyncDisposable {
   readonly objects: ObjectRequests;
   readonly #requests: SignedRequests;
@@ -56,9 +53,9 @@ export class MinioBucket implements AsyncDisposable {
 
   /** Creates the bucket if it is missing; another process may do the same. */
   async ensureExists(): Promise<void> {
-    if (await resultOf(this.#client.bucketExists(this.#bucket))) return;
+    if (await fromStore(this.#client.bucketExists(this.#bucket))) return;
     const made = this.#client.makeBucket(this.#bucket, this.#region);
-    await resultOf(made, 'BucketAlreadyOwnedByYou', 'BucketAlreadyExists');
+    await fromStore(made, 'BucketAlreadyOwnedByYou', 'BucketAlreadyExists');
   }
 
   /**
@@ -71,7 +68,7 @@ export class MinioBucket implements AsyncDisposable {
     for (let [more, token, empty] = [true, '', 0]; more && found.length < limit; ) {
       const last = found.at(-1)?.key ?? after;
       const query = this.#client.listObjectsV2Query(this.#bucket, prefix, token, '', limit - found.length, last);
-      const { objects, isTruncated, nextContinuationToken } = await resultOf(query);
+      const { objects, isTruncated, nextContinuationToken } = await fromStore(query);
       found.push(...objects.map(toListedObject));
       more = isTruncated;
       [token, empty] = objects.length > 0 ? ['', 0] : [nextContinuationToken, empty + 1];
@@ -82,14 +79,14 @@ export class MinioBucket implements AsyncDisposable {
   }
 
   async remove(key: string): Promise<void> {
-    await resultOf(this.#client.removeObject(this.#bucket, key), 'NoSuchKey');
+    await fromStore(this.#client.removeObject(this.#bucket, key), 'NoSuchKey');
   }
 
   /** @returns the upload id */
   async createUpload(key: string, contentType: string): Promise<string> {
     // AWS refuses checksums of parts unless they are announced here.
     const headers = { 'content-type': contentType, 'x-amz-checksum-algorithm': 'CRC32' };
-    return resultOf(this.#client.initiateNewMultipartUpload(this.#bucket, key, headers));
+    return fromStore(this.#client.initiateNewMultipartUpload(this.#bucket, key, headers));
   }
 
   /**
@@ -98,7 +95,7 @@ export class MinioBucket implements AsyncDisposable {
    */
   async *unfinishedUploads(): AsyncGenerator<UnfinishedWrite> {
     for (let [key, id] = ['', '']; ; ) {
-      const page = await resultOf(this.#client.listIncompleteUploadsQuery(this.#bucket, '', key, id, ''));
+      const page = await fromStore(this.#client.listIncompleteUploadsQuery(this.#bucket, '', key, id, ''));
       for (const upload of page.uploads) {
         yield { id: upload.uploadId, key: upload.key, writtenAt: new Date(upload.initiated as string | Date) };
       }
@@ -108,7 +105,7 @@ export class MinioBucket implements AsyncDisposable {
   }
 
   async abortUpload(key: string, uploadId: string): Promise<void> {
-    await resultOf(this.#client.abortMultipartUpload(this.#bucket, key, uploadId), 'NoSuchUpload');
+    await fromStore(this.#client.abortMultipartUpload(this.#bucket, key, uploadId), 'NoSuchUpload');
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -122,16 +119,4 @@ function toListedObject({ name, size, etag, lastModified }: BucketItem): ListedO
   if (name === undefined || etag === undefined || lastModified === undefined)
     throw new StoreUnavailable('object store sent an invalid list');
   return { key: name, size, etag, writtenAt: new Date(lastModified) };
-}
-
-/** The result of a call of MinIO's client; undefined if it failed with an `expected` code. @throws StoreUnavailable */
-async function resultOf<T>(call: Promise<T>): Promise<T>;
-async function resultOf<T>(call: Promise<T>, ...expected: string[]): Promise<T | undefined>;
-async function resultOf<T>(call: Promise<T>, ...expected: string[]): Promise<T | undefined> {
-  try {
-    return await call;
-  } catch (error) {
-    if (expected.includes((error as { code: string }).code)) return undefined;
-    throw toStoreUnavailable(error);
-  }
 }

@@ -5,10 +5,9 @@ import { describeWithMinio } from '@echodrop/testkit/servers/describe-with-minio
 import type { RunningMinio } from '@echodrop/testkit/servers/start-minio';
 import { waitUntil } from '@echodrop/testkit/wait-until';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
-import { StoreUnavailable } from '../object-store.ts';
+import { type ObjectStore, StoreUnavailable } from '../object-store.ts';
 import { PartMemory, partBytes } from '../part-memory.ts';
 import { inChunks } from '../sources.fixture.ts';
-import type { MinioObjectStore } from './minio-object-store.ts';
 import { minioStore } from './minio-store.fixture.ts';
 
 const deadlines = { callMs: 500, partMs: 700, idleMs: 500 };
@@ -17,7 +16,7 @@ const soon = 3000;
 
 describeWithMinio('when MinIO fails', { stoppable: true }, (start) => {
   let minio: RunningMinio;
-  let store: MinioObjectStore;
+  let store: ObjectStore;
   const memory = new PartMemory(2 * partBytes);
 
   beforeAll(async () => {

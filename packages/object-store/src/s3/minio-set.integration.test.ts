@@ -5,8 +5,8 @@ import { describeWithMinioSet } from '@echodrop/testkit/servers/describe-with-mi
 import { waitUntil } from '@echodrop/testkit/wait-until';
 import { expect, test } from 'vitest';
 import { listObjects } from '../list-objects.ts';
+import type { ObjectStore } from '../object-store.ts';
 import { partBytes } from '../part-memory.ts';
-import type { MinioObjectStore } from './minio-object-store.ts';
 import { minioStore } from './minio-store.fixture.ts';
 
 describeWithMinioSet('a MinIO of four nodes', (start) => {
@@ -14,15 +14,15 @@ describeWithMinioSet('a MinIO of four nodes', (start) => {
     await using set = await start();
     await using parts = new AsyncDisposableStack();
     const [first, second, , last] = set.nodes.map((node) => parts.use(minioStore(node))) as [
-      MinioObjectStore,
-      MinioObjectStore,
-      MinioObjectStore,
-      MinioObjectStore,
+      ObjectStore,
+      ObjectStore,
+      ObjectStore,
+      ObjectStore,
     ];
     const bytes = randomBytes(2 * partBytes + 1);
     // Nodes that have just started, or lost a peer, may refuse writes for a moment (503 SlowDownWrite).
     await waitUntil('the bucket', 30_000, () => first.ready().then(() => true));
-    const put = (store: MinioObjectStore, name: string) =>
+    const put = (store: ObjectStore, name: string) =>
       store.put(`media/${name}`, Readable.from([bytes])).then(() => true);
     await waitUntil('a first write', 30_000, () => put(first, 'before'));
     await set.nodes[3]?.server.kill();
@@ -39,11 +39,11 @@ describeWithMinioSet('a MinIO of four nodes', (start) => {
   }, 90_000);
 });
 
-async function bytesAt(store: MinioObjectStore, key: string): Promise<Buffer | undefined> {
+async function bytesAt(store: ObjectStore, key: string): Promise<Buffer | undefined> {
   const reading = await store.read(key);
   return reading && buffer(reading.body);
 }
 
-function keysIn(store: MinioObjectStore): Promise<string[]> {
+function keysIn(store: ObjectStore): Promise<string[]> {
   return Array.fromAsync(listObjects(store, 'media/'), ({ key }) => key);
 }

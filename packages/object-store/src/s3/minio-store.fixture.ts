@@ -1,8 +1,9 @@
 import { Secret } from '@echodrop/service/secret';
 import type { RunningMinio } from '@echodrop/testkit/servers/start-minio';
+import type { ObjectStore } from '../object-store.ts';
 import type { PartMemory } from '../part-memory.ts';
 import { defaultDeadlines, type StoreDeadlines } from './deadlines.ts';
-import { MinioObjectStore } from './minio-object-store.ts';
+import { minioObjectStore } from './minio-object-store.ts';
 
 interface Options {
   readonly memory?: PartMemory;
@@ -10,11 +11,11 @@ interface Options {
 }
 
 /** A store in the bucket of a test's MinIO. */
-export function minioStore(minio: RunningMinio, { memory, deadlines }: Options = {}): MinioObjectStore {
+export function minioStore(minio: RunningMinio, { memory, deadlines }: Options = {}): ObjectStore {
   const { endpoint, region, bucket } = minio;
   const accessKey = new Secret(minio.accessKey);
   const secretKey = new Secret(minio.secretKey);
-  return new MinioObjectStore(
+  return minioObjectStore(
     { endpoint, region, bucket, accessKey, secretKey },
     { memory, deadlines: { ...defaultDeadlines, ...deadlines } },
   );

@@ -43,10 +43,7 @@ interface GetOptions {
   readonly crc32?: string | undefined;
 }
 
-/**
- * The requests that transfer an object's bytes or metadata. Each is sent once and ends within its deadline.
- * @throws StoreUnavailable from every call
- */
+/** Requests for bytes or metadata of objects, each sent once and with a deadline. @throws StoreUnavailable */
 export class ObjectRequests {
   readonly #requests: SignedRequests;
   readonly #deadlines: StoreDeadlines;

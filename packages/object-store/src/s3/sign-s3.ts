@@ -12,10 +12,7 @@ export interface S3Credentials {
 
 const payloadHash = 'UNSIGNED-PAYLOAD';
 
-/**
- * Signs S3 requests with AWS Signature Version 4 headers. Bodies are not signed. The signing key is derived once a day; MinIO's client does it
- * for every request.
- */
+/** Signs S3 requests without bodies (AWS Signature Version 4). Derives the key once a day, unlike MinIO's client. */
 export class S3Signer {
   readonly #credentials: S3Credentials;
   #second = 0;

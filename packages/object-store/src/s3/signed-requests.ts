@@ -17,10 +17,7 @@ interface SignedRequest {
 
 type Method = 'GET' | 'HEAD' | 'POST' | 'PUT';
 
-/**
- * Sends signed requests to one bucket, each once. MinIO's client would hash or buffer the bodies.
- * @throws StoreUnavailable from every call
- */
+/** Sends signed requests, each once. MinIO's client would hash or buffer the bodies. @throws StoreUnavailable */
 export class SignedRequests implements AsyncDisposable {
   readonly #signer: S3Signer;
   readonly #bucket: string;

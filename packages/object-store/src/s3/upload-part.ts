@@ -40,8 +40,7 @@ export class UploadPart implements Disposable {
   }
 
   /**
-   * Copies `bytes` until the part is full. Returns a promise only if it has to wait for memory.
-   * @returns the number of copied bytes
+   * Copies `bytes` until the part is full. @returns the number of copied bytes, as a promise only if it waits for memory
    * @throws CrowdedOut, or the reason of `signal`
    */
   fill(bytes: Buffer, signal: AbortSignal): number | Promise<number> {

@@ -1,4 +1,5 @@
-import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { IncomingMessage, Server } from 'node:http';
+import { trackRequests } from '../http-server.ts';
 import type { Metrics } from './metrics.ts';
 import { expressRoute, methodOf } from './request-labels.ts';
 
@@ -19,7 +20,7 @@ export function registerHttpMetrics(
     ['route', 'method', 'status'],
     buckets,
   );
-  const track = (request: IncomingMessage, response: ServerResponse) => {
+  trackRequests(server, (request, response) => {
     const started = performance.now();
     // Node warns beyond ten listeners, and a streamed response already has ten.
     response.setMaxListeners(response.getMaxListeners() + 1).once('close', () => {
@@ -27,10 +28,5 @@ export function registerHttpMetrics(
       const status = response.headersSent ? String(response.statusCode) : 'gone';
       seconds.observe({ route, method: methodOf(request), status }, (performance.now() - started) / 1000);
     });
-  };
-  server.prependListener('request', track);
-  // Without a listener, Node handles an expectation itself, or emits a request.
-  for (const event of ['checkContinue', 'checkExpectation'] as const) {
-    if (server.listenerCount(event) > 0) server.prependListener(event, track);
-  }
+  });
 }

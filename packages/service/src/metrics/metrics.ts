@@ -1,13 +1,20 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
-import { GaugesOnScrape, type Reading } from './gauges-on-scrape.ts';
 
-/**
- * The metrics of one process, each with the service's name as a label. Names end with their unit, and every label has a closed
- * set of values.
- */
+interface Reading<N extends string> {
+  /** Value of the label. */
+  readonly label: string;
+  /** Value of each gauge. */
+  readonly values: Readonly<Record<N, number>>;
+}
+
+const readTimeoutMs = 2000;
+const readCacheMs = 1000;
+
+/** The metrics of a process, labelled with its service. Names end with their unit; label values are closed sets. */
 export class Metrics {
   readonly #registry = new Registry();
-  readonly #onScrape: GaugesOnScrape[] = [];
+  readonly #onScrape: (() => Promise<void>)[] = [];
 
   constructor(service: string) {
     this.#registry.setDefaultLabels({ service });
@@ -33,21 +40,39 @@ export class Metrics {
   }
 
   /**
-   * Registers gauges by name and help, with one series per value of the label. `read` provides the values at each scrape; if it
-   * fails or takes longer than two seconds, the gauges have no series.
+   * Registers gauges by name and help, with one series per value of the label. `read` provides the values at each scrape, at most once a
+   * second. If it fails or takes longer than two seconds, the gauges have no series, rather than stale values.
    */
   gaugesOnScrape<N extends string>(
     helps: Record<N, string>,
     labelName: string,
     read: () => Promise<readonly Reading<N>[]>,
   ): void {
-    const gauge = (name: N) => [name, this.gauge(name, helps[name], [labelName])] as const;
-    this.#onScrape.push(new GaugesOnScrape((Object.keys(helps) as N[]).map(gauge), labelName, read));
+    const names = Object.keys(helps) as N[];
+    const gauges = names.map((name) => [name, this.gauge(name, helps[name], [labelName])] as const);
+    const refill = async () => {
+      const late = sleep(readTimeoutMs, [], { ref: false });
+      const readings = await Promise.race([Promise.try(read), late]).catch(() => []);
+      for (const [name, gauge] of gauges) {
+        gauge.reset();
+        for (const { label, values } of readings) gauge.set({ [labelName]: label }, values[name]);
+      }
+    };
+    let shared = Promise.resolve();
+    let freshUntil = 0;
+    this.#onScrape.push(() => {
+      if (performance.now() <= freshUntil) return shared;
+      freshUntil = Number.POSITIVE_INFINITY;
+      shared = refill().finally(() => {
+        freshUntil = performance.now() + readCacheMs;
+      });
+      return shared;
+    });
   }
 
   /** All metrics in Prometheus' text format. */
   async exposition(): Promise<{ contentType: string; text: string }> {
-    await Promise.all(this.#onScrape.map((each) => each.refresh()));
+    await Promise.all(this.#onScrape.map((refresh) => refresh()));
     return { contentType: this.#registry.contentType, text: await this.#registry.metrics() };
   }
 }

@@ -1,5 +1,5 @@
 import type { RedisOptions } from 'ioredis';
-import { requiredWithout, type Settings, secret } from '../env.ts';
+import { required, requiredWithout, type Settings, secret } from '../env.ts';
 import type { Log } from '../log.ts';
 import type { Secret } from '../secret.ts';
 import { keepConnected } from './keep-connected.ts';
@@ -26,12 +26,6 @@ export function queueRedisUrl(settings: Settings<typeof queueRedisSettings>): Se
 
 export function cacheRedisUrl(settings: Settings<typeof cacheRedisSettings>): Secret {
   return required(settings.CACHE_REDIS_URL ?? settings.REDIS_URL);
-}
-
-// readSettings guarantees it.
-function required(url: Secret | undefined): Secret {
-  if (!url) throw new TypeError('missing Redis address');
-  return url;
 }
 
 function addressFault(url: string): string | undefined {

@@ -5,10 +5,7 @@ import type { ProcessSettings } from '../process-settings.ts';
 
 type TraceSettings = Pick<ProcessSettings, 'OTEL_EXPORTER_OTLP_ENDPOINT' | 'OTEL_EXPORTER_OTLP_PROTOCOL'>;
 
-/**
- * Starts tracing: log lines contain trace ids, and with OTEL_EXPORTER_OTLP_ENDPOINT the SDK is loaded and exports spans. Disposing flushes for
- * at most two seconds.
- */
+/** Adds trace ids to log lines, and exports spans if OTEL_EXPORTER_OTLP_ENDPOINT is set. Disposing flushes for 2 s. */
 export async function startTracing(service: string, settings: TraceSettings, log: Log): Promise<AsyncDisposable> {
   const parts = new AsyncDisposableStack();
   if (settings.OTEL_EXPORTER_OTLP_ENDPOINT !== undefined) {

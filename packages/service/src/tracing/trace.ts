@@ -23,7 +23,7 @@ export function enableSpanExport(): void {
 }
 
 /** Values are from closed sets, except media key and id. No attribute may hold a user, a caption or a credential. */
-export interface SpanAttributes {
+interface SpanAttributes {
   readonly 'http.request.method'?: string;
   readonly 'http.route'?: string;
   readonly 'http.response.status_code'?: number;
@@ -39,13 +39,6 @@ export interface SpanAttributes {
 }
 
 type Kind = 'client' | 'server' | 'producer' | 'consumer';
-
-const kinds: Record<Kind, SpanKind> = {
-  client: SpanKind.CLIENT,
-  server: SpanKind.SERVER,
-  producer: SpanKind.PRODUCER,
-  consumer: SpanKind.CONSUMER,
-};
 
 /**
  * Wraps a request listener: each request starts a new trace and ignores an untrusted `traceparent` (decision 023). The span ends with the response
@@ -73,10 +66,7 @@ function endRequestSpan(span: Span, method: string, request: IncomingMessage, re
   span.end();
 }
 
-/**
- * Runs `work` in a span of the current trace, if that is recorded. The span contains only the class of an error: its message may hold
- * anything.
- */
+/** Runs `work` in a span of the current trace, if that is recorded. The span omits messages of errors. */
 export function inSpan<T>(name: string, kind: Kind, attributes: SpanAttributes, work: () => Promise<T>): Promise<T> {
   const parent = context.active();
   return isRecorded(trace.getSpan(parent)) ? runInSpan(name, kind, attributes, work, parent) : work();
@@ -141,9 +131,8 @@ function isRecorded(span: Span | undefined): boolean {
 
 // With OTEL_SDK_DISABLED, spans only pass on the ids of their parent, so the first span of a trace needs new ids.
 function startSpan(name: string, kind: Kind, attributes: SpanAttributes, parent: Context): Span {
-  const span = trace
-    .getTracer('echodrop')
-    .startSpan(name, { kind: kinds[kind], attributes: { ...attributes } }, parent);
+  const options = { kind: SpanKind[kind.toUpperCase() as Uppercase<Kind>], attributes: { ...attributes } };
+  const span = trace.getTracer('echodrop').startSpan(name, options, parent);
   return isSpanContextValid(span.spanContext()) ? span : unrecordedSpan();
 }
 

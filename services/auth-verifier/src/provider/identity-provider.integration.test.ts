@@ -1,15 +1,15 @@
 import {
   type Behaviour,
   mia,
+  respondWith,
   type StandInProvider,
-  says,
   startStandIn,
 } from '@echodrop/identity-provider/stand-in-provider.fixture';
 import { Metrics } from '@echodrop/service/metrics/metrics';
 import { Secret } from '@echodrop/service/secret';
 import { waitUntil } from '@echodrop/testkit/wait-until';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { registerCircuitMetrics } from '../circuit-metrics.ts';
+import { registerCircuitMetrics } from '../events.ts';
 import { IdentityProviders } from './identity-provider.ts';
 
 const timeoutMs = 400;
@@ -40,11 +40,11 @@ afterEach(async () => {
   await standIn[Symbol.asyncDispose]();
 });
 
-const ask = async (clientAddress = '192.0.2.1') =>
+const verify = async (clientAddress = '192.0.2.1') =>
   (await providers.query(standIn.provider, authorization, clientAddress)).verdict;
 
 test('200 with id and name is verified, the id exact', async () => {
-  expect(await ask()).toEqual({
+  expect(await verify()).toEqual({
     outcome: 'verified',
     caller: {
       provider: standIn.provider.advertised,
@@ -79,21 +79,21 @@ test('sends a GET to the upstream address with the advertised Host', async () =>
 });
 
 /** The outcomes of requests from different addresses. */
-async function asked(times: number, firstSender = 0): Promise<string[]> {
+async function verifyTimes(times: number, firstSender = 0): Promise<string[]> {
   const outcomes: string[] = [];
-  for (let i = 0; i < times; i += 1) outcomes.push((await ask(`198.51.100.${firstSender + i}`)).outcome);
+  for (let i = 0; i < times; i += 1) outcomes.push((await verify(`198.51.100.${firstSender + i}`)).outcome);
   return outcomes;
 }
 
 test('opens the circuit after failures for ten senders, and retries after ten seconds', async () => {
   vi.useFakeTimers({ toFake: ['Date'] });
   await using other = await startStandIn();
-  standIn.behaviour = says(500);
-  await asked(10);
+  standIn.behaviour = respondWith(500);
+  await verifyTimes(10);
   expect(standIn.requests).toHaveLength(10);
 
   standIn.behaviour = mia;
-  expect(new Set(await asked(5))).toEqual(new Set(['provider_unavailable']));
+  expect(new Set(await verifyTimes(5))).toEqual(new Set(['provider_unavailable']));
   expect(standIn.requests).toHaveLength(10);
   expect(failures).toHaveLength(10);
   expect(await providers.query(other.provider, authorization, '192.0.2.1')).toMatchObject({
@@ -102,7 +102,7 @@ test('opens the circuit after failures for ten senders, and retries after ten se
 
   expect(news).toEqual(['opened for 10000 ms']);
   vi.setSystemTime(Date.now() + 10_000);
-  expect(await asked(2)).toEqual(['verified', 'verified']);
+  expect(await verifyTimes(2)).toEqual(['verified', 'verified']);
   expect(news).toEqual(['opened for 10000 ms', 'closed']);
 });
 
@@ -111,87 +111,87 @@ test.each<[string, (i: number) => readonly [header: string, from: string]]>([
   ['IPv6 network', (i: number) => [`OAuth oauth_token="made-up-${i}"`, `2001:db8::${i}`]],
   ['verified user, whatever their addresses', (i: number) => [authorization, `192.0.2.${i}`]],
 ])('failures for one %s do not open the circuit', async (_, shown) => {
-  await ask();
-  standIn.behaviour = says(500);
+  await verify();
+  standIn.behaviour = respondWith(500);
   for (let i = 0; i < 30; i += 1) await providers.query(standIn.provider, ...shown(i));
   standIn.behaviour = mia;
-  expect(await asked(1)).toEqual(['verified']);
+  expect(await verifyTimes(1)).toEqual(['verified']);
   expect(news).toEqual([]);
 });
 
 test('failures for ten verified users behind one address open the circuit', async () => {
   const askAs = async (user: number) => providers.query(standIn.provider, `OAuth oauth_token="${user}"`, '192.0.2.1');
   for (let user = 1; user <= 10; user += 1) {
-    standIn.behaviour = says(200, `{"id":${user},"screen_name":"user${user}"}`);
+    standIn.behaviour = respondWith(200, `{"id":${user},"screen_name":"user${user}"}`);
     await askAs(user);
   }
-  standIn.behaviour = says(500);
+  standIn.behaviour = respondWith(500);
   for (let user = 1; user <= 10; user += 1) await askAs(user);
   expect(news).toEqual(['opened for 10000 ms']);
 });
 
 test('a failing provider gets one trial every ten seconds', async () => {
   vi.useFakeTimers({ toFake: ['Date'] });
-  standIn.behaviour = says(503);
-  await asked(10);
-  for (const questions of [11, 12, 13]) {
+  standIn.behaviour = respondWith(503);
+  await verifyTimes(10);
+  for (const requests of [11, 12, 13]) {
     vi.setSystemTime(Date.now() + 10_000);
-    await Promise.all([asked(3), asked(3)]);
-    expect(standIn.requests).toHaveLength(questions);
+    await Promise.all([verifyTimes(3), verifyTimes(3)]);
+    expect(standIn.requests).toHaveLength(requests);
   }
 });
 
 test('no sender alone keeps the circuit open: after a failed trial it waits ten seconds longer', async () => {
   vi.useFakeTimers({ toFake: ['Date'] });
-  standIn.behaviour = says(500);
-  await asked(10);
+  standIn.behaviour = respondWith(500);
+  await verifyTimes(10);
   vi.setSystemTime(Date.now() + 10_000);
-  await ask('192.0.2.66');
+  await verify('192.0.2.66');
   expect(standIn.requests).toHaveLength(11);
   vi.setSystemTime(Date.now() + 10_000);
-  expect(await ask('192.0.2.66')).toMatchObject({ outcome: 'provider_unavailable', retryAfterSeconds: 10 });
+  expect(await verify('192.0.2.66')).toMatchObject({ outcome: 'provider_unavailable', retryAfterSeconds: 10 });
   expect(standIn.requests).toHaveLength(11);
   vi.setSystemTime(Date.now() + 9999);
   standIn.behaviour = mia;
-  expect((await ask()).outcome).toBe('verified');
-  expect((await ask('192.0.2.66')).outcome).toBe('verified');
+  expect((await verify()).outcome).toBe('verified');
+  expect((await verify('192.0.2.66')).outcome).toBe('verified');
 });
 
 test('a single sender finds a recovered provider within twenty seconds', async () => {
   vi.useFakeTimers({ toFake: ['Date'] });
-  standIn.behaviour = says(500);
-  await asked(10);
+  standIn.behaviour = respondWith(500);
+  await verifyTimes(10);
   vi.setSystemTime(Date.now() + 10_000);
-  await ask();
+  await verify();
   standIn.behaviour = mia;
   vi.setSystemTime(Date.now() + 20_000);
-  expect((await ask()).outcome).toBe('verified');
+  expect((await verify()).outcome).toBe('verified');
 });
 
 async function circuitGauge(): Promise<string | undefined> {
   const metrics = new Metrics('auth-verifier');
-  registerCircuitMetrics(metrics, [standIn.provider], providers);
+  registerCircuitMetrics(metrics, [standIn.provider], (provider) => providers.isCircuitOpen(provider));
   return /^echodrop_provider_circuit_open\{.*\} (\d)$/m.exec((await metrics.exposition()).text)?.[1];
 }
 
 test('a response without a verdict resets the count of failures', async () => {
   vi.useFakeTimers({ toFake: ['Date'] });
-  standIn.behaviour = says(500);
-  await asked(10);
+  standIn.behaviour = respondWith(500);
+  await verifyTimes(10);
   vi.setSystemTime(Date.now() + 10_000);
-  standIn.behaviour = says(400);
-  await asked(1);
-  standIn.behaviour = says(500);
-  await asked(9);
+  standIn.behaviour = respondWith(400);
+  await verifyTimes(1);
+  standIn.behaviour = respondWith(500);
+  await verifyTimes(9);
   standIn.behaviour = mia;
-  expect(await asked(1)).toEqual(['verified']);
+  expect(await verifyTimes(1)).toEqual(['verified']);
 });
 
 test('the metric shows an open circuit, even without further requests', async () => {
   vi.useFakeTimers({ toFake: ['Date'] });
   expect(await circuitGauge()).toBe('0');
-  standIn.behaviour = says(500);
-  await asked(10);
+  standIn.behaviour = respondWith(500);
+  await verifyTimes(10);
   expect(await circuitGauge()).toBe('1');
   vi.setSystemTime(Date.now() + 9999);
   expect(await circuitGauge()).toBe('1');
@@ -200,28 +200,28 @@ test('the metric shows an open circuit, even without further requests', async ()
 });
 
 test('failures for nine senders do not open the circuit', async () => {
-  standIn.behaviour = says(500);
-  await asked(9);
-  standIn.behaviour = says(401);
-  await asked(1);
-  standIn.behaviour = says(500);
-  await asked(9, 9);
+  standIn.behaviour = respondWith(500);
+  await verifyTimes(9);
+  standIn.behaviour = respondWith(401);
+  await verifyTimes(1);
+  standIn.behaviour = respondWith(500);
+  await verifyTimes(9, 9);
   standIn.behaviour = mia;
-  expect(await asked(1)).toEqual(['verified']);
+  expect(await verifyTimes(1)).toEqual(['verified']);
 });
 
 test('while the circuit is open, verdicts contain the remaining time', async () => {
   vi.useFakeTimers({ toFake: ['Date'] });
-  standIn.behaviour = says(500);
-  await asked(10);
+  standIn.behaviour = respondWith(500);
+  await verifyTimes(10);
   vi.setSystemTime(Date.now() + 7_000);
-  expect(await ask()).toEqual(unavailable(3));
+  expect(await verify()).toEqual(unavailable(3));
 });
 
 test('a rate limit applies to one provider only', async () => {
   await using other = await startStandIn();
-  standIn.behaviour = says(429);
-  expect(await ask()).toEqual(unavailable(10));
+  standIn.behaviour = respondWith(429);
+  expect(await verify()).toEqual(unavailable(10));
   expect(await providers.query(other.provider, authorization, '192.0.2.1')).toMatchObject({
     verdict: { outcome: 'verified' },
   });
@@ -242,28 +242,28 @@ test('too many concurrent requests are not a failure of the provider', async () 
   expect(new Set(crowded.map((verdict) => JSON.stringify(verdict)))).toEqual(
     new Set(['{"outcome":"provider_unavailable","retryAfterSeconds":1}']),
   );
-  await waitUntil('the questions', 10_000, async () => sockets.length === 256);
+  await waitUntil('the requests', 10_000, async () => sockets.length === 256);
   for (const socket of sockets) mia(socket);
-  const asked = (await Promise.all(all.slice(0, 256))).map(({ verdict }) => verdict.outcome);
-  expect(new Set(asked)).toEqual(new Set(['verified']));
+  const outcomes = (await Promise.all(all.slice(0, 256))).map(({ verdict }) => verdict.outcome);
+  expect(new Set(outcomes)).toEqual(new Set(['verified']));
   standIn.behaviour = mia;
   expect((await slow.query(standIn.provider, authorization, '192.0.2.1')).verdict.outcome).toBe('verified');
 });
 
 test('during a trial, other requests get a verdict at once', async () => {
   vi.useFakeTimers({ toFake: ['Date'] });
-  standIn.behaviour = says(500);
-  await asked(10);
+  standIn.behaviour = respondWith(500);
+  await verifyTimes(10);
   vi.setSystemTime(Date.now() + 10_000);
   let answer = () => {};
   standIn.behaviour = (socket) => {
     answer = () => mia(socket);
   };
-  const probe = ask();
-  await waitUntil('the question', 5000, async () => standIn.requests.length === 11);
-  expect(await ask()).toEqual({ outcome: 'provider_unavailable', retryAfterSeconds: 1 });
+  const probe = verify();
+  await waitUntil('the request', 5000, async () => standIn.requests.length === 11);
+  expect(await verify()).toEqual({ outcome: 'provider_unavailable', retryAfterSeconds: 1 });
   expect(await circuitGauge()).toBe('1');
   answer();
   expect(await probe).toMatchObject({ outcome: 'verified' });
-  expect(await ask()).toMatchObject({ outcome: expect.any(String) });
+  expect(await verify()).toMatchObject({ outcome: expect.any(String) });
 });

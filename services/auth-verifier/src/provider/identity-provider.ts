@@ -8,9 +8,7 @@ import type { Secret } from '@echodrop/service/secret';
 import { inSpan } from '@echodrop/service/tracing/trace';
 import { LRUCache } from 'lru-cache';
 import { tokenIn } from '../proof.ts';
-import { InvalidResponse, TooManyRequests } from './provider-failures.ts';
-import { ProviderGate } from './provider-gate.ts';
-import { retryAfterMs } from './retry-after.ts';
+import { InvalidResponse, type ProviderEvents, ProviderGate, TooManyRequests } from './provider-gate.ts';
 
 const defaultRetryMs = 10_000;
 const maxRetryMs = 60 * 60_000;
@@ -22,12 +20,6 @@ interface ProviderOptions {
   readonly timeoutMs: number;
   readonly userIdSecret: Secret;
   readonly events: ProviderEvents;
-}
-
-interface ProviderEvents {
-  providerFailed(provider: Provider, error: unknown): void;
-  circuitOpened(provider: Provider, ms: number): void;
-  circuitClosed(provider: Provider): void;
 }
 
 export interface QueryResult {
@@ -71,8 +63,13 @@ export class IdentityProviders implements AsyncDisposable {
     };
     try {
       const sender = this.#senderOf(token, clientAddress);
-      const answer = await this.#gate(provider).execute(sender, () => this.#inSpan(provider, authorization, token));
-      return 'openMs' in answer ? { verdict: unavailable(answer.openMs), wasSent: false } : result(answer, true);
+      // The provider gets no trace headers.
+      const exchange = () =>
+        inSpan('query provider', 'client', { 'echodrop.provider': provider.advertised }, () =>
+          this.#exchange(provider, authorization, token),
+        );
+      const found = await this.#gate(provider).execute(sender, exchange);
+      return 'openMs' in found ? { verdict: unavailable(found.openMs), wasSent: false } : result(found, true);
     } catch (error) {
       this.#options.events.providerFailed(provider, error);
       if (!(error instanceof TooManyRequests)) return result(unavailable(), wasSent(error));
@@ -95,12 +92,6 @@ export class IdentityProviders implements AsyncDisposable {
     return JSON.stringify(subject === undefined ? ['network', networkOf(clientAddress)] : ['user', subject]);
   }
 
-  // The provider gets no trace headers.
-  #inSpan(provider: Provider, authorization: string, token: string): Promise<Verdict> {
-    const facts = { 'echodrop.provider': provider.advertised };
-    return inSpan('query provider', 'client', facts, () => this.#exchange(provider, authorization, token));
-  }
-
   async #exchange(provider: Provider, authorization: string, token: string): Promise<Verdict> {
     const { status, headers, body } = await this.#connections.query(provider, authorization);
     if (status === 401 || status === 403) return { outcome: 'refused' };
@@ -117,16 +108,19 @@ export class IdentityProviders implements AsyncDisposable {
   }
 
   #gate(provider: Provider): ProviderGate {
-    const known = this.#gates.get(provider);
-    if (known) return known;
-    const { events } = this.#options;
-    const gate = new ProviderGate({
-      opened: (ms) => events.circuitOpened(provider, ms),
-      closed: () => events.circuitClosed(provider),
-    });
+    const gate = this.#gates.get(provider) ?? new ProviderGate(provider, this.#options.events);
     this.#gates.set(provider, gate);
     return gate;
   }
+}
+
+/** Milliseconds from a Retry-After header (RFC 9110 section 10.2.3: seconds or a date); undefined if it is missing or invalid. */
+export function retryAfterMs(header: string | undefined): number | undefined {
+  if (header === undefined) return undefined;
+  if (/^\d{1,9}$/.test(header)) return Number(header) * 1000;
+  const isDate = /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/.test(header);
+  const at = isDate ? Date.parse(header) : Number.NaN;
+  return Number.isNaN(at) ? undefined : Math.max(0, at - Date.now());
 }
 
 // Identifies a token at a provider. A 429 is often about one user, who must not block all others.

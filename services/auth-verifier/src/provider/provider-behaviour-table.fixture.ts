@@ -19,7 +19,7 @@ export type Delay = (typeof delays)[number];
 
 /** A row of the table in docs/identity-providers.md. */
 export interface BehaviourRow {
-  /** Its cells as they stand there. */
+  /** The cells of status, headers, body and delay. */
   readonly text: string;
   readonly profiles: readonly ProfileName[];
   readonly status: number | undefined;
@@ -27,19 +27,19 @@ export interface BehaviourRow {
   readonly body: string;
   readonly delay: Delay;
   readonly outcome: 'verified' | 'refused' | 'provider_unavailable';
-  /** The user's number, or that it is made by a hash; undefined where the row does not say. */
+  /** The user's number, or `hashed`; undefined if the row has none. */
   readonly userId: bigint | 'hashed' | undefined;
   readonly retryAfterSeconds: number;
-  /** Whether ten of them open the breaker. */
+  /** Whether ten of these responses open the circuit. */
   readonly counts: boolean;
 }
 
-/** The rows of the table below its heading. @throws an Error for a page without it, and for a row that cannot be understood */
+/** Reads the rows of the table below its heading. @throws Error if the table is missing or a row is invalid */
 export function behaviourRows(markdown: string): readonly BehaviourRow[] {
   const section = markdown.split(`\n${heading}\n`)[1]?.split('\n## ')[0] ?? '';
   const [head, rule, ...rows] = section.split('\n').filter((line) => line.startsWith('|'));
-  if (!head || !rule || rows.length === 0) throw new Error('there is no table of what a provider does');
-  if (cellsOf(head).join() !== columns.join()) throw new Error(`not the columns that the test knows: ${head}`);
+  if (!head || !rule || rows.length === 0) throw new Error('table not found');
+  if (cellsOf(head).join() !== columns.join()) throw new Error(`unknown columns: ${head}`);
   return rows.map(rowOf);
 }
 
@@ -52,10 +52,10 @@ function cellsOf(line: string): string[] {
 
 function rowOf(line: string): BehaviourRow {
   const [profile = '', status = '', headers = '', body = '', delay, answer = '', counts = ''] = cellsOf(line);
-  const told = answerIn(answer);
+  const expected = answerIn(answer);
   const known = delays.find((each) => each === delay);
   const isWhole = /^([1-5]\d\d|none)$/.test(status) && /^(yes|no)$/.test(counts) && headers !== '' && body !== '';
-  if (!told || !known || !isWhole) throw new Error(`a row that cannot be understood: ${line}`);
+  if (!expected || !known || !isWhole) throw new Error(`invalid row: ${line}`);
   return {
     text: [status, headers, body, delay].join(' | '),
     profiles: profilesIn(profile),
@@ -63,7 +63,7 @@ function rowOf(line: string): BehaviourRow {
     headers,
     body,
     delay: known,
-    ...told,
+    ...expected,
     counts: counts === 'yes',
   };
 }
@@ -71,7 +71,7 @@ function rowOf(line: string): BehaviourRow {
 function profilesIn(cell: string): readonly ProfileName[] {
   if (cell === 'any') return profileNames;
   if (isProfileName(cell)) return [cell];
-  throw new Error(`no profile: ${cell}`);
+  throw new Error(`unknown profile: ${cell}`);
 }
 
 const outcomes = {

@@ -1,37 +1,37 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { providerProfiles } from '@echodrop/identity-provider/provider-profiles';
-import { says, startStandIn } from '@echodrop/identity-provider/stand-in-provider.fixture';
+import { respondWith, startStandIn } from '@echodrop/identity-provider/stand-in-provider.fixture';
 import { Secret } from '@echodrop/service/secret';
 import { expect, test } from 'vitest';
 import { IdentityProviders } from './identity-provider.ts';
 import { type BehaviourRow, behaviourRows, type Delay, delays } from './provider-behaviour-table.fixture.ts';
 import { aCaller, behaviourOf } from './provider-behaviours.fixture.ts';
 
-// Short where a provider lets us wait, and long where it does not, so that a busy machine is not taken for a slow provider.
-const timeoutMs = { waiting: 300, answered: 10_000 };
+// Short if the provider delays its response. Otherwise long, so that a busy machine does not cause a timeout.
+const timeoutMs = { slow: 300, quick: 10_000 };
 const soonMs = 3000;
-const waiting: readonly Delay[] = ['never', 'stalls in the headers', 'stalls in the body', 'trickles'];
-// No program is given this port by chance.
-const addressOfNobody = 'http://127.0.0.1:1/';
-// More than open a breaker.
-const questions = 12;
+const slowDelays: readonly Delay[] = ['never', 'stalls in the headers', 'stalls in the body', 'trickles'];
+// The system assigns this port to no program.
+const closedAddress = 'http://127.0.0.1:1/';
+// More than needed to open a circuit.
+const count = 12;
 
 const page = await readFile(resolve(import.meta.dirname, '../../../../docs/identity-providers.md'), 'utf8');
 const rows = behaviourRows(page);
-const plays = rows.flatMap((row) => row.profiles.map((profile) => [profile, row.text, row] as const));
+const cases = rows.flatMap((row) => row.profiles.map((profile) => [profile, row.text, row] as const));
 
-test.each(plays)('%s: %s', async (profile, _text, row) => {
+test.each(cases)('%s: %s', async (profile, _text, row) => {
   await using standIn = await startStandIn();
   await using canary = await startStandIn();
   const provider = { ...standIn.provider, profile: providerProfiles[profile] };
   const isThere = row.delay !== 'is not there';
-  if (!isThere) provider.upstream = addressOfNobody;
+  if (!isThere) provider.upstream = closedAddress;
   standIn.behaviour = behaviourOf(row, profile, canary.provider.upstream);
 
   const failures: string[] = [];
   await using providers = new IdentityProviders({
-    timeoutMs: waiting.includes(row.delay) ? timeoutMs.waiting : timeoutMs.answered,
+    timeoutMs: slowDelays.includes(row.delay) ? timeoutMs.slow : timeoutMs.quick,
     userIdSecret: new Secret('a secret of this test'),
     events: {
       providerFailed: (_, error) => failures.push((error as Error).message),
@@ -39,25 +39,25 @@ test.each(plays)('%s: %s', async (profile, _text, row) => {
       circuitClosed: () => {},
     },
   });
-  // Another token each time: one that was told 429 would not be asked about again. Another address: the breaker counts it once.
-  const ask = async (index: number) => {
+  // New tokens, as a 429 blocks a token; new addresses, as the circuit counts each sender once.
+  const verify = async (index: number) => {
     const authorization = `${provider.profile.schemes[0]} oauth_token="hunter2-${index}"`;
     return (await providers.query(provider, authorization, `192.0.2.${index}`)).verdict;
   };
 
   const begin = performance.now();
-  const verdicts = await Promise.all(Array.from({ length: questions }, (_, index) => ask(index)));
+  const verdicts = await Promise.all(Array.from({ length: count }, (_, index) => verify(index)));
   expect(performance.now() - begin).toBeLessThan(soonMs);
   for (const verdict of verdicts) expect(verdict).toEqual(expectedOf(row));
-  const asked = standIn.requests.map((head) => Number(/hunter2-(\d+)"/.exec(head)?.[1]));
-  expect(asked.toSorted((a, b) => a - b)).toEqual(isThere ? [...Array(questions).keys()] : []);
+  const received = standIn.requests.map((head) => Number(/hunter2-(\d+)"/.exec(head)?.[1]));
+  expect(received.toSorted((a, b) => a - b)).toEqual(isThere ? [...Array(count).keys()] : []);
   expect(canary.requests).toEqual([]);
-  expect(failures).toHaveLength(row.outcome === 'provider_unavailable' ? questions : 0);
+  expect(failures).toHaveLength(row.outcome === 'provider_unavailable' ? count : 0);
   expect(failures.join()).not.toContain('hunter2');
 
-  standIn.behaviour = says(200, aCaller(profile));
+  standIn.behaviour = respondWith(200, aCaller(profile));
   provider.upstream = standIn.provider.upstream;
-  expect((await ask(questions)).outcome).toBe(row.counts ? 'provider_unavailable' : 'verified');
+  expect((await verify(count)).outcome).toBe(row.counts ? 'provider_unavailable' : 'verified');
 });
 
 function expectedOf({ outcome, userId, retryAfterSeconds }: BehaviourRow): object {
@@ -68,7 +68,7 @@ function expectedOf({ outcome, userId, retryAfterSeconds }: BehaviourRow): objec
   return { outcome, caller: expect.objectContaining({ userId: number }) };
 }
 
-test('the table shows everything that the test can play', () => {
+test('the table has every delay and outcome, and no row twice', () => {
   expect(new Set(rows.map(({ delay }) => delay))).toEqual(new Set(delays));
   expect(new Set(rows.map(({ outcome }) => outcome)).size).toBe(3);
   expect(new Set(rows.map(({ profiles, text }) => `${profiles} ${text}`)).size).toBe(rows.length);
@@ -97,7 +97,7 @@ test.each([
   ['a user of a refusal', whole.replace('| credentials_refused |', '| credentials_refused, user.id 1 |')],
   ['neither yes nor no', whole.replace('| yes |', '| maybe |')],
   ['an empty cell', whole.replace('| nothing |', '| |')],
-])('%s is no table to play', (_what, markdown) => {
+])('refuses %s', (_what, markdown) => {
   expect(markdown).not.toBe(whole);
   expect(() => behaviourRows(markdown)).toThrow();
 });

@@ -4,13 +4,13 @@ import type { BehaviourRow } from './provider-behaviour-table.fixture.ts';
 
 const elsewhere = 'https://elsewhere.example/';
 
-/** An answer of that profile with all that we need. */
+/** A response of that profile with all fields that we read. */
 export function aCaller(profile: ProfileName): string {
   const { subject, screenName } = providerProfiles[profile];
   return JSON.stringify({ [subject[0]]: '12345', [screenName]: 'mia' });
 }
 
-/** What a stand-in does for a row; `canary` takes the place of the address to which nobody may go. @throws an Error for words that it does not know */
+/** The stand-in's behaviour for a row. `canary` replaces the redirect's address, which must get no request. @throws Error for unknown words */
 export function behaviourOf(
   { status, headers, body, delay }: BehaviourRow,
   profile: ProfileName,
@@ -76,6 +76,6 @@ function bodyIn(cell: string, profile: ProfileName): string {
 
 function literalIn(cell: string): string {
   const literal = /^`([^`]+)`$/.exec(cell)?.[1];
-  if (literal === undefined) throw new Error(`not a word of the table: ${cell}`);
+  if (literal === undefined) throw new Error(`unknown word: ${cell}`);
   return literal;
 }

@@ -1,3 +1,4 @@
+import type { Provider } from '@echodrop/identity-provider/provider';
 import { ResponseTooLarge } from '@echodrop/identity-provider/provider-connections';
 import {
   type BulkheadPolicy,
@@ -11,7 +12,9 @@ import {
   isBrokenCircuitError,
   isBulkheadRejectedError,
 } from 'cockatiel';
-import { InvalidResponse, TooManyRequests } from './provider-failures.ts';
+import type { VerifierEvents } from '../events.ts';
+
+export type ProviderEvents = Pick<VerifierEvents, 'providerFailed' | 'circuitOpened' | 'circuitClosed'>;
 
 const maxConcurrent = 256;
 const busyRetryMs = 1000;
@@ -20,9 +23,19 @@ const openMs = 10_000;
 // Upper limit for Retry-After.
 const maxOpenMs = 5 * 60_000;
 
-interface GateEvents {
-  readonly opened: (ms: number) => void;
-  readonly closed: () => void;
+/** The provider responded, but without a verdict. Does not count as a failure: a hostile request could otherwise open the circuit. */
+export class InvalidResponse extends Error {}
+
+/** Status 429, for one user or for all requests. `isUnknownToken`: the token was not verified recently and may be made up. */
+export class TooManyRequests extends Error {
+  readonly retryMs: number;
+  readonly isUnknownToken: boolean;
+
+  constructor(retryMs: number, isUnknownToken: boolean) {
+    super(`provider responded 429, retry after ${Math.ceil(retryMs / 1000)} s`);
+    this.retryMs = retryMs;
+    this.isUnknownToken = isUnknownToken;
+  }
 }
 
 /**
@@ -32,14 +45,16 @@ interface GateEvents {
 export class ProviderGate {
   readonly #breaker: CircuitBreakerPolicy;
   readonly #bulkhead: BulkheadPolicy = bulkhead(maxConcurrent);
-  readonly #events: GateEvents;
+  readonly #provider: Provider;
+  readonly #events: ProviderEvents;
   /** Senders whose requests failed since the last success. */
   readonly #failedFor = new Set<string>();
   /** Senders whose trial failed. Their next trial waits ten seconds longer, so that no sender alone keeps the circuit open. */
   readonly #failedTrials = new Set<string>();
   #openUntil = 0;
 
-  constructor(events: GateEvents) {
+  constructor(provider: Provider, events: ProviderEvents) {
+    this.#provider = provider;
     this.#events = events;
     this.#breaker = circuitBreaker(handleWhen(isProviderFailure), {
       breaker: {
@@ -51,7 +66,7 @@ export class ProviderGate {
     });
     this.#breaker.onReset(() => {
       this.#failedTrials.clear();
-      events.closed();
+      events.circuitClosed(provider);
     });
   }
 
@@ -93,7 +108,7 @@ export class ProviderGate {
     const wanted = error instanceof TooManyRequests ? error.retryMs : openMs;
     const ms = Math.min(Math.max(wanted, openMs), maxOpenMs);
     this.#openUntil = Date.now() + ms;
-    this.#events.opened(ms);
+    this.#events.circuitOpened(this.#provider, ms);
     return ms;
   }
 }

@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest';
-import { retryAfterMs } from './retry-after.ts';
+import { retryAfterMs } from './identity-provider.ts';
 
 test.each([
   ['0', 0],

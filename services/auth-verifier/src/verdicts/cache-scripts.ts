@@ -1,22 +1,20 @@
 import type { RedisClient } from '@echodrop/service/redis/redis-client';
 
-/** A script of Redis. Its first key is the count of forgettings. */
+/** A Redis script. Its first key counts forgotten users. */
 interface Script {
-  readonly name: string;
+  readonly name: 'echodropLookUp' | 'echodropSettle' | 'echodropForget';
   readonly lua: string;
 }
 
-type Run = (...keysThenArguments: readonly (string | number)[]) => Promise<unknown>;
-
-// KEYS: the counter; for each of n secrets verdict, question, unanswered; then none or n uses. ARGV[1] is n.
+// KEYS: the counter; for each of n secrets verdict, lease, unanswered; then none or n uses. ARGV[1] is n.
 const layout = `
 local n = tonumber(ARGV[1])
 local function verdict(i) return KEYS[3 * i - 1] end
-local function question(i) return KEYS[3 * i] end
+local function lease(i) return KEYS[3 * i] end
 local function unanswered(i) return KEYS[3 * i + 1] end
 local function use(i) return KEYS[3 * n + 1 + i] end
 local hasUses = #KEYS > 3 * n + 1
--- The last arguments: n users where there are uses, then verdicts that are not believed.
+-- The last arguments: n users if there are uses, then verdicts that are not valid.
 local function user(first, i) return ARGV[first + i] end
 local function isPassed(first, text)
   for i = first + (hasUses and n or 0) + 1, #ARGV do
@@ -26,7 +24,7 @@ local function isPassed(first, text)
 end
 `;
 
-// A count that was evicted restarts at the clock in microseconds. Redis needs longer for one forgetting, so the new count is higher than every earlier one.
+// An evicted count restarts at the clock in microseconds. Each forgotten user takes Redis longer, so the new count exceeds all earlier ones.
 const count = `
 local function forgets()
   local known = redis.call('GET', KEYS[1])
@@ -39,10 +37,10 @@ end
 `;
 
 /**
- * Writes a use down, finds a verdict, or takes the lease of its question: all at one instant.
- * ARGV: n, reuse, seconds of a use, whether verdicts are shared, whether the question may be taken, for how many ms (0: it is everybody's),
- * seconds of an unanswered one, users, verdicts not believed. Gives a word for the use ('' where there is none), one for what was
- * found, and what belongs to that.
+ * Records a use, then finds a verdict or takes the lease, atomically.
+ * ARGV: n, reuse, seconds of a use, whether verdicts are shared, whether the lease may be taken, its ms (0: no lease), seconds of an
+ * unanswered request, users, invalid verdicts.
+ * Returns the state of the use ('' without uses), what was found, and its values.
  */
 export const lookUp: Script = {
   name: 'echodropLookUp',
@@ -67,27 +65,27 @@ for i = 1, n do
   if text and not isPassed(7, text) then return {used, 'verdict', text, forgets()} end
 end
 for i = 1, n do
-  if redis.call('EXISTS', question(i)) == 1 then return {used, 'asked'} end
+  if redis.call('EXISTS', lease(i)) == 1 then return {used, 'running'} end
 end
 if mayTake == '0' then return {used, 'undecided'} end
 local wasUnanswered = 0
 for i = 1, n do
-  if leaseMs ~= '0' then redis.call('SET', question(i), 'asking', 'PX', leaseMs) end
-  if not redis.call('SET', unanswered(i), 'asked', 'EX', unansweredSeconds, 'NX') then wasUnanswered = 1 end
+  if leaseMs ~= '0' then redis.call('SET', lease(i), 1, 'PX', leaseMs) end
+  if not redis.call('SET', unanswered(i), 1, 'EX', unansweredSeconds, 'NX') then wasUnanswered = 1 end
 end
 return {used, 'leased', forgets(), wasUnanswered}
 `,
 };
 
 /**
- * Keeps a verdict, ends the lease of its question, and settles the use: all at one instant.
- * ARGV: n, what to do with the use ('confirm', 'giveBack' or ''), seconds of a use, whether a question ends, seconds of the verdict (0: it is not
- * kept), its text, whether it is a refusal, whether the question stays unanswered, users, verdicts not believed.
+ * Caches a verdict, ends its lease, and settles the use, atomically.
+ * ARGV: n, what to do with the use ('confirm', 'giveBack' or ''), seconds of a use, whether a lease ends, seconds of the verdict (0: not
+ * cached), its text, whether it is a refusal, whether the request stays unanswered, users, invalid verdicts.
  */
 export const settle: Script = {
   name: 'echodropSettle',
   lua: `${layout}
-local act, useSeconds, endsQuestion, seconds, text, isRefusal, staysUnanswered = unpack(ARGV, 2, 8)
+local act, useSeconds, endsLease, seconds, text, isRefusal, staysUnanswered = unpack(ARGV, 2, 8)
 if hasUses then
   for i = 1, n do
     if act == 'confirm' then
@@ -97,7 +95,7 @@ if hasUses then
     end
   end
 end
-if endsQuestion == '0' then return end
+if endsLease == '0' then return end
 local isKept = seconds ~= '0'
 if isRefusal == '1' then
   -- The provider received this proof twice: it was valid once and is refused now.
@@ -109,12 +107,12 @@ end
 for i = 1, n do
   if isKept then redis.call('SET', verdict(i), text, 'EX', seconds) end
   if staysUnanswered == '0' then redis.call('DEL', unanswered(i)) end
-  redis.call('DEL', question(i))
+  redis.call('DEL', lease(i))
 end
 `,
 };
 
-/** Counts a forgetting and marks a user with the count. KEYS: the counter, the marks. ARGV: seconds of a mark. */
+/** Increments the counter and marks a forgotten user with it. KEYS: the counter, the marks. ARGV: seconds of a mark. */
 export const forget: Script = {
   name: 'echodropForget',
   lua: `${count}
@@ -124,24 +122,18 @@ for i = 2, #KEYS do redis.call('SET', KEYS[i], now, 'EX', ARGV[1]) end
 `,
 };
 
-const scripts = [lookUp, settle, forget];
+/** Registers the scripts: each connection gets the text once, then its hash. */
+export function defineScripts(redis: RedisClient): void {
+  for (const { name, lua } of [lookUp, settle, forget]) redis.defineCommand(name, { lua });
+}
 
-/** Runs scripts, each as one command: a connection is sent the text once, then its hash. */
-export class CacheScripts {
-  readonly #redis: RedisClient;
-
-  /** `keyCounts`: with how many keys scripts are run. */
-  constructor(redis: RedisClient, keyCounts: readonly number[]) {
-    this.#redis = redis;
-    for (const numberOfKeys of keyCounts)
-      for (const { name, lua } of scripts) redis.defineCommand(name + numberOfKeys, { lua, numberOfKeys });
-  }
-
-  /** @throws what Redis throws */
-  run({ name }: Script, keys: readonly string[], args: readonly (string | number)[]): Promise<unknown> {
-    const commands = this.#redis as unknown as Record<string, Run>;
-    const command = commands[name + keys.length];
-    if (!command) throw new TypeError(`${name} is not for ${keys.length} keys`);
-    return command.call(this.#redis, ...keys, ...args);
-  }
+/** Runs a script as one command. @throws what Redis throws */
+export function runScript(
+  redis: RedisClient,
+  { name }: Script,
+  keys: readonly string[],
+  args: readonly (string | number)[],
+): Promise<unknown> {
+  const commands = redis as unknown as Record<Script['name'], (...args: (string | number)[]) => Promise<unknown>>;
+  return commands[name](keys.length, ...keys, ...args);
 }

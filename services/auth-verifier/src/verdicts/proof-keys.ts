@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import type { Credentials } from '@echodrop/contracts/verification';
+import type { VerificationRequest } from '@echodrop/contracts/verification';
 import type { Provider } from '@echodrop/identity-provider/provider';
 import { isSingleUse, proofOf, signatureIdentity } from '../proof.ts';
 import type { CacheKeys } from './cache-keys.ts';
@@ -23,34 +23,27 @@ export interface ProofKeys {
   readonly users: readonly string[];
 }
 
-/** Derives the keys of proofs, according to VERDICT_REUSE (docs/decisions/014). */
-export class ProofKeyring {
-  readonly #keys: CacheKeys;
-  readonly #reuse: Reuse;
-
-  constructor(keys: CacheKeys, reuse: Reuse) {
-    this.#keys = keys;
-    this.#reuse = reuse;
-  }
-
-  /** Undefined for a header that may be a replay because it has no `signatureIdentity`. */
-  derive(credentials: Credentials, provider: Provider, clientAddress: string): ProofKeys | undefined {
-    const isOnce = this.#reuse !== 'ttl' && isSingleUse(credentials, provider);
-    const signed = isOnce ? signatureIdentity(credentials, provider) : undefined;
-    if (isOnce && !signed) return undefined;
-    const proof = proofOf(credentials, provider);
-    const shown = this.#reuse === 'ttl' ? proof : [...proof, clientAddress];
-    const proofs = this.#keys.hashes('proof', shown);
-    const uses = signed ? this.#keys.hashes('use', signed) : [];
-    return {
-      isShared: this.#reuse !== 'off',
-      proof: proofs.join(),
-      shown: hash('sha256', JSON.stringify(shown)),
-      names: proofs.flatMap((hash) =>
-        (['verdict', 'question', 'unanswered'] as const).map((kind) => this.#keys.name(kind, hash)),
-      ),
-      uses: uses.map((hash) => this.#keys.name('use', hash)),
-      users: signed ? this.#keys.hashes('client', [...signed, clientAddress]) : [],
-    };
-  }
+/** Derives the keys of a proof (docs/decisions/014). Undefined if the header may be a replay: no `signatureIdentity`. */
+export function deriveProofKeys(
+  keys: CacheKeys,
+  reuse: Reuse,
+  { credentials, clientAddress }: VerificationRequest,
+  provider: Provider,
+): ProofKeys | undefined {
+  const isOnce = reuse !== 'ttl' && isSingleUse(credentials, provider);
+  const signed = isOnce ? signatureIdentity(credentials, provider) : undefined;
+  if (isOnce && !signed) return undefined;
+  const proof = proofOf(credentials, provider);
+  const shown = reuse === 'ttl' ? proof : [...proof, clientAddress];
+  const proofs = keys.hashes('proof', shown);
+  const uses = signed ? keys.hashes('use', signed) : [];
+  const kinds = ['verdict', 'question', 'unanswered'] as const;
+  return {
+    isShared: reuse !== 'off',
+    proof: proofs.join(),
+    shown: hash('sha256', JSON.stringify(shown)),
+    names: proofs.flatMap((each) => kinds.map((kind) => keys.name(kind, each))),
+    uses: uses.map((each) => keys.name('use', each)),
+    users: signed ? keys.hashes('client', [...signed, clientAddress]) : [],
+  };
 }

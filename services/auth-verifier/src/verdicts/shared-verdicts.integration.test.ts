@@ -1,6 +1,11 @@
 import type { Verdict } from '@echodrop/contracts/verification';
 import { providerProfiles } from '@echodrop/identity-provider/provider-profiles';
-import { mia, type StandInProvider, says, startStandIn } from '@echodrop/identity-provider/stand-in-provider.fixture';
+import {
+  mia,
+  respondWith,
+  type StandInProvider,
+  startStandIn,
+} from '@echodrop/identity-provider/stand-in-provider.fixture';
 import { Secret } from '@echodrop/service/secret';
 import { type RunningRedis, startRedis } from '@echodrop/testkit/servers/start-redis';
 import { waitUntil } from '@echodrop/testkit/wait-until';
@@ -10,8 +15,8 @@ import { echo, fourSecrets, Replica } from '../replica.fixture.ts';
 const proof = 'OAuth oauth_token="hunter2"';
 const [older, newer] = [new Secret('an older secret!'), new Secret('a newer secret!!')];
 
-// So many in one process keep each other waiting.
-const unhurried = { timeoutMs: 8000, cacheTimeoutMs: 8000 };
+// Many verifiers in one process slow each other down.
+const patient = { timeoutMs: 8000, cacheTimeoutMs: 8000 };
 
 let redis: RunningRedis;
 let parts: AsyncDisposableStack;
@@ -46,7 +51,7 @@ function replicas(count: number, settings: Settings = {}): Promise<Replica[]> {
   return Promise.all(Array.from({ length: count }, () => replica(settings)));
 }
 
-function ask({ verifier }: Replica, authorization = proof): Promise<Verdict> {
+function verify({ verifier }: Replica, authorization = proof): Promise<Verdict> {
   return verifier.verify(echo(standIn.provider, authorization));
 }
 
@@ -54,12 +59,12 @@ function outcomes(verdicts: readonly Verdict[]): string[] {
   return [...new Set(verdicts.map(({ outcome }) => outcome))];
 }
 
-// A provider that accepts a nonce once, and takes its time.
+// A slow provider that accepts a nonce once.
 function onceOnly(afterMs: number): void {
   const seen = new Set<string>();
   standIn.behaviour = (socket) => {
     const nonce = standIn.requests.at(-1)?.match(/^authorization: .*$/m)?.[0] ?? '';
-    const answer = seen.has(nonce) ? says(401) : mia;
+    const answer = seen.has(nonce) ? respondWith(401) : mia;
     seen.add(nonce);
     setTimeout(() => answer(socket), afterMs);
   };
@@ -67,8 +72,8 @@ function onceOnly(afterMs: number): void {
 
 test('two hundred requests with one proof at ten verifiers cause one query', async () => {
   onceOnly(200);
-  const ten = await replicas(10, unhurried);
-  const verdicts = await Promise.all(Array.from({ length: 200 }, (_, index) => ask(ten[index % 10] as Replica)));
+  const ten = await replicas(10, patient);
+  const verdicts = await Promise.all(Array.from({ length: 200 }, (_, index) => verify(ten[index % 10] as Replica)));
   expect(outcomes(verdicts)).toEqual(['verified']);
   expect(standIn.requests).toHaveLength(1);
 });
@@ -89,7 +94,7 @@ test.each(['verdict', 'question', 'unanswered'])(
       onceOnly(providerMs);
       standIn.requests.length = 0;
       const fresh = `OAuth ${crypto.randomUUID()}`;
-      expect(outcomes(await Promise.all([ask(slow, fresh), ask(quick, fresh)]))).toEqual(['verified']);
+      expect(outcomes(await Promise.all([verify(slow, fresh), verify(quick, fresh)]))).toEqual(['verified']);
       expect(standIn.requests).toHaveLength(1);
     }
     expect(await quick.redis.keys('{echodrop:2}:question:*')).toEqual([]);
@@ -98,9 +103,9 @@ test.each(['verdict', 'question', 'unanswered'])(
 
 test('two hundred users at ten verifiers cause one query each', async () => {
   onceOnly(50);
-  const ten = await replicas(10, unhurried);
+  const ten = await replicas(10, patient);
   const proofs = Array.from({ length: 400 }, (_, index) => `OAuth oauth_token="${index >> 1}"`);
-  const verdicts = await Promise.all(proofs.map((each, index) => ask(ten[index % 10] as Replica, each)));
+  const verdicts = await Promise.all(proofs.map((each, index) => verify(ten[index % 10] as Replica, each)));
   expect(outcomes(verdicts)).toEqual(['verified']);
   expect(standIn.requests).toHaveLength(200);
 });
@@ -108,19 +113,19 @@ test('two hundred users at ten verifiers cause one query each', async () => {
 test('shares version 1 verdicts too', async () => {
   standIn.behaviour = (socket) => setTimeout(() => mia(socket), 100);
   const two = await replicas(2);
-  const question = { credentials: fourSecrets, clientAddress: '' };
-  expect(outcomes(await Promise.all(two.map(({ verifier }) => verifier.verify(question))))).toEqual(['verified']);
+  const request = { credentials: fourSecrets, clientAddress: '' };
+  expect(outcomes(await Promise.all(two.map(({ verifier }) => verifier.verify(request))))).toEqual(['verified']);
   expect(standIn.requests).toHaveLength(1);
 });
 
 test("does not repeat another verifier's query without an outcome: the nonce may be used up", async () => {
-  standIn.behaviour = (socket) => setTimeout(() => says(500)(socket), 200);
+  standIn.behaviour = (socket) => setTimeout(() => respondWith(500)(socket), 200);
   const five = await replicas(5);
-  expect(outcomes(await Promise.all(five.map((each) => ask(each))))).toEqual(['provider_unavailable']);
+  expect(outcomes(await Promise.all(five.map((each) => verify(each))))).toEqual(['provider_unavailable']);
   expect(standIn.requests).toHaveLength(1);
-  // Whoever comes later does.
+  // A later request does.
   standIn.behaviour = mia;
-  expect(await ask(five[4] as Replica)).toMatchObject({ outcome: 'verified' });
+  expect(await verify(five[4] as Replica)).toMatchObject({ outcome: 'verified' });
 });
 
 test('waits for a dead verifier no longer than the provider timeout', async () => {
@@ -130,11 +135,11 @@ test('waits for a dead verifier no longer than the provider timeout', async () =
   };
   const gone = new Replica({ redisUrl: redis.url, providers: [standIn.provider], timeoutMs: 500 });
   await waitUntil('its cache', 5000, async () => gone.redis.status === 'ready');
-  const lost = ask(gone);
-  await waitUntil('its question', 5000, async () => isGone);
+  const lost = verify(gone);
+  await waitUntil('its request', 5000, async () => isGone);
   gone.redis.disconnect();
   const begin = performance.now();
-  expect(await ask(await replica({ timeoutMs: 500 }))).toMatchObject({ outcome: 'provider_unavailable' });
+  expect(await verify(await replica({ timeoutMs: 500 }))).toMatchObject({ outcome: 'provider_unavailable' });
   expect(performance.now() - begin).toBeLessThan(1500);
   expect(standIn.requests).toHaveLength(1);
   await lost;
@@ -143,60 +148,60 @@ test('waits for a dead verifier no longer than the provider timeout', async () =
 
 test('a refusal after a query without an outcome is unclear, not refused', async () => {
   const [first, second] = (await replicas(2)) as [Replica, Replica];
-  standIn.behaviour = says(500);
-  expect(await ask(first)).toMatchObject({ outcome: 'provider_unavailable' });
-  standIn.behaviour = says(401);
-  expect(await ask(second)).toMatchObject({ outcome: 'provider_unavailable' });
-  expect(await ask(second, 'OAuth another')).toEqual({ outcome: 'refused' });
+  standIn.behaviour = respondWith(500);
+  expect(await verify(first)).toMatchObject({ outcome: 'provider_unavailable' });
+  standIn.behaviour = respondWith(401);
+  expect(await verify(second)).toMatchObject({ outcome: 'provider_unavailable' });
+  expect(await verify(second, 'OAuth another')).toEqual({ outcome: 'refused' });
   standIn.behaviour = mia;
-  expect(await ask(second)).toMatchObject({ outcome: 'verified' });
+  expect(await verify(second)).toMatchObject({ outcome: 'verified' });
 });
 
-test('a try that was not sent does not make one forgotten that was', async () => {
-  const nobody = { ...standIn.provider, upstream: 'http://127.0.0.1:1/' };
-  const [first, cut] = [await replica(), await replica({ providers: [nobody] })] as const;
-  standIn.behaviour = says(500);
-  expect(await ask(first)).toMatchObject({ outcome: 'provider_unavailable' });
-  expect(await ask(cut)).toMatchObject({ outcome: 'provider_unavailable' });
-  standIn.behaviour = says(401);
-  expect(await ask(first)).toMatchObject({ outcome: 'provider_unavailable' });
+test('a request that was not sent does not clear the mark of one that was', async () => {
+  const unreachable = { ...standIn.provider, upstream: 'http://127.0.0.1:1/' };
+  const [first, cut] = [await replica(), await replica({ providers: [unreachable] })] as const;
+  standIn.behaviour = respondWith(500);
+  expect(await verify(first)).toMatchObject({ outcome: 'provider_unavailable' });
+  expect(await verify(cut)).toMatchObject({ outcome: 'provider_unavailable' });
+  standIn.behaviour = respondWith(401);
+  expect(await verify(first)).toMatchObject({ outcome: 'provider_unavailable' });
 });
 
-test('one that was certainly not seen is refused when it is', async () => {
-  const nobody = { ...standIn.provider, upstream: 'http://127.0.0.1:1/' };
-  expect(await ask(await replica({ providers: [nobody] }))).toMatchObject({ outcome: 'provider_unavailable' });
-  standIn.behaviour = says(401);
-  expect(await ask(await replica())).toEqual({ outcome: 'refused' });
+test('a refusal counts if the earlier request was certainly not sent', async () => {
+  const unreachable = { ...standIn.provider, upstream: 'http://127.0.0.1:1/' };
+  expect(await verify(await replica({ providers: [unreachable] }))).toMatchObject({ outcome: 'provider_unavailable' });
+  standIn.behaviour = respondWith(401);
+  expect(await verify(await replica())).toEqual({ outcome: 'refused' });
 });
 
-test('a bearer token is refused whatever was before', async () => {
+test('a bearer token is refused even after a request without an outcome', async () => {
   const provider = { ...standIn.provider, profile: providerProfiles.mastodon };
   const one = await replica({ providers: [provider] });
-  standIn.behaviour = says(500);
-  expect(await ask(one, 'Bearer a')).toMatchObject({ outcome: 'provider_unavailable' });
-  standIn.behaviour = says(401);
-  expect(await ask(one, 'Bearer a')).toEqual({ outcome: 'refused' });
+  standIn.behaviour = respondWith(500);
+  expect(await verify(one, 'Bearer a')).toMatchObject({ outcome: 'provider_unavailable' });
+  standIn.behaviour = respondWith(401);
+  expect(await verify(one, 'Bearer a')).toEqual({ outcome: 'refused' });
 });
 
 test('a late refusal does not replace a verdict', async () => {
   const [first, second] = (await replicas(2)) as [Replica, Replica];
   onceOnly(300);
-  const asked = ask(first);
-  await waitUntil('the question', 5000, async () => standIn.requests.length === 1);
+  const pending = verify(first);
+  await waitUntil('the request', 5000, async () => standIn.requests.length === 1);
   // As if the lease had been evicted.
   for (const key of await first.redis.keys('{echodrop:2}:*')) await first.redis.del(key);
-  const late = ask(second);
-  expect(await asked).toMatchObject({ outcome: 'verified' });
+  const late = verify(second);
+  expect(await pending).toMatchObject({ outcome: 'verified' });
   await late;
-  expect(await ask(second)).toMatchObject({ outcome: 'verified' });
+  expect(await verify(second)).toMatchObject({ outcome: 'verified' });
 });
 
 test('a waiting verifier does not query the provider if the cache goes down', async () => {
   const two = (await replicas(2)) as [Replica, Replica];
   onceOnly(600);
-  const asked = ask(two[0]);
-  await waitUntil('the question', 5000, async () => standIn.requests.length === 1);
-  const waiting = ask(two[1]);
+  const pending = verify(two[0]);
+  await waitUntil('the request', 5000, async () => standIn.requests.length === 1);
+  const waiting = verify(two[1]);
   await waitUntil(
     'a look',
     5000,
@@ -204,7 +209,7 @@ test('a waiting verifier does not query the provider if the cache goes down', as
   );
   await redis.kill();
   expect(await waiting).toMatchObject({ outcome: 'provider_unavailable' });
-  expect(await asked).toMatchObject({ outcome: 'verified' });
+  expect(await pending).toMatchObject({ outcome: 'verified' });
   expect(standIn.requests).toHaveLength(1);
   await redis.restart();
 });
@@ -213,7 +218,7 @@ test('without the cache, each verifier sends one query', async () => {
   const two = await replicas(2);
   await redis.kill();
   standIn.behaviour = (socket) => setTimeout(() => mia(socket), 100);
-  const verdicts = await Promise.all([...two, ...two].map((each) => ask(each)));
+  const verdicts = await Promise.all([...two, ...two].map((each) => verify(each)));
   expect(outcomes(verdicts)).toEqual(['verified']);
   expect(standIn.requests).toHaveLength(2);
   await redis.restart();
@@ -222,7 +227,7 @@ test('without the cache, each verifier sends one query', async () => {
 test('with a lifetime of 0, verifiers do not wait for each other', async () => {
   standIn.behaviour = (socket) => setTimeout(() => mia(socket), 100);
   const two = await replicas(2, { verifiedSeconds: 0 });
-  expect(outcomes(await Promise.all(two.map((each) => ask(each))))).toEqual(['verified']);
+  expect(outcomes(await Promise.all(two.map((each) => verify(each))))).toEqual(['verified']);
   expect(standIn.requests).toHaveLength(2);
 });
 
@@ -234,38 +239,38 @@ test.each([
 ] as const)('verifiers share verdicts during a key rotation: %s', async (_, first, second) => {
   onceOnly(100);
   const two = [await replica({ keySecret: first }), await replica({ keySecret: second })] as const;
-  expect(outcomes(await Promise.all(two.map((each) => ask(each))))).toEqual(['verified']);
+  expect(outcomes(await Promise.all(two.map((each) => verify(each))))).toEqual(['verified']);
   expect(standIn.requests).toHaveLength(1);
-  for (const [asked, other] of [two, two.toReversed()] as [Replica, Replica][]) {
+  for (const [queried, other] of [two, two.toReversed()] as [Replica, Replica][]) {
     const fresh = `OAuth ${crypto.randomUUID()}`;
-    await ask(asked, fresh);
-    expect(await ask(other, fresh)).toMatchObject({ outcome: 'verified' });
+    await verify(queried, fresh);
+    expect(await verify(other, fresh)).toMatchObject({ outcome: 'verified' });
   }
   expect(standIn.requests).toHaveLength(3);
 });
 
 test('after a key rotation, the older key finds nothing', async () => {
-  await ask(await replica({ keySecret: [older] }));
-  await ask(await replica({ keySecret: [newer] }));
+  await verify(await replica({ keySecret: [older] }));
+  await verify(await replica({ keySecret: [newer] }));
   expect(standIn.requests).toHaveLength(2);
 });
 
 test.each(['', '{', '{}', '{"until":9e15,"since":0,"verdict":{"outcome":"maybe"}}'])(
-  'a value %j, which no release of ours has written, is as good as none',
+  'ignores a value of no release: %j',
   async (value) => {
     const one = await replica();
-    await ask(one);
+    await verify(one);
     const [key = ''] = await one.redis.keys('{echodrop:2}:verdict:*');
     await one.redis.set(key, value);
-    expect(await ask(one)).toMatchObject({ outcome: 'verified' });
+    expect(await verify(one)).toMatchObject({ outcome: 'verified' });
     expect(standIn.requests).toHaveLength(2);
-    // It was replaced by one of ours.
-    await ask(one);
+    // A valid entry replaced it.
+    await verify(one);
     expect(standIn.requests).toHaveLength(2);
   },
 );
 
-/** How many verdicts a verifier has found forged. */
+/** Number of forged verdicts that a verifier found. */
 async function forgedAt({ metrics }: Replica): Promise<number> {
   const { text } = await metrics.exposition();
   return Number(/^echodrop_forged_entries_total\{.*kind="verdict".*\} (\d+)$/m.exec(text)?.[1]);
@@ -277,59 +282,59 @@ test.each<[string, (verdict: string) => string]>([
   ['without its seal', (verdict) => verdict.slice(verdict.indexOf(' ') + 1)],
 ])('a verdict that is rewritten in Redis %s is ignored and counted', async (_, rewritten) => {
   const one = await replica();
-  expect(await ask(one)).toMatchObject({ caller: { screenName: 'mia' } });
+  expect(await verify(one)).toMatchObject({ caller: { screenName: 'mia' } });
   const [key = ''] = await one.redis.keys('{echodrop:2}:verdict:*');
   const verdict = (await one.redis.get(key)) ?? '';
   expect(rewritten(verdict)).not.toBe(verdict);
   await one.redis.set(key, rewritten(verdict));
   expect(await forgedAt(one)).toBe(0);
-  expect(await ask(one)).toMatchObject({ caller: { screenName: 'mia' } });
+  expect(await verify(one)).toMatchObject({ caller: { screenName: 'mia' } });
   expect(standIn.requests).toHaveLength(2);
   expect(await forgedAt(one)).toBe(1);
 });
 
-test('the verdict on one proof, with its seal, is none on another', async () => {
+test('a sealed verdict does not apply to another proof', async () => {
   const one = await replica();
-  await ask(one, 'OAuth of mia');
+  await verify(one, 'OAuth of mia');
   const [verified = ''] = await one.redis.keys('{echodrop:2}:verdict:*');
-  standIn.behaviour = says(401);
-  expect(await ask(one, 'OAuth of an attacker')).toEqual({ outcome: 'refused' });
+  standIn.behaviour = respondWith(401);
+  expect(await verify(one, 'OAuth of an attacker')).toEqual({ outcome: 'refused' });
   const keys = await one.redis.keys('{echodrop:2}:verdict:*');
   const refused = keys.find((key) => key !== verified) ?? '';
   await one.redis.set(refused, (await one.redis.get(verified)) ?? '');
-  expect(await ask(one, 'OAuth of an attacker')).toEqual({ outcome: 'refused' });
+  expect(await verify(one, 'OAuth of an attacker')).toEqual({ outcome: 'refused' });
   expect(await forgedAt(one)).toBe(1);
 });
 
 test('all verifiers query a forgotten user again', async () => {
   const two = await replicas(2);
   const [first, second] = two as [Replica, Replica];
-  const other = says(200, '{"id":7,"screen_name":"noa"}');
-  await Promise.all(['OAuth a', 'OAuth b'].map((each) => ask(first, each)));
+  const other = respondWith(200, '{"id":7,"screen_name":"noa"}');
+  await Promise.all(['OAuth a', 'OAuth b'].map((each) => verify(first, each)));
   standIn.behaviour = other;
-  await ask(first, 'OAuth of somebody else');
+  await verify(first, 'OAuth of somebody else');
   expect(standIn.requests).toHaveLength(3);
 
   await first.verifier.forget({ provider: standIn.provider.advertised, subject: '1059182745930317825' });
-  standIn.behaviour = says(403);
-  for (const each of two) expect(await ask(each, 'OAuth a')).toEqual({ outcome: 'refused' });
-  expect(await ask(second, 'OAuth b')).toEqual({ outcome: 'refused' });
-  expect(await ask(second, 'OAuth of somebody else')).toMatchObject({ caller: { screenName: 'noa' } });
+  standIn.behaviour = respondWith(403);
+  for (const each of two) expect(await verify(each, 'OAuth a')).toEqual({ outcome: 'refused' });
+  expect(await verify(second, 'OAuth b')).toEqual({ outcome: 'refused' });
+  expect(await verify(second, 'OAuth of somebody else')).toMatchObject({ caller: { screenName: 'noa' } });
 });
 
-test('forgetting a user voids a verdict on its way', async () => {
+test('forgetting a user voids the verdict of a running query', async () => {
   const one = await replica();
   let answer = () => {};
   standIn.behaviour = (socket) => {
     answer = () => mia(socket);
   };
-  const asked = ask(one);
-  await waitUntil('the question', 5000, async () => standIn.requests.length === 1);
+  const pending = verify(one);
+  await waitUntil('the request', 5000, async () => standIn.requests.length === 1);
   await one.verifier.forget({ provider: standIn.provider.advertised, subject: '1059182745930317825' });
   answer();
-  await asked;
-  standIn.behaviour = says(403);
-  expect(await ask(one)).toEqual({ outcome: 'refused' });
+  await pending;
+  standIn.behaviour = respondWith(403);
+  expect(await verify(one)).toEqual({ outcome: 'refused' });
 });
 
 test('caches a forgotten user again after the next query', async () => {
@@ -337,22 +342,22 @@ test('caches a forgotten user again after the next query', async () => {
   const [first, second] = two as [Replica, Replica];
   await first.verifier.forget({ provider: standIn.provider.advertised, subject: '1059182745930317825' });
   onceOnly(100);
-  expect(outcomes(await Promise.all([...two, ...two].map((each) => ask(each))))).toEqual(['verified']);
-  expect(await ask(second)).toMatchObject({ outcome: 'verified' });
+  expect(outcomes(await Promise.all([...two, ...two].map((each) => verify(each))))).toEqual(['verified']);
+  expect(await verify(second)).toMatchObject({ outcome: 'verified' });
   expect(standIn.requests).toHaveLength(1);
 });
 
-test('who comes when a user was forgotten is not told what was asked for before', async () => {
+test('a request after a user was forgotten does not get the verdict of an earlier query', async () => {
   const one = await replica();
   const answers: (() => void)[] = [];
-  standIn.behaviour = (socket) => answers.push(() => (answers.length === 1 ? mia : says(403))(socket));
-  const before = ask(one);
-  await waitUntil('the question', 5000, async () => answers.length === 1);
+  standIn.behaviour = (socket) => answers.push(() => (answers.length === 1 ? mia : respondWith(403))(socket));
+  const before = verify(one);
+  await waitUntil('the request', 5000, async () => answers.length === 1);
   await one.verifier.forget({ provider: standIn.provider.advertised, subject: '1059182745930317825' });
-  const after = ask(one);
+  const after = verify(one);
   answers[0]?.();
   expect(await before).toMatchObject({ outcome: 'verified' });
-  await waitUntil('another question', 5000, async () => answers.length === 2);
+  await waitUntil('another request', 5000, async () => answers.length === 2);
   answers[1]?.();
   expect(await after).toEqual({ outcome: 'refused' });
 });
@@ -367,11 +372,11 @@ test('remembers forgotten users for longer than any verdict lives', async () => 
 test('applies its own lifetime to verdicts of other verifiers', async () => {
   vi.useFakeTimers({ toFake: ['Date'] });
   const [long, short] = [await replica({ verifiedSeconds: 3600 }), await replica({ verifiedSeconds: 1 })] as const;
-  await ask(long);
+  await verify(long);
   vi.setSystemTime(Date.now() + 10_000);
-  await ask(long);
+  await verify(long);
   expect(standIn.requests).toHaveLength(1);
-  await ask(short);
+  await verify(short);
   expect(standIn.requests).toHaveLength(2);
 });
 
@@ -379,38 +384,38 @@ test('an evicted count of forgotten users revives no verdict', async () => {
   const one = await replica();
   const subjects = Array.from({ length: 300 }, (_, index) => `${index}`);
   await Promise.all(subjects.map((subject) => one.verifier.forget({ provider: 'https://a.example/', subject })));
-  await ask(one);
+  await verify(one);
   await one.redis.del('{echodrop:2}:forgets');
   await one.verifier.forget({ provider: standIn.provider.advertised, subject: '1059182745930317825' });
-  standIn.behaviour = says(403);
-  expect(await ask(one)).toEqual({ outcome: 'refused' });
+  standIn.behaviour = respondWith(403);
+  expect(await verify(one)).toEqual({ outcome: 'refused' });
 });
 
-test('a verdict that was asked for without the cache, and kept when it was back, can be forgotten', async () => {
+test('a verdict from before the cache returned can be forgotten', async () => {
   const one = await replica();
   let answer = () => {};
   standIn.behaviour = (socket) => {
     answer = () => mia(socket);
   };
   await redis.kill();
-  const asked = ask(one);
-  await waitUntil('the question', 5000, async () => standIn.requests.length === 1);
+  const pending = verify(one);
+  await waitUntil('the request', 5000, async () => standIn.requests.length === 1);
   await redis.restart();
   await waitUntil('the cache', 5000, async () => one.redis.status === 'ready');
   await one.verifier.forget({ provider: standIn.provider.advertised, subject: '1059182745930317825' });
   answer();
-  await asked;
-  standIn.behaviour = says(403);
-  expect(await ask(one)).toEqual({ outcome: 'refused' });
+  await pending;
+  standIn.behaviour = respondWith(403);
+  expect(await verify(one)).toEqual({ outcome: 'refused' });
 });
 
-test('who is forgotten while the key is exchanged is forgotten by those with either', async () => {
+test('forgetting a user during a key rotation applies to verifiers with either key', async () => {
   const both = await replica({ keySecret: [newer, older] });
   const ends = [await replica({ keySecret: [older] }), await replica({ keySecret: [newer] })];
-  for (const each of ends) await ask(each);
+  for (const each of ends) await verify(each);
   await both.verifier.forget({ provider: standIn.provider.advertised, subject: '1059182745930317825' });
-  standIn.behaviour = says(403);
-  for (const each of ends) expect(await ask(each)).toEqual({ outcome: 'refused' });
+  standIn.behaviour = respondWith(403);
+  for (const each of ends) expect(await verify(each)).toEqual({ outcome: 'refused' });
 });
 
 test('throws if a user could not be forgotten', async () => {

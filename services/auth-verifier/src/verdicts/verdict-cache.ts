@@ -1,9 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { ProviderUser, Verdict } from '@echodrop/contracts/verification';
+import type { ProviderUser, Verdict, VerificationRequest } from '@echodrop/contracts/verification';
+import type { Provider } from '@echodrop/identity-provider/provider';
 import type { RedisClient } from '@echodrop/service/redis/redis-client';
 import type { CacheKeys } from './cache-keys.ts';
-import { CacheScripts, forget, lookUp, settle } from './cache-scripts.ts';
-import type { ProofKeys, Reuse } from './proof-keys.ts';
+import { defineScripts, forget, lookUp, runScript, settle } from './cache-scripts.ts';
+import { deriveProofKeys, type ProofKeys, type Reuse } from './proof-keys.ts';
 import type { CachedVerdict, Decision, VerdictCodec } from './verdict-codec.ts';
 
 const pollMs = 50;
@@ -23,12 +24,12 @@ export type Use = 'first' | 'repeat' | undefined;
  * `replay`: another client has used the header. `decided`: there is a verdict. `undecided`: another verifier's request had no outcome.
  * `leased`: this verifier must query the provider.
  */
-export type Found =
+type Found =
   | { readonly state: 'replay' | 'undecided'; readonly use: Use }
   | ({ readonly state: 'decided'; readonly use: Use } & Decision)
   | Leased;
 
-export interface Leased {
+interface Leased {
   readonly state: 'leased';
   readonly use: Use;
   readonly since: number;
@@ -41,7 +42,11 @@ export interface Leased {
 /** `confirm`: the use verified a user, and a late `giveBack` cannot remove it. `giveBack`: it verified no user and does not count. */
 export type UseEnd = 'confirm' | 'giveBack' | '';
 
-interface Times {
+interface CacheOptions {
+  readonly redis: RedisClient;
+  readonly keys: CacheKeys;
+  readonly codec: VerdictCodec;
+  readonly reuse: Reuse;
   readonly verifiedSeconds: number;
   readonly refusedSeconds: number;
   /** Lifetime of another verifier's lease; longer than a provider request. */
@@ -50,38 +55,30 @@ interface Times {
 
 /** Verdicts, leases and uses, shared by all verifiers. If the cache is down, verifiers work without it. */
 export class VerdictCache {
-  readonly #redis: RedisClient;
-  readonly #scripts: CacheScripts;
-  readonly #keys: CacheKeys;
-  readonly #codec: VerdictCodec;
-  readonly #reuse: Reuse;
-  readonly #times: Times;
+  readonly #options: CacheOptions;
 
-  constructor(redis: RedisClient, keys: CacheKeys, codec: VerdictCodec, reuse: Reuse, times: Times) {
-    this.#redis = redis;
-    const kinds = [1, 3, 4];
-    this.#scripts = new CacheScripts(
-      redis,
-      kinds.map((each) => 1 + each * keys.count),
-    );
-    this.#keys = keys;
-    this.#codec = codec;
-    this.#reuse = reuse;
-    this.#times = times;
+  constructor(options: CacheOptions) {
+    this.#options = options;
+    defineScripts(options.redis);
+  }
+
+  /** The keys of a proof; undefined for a header that may be a replay. */
+  keysOf(request: VerificationRequest, provider: Provider): ProofKeys | undefined {
+    return deriveProofKeys(this.#options.keys, this.#options.reuse, request, provider);
   }
 
   /**
    * Looks up a proof. Waits while another verifier holds the lease: a provider that accepts a nonce once would refuse a second
    * request. The holder of the lease queries the provider and then calls `settle`, whatever the outcome.
    */
-  async find(claim: ProofKeys): Promise<Found> {
-    const end = performance.now() + this.#times.leaseMs;
+  async find(proofKeys: ProofKeys): Promise<Found> {
+    const end = performance.now() + this.#options.leaseMs;
     const passed: string[] = [];
-    let use: Use = claim.uses.length > 0 ? 'first' : undefined;
+    let use: Use = proofKeys.uses.length > 0 ? 'first' : undefined;
     let waited = false;
     try {
       for (let isFirst = true; isFirst || performance.now() < end; isFirst = false) {
-        const [used, state, value, extra] = await this.#lookUp(claim, isFirst, !waited, passed);
+        const [used, state, value, extra] = await this.#lookUp(proofKeys, isFirst, !waited, passed);
         if (isFirst && used === 'repeat') use = used;
         switch (state) {
           case 'replay':
@@ -92,7 +89,7 @@ export class VerdictCache {
           case 'leased':
             return { state, use, since: Number(value), unanswered: extra === 1, passed };
           case 'verdict': {
-            const kept = await this.#validVerdict(claim.shown, value, Number(extra));
+            const kept = await this.#validVerdict(proofKeys.shown, value, Number(extra));
             if (kept) return { state: 'decided', use, verdict: kept.verdict, since: kept.since };
             passed.push(value);
             break;
@@ -108,59 +105,48 @@ export class VerdictCache {
     }
   }
 
-  /**
-   * Ends the lease, caches a decision of the provider and settles the use. `unanswered`: the provider may have received the request
-   * but gave no verdict.
-   */
-  async settle(claim: ProofKeys, use: UseEnd, leased: Leased, verdict: Verdict, unanswered: boolean): Promise<void> {
-    if (!claim.isShared) return this.settleUse(claim, use);
+  /** Ends the lease, caches a verdict and settles the use. `unanswered`: the provider may have received the proof. */
+  async settle(
+    proofKeys: ProofKeys,
+    use: UseEnd,
+    leased: Leased,
+    verdict: Verdict,
+    unanswered: boolean,
+  ): Promise<void> {
+    if (!proofKeys.isShared) return this.settleUse(proofKeys, use);
     const seconds = this.#lifetime(verdict);
-    const text = seconds > 0 ? this.#codec.encode(claim.shown, { verdict, since: leased.since }) : '';
+    const text = seconds > 0 ? this.#options.codec.encode(proofKeys.shown, { verdict, since: leased.since }) : '';
     const isRefusal = verdict.outcome === 'refused' ? 1 : 0;
-    await this.#settle(claim, use, [1, seconds, text, isRefusal, unanswered ? 1 : 0], leased.passed);
+    await this.#settle(proofKeys, use, [1, seconds, text, isRefusal, unanswered ? 1 : 0], leased.passed);
   }
 
-  async settleUse(claim: ProofKeys, use: UseEnd): Promise<void> {
-    if (use !== '' && claim.uses.length > 0) await this.#settle(claim, use, [0, 0, '', 0, 0], []);
+  async settleUse(proofKeys: ProofKeys, use: UseEnd): Promise<void> {
+    if (use !== '' && proofKeys.uses.length > 0) await this.#settle(proofKeys, use, [0, 0, '', 0, 0], []);
   }
 
   /** Voids all earlier verdicts on a user. @throws what Redis throws */
   async forget(user: ProviderUser): Promise<void> {
-    await this.#scripts.run(forget, [this.#keys.forgets, ...this.#marks(user)], [forgottenSeconds]);
+    const { redis, keys } = this.#options;
+    await runScript(redis, forget, [keys.forgets, ...this.#marks(user)], [forgottenSeconds]);
   }
 
   /** Whether the user was forgotten after the request. @throws what Redis throws */
   async isVoid({ verdict, since }: Decision): Promise<boolean> {
     if (verdict.outcome !== 'verified') return false;
-    const counts = await this.#redis.mget([...this.#marks(verdict.caller)]);
+    const counts = await this.#options.redis.mget([...this.#marks(verdict.caller)]);
     return counts.some((count) => Number(count) > since);
   }
 
-  async #lookUp(
-    { isShared, names, uses, users }: ProofKeys,
-    isFirst: boolean,
-    mayTake: boolean,
-    passed: readonly string[],
-  ) {
+  async #lookUp(proofKeys: ProofKeys, isFirst: boolean, mayTake: boolean, passed: readonly string[]) {
+    const { isShared, names, uses, users } = proofKeys;
     if (!isShared && uses.length === 0) return ['', 'unshared', '', ''] as const;
+    const { redis, keys, reuse, verifiedSeconds } = this.#options;
     // Verdicts that are not cached cannot be shared, so each verifier queries the provider.
-    const leaseMs = this.#times.verifiedSeconds === 0 ? 0 : this.#times.leaseMs;
+    const leaseMs = verifiedSeconds === 0 ? 0 : this.#options.leaseMs;
     const [usesNow, usersNow] = isFirst ? [uses, users] : [[], []];
-    const reply = await this.#scripts.run(
-      lookUp,
-      [this.#keys.forgets, ...names, ...usesNow],
-      [
-        this.#keys.count,
-        this.#reuse,
-        usedSeconds,
-        isShared ? 1 : 0,
-        mayTake ? 1 : 0,
-        leaseMs,
-        unansweredSeconds,
-        ...usersNow,
-        ...passed,
-      ],
-    );
+    const options = [reuse, usedSeconds, Number(isShared), Number(mayTake), leaseMs, unansweredSeconds];
+    const args = [keys.count, ...options, ...usersNow, ...passed];
+    const reply = await runScript(redis, lookUp, [keys.forgets, ...names, ...usesNow], args);
     return reply as [use: string, state: string, value: string, extra: string | number];
   }
 
@@ -171,14 +157,14 @@ export class VerdictCache {
     request: readonly (string | number)[],
     passed: readonly string[],
   ): Promise<void> {
-    const keys = [this.#keys.forgets, ...names, ...uses];
-    const args = [this.#keys.count, use, usedSeconds, ...request, ...users, ...passed];
-    await this.#scripts.run(settle, keys, args).catch(() => {});
+    const { redis, keys } = this.#options;
+    const args = [keys.count, use, usedSeconds, ...request, ...users, ...passed];
+    await runScript(redis, settle, [keys.forgets, ...names, ...uses], args).catch(() => {});
   }
 
   // The count shows quickly that no user was forgotten since the request.
   async #validVerdict(shown: string, text: string, forgets: number): Promise<CachedVerdict | undefined> {
-    const kept = this.#codec.decode(shown, text);
+    const kept = this.#options.codec.decode(shown, text);
     if (!kept || !this.#isAlive(kept)) return undefined;
     return forgets > kept.since && (await this.isVoid(kept)) ? undefined : kept;
   }
@@ -189,11 +175,12 @@ export class VerdictCache {
   }
 
   #marks({ provider, subject }: ProviderUser): readonly string[] {
-    return this.#keys.hashes('user', [provider, subject]).map((hash) => this.#keys.name('forgotten', hash));
+    const { keys } = this.#options;
+    return keys.hashes('user', [provider, subject]).map((hash) => keys.name('forgotten', hash));
   }
 
   #lifetime({ outcome }: Verdict): number {
-    if (outcome === 'verified') return this.#times.verifiedSeconds;
-    return outcome === 'refused' ? this.#times.refusedSeconds : 0;
+    if (outcome === 'verified') return this.#options.verifiedSeconds;
+    return outcome === 'refused' ? this.#options.refusedSeconds : 0;
   }
 }

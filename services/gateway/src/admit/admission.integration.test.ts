@@ -7,7 +7,6 @@ import { waitUntil } from '@echodrop/testkit/wait-until';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { Refusal } from '../answer/refusals.ts';
 import { Admission, type AdmittedUpload } from './admission.ts';
-import { ProbeQueues } from './probe-queues.ts';
 import { UploadRates } from './upload-rates.ts';
 
 const probeTimeoutMs = 10_000;
@@ -45,14 +44,14 @@ interface Limits {
 /** A gateway's admission of clients at one address, with a connection of its own to the Redis that all share. */
 async function admission(limits: Partial<Limits> = {}, blocks = noBlocks): Promise<{ admit: () => AdmittedUpload }> {
   const { maxUploads = 10, maxUploadsPerUser = 10, perUser = 0, perKey = 0 } = limits;
-  const manner = { ...failFast, commandTimeout: 300 };
-  const connection = parts.use(connectRedis(new Secret(redis.url), manner, createLog('test', 'silent')));
+  const options = { ...failFast, commandTimeout: 300 };
+  const connection = parts.use(connectRedis(new Secret(redis.url), options, createLog('test', 'silent')));
   await waitUntil('a connection', 5000, async () => (await connection.ping()) === 'PONG');
   const rates = new UploadRates(connection, { perUser, perKey }, (error) => bypasses.push(error));
-  const queues = new ProbeQueues({ backlog: async (kind) => ({ ...backlogs[kind], unsupported: 0 }) }, probeTimeoutMs);
+  const probes = { backlog: async (kind: ProbeKind) => ({ ...backlogs[kind], unsupported: 0 }) };
   const perAddress = { anonymousPerAddress: 100, failuresPerMinutePerAddress: 0 };
   const bounds = { maxUploads, maxUploadsPerUser, ...perAddress, unverifiedBufferBytes: 1000 };
-  const one = new Admission(bounds, { rates, queues, blocks, onRefused: () => {} });
+  const one = new Admission(bounds, { rates, probes, probeTimeoutMs, blocks, onRefused: () => {} });
   return { admit: () => one.admitUpload('192.0.2.1', 'unverified') };
 }
 

@@ -1,15 +1,16 @@
+import type { ProbeClient, ProbeKind } from '@echodrop/contracts/probe';
 import type { Caller } from '@echodrop/contracts/verification';
 import { isPhoto, type MediaType } from '@echodrop/media/media-type';
 import { networkOf } from '@echodrop/service/network-of';
 import { Refusal } from '../answer/refusals.ts';
 import type { BlockList } from './block-list.ts';
 import { ConcurrencyLimit } from './concurrency-limit.ts';
-import type { ProbeQueues } from './probe-queues.ts';
 import { type Slot, type SlotLimit, type SlotLimits, Slots, type Standing } from './slots.ts';
 import { type MemoryShare, UnverifiedMemory } from './unverified-memory.ts';
 import type { UploadRates } from './upload-rates.ts';
 
-const retryAfterSeconds = 5;
+// Half of what one probe-worker was measured to do in a second on two cores.
+const probesPerSecond: Record<ProbeKind, number> = { photos: 500, videos: 12 };
 
 interface Limits extends Omit<SlotLimits, 'slots'> {
   /** Uploads at once in this process, and as many requests about own uploads. */
@@ -21,7 +22,8 @@ interface Limits extends Omit<SlotLimits, 'slots'> {
 
 interface AdmissionDeps {
   readonly rates: UploadRates;
-  readonly queues: ProbeQueues;
+  readonly probes: Pick<ProbeClient, 'backlog'>;
+  readonly probeTimeoutMs: number;
   readonly blocks: Pick<BlockList, 'refuseBlockedUser' | 'refuseBlockedApplication'>;
   /** Called for each request that is refused before anything of it is read. */
   readonly onRefused: (limit: SlotLimit) => void;
@@ -31,7 +33,7 @@ interface AdmissionDeps {
 export class Admission {
   readonly #uploads: Slots;
   readonly #ownRequests: Slots;
-  readonly #deps: AdmissionDeps & UploadLimits;
+  readonly #deps: UploadDeps;
 
   constructor(
     { maxUploads: slots, maxUploadsPerUser, unverifiedBufferBytes, ...perAddress }: Limits,
@@ -54,7 +56,7 @@ export class Admission {
   }
 }
 
-interface UploadLimits {
+interface UploadDeps extends AdmissionDeps {
   readonly perUser: ConcurrencyLimit;
   readonly memory: UnverifiedMemory;
 }
@@ -64,10 +66,10 @@ export class AdmittedUpload implements Disposable {
   readonly #held = new DisposableStack();
   readonly #slot: Slot;
   readonly #clientAddress: string;
-  readonly #deps: AdmissionDeps & UploadLimits;
+  readonly #deps: UploadDeps;
   #caller: Caller | undefined;
 
-  constructor(slot: Slot, clientAddress: string, deps: AdmissionDeps & UploadLimits) {
+  constructor(slot: Slot, clientAddress: string, deps: UploadDeps) {
     this.#slot = this.#held.use(slot);
     this.#clientAddress = clientAddress;
     this.#deps = deps;
@@ -79,7 +81,7 @@ export class AdmittedUpload implements Disposable {
     this.#deps.blocks.refuseBlockedUser(caller);
     this.#caller = caller;
     const name = JSON.stringify([caller.provider, caller.subject]);
-    if (!this.#deps.perUser.acquire(name, this.#held)) throw new Refusal('too_many_requests', { retryAfterSeconds });
+    if (!this.#deps.perUser.acquire(name, this.#held)) throw new Refusal('too_many_requests');
     await this.#deps.rates.countUser(caller);
     // Last: a form of version 1 is read on after its caller was refused, and must then count against the limits of its address.
     this.#slot.markVerified();
@@ -90,16 +92,20 @@ export class AdmittedUpload implements Disposable {
   readonly openMemory = (crowdOut: (reason: Refusal) => void): MemoryShare =>
     this.#deps.memory.open(networkOf(this.#clientAddress), crowdOut);
 
-  /** Checks the backlog of the queue that probes this type. Most JPEGs need no probe-worker. @throws Refusal `overloaded` */
+  /**
+   * Checks whether a probe would end in time. It may wait for half of that: the rest exceeds the longest probe (10 of 25 s).
+   * Most JPEGs need no probe-worker. @throws Refusal `overloaded`
+   */
   readonly admitMedia = async (type: MediaType | undefined): Promise<void> => {
     if (type === undefined || type === 'jpg') return;
-    await this.#deps.queues.requireCapacity(isPhoto(type) ? 'photos' : 'videos');
+    const kind = isPhoto(type) ? 'photos' : 'videos';
+    const { waiting, oldestMs } = await this.#deps.probes.backlog(kind);
+    const maxWaitMs = this.#deps.probeTimeoutMs / 2;
+    const isFull = oldestMs > maxWaitMs || waiting > (probesPerSecond[kind] * maxWaitMs) / 1000;
+    if (isFull) throw new Refusal('overloaded');
   };
 
-  /**
-   * Checks the complete form: its user may have been blocked since it began.
-   * @throws Refusal `application_blocked`, `caller_blocked`, `too_many_requests`
-   */
+  /** Checks application and user, who may have been blocked meanwhile. @throws Refusal `*_blocked`, `too_many_requests` */
   async admitApplication(application: string): Promise<void> {
     this.#deps.blocks.refuseBlockedApplication(application);
     if (this.#caller) this.#deps.blocks.refuseBlockedUser(this.#caller);

@@ -7,12 +7,8 @@ export class ApiKeys {
 
   /** `list`: comma-separated `key` or `name=key`. A key without a name gets one from its hash. */
   constructor(list: Secret) {
-    for (const entry of list
-      .reveal()
-      .split(',')
-      .map((each) => each.trim())
-      .filter(Boolean)) {
-      const [, name, key] = /^(?:([\w.-]+)=)?(.+)$/.exec(entry) ?? [];
+    for (const entry of list.reveal().split(',')) {
+      const [, name, key] = /^(?:([\w.-]+)=)?(.+)$/.exec(entry.trim()) ?? [];
       if (key) this.#names.set(digest(key), name ?? `key-${digest(key).slice(0, 8)}`);
     }
   }
@@ -23,6 +19,4 @@ export class ApiKeys {
   }
 }
 
-function digest(key: string): string {
-  return hash('sha256', key);
-}
+const digest = (key: string) => hash('sha256', key);

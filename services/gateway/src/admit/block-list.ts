@@ -6,7 +6,6 @@ import { Refusal } from '../answer/refusals.ts';
 
 const refreshMs = 10_000;
 const firstRefreshMs = 1000;
-const retryAfterSeconds = 5;
 
 /** The blocks in the store, refreshed every ten seconds, so that no upload has to read them. */
 export class BlockList implements AsyncDisposable {
@@ -44,7 +43,7 @@ export class BlockList implements AsyncDisposable {
   }
 
   #isBlocked(blockable: Blockable): boolean {
-    if (!this.#blocked) throw new Refusal('unavailable', { retryAfterSeconds });
+    if (!this.#blocked) throw new Refusal('unavailable');
     return this.#blocked.size > 0 && this.#blocked.has(blockKey(blockable));
   }
 

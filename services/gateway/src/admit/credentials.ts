@@ -4,8 +4,7 @@ import type { VerificationClient } from '@echodrop/contracts/verification-client
 import { Refusal } from '../answer/refusals.ts';
 
 /**
- * The credentials of version 2 (docs/interface.md section 5.2): the OAuth value byte for byte, the provider's address without a pair of
- * quotes. In historic mode a missing provider is the first one.
+ * The credentials of version 2 (docs/interface.md section 5.2). In historic mode a missing provider is the first one.
  * @throws Refusal `credentials_missing`, `provider_unknown`; VerifierUnavailable
  */
 export async function credentialsFromHeaders(

@@ -3,7 +3,6 @@ import { Refusal } from '../answer/refusals.ts';
 import { ConcurrencyLimit } from './concurrency-limit.ts';
 import { FailedProofs } from './failed-proofs.ts';
 
-const retryAfterSeconds = 5;
 const allNetworks = '';
 
 export interface SlotLimits {
@@ -30,8 +29,16 @@ export type SlotLimit = (typeof slotLimits)[number];
 /** `unverified`: ends within seconds unless its caller is verified. `anonymous`: lasts as long as its sender likes. */
 export type Standing = 'anonymous' | 'unverified';
 
+/** The slot of one request. Disposing releases it. */
+export interface Slot extends Disposable {
+  /** The caller is known, but may be refused: the request counts against the limits of its address, and is no failure. */
+  readonly markProven: () => void;
+  /** The caller is admitted: the request no longer counts against the limits of its address. */
+  readonly markVerified: () => void;
+}
+
 /**
- * Slots for requests of one kind, in this process. A quarter of them is reserved for requests with a verified caller. Of the others a quarter is
+ * Slots for requests of one kind, in this process. A quarter is reserved for requests with a verified caller. Of the others a quarter is
  * reserved for addresses other than the one that has the most, and half for requests that are not anonymous.
  */
 export class Slots {
@@ -71,48 +78,26 @@ export class Slots {
     }
     if (!this.#unverifiedPerAddress.acquire(network, unverified)) throw this.#refusal('address_unverified');
     if (!this.#unverified.acquire(allNetworks, unverified)) throw this.#refusal('unverified');
-    return new Slot(held.move(), unverified.move(), () => this.#failures.count(network));
+    let isProven = false;
+    const markProven = () => {
+      isProven = true;
+    };
+    const untilVerified = held.use(unverified.move());
+    held.defer(() => isProven || this.#failures.count(network));
+    const slot = held.move();
+    const markVerified = () => {
+      markProven();
+      untilVerified.dispose();
+    };
+    return { markProven, markVerified, [Symbol.dispose]: () => slot.dispose() };
   }
 
-  #refusal(limit: SlotLimit, seconds = retryAfterSeconds): Refusal {
+  #refusal(limit: SlotLimit, retryAfterSeconds?: number): Refusal {
     this.#onRefused(limit);
-    const reason = limit.startsWith('address_') ? 'too_many_requests' : 'overloaded';
-    return new Refusal(reason, { retryAfterSeconds: seconds });
+    return new Refusal(limit.startsWith('address_') ? 'too_many_requests' : 'overloaded', { retryAfterSeconds });
   }
 }
 
 function quarter(slots: number): number {
   return Math.floor(slots / 4);
-}
-
-/** The slot of one request. Disposing releases it. */
-export class Slot implements Disposable {
-  readonly #held: DisposableStack;
-  readonly #unverified: DisposableStack;
-  readonly #onFailure: () => void;
-  #isProven = false;
-
-  /** `unverified` is held until the caller is verified; `onFailure` is called if the request ends without a proven caller. */
-  constructor(held: DisposableStack, unverified: DisposableStack, onFailure: () => void) {
-    this.#held = held;
-    this.#unverified = unverified;
-    this.#onFailure = onFailure;
-  }
-
-  /** The caller is known, but may be refused: the request counts against the limits of its address, and is no failure. */
-  markProven(): void {
-    this.#isProven = true;
-  }
-
-  /** The caller is admitted: the request no longer counts against the limits of its address. */
-  markVerified(): void {
-    this.#isProven = true;
-    this.#unverified.dispose();
-  }
-
-  [Symbol.dispose](): void {
-    if (!this.#isProven) this.#onFailure();
-    this.#unverified.dispose();
-    this.#held.dispose();
-  }
 }

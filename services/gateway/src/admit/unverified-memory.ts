@@ -1,6 +1,16 @@
 import { Refusal, secretsFirst } from '../answer/refusals.ts';
 
-const retryAfterSeconds = 5;
+/** The memory of one upload. Disposing returns it. */
+export interface MemoryShare extends Disposable {
+  readonly network: string;
+  readonly crowdOut: (reason: Refusal) => void;
+  readonly bytes: number;
+  /** @throws Refusal `media_too_large` beyond what one upload may hold, `overloaded` if no other network holds more */
+  readonly take: (bytes: number) => void;
+  readonly giveBack: (bytes: number) => void;
+  /** From now on it is not crowded out. */
+  readonly markVerified: () => void;
+}
 
 /**
  * Memory for media that precedes its credentials (version 1), shared by all uploads of this process. When it is full, an upload of the
@@ -23,13 +33,23 @@ export class UnverifiedMemory {
 
   /** Opens the share of one upload. `crowdOut` must close it before it returns. */
   open(network: string, crowdOut: (reason: Refusal) => void): MemoryShare {
-    const share: MemoryShare = new MemoryShare(network, crowdOut, {
-      makeSpace: (bytes) => this.#makeSpace(share, bytes),
-      count: (bytes) => {
-        this.#heldBytes += bytes;
+    const change = (bytes: number) => {
+      share.bytes += bytes;
+      this.#heldBytes += bytes;
+    };
+    const markVerified = () => this.#shares.delete(share);
+    const share = {
+      ...{ network, crowdOut, bytes: 0, markVerified },
+      take: (bytes: number) => {
+        this.#makeSpace(share, bytes);
+        change(bytes);
       },
-      markVerified: () => this.#shares.delete(share),
-    });
+      giveBack: (bytes: number) => change(-bytes),
+      [Symbol.dispose]() {
+        markVerified();
+        change(-share.bytes);
+      },
+    };
     this.#shares.add(share);
     return share;
   }
@@ -40,7 +60,7 @@ export class UnverifiedMemory {
       const networks = Map.groupBy(this.#shares, ({ network }) => network);
       const heldBy = (network = '') => (networks.get(network) ?? []).reduce((sum, each) => sum + each.bytes, 0);
       const heaviest = largest(networks.keys(), heldBy);
-      const refusal = new Refusal('overloaded', { retryAfterSeconds });
+      const refusal = new Refusal('overloaded');
       if (heldBy(heaviest) <= heldBy(share.network) + bytes) throw refusal;
       largest(networks.get(heaviest ?? '') ?? [], (each) => each.bytes)?.crowdOut(refusal);
     }
@@ -49,53 +69,4 @@ export class UnverifiedMemory {
 
 function largest<T>(all: Iterable<T>, bytesOf: (each: T) => number): T | undefined {
   return [...all].sort((one, other) => bytesOf(other) - bytesOf(one))[0];
-}
-
-interface Memory {
-  readonly makeSpace: (bytes: number) => void;
-  readonly count: (bytes: number) => void;
-  readonly markVerified: () => void;
-}
-
-/** The memory of one upload. Disposing returns it. */
-export class MemoryShare implements Disposable {
-  readonly network: string;
-  readonly crowdOut: (reason: Refusal) => void;
-  readonly #memory: Memory;
-  #bytes = 0;
-
-  constructor(network: string, crowdOut: (reason: Refusal) => void, memory: Memory) {
-    this.network = network;
-    this.crowdOut = crowdOut;
-    this.#memory = memory;
-  }
-
-  get bytes(): number {
-    return this.#bytes;
-  }
-
-  /** @throws Refusal `media_too_large` beyond what one upload may hold, `overloaded` if no other network holds more */
-  take(bytes: number): void {
-    this.#memory.makeSpace(bytes);
-    this.#change(bytes);
-  }
-
-  giveBack(bytes: number): void {
-    this.#change(-bytes);
-  }
-
-  /** From now on it is not crowded out. */
-  markVerified(): void {
-    this.#memory.markVerified();
-  }
-
-  [Symbol.dispose](): void {
-    this.#memory.markVerified();
-    this.giveBack(this.#bytes);
-  }
-
-  #change(bytes: number): void {
-    this.#bytes += bytes;
-    this.#memory.count(bytes);
-  }
 }

@@ -12,10 +12,7 @@ interface PerMinute {
   readonly perKey: number;
 }
 
-/**
- * Rate limits for users and API keys, counted in Redis for all gateways together in windows of a minute from the first upload.
- * If Redis fails or is slow, uploads are admitted and `onBypass` is called.
- */
+/** Uploads a minute, counted in Redis for all gateways. If it fails or is slow, uploads are admitted and `onBypass` is called. */
 export class UploadRates {
   readonly #users: RateLimiterRedis | undefined;
   readonly #keys: RateLimiterRedis | undefined;
@@ -26,16 +23,9 @@ export class UploadRates {
     { perUser, perKey }: PerMinute,
     onBypass: (error: unknown) => void,
   ) {
+    const options = { storeClient: redis, rejectIfRedisNotReady: true, duration: windowSeconds };
     const limiter = (points: number, keyPrefix: string) =>
-      points === 0
-        ? undefined
-        : new RateLimiterRedis({
-            storeClient: redis,
-            rejectIfRedisNotReady: true,
-            keyPrefix,
-            points,
-            duration: windowSeconds,
-          });
+      points > 0 ? new RateLimiterRedis({ ...options, keyPrefix, points }) : undefined;
     this.#users = limiter(perUser, 'echodrop:uploads-of-user');
     this.#keys = limiter(perKey, 'echodrop:uploads-of-key');
     this.#onBypass = onBypass;
@@ -43,17 +33,17 @@ export class UploadRates {
 
   /** @throws Refusal `too_many_requests` */
   async countUser({ provider, subject }: Pick<Caller, 'provider' | 'subject'>): Promise<void> {
-    if (this.#users) await this.#count(this.#users, hash('sha256', JSON.stringify([provider, subject])));
+    await this.#count(this.#users, hash('sha256', JSON.stringify([provider, subject])));
   }
 
   /** @throws Refusal `too_many_requests` */
   async countKey(application: string): Promise<void> {
-    if (this.#keys) await this.#count(this.#keys, application);
+    await this.#count(this.#keys, application);
   }
 
-  async #count(limiter: RateLimiterRedis, name: string): Promise<void> {
+  async #count(limiter: RateLimiterRedis | undefined, name: string): Promise<void> {
     try {
-      await limiter.consume(name);
+      await limiter?.consume(name);
     } catch (error) {
       if (!(error instanceof RateLimiterRes)) return this.#onBypass(error);
       throw new Refusal('too_many_requests', { retryAfterSeconds: Math.max(1, Math.ceil(error.msBeforeNext / 1000)) });

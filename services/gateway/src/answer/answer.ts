@@ -8,7 +8,6 @@ import {
   recordToXml,
   xmlDocument,
 } from '@echodrop/record';
-import { drainRest } from './drain-rest.ts';
 import { Refusal } from './refusals.ts';
 
 export type Format = 'xml' | 'json';
@@ -37,10 +36,7 @@ function answerWith(response: ServerResponse, format: Format, body: string): voi
     .end(body);
 }
 
-/**
- * Any refusal, in the shape that old clients parse. If the client is still sending, the connection closes only after a bounded rest of
- * the body was read, so that the response arrives whole.
- */
+/** Sends a refusal. If the client is still sending, reads a bounded rest of the body first, so that the response arrives whole. */
 export function answerRefusal(
   request: IncomingMessage,
   response: ServerResponse,
@@ -62,6 +58,26 @@ export function answerRefusal(
   }
 }
 
+const maxDrainedBytes = 32 * 1024 * 1024;
+const maxDrainMs = 30_000;
+
+/** Drops what the client still sends, up to 32 MiB or 30 s, then calls `done`. Otherwise a reset would overtake the response. */
+function drainRest(request: IncomingMessage, done: () => void): void {
+  const { promise, resolve: finish } = Promise.withResolvers<void>();
+  const timer = setTimeout(finish, maxDrainMs);
+  promise.then(() => clearTimeout(timer)).then(done);
+  let dropped = 0;
+  request.on('data', (chunk: Buffer) => {
+    dropped += chunk.length;
+    if (dropped > maxDrainedBytes) finish();
+  });
+  for (const end of ['end', 'close', 'error']) request.once(end, () => finish());
+  // A reader that stopped early may have paused both.
+  request.socket.resume();
+  if (request.destroyed) finish();
+  else request.resume();
+}
+
 /** Answers 405, with the allowed methods in `Allow`. */
 export function methodNotAllowed(allowed: string, format: Format): RequestListener {
   return (request, response) => {
@@ -76,7 +92,8 @@ function hasBody({ headers }: IncomingMessage): boolean {
 
 /** The headers and body of a refusal. */
 export function encodeRefusal(refusal: Refusal, format: Format): { headers: Record<string, string>; body: string } {
-  const body = format === 'xml' ? refusalToXml(refusal) : refusalToJson(refusal);
+  const error = { code: refusal.status, reason: refusal.reason, message: refusal.sentence };
+  const body = format === 'xml' ? xmlDocument({ errors: { error } }) : JSON.stringify({ errors: [error] });
   const headers = {
     'Content-Type': contentTypes[format],
     'Content-Length': `${Buffer.byteLength(body)}`,
@@ -84,12 +101,4 @@ export function encodeRefusal(refusal: Refusal, format: Format): { headers: Reco
     ...(refusal.retryAfterSeconds && { 'Retry-After': `${refusal.retryAfterSeconds}` }),
   };
   return { headers, body };
-}
-
-function refusalToJson({ status: code, reason, sentence: message }: Refusal): string {
-  return JSON.stringify({ errors: [{ code, reason, message }] });
-}
-
-function refusalToXml({ status: code, reason, sentence: message }: Refusal): string {
-  return xmlDocument({ errors: { error: { code, reason, message } } });
 }

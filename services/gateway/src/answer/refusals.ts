@@ -61,23 +61,26 @@ interface RefusalOptions {
   readonly cause?: unknown;
 }
 
+const retryAfterSeconds = 5;
+
 /** An error response to the client. */
 export class Refusal extends Error {
   override readonly name = 'Refusal';
   readonly reason: Reason;
-  /** Sent as `Retry-After` if a retry may help. */
+  /** Sent as `Retry-After` if a retry may help; by default with 429 and 503. */
   readonly retryAfterSeconds: number | undefined;
   readonly sentence: string;
 
-  constructor(reason: Reason, { sentence = refusals[reason][1], retryAfterSeconds, cause }: RefusalOptions = {}) {
-    super(reason, { cause });
-    this.reason = reason;
-    this.sentence = sentence;
-    this.retryAfterSeconds = retryAfterSeconds;
-  }
+  readonly status: number;
 
-  get status(): number {
-    return refusals[this.reason][0];
+  constructor(reason: Reason, options: RefusalOptions = {}) {
+    super(reason, { cause: options.cause });
+    this.reason = reason;
+    const [status, sentence] = refusals[reason];
+    this.status = status;
+    this.sentence = options.sentence ?? sentence;
+    const isTemporary = status === 429 || status === 503;
+    this.retryAfterSeconds = options.retryAfterSeconds ?? (isTemporary ? retryAfterSeconds : undefined);
   }
 }
 
@@ -96,5 +99,5 @@ export class ClientGone extends Error {
 export function asRefusal(error: unknown): Refusal {
   if (error instanceof Refusal) return error;
   const reason = error instanceof CrowdedOut ? 'overloaded' : 'unavailable';
-  return new Refusal(reason, { retryAfterSeconds: 5, cause: error });
+  return new Refusal(reason, { cause: error });
 }

@@ -1,18 +1,16 @@
-import { createHash, randomUUID } from 'node:crypto';
+import { hash, randomUUID } from 'node:crypto';
 import { newMediaId } from '@echodrop/record';
 import type { RotatedSecret } from '@echodrop/service/env';
 import type { Forgeries } from '@echodrop/service/forgeries';
 import type { connectRedis } from '@echodrop/service/redis/redis';
 import { Sealer } from '@echodrop/service/sealer';
 import { z } from 'zod';
+import type { Owner } from '../publish/commit-record.ts';
 
 const keptMs = 24 * 60 * 60 * 1000;
 
 /** A key belongs to one user and one application. */
-export interface KeyScope {
-  readonly provider: string;
-  readonly subject: string;
-  readonly application: string;
+export interface KeyScope extends Owner {
   readonly key: string;
 }
 
@@ -65,12 +63,7 @@ export class IdempotencyClaims {
   /** Claims a free key, under a new media id, or returns its claim. A forged claim is counted and replaced. */
   async claim(scope: KeyScope, fingerprint: string): Promise<{ readonly isNew: boolean; readonly claim: Claim }> {
     const name = nameOf(scope);
-    const claim = this.#sealed(name, {
-      fingerprint,
-      mediaId: newMediaId(),
-      holder: randomUUID(),
-      takenOver: false,
-    });
+    const claim = this.#sealed(name, { fingerprint, mediaId: newMediaId(), holder: randomUUID(), takenOver: false });
     const earlier = await this.#redis.set(name, claim.text, 'PX', keptMs, 'NX', 'GET');
     if (earlier === null) return { isNew: true, claim };
     const text = this.#sealer.unwrap([name], earlier);
@@ -80,10 +73,7 @@ export class IdempotencyClaims {
     return isReplaced ? { isNew: true, claim } : this.claim(scope, fingerprint);
   }
 
-  /**
-   * Takes over a claim, with its media id, once no attempt can be at work on it; undefined before that, or if another attempt was first.
-   * Its age is by Redis's clock alone.
-   */
+  /** Takes over a claim once no attempt can be at work on it, by Redis's clock; undefined before that, or if another attempt was first. */
   async takeOver(scope: KeyScope, claim: Claim): Promise<Claim | undefined> {
     const name = nameOf(scope);
     const { text, ...known } = claim;
@@ -98,17 +88,9 @@ export class IdempotencyClaims {
     return Math.max(2, Math.ceil(Math.min(ageMs, leftMs) / 1000));
   }
 
-  /** Frees the key: nothing was published under the claim, and nothing will be. */
-  async release(scope: KeyScope, claim: Claim): Promise<void> {
-    await this.#expireIn(0, scope, claim);
-  }
-
-  /** Lets the claim be taken over at once: its attempt has ended, but the record may exist. */
-  async abandon(scope: KeyScope, claim: Claim): Promise<void> {
-    await this.#expireIn(keptMs - this.#maxHoldMs, scope, claim);
-  }
-
-  async #expireIn(ms: number, scope: KeyScope, claim: Claim): Promise<void> {
+  /** Ends an attempt. Frees the key, or, if the record may exist, lets the claim be taken over at once. */
+  async release(scope: KeyScope, claim: Claim, mayExist: boolean): Promise<void> {
+    const ms = mayExist ? keptMs - this.#maxHoldMs : 0;
     await this.#redis.eval(expireScript, 1, nameOf(scope), claim.text, ms);
   }
 
@@ -122,7 +104,6 @@ export class IdempotencyClaims {
 }
 
 function nameOf({ provider, subject, application, key }: KeyScope): string {
-  const hash = createHash('sha256').update(JSON.stringify([provider, subject, application, key]));
   // Version 1 had no seals.
-  return `echodrop:idempotency:2:${hash.digest('hex')}`;
+  return `echodrop:idempotency:2:${hash('sha256', JSON.stringify([provider, subject, application, key]))}`;
 }

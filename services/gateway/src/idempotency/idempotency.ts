@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { StoredRecord } from '@echodrop/record';
 import { Refusal } from '../answer/refusals.ts';
@@ -9,9 +9,8 @@ import type { Claim, IdempotencyClaims, KeyScope } from './idempotency-claims.ts
 const maxKeyLength = 255;
 
 /**
- * The value of `Idempotency-Key` (draft-ietf-httpapi-idempotency-key-header, section 2.1), or undefined if there is none: a quoted string
- * of RFC 8941, or without quotes, as older clients send it, and then without spaces and quotes.
- * @throws Refusal `idempotency_key_malformed`
+ * The value of `Idempotency-Key` (draft-ietf-httpapi-idempotency-key-header, section 2.1), if any: a quoted string, or, from older clients,
+ * text without quotes and spaces. @throws Refusal `idempotency_key_malformed`
  */
 export function idempotencyKeyOf(headers: IncomingHttpHeaders): string | undefined {
   const value = headers['idempotency-key']?.toString();
@@ -29,8 +28,8 @@ export interface Published {
 }
 
 /**
- * Publishes uploads, those with the same idempotency key once. A key is claimed together with the media id of the record: whether it was
- * published is looked up in the store, never in Redis (docs/decisions/011).
+ * Publishes uploads with the same idempotency key once. A key is claimed together with a media id; whether that was published, only the
+ * store says, not Redis (docs/decisions/011).
  */
 export class OncePublisher {
   readonly #publisher: Publisher;
@@ -61,7 +60,7 @@ export class OncePublisher {
       // If a record may have been written under this id, repeats must use it too.
       const mayExist = error instanceof OutcomeUnknown || found.takenOver;
       // If Redis fails, a repeat takes the claim over later.
-      await this.#claims[mayExist ? 'abandon' : 'release'](scope, found).catch(() => {});
+      await this.#claims.release(scope, found, mayExist).catch(() => {});
       throw error;
     }
   }
@@ -81,7 +80,5 @@ export class OncePublisher {
 }
 
 function fingerprintOf({ message, media }: CompleteUpload): string {
-  return createHash('sha256')
-    .update(JSON.stringify([message, media.contentHash]))
-    .digest('hex');
+  return hash('sha256', JSON.stringify([message, media.contentHash]));
 }

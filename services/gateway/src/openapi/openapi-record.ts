@@ -1,7 +1,7 @@
 import { mediaTypes } from '@echodrop/media/media-type';
 
 /** The image record (docs/interface.md section 2), in JSON and XML. */
-export const image = {
+const image = {
   type: 'object',
   xml: { name: 'image' },
   required: ['id', 'text', 'url', 'width', 'height', 'size', 'type', 'timestamp', 'user'],
@@ -29,21 +29,18 @@ export const image = {
   },
 } as const;
 
-export const imagePage = {
+const imagePage = {
   type: 'object',
   xml: { name: 'media' },
   required: ['media'],
   properties: {
     media: { type: 'array', items: { $ref: '#/components/schemas/Image' } },
-    next: {
-      type: 'string',
-      description: 'The value of `after` for the next page; missing on the last page.',
-    },
+    next: { type: 'string', description: 'The value of `after` for the next page; missing on the last page.' },
   },
 } as const;
 
 /** In XML each record is an element. */
-export const imagePageXml = {
+const imagePageXml = {
   type: 'object',
   xml: { name: 'media' },
   properties: {
@@ -61,25 +58,19 @@ export const requestIdHeader = {
   },
 } as const;
 
-export const listedResponse = {
-  description: 'A page of the records of the user, newest first.',
-  headers: requestIdHeader,
-  content: {
-    'application/json': { schema: { $ref: '#/components/schemas/ImagePage' } },
-    'application/xml': { schema: { $ref: '#/components/schemas/ImagePageXml' } },
-  },
-} as const;
+export const recordSchemas = { Image: image, ImagePage: imagePage, ImagePageXml: imagePageXml };
 
-export const removedResponse = {
-  description: 'Removed: all its addresses respond with 410.',
-  headers: requestIdHeader,
-} as const;
+export const recordResponses = {
+  Uploaded: responseWith('Uploaded: the record of the media.', 'Image', 'Image'),
+  Listed: responseWith('A page of the records of the user, newest first.', 'ImagePage', 'ImagePageXml'),
+  Removed: { description: 'Removed: all its addresses respond with 410.', headers: requestIdHeader },
+};
 
-export const uploadedResponse = {
-  description: 'Uploaded: the record of the media.',
-  headers: requestIdHeader,
-  content: {
-    'application/json': { schema: { $ref: '#/components/schemas/Image' } },
-    'application/xml': { schema: { $ref: '#/components/schemas/Image' } },
-  },
-} as const;
+function responseWith(description: string, json: keyof typeof recordSchemas, xml: keyof typeof recordSchemas) {
+  const content = (name: string) => ({ schema: { $ref: `#/components/schemas/${name}` } });
+  return {
+    description,
+    headers: requestIdHeader,
+    content: { 'application/json': content(json), 'application/xml': content(xml) },
+  };
+}

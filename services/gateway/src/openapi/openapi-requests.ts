@@ -1,98 +1,74 @@
 import { maxFieldBytes } from '../receive/form-content.ts';
 import type { FieldName } from '../receive/part-headers.ts';
 
+const nonEmpty = { type: 'string', minLength: 1 };
+
 /** OpenAPI parameters of an upload (docs/interface.md section 4.1). */
 export const uploadParameters = {
-  format: {
-    name: 'format',
-    in: 'path',
-    required: true,
-    description: 'The format of the response.',
-    schema: { type: 'string', enum: ['xml', 'json'] },
-  },
-  verifyCredentials: {
-    name: 'X-Verify-Credentials-Authorization',
-    in: 'header',
-    required: true,
-    description:
-      "The OAuth 1.0a Authorization header that the user would send with a GET to the identity provider's credential check. Sign it again for each attempt.",
-    schema: { type: 'string', minLength: 1 },
-    example:
-      'OAuth realm="https://provider.example/", oauth_consumer_key="...", oauth_signature_method="HMAC-SHA1", ' +
+  format: parameter('path', 'format', 'The format of the response.', { type: 'string', enum: ['xml', 'json'] }),
+  verifyCredentials: parameter(
+    'header',
+    'X-Verify-Credentials-Authorization',
+    "The OAuth 1.0a Authorization header that the user would send with a GET to the identity provider's credential check. Sign it again for each attempt.",
+    nonEmpty,
+    'OAuth realm="https://provider.example/", oauth_consumer_key="...", oauth_signature_method="HMAC-SHA1", ' +
       'oauth_token="...", oauth_timestamp="1290350000", oauth_nonce="...", oauth_version="1.0", oauth_signature="..."',
-  },
-  authServiceProvider: {
-    name: 'X-Auth-Service-Provider',
-    in: 'header',
-    required: true,
-    description: "The address of that credential check, byte for byte one of the operator's list.",
-    schema: { type: 'string', minLength: 1 },
-    example: 'https://provider.example/1/account/verify_credentials.json',
-  },
-  idempotencyKey: {
-    name: 'Idempotency-Key',
-    in: 'header',
-    required: false,
-    description:
-      'Names this upload for a day (draft-ietf-httpapi-idempotency-key-header): a repeat of the same user and API key with the same ' +
+  ),
+  authServiceProvider: parameter(
+    'header',
+    'X-Auth-Service-Provider',
+    "The address of that credential check, byte for byte one of the operator's list.",
+    nonEmpty,
+    'https://provider.example/1/account/verify_credentials.json',
+  ),
+  idempotencyKey: parameter(
+    'header',
+    'Idempotency-Key',
+    'Names this upload for a day (draft-ietf-httpapi-idempotency-key-header): a repeat of the same user and API key with the same ' +
       'Idempotency-Key, message and media gets the same record, in any version and format. A refused upload frees its key. ' +
       'A quoted string; the quotes are optional if it has neither spaces nor quotes.',
-    schema: { type: 'string', pattern: String.raw`^("([ !#-\[\]-~]|\\["\\]){1,255}"|[!#-\[\]-~]{1,255})$` },
-    example: '"8e03978e-40d5-43dd-bc93-6894a57f9324"',
-  },
-} as const;
+    { type: 'string', pattern: String.raw`^("([ !#-\[\]-~]|\\["\\]){1,255}"|[!#-\[\]-~]{1,255})$` },
+    '"8e03978e-40d5-43dd-bc93-6894a57f9324"',
+  ),
+};
+
+const count = { type: 'integer', minimum: 1, maximum: 100, default: 20 };
+const cursor = { type: 'string', pattern: String.raw`^\d{13}-[0-9A-Za-z]{10}$` };
 
 /** OpenAPI parameters of requests about own uploads. */
 export const ownParameters = {
-  id: {
-    name: 'id',
-    in: 'path',
-    required: true,
-    description: 'The id of the record.',
-    schema: { type: 'string', pattern: '^[0-9A-Za-z]{10}$' },
-  },
-  count: {
-    name: 'count',
-    in: 'query',
-    required: false,
-    description: 'The most records of a page.',
-    schema: { type: 'integer', minimum: 1, maximum: 100, default: 20 },
-  },
-  after: {
-    name: 'after',
-    in: 'query',
-    required: false,
-    description: '`next` of the previous page.',
-    schema: { type: 'string', pattern: String.raw`^\d{13}-[0-9A-Za-z]{10}$` },
-  },
-} as const;
+  id: parameter('path', 'id', 'The id of the record.', { type: 'string', pattern: '^[0-9A-Za-z]{10}$' }),
+  count: parameter('query', 'count', 'The most records of a page.', count),
+  after: parameter('query', 'after', '`next` of the previous page.', cursor),
+};
+
+function parameter(
+  where: 'path' | 'header' | 'query',
+  name: string,
+  description: string,
+  schema: object,
+  example?: string,
+) {
+  const required = where !== 'query' && name !== 'Idempotency-Key';
+  return { name, in: where, required, description, schema, example };
+}
 
 const fields = {
-  key: {
-    type: 'string',
-    minLength: 1,
-    maxLength: maxFieldBytes,
-    description: 'The API key of the calling application.',
-  },
+  key: { ...nonEmpty, maxLength: maxFieldBytes, description: 'The API key of the calling application.' },
   message: {
     type: 'string',
     maxLength: maxFieldBytes,
     description: 'The public caption: UTF-8, at most 64 KiB; required, but may be empty.',
   },
   media: {
-    type: 'string',
-    minLength: 1,
+    ...nonEmpty,
     contentMediaType: 'application/octet-stream',
     description: 'The photo or video. Its type is detected from its bytes, not from its name or Content-Type.',
   },
-  consumer_token: {
-    type: 'string',
-    minLength: 1,
-    description: "The application's consumer key at the identity provider.",
-  },
-  consumer_secret: { type: 'string', minLength: 1, format: 'password', description: "The consumer key's secret." },
-  oauth_token: { type: 'string', minLength: 1, description: "The user's token at the identity provider." },
-  oauth_secret: { type: 'string', minLength: 1, format: 'password', description: "The token's secret." },
+  consumer_token: { ...nonEmpty, description: "The application's consumer key at the identity provider." },
+  consumer_secret: { ...nonEmpty, format: 'password', description: "The consumer key's secret." },
+  oauth_token: { ...nonEmpty, description: "The user's token at the identity provider." },
+  oauth_secret: { ...nonEmpty, format: 'password', description: "The token's secret." },
 } as const satisfies Record<FieldName | 'media', object>;
 
 /** An OpenAPI request body: a form with these fields, all of them required. */

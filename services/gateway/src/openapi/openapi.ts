@@ -1,22 +1,19 @@
-import { createHash } from 'node:crypto';
-import { type RequestHandler, Router } from 'express';
-import { methodNotAllowed } from '../answer/answer.ts';
-import { image, imagePage, imagePageXml, listedResponse, removedResponse, uploadedResponse } from './openapi-record.ts';
+import { hash } from 'node:crypto';
+import type { RequestHandler } from 'express';
+import { recordResponses, recordSchemas } from './openapi-record.ts';
 import { ownRefusals, refusalResponses, uploadRefusals } from './openapi-refusals.ts';
 import { formOf, ownParameters, uploadParameters } from './openapi-requests.ts';
 
-/** GET `/openapi.json` below `base`, which may end with a slash: cacheable for an hour, and revalidated by its tag. */
-export function openApiRoute(base: string, maxMediaBytes: number): Router {
-  const root = base.replace(/\/+$/, '');
-  const body = JSON.stringify(openApiDocument(root, maxMediaBytes));
-  const tag = `"${createHash('sha256').update(body).digest('base64url').slice(0, 16)}"`;
-  const answer: RequestHandler = (_request, response) => {
+/** Serves the document, cacheable for an hour and revalidated by its tag. */
+export function serveOpenApi(base: string, maxMediaBytes: number): RequestHandler {
+  const body = JSON.stringify(openApiDocument(base, maxMediaBytes));
+  const tag = `"${hash('sha256', body, 'base64url').slice(0, 16)}"`;
+  return (_request, response) => {
     response.set({ 'Cache-Control': 'public, max-age=3600', ETag: tag }).type('json').send(body);
   };
-  const router = Router({ caseSensitive: true, strict: true });
-  router.route(`${root}/openapi.json`).get(answer).all(methodNotAllowed('GET, HEAD', 'json'));
-  return router;
 }
+
+const secretNames = ['consumer_token', 'consumer_secret', 'oauth_token', 'oauth_secret'] as const;
 
 /** The OpenAPI 3.1 document of uploads and own uploads (docs/interface.md section 4) below `base`, a path without a final slash. */
 export function openApiDocument(base: string, maxMediaBytes: number) {
@@ -57,16 +54,7 @@ export function openApiDocument(base: string, maxMediaBytes: number) {
           summary: 'The same with four OAuth secrets in the form; kept for old clients.',
           deprecated: true,
           parameters: [idempotencyKey],
-          requestBody: formOf(
-            maxMediaBytes,
-            'key',
-            'consumer_token',
-            'consumer_secret',
-            'oauth_token',
-            'oauth_secret',
-            'message',
-            'media',
-          ),
+          requestBody: formOf(maxMediaBytes, 'key', ...secretNames, 'message', 'media'),
           responses,
         },
       },
@@ -91,13 +79,8 @@ export function openApiDocument(base: string, maxMediaBytes: number) {
       },
     },
     components: {
-      schemas: { Image: image, ImagePage: imagePage, ImagePageXml: imagePageXml },
-      responses: {
-        Uploaded: uploadedResponse,
-        Listed: listedResponse,
-        Removed: removedResponse,
-        ...refusalResponses,
-      },
+      schemas: recordSchemas,
+      responses: { ...recordResponses, ...refusalResponses },
     },
   };
 }

@@ -3,8 +3,8 @@ import { publicRecord } from '@echodrop/record';
 import { type Request, type RequestHandler, type Response, Router } from 'express';
 import { answerRecords, answerRefusal, type Format, methodNotAllowed } from '../answer/answer.ts';
 import { asRefusal, ClientGone, Refusal } from '../answer/refusals.ts';
+import type { OwnUploadEvents } from '../events.ts';
 import { createRequestContext, type RequestContext } from '../upload-context.ts';
-import type { OwnUploadEvents } from './own-upload-events.ts';
 import { listOwn, type OwnUploadDeps, removeOwn } from './own-uploads.ts';
 
 const defaultCount = 20;
@@ -18,7 +18,7 @@ export function ownUploadRoutes(
 ): Router {
   const { events } = deps;
   const router = Router({ caseSensitive: true, strict: true });
-  const root = `${base.replace(/\/+$/, '')}/2/media`;
+  const root = `${base}/2/media`;
   for (const format of ['xml', 'json'] as const) {
     const list: RequestHandler = (request, response) =>
       handle(request, response, format, async (context) => {

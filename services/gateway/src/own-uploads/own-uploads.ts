@@ -10,10 +10,10 @@ import { isMediaId, isTombstone, type RecordPage, type StoredRecord } from '@ech
 import type { Admission } from '../admit/admission.ts';
 import { credentialsFromHeaders, requireCaller } from '../admit/credentials.ts';
 import { Refusal } from '../answer/refusals.ts';
+import type { OwnUploadEvents } from '../events.ts';
 import type { RequestContext } from '../upload-context.ts';
-import type { OwnUploadEvents } from './own-upload-events.ts';
 
-// Longer than a returning node of MinIO was seen to miss writes (every-record.ts).
+// Longer than a returning node of MinIO was seen to miss writes.
 const rereadMs = 2500;
 
 export interface OwnUploadDeps {
@@ -24,10 +24,7 @@ export interface OwnUploadDeps {
   readonly events: Pick<OwnUploadEvents, 'removalStarted' | 'recordUnreadable'>;
 }
 
-/**
- * The uploads of the caller, newest first, without unreadable records.
- * @throws Refusal, ClientGone, RangeError if `after` is no cursor, or the failure of a dependency
- */
+/** The caller's readable uploads, newest first. @throws Refusal, ClientGone, RangeError for an invalid `after`, a dependency's failure */
 export async function listOwn(
   context: RequestContext,
   page: { readonly after?: string | undefined; readonly limit: number },

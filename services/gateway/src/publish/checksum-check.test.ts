@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { ChecksumCheck } from './checksum-check.ts';
+import { checksumCheck } from './checksum-check.ts';
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ['performance'] }));
 afterEach(() => void vi.useRealTimers());
@@ -7,23 +7,23 @@ afterEach(() => void vi.useRealTimers());
 test('a store without checksum support is checked again after five minutes, and one with it never', async () => {
   const supportsChecksums = vi.fn(async () => false);
   const onResult = vi.fn();
-  const check = new ChecksumCheck({ supportsChecksums }, onResult);
-  await Promise.all([check.run(), check.run()]);
-  await check.run();
+  const check = checksumCheck({ supportsChecksums }, onResult);
+  await Promise.all([check(), check()]);
+  await check();
   expect(supportsChecksums).toHaveBeenCalledTimes(1);
   vi.advanceTimersByTime(5 * 60_000);
   supportsChecksums.mockResolvedValue(true);
-  await check.run();
+  await check();
   vi.advanceTimersByTime(5 * 60_000);
-  await check.run();
+  await check();
   expect(supportsChecksums).toHaveBeenCalledTimes(2);
   expect(onResult.mock.calls).toEqual([[false], [true]]);
 });
 
 test('an unavailable store is checked again at once', async () => {
   const supportsChecksums = vi.fn(async () => true).mockRejectedValueOnce(new Error('away'));
-  const check = new ChecksumCheck({ supportsChecksums }, () => {});
-  await expect(check.run()).rejects.toThrow('away');
-  await check.run();
+  const check = checksumCheck({ supportsChecksums }, () => {});
+  await expect(check()).rejects.toThrow('away');
+  await check();
   expect(supportsChecksums).toHaveBeenCalledTimes(2);
 });

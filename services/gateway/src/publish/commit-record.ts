@@ -47,11 +47,7 @@ export async function commitRecord(
   });
 }
 
-/**
- * Writes a record twice at once: a store may confirm what it does not keep, so one write must find the other.
- * @returns whether one was written and the other found it; else there may be another record
- * @throws StoreUnavailable
- */
+/** Writes a record twice: one write must find the other, since a store may confirm what it loses. False if another record may exist. */
 async function writeTwice(store: ObjectStore, id: string, bytes: Buffer): Promise<boolean> {
   const put = () => store.putIfAbsent(recordKey(id), bytes);
   const writes = await Promise.allSettled([put(), put()]);

@@ -9,7 +9,6 @@ import { FilesystemObjectStore } from '@echodrop/object-store/filesystem/filesys
 import { recordKey } from '@echodrop/object-store/object-keys';
 import { StoreUnavailable } from '@echodrop/object-store/object-store';
 import { expect, test, vi } from 'vitest';
-import { requireStored } from '../receive/complete-upload.ts';
 import { ReceivedMedia } from '../receive/received-media.ts';
 import { Publisher } from './publish.ts';
 
@@ -64,7 +63,8 @@ async function publish(store: FaultyStore, enqueue: (media: unknown) => Promise<
   await using media = new ReceivedMedia({ store, onOrphan: () => expect.unreachable(), maxBytes: photo.length, body });
   media.write(photo);
   media.end();
-  const upload = { caller, media, message: 'hello', application: 'app', stored: await requireStored(media) };
+  const stored = (await media.stored()) ?? expect.fail('too large');
+  const upload = { caller, media, message: 'hello', application: 'app', stored };
   const record = await publisher.publish(upload, { signal: new AbortController().signal, log: {} });
   return { record, unlisted, failed };
 }

@@ -100,10 +100,7 @@ export class Publisher {
     if ((await this.#addToListings(record)) === 'added') this.#deps.events.uploadRelisted(record.id);
   }
 
-  /**
-   * The record of `id` if it belongs to this user and application.
-   * @throws Refusal `removed` if it was this user's; StoreUnavailable, UnreadableRecord
-   */
+  /** The record of `id` if it belongs to this user and application. @throws Refusal `removed`, StoreUnavailable, UnreadableRecord */
   async find(id: string, owner: Owner): Promise<StoredRecord | undefined> {
     const found = await findRecord(this.#deps.store, id);
     return found && recordOf(owner, found);

@@ -14,10 +14,7 @@ export interface CompleteUpload {
   readonly stored: WrittenObject;
 }
 
-/**
- * The parameters that both versions require (docs/interface.md sections 4.1, 4.2), and the application of the API key.
- * @throws Refusal `parameter_missing`, `api_key_unknown`
- */
+/** Requires the parameters of docs/interface.md sections 4.1 and 4.2. @throws Refusal `parameter_missing`, `api_key_unknown` */
 export function requireParameters(
   { fields, media, files }: Pick<FormContent, 'fields' | 'media' | 'files'>,
   apiKeys: ApiKeys,
@@ -30,11 +27,4 @@ export function requireParameters(
   const application = apiKeys.applicationOf(key);
   if (application === undefined) throw new Refusal('api_key_unknown');
   return { message, application, media };
-}
-
-/** The media as written to the store. @throws Refusal `media_too_large`, or what kept it from being stored */
-export async function requireStored(media: ReceivedMedia): Promise<WrittenObject> {
-  const stored = await media.stored();
-  if (!stored) throw new Refusal('media_too_large');
-  return stored;
 }

@@ -3,8 +3,8 @@ const maxValueLength = 16 * 1024;
 const maxParameters = 100;
 
 /**
- * All values of the parameters of a header, by their lower-case names, as clients have written them: quoted or not, with a comma as the
- * first semicolon, with unescaped quotes. None if the header is longer than 16 KiB or has more than 100 parameters.
+ * The parameters of a header by lower-case name, as clients write them: quoted or not, with a comma as the first semicolon, with unescaped
+ * quotes. None if the header is longer than 16 KiB or has more than 100.
  */
 export function parametersOf(value: string): ReadonlyMap<string, readonly string[]> {
   const found = new Map<string, string[]>();

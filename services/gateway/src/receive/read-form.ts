@@ -86,12 +86,7 @@ export class FormReader {
     this.#headersBegin = 0;
   }
 
-  /**
-   * Takes the headers, and the content behind them.
-   * @param bytes all bytes since the delimiter
-   * @param known how many of them were searched before: senders may send them one by one
-   * @returns whether the headers are complete
-   */
+  /** Takes headers and content from the bytes since the delimiter, `known` of them searched before. False for incomplete headers. */
   #takeHeaders(bytes: Buffer, known: number): boolean {
     if (this.#headersBegin === 0 && !this.#endsLine(bytes)) return false;
     if (this.#state === 'epilogue') return true;

@@ -23,10 +23,7 @@ export interface FormSettings {
 }
 
 export interface FormOptions extends MediaOptions {
-  /**
-   * Whether a rejected `verdict` ends the upload at once; until the verdict, reading pauses at 256 KiB. Otherwise only the media is
-   * dropped, and the form is read to its end.
-   */
+  /** A rejected `verdict` ends the upload, and until the verdict reading pauses at 256 KiB. Otherwise only the media is dropped. */
   readonly stopOnRefusal?: boolean;
   /** Called after each field with all fields so far. */
   readonly onField?: OnField;
@@ -71,9 +68,8 @@ export async function receiveForm(
 }
 
 /**
- * The boundary of a multipart/form-data Content-Type (RFC 2046 section 5.1.1: 1 to 70 characters). Accepts unquoted ones that should be
- * quoted (`boundary=----=_Part_1`), and the comma of RFC 1867.
- * @throws Refusal `form_malformed`
+ * The boundary of a form (RFC 2046 section 5.1.1: 1 to 70 characters). Accepts one that lacks necessary quotes (`boundary=----=_Part_1`),
+ * and the comma of RFC 1867. @throws Refusal `form_malformed`
  */
 export function boundaryOf(contentType = ''): string {
   const [boundary = '', ...others] = parametersOf(contentType).get('boundary') ?? [];

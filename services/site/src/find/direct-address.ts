@@ -4,8 +4,8 @@ import { isMediaId } from '@echodrop/record';
 import type { PublishedMedia } from './find-media.ts';
 
 /**
- * The recipe behind `/<id>.<requested>`. For a photo: the whole picture in its own format, or in JPEG if browsers do not show that. For a video:
- * the video, or its poster if a photo type is requested.
+ * The recipe behind `/<id>.<requested>`. Photo: the whole picture in its own format, or in JPEG if browsers do not show that.
+ * Video: the video, or its poster if a photo type is requested.
  */
 export function directRecipe(type: MediaType, requested: MediaType = type): Recipe {
   return isPhoto(type) || isPhoto(requested) ? fullRecipe(type) : videoRecipe;

@@ -29,10 +29,7 @@ export async function findMedia(
   return (await isMediaGone(found, sources, signal)) ? 'gone' : found;
 }
 
-/**
- * Finds the record of `id`, without a check of its media: enough for renditions. Only a media id becomes part of a key.
- * @throws StoreUnavailable, UnreadableRecord, or the signal's reason
- */
+/** Finds the record of `id` without a check of its media. @throws StoreUnavailable, UnreadableRecord, or the signal's reason */
 export async function findPublished(
   { store, events }: MediaSources,
   id: string,

@@ -11,8 +11,7 @@ import type { MediaSources, PublishedMedia } from './find-media.ts';
 /** `not_ready`: still in progress, or the queue is unavailable. `unsupported`: it cannot be made from this media. */
 export type FoundRendition =
   | { readonly state: 'ready'; readonly object: StoredObject }
-  | { readonly state: 'not_ready' }
-  | { readonly state: 'unsupported' };
+  | { readonly state: 'not_ready' | 'unsupported' };
 
 export type RenditionState = FoundRendition['state'];
 
@@ -44,10 +43,7 @@ export function storedRendition(
   return store.stat(renditionKey(mediaKey, recipe));
 }
 
-/**
- * Requests a missing rendition and waits at most `waitMs`; the job continues afterwards.
- * @throws StoreUnavailable, or the signal's reason
- */
+/** Requests a rendition and waits at most `waitMs`; the job continues afterwards. @throws StoreUnavailable, or the signal's reason */
 export async function makeRendition(
   record: PublishedMedia,
   recipe: Recipe,

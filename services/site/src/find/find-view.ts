@@ -24,10 +24,7 @@ export interface MediaView {
   readonly reloads?: boolean;
 }
 
-/**
- * The view of media, after a short wait for missing renditions; or what became of the media meanwhile.
- * @throws StoreUnavailable, UnreadableRecord, or the signal's reason
- */
+/** The view after a short wait for renditions, or what became of the media. @throws StoreUnavailable, UnreadableRecord, signal's reason */
 export async function findView(
   record: PublishedMedia,
   sources: RenditionSources,

@@ -16,8 +16,8 @@ const maxDescription = 300;
 const maxAlt = 420;
 
 /**
- * The metadata of a media page for other sites: canonical address, description, Open Graph (ogp.me), Twitter card, theme colour and optionally
- * oEmbed. Omits unsupported renditions; all addresses are absolute. No JSON-LD: in Mastodon it would override the rest.
+ * Tags of a media page for other sites: canonical address, description, Open Graph (ogp.me), Twitter card, optionally oEmbed.
+ * Addresses are absolute. No JSON-LD: in Mastodon it would override the rest.
  */
 export function metaTags(record: PublishedMedia, view: Pick<MediaView, 'picture' | 'video'>, site: SiteInfo): Html {
   const page = `${site.publicSite}/${record.id}`;

@@ -2,9 +2,10 @@ import { ownerHash } from '@echodrop/archive/owner';
 import { isPhoto } from '@echodrop/media/media-type';
 import { fullRecipe, type PictureRecipe, pictureRecipes } from '@echodrop/media/recipes';
 import { pictureSize, videoSize } from '@echodrop/media/rendition-size';
+import type { Size } from '@echodrop/media/size';
 import { directPath } from '../find/direct-address.ts';
 import type { PublishedMedia } from '../find/find-media.ts';
-import type { MediaView } from '../find/find-view.ts';
+import { isPending, type MediaView } from '../find/find-view.ts';
 import type { Site } from '../site.ts';
 import { nameOf, titleOf } from './media-title.ts';
 import { playerFrame } from './player-page.ts';
@@ -24,10 +25,7 @@ const { large, medium, small, thumb, mini } = pictureRecipes;
 // Without a limit, a post would get up to a hundred megapixels.
 const defaultMax = { width: large.size.longest, height: large.size.longest };
 
-/**
- * The oEmbed 1.0 response for media (oembed.com, section 2.3): `photo` or `video`, or `link` if no rendition is supported or small enough.
- * Pictures are the largest that fit `max`.
- */
+/** The response (oembed.com, section 2.3): `photo`, `video`, or `link` if no rendition fits. Pictures are the largest that fit `max`. */
 export function oembedOf(
   record: PublishedMedia,
   view: MediaView,
@@ -35,14 +33,13 @@ export function oembedOf(
   site: Pick<Site, 'publicSite' | 'name'>,
 ): Oembed {
   const { publicSite } = site;
-  const isPending = view.picture === 'not_ready' || view.video === 'not_ready';
   const thumbnail =
     view.picture === 'unsupported' ? undefined : largestFitting([large, medium, small, thumb, mini], record, max);
   return {
     ...{ version: '1.0', ...(embed(record, view, max, publicSite) ?? { type: 'link' }), title: titleOf(record) },
     ...{ author_name: nameOf(record), author_url: `${publicSite}/by/${ownerHash(record)}` },
     ...{ provider_name: site.name, provider_url: `${publicSite}/` },
-    cache_age: isPending ? cacheSeconds.pending : cacheSeconds.final,
+    cache_age: isPending(view) ? cacheSeconds.pending : cacheSeconds.final,
     ...(thumbnail && {
       thumbnail_url: publicSite + pathOf(thumbnail, record),
       thumbnail_width: thumbnail.width,
@@ -78,10 +75,8 @@ function video(record: PublishedMedia, max: MaxSize, publicSite: string): Oembed
   return { type: 'video', html: playerFrame(record, size, publicSite).toString(), ...size };
 }
 
-interface SizedPicture {
+interface SizedPicture extends Size {
   readonly recipe: PictureRecipe;
-  readonly width: number;
-  readonly height: number;
 }
 
 function largestFitting(
@@ -89,9 +84,8 @@ function largestFitting(
   record: PublishedMedia,
   max: MaxSize,
 ): SizedPicture | undefined {
-  const { width: maxWidth = Number.POSITIVE_INFINITY, height: maxHeight = Number.POSITIVE_INFINITY } = max;
   const sized = recipes.map((recipe) => ({ recipe, ...pictureSize(recipe, record) }));
-  return sized.find(({ width, height }) => width <= maxWidth && height <= maxHeight);
+  return sized.find(({ width, height }) => width <= (max.width ?? width) && height <= (max.height ?? height));
 }
 
 function pathOf({ recipe }: SizedPicture, record: PublishedMedia): string {

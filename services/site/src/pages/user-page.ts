@@ -3,7 +3,7 @@ import type { PublishedMedia } from '../find/find-media.ts';
 import type { RenditionState } from '../find/find-rendition.ts';
 import type { Site } from '../site.ts';
 import { type Html, html } from './html.ts';
-import { bylineOf, captionOf } from './media-title.ts';
+import { bylineOf, captionOf, nameOf } from './media-title.ts';
 import type { Page } from './page.ts';
 
 export interface UserUpload {
@@ -12,18 +12,19 @@ export interface UserUpload {
 }
 
 export interface UserUploads {
-  readonly owner: string;
-  /** From the newest of these uploads. */
-  readonly userName: string | undefined;
   readonly uploads: readonly UserUpload[];
-  readonly isFirst: boolean;
   /** The cursor of older uploads. */
   readonly next: string | undefined;
 }
 
-/** The page of a user's uploads: thumbnails, newest first. */
-export function userPage(shown: UserUploads, { name, robots }: Pick<Site, 'name' | 'robots'>): Page {
-  const { owner, userName = 'someone', uploads, isFirst, next } = shown;
+/** The page of a user's uploads: thumbnails, newest first. `isFirst`: there are no newer ones. */
+export function userPage(
+  owner: string,
+  { uploads, next }: UserUploads,
+  isFirst: boolean,
+  { name, robots }: Pick<Site, 'name' | 'robots'>,
+): Page {
+  const userName = uploads[0] ? nameOf(uploads[0].record) : 'someone';
   const older =
     next === undefined ? undefined : html`<a class="button" href="${olderPath(owner, next)}" rel="next">Older</a>`;
   const newest = isFirst ? undefined : html`<a class="button" href="/by/${owner}">Newest</a>`;

@@ -22,7 +22,13 @@ export function logRequests(events: SiteEvents): RequestHandler {
         complete: response.writableFinished,
       }),
     );
-    closeSignal(response).addEventListener('abort', report, { once: true });
+    const closed = new AbortController();
+    response.locals['closeSignal'] = closed.signal;
+    // One listener per response: Node warns beyond ten, and a pipe adds its own.
+    response.once('close', () => {
+      closed.abort();
+      report();
+    });
     next();
   };
 }
@@ -32,15 +38,7 @@ export function requestIdOf(response: Response): string {
   return response.get('X-Request-Id') ?? '';
 }
 
-// One listener per response: Node warns beyond ten, and a pipe adds its own.
-const signals = new WeakMap<Response, AbortSignal>();
-
-/** Aborted when the response has ended or its reader has left. */
+/** Aborted when the response has ended or its reader has left; `logRequests` set it. */
 export function closeSignal(response: Response): AbortSignal {
-  const known = signals.get(response);
-  if (known) return known;
-  const closed = new AbortController();
-  response.once('close', () => closed.abort());
-  signals.set(response, closed.signal);
-  return closed.signal;
+  return response.locals['closeSignal'];
 }

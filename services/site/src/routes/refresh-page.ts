@@ -21,11 +21,9 @@ export function refreshingSince({ query }: Pick<Request, 'query'>, now = Date.no
 }
 
 /**
- * Makes the browser reload a page at increasing intervals, for at most half an hour, with a `Refresh` header: people who read slowly can
- * switch `meta` refreshes off, and a header needs no script.
- *
- * For a new upload, the half hour begins at its publication, and the address stays: the browser keeps the scroll position and its history. For an
- * older one, whose renditions are made again, the address carries the beginning: `?since=`.
+ * Makes the browser reload a page at increasing intervals, for at most half an hour, with a `Refresh` header: readers can switch off `meta`
+ * refreshes, and it needs no script. For a new upload, the half hour begins at its publication, and the address stays, so that the browser
+ * keeps scroll position and history. For an older one, whose renditions are made again, the address has the beginning: `?since=`.
  * @returns whether the browser reloads
  */
 export function refreshPage(response: Response, { path, published, since }: Refresh, now = Date.now()): boolean {

@@ -1,10 +1,12 @@
+import { contentTypeOf } from '@echodrop/media/media-type';
 import { pictureRecipes, type Recipe } from '@echodrop/media/recipes';
-import type { RequestHandler } from 'express';
+import type { Request, RequestHandler, Response } from 'express';
 import { directPath, directRecipe, typeOfExtension } from '../find/direct-address.ts';
-import { findPublished } from '../find/find-media.ts';
+import { findMedia, findPublished, isMediaGone, type PublishedMedia } from '../find/find-media.ts';
+import { type FoundRendition, makeRendition, storedRendition } from '../find/find-rendition.ts';
 import { sendProblem } from '../pages/problem-page.ts';
 import { redirect } from '../serve/redirect.ts';
-import { sendRendition } from '../serve/send-rendition.ts';
+import { sendObject } from '../serve/send-object.ts';
 import type { Site } from '../site.ts';
 import { closeSignal } from './log-requests.ts';
 
@@ -36,10 +38,7 @@ export function showDirect(site: Site): RequestHandler<{ id: string; extension: 
 const { mini, thumb, large } = pictureRecipes;
 const historicSizes = new Map([mini, thumb, large].map((recipe) => [recipe.name as string, recipe]));
 
-/**
- * `GET /show/<mini|thumb|large|full>/<id>`, which old clients use for pictures, with or without an extension. So `full` of a video is its
- * poster, unless the extension is a video's.
- */
+/** `GET /show/<mini|thumb|large|full>/<id>[.<type>]`, for old clients: `full` of a video is its poster unless `type` is a video's. */
 export function showHistoric(site: Site): RequestHandler<{ size: string; name: string }> {
   return async (request, response) => {
     const { size, name } = request.params;
@@ -52,4 +51,37 @@ export function showHistoric(site: Site): RequestHandler<{ size: string; name: s
     if (!recipe) return redirect(response, directPath(record, typeOfExtension(extension) ?? 'jpg'));
     await sendRendition(request, response, { record, recipe, signal }, site);
   };
+}
+
+interface Wanted {
+  readonly record: PublishedMedia;
+  readonly recipe: Recipe;
+  /** For browsers that save the file. */
+  readonly fileName?: string;
+  /** Aborted when the reader leaves. */
+  readonly signal: AbortSignal;
+}
+
+/** Sends a rendition. Waits for a missing one, unless its media is missing too. */
+async function sendRendition(request: Request<object>, response: Response, wanted: Wanted, site: Site): Promise<void> {
+  const { record, recipe, signal, ...naming } = wanted;
+  const object = await storedRendition(record, recipe, site);
+  if (!object && (await isMediaGone(record, site, signal))) return sendProblem(response, 'gone', site);
+  const found: FoundRendition = object ? { state: 'ready', object } : await makeRendition(record, recipe, site, signal);
+  if (found.state === 'unsupported') return sendProblem(response, 'unsupported', site);
+  if (found.state === 'ready') {
+    const { store, robots } = site;
+    const source = {
+      store,
+      object: found.object,
+      contentType: contentTypeOf(recipe.extension),
+      robots,
+      signal,
+      ...naming,
+    };
+    if (await sendObject(request, response, source)) return;
+  }
+  // The upload may have been removed meanwhile.
+  const media = await findMedia(site, record.id, signal);
+  sendProblem(response, typeof media === 'string' ? media : 'not_ready', site);
 }

@@ -5,7 +5,6 @@ import type { StoredRecord } from '@echodrop/record';
 import type { RequestHandler } from 'express';
 import { isMediaGone, withKnownType } from '../find/find-media.ts';
 import { makeRendition, storedRendition } from '../find/find-rendition.ts';
-import { nameOf } from '../pages/media-title.ts';
 import { sendPage } from '../pages/page.ts';
 import { sendProblem } from '../pages/problem-page.ts';
 import { olderPath, type UserUpload, type UserUploads, userPage } from '../pages/user-page.ts';
@@ -26,28 +25,21 @@ export function showUser(site: Site): RequestHandler<{ owner: string }> {
     const found = isValid && (await findUploads({ owner, after }, site, closeSignal(response)));
     if (!found) return sendProblem(response, 'not_found', site);
 
-    const { uploads, next } = found;
     const path = after === undefined ? `/by/${owner}` : olderPath(owner, after);
     const since = refreshingSince(request);
-    const pending = uploads.find(({ thumb }) => thumb === 'not_ready');
+    const pending = found.uploads.find(({ thumb }) => thumb === 'not_ready');
     if (since !== undefined && !pending) return response.redirect(302, path);
     if (pending) refreshPage(response, { path, published: pending.record.timestamp, since });
-    const userName = uploads[0] && nameOf(uploads[0].record);
-    const page = userPage({ owner, userName, uploads, isFirst: after === undefined, next }, site);
-    sendPage(response, 200, page, site);
+    sendPage(response, 200, userPage(owner, found, after === undefined, site), site);
   };
 }
 
-/**
- * Finds a page of a user's uploads and the cursor of the next.
- * @returns undefined if there are none, or `after` is not a cursor
- * @throws StoreUnavailable, or the signal's reason
- */
+/** Finds a page of a user's uploads; undefined if there are none, or `after` is no cursor. @throws StoreUnavailable, the signal's reason */
 async function findUploads(
   query: { readonly owner: string; readonly after: string | undefined },
   site: Site,
   signal: AbortSignal,
-): Promise<Pick<UserUploads, 'uploads' | 'next'> | undefined> {
+): Promise<UserUploads | undefined> {
   const unreadable = (id: string) => site.events.recordUnreadable(id);
   const page = await listNewest(site.store, { ...query, limit: pageLength, signal, unreadable }).catch((error) => {
     if (!(error instanceof RangeError)) throw error;
@@ -62,10 +54,7 @@ async function findUploads(
 /** Waits briefly for a missing thumbnail. @returns undefined if the type is unknown or the media is gone */
 async function findUpload(stored: StoredRecord, site: Site, signal: AbortSignal): Promise<UserUpload | undefined> {
   const record = withKnownType(stored);
-  if (!record) {
-    site.events.recordUnreadable(stored.id);
-    return undefined;
-  }
+  if (!record) return void site.events.recordUnreadable(stored.id);
   const { thumb } = pictureRecipes;
   if (await storedRendition(record, thumb, site)) return { record, thumb: 'ready' };
   const { state } = await makeRendition(record, thumb, site, signal, thumbWaitMs);

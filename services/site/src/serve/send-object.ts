@@ -29,17 +29,17 @@ const videoHeaders = {
 };
 
 /**
- * Sends an object with If-None-Match, If-Range, a single Range and HEAD (RFC 9110). Reads only the range from the store.
- * @returns false, with nothing sent, if the object no longer exists
+ * Sends an object with If-None-Match, If-Range, a single Range and HEAD (RFC 9110). False if the object no longer exists.
  * @throws StoreUnavailable before anything is sent; later the stream's own error, and the connection is closed
  */
-export async function sendObject(request: Request, response: Response, source: Source): Promise<boolean> {
-  const { object, contentType, fileName, robots, signal } = source;
+export async function sendObject(request: Request<object>, response: Response, source: Source): Promise<boolean> {
+  const { store, object, contentType, fileName, robots, signal } = source;
   const etag = `"${object.etag}"`;
   const isUnchanged = matchesEtag(etag, request.get('If-None-Match'));
   const range = wantsRange(request, etag) ? parseRange(request.get('Range'), object.size) : 'whole';
   const hasBody = request.method !== 'HEAD' && !isUnchanged && range !== 'unsatisfiable';
-  const reading = hasBody ? await readRange(source, range) : undefined;
+  const options = typeof range === 'string' ? { signal } : { range, signal };
+  const reading = hasBody ? await store.read(object.key, options) : undefined;
   if (hasBody && !reading) return false;
 
   response.set('ETag', etag).set(contentType.startsWith('video/') ? videoHeaders : pictureHeaders);
@@ -61,24 +61,17 @@ export async function sendObject(request: Request, response: Response, source: S
   return true;
 }
 
-function readRange({ store, object, signal }: Source, range: ByteRange | 'whole') {
-  return store.read(object.key, range === 'whole' ? { signal } : { range, signal });
-}
-
 // Express's `fresh` ignores If-None-Match with `Cache-Control: no-cache`, which fetch sends.
 function matchesEtag(etag: string, ifNoneMatch: string | undefined): boolean {
   const tags = ifNoneMatch?.split(',').map((tag) => tag.trim().replace(/^W\//, '')) ?? [];
   return tags.includes(etag) || tags.includes('*');
 }
 
-function wantsRange(request: Request, etag: string): boolean {
+function wantsRange(request: Request<object>, etag: string): boolean {
   return request.method === 'GET' && (request.get('If-Range') ?? etag) === etag;
 }
 
-/**
- * Parses a Range header for an object of `size` bytes (RFC 9110 section 14.1.2). No header, several ranges, other units and malformed ones are
- * `whole`, as the RFC allows.
- */
+/** Parses a Range header (RFC 9110 section 14.1.2). Several ranges, other units and malformed ones are `whole`, as the RFC allows. */
 export function parseRange(header: string | undefined, size: number): ByteRange | 'whole' | 'unsatisfiable' {
   const [, first, last] = /^bytes=[ \t]*(\d*)-(\d*)[ \t]*$/i.exec(header ?? '') ?? [];
   if (first === undefined || last === undefined || first + last === '') return 'whole';

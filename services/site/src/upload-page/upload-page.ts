@@ -1,13 +1,32 @@
+import { browserScripts } from '@echodrop/oauth/browser-scripts';
+import { Router } from 'express';
 import { type Html, html } from '../pages/html.ts';
-import { type Page, pagePolicy } from '../pages/page.ts';
-import type { WebUpload } from '../site.ts';
+import { type Page, pagePolicy, sendPage } from '../pages/page.ts';
+import { fixedFile } from '../serve/fixed-file.ts';
+import type { Site, WebUpload } from '../site.ts';
 import { type FieldName, fieldLabels, type Prefill } from './prefill.ts';
 
 const signing = ['consumerKey', 'consumerSecret', 'token', 'tokenSecret'] as const;
 const secrets: ReadonlySet<FieldName> = new Set(['consumerSecret', 'tokenSecret', 'bearer']);
 
+const scripts = ['page', 'elements', 'caption', 'chosen-file', 'send-upload', 'response'];
+
+/** `/upload` and the files that the page loads; no routes without an upload page. */
+export function uploadRoutes(site: Pick<Site, 'upload' | 'name' | 'abuseContact'>): Router {
+  const { upload, name } = site;
+  const router = Router({ caseSensitive: true, strict: true });
+  if (!upload) return router;
+  router.get('/upload', (_request, response) => sendPage(response, 200, uploadPage(upload, name), site));
+  router.get('/upload/upload.css', fixedFile(new URL('./upload.css', import.meta.url)));
+  for (const script of scripts) {
+    router.get(`/upload/${script}.js`, fixedFile(new URL(`./browser/${script}.js`, import.meta.url)));
+  }
+  for (const [path, file] of Object.entries(browserScripts)) router.get(`/upload/${path}`, fixedFile(file));
+  return router;
+}
+
 /** The page at `/upload`: its script sends the form to the gateway like any other client. */
-export function uploadPage({ address, prefill }: WebUpload, siteName: string): Page {
+function uploadPage({ address, prefill }: WebUpload, siteName: string): Page {
   const usesBearer = Boolean(prefill.bearer) && !prefill.token;
   return {
     title: `Upload · ${siteName}`,

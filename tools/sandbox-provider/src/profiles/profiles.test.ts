@@ -1,5 +1,5 @@
 import { readCaller } from '@echodrop/identity-provider/caller-in-answer';
-import { providerOf } from '@echodrop/identity-provider/provider';
+import { readProvider } from '@echodrop/identity-provider/provider';
 import { type ProfileName, profileNames, providerProfiles } from '@echodrop/identity-provider/provider-profiles';
 import { Secret } from '@echodrop/service/secret';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -51,9 +51,9 @@ async function get(name: ProfileName, authorization?: string) {
 
 test.each(profileNames)('%s: Echodrop reads each user, also with large and string ids', async (name) => {
   const provider = identityProvidersAt(sandbox.origin)
-    .map(providerOf)
-    .find((each) => each?.advertised === addressOf(name));
-  if (!provider) throw new Error('not among IDENTITY_PROVIDERS');
+    .map(readProvider)
+    .find((each) => typeof each !== 'string' && each.advertised === addressOf(name));
+  if (typeof provider !== 'object') throw new Error('not among IDENTITY_PROVIDERS');
   expect(provider.profile).toBe(providerProfiles[name]);
   const host = new URL(sandbox.origin).host;
   for (const [user, id, screenName] of [
