@@ -1,6 +1,8 @@
+import { openAsBlob } from 'node:fs';
+import { open } from 'node:fs/promises';
+import { basename } from 'node:path';
 import { type OAuthCredentials, signedGet } from '@echodrop/oauth/signed-get';
 import type { MediaRecord } from '@echodrop/record';
-import { measuredFile, type Progress } from './measured-file.ts';
 import { type Format, readRecord, readRefusal } from './read-response.ts';
 
 /** OAuth 1.0a credentials, or a bearer token, which version 1 does not support. */
@@ -16,7 +18,10 @@ export interface Upload {
   readonly provider: string;
 }
 
-export interface UploadOptions {
+/** Called while a file is sent: bytes so far, and bytes of the whole file. */
+type Progress = (sent: number, total: number) => void;
+
+interface UploadOptions {
   /** Version 2 (default) sends a signature, version 1 the secrets. */
   readonly version?: 1 | 2;
   readonly format?: Format;
@@ -73,4 +78,24 @@ function fields(version: 1 | 2, { apiKey, message, credentials }: Upload): Recor
     oauth_token: token,
     oauth_secret: tokenSecret,
   };
+}
+
+/** A streamed file that reports how far it has been read. @throws the system's error if it cannot be read */
+async function measuredFile(path: string, progress: Progress): Promise<File> {
+  // The errors of openAsBlob contain no reason.
+  await using probe = await open(path);
+  await probe.read({ buffer: Buffer.alloc(1) });
+  const content = await openAsBlob(path);
+  const stream = () => {
+    let sent = 0;
+    const measure = new TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>>({
+      transform(chunk, controller) {
+        sent += chunk.byteLength;
+        progress(sent, content.size);
+        controller.enqueue(chunk);
+      },
+    });
+    return content.stream().pipeThrough(measure);
+  };
+  return Object.assign(new File([content], basename(path)), { stream });
 }

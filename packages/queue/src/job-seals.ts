@@ -24,48 +24,47 @@ export class JobSeals {
   }
 
   sealJob(place: JobPlace, work: Work): string {
-    return this.#sealer.seal(sealContext('job', place), textOf(work));
+    return this.#seal('job', place, sealedPart(work));
   }
 
   /** Whether a client added this job. Counts a forged one. */
   isAuthentic(place: JobPlace, data: JobData<unknown>): boolean {
-    const text = stringify(() => textOf(data));
-    const fits = text !== undefined && this.#sealer.fits(data.seal, sealContext('job', place), text);
-    if (!fits) this.#forgeries.report('job', { ...place });
-    return fits;
+    return this.#fits('job', place, data.seal, sealedPart(data));
   }
 
   sealReply<R>(place: JobPlace, answer: R): SealedReply<R> {
-    return { answer, seal: this.#sealer.seal(sealContext('answer', place), JSON.stringify(answer)) };
+    return { answer, seal: this.#seal('answer', place, answer) };
   }
 
   /** The end of a job, or undefined for a forged reply, which it counts. A failure has no seal. */
   open<R>(place: JobPlace, end: WireEnd<R>): End<R> | undefined {
     if ('failure' in end) return end;
     const { answer, seal } = end;
-    const text = stringify(() => JSON.stringify(answer));
-    if (text !== undefined && this.#sealer.fits(seal, sealContext('answer', place), text)) return { answer };
-    this.#forgeries.report('reply', { ...place });
-    return undefined;
+    return this.#fits('answer', place, seal, answer) ? { answer } : undefined;
+  }
+
+  #seal(kind: 'job' | 'answer', { queue, jobId }: JobPlace, value: unknown): string {
+    return this.#sealer.seal([kind, queue, jobId], JSON.stringify(value));
+  }
+
+  #fits(kind: 'job' | 'answer', { queue, jobId }: JobPlace, seal: unknown, value: unknown): boolean {
+    const text = stringify(value);
+    const fits = text !== undefined && this.#sealer.fits(seal, [kind, queue, jobId], text);
+    if (!fits) this.#forgeries.report(kind === 'answer' ? 'reply' : kind, { queue, jobId });
+    return fits;
   }
 }
 
-/** The sealed part of a job. Rewriting the rest, `reply` and `traceparent`, gains nothing. */
 type Work = Pick<JobData<unknown>, 'version' | 'deadline' | 'question'>;
 
-function textOf({ version, deadline, question }: Work): string {
-  return JSON.stringify([version, deadline, question]);
-}
+// Rewriting the rest, `reply` and `traceparent`, gains nothing.
+const sealedPart = ({ version, deadline, question }: Work) => [version, deadline, question];
 
 // JSON.parse reads nesting of any depth, JSON.stringify overflows the stack at some thousand levels: nothing that deep was sealed.
-function stringify(write: () => string | undefined): string | undefined {
+function stringify(value: unknown): string | undefined {
   try {
-    return write();
+    return JSON.stringify(value);
   } catch {
     return undefined;
   }
-}
-
-function sealContext(kind: 'job' | 'answer', { queue, jobId }: JobPlace): string[] {
-  return [kind, queue, jobId];
 }

@@ -1,8 +1,9 @@
 export { exactNumber, parseExactJson } from './exact-json.ts';
-export { isMediaId, newMediaId } from './media-id.ts';
 export {
+  isMediaId,
   isTombstone,
   type MediaRecord,
+  newMediaId,
   publicRecord,
   type RecordPage,
   type StoredRecord,

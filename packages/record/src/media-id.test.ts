@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { isMediaId, newMediaId } from './media-id.ts';
+import { isMediaId, newMediaId } from './media-record.ts';
 
 const sample = Array.from({ length: 100_000 }, () => newMediaId());
 

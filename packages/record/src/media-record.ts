@@ -1,3 +1,5 @@
+import { customAlphabet } from 'nanoid';
+
 export interface RecordUser {
   readonly id: bigint;
   /** The name at the identity provider. */
@@ -56,4 +58,14 @@ export function isTombstone(found: StoredRecord | Tombstone): found is Tombstone
 export function publicRecord(stored: StoredRecord, publicSite: string): MediaRecord {
   const { id, text, width, height, size, type, timestamp, user } = stored;
   return { id, text, url: `${publicSite}/${id}`, width, height, size, type, timestamp, user };
+}
+
+const base62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+
+/** A new media id: 10 characters of base62 from the system's secure random source (59 bits). */
+export const newMediaId: () => string = customAlphabet(base62, 10);
+
+/** Whether `text` has the shape of a media id. */
+export function isMediaId(text: string): boolean {
+  return /^[0-9A-Za-z]{10}$/.test(text);
 }

@@ -13,7 +13,7 @@ import { Refusal } from '../answer/refusals.ts';
 import type { OwnUploadEvents } from '../events.ts';
 import type { RequestContext } from '../upload-context.ts';
 
-// Longer than a returning node of MinIO was seen to miss writes (every-record.ts).
+// Longer than a returning node of MinIO was seen to miss writes.
 const rereadMs = 2500;
 
 export interface OwnUploadDeps {

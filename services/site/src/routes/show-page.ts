@@ -1,8 +1,10 @@
+import { isPhoto } from '@echodrop/media/media-type';
 import type { RequestHandler } from 'express';
 import { findMedia } from '../find/find-media.ts';
 import { findView, isPending } from '../find/find-view.ts';
 import { mediaPage } from '../pages/media-page.ts';
-import { sendPage } from '../pages/page.ts';
+import { pagePolicy, sendPage } from '../pages/page.ts';
+import { playerPage } from '../pages/player-page.ts';
 import { sendProblem } from '../pages/problem-page.ts';
 import type { Site } from '../site.ts';
 import { closeSignal } from './log-requests.ts';
@@ -25,5 +27,29 @@ export function showPage(site: Site): RequestHandler<{ id: string }> {
     if (since !== undefined && !shouldReload) return response.redirect(302, path);
     const reloads = shouldReload && refreshPage(response, { path, published: record.timestamp, since });
     sendPage(response, 200, mediaPage(record, { ...view, reloads }, site), site);
+  };
+}
+
+/** `GET /<id>/player`: a video for frames in other sites. The frame reloads until the video is ready. */
+export function showPlayer(site: Site): RequestHandler<{ id: string }> {
+  return async (request, response) => {
+    const signal = closeSignal(response);
+    const record = await findMedia(site, request.params.id, signal);
+    if (typeof record === 'string') return sendProblem(response, record, site);
+    if (isPhoto(record.type)) return sendProblem(response, 'not_found', site);
+    const view = await findView(record, site, signal);
+    if (typeof view === 'string') return sendProblem(response, view, site);
+
+    const refresh = { path: `/${record.id}/player`, published: record.timestamp, since: refreshingSince(request) };
+    const reloads = view.video === 'not_ready' && refreshPage(response, refresh);
+    response.removeHeader('X-Frame-Options');
+    response
+      .set({
+        'Cache-Control': 'no-cache',
+        'Content-Security-Policy': pagePolicy({ frameAncestors: '*' }),
+        'Cross-Origin-Resource-Policy': 'cross-origin',
+      })
+      .type('html')
+      .send(playerPage(record, { ...view, reloads }, site).toString());
   };
 }
