@@ -122,12 +122,12 @@ test.each<[why: string, Contents, isSwept: boolean]>([
   ['more, and most of all media', { published: 20, old: 21 }, false],
   ['more, and half of all media', { published: 21, old: 21 }, true],
   ['some, and not one record', { old: 1 }, false],
-  ['some, where everything was taken down', { removed: 1, old: 1 }, true],
+  ['some, if all uploads were removed', { removed: 1, old: 1 }, true],
   ['some, and an object that is not a record', { others: 1, old: 1 }, false],
   ['a backup that is being restored', { young: 30, old: 0 }, true],
   ['a backup that is being restored, and some', { published: 1, young: 30, old: 20 }, true],
   ['renditions without media', { published: 1, renditions: 30 }, true],
-])('media without records is %s: %j is swept: %s', async (_, { published = 0, removed = 0, others = 0, old = 0, young = 0, renditions = 0 }, isSwept) => {
+])('media without records, %s (%j): swept: %s', async (_, { published = 0, removed = 0, others = 0, old = 0, young = 0, renditions = 0 }, isSwept) => {
   await using folder = await mkdtempDisposable(join(tmpdir(), 'sweep-test-'));
   await using store = new FilesystemObjectStore(folder.path);
   await store.ready();

@@ -22,13 +22,13 @@ test.each([
 });
 
 test.each([undefined, null, 1, '', '.', seal.slice(0, -2), `${seal}.${seal}.${seal}`, seal.toLowerCase()])(
-  '%j is no seal',
+  'refuses %j as a seal',
   (given) => {
     expect(sealer.fits(given, place, 'text')).toBe(false);
   },
 );
 
-test.each(['', 'text', ' text', '{"outcome":"verified"}'])('%j is not wrapped text', (wrapped) => {
+test.each(['', 'text', ' text', '{"outcome":"verified"}'])('refuses %j as wrapped text', (wrapped) => {
   expect(sealer.unwrap(place, wrapped)).toBeUndefined();
 });
 

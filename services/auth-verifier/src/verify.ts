@@ -17,7 +17,7 @@ interface VerifierParts {
 
 interface Shown extends VerificationRequest {
   readonly provider: Provider;
-  readonly claim: ProofKeys;
+  readonly proofKeys: ProofKeys;
 }
 
 /** A running verification; until it is settled, this process starts no other for the same proof. */
@@ -45,10 +45,10 @@ export class Verifier implements AsyncDisposable {
     const provider = findProvider(this.#parts.known, credentials);
     if (!provider) return { outcome: 'provider_unknown' };
     if (!isSchemeSupported(credentials, provider)) return this.#refused(provider, 'scheme');
-    const claim = this.#parts.cache.keysOf(request, provider);
-    if (!claim) return this.#refused(provider, 'replay');
-    const shown = { ...request, provider, claim };
-    return claim.isShared ? this.#share(shown) : (await this.#run(shown).decided).verdict;
+    const proofKeys = this.#parts.cache.keysOf(request, provider);
+    if (!proofKeys) return this.#refused(provider, 'replay');
+    const shown = { ...request, provider, proofKeys };
+    return proofKeys.isShared ? this.#share(shown) : (await this.#run(shown).decided).verdict;
   }
 
   /** @throws what Redis throws; verdicts may then still be cached */
@@ -62,7 +62,7 @@ export class Verifier implements AsyncDisposable {
   }
 
   async #share(shown: Shown): Promise<Verdict> {
-    const { proof } = shown.claim;
+    const { proof } = shown.proofKeys;
     const running = this.#shared.get(proof);
     if (!running) {
       const begun = this.#run(shown);
@@ -93,15 +93,15 @@ export class Verifier implements AsyncDisposable {
 
   // Only a verified caller does not wait for the cache: after other outcomes, another process must see the result.
   async #decide(shown: Shown, decide: (decided: Decision) => void): Promise<void> {
-    const { credentials, provider, claim } = shown;
+    const { credentials, provider, proofKeys } = shown;
     const { cache, events } = this.#parts;
-    const found = await cache.find(claim);
+    const found = await cache.find(proofKeys);
     if (found.state === 'replay') return decide({ verdict: this.#refused(provider, 'replay'), since: 0 });
     if (found.state !== 'leased') {
       const decided = found.state === 'decided' ? found : { verdict: unavailable(), since: 0 };
       events.answered(provider, decided.verdict, 'cache');
       if (decided.verdict.outcome === 'verified') decide(decided);
-      await cache.settleUse(claim, useEnd(decided.verdict, found.use));
+      await cache.settleUse(proofKeys, useEnd(decided.verdict, found.use));
       return decide(decided);
     }
     const { verdict: received, wasSent } = await this.#query(shown);
@@ -111,9 +111,9 @@ export class Verifier implements AsyncDisposable {
     if (decided.verdict.outcome === 'verified') decide(decided);
     const isOpen = decided.verdict.outcome === 'provider_unavailable';
     // The outcome is unknown, and repeats do not share a verdict.
-    const mayBeUsedUp = isOpen && wasSent && !claim.isShared;
+    const mayBeUsedUp = isOpen && wasSent && !proofKeys.isShared;
     const end = mayBeUsedUp ? '' : useEnd(decided.verdict, found.use);
-    await cache.settle(claim, end, found, decided.verdict, isOpen && (wasSent || found.unanswered));
+    await cache.settle(proofKeys, end, found, decided.verdict, isOpen && (wasSent || found.unanswered));
     decide(decided);
   }
 

@@ -1,9 +1,9 @@
 import { lstat } from 'node:fs/promises';
-import { isVideo, type LocalMedia } from '@echodrop/media/input/local-media';
 import type { Rendered } from '@echodrop/media/outcomes';
 import { picturesOf, type Recipe, type RenditionSet } from '@echodrop/media/recipes';
 import { type RenderOptions, renderPictures } from '@echodrop/media/render-picture/render-pictures';
 import { renderVideo } from '@echodrop/media/render-video/render-video';
+import { isVideo, type LocalMedia } from '@echodrop/media/video-layout/ffprobe';
 import type { LaneLimits } from './lane-limits.ts';
 
 /** A rendition, and the path of its file. */

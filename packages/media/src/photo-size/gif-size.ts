@@ -1,5 +1,4 @@
-import { parsePrefix } from '../input/parse-prefix.ts';
-import type { SourceReader } from '../input/source-reader.ts';
+import { parsePrefix, type SourceReader } from '../input/source-reader.ts';
 import type { UnsupportedReason } from '../outcomes.ts';
 import type { Size } from '../size.ts';
 

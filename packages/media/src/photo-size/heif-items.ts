@@ -6,9 +6,9 @@ export interface ItemProperty {
   readonly content: Buffer;
 }
 
-/** The location of an item's bytes, in the file or in the `idat` box. */
+/** The location of an item's bytes: in `data`, the content of the `idat` box, or else in the file. */
 export interface ItemLocation {
-  readonly container: 'file' | 'idat';
+  readonly data?: Buffer;
   readonly offset: number;
   readonly length: number;
 }
@@ -30,11 +30,6 @@ export class HeifItems {
     return pitm && new NumberReader(pitm, fullBoxBytes).next(pitm[0] === 0 ? 2 : 4);
   }
 
-  /** The content of the `idat` box. */
-  get data(): Buffer {
-    return boxContents(this.#meta, 'idat', fullBoxBytes)[0] ?? Buffer.alloc(0);
-  }
-
   /** An item's properties, in the order of their application (ISO/IEC 23008-12 section 9.3). */
   propertiesOf(item: number): ItemProperty[] {
     return boxContents(this.#meta, 'iprp', fullBoxBytes).flatMap((iprp) => {
@@ -53,12 +48,10 @@ export class HeifItems {
     );
     const exif = boxContents(this.#meta, 'iinf', fullBoxBytes).flatMap(exifItems);
     const found = exif.find((id) => describing.has(id));
-    return found === undefined ? undefined : this.#locate(found);
-  }
-
-  #locate(item: number): ItemLocation | undefined {
     const [iloc] = boxContents(this.#meta, 'iloc', fullBoxBytes);
-    return iloc && parseLocation(iloc, item);
+    if (found === undefined || !iloc) return undefined;
+    const [data = Buffer.alloc(0)] = boxContents(this.#meta, 'idat', fullBoxBytes);
+    return parseLocation(iloc, found, data);
   }
 }
 
@@ -99,7 +92,7 @@ function exifItems(iinf: Buffer): number[] {
 }
 
 // ISO/IEC 14496-12 section 8.11.3. Only the first extent is used.
-function parseLocation(iloc: Buffer, item: number): ItemLocation | undefined {
+function parseLocation(iloc: Buffer, item: number, data: Buffer): ItemLocation | undefined {
   const numbers = new NumberReader(iloc, fullBoxBytes);
   const version = iloc[0] ?? 0;
   const idBytes = version < 2 ? 2 : 4;
@@ -115,7 +108,7 @@ function parseLocation(iloc: Buffer, item: number): ItemLocation | undefined {
     if (id === item && extents > 0 && method < 2) {
       numbers.skip(indexBytes);
       const offset = base + numbers.next(offsetBytes);
-      return { container: method === 0 ? 'file' : 'idat', offset, length: numbers.next(lengthBytes) };
+      return { ...(method === 1 && { data }), offset, length: numbers.next(lengthBytes) };
     }
     numbers.skip(extents * (indexBytes + offsetBytes + lengthBytes));
   }

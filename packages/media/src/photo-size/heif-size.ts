@@ -13,13 +13,13 @@ const hdrTransfers = new Set([16, 18]);
 
 /** The displayed size of an AVIF: of its primary picture or, for a sequence without one, of its track. */
 export async function avifSize(reader: SourceReader): Promise<Size | UnsupportedReason> {
-  const displayed = await readDisplayed(reader);
+  const displayed = await readHeif(reader);
   return typeof displayed === 'string' ? displayed : displayed.size;
 }
 
 /** The displayed size of a HEIC. */
 export async function heicSize(reader: SourceReader): Promise<Size | UnsupportedReason> {
-  const displayed = await readDisplayed(reader);
+  const displayed = await readHeif(reader);
   return typeof displayed === 'string'
     ? displayed
     : orientSize(displayed.size, await readExifOrientation(displayed, reader));
@@ -27,35 +27,26 @@ export async function heicSize(reader: SourceReader): Promise<Size | Unsupported
 
 /** The EXIF orientation of a HEIC, unless the picture has its own transformation: phones write both but intend one. */
 export async function heicExifOrientation(reader: SourceReader): Promise<number | undefined> {
-  const displayed = await readDisplayed(reader);
+  const displayed = await readHeif(reader);
   return typeof displayed === 'string' ? undefined : readExifOrientation(displayed, reader);
-}
-
-/** Whether a track is displayed, as there is no primary picture. */
-export async function isPictureTrack(reader: SourceReader): Promise<boolean> {
-  const displayed = await readDisplayed(reader);
-  return typeof displayed !== 'string' && displayed.isTrack;
-}
-
-/**
- * Whether a high-dynamic-range picture is displayed (PQ or HLG, by its `nclx`: ITU-T H.273) that has no tiles, crop,
- * rotation or colour profile.
- */
-export async function isPlainHdr(reader: SourceReader): Promise<boolean> {
-  const displayed = await readDisplayed(reader);
-  return typeof displayed !== 'string' && displayed.isPlainHdr;
 }
 
 /** What a HEIF displays, with its own transformations applied to its size. */
 interface Displayed {
+  /** Whether it is a track, as there is no primary picture. */
   readonly isTrack: boolean;
+  /**
+   * Whether it has a high dynamic range (PQ or HLG, by its `nclx`: ITU-T H.273), and no tiles, crop, rotation or colour
+   * profile.
+   */
   readonly isPlainHdr: boolean;
   readonly size: Size;
-  /** The location of its EXIF, unless it is rotated or mirrored; `data` is the `idat` box. */
-  readonly exif?: { readonly location: ItemLocation; readonly data: Buffer } | undefined;
+  /** The location of its EXIF, unless it is rotated or mirrored. */
+  readonly exif?: ItemLocation | undefined;
 }
 
-async function readDisplayed(reader: SourceReader): Promise<Displayed | UnsupportedReason> {
+/** Reads what a HEIF displays. */
+export async function readHeif(reader: SourceReader): Promise<Displayed | UnsupportedReason> {
   for await (const box of topLevelBoxes(reader, maxBoxes)) {
     if (box.end > reader.size) return 'broken';
     if (box.type !== 'meta' && box.type !== 'moov') continue;
@@ -84,8 +75,7 @@ function primaryPicture(meta: Buffer): Displayed | undefined {
     height: extent.readUInt32BE(8),
   });
   const isTransformed = properties.some(({ type }) => type === 'irot' || type === 'imir');
-  const location = isTransformed ? undefined : items.exifOf(primary);
-  const exif = location && { location, data: items.data };
+  const exif = isTransformed ? undefined : items.exifOf(primary);
   const isCoded = properties.some(({ type }) => type === 'av1C' || type === 'hvcC');
   const isPlain = isCoded && properties.every(({ type }) => !['clap', 'irot', 'imir'].includes(type));
   return { isTrack: false, isPlainHdr: isPlain && hasHdrColours(properties), size, exif };
@@ -116,9 +106,9 @@ function roundQuotient(numerator = 0, denominator = 0): number {
 
 async function readExifOrientation({ exif }: Displayed, reader: SourceReader): Promise<number | undefined> {
   if (!exif) return undefined;
-  const { container, offset, length } = exif.location;
+  const { data, offset, length } = exif;
   const end = Math.min(length, maxExifBytes);
-  const bytes = container === 'file' ? await reader.at(offset, end) : exif.data.subarray(offset, offset + end);
+  const bytes = data ? data.subarray(offset, offset + end) : await reader.at(offset, end);
   // The first four bytes are the length of what precedes the EXIF.
   return bytes.length < 4 ? undefined : parseExifOrientation(bytes.subarray(4 + bytes.readUInt32BE(0)));
 }

@@ -6,6 +6,8 @@ import { orientSize, parseExifOrientation } from './orientation.ts';
 const animationFlag = 0x02;
 const exifFlag = 0x08;
 const maxChunks = 16;
+const maxPictureChunks = 64;
+const frameHeaderBytes = 16;
 const maxExifBytes = 64 * 1024;
 const tailBytes = 64 * 1024;
 
@@ -39,15 +41,29 @@ async function extendedSize(reader: SourceReader, header: Buffer): Promise<Size>
 }
 
 async function exifAfterPixels(reader: SourceReader): Promise<Buffer | undefined> {
-  for (let n = 0, at = 12; n < maxChunks; n++) {
-    const chunk = await reader.at(at, 8);
-    if (chunk.length < 8) return undefined;
-    if (chunk.toString('latin1', 0, 4) === 'EXIF') {
-      return reader.at(at + 8, Math.min(chunk.readUInt32LE(4), maxExifBytes));
-    }
-    at += chunkBytes(chunk, 0);
+  for await (const { type, at, length } of chunks(reader, maxChunks)) {
+    if (type === 'EXIF') return reader.at(at, Math.min(length, maxExifBytes));
   }
   return undefined;
+}
+
+/** Whether the first picture of a WebP is losslessly coded. */
+export async function isLosslessWebp(reader: SourceReader): Promise<boolean> {
+  for await (const { type } of chunks(reader, maxPictureChunks)) {
+    if (type === 'VP8 ' || type === 'VP8L') return type === 'VP8L';
+  }
+  return false;
+}
+
+// The chunks of a frame, after its position and duration, count as chunks of the file.
+async function* chunks(reader: SourceReader, limit: number) {
+  for (let n = 0, start = 12; n < limit; n++) {
+    const header = await reader.at(start, 8);
+    if (header.length < 8) return;
+    const type = header.toString('latin1', 0, 4);
+    yield { type, at: start + 8, length: header.readUInt32LE(4) };
+    start += type === 'ANMF' ? 8 + frameHeaderBytes : chunkBytes(header, 0);
+  }
 }
 
 // An animation has too many frames to step over, so this looks in the last bytes for a chunk that leads to the end.

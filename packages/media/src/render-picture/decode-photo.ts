@@ -1,4 +1,4 @@
-import { open, readFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import type { Metadata, Sharp } from 'sharp';
 import { inspectFile } from '../input/inspect-file.ts';
 import type { MediaType } from '../media-type.ts';
@@ -6,12 +6,13 @@ import type { UnsupportedReason } from '../outcomes.ts';
 import { heicExifOrientation } from '../photo-size/heif-size.ts';
 import { orientSize } from '../photo-size/orientation.ts';
 import { pngOrientation } from '../photo-size/png-size.ts';
+import { isLosslessWebp } from '../photo-size/webp-size.ts';
+import { decodedSize } from '../rendition-size.ts';
 import { decodeHeic } from './decode-heic.ts';
 import { decodeStill } from './guarded-sharp.ts';
 import { rebrandAsStill } from './heif-still.ts';
 import type { SourceCoding } from './picture-coding.ts';
-import type { PictureJob } from './picture-job.ts';
-import { decodedSize } from './picture-sizes.ts';
+import type { PictureSource } from './picture-job.ts';
 import { PixelSizes, toPixels, toSharp } from './pixel-sizes.ts';
 import { keepPixelChunks } from './png-pixels.ts';
 
@@ -33,12 +34,12 @@ interface DecodeOptions {
 
 /** @throws if the file cannot be read */
 export async function decodePhoto(
-  { path, type, whole }: PictureJob['source'],
+  { path, type, whole }: PictureSource,
   { maxPixels, isWhole }: DecodeOptions,
 ): Promise<DecodedPhoto | UnsupportedReason> {
-  const photo = await sharpInput(path, type, maxPixels);
-  if ('why' in photo) return photo.why;
-  const { input } = photo;
+  const heic = type === 'heic' ? await decodeHeic(path, maxPixels) : undefined;
+  if (typeof heic === 'string') return heic;
+  const input = heic ?? (await sharpInput(path, type));
   const orientation = await orientationUnknownToDecoder(path, type);
   try {
     const header = await decodeStill(input, maxPixels).metadata();
@@ -47,8 +48,9 @@ export async function decodePhoto(
     const { width, height } = isWhole ? size : decodedSize(size);
     const picture = decodeStill(input, maxPixels).autoOrient().resize(width, height, { fit: 'fill' });
     const pixels = await toPixels(picture.toColourspace('srgb'));
-    const upright = orientation === undefined ? pixels : await toPixels(applyOrientation(toSharp(pixels), orientation));
-    const isLossless = type === 'webp' && (await isLosslessWebp(path));
+    const transform = transformations[orientation ?? 1];
+    const upright = transform ? await toPixels(transform(toSharp(pixels))) : pixels;
+    const isLossless = type === 'webp' && (await inspectFile(path, isLosslessWebp));
     const coding = { chromaSubsampling: header.chromaSubsampling, isLossless };
     return { input, sizes: new PixelSizes(upright, orientSize(size, orientation)), header, coding };
   } catch (error) {
@@ -61,23 +63,9 @@ export function reasonFor({ message }: Error): UnsupportedReason {
   return message.includes('pixel limit') ? 'too_many_pixels' : 'broken';
 }
 
-async function sharpInput(
-  path: string,
-  type: MediaType,
-  maxPixels: number,
-): Promise<{ readonly input: string | Buffer } | { readonly why: UnsupportedReason }> {
-  switch (type) {
-    case 'heic': {
-      const tiff = await decodeHeic(path, maxPixels);
-      return typeof tiff === 'string' ? { why: tiff } : { input: tiff };
-    }
-    case 'avif':
-      return { input: rebrandAsStill(await readFile(path)) };
-    case 'png':
-      return { input: keepPixelChunks(await readFile(path)) };
-    default:
-      return { input: path };
-  }
+async function sharpInput(path: string, type: MediaType): Promise<string | Buffer> {
+  if (type === 'avif') return rebrandAsStill(await readFile(path));
+  return type === 'png' ? keepPixelChunks(await readFile(path)) : path;
 }
 
 // 1 to 8. sharp gets the pixels of a PNG without its EXIF, and libheif ignores that of a HEIC.
@@ -93,44 +81,12 @@ function hasKnownSampleRange({ depth, space }: Metadata): boolean {
 }
 
 // EXIF 2.32 table 6. sharp mirrors before it rotates, clockwise.
-function applyOrientation(picture: Sharp, orientation: number): Sharp {
-  switch (orientation) {
-    case 2:
-      return picture.flop();
-    case 3:
-      return picture.rotate(180);
-    case 4:
-      return picture.flip();
-    case 5:
-      return picture.flop().rotate(270);
-    case 6:
-      return picture.rotate(90);
-    case 7:
-      return picture.flop().rotate(90);
-    case 8:
-      return picture.rotate(270);
-    default:
-      return picture;
-  }
-}
-
-const maxWebpChunks = 64;
-const riffHeaderBytes = 12;
-const chunkHeaderBytes = 8;
-// An animation's first frame follows its position and duration.
-const frameHeaderBytes = 16;
-
-/** Whether the first picture of a WebP is losslessly coded (RFC 9649 section 2). */
-async function isLosslessWebp(path: string): Promise<boolean> {
-  await using file = await open(path);
-  const header = Buffer.alloc(chunkHeaderBytes);
-  for (let n = 0, at = riffHeaderBytes; n < maxWebpChunks; n += 1) {
-    const { bytesRead } = await file.read(header, 0, chunkHeaderBytes, at);
-    const type = header.toString('latin1', 0, 4);
-    if (bytesRead < chunkHeaderBytes || type === 'VP8 ') return false;
-    if (type === 'VP8L') return true;
-    const length = header.readUInt32LE(4);
-    at += chunkHeaderBytes + (type === 'ANMF' ? frameHeaderBytes : length + (length % 2));
-  }
-  return false;
-}
+const transformations: Readonly<Record<number, (picture: Sharp) => Sharp>> = {
+  2: (picture) => picture.flop(),
+  3: (picture) => picture.rotate(180),
+  4: (picture) => picture.flip(),
+  5: (picture) => picture.flop().rotate(270),
+  6: (picture) => picture.rotate(90),
+  7: (picture) => picture.flop().rotate(90),
+  8: (picture) => picture.rotate(270),
+};

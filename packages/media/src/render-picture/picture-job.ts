@@ -9,15 +9,17 @@ export interface PictureToMake {
   readonly path: string;
 }
 
+/** A photo as uploaded, or a PNG frame of a video or of a photo that sharp does not read. */
+export interface PictureSource {
+  readonly path: string;
+  readonly type: MediaType;
+  /** The size of the original picture, if the file holds a smaller one. */
+  readonly whole?: Size;
+}
+
 /** The command line of the process that makes pictures. */
 export interface PictureJob {
-  /** A photo as uploaded, or a PNG frame of a video or of a photo that sharp does not read. */
-  readonly source: {
-    readonly path: string;
-    readonly type: MediaType;
-    /** The size of the original picture, if the file holds a smaller one. */
-    readonly whole?: Size;
-  };
+  readonly source: PictureSource;
   readonly pictures: readonly PictureToMake[];
   /** Width x height of a canvas. */
   readonly maxPixels: number;

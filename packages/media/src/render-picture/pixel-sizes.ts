@@ -1,9 +1,9 @@
 import type { OutputInfo } from 'sharp';
 import type { PictureRecipe } from '../recipes.ts';
+import { crops, longestSides } from '../rendition-size.ts';
 import { fitWithin, roundSize, type Size } from '../size.ts';
 import { guardedSharp } from './guarded-sharp.ts';
 import type { Area } from './heif-still.ts';
-import { crops, longestSides } from './picture-sizes.ts';
 
 /** An uncoded picture: upright, sRGB, 8 bits per channel. */
 export interface Pixels {

@@ -2,12 +2,12 @@ import { randomUUID } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { inspectFile } from '../input/inspect-file.ts';
-import { isVideo, type LocalMedia } from '../input/local-media.ts';
 import type { Rendered, RenditionReason } from '../outcomes.ts';
-import { isPictureTrack, isPlainHdr } from '../photo-size/heif-size.ts';
+import { readHeif } from '../photo-size/heif-size.ts';
 import { openToolOutput } from '../sandbox/tool-output.ts';
-import { extractBitmap, extractSequencePicture, extractVideoFrame, type Still } from './extract-still.ts';
-import type { PictureJob, PictureToMake, ProcessBudget } from './picture-job.ts';
+import { isVideo, type LocalMedia } from '../video-layout/ffprobe.ts';
+import { extractBitmap, extractVideoFrame, type FrameOptions } from './extract-still.ts';
+import type { PictureSource, PictureToMake, ProcessBudget } from './picture-job.ts';
 import { makePictures } from './picture-process.ts';
 
 /** What pictures may cost. */
@@ -45,11 +45,6 @@ export async function renderPictures(
   return await makePictures({ source, pictures, maxPixels, animationPixels }, signal, options);
 }
 
-interface SourceOptions extends Pick<RenderOptions, 'maxPixels' | 'signal' | 'seconds' | 'niceness'> {
-  /** Whether the whole picture is needed. */
-  readonly isWhole: boolean;
-}
-
 /**
  * The photo itself, or a PNG that ffmpeg writes to `stillPath` if only ffmpeg reads the media.
  * @throws OutputRefused
@@ -57,27 +52,29 @@ interface SourceOptions extends Pick<RenderOptions, 'maxPixels' | 'signal' | 'se
 export async function prepareSource(
   media: LocalMedia,
   stillPath: string,
-  options: SourceOptions,
-): Promise<PictureJob['source'] | RenditionReason> {
-  const still = await extractStill(media, stillPath, options);
-  if (still === 'not needed') return media;
-  if (typeof still === 'string') return still;
+  options: FrameOptions,
+): Promise<PictureSource | RenditionReason> {
+  const source = await extractStill(media, stillPath, options);
+  if (typeof source === 'string' || source === media) return source;
   await using _ = await openToolOutput(stillPath, 'png');
-  return still;
+  return source;
 }
 
 async function extractStill(
   media: LocalMedia,
   stillPath: string,
-  options: SourceOptions,
-): Promise<Still | 'not needed' | RenditionReason> {
+  options: FrameOptions,
+): Promise<PictureSource | RenditionReason> {
   const { path, type } = media;
   if (type === 'bmp') return extractBitmap(path, stillPath, options);
   if (isVideo(media)) return extractVideoFrame(media, stillPath, options);
-  if (type !== 'avif' && type !== 'heic') return 'not needed';
-  if (await inspectFile(path, isPictureTrack)) return extractSequencePicture(path, stillPath, options);
-  if (type === 'heic' || !(await inspectFile(path, isPlainHdr))) return 'not needed';
-  // Tone-mapped by ffmpeg. If that fails, the picture keeps the colours of the file.
-  const still = await extractSequencePicture(path, stillPath, options);
-  return typeof still === 'string' ? 'not needed' : still;
+  if (type !== 'avif' && type !== 'heic') return media;
+  const displayed = await inspectFile(path, readHeif);
+  if (typeof displayed === 'string') return media;
+  const { isTrack, isPlainHdr } = displayed;
+  if (!isTrack && (type === 'heic' || !isPlainHdr)) return media;
+  const sequence = { path, type: 'mp4' } as const;
+  const still = await extractVideoFrame(sequence, stillPath, { ...options, isWhole: true, isSequence: true });
+  // A picture of high dynamic range keeps the colours of its file if ffmpeg cannot map them.
+  return isTrack || typeof still !== 'string' ? still : media;
 }

@@ -1,16 +1,14 @@
-import type { LocalVideo } from '../input/local-media.ts';
 import type { VideoType } from '../media-type.ts';
 import type { Rendered } from '../outcomes.ts';
 import { videoSize } from '../rendition-size.ts';
 import { type FfmpegLimits, runFfmpeg } from '../sandbox/ffmpeg.ts';
 import { maxOutputBytes } from '../sandbox/tool-output.ts';
 import { withDeadline } from '../sandbox/with-deadline.ts';
-import { type Track, videoTracks } from '../video-layout/ffprobe.ts';
+import { type LocalVideo, type Track, videoTracks } from '../video-layout/ffprobe.ts';
 import { deinterlaceFilters, hasInterlacedFrames } from '../video-layout/interlaced.ts';
-import { hasPictures } from '../video-layout/mp4-tracks.ts';
 import { displayedSize, pictureTrack } from '../video-layout/probe-video.ts';
 import { videoGuards } from '../video-layout/video-codecs.ts';
-import { hasHiddenPictures } from '../video-layout/video-edits.ts';
+import { hasHiddenPictures, hasPictures } from '../video-layout/video-edits.ts';
 import { toneMappingFilters } from './tone-mapping.ts';
 import { videoCostSeconds } from './video-cost.ts';
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { VideoType } from '../media-type.ts';
+import { isPhoto, type MediaType, type VideoType } from '../media-type.ts';
 import type { UnsupportedReason } from '../outcomes.ts';
 import { parseToolJson, runTool } from '../sandbox/run-tool.ts';
 import type { ToolLimits } from '../sandbox/sandbox.ts';
@@ -7,30 +7,20 @@ import { requireSource } from '../sandbox/tool-disk.ts';
 import { maxTracks, videoGuards } from './video-codecs.ts';
 
 /** A track of a video, as coded: before rotation, in pixels that need not be square. */
-export interface Track {
-  /** ffprobe's stream index, from 0. */
-  readonly index: number;
-  readonly kind: 'video' | 'sound' | 'other';
-  /** In ffprobe's notation. */
-  readonly codec: string;
-  readonly pixelFormat: string;
-  /** Transfer characteristics in ffprobe's notation; empty if unknown. */
-  readonly transfer: string;
-  /** `progressive`, `tt` and others in ffprobe's notation; empty if unknown. */
-  readonly fieldOrder: string;
-  readonly width: number;
-  readonly height: number;
-  /** Frames per second; 0 if unknown. */
-  readonly frameRate: number;
-  /** Duration; 0 if unknown. */
-  readonly seconds: number;
-  /** Width of a pixel divided by its height. */
-  readonly pixelAspect: number;
-  /** Degrees, a multiple of 90 in all but odd videos. */
-  readonly rotation: number;
-  readonly isDefault: boolean;
-  /** The cover of a sound file, which ffprobe lists as a video. */
-  readonly isCover: boolean;
+export type Track = ReturnType<typeof toTrack>;
+
+/** Media as a local file. */
+export interface LocalMedia {
+  readonly path: string;
+  readonly type: MediaType;
+  /** Of a video, if they were read already. */
+  readonly tracks?: readonly Track[] | UnsupportedReason;
+}
+
+export type LocalVideo = LocalMedia & { readonly type: VideoType };
+
+export function isVideo(media: LocalMedia): media is LocalVideo {
+  return !isPhoto(media.type);
 }
 
 // No tags: a title with line breaks could inject lines into the output.
@@ -96,23 +86,32 @@ export async function videoTracks(
 // The guards of some types override these.
 const headerOnly = [...['-probesize', String(1024 * 1024)], ...['-analyzeduration', '0'], ...['-threads', '1']];
 
-function toTrack(stream: z.infer<typeof outputShape>['streams'][number], videoDuration: string): Track {
+// Names are in ffprobe's notation, and empty if unknown; numbers are 0 if unknown.
+function toTrack(stream: z.infer<typeof outputShape>['streams'][number], videoDuration: string) {
   return {
+    /** ffprobe's stream index, from 0. */
     index: stream.index,
     kind: stream.codec_type === 'video' ? 'video' : stream.codec_type === 'audio' ? 'sound' : 'other',
     codec: stream.codec_name,
     pixelFormat: stream.pix_fmt,
+    /** Transfer characteristics. */
     transfer: stream.color_transfer,
+    /** `progressive`, `tt` and others. */
     fieldOrder: stream.field_order,
     width: stream.width,
     height: stream.height,
+    /** Frames per second. */
     frameRate: parseRatio(stream.avg_frame_rate, /^(\d{1,10})\/(\d{1,10})$/) ?? 0,
+    /** Duration. */
     seconds: parseDuration(stream.duration) || parseDuration(videoDuration),
+    /** Width of a pixel divided by its height. */
     pixelAspect: parseRatio(stream.sample_aspect_ratio, /^(\d{1,10}):(\d{1,10})$/) ?? 1,
+    /** Degrees, a multiple of 90 in all but odd videos. */
     rotation: parseRotation(stream.side_data_list),
     isDefault: stream.disposition.default === 1,
+    /** The cover of a sound file, which ffprobe lists as a video. */
     isCover: stream.disposition.attached_pic === 1,
-  };
+  } as const;
 }
 
 // ffprobe prints the smallest integer for a matrix that is no rotation.
@@ -121,7 +120,7 @@ function parseRotation(sideData: readonly { readonly rotation?: number | undefin
   return Math.abs(rotation) <= 360 ? rotation : 0;
 }
 
-// "0:1" and "N/A" stand for unknown.
+// "0:1" and "N/A": unknown.
 function parseRatio(text: string, shape: RegExp): number | undefined {
   const [, one = 0, other = 0] = shape.exec(text)?.map(Number) ?? [];
   return one > 0 && other > 0 ? one / other : undefined;

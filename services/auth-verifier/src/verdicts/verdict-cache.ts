@@ -71,14 +71,14 @@ export class VerdictCache {
    * Looks up a proof. Waits while another verifier holds the lease: a provider that accepts a nonce once would refuse a second
    * request. The holder of the lease queries the provider and then calls `settle`, whatever the outcome.
    */
-  async find(claim: ProofKeys): Promise<Found> {
+  async find(proofKeys: ProofKeys): Promise<Found> {
     const end = performance.now() + this.#options.leaseMs;
     const passed: string[] = [];
-    let use: Use = claim.uses.length > 0 ? 'first' : undefined;
+    let use: Use = proofKeys.uses.length > 0 ? 'first' : undefined;
     let waited = false;
     try {
       for (let isFirst = true; isFirst || performance.now() < end; isFirst = false) {
-        const [used, state, value, extra] = await this.#lookUp(claim, isFirst, !waited, passed);
+        const [used, state, value, extra] = await this.#lookUp(proofKeys, isFirst, !waited, passed);
         if (isFirst && used === 'repeat') use = used;
         switch (state) {
           case 'replay':
@@ -89,7 +89,7 @@ export class VerdictCache {
           case 'leased':
             return { state, use, since: Number(value), unanswered: extra === 1, passed };
           case 'verdict': {
-            const kept = await this.#validVerdict(claim.shown, value, Number(extra));
+            const kept = await this.#validVerdict(proofKeys.shown, value, Number(extra));
             if (kept) return { state: 'decided', use, verdict: kept.verdict, since: kept.since };
             passed.push(value);
             break;
@@ -106,16 +106,22 @@ export class VerdictCache {
   }
 
   /** Ends the lease, caches a verdict and settles the use. `unanswered`: the provider may have received the proof. */
-  async settle(claim: ProofKeys, use: UseEnd, leased: Leased, verdict: Verdict, unanswered: boolean): Promise<void> {
-    if (!claim.isShared) return this.settleUse(claim, use);
+  async settle(
+    proofKeys: ProofKeys,
+    use: UseEnd,
+    leased: Leased,
+    verdict: Verdict,
+    unanswered: boolean,
+  ): Promise<void> {
+    if (!proofKeys.isShared) return this.settleUse(proofKeys, use);
     const seconds = this.#lifetime(verdict);
-    const text = seconds > 0 ? this.#options.codec.encode(claim.shown, { verdict, since: leased.since }) : '';
+    const text = seconds > 0 ? this.#options.codec.encode(proofKeys.shown, { verdict, since: leased.since }) : '';
     const isRefusal = verdict.outcome === 'refused' ? 1 : 0;
-    await this.#settle(claim, use, [1, seconds, text, isRefusal, unanswered ? 1 : 0], leased.passed);
+    await this.#settle(proofKeys, use, [1, seconds, text, isRefusal, unanswered ? 1 : 0], leased.passed);
   }
 
-  async settleUse(claim: ProofKeys, use: UseEnd): Promise<void> {
-    if (use !== '' && claim.uses.length > 0) await this.#settle(claim, use, [0, 0, '', 0, 0], []);
+  async settleUse(proofKeys: ProofKeys, use: UseEnd): Promise<void> {
+    if (use !== '' && proofKeys.uses.length > 0) await this.#settle(proofKeys, use, [0, 0, '', 0, 0], []);
   }
 
   /** Voids all earlier verdicts on a user. @throws what Redis throws */
@@ -131,8 +137,8 @@ export class VerdictCache {
     return counts.some((count) => Number(count) > since);
   }
 
-  async #lookUp(claim: ProofKeys, isFirst: boolean, mayTake: boolean, passed: readonly string[]) {
-    const { isShared, names, uses, users } = claim;
+  async #lookUp(proofKeys: ProofKeys, isFirst: boolean, mayTake: boolean, passed: readonly string[]) {
+    const { isShared, names, uses, users } = proofKeys;
     if (!isShared && uses.length === 0) return ['', 'unshared', '', ''] as const;
     const { redis, keys, reuse, verifiedSeconds } = this.#options;
     // Verdicts that are not cached cannot be shared, so each verifier queries the provider.
