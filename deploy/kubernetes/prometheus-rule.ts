@@ -1,18 +1,13 @@
-/**
- * The PrometheusRule of deploy/prometheus/rules, as the Prometheus Operator wants it. Run, it writes components/monitoring/prometheus-rule.yaml:
- *
- *     node deploy/kubernetes/prometheus-rule.ts
- */
+/** Writes deploy/prometheus/rules as a PrometheusRule for the Prometheus Operator: `node deploy/kubernetes/prometheus-rule.ts`. */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse, stringify } from 'yaml';
 
 const rules = join(import.meta.dirname, '../prometheus/rules');
 
-/** Where it is kept. */
 export const prometheusRuleFile = join(import.meta.dirname, 'components/monitoring/prometheus-rule.yaml');
 
-/** What has to stand there. */
+/** The content of `prometheusRuleFile`. */
 export function prometheusRule(): string {
   const files = readdirSync(rules).filter((name) => name.endsWith('.yml'));
   const groups = files.sort().flatMap((name) => {

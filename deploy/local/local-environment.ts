@@ -21,6 +21,8 @@ export const generatedSecrets = [
   'USER_ID_SECRET',
 ] as const;
 
+const portNames = ['PORT', 'OPS_PORT'];
+
 /**
  * The part of `env` for one service (docs/settings.md, "npm start"): its `<SERVICE>_<NAME>` as `<NAME>`, and variables without a service's
  * prefix, but PORT and OPS_PORT for the gateway only. Empty variables count as unset.
@@ -32,7 +34,7 @@ export function environmentOf(service: ServiceName, env: NodeJS.ProcessEnv): Nod
     if (!value) continue;
     const owner = serviceNames.find((candidate) => name.startsWith(variableOf(candidate, '')));
     if (owner === service) own[name.slice(variableOf(service, '').length)] = value;
-    else if (owner === undefined && !(isPort(name) && service !== 'gateway')) shared[name] = value;
+    else if (owner === undefined && !(portNames.includes(name) && service !== 'gateway')) shared[name] = value;
   }
   return { ...shared, ...own };
 }
@@ -40,7 +42,7 @@ export function environmentOf(service: ServiceName, env: NodeJS.ProcessEnv): Nod
 /** The variable that sets a service's setting in this environment: `<SERVICE>_<NAME>` if it is set or `<NAME>` does not apply, else `<NAME>`. */
 export function settingName(service: ServiceName, name: string, env: NodeJS.ProcessEnv): string {
   const own = variableOf(service, name);
-  const isBareElsewhere = isPort(name) && !(service === 'gateway' && env[name]);
+  const isBareElsewhere = portNames.includes(name) && !(service === 'gateway' && env[name]);
   return env[own] || isBareElsewhere ? own : name;
 }
 
@@ -48,7 +50,13 @@ export function settingName(service: ServiceName, name: string, env: NodeJS.Proc
 export function localEnvironments(env: NodeJS.ProcessEnv, dataDir: string): Map<ServiceName, NodeJS.ProcessEnv> {
   const defaults = defaultSettings(env, dataDir);
   const running = serviceNames.filter((service) => service !== 'sandbox-provider' || hasSandbox(env));
-  return new Map(running.map((service) => [service, withDefaults(environmentOf(service, env), defaults)]));
+  return new Map(
+    running.map((service) => {
+      const own = environmentOf(service, env);
+      const missing = Object.entries(defaults).filter(([name]) => !isSet(name.replace(/_FILE$/, ''), own));
+      return [service, { ...own, ...Object.fromEntries(missing) }];
+    }),
+  );
 }
 
 function defaultSettings(env: NodeJS.ProcessEnv, dataDir: string): Record<string, string> {
@@ -90,16 +98,7 @@ function validAddress(env: NodeJS.ProcessEnv, address: (env: NodeJS.ProcessEnv) 
   return URL.canParse(address(env)) ? address(env) : address({});
 }
 
-function withDefaults(env: NodeJS.ProcessEnv, defaults: Record<string, string>): NodeJS.ProcessEnv {
-  const missing = Object.entries(defaults).filter(([name]) => !isSet(name.replace(/_FILE$/, ''), env));
-  return { ...env, ...Object.fromEntries(missing) };
-}
-
 function isSet(name: string, env: NodeJS.ProcessEnv): boolean {
   if (name === 'REDIS_URL' && isSet('QUEUE_REDIS_URL', env) && isSet('CACHE_REDIS_URL', env)) return true;
   return Boolean(env[name] || env[`${name}_FILE`]);
-}
-
-function isPort(name: string): boolean {
-  return name === 'PORT' || name === 'OPS_PORT';
 }

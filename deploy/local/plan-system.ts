@@ -1,7 +1,10 @@
+import { randomBytes } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { mkdir, rename, writeFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import { generatedSecretFile } from '@echodrop/client/local-system';
 import getPort from 'get-port';
-import { generateSecrets, newSecret, writeSecretFile } from './generated-secrets.ts';
-import { localEnvironments } from './local-environment.ts';
+import { generatedSecrets, localEnvironments } from './local-environment.ts';
 import type { RedisLogin } from './local-redis.ts';
 import { readAllSettings } from './read-all-settings.ts';
 import type { ServiceConfig, ServiceName } from './services.ts';
@@ -25,4 +28,23 @@ export async function planSystem(env: NodeJS.ProcessEnv, dataDir: string): Promi
   const redis = usesRedis ? { port: await getPort({ host: '127.0.0.1' }), password: newSecret() } : undefined;
   if (redis) await writeSecretFile(file, `redis://default:${redis.password}@127.0.0.1:${redis.port}`);
   return { dataDir, environments, configs: readAllSettings(environments, env), redis };
+}
+
+/** Generates the secrets that a service reads from DATA_DIR and that do not exist. */
+export async function generateSecrets(dataDir: string, environments: Iterable<NodeJS.ProcessEnv>): Promise<void> {
+  const used = Array.from(environments).flatMap((env) => Object.values(env));
+  const files = generatedSecrets.map((name) => generatedSecretFile(dataDir, name));
+  for (const file of files) if (used.includes(file) && !existsSync(file)) await writeSecretFile(file, newSecret());
+}
+
+/** A new secret: 256 random bits as letters, digits, `-` and `_`. */
+function newSecret(): string {
+  return randomBytes(32).toString('base64url');
+}
+
+/** Writes a file atomically; only the owner can read it and its folder. */
+async function writeSecretFile(file: string, secret: string): Promise<void> {
+  await mkdir(dirname(file), { recursive: true, mode: 0o700 });
+  await writeFile(`${file}.new`, secret, { mode: 0o600, flush: true });
+  await rename(`${file}.new`, file);
 }

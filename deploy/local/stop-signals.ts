@@ -11,20 +11,17 @@ export function stopSignal(): AbortSignal {
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
     process.on(signal, () => {
       firstAt ??= performance.now();
-      if (performance.now() - firstAt > repeatMs) endAtOnce(signal);
       stop.abort();
+      if (performance.now() - firstAt <= repeatMs) return;
+      // process.exit alone would wait for a file system that does not answer.
+      process.once('exit', () => {
+        process.removeAllListeners(signal);
+        process.kill(process.pid, signal);
+      });
+      process.exit();
     });
   }
   // The reader of the output is gone.
   process.stdout.on('error', () => stop.abort());
   return stop.signal;
-}
-
-// process.exit alone would wait for a file system that does not answer.
-function endAtOnce(signal: NodeJS.Signals): void {
-  process.once('exit', () => {
-    process.removeAllListeners(signal);
-    process.kill(process.pid, signal);
-  });
-  process.exit();
 }

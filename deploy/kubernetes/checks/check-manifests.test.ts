@@ -1,7 +1,6 @@
 import { describeWithOpsCheckers } from '@echodrop/testkit/describe-with-ops-checkers';
 import { expect, test } from 'vitest';
-import { buildOverlay } from '../build-overlay.ts';
-import { checkManifests } from './check-manifests.ts';
+import { buildOverlay, checkManifests } from './check-manifests.ts';
 import type { Manifest } from './manifests.ts';
 
 type Json = string | number | boolean | undefined | readonly Json[] | { readonly [key: string]: Json };

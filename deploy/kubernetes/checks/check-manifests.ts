@@ -1,3 +1,5 @@
+import { execa } from 'execa';
+import { parseAllDocuments } from 'yaml';
 import { checkGracePeriods } from './grace-periods.ts';
 import { checkImages } from './images.ts';
 import type { Manifest } from './manifests.ts';
@@ -24,4 +26,12 @@ const checks = [
 /** Returns all faults in the manifests of one overlay, a sentence each. */
 export function checkManifests(manifests: readonly Manifest[]): string[] {
   return checks.flatMap((check) => check(manifests));
+}
+
+/** Builds an overlay with kustomize. @throws ExecaError if the build fails */
+export async function buildOverlay(
+  overlay: string,
+): Promise<{ readonly yaml: string; readonly manifests: Manifest[] }> {
+  const { stdout: yaml } = await execa('kustomize', ['build', `${import.meta.dirname}/../overlays/${overlay}`]);
+  return { yaml, manifests: parseAllDocuments(yaml).map((document) => document.toJS() as Manifest) };
 }

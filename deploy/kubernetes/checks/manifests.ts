@@ -41,10 +41,7 @@ export interface NetworkPolicySpec {
   readonly egress?: readonly PolicyRule[];
 }
 
-interface Probe {
-  readonly httpGet?: { readonly path: string; readonly port: string | number };
-  readonly tcpSocket?: { readonly port: string | number };
-}
+type Probe = Partial<Record<'httpGet' | 'tcpSocket', { readonly path?: string; readonly port: string | number }>>;
 
 interface SecurityContext {
   readonly runAsNonRoot?: boolean;
@@ -149,9 +146,10 @@ export function faultsIf(conditions: Readonly<Record<string, boolean | undefined
   return Object.keys(conditions).filter((message) => conditions[message]);
 }
 
-/** The manifests of one kind. */
-export function ofKind<Spec>(manifests: readonly Manifest[], kind: string): (Manifest & { readonly spec: Spec })[] {
-  return manifests.filter((manifest) => manifest.kind === kind) as (Manifest & { spec: Spec })[];
+/** The manifests of one kind, with a title for messages. */
+export function ofKind<Spec>(manifests: readonly Manifest[], kind: string) {
+  const found = manifests.filter((manifest) => manifest.kind === kind) as (Manifest & { readonly spec: Spec })[];
+  return found.map((manifest) => ({ ...manifest, title: `${kind} ${manifest.metadata.name}` }));
 }
 
 /** Whether a selector matches these labels; an empty one matches all. */

@@ -12,13 +12,13 @@ let sources: string | undefined;
 
 /** Finds ScaledObjects that scale to zero, or query metrics or queues that no code names and so would never find data. */
 export function checkMetricNames(manifests: readonly Manifest[]): string[] {
-  return ofKind<ScaledObjectSpec>(manifests, 'ScaledObject').flatMap(({ metadata, spec }) => {
+  return ofKind<ScaledObjectSpec>(manifests, 'ScaledObject').flatMap(({ title, spec }) => {
     const { minReplicaCount = 0, triggers } = spec;
     const faults = triggers.flatMap(({ name, metadata: { query } }) =>
       queryFaults(query).map((fault) => `${name}: ${fault}`),
     );
     if (minReplicaCount < 1) faults.push('scales to zero');
-    return faults.map((fault) => `ScaledObject ${metadata.name}, ${fault}`);
+    return faults.map((fault) => `${title}, ${fault}`);
   });
 }
 

@@ -15,12 +15,11 @@ interface IngressSpec {
   readonly tls?: readonly { readonly hosts: readonly string[] }[];
   readonly rules: readonly {
     readonly host: string;
-    readonly http: { readonly paths: readonly { readonly backend: { readonly service: Backend } }[] };
+    readonly http: { readonly paths: readonly { readonly backend: Backend }[] };
   }[];
 }
 interface Backend {
-  readonly name: string;
-  readonly port: { readonly name: string };
+  readonly service: { readonly name: string; readonly port: { readonly name: string } };
 }
 
 /** Finds ports without a listener, addresses without a service, and hosts that differ from the settings. */
@@ -61,7 +60,7 @@ function addressFaults({ hostname, port, origin }: URL, manifests: readonly Mani
 }
 
 function serviceFaults(manifests: readonly Manifest[]): string[] {
-  return ofKind<ServiceSpec>(manifests, 'Service').flatMap(({ metadata: { name }, spec }) => {
+  return ofKind<ServiceSpec>(manifests, 'Service').flatMap(({ title, spec }) => {
     const targets = workloadsOf(manifests)
       .filter(({ labels }) => selects({ matchLabels: spec.selector }, labels))
       .map(({ pod }) => pod.containers.flatMap(({ ports = [] }) => ports));
@@ -71,7 +70,7 @@ function serviceFaults(manifests: readonly Manifest[]): string[] {
           each.name === targetPort && each.containerPort === port;
         return !targets.every((ports) => ports.some(isTarget));
       })
-      .map(({ port, targetPort }) => `Service ${name}: ${port} does not lead to ${targetPort}`);
+      .map(({ port, targetPort }) => `${title}: ${port} does not lead to ${targetPort}`);
   });
 }
 
@@ -83,16 +82,16 @@ function ingressFaults(manifests: readonly Manifest[]): string[] {
     configs.flatMap(({ [setting]: value }) => (typeof value === 'string' ? [new URL(value).hostname] : []));
   const hosts: Record<string, readonly string[]> = { gateway: hostsOf('UPLOAD_URL'), site: hostsOf('PUBLIC_SITE_URL') };
   const services = ofKind<ServiceSpec>(manifests, 'Service');
-  return ofKind<IngressSpec>(manifests, 'Ingress').flatMap(({ metadata: { name }, spec: { rules, tls = [] } }) =>
+  return ofKind<IngressSpec>(manifests, 'Ingress').flatMap(({ title, spec: { rules, tls = [] } }) =>
     rules.flatMap(({ host, http: { paths } }) =>
       paths.flatMap(({ backend: { service: backend } }) => {
         const service = services.find(({ metadata }) => metadata.name === backend.name);
         return faultsIf({
-          [`Ingress ${name}: its backend does not exist`]: !service?.spec.ports.some(
+          [`${title}: its backend does not exist`]: !service?.spec.ports.some(
             (port) => port.name === backend.port.name,
           ),
-          [`Ingress ${name}: ${host} differs from the settings`]: !hosts[backend.name]?.includes(host),
-          [`Ingress ${name}: ${host} has no certificate`]: !tls.some((each) => each.hosts.includes(host)),
+          [`${title}: ${host} differs from the settings`]: !hosts[backend.name]?.includes(host),
+          [`${title}: ${host} has no certificate`]: !tls.some((each) => each.hosts.includes(host)),
         });
       }),
     ),

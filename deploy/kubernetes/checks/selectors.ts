@@ -23,31 +23,26 @@ interface MonitorSpec {
 export function checkSelectors(manifests: readonly Manifest[]): string[] {
   const workloads = workloadsOf(manifests);
   const policies = ofKind<NetworkPolicySpec>(manifests, 'NetworkPolicy');
-  const peers = policies.flatMap(({ metadata: { name }, spec: { ingress = [], egress = [] } }) =>
-    [...ingress, ...egress].map(({ from, to }) => ({ name, peers: from ?? to ?? [] })),
+  const rules = policies.flatMap(({ title, spec: { ingress = [], egress = [] } }) =>
+    [...ingress, ...egress].map(({ from, to }) => ({ title, peers: from ?? to ?? [] })),
   );
-  const selectors: [owner: string, Selector][] = [
-    ...ofKind<ServiceSpec>(manifests, 'Service').map(({ metadata, spec }): [string, Selector] => [
-      `Service ${metadata.name}`,
-      { matchLabels: spec.selector },
-    ]),
-    ...budgetsOf(manifests).map(({ metadata, spec }): [string, Selector] => [
-      `PodDisruptionBudget ${metadata.name}`,
-      spec.selector,
-    ]),
-    ...policies.map(({ metadata, spec }): [string, Selector] => [`NetworkPolicy ${metadata.name}`, spec.podSelector]),
-    ...peers.flatMap(({ name, peers }) =>
-      peers.flatMap(({ podSelector, namespaceSelector }): [string, Selector][] =>
-        podSelector && !namespaceSelector ? [[`NetworkPolicy ${name}, a peer,`, podSelector]] : [],
+  const services = ofKind<ServiceSpec>(manifests, 'Service');
+  const selectors: readonly { title: string; selector: Selector }[] = [
+    ...services.map(({ title, spec }) => ({ title, selector: { matchLabels: spec.selector } })),
+    ...budgetsOf(manifests).map(({ title, spec: { selector } }) => ({ title, selector })),
+    ...policies.map(({ title, spec: { podSelector: selector } }) => ({ title, selector })),
+    ...rules.flatMap(({ title, peers }) =>
+      peers.flatMap(({ podSelector: selector, namespaceSelector }) =>
+        selector && !namespaceSelector ? [{ title: `${title}, a peer,`, selector }] : [],
       ),
     ),
   ];
   return [
     ...workloads.flatMap((workload) => workloadFaults(workload, manifests)),
     ...selectors
-      .filter(([, selector]) => !workloads.some(({ labels }) => selects(selector, labels)))
-      .map(([owner]) => `${owner} selects no pods`),
-    ...peers.filter(({ peers }) => peers.length === 0).map(({ name }) => `NetworkPolicy ${name} is for every peer`),
+      .filter(({ selector }) => !workloads.some(({ labels }) => selects(selector, labels)))
+      .map(({ title }) => `${title} selects no pods`),
+    ...rules.filter(({ peers }) => peers.length === 0).map(({ title }) => `${title} is for every peer`),
     ...monitorFaults(manifests, workloads),
   ];
 }
@@ -90,8 +85,8 @@ function monitorFaults(manifests: readonly Manifest[], workloads: readonly Workl
     ports: pod.containers.flatMap(({ ports = [] }) => ports),
   }));
   const monitors = ['ServiceMonitor', 'PodMonitor'].flatMap((kind) =>
-    ofKind<MonitorSpec>(manifests, kind).map(({ metadata, spec }) => ({
-      name: `${kind} ${metadata.name}`,
+    ofKind<MonitorSpec>(manifests, kind).map(({ title, spec }) => ({
+      title,
       endpoints: spec.endpoints ?? spec.podMetricsEndpoints ?? [],
       targets: (kind === 'PodMonitor' ? pods : services).filter(({ labels }) => selects(spec.selector, labels)),
     })),
@@ -99,10 +94,10 @@ function monitorFaults(manifests: readonly Manifest[], workloads: readonly Workl
   if (monitors.length === 0) return [];
   const monitored = monitors.flatMap(({ targets }) => targets.map((target) => target.pods));
   return [
-    ...monitors.flatMap(({ name, endpoints, targets }) =>
+    ...monitors.flatMap(({ title, endpoints, targets }) =>
       endpoints
         .filter(({ port }) => targets.length === 0 || !targets.every(({ ports }) => hasPort(ports, port)))
-        .map(({ port }) => `${name} finds no port ${port}`),
+        .map(({ port }) => `${title} finds no port ${port}`),
     ),
     ...pods
       .filter(({ labels, ports }) => hasPort(ports, 'ops') && !monitored.some((selector) => selects(selector, labels)))

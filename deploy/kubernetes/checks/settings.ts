@@ -58,7 +58,7 @@ export function checkSettings(manifests: readonly Manifest[]): string[] {
     ),
     ...ofKind(manifests, 'ConfigMap')
       .filter(({ metadata }) => !used.includes(metadata.name))
-      .map(({ metadata }) => `ConfigMap ${metadata.name}: not used`),
+      .map(({ title }) => `${title}: not used`),
   ];
 }
 

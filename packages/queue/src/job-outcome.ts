@@ -7,7 +7,7 @@ import { Deferred } from './slower-lane.ts';
 export interface JobEnd {
   readonly queue: string;
   readonly jobId: string;
-  readonly outcome: 'answered' | 'failed' | 'late' | 'deferred' | 'forged';
+  readonly outcome: 'completed' | 'failed' | 'late' | 'deferred' | 'forged';
   /** Since it was added. */
   readonly seconds: number;
   /** Since a worker took it. */
@@ -30,7 +30,7 @@ type EndedJob = Pick<Job, 'id' | 'timestamp' | 'processedOn' | 'progress'>;
 export function jobEnd(queue: string, job: EndedJob | undefined, error?: Error): JobEnd {
   const times = { seconds: secondsSince(job?.timestamp), workSeconds: secondsSince(job?.processedOn) };
   const end = { queue, jobId: String(job?.id), ...times };
-  if (!error) return { ...end, outcome: 'answered' };
+  if (!error) return { ...end, outcome: 'completed' };
   const isDeadly = isWorkerDeath(error.message) && job?.progress !== lockLost;
   return { ...end, outcome: outcomeOf(error), error, isDeadly };
 }

@@ -2,8 +2,7 @@ import { type Blockable, block, blockKey, readBlocks, unblock } from '@echodrop/
 import { listNewest } from '@echodrop/archive/listing';
 import { ownerHash } from '@echodrop/archive/owner';
 import type { ObjectStore } from '@echodrop/object-store/object-store';
-import type { Audit } from './command-context.ts';
-import { quoteForTerminal } from './quote-for-terminal.ts';
+import { type Audit, quoteForTerminal } from './command-context.ts';
 
 const recentUploads = 200;
 

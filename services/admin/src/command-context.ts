@@ -3,6 +3,8 @@ import { objectStoreFromSettings } from '@echodrop/object-store/object-store-fro
 import { InvalidArgumentError } from 'commander';
 import { readStoreConfig } from './config.ts';
 
+const maxQuoted = 80;
+
 /** What every command works with. */
 export interface CommandContext {
   readonly env: NodeJS.ProcessEnv;
@@ -51,4 +53,14 @@ export function parseUpTo(max: number): (text: string) => number {
     if (!/^\d{1,5}$/.test(text) || number < 1 || number > max) throw new InvalidArgumentError(`Must be 1 to ${max}.`);
     return number;
   };
+}
+
+/** Untrusted text in JSON quotes: one line of at most 80 characters, without control sequences for a terminal. */
+export function quoteForTerminal(text: string): string {
+  const characters = Array.from(text);
+  const shown = characters.length > maxQuoted ? `${characters.slice(0, maxQuoted - 1).join('')}…` : text;
+  return JSON.stringify(shown).replaceAll(
+    /[\u007f-\u009f\p{Bidi_Control}\u2028\u2029]/gu,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
 }

@@ -1,8 +1,10 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { generatedSecretFile, localAddress, variableOf } from '@echodrop/client/local-system';
 import { identityProviders } from '@echodrop/identity-provider/provider';
 import { storeSettings } from '@echodrop/object-store/object-store-from-settings';
 import type { TestUser } from '@echodrop/provider-doctor/test-user';
 import { httpAddress, readSettings, rotatedSecret, secret, wholeNumber } from '@echodrop/service/env';
-import { withLocalDefaults } from './local-defaults.ts';
 
 const forgetSettings = {
   VERIFIER_URL: httpAddress(),
@@ -62,4 +64,31 @@ export function readProviderTestConfig(env: NodeJS.ProcessEnv) {
     ...(settings.PROVIDER_TEST_BEARER && { bearer: settings.PROVIDER_TEST_BEARER }),
   };
   return { ...settings, user };
+}
+
+/**
+ * Adds to `env` what a system that `npm start` runs with the same environment uses: settings of the auth-verifier alone
+ * (`AUTH_VERIFIER_<NAME>`) under their bare names, its address, the store's folder and the generated secrets. In a container only
+ * VERIFIER_URL gets a default, the same as the gateway's.
+ */
+function withLocalDefaults(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  const prefix = variableOf('auth-verifier', '');
+  const set = Object.entries(env).filter(([, value]) => value);
+  const own = set
+    .filter(([name]) => name.startsWith(prefix))
+    .map(([name, value]) => [name.slice(prefix.length), value]);
+  const settings: NodeJS.ProcessEnv = { ...Object.fromEntries(set), ...Object.fromEntries(own) };
+  const { DATA_DIR: dataDir = 'data' } = settings;
+  const secretFiles = ['VERIFIER_SECRET', 'USER_ID_SECRET']
+    .filter((name) => !settings[name])
+    .map((name) => [`${name}_FILE`, generatedSecretFile(dataDir, name)] as const)
+    .filter(([, file]) => existsSync(file));
+  const store = join(dataDir, 'store');
+  const isLocal = !settings['OBJECT_STORE'] && existsSync(store);
+  return {
+    VERIFIER_URL: localAddress('auth-verifier', env),
+    ...Object.fromEntries(secretFiles),
+    ...(isLocal && { OBJECT_STORE: 'filesystem', OBJECT_STORE_DIR: store }),
+    ...settings,
+  };
 }

@@ -9,8 +9,8 @@ import { freePorts } from '@echodrop/testkit/free-ports';
 import { ServerProcess } from '@echodrop/testkit/servers/server-process';
 import { type RunningRedis, startRedis } from '@echodrop/testkit/servers/start-redis';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { generateSecrets } from '../../../deploy/local/generated-secrets.ts';
 import { localEnvironments } from '../../../deploy/local/local-environment.ts';
+import { generateSecrets } from '../../../deploy/local/plan-system.ts';
 import { runCommand, runCommandProcess } from './admin.fixture.ts';
 
 const subject = '1059182745930317825';

@@ -4,8 +4,7 @@ import { type Owner, ownerHash } from '@echodrop/archive/owner';
 import { listRecords } from '@echodrop/archive/records';
 import type { ObjectStore } from '@echodrop/object-store/object-store';
 import { isTombstone, type StoredRecord, UnreadableRecord } from '@echodrop/record';
-import { CommandFailed } from './command-context.ts';
-import { quoteForTerminal } from './quote-for-terminal.ts';
+import { CommandFailed, quoteForTerminal } from './command-context.ts';
 
 interface Page {
   readonly owner?: Owner | undefined;

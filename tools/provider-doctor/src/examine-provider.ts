@@ -1,12 +1,11 @@
 import type { Provider } from '@echodrop/identity-provider/provider';
-import type { ProviderConnections } from '@echodrop/identity-provider/provider-connections';
-import { profileNames, providerProfiles } from '@echodrop/identity-provider/provider-profiles';
+import type { ProviderConnections, ProviderResponse } from '@echodrop/identity-provider/provider-connections';
+import { type ProviderProfile, profileNames, providerProfiles } from '@echodrop/identity-provider/provider-profiles';
 import type { Secret } from '@echodrop/service/secret';
 import { clockFinding, isSkewTooLarge } from './clock-skew.ts';
 import { type Completed, queriesTo } from './exchange.ts';
 import { type Finding, note, ok, warn, wrong } from './finding.ts';
 import { hostFinding } from './host-finding.ts';
-import { refusalFindings } from './refusal-findings.ts';
 import { describeUnusable, kindOf } from './response-kind.ts';
 import { authorizationOf, madeUpUser, type TestUser } from './test-user.ts';
 import { verificationFindings } from './verification-findings.ts';
@@ -67,4 +66,35 @@ function requiredSettings({ profile }: Provider): string {
   return profile.signsRequests
     ? 'PROVIDER_TEST_CONSUMER_KEY, _CONSUMER_SECRET, _TOKEN and _TOKEN_SECRET, or _FILE of each'
     : 'PROVIDER_TEST_BEARER or PROVIDER_TEST_BEARER_FILE';
+}
+
+/** Whether the provider refuses as its profile says, given its responses to made-up credentials and to none (`bare`). */
+function* refusalFindings(
+  madeUp: ProviderResponse,
+  bare: ProviderResponse,
+  profile: ProviderProfile,
+): Generator<Finding> {
+  const [kind, bareKind] = [kindOf(madeUp), kindOf(bare)];
+  if (kind === 'acceptance') {
+    yield wrong('DANGER: it accepts made-up credentials, so anyone could upload as any user. Do not use it.');
+  } else if (kind === 'refusal') {
+    yield ok(`It refuses made-up credentials (${madeUp.status}).`);
+    yield* schemeFindings(madeUp, profile);
+  } else {
+    yield wrong(`For made-up credentials, it ${describeUnusable(kind, madeUp)}.`);
+  }
+  if (kind === bareKind) return;
+  if (bareKind === 'acceptance') yield warn('It responds 200 with JSON to requests without credentials.');
+  else if (bareKind !== 'refusal')
+    yield note(`Without credentials, which the auth-verifier always sends, it ${describeUnusable(bareKind, bare)}.`);
+}
+
+function* schemeFindings({ headers }: ProviderResponse, { schemes }: ProviderProfile): Generator<Finding> {
+  const named = ['OAuth', 'Bearer'].filter((scheme) =>
+    new RegExp(`(^|, *)${scheme}( |,|$)`, 'i').test(headers['www-authenticate'] ?? ''),
+  );
+  if (named.length > 0 && !named.some((scheme) => schemes.includes(scheme)))
+    yield warn(
+      `It expects ${named.join(' or ')} (WWW-Authenticate), but the profile sends ${schemes.join(' or ')}. Check the profile.`,
+    );
 }

@@ -1,6 +1,11 @@
 import type { Provider } from '@echodrop/identity-provider/provider';
 import type { ProviderConnections, ProviderResponse } from '@echodrop/identity-provider/provider-connections';
-import { explainFailure, type Failure } from './explain-failure.ts';
+
+interface Failure {
+  readonly sentence: string;
+  /** Whether a server accepted the request, so that the Host may be the cause. */
+  readonly isConnected: boolean;
+}
 
 /** One request to a provider. */
 export type Attempt = Completed | { readonly response?: undefined; readonly failure: Failure };
@@ -32,4 +37,44 @@ export function queriesTo(provider: Provider, connections: ProviderConnections, 
     /** Sends the same query with the Host of the upstream address, without credentials. */
     sendByOwnHost: () => attempt({ ...provider, advertised: provider.upstream }),
   };
+}
+
+/** Why there was no complete response, by the error's code alone: its message may contain credentials. */
+function explainFailure(error: unknown, upstream: string, timeoutMs: number): Failure {
+  const { host, hostname } = new URL(upstream);
+  const code = codeOf(error);
+  const connected: [codes: RegExp, sentence: string][] = [
+    [
+      /^(ETIMEDOUT|UND_ERR_(CONNECT|HEADERS|BODY)_TIMEOUT|TimeoutError)$/,
+      `No complete response within ${timeoutMs} ms: it hangs or is too slow, or a firewall drops the traffic.`,
+    ],
+    [/^(ECONNRESET|EPIPE|UND_ERR_SOCKET)$/, 'It closes the connection before its response is complete.'],
+    [/^ResponseTooLarge$/, 'Its response is too large: over 64 KiB, or over 16 KiB of headers.'],
+    [/^(HPE_.*|HTTPParserError)$/, `Its response is not HTTP: does ${host} speak https?`],
+  ];
+  const unconnected: typeof connected = [
+    [/^ENOTFOUND$/, `Host name ${hostname} not found.`],
+    [/^EAI_AGAIN$/, `DNS lookup of ${hostname} failed: the name server does not respond.`],
+    [/^ECONNREFUSED$/, `Connection refused: nothing listens at ${host}.`],
+    [/^(EHOST|ENET)UNREACH$/, `No network route to ${host}.`],
+    [/^ERR_TLS_CERT_ALTNAME_INVALID$/, `Its TLS certificate is not for ${hostname}.`],
+    [/^CERT_HAS_EXPIRED$/, 'Its TLS certificate has expired.'],
+    [/^CERT_NOT_YET_VALID$/, 'Its TLS certificate is not valid yet, or our clock is behind.'],
+    [
+      /^(DEPTH_ZERO_SELF_SIGNED_CERT|SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_GET_ISSUER_CERT(_LOCALLY)?|UNABLE_TO_VERIFY_LEAF_SIGNATURE)$/,
+      'Its TLS certificate is not from a trusted authority, or its chain is incomplete. NODE_EXTRA_CA_CERTS can name a file with more authorities.',
+    ],
+    [/^UND_ERR_INVALID_ARG$/, 'The credentials contain a character that a header cannot carry.'],
+    [/^(ERR_SSL_.*|EPROTO)$/, `TLS connection to ${host} failed (${code}): does it speak http?`],
+    [/CERT/, `Its TLS certificate is rejected (${code}).`],
+  ];
+  const sentenceOf = (table: typeof connected) => table.find(([codes]) => codes.test(code))?.[1];
+  const sentence = sentenceOf(connected);
+  if (sentence) return { sentence, isConnected: true };
+  return { sentence: sentenceOf(unconnected) ?? `Request failed (${code}).`, isConnected: false };
+}
+
+function codeOf(error: unknown): string {
+  if (!(error instanceof Error)) return 'unknown';
+  return 'code' in error && typeof error.code === 'string' ? error.code : error.name;
 }

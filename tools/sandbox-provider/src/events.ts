@@ -27,9 +27,9 @@ export function createSandboxEvents(log: Log, metrics: Metrics) {
   );
   const failures = metrics.counter('echodrop_sandbox_failures_total', 'Failed requests.');
   return {
-    answered({ profile, outcome, behaviour }: IdentityRequest): void {
-      requests.inc({ profile, outcome, behaviour });
-      log.info({ profile, outcome, behaviour }, 'Identity request answered');
+    answered(request: IdentityRequest): void {
+      requests.inc({ ...request });
+      log.info(request, 'Identity request answered');
     },
     behaviourChanged(behaviour: BehaviourName, slowSeconds: number): void {
       changes.inc({ behaviour });

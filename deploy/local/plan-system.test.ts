@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { generatedSecretFile } from '@echodrop/client/local-system';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { generateSecrets } from './generated-secrets.ts';
 import { generatedSecrets } from './local-environment.ts';
+import { generateSecrets } from './plan-system.ts';
 
 let folder: string;
 
