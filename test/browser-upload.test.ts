@@ -140,13 +140,13 @@ await describeWithBrowser('the upload page', (browser) => {
       return await tab.getByRole('alert').textContent();
     };
     const enter = (label: string, text: string) => tab.getByLabel(label, { exact: true }).fill(text);
-    expect(await refusal(async () => {})).toBe('The identity provider rejected these credentials.');
+    expect(await refusal(async () => {})).toBe('The credentials were rejected.');
     expect(await barriers(tab)).toEqual([]);
     expect(await refusal(() => enter('Identity provider', 'https://id.example/verify'))).toBe(
-      'Unknown identity provider.',
+      'This server does not accept this identity provider.',
     );
     await fillIn(tab, { 'API key': 'unknown' });
-    expect(await refusal(async () => {})).toBe('Unknown API key.');
+    expect(await refusal(async () => {})).toBe('Unknown API key in parameter key.');
     await fillIn(tab);
     expect(await refusal(() => choose(tab, Buffer.from('no photo'), 'a.txt', 'text/plain'))).toMatch(
       /^Unsupported file type/,
@@ -165,7 +165,7 @@ await describeWithBrowser('the upload page', (browser) => {
     await fillIn(tab, { 'API key': 'unknown' });
     await choose(tab, photo);
     await submit(tab);
-    const refusal = tab.getByText('Unknown API key.');
+    const refusal = tab.getByText('Unknown API key in parameter key.');
     await refusal.waitFor(soon);
     const box = await refusal.boundingBox();
     expect((box?.y ?? 0) + (box?.height ?? 0)).toBeLessThanOrEqual(140);

@@ -168,7 +168,7 @@ test('a video that costs too much for two lanes is made once, in the third', asy
   expect([...outcomes].sort()).toEqual([
     'rendition-films deferred',
     'rendition-medium deferred',
-    'rendition-slow answered',
+    'rendition-slow completed',
   ]);
 });
 

@@ -73,7 +73,7 @@ test('probe jobs of version 2 are completed, those of version 1 delayed', async 
   for (const queue of ['probe-photos', 'probe-films']) await addUnsealed(queue, await kept('probe-job-1.json'));
   for (const { queue, jobId, data } of await kept('probe-jobs-2.json')) await addRecorded(queue, data, jobId);
   await waitUntil('both ends', 10_000, async () => ends.length === 2);
-  expect(ends.map(({ outcome }) => outcome)).toEqual(['answered', 'answered']);
+  expect(ends.map(({ outcome }) => outcome)).toEqual(['completed', 'completed']);
   const request = { mediaKey, size: 123456, head: Buffer.from('/9j/4AAQ', 'base64') };
   expect(received).toEqual([request, request]);
   for (const queue of ['probe-photos', 'probe-films']) {
@@ -132,7 +132,7 @@ test('a job of a later version is delayed for a worker of its release, and other
   parts.adopt(worker, (each) => each.close(true));
   await waitUntil('the later one', 15_000, async () => taken.length === 1);
   expect(taken).toEqual([later.question]);
-  expect(ends.map(({ outcome }) => outcome)).toEqual(['answered']);
+  expect(ends.map(({ outcome }) => outcome)).toEqual(['completed']);
 });
 
 test('renditions that a later release wanted are made for this one too, whose clients wait for a job of their own', async () => {

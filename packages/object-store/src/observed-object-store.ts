@@ -9,9 +9,9 @@ type Operation = (typeof operations)[number];
 
 /**
  * `absent` (no such object) and `exists` (a conflict) are results. Not the store's fault are `crowded_out` (faster uploads needed the
- * memory) and `broken_off` (the caller or the source ended the call).
+ * memory) and `aborted` (the caller or the source ended the call).
  */
-type Outcome = 'ok' | 'absent' | 'exists' | 'unavailable' | 'crowded_out' | 'broken_off';
+type Outcome = 'ok' | 'absent' | 'exists' | 'unavailable' | 'crowded_out' | 'aborted';
 
 const buckets = [0.001, 0.005, 0.025, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 300];
 
@@ -81,5 +81,5 @@ function outcomeOf(operation: Operation, result: unknown): Outcome {
 
 function failureOf(error: unknown): Outcome {
   if (error instanceof CrowdedOut) return 'crowded_out';
-  return error instanceof StoreUnavailable ? 'unavailable' : 'broken_off';
+  return error instanceof StoreUnavailable ? 'unavailable' : 'aborted';
 }

@@ -134,7 +134,7 @@ describe.concurrent('a queue', () => {
     await waitUntil('a forgery', 5000, async () => queue.forged.length === 1);
     release();
     expect(await reply).toBe('Q');
-    expect(queue.forged).toEqual(['answer']);
+    expect(queue.forged).toEqual(['reply']);
   });
 
   test('a reply nested too deeply to serialize is counted, and its client goes on waiting', async () => {
@@ -159,7 +159,7 @@ describe.concurrent('a queue', () => {
     expect(JSON.parse(returned)).toEqual({ answer: 'ONE', seal: expect.any(String) });
     await view.redis.hset(view.key(queue.name, 'two'), 'returnvalue', returned);
     expect(await client.request('two', { deadlineMs: 5000, jobId: 'two' })).toBe('TWO');
-    expect(queue.forged).toContain('answer');
+    expect(queue.forged).toContain('reply');
   });
 
   test.each<[string, string]>([
@@ -175,7 +175,7 @@ describe.concurrent('a queue', () => {
     await view.redis.hset(view.key(queue.name, 'shared'), 'returnvalue', returned);
     expect(await (await readyClient(queue)).request('q', options)).toBe('Q');
     expect(handled).toEqual(['q', 'q']);
-    expect(queue.forged).toContain('answer');
+    expect(queue.forged).toContain('reply');
   });
 
   test.each([
@@ -205,7 +205,7 @@ describe.concurrent('a queue', () => {
     const forger = new Worker(queue.name, async () => ({ answer: 'forged' }), { connection, prefix: queuePrefix });
     const reply = (await readyClient(queue)).request('q', { deadlineMs: 20_000 });
     await expect(reply).rejects.toMatchObject({ cause: { message: 'the answer has a wrong seal' } });
-    expect(queue.forged).toEqual(['answer']);
+    expect(queue.forged).toEqual(['reply']);
     await forger.close(true);
   });
 });

@@ -1,3 +1,4 @@
+import type { Metrics } from '@echodrop/service/metrics/metrics';
 import type { Job } from 'bullmq';
 import { QueueUnavailable } from './queue-client.ts';
 import { Deferred } from './slower-lane.ts';
@@ -6,7 +7,7 @@ import { Deferred } from './slower-lane.ts';
 export interface JobEnd {
   readonly queue: string;
   readonly jobId: string;
-  readonly outcome: 'answered' | 'failed' | 'late' | 'deferred' | 'forged';
+  readonly outcome: 'completed' | 'failed' | 'late' | 'deferred' | 'forged';
   /** Since it was added. */
   readonly seconds: number;
   /** Since a worker took it. */
@@ -29,7 +30,7 @@ type EndedJob = Pick<Job, 'id' | 'timestamp' | 'processedOn' | 'progress'>;
 export function jobEnd(queue: string, job: EndedJob | undefined, error?: Error): JobEnd {
   const times = { seconds: secondsSince(job?.timestamp), workSeconds: secondsSince(job?.processedOn) };
   const end = { queue, jobId: String(job?.id), ...times };
-  if (!error) return { ...end, outcome: 'answered' };
+  if (!error) return { ...end, outcome: 'completed' };
   const isDeadly = isWorkerDeath(error.message) && job?.progress !== lockLost;
   return { ...end, outcome: outcomeOf(error), error, isDeadly };
 }
@@ -52,4 +53,16 @@ function outcomeOf(error: Error): JobEnd['outcome'] {
 
 function secondsSince(ms: number | undefined): number {
   return ms === undefined ? 0 : Math.max(0, Date.now() - ms) / 1000;
+}
+
+/** Returns a function that reports how long a job took: `echodrop_<name>_job_seconds` and `echodrop_<name>_work_seconds`. */
+export function createJobDurations(metrics: Metrics, name: 'probe' | 'rendition', secondsBuckets: number[]) {
+  const histogram = (suffix: string, help: string) =>
+    metrics.histogram(`echodrop_${name}_${suffix}`, help, ['queue', 'outcome'], secondsBuckets);
+  const jobs = histogram('job_seconds', 'Job duration from enqueue to completion.');
+  const work = histogram('work_seconds', 'Job duration from worker start to completion.');
+  return (end: Pick<JobEnd, 'queue' | 'seconds' | 'workSeconds'>, outcome: JobEnd['outcome'] | 'removed') => {
+    jobs.observe({ queue: end.queue, outcome }, end.seconds);
+    work.observe({ queue: end.queue, outcome }, end.workSeconds);
+  };
 }

@@ -50,7 +50,7 @@ export class JobSeals {
   #fits(kind: 'job' | 'answer', { queue, jobId }: JobPlace, seal: unknown, value: unknown): boolean {
     const text = stringify(value);
     const fits = text !== undefined && this.#sealer.fits(seal, [kind, queue, jobId], text);
-    if (!fits) this.#forgeries.report(kind, { queue, jobId });
+    if (!fits) this.#forgeries.report(kind === 'answer' ? 'reply' : kind, { queue, jobId });
     return fits;
   }
 }

@@ -146,7 +146,7 @@ describe.concurrent('a queue', () => {
     expect(runs).toHaveLength(2);
     const ends = () => workers.flatMap((worker) => worker.ends.map(({ outcome }) => outcome));
     await waitUntil('its end', 1000, async () => ends().length > 0);
-    expect(ends()).toEqual(['answered']);
+    expect(ends()).toEqual(['completed']);
   });
 
   test('Redis hangs twice for longer than a lock lasts: the job fails, but is not deadly', {

@@ -75,7 +75,7 @@ describe.concurrent('a queue', () => {
     expect(await client.request('größe\0\u{1F600}', { deadlineMs: 5000 })).toBe('GRÖSSE\0\u{1F600}');
     await waitUntil('its end', 1000, async () => ends.length === 1);
     const times = { seconds: expect.any(Number), workSeconds: expect.any(Number) };
-    expect(ends).toEqual([{ queue: queue.name, jobId: expect.any(String), outcome: 'answered', ...times }]);
+    expect(ends).toEqual([{ queue: queue.name, jobId: expect.any(String), outcome: 'completed', ...times }]);
     expect(ends[0]?.seconds).toBeLessThan(2);
     expect(ends[0]?.workSeconds).toBeLessThanOrEqual(ends[0]?.seconds ?? 0);
   });
@@ -104,7 +104,7 @@ describe.concurrent('a queue', () => {
     await expect(failed).rejects.toMatchObject({ cause: { message: 'the store is down' } });
     expect(await client.request('good', { deadlineMs: 5000 })).toBe('good');
     await waitUntil('both ends', 1000, async () => ends.length === 2);
-    expect(ends.map(({ outcome }) => outcome)).toEqual(['failed', 'answered']);
+    expect(ends.map(({ outcome }) => outcome)).toEqual(['failed', 'completed']);
   });
 
   test('without a worker a request fails at its time limit, and its job is removed', async () => {
@@ -165,7 +165,7 @@ describe.concurrent('a queue', () => {
     await client.request('in time', { deadlineMs: 5000 });
     expect(answered).toEqual(['in time']);
     await waitUntil('both ends', 1000, async () => ends.length === 2);
-    expect(ends.map(({ outcome }) => outcome)).toEqual(['late', 'answered']);
+    expect(ends.map(({ outcome }) => outcome)).toEqual(['late', 'completed']);
   });
 
   test('the handler is aborted at the deadline', async () => {
@@ -424,7 +424,7 @@ describe.concurrent('a queue', () => {
 
 // Not concurrent: a spy counts the polls.
 test.each([
-  ['comes back: its end is received', 'answered'],
+  ['comes back: its end is received', 'completed'],
   ['stays missing: the request fails', 'refused'],
 ])('a shared job that a poll does not find %s', async (_, end) => {
   await using queue = testQueue(redis.url);
@@ -439,10 +439,10 @@ test.each([
   await first.ready();
   await view.redis.del(view.key(queue.name, waiting.jobId), view.key(queue.name, 'wait'));
   const refused = end === 'refused' ? expect(reply).rejects.toThrow('no answer') : undefined;
-  const answered = end === 'answered' ? expect(reply).resolves.toBe('SMALL') : undefined;
+  const answered = end === 'completed' ? expect(reply).resolves.toBe('SMALL') : undefined;
   await waitUntil('a poll in vain', 4000, async () => polls() === 3);
   await first.ready();
-  if (end === 'answered') {
+  if (end === 'completed') {
     queue.worker();
     expect(await second.request('small', waiting)).toBe('SMALL');
   }

@@ -12,7 +12,7 @@ test('counts forged entries by kind, starting at 0', async () => {
   const counts = text.matchAll(/^echodrop_forged_entries_total\{.*kind="(\w+)".*\} (\d+)$/gm);
   expect(Object.fromEntries(counts.map(([, kind, count]) => [kind, Number(count)]))).toEqual({
     job: 2,
-    answer: 0,
+    reply: 0,
     verdict: 0,
     claim: 0,
   });

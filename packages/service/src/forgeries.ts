@@ -1,7 +1,7 @@
 import type { Log } from './log.ts';
 import type { Metrics } from './metrics/metrics.ts';
 
-const kinds = ['job', 'answer', 'verdict', 'claim'] as const;
+const kinds = ['job', 'reply', 'verdict', 'claim'] as const;
 
 /** A sealed entry in Redis: a job, its reply, a cached verdict, or a claim on an idempotency key. */
 export type SealedKind = (typeof kinds)[number];
@@ -15,7 +15,7 @@ export class Forgeries {
     this.#log = log;
     this.#count = metrics.counter(
       'echodrop_forged_entries_total',
-      'Ignored Redis entries with a wrong seal; caused by a forgery or by secrets that differ between services.',
+      'Ignored Redis entries whose seal (HMAC) is wrong, because of a forgery or because secrets differ between services.',
       ['kind'],
     );
     // Alerts see the first one as an increase.

@@ -28,7 +28,7 @@ export function createVerifierEvents(log: Log, metrics: Metrics) {
       verifications.inc({ provider, outcome, source });
       setSpanAttributes({ 'echodrop.provider': provider, 'echodrop.outcome': outcome, 'echodrop.source': source });
       if (seconds !== undefined) providerSeconds.observe({ provider, outcome }, seconds);
-      log[outcome === 'verified' ? 'debug' : 'info']({ provider, outcome, source, seconds }, 'Verdict given');
+      log[outcome === 'verified' ? 'debug' : 'info']({ provider, outcome, source, seconds }, 'Verification finished');
     },
     forgotten({ provider, subject }: ProviderUser): void {
       log.info({ provider, subject }, 'Discarded the cached verdicts of a user');

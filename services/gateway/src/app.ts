@@ -103,6 +103,7 @@ function handleUpload({ uploads, events, publicSite }: Gateway, version: 1 | 2, 
         return events.uploadEnded(context, wasCutOff(response) ? 'unavailable' : 'client_gone');
       const refusal = asRefusal(error);
       answerRefusal(request, response, format, refusal);
+      context.log.message = refusal.sentence;
       events.uploadEnded(context, refusal.reason, refusal.cause);
     }
   };

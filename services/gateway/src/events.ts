@@ -15,7 +15,13 @@ const outcomes = ['published', 'repeated', 'client_gone', ...Object.keys(refusal
 
 // Includes the client's time to send.
 const uploadSecondsBuckets = [0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1800];
-const answerSecondsBuckets = [0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 25];
+const endMessages: Partial<Record<UploadOutcome, string>> = {
+  published: 'Upload published',
+  repeated: 'Upload repeated',
+  client_gone: 'Upload aborted by client',
+};
+
+const responseSecondsBuckets = [0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 25];
 
 /** Log lines and metrics of uploads. */
 export function createGatewayEvents(log: Log, metrics: Metrics) {
@@ -38,10 +44,10 @@ export function createGatewayEvents(log: Log, metrics: Metrics) {
     uploadSecondsBuckets,
   );
   const publishedSeconds = metrics.histogram(
-    'echodrop_upload_answer_seconds',
+    'echodrop_upload_response_seconds',
     'Published uploads: time from the last request byte to the response.',
     ['version'],
-    answerSecondsBuckets,
+    responseSecondsBuckets,
   );
   const publishedBytes = metrics.counter('echodrop_published_bytes_total', 'Bytes of published media.');
   const orphans = metrics.counter(
@@ -89,8 +95,8 @@ export function createGatewayEvents(log: Log, metrics: Metrics) {
     uploadEnded(context: LoggedUpload, outcome: UploadOutcome, error?: unknown): void {
       const { requestId, version, format, startedAt, receivedAt, log: fields } = context;
       const now = performance.now();
-      const seconds = (now - startedAt) / 1000;
-      const answerSeconds = receivedAt === undefined ? undefined : (now - receivedAt) / 1000;
+      const seconds = Math.round(now - startedAt) / 1000;
+      const responseSeconds = receivedAt === undefined ? undefined : Math.round(now - receivedAt) / 1000;
       running.dec();
       setSpanAttributes({
         'echodrop.outcome': outcome,
@@ -99,11 +105,12 @@ export function createGatewayEvents(log: Log, metrics: Metrics) {
       });
       uploads.inc({ version, format, outcome });
       uploadSeconds.observe({ version, outcome }, seconds);
-      if (outcome === 'published' && answerSeconds !== undefined) publishedSeconds.observe({ version }, answerSeconds);
+      if (outcome === 'published' && responseSeconds !== undefined)
+        publishedSeconds.observe({ version }, responseSeconds);
       if (fields.bytes !== undefined) publishedBytes.inc(fields.bytes);
-      const line = { requestId, version, format, outcome, ...fields, answerSeconds, seconds };
+      const line = { requestId, version, format, outcome, ...fields, responseSeconds, seconds };
       if (outcome === 'unavailable') log.error({ ...line, err: error }, 'Upload failed');
-      else log.info(line, 'Upload finished');
+      else log.info(line, endMessages[outcome] ?? 'Upload refused');
     },
     /** Media was probed in this process. */
     mediaProbed(probe: Probe): void {

@@ -34,6 +34,8 @@ export interface UploadLog {
   mediaKey?: string;
   /** Why media is unsupported. */
   why?: UnsupportedReason;
+  /** The message of a refusal. */
+  message?: string;
   bytes?: number;
 }
 

@@ -29,7 +29,7 @@ async function line(service: 'gateway' | 'probe-worker', ...words: readonly stri
 
 test('the log line of an upload leads to that of the probe-worker', async () => {
   const { headers } = await upload(stack, { media: await samplePhoto('png', size) });
-  const end = await line('gateway', 'Upload finished', headers.get('x-request-id') ?? 'none');
+  const end = await line('gateway', 'Upload published', headers.get('x-request-id') ?? 'none');
   expect(end).toMatchObject({ outcome: 'published' });
   expect(await line('probe-worker', 'Media probed', end.mediaKey)).toMatchObject({ outcome: 'media', type: 'png' });
 });
@@ -66,10 +66,11 @@ describe.each(unsupportedReasons)('unsupported media: %s', (why) => {
         reason: 'media_unsupported',
         message: unsupportedSentences[why].replace('{type}', 'bmp'),
       });
-      const end = await line('gateway', 'Upload finished', answer.headers.get('x-request-id') ?? 'none');
+      const end = await line('gateway', 'Upload refused', answer.headers.get('x-request-id') ?? 'none');
       expect(end).toMatchObject({
         outcome: 'media_unsupported',
         why,
+        message: body.message,
         mediaKey: expect.stringMatching(/^[0-9a-f]{32}$/),
       });
       expect(answer.text).not.toContain(end.mediaKey);

@@ -36,6 +36,7 @@ export async function upload(context: UploadContext, deps: UploadDeps): Promise<
   context.sendContinue();
 
   const verdict = Promise.withResolvers<Caller>();
+  // Each awaiter handles the rejection.
   verdict.promise.catch(() => {});
   const verification = { isRequested: false };
   const verify = (credentials: Credentials) => {

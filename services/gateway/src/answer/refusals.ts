@@ -4,7 +4,7 @@ import { CrowdedOut } from '@echodrop/object-store/object-store';
 
 /** Why media is refused; `{type}` is the detected type. */
 export const unsupportedSentences = {
-  unknown_type: 'Unsupported file type.',
+  unknown_type: 'Unsupported file type. Use JPEG, PNG, GIF, WebP, HEIC, MP4 or MOV.',
   type_off: 'This server does not accept {type} files.',
   broken: 'The file is damaged or incomplete.',
   no_picture: 'The file has no video track. Audio files are not supported.',
@@ -16,18 +16,35 @@ export const unsupportedSentences = {
 /** Media that precedes its credentials and exceeds what the gateway buffers without them. */
 export const secretsFirst = 'Large media must follow the four credential fields.';
 
+/** Why a parameter is missing; the default is the API key. */
+export const missingSentences = {
+  key: 'Missing parameter: key.',
+  message: 'Missing parameter: message.',
+  media: 'Missing parameter: media, a non-empty file.',
+} as const;
+
+/** Why a form is malformed; the default is a body that ends early or is not well-formed. */
+export const malformedSentences = {
+  incomplete: 'Malformed or incomplete multipart form.',
+  contentType: 'The body must be a multipart form, and Content-Type must have its boundary.',
+  repeated: 'Duplicate parameter.',
+  tooLong: 'Parameter too long.',
+  tooMany: 'Too many parameters.',
+  encoding: 'A parameter is not valid UTF-8.',
+} as const;
+
 /** Every error response: its status and message. Messages never echo input. */
 export const refusals = {
-  parameter_missing: [400, 'key, message and media are all required, and media must not be empty.'],
+  parameter_missing: [400, missingSentences.key],
   query_malformed: [400, "`count` must be 1 to 100; `after` must be a previous page's `next` cursor."],
   idempotency_key_malformed: [400, 'Idempotency-Key must be a quoted string of 1 to 255 printable ASCII characters.'],
   request_malformed: [400, 'The request is not well-formed HTTP.'],
-  form_malformed: [400, 'Malformed multipart form: incomplete, duplicate parameter, or parameter too long.'],
-  credentials_missing: [401, 'Missing user credentials.'],
-  credentials_refused: [401, 'The identity provider rejected these credentials.'],
-  provider_unknown: [401, 'Unknown identity provider.'],
+  form_malformed: [400, malformedSentences.incomplete],
+  credentials_missing: [401, 'Missing credentials. Version 2 needs two headers, version 1 four fields.'],
+  credentials_refused: [401, 'The credentials were rejected.'],
+  provider_unknown: [401, 'This server does not accept this identity provider.'],
   provider_unavailable: [401, 'The identity provider is unavailable. Try again later.'],
-  api_key_unknown: [401, 'Unknown API key.'],
+  api_key_unknown: [401, 'Unknown API key in parameter key.'],
   not_yours: [403, 'This upload belongs to another user.'],
   caller_blocked: [403, 'This user is blocked from uploading.'],
   application_blocked: [403, 'This application is blocked from uploading.'],
@@ -51,6 +68,8 @@ export type Reason = keyof typeof refusals;
 /** All messages of a reason. */
 export function sentencesOf(reason: Reason): readonly string[] {
   if (reason === 'media_unsupported') return Object.values(unsupportedSentences);
+  if (reason === 'parameter_missing') return Object.values(missingSentences);
+  if (reason === 'form_malformed') return Object.values(malformedSentences);
   return [refusals[reason][1], ...(reason === 'media_too_large' ? [secretsFirst] : [])];
 }
 
@@ -88,6 +107,11 @@ export class Refusal extends Error {
 export function mediaUnsupported(why: UnsupportedReason, type: MediaType | undefined): Refusal {
   const sentence = unsupportedSentences[why].replace('{type}', type ?? 'such');
   return new Refusal('media_unsupported', { sentence });
+}
+
+/** 400 with the reason. */
+export function formMalformed(why: keyof typeof malformedSentences, cause?: unknown): Refusal {
+  return new Refusal('form_malformed', { sentence: malformedSentences[why], cause });
 }
 
 /** The client disconnected; no response is possible. */

@@ -1,6 +1,7 @@
 import { Secret } from '@echodrop/service/secret';
 import { expect, test } from 'vitest';
 import { ApiKeys } from '../admit/api-keys.ts';
+import { missingSentences } from '../answer/refusals.ts';
 import { requireParameters } from './complete-upload.ts';
 import type { FieldName } from './part-headers.ts';
 import type { ReceivedMedia } from './received-media.ts';
@@ -18,6 +19,15 @@ test('historic mode accepts a form without a message, but no message as a file',
   const asFile = form({ key: 'first' }, ['message']);
   expect(() => requireParameters(asFile, apiKeys, 'historic')).toThrow('parameter_missing');
   expect(() => requireParameters(form({ key: 'first' }), apiKeys, 'strict')).toThrow('parameter_missing');
+});
+
+test('the message names the missing parameter', () => {
+  const check = (content: Parameters<typeof requireParameters>[0]) => () =>
+    requireParameters(content, apiKeys, 'strict');
+  expect(check(form({ message: '' }))).toThrow(expect.objectContaining({ sentence: missingSentences.key }));
+  expect(check(form({ key: 'first' }))).toThrow(expect.objectContaining({ sentence: missingSentences.message }));
+  const noMedia = { ...form({ key: 'first', message: '' }), media: undefined };
+  expect(check(noMedia)).toThrow(expect.objectContaining({ sentence: missingSentences.media }));
 });
 
 test('an application has the name that the operator gave it, or one from the hash of its key', () => {

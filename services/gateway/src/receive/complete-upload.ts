@@ -1,7 +1,7 @@
 import type { Caller } from '@echodrop/contracts/verification';
 import type { WrittenObject } from '@echodrop/object-store/object-store';
 import type { ApiKeys } from '../admit/api-keys.ts';
-import { Refusal } from '../answer/refusals.ts';
+import { missingSentences, Refusal } from '../answer/refusals.ts';
 import type { FormContent } from './form-content.ts';
 import type { ReceivedMedia } from './received-media.ts';
 
@@ -23,8 +23,14 @@ export function requireParameters(
   const key = fields.get('key');
   const isForgiven = compatibility === 'historic' && !files.has('message');
   const message = fields.get('message') ?? (isForgiven ? '' : undefined);
-  if (!key || message === undefined || media === undefined) throw new Refusal('parameter_missing');
+  if (!key) throw parameterMissing('key');
+  if (message === undefined) throw parameterMissing('message');
+  if (media === undefined) throw parameterMissing('media');
   const application = apiKeys.applicationOf(key);
   if (application === undefined) throw new Refusal('api_key_unknown');
   return { message, application, media };
+}
+
+function parameterMissing(name: keyof typeof missingSentences): Refusal {
+  return new Refusal('parameter_missing', { sentence: missingSentences[name] });
 }

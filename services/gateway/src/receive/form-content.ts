@@ -1,4 +1,4 @@
-import { Refusal } from '../answer/refusals.ts';
+import { formMalformed } from '../answer/refusals.ts';
 import { type FieldName, isFieldName, type PartKind } from './part-headers.ts';
 import type { ReceivedMedia } from './received-media.ts';
 
@@ -37,7 +37,8 @@ export class FormContent implements AsyncDisposable {
     this.#part = part;
     this.#parts += 1;
     this.#text = '';
-    if (this.#parts > maxParts || (isParameter && this.#seen.has(name))) throw new Refusal('form_malformed');
+    if (this.#parts > maxParts) throw formMalformed('tooMany');
+    if (isParameter && this.#seen.has(name)) throw formMalformed('repeated');
     if (isParameter) this.#seen.add(name);
     if (isFile && isFieldName(name)) this.files.add(name);
   }
@@ -49,7 +50,7 @@ export class FormContent implements AsyncDisposable {
       this.media ??= this.#receiveMedia();
       this.media.write(bytes);
     }
-    if (this.#text.length > maxFieldBytes) throw new Refusal('form_malformed');
+    if (this.#text.length > maxFieldBytes) throw formMalformed('tooLong');
   }
 
   /** @throws Refusal `form_malformed` for a text that cannot be read */
@@ -80,7 +81,7 @@ function decode(latin1: string, charset: 'utf-8' | 'ascii'): string {
     if (charset === 'ascii' && /[\x80-\xff]/.test(latin1)) throw new TypeError('not ASCII');
     return utf8.decode(Buffer.from(latin1, 'latin1'));
   } catch (cause) {
-    throw new Refusal('form_malformed', { cause });
+    throw formMalformed('encoding', cause);
   }
 }
 

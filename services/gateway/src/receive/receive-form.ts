@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { ObjectStore } from '@echodrop/object-store/object-store';
-import { Refusal } from '../answer/refusals.ts';
+import { formMalformed, Refusal } from '../answer/refusals.ts';
 import { FormContent, type OnField } from './form-content.ts';
 import { parametersOf } from './header-parameters.ts';
 import { type BodyReading, readBody } from './read-body.ts';
@@ -75,6 +75,6 @@ export function boundaryOf(contentType = ''): string {
   const [boundary = '', ...others] = parametersOf(contentType).get('boundary') ?? [];
   const isForm = /^multipart\/form-data\s*[;,]/i.test(contentType);
   if (!isForm || others.length > 0 || !/^[\x20-\x7e]{0,69}[\x21-\x7e]$/.test(boundary))
-    throw new Refusal('form_malformed');
+    throw formMalformed('contentType');
   return boundary;
 }
