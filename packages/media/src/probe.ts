@@ -1,14 +1,38 @@
 import { type RangedSource, SourceReader } from './input/source-reader.ts';
-import { detectMediaType, isPhoto } from './media-type.ts';
-import { type MediaLimits, type Probe, toProbe, unsupported } from './outcomes.ts';
-import { photoSize } from './photo-size/probe-photo.ts';
+import { detectMediaType, isPhoto, type PhotoType } from './media-type.ts';
+import { type MediaLimits, type Probe, toProbe, type UnsupportedReason, unsupported } from './outcomes.ts';
+import { bmpSize } from './photo-size/bmp-size.ts';
+import { gifSize } from './photo-size/gif-size.ts';
+import { avifSize, heicSize } from './photo-size/heif-size.ts';
+import { jpegSize } from './photo-size/jpeg-size.ts';
+import { pngSize } from './photo-size/png-size.ts';
+import { tiffSize } from './photo-size/tiff-size.ts';
+import { webpSize } from './photo-size/webp-size.ts';
+import type { Size } from './size.ts';
 import { videoSize } from './video-layout/probe-video.ts';
 
-export interface ProbeOptions extends MediaLimits {
+interface ProbeOptions extends MediaLimits {
   /** For the sparse copy of a video. */
   readonly scratchDir: string;
   readonly signal: AbortSignal;
 }
+
+/**
+ * Readers of the displayed size of a photo's first frame or page. Not sharp, which needs the whole file (webp, avif, heic,
+ * tiff), unpacks every text before the pixels (png: gigabytes for a megabyte), returns another size than browsers (gif),
+ * cannot read it (bmp), or takes a hundred times as long and parses untrusted bytes in native code of this process (jpg).
+ * Tests compare them with sharp.
+ */
+const sizeReaders: Record<PhotoType, (reader: SourceReader) => Promise<Size | UnsupportedReason>> = {
+  jpg: jpegSize,
+  png: pngSize,
+  gif: gifSize,
+  webp: webpSize,
+  avif: avifSize,
+  heic: heicSize,
+  tiff: tiffSize,
+  bmp: bmpSize,
+};
 
 /**
  * Finds type, width and height of media with few reads, in bounded time and memory.
@@ -19,6 +43,6 @@ export async function probeMedia(source: RangedSource, options: ProbeOptions): P
   if (!type) return unsupported('unknown_type');
   if (options.typesOff?.has(type)) return unsupported('type_off');
   const reader = new SourceReader(source, options.signal);
-  const size = isPhoto(type) ? await photoSize(reader, type) : await videoSize(reader, type, options.scratchDir);
+  const size = isPhoto(type) ? await sizeReaders[type](reader) : await videoSize(reader, type, options.scratchDir);
   return toProbe(type, size, options);
 }

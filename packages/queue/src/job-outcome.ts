@@ -1,3 +1,4 @@
+import type { Metrics } from '@echodrop/service/metrics/metrics';
 import type { Job } from 'bullmq';
 import { QueueUnavailable } from './queue-client.ts';
 import { Deferred } from './slower-lane.ts';
@@ -52,4 +53,16 @@ function outcomeOf(error: Error): JobEnd['outcome'] {
 
 function secondsSince(ms: number | undefined): number {
   return ms === undefined ? 0 : Math.max(0, Date.now() - ms) / 1000;
+}
+
+/** Returns a function that reports how long a job took: `echodrop_<name>_job_seconds` and `echodrop_<name>_work_seconds`. */
+export function createJobDurations(metrics: Metrics, name: 'probe' | 'rendition', secondsBuckets: number[]) {
+  const histogram = (suffix: string, help: string) =>
+    metrics.histogram(`echodrop_${name}_${suffix}`, help, ['queue', 'outcome'], secondsBuckets);
+  const jobs = histogram('job_seconds', 'Job duration from enqueue to completion.');
+  const work = histogram('work_seconds', 'Job duration from worker start to completion.');
+  return (end: Pick<JobEnd, 'queue' | 'seconds' | 'workSeconds'>, outcome: JobEnd['outcome'] | 'removed') => {
+    jobs.observe({ queue: end.queue, outcome }, end.seconds);
+    work.observe({ queue: end.queue, outcome }, end.workSeconds);
+  };
 }

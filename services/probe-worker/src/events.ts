@@ -1,6 +1,6 @@
 import type { ProbeRequest } from '@echodrop/contracts/probe';
 import type { Probe } from '@echodrop/media/outcomes';
-import type { JobEnd } from '@echodrop/queue/job-outcome';
+import { createJobDurations, type JobEnd } from '@echodrop/queue/job-outcome';
 import type { Log } from '@echodrop/service/log';
 import type { Metrics } from '@echodrop/service/metrics/metrics';
 import { setSpanAttributes } from '@echodrop/service/tracing/trace';
@@ -23,18 +23,7 @@ export function createProbeEvents(log: Log, metrics: Metrics) {
     'Probed media by type, or by the reason it is unsupported.',
     ['result'],
   );
-  const jobs = metrics.histogram(
-    'echodrop_probe_job_seconds',
-    'Job duration from enqueue to completion.',
-    ['queue', 'outcome'],
-    secondsBuckets,
-  );
-  const work = metrics.histogram(
-    'echodrop_probe_work_seconds',
-    'Job duration from worker start to completion.',
-    ['queue', 'outcome'],
-    secondsBuckets,
-  );
+  const observeDurations = createJobDurations(metrics, 'probe', secondsBuckets);
   return {
     /** `bytesRead` excludes the head in the job. */
     probed({ mediaKey, size }: ProbeRequest, probe: Probe, costs: { reads: number; bytesRead: number }) {
@@ -44,12 +33,12 @@ export function createProbeEvents(log: Log, metrics: Metrics) {
       setSpanAttributes({ 'echodrop.media.key': mediaKey, 'echodrop.outcome': result });
       log.info({ mediaKey, size, ...probe, ...costs }, 'Media probed');
     },
-    jobEnded({ queue, jobId, outcome, seconds, workSeconds, error }: JobEnd, request?: Pick<ProbeRequest, 'mediaKey'>) {
-      const mediaKey = request?.mediaKey;
-      jobs.observe({ queue, outcome }, seconds);
-      work.observe({ queue, outcome }, workSeconds);
-      if (error) log.error({ queue, jobId, mediaKey, outcome, seconds, err: error }, 'Job failed');
-      else log.debug({ queue, jobId, mediaKey, outcome, seconds }, 'Job completed');
+    jobEnded(end: JobEnd, request?: Pick<ProbeRequest, 'mediaKey'>) {
+      const { queue, jobId, outcome, seconds, error } = end;
+      const about = { queue, jobId, mediaKey: request?.mediaKey, outcome, seconds };
+      observeDurations(end, outcome);
+      if (error) log.error({ ...about, err: error }, 'Job failed');
+      else log.debug(about, 'Job completed');
     },
   };
 }

@@ -1,6 +1,6 @@
 import type { RenditionReply, RenditionRequest } from '@echodrop/contracts/rendition';
 import type { OutputRefused } from '@echodrop/media/sandbox/tool-output';
-import type { JobEnd } from '@echodrop/queue/job-outcome';
+import { createJobDurations, type JobEnd } from '@echodrop/queue/job-outcome';
 import type { Log } from '@echodrop/service/log';
 import type { Metrics } from '@echodrop/service/metrics/metrics';
 import { setSpanAttributes } from '@echodrop/service/tracing/trace';
@@ -21,18 +21,7 @@ export function createRenditionEvents(log: Log, metrics: Metrics) {
     'Refused output files of media tools; any may indicate a compromised decoder.',
     ['fault'],
   );
-  const jobs = metrics.histogram(
-    'echodrop_rendition_job_seconds',
-    'Job duration from enqueue to completion.',
-    ['queue', 'outcome'],
-    secondsBuckets,
-  );
-  const work = metrics.histogram(
-    'echodrop_rendition_work_seconds',
-    'Job duration from worker start to completion.',
-    ['queue', 'outcome'],
-    secondsBuckets,
-  );
+  const observeDurations = createJobDurations(metrics, 'rendition', secondsBuckets);
   return {
     rendered({ mediaKey, type, set }: RenditionRequest, rendered: RenditionReply) {
       renditions.inc({ set, type, outcome: rendered.outcome });
@@ -50,12 +39,11 @@ export function createRenditionEvents(log: Log, metrics: Metrics) {
     noteFailed({ mediaKey, type, set }: RenditionRequest, error: unknown) {
       log.warn({ mediaKey, type, set, err: error }, 'Failed to note media that killed its workers');
     },
-    jobEnded({ queue, jobId, outcome: ended, seconds, workSeconds, error }: JobEnd, request?: RenditionRequest) {
-      const mediaKey = request?.mediaKey;
-      const outcome = error instanceof MediaRemoved ? 'removed' : ended;
-      jobs.observe({ queue, outcome }, seconds);
-      work.observe({ queue, outcome }, workSeconds);
-      const about = { queue, jobId, mediaKey, outcome, seconds };
+    jobEnded(end: JobEnd, request?: RenditionRequest) {
+      const { queue, jobId, seconds, error } = end;
+      const outcome = error instanceof MediaRemoved ? 'removed' : end.outcome;
+      const about = { queue, jobId, mediaKey: request?.mediaKey, outcome, seconds };
+      observeDurations(end, outcome);
       if (outcome === 'removed') log.info(about, 'Media removed before rendering');
       else if (outcome === 'deferred') log.info(about, 'Job deferred to a slower lane');
       else if (error) log.error({ ...about, err: error }, 'Job failed');

@@ -15,10 +15,7 @@ interface Skew {
   readonly least: number;
 }
 
-/**
- * The skew of the clock that wrote `Date`, which was valid for a second at some time between request and response.
- * @returns undefined without such a header
- */
+/** The skew of the clock that wrote the Date header, which was valid for a second between request and response; undefined without one. */
 export function skewOf({ response, begun, ended }: Completed): Skew | undefined {
   const date = Date.parse(response.headers.date ?? '');
   if (Number.isNaN(date)) return undefined;

@@ -6,19 +6,7 @@ export interface JpegHeader extends Size {
   readonly exif: Buffer | undefined;
 }
 
-const markers = {
-  soi: 0xd8,
-  eoi: 0xd9,
-  sos: 0xda,
-  dqt: 0xdb,
-  dht: 0xc4,
-  dac: 0xcc,
-  dnl: 0xdc,
-  dri: 0xdd,
-  app0: 0xe0,
-  app1: 0xe1,
-  com: 0xfe,
-};
+const markers = { sos: 0xda, dqt: 0xdb, dht: 0xc4, dac: 0xcc, dnl: 0xdc, dri: 0xdd, app0: 0xe0, app1: 0xe1, com: 0xfe };
 // Supported by libjpeg: baseline, extended, progressive and lossless, Huffman or arithmetic coding; and bits per sample.
 const frameMarkers = [0xc0, 0xc1, 0xc2, 0xc3, 0xc9, 0xca, 0xcb];
 const precisions = [8, 12, 16];

@@ -25,25 +25,20 @@ const maxCandidates = 8;
 
 /** A PNG's canvas, EXIF orientation applied. Skips texts and profiles before the pixels. */
 export async function pngSize(reader: SourceReader): Promise<Size | UnsupportedReason> {
-  const header = await readHeader(reader);
-  if (typeof header === 'string') return header;
-  return orientSize(header, header.orientation ?? (await orientationAfterPixels(reader)));
+  const canvas = await readCanvas(reader);
+  return typeof canvas === 'string' ? canvas : orientSize(canvas, canvas.orientation);
 }
 
 /** The EXIF orientation of a PNG. EXIF (PNG third edition, section 11.3.4.7) may follow the pixels. */
 export async function pngOrientation(reader: SourceReader): Promise<number | undefined> {
-  const header = await readHeader(reader);
-  if (typeof header === 'string') return undefined;
-  return header.orientation ?? (await orientationAfterPixels(reader));
+  const canvas = await readCanvas(reader);
+  return typeof canvas === 'string' ? undefined : canvas.orientation;
 }
 
-interface PngHeader extends Size {
-  /** From EXIF before the pixels. */
-  readonly orientation: number | undefined;
-}
+type Canvas = Size & { readonly orientation: number | undefined };
 
 // PNG third edition, section 5.3: a chunk is the length of its data, its type, its data, and a checksum.
-async function readHeader(reader: SourceReader): Promise<PngHeader | UnsupportedReason> {
+async function readCanvas(reader: SourceReader): Promise<Canvas | UnsupportedReason> {
   const first = await reader.at(magicBytes, 8 + headerBytes);
   if (first.length < 8 + headerBytes || first.readUInt32BE(0) !== headerBytes || chunkType(first) !== 'IHDR') {
     return 'broken';
@@ -54,8 +49,11 @@ async function readHeader(reader: SourceReader): Promise<PngHeader | Unsupported
   for (let n = 0, at = magicBytes + 12 + headerBytes; n < maxChunks && reader.reads < maxReads; n++) {
     const chunk = await reader.at(at, 8);
     const type = chunkType(chunk);
-    if (type === 'IDAT') return chunk.readUInt32BE(0) > maxChunkBytes ? 'broken' : { ...size, orientation };
-    if (!/^[A-Za-z]{4}$/.test(type) || type === 'IEND') return 'broken';
+    if (type === 'IDAT') {
+      if (chunk.readUInt32BE(0) > maxChunkBytes) return 'broken';
+      return { ...size, orientation: orientation ?? (await orientationAfterPixels(reader)) };
+    }
+    if (!/^(?!IEND)[A-Za-z]{4}$/.test(type)) return 'broken';
     const length = chunk.readUInt32BE(0);
     if (type === 'eXIf')
       orientation ??= await parseExifOrientation(await reader.at(at + 8, Math.min(length, maxExifBytes)));

@@ -6,7 +6,8 @@ import { maxSides } from '../rendition-size.ts';
 import { type DecodedPhoto, decodePhoto, reasonFor } from './decode-photo.ts';
 import { decodeAnimation } from './guarded-sharp.ts';
 import { encode } from './picture-coding.ts';
-import type { PictureJob, PictureJobEnd, PictureToMake } from './picture-job.ts';
+import type { PictureJob, PictureToMake } from './picture-job.ts';
+import type { PictureJobEnd } from './picture-process.ts';
 import { toSharp } from './pixel-sizes.ts';
 
 // All frames of an animation together may have the pixels of this many canvases of the largest size. Of a longer one only

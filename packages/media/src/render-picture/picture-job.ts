@@ -1,5 +1,4 @@
 import type { MediaType } from '../media-type.ts';
-import type { UnsupportedReason } from '../outcomes.ts';
 import type { PictureRecipe } from '../recipes.ts';
 import type { Size } from '../size.ts';
 
@@ -26,12 +25,6 @@ export interface PictureJob {
   /** Canvas times frames of an animation; one of more is `too_costly`. */
   readonly animationPixels?: number | undefined;
 }
-
-/** The result that the process prints. `failed`: it broke down, and the media need not be at fault. */
-export type PictureJobEnd =
-  | { readonly outcome: 'made' }
-  | { readonly outcome: 'unsupported'; readonly why: UnsupportedReason }
-  | { readonly outcome: 'failed'; readonly message: string };
 
 /** Printed first: without it, the process did not start. */
 export const startMarker = 'begun';

@@ -7,7 +7,7 @@ import type { ToolLimits } from '../sandbox/sandbox.ts';
 import { requireSource, requireSpace } from '../sandbox/tool-disk.ts';
 import { maxFolderBytes, maxOutputBytes } from '../sandbox/tool-output.ts';
 import { withDeadline } from '../sandbox/with-deadline.ts';
-import { type PictureJob, type PictureJobEnd, type ProcessBudget, startMarker } from './picture-job.ts';
+import { type PictureJob, type ProcessBudget, startMarker } from './picture-job.ts';
 
 const program = fileURLToPath(new URL('picture-program.ts', import.meta.url));
 const workspace = fileURLToPath(new URL('../../../..', import.meta.url));
@@ -28,11 +28,14 @@ const limits: ToolLimits = {
 
 const nodeFlags = ['--disable-wasm-trap-handler', '--max-old-space-size=256', '--no-warnings'];
 
-const endShape: z.ZodType<PictureJobEnd> = z.discriminatedUnion('outcome', [
+const endShape = z.discriminatedUnion('outcome', [
   z.object({ outcome: z.literal('made') }),
   z.object({ outcome: z.literal('unsupported'), why: z.enum(unsupportedReasons) }),
   z.object({ outcome: z.literal('failed'), message: z.string() }),
 ]);
+
+/** The result that the process prints. `failed`: it broke down, and the media need not be at fault. */
+export type PictureJobEnd = z.infer<typeof endShape>;
 
 /**
  * Makes pictures in a separate process: decoders of untrusted bytes get no settings, secrets or network, and can be killed,

@@ -1,5 +1,6 @@
 import { drawPictures } from './draw-pictures.ts';
-import { type PictureJob, type PictureJobEnd, startMarker } from './picture-job.ts';
+import { type PictureJob, startMarker } from './picture-job.ts';
+import type { PictureJobEnd } from './picture-process.ts';
 
 /** The program that decodes photos and makes pictures, started by picture-process.ts within limits. */
 process.stdout.write(`${startMarker}\n`);

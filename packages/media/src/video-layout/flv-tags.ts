@@ -1,20 +1,16 @@
 import type { SourceReader } from '../input/source-reader.ts';
 
-/** A tag of Flash Video with the copy of its length that follows it. */
-export interface FlvTag {
-  readonly offset: number;
-  readonly end: number;
-  readonly isKeyframe: boolean;
-}
-
 const headerBytes = 11;
 export const trailerBytes = 4;
 const [sound, video, script] = [8, 9, 18];
 // Some H.264 tags hold parameters instead of pictures.
 const [h264, pictures] = [7, 1];
 
-/** The tags of Flash Video, at most `limit`, up to the first invalid one (Adobe's Video File Format Specification 10.1, annex E). */
-export async function* flvTags(reader: SourceReader, limit: number): AsyncGenerator<FlvTag> {
+/**
+ * The tags of Flash Video, at most `limit`, up to the first invalid one (Adobe's Video File Format Specification 10.1, annex E).
+ * Each ends with the copy of its length that follows it.
+ */
+export async function* flvTags(reader: SourceReader, limit: number) {
   const header = await reader.at(0, 9);
   if (header.length < 9) return;
   let offset = header.readUInt32BE(5) + trailerBytes;

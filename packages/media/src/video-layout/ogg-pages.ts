@@ -1,19 +1,12 @@
 import type { SourceReader } from '../input/source-reader.ts';
 
-export interface OggPage {
-  readonly offset: number;
-  readonly end: number;
-  /** Whether a packet that is no header ends in it. */
-  readonly endsData: boolean;
-}
-
 const headerBytes = 27;
 const maxSegments = 255;
 // If no packet ends in the page, and if headers do.
 const [noGranule, headerGranule] = [-1n, 0n];
 
-/** The pages of an Ogg (RFC 3533 section 6), up to the first invalid one. */
-export async function* oggPages(reader: SourceReader): AsyncGenerator<OggPage> {
+/** The pages of an Ogg (RFC 3533 section 6), up to the first invalid one. `endsData`: a packet that is no header ends in it. */
+export async function* oggPages(reader: SourceReader) {
   let offset = 0;
   while (offset < reader.size) {
     const page = await reader.at(offset, headerBytes + maxSegments);
