@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { ObjectStore } from '@echodrop/object-store/object-store';
+import { bindTrace } from '@echodrop/service/tracing/trace';
 import { formMalformed, Refusal } from '../answer/refusals.ts';
 import { FormContent, type OnField } from './form-content.ts';
 import { parametersOf } from './header-parameters.ts';
@@ -57,7 +58,12 @@ export async function receiveForm(
   const read = async () => {
     const form = new FormReader(boundaryOf(request.headers['content-type']), settings.compatibility, content);
     const limits = { maxBytes: maxBytes + formOverheadBytes, minBytesPerSecond, maxSeconds };
-    body = readBody(request, limits, (chunk) => form.read(chunk), verdict);
+    body = readBody(
+      request,
+      limits,
+      bindTrace((chunk) => form.read(chunk)),
+      verdict,
+    );
     await body.ended;
     form.end();
   };
