@@ -217,7 +217,7 @@ test('the claim of a dead gateway is in use for its maximum hold, then one repea
   // As if it had died before the record was written.
   await store.remove(recordKey(record.id));
   const added = await counting();
-  await age(34_000);
+  await age(30_000);
   await expect(send(one, { key })).rejects.toThrow('idempotency_key_in_use');
   await age(36_000);
   const release = Promise.withResolvers<void>();
