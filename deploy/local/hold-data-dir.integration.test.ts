@@ -20,7 +20,7 @@ test('creates the directory for one holder at a time, and reports its pid to oth
     expect((await stat(dir)).isDirectory()).toBe(true);
     expect(await modeOf(dir)).toBe(0o700);
     await expect(holdDataDir(`${dir}/../b/`, signal)).rejects.toThrow(
-      `another system (process ${process.pid}) is running`,
+      `Another Echodrop (process ${process.pid}) is using`,
     );
     using _other = await holdDataDir(join(folder, 'other'), signal);
   }

@@ -102,7 +102,7 @@ test('npm start starts everything and prints a working command; SIGTERM to npm o
   const { pid = Number.NaN } = npmStart();
   await untilReady();
 
-  expect(output).toContain(`\nIn ${root}, at any later time:\ncurl `);
+  expect(output).toContain(`\nTo upload it again, in ${root}:\ncurl `);
   const [command = ''] = output.split('\n').filter((line) => line.startsWith('curl '));
   const { stdout } = await run('sh', ['-c', `cd ${root} && ${command}`]);
   expect(JSON.parse(stdout)).toMatchObject({ text: 'Hello from Echodrop', width: 640, height: 426, type: 'jpg' });
@@ -134,7 +134,7 @@ test('one Ctrl-C, which arrives twice through npm, lets running work finish; a s
   const { pid = Number.NaN } = npmStart({ SHUTDOWN_DELAY_SECONDS: '600' });
   await untilReady();
   process.kill(-pid, 'SIGINT');
-  await waitUntil('that it says how long', 5000, async () => /^echodrop +stopping; .* up to 1240 s/m.test(output));
+  await waitUntil('that it says how long', 5000, async () => /^echodrop +stopping: .* up to 1240 s/m.test(output));
   await waitUntil('the gateway to stop', 5000, async () => !(await isReady('gateway')));
   // Were its second half taken for another signal, all would be gone by now.
   await sleep(1500);
@@ -184,7 +184,7 @@ async function expectSecondSystemRefused(): Promise<void> {
   let stderr = '';
   second.stderr.on('data', (text) => (stderr += text));
   expect(await once(second, 'exit')).toEqual([1, null]);
-  expect(stderr).toContain(`another system (process ${await pidOf(supervisor)}) is running on ${dataDir}`);
+  expect(stderr).toContain(`Another Echodrop (process ${await pidOf(supervisor)}) is using ${dataDir}`);
 }
 
 test('reports all invalid settings and exits before anything starts', async () => {

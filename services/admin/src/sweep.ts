@@ -58,5 +58,8 @@ function describeReport({ kinds, listings }: SweepReport, dryRun: boolean): stri
     const { found, removed, bytes } = kinds[kind];
     return `${names[kind]}: ${found} found,${dryRun ? '' : ` ${removed} removed,`} ${bytes} bytes`;
   });
-  return [...lines, `unlisted uploads: ${listings.missing} found${dryRun ? '' : `, ${listings.added} listed`}`];
+  return [
+    ...lines,
+    `uploads without list entries: ${listings.missing} found${dryRun ? '' : `, ${listings.added} added`}`,
+  ];
 }
