@@ -23,9 +23,9 @@ import { samplePhoto } from '@echodrop/testkit/samples/sample-media';
 import { type RunningRedis, startRedis } from '@echodrop/testkit/servers/start-redis';
 import { waitUntil } from '@echodrop/testkit/wait-until';
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
-import { Refusal } from '../answer/refusals.ts';
 import { OutcomeUnknown, Publisher } from '../publish/publish.ts';
 import { ReceivedMedia } from '../receive/received-media.ts';
+import { Refusal } from '../response/refusals.ts';
 import { OncePublisher, type Published } from './idempotency.ts';
 import { IdempotencyClaims } from './idempotency-claims.ts';
 
