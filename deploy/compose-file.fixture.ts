@@ -2,13 +2,13 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
 
-/** A service of docker-compose.yml, as far as tests look at it. */
+/** The fields of a service in docker-compose.yml that tests use. */
 export interface ComposeService {
   readonly image: string;
   readonly build?: { readonly args: Readonly<Record<string, string>> };
   readonly profiles?: readonly string[];
   readonly environment?: Readonly<Record<string, string>>;
-  /** As a name where the file within the container is called the same. */
+  /** A name if the file in the container has the same name. */
   readonly secrets?: readonly (string | { readonly source: string; readonly target: string })[];
   readonly networks: readonly string[];
   readonly ports?: readonly string[];
@@ -32,7 +32,7 @@ export const root = join(import.meta.dirname, '..');
 
 export const composeText = readFileSync(join(root, 'docker-compose.yml'), 'utf8');
 
-/** Merge keys are followed, variables are left as they stand. */
+/** With merge keys applied and variables kept. */
 export const composeFile = parse(composeText, { merge: true }) as ComposeFile;
 
 /** The services whose images are ours, by name. */

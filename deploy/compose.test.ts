@@ -37,7 +37,7 @@ test.each(Object.keys(configReaders) as ServiceName[])(
   },
 );
 
-test('with .env.example as it is, every service finds its settings sound', () => {
+test('every service accepts the settings of .env.example', () => {
   for (const name of Object.keys(configReaders) as ServiceName[]) {
     expect(() => configReaders[name](environmentOf(composeFile.services[name]))).not.toThrow();
   }
@@ -47,7 +47,7 @@ test('with .env.example as it is, every service finds its settings sound', () =>
   expect(() => readStoreConfig(environmentOf(composeFile.services['sweeper']))).not.toThrow();
 });
 
-test('what must be set says why it must', () => {
+test('required variables explain themselves if missing', () => {
   const required = composeText
     .matchAll(/\$\{([A-Z_]+):\?([^}]+)\}/g)
     .map(([, name, why]) => [name, (why ?? '').length > 20]);
@@ -59,7 +59,7 @@ test('what must be set says why it must', () => {
   );
 });
 
-test('only the proxy is reached from outside, and Grafana from this machine', () => {
+test('publishes only the ports of the proxy, and of Grafana on loopback', () => {
   const published = services.filter(([, { ports }]) => ports);
   expect(Object.fromEntries(published.map(([name, { ports }]) => [name, ports]))).toEqual({
     proxy: [
@@ -70,7 +70,7 @@ test('only the proxy is reached from outside, and Grafana from this machine', ()
   });
 });
 
-test('only the verifier, the commands and what is published have a way out', () => {
+test('only the verifier, the commands and published services can connect to the internet', () => {
   const open = Object.keys(composeFile.networks).filter((name) => !composeFile.networks[name]?.internal);
   const withWayOut = services.filter(([, { networks }]) => networks.some((network) => open.includes(network)));
   expect(withWayOut.map(([name]) => name).sort()).toEqual(['admin', 'auth-verifier', 'grafana', 'proxy']);
@@ -95,7 +95,7 @@ test('the proxy has no secret', () => {
   expect(composeFile.services['proxy']?.secrets).toBeUndefined();
 });
 
-test.each(services)('%s is restarted, kept small, and can change nothing but what it is given', (name, service) => {
+test.each(services)('%s restarts, has limits, and can write only to its volumes', (name, service) => {
   expect(service).toMatchObject({
     restart: name === 'admin' ? 'no' : 'unless-stopped',
     read_only: true,
@@ -107,7 +107,7 @@ test.each(services)('%s is restarted, kept small, and can change nothing but wha
   });
 });
 
-test('the images are of this version, or of a tag that names one', () => {
+test('images have the version of package.json or a tag with a version', () => {
   for (const [name, { image }] of ownServices()) {
     const own = name === 'sweeper' ? 'admin' : name;
     const tag = own === 'proxy' ? `\${PROXY_VERSION:-3}` : `\${ECHODROP_VERSION:-${version}}`;
@@ -117,7 +117,7 @@ test('the images are of this version, or of a tag that names one', () => {
   for (const [, { image }] of others) expect(image).toMatch(/^[\w./-]+:[^:@]*\d[^:@]*(@sha256:[\da-f]{64})?$/);
 });
 
-test('every secret comes from a file, and no service gets one that it does not read', () => {
+test('every secret is a file, and each service gets only those that it reads', () => {
   const used = new Set<string>();
   for (const [name, { secrets = [], environment = {}, ...rest }] of services) {
     for (const secret of secrets) {
@@ -142,7 +142,7 @@ const readBySetUp = [
   ...['S3_ROOT_USER', 'S3_ROOT_PASSWORD'],
 ];
 
-test('deploy/make-secrets makes every secret, and no other', async () => {
+test('deploy/make-secrets generates exactly the secrets of docker-compose.yml', async () => {
   await using made = await makeSecrets();
   // The operator's own, which no container has.
   expect(readdirSync(made.folder).sort()).toEqual(
@@ -150,7 +150,7 @@ test('deploy/make-secrets makes every secret, and no other', async () => {
   );
 });
 
-test('deploy/make-secrets refuses a Redis password that its address has to encode', async () => {
+test('deploy/make-secrets refuses a Redis password that a URL must encode', async () => {
   await using made = await makeSecrets();
   const file = join(made.folder, 'SITE_QUEUE_REDIS_URL');
   chmodSync(file, 0o600);
@@ -160,7 +160,7 @@ test('deploy/make-secrets refuses a Redis password that its address has to encod
   await expect(made.makeAgain()).rejects.toThrow('must not need percent-encoding');
 });
 
-test("the root's key is MinIO's and that of what sets it up, and each service has keys of its own", () => {
+test("only MinIO and its set-up have the root's key, and each service has its own keys", () => {
   const holders = new Map<string, string[]>();
   for (const [name, { secrets = [] }] of services)
     for (const secret of secrets) {

@@ -30,7 +30,7 @@ test.each([...serviceNames, 'admin'])('the image of %s has a description, an ent
   expect(/OPS_PORT=(\d+)/.exec(stage ?? '')?.[1]).toBe(ports.at(-1)?.toString());
 });
 
-test('every image is built for a release, under the version of package.json', () => {
+test('a release builds every image with the version of package.json', () => {
   const [, names] = /matrix\s*= \{ name = (\[.*?\]) \}/.exec(bakeFile) ?? [];
   expect(JSON.parse(names ?? '').sort()).toEqual([...serviceNames, 'admin'].sort());
   expect(/variable "VERSION".*?default\s*= "(.*?)"/s.exec(bakeFile)?.[1]).toBe(version);
@@ -40,7 +40,7 @@ test('every image is built for a release, under the version of package.json', ()
   expect(text('docker-compose.yml')).toContain(`echodrop/proxy:\${PROXY_VERSION:-${proxyVersion}}`);
 });
 
-test('pnpm is the one that deploy/install takes', () => {
+test('pnpm has the version of deploy/install', () => {
   const [pnpm = ''] = /pnpm@[\d.]+/.exec(text('deploy/install')) ?? [];
   expect(dockerfile).toContain(`${pnpm} `);
 });

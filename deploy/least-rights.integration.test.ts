@@ -131,7 +131,7 @@ describeWithMinio(
       await expectNothingRefused();
     });
 
-    test('an upload that is refused after its bytes are stored leaves none', async () => {
+    test('removes the media of an upload that is refused after storing', async () => {
       const video = await sampleVideo('mp4', { width: 64, height: 48 });
       const { status } = await upload(stack, {
         media: Buffer.concat([Buffer.from('no media at all'), video]),
@@ -145,7 +145,7 @@ describeWithMinio(
       await expectNothingRefused();
     });
 
-    test('an upload in parts that breaks off is taken back', async () => {
+    test('aborts an interrupted multipart upload', async () => {
       const video = await sampleVideo('mp4', { width: 64, height: 48 });
       const { path, headers, body } = uploadRequest(stack, { media: Buffer.concat([video, Buffer.alloc(20 << 20)]) });
       const isAborted = async () =>
@@ -162,7 +162,7 @@ describeWithMinio(
       await expectNothingRefused();
     });
 
-    test('a rendition that takes long is ended by a removal', async () => {
+    test('a removal ends a long rendition', async () => {
       const { id } = await uploaded(await sampleVideo('avi', { width: 1280, height: 720, seconds: 30 }));
       const isLook = ({ method, path }: SeenRequest) => method === 'HEAD' && path.includes('/blocks/users/');
       await waitUntil('a look at blocks', 30_000, async () => proxy.seen.some(isLook));
@@ -175,7 +175,7 @@ describeWithMinio(
       await expectNothingRefused();
     });
 
-    test("operators' commands and the sweeper work", async () => {
+    test("runs the operator's commands and the sweeper", async () => {
       const { id, url } = await uploaded(await samplePhoto('jpg', { width: 64, height: 48 }));
       await expect.poll(() => statusAt(`${url}/large.jpg`), { timeout: 60_000 }).toBe(200);
       expect(await admin('admin', 'list')).toContain(id);

@@ -4,12 +4,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { execa } from 'execa';
 
-/** What `deploy/make-secrets` has made in a folder of a test's own. Disposing removes it. */
+/** The secrets of `deploy/make-secrets` in a temporary folder. Disposing removes it. */
 export interface MadeSecrets extends AsyncDisposable {
   readonly folder: string;
-  /** The secret in a file. */
+  /** Reads a secret. */
   read(name: string): string;
-  /** Runs it once more. */
+  /** Runs `make-secrets` again. */
   makeAgain(): Promise<void>;
 }
 

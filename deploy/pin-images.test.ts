@@ -49,7 +49,7 @@ async function imagesIn(folder: string): Promise<Map<string, Set<string>>> {
   return images;
 }
 
-test('every image that is not ours is named alike wherever it is, and all have digests or none has', async () => {
+test('third-party images have the same names in all files, and all or none have digests', async () => {
   const images = [...(await imagesIn(root))];
   expect(images.map(([image]) => image)).toEqual(
     expect.arrayContaining(['node:24-bookworm-slim', expect.stringContaining('/silo:')]),
@@ -75,7 +75,7 @@ test('pins all images, updates the pins, and returns to tags', async () => {
   for (const [, [digest]] of await imagesIn(copy)) expect(digest).toBe('');
 });
 
-test('where the digest of one cannot be had, nothing is changed', async () => {
+test('changes nothing if a digest is not available', async () => {
   const before = await Promise.all(files.map((file) => readFile(join(copy, file), 'utf8')));
   expect(await pin([], { UNKNOWN: 'redis:8-bookworm' })).toMatchObject({ exitCode: 1 });
   expect(await Promise.all(files.map((file) => readFile(join(copy, file), 'utf8')))).toEqual(before);

@@ -49,7 +49,7 @@ const users = [
 ] as const;
 
 describe.each(['QUEUE', 'CACHE'])('%s_REDIS_ACL', (role) => {
-  test('without a user there is nothing but a refusal, and the health check can do nothing but ping', async () => {
+  test('refuses commands without a user; the health check can only ping', async () => {
     expect(await of(role).command('PING')).toContain('NOAUTH');
     expect(await asUser(role, 'default', 'any', 'PING')).toContain('NOAUTH');
     expect(await asUser(role, 'health', 'any', 'PING')).toContain('PONG');
@@ -64,7 +64,7 @@ describe.each(['QUEUE', 'CACHE'])('%s_REDIS_ACL', (role) => {
   });
 });
 
-test.each(users)('%s: %s has its own password, and administers nothing', async (role, user) => {
+test.each(users)('%s: %s has its own password and no administrative commands', async (role, user) => {
   for (const [, other] of users.filter(([of, name]) => of === role && name !== user)) {
     const name = `${other.toUpperCase().replace('-', '_')}_${role}_REDIS_URL`;
     expect(await asUser(role, user, new URL(secrets.read(name)).password, 'PING')).toContain('NOAUTH');
@@ -124,7 +124,7 @@ test.each([
   }
 });
 
-test('a script reaches no key beyond those of its user', async () => {
+test('a script cannot use keys that its user cannot', async () => {
   await asOperator('QUEUE', 'SET', idempotencyKey, 'a claim');
   const said = await asService('QUEUE', 'probe-worker', 'EVAL', `return redis.call('GET', '${idempotencyKey}')`, '0');
   expect(said).toMatch(/can't access/);
@@ -155,7 +155,7 @@ test('only the auth-verifier has access to verdicts, and to nothing else', async
   expect(await asService('CACHE', 'gateway', 'SET', limit, '0')).toBe('OK');
 });
 
-test('a password is exchanged while its service is connected: the new one counts beside the old one, then alone', async () => {
+test('a password rotates while its service is connected: first both are valid, then only the new one', async () => {
   const name = 'SITE_QUEUE_REDIS_URL';
   const file = join(secrets.folder, name);
   const address = () => {
@@ -200,7 +200,7 @@ test.each(['rediss:', 'redis+sentinel:', 'rediss+cluster:'])(
   },
 );
 
-test('the ACL files hold hashes and no password', () => {
+test('the ACL files contain only hashes of passwords', () => {
   const files = ['QUEUE_REDIS_ACL', 'CACHE_REDIS_ACL'].map((name) => secrets.read(name)).join('\n');
   for (const [role, user] of users) {
     const url = new URL(secrets.read(`${user.toUpperCase().replace('-', '_')}_${role}_REDIS_URL`));

@@ -5,11 +5,7 @@ const policyFile = '/usr/sbin/policy-rc.d';
 const policy =
   '#!/bin/sh\n# Echodrop blocks service starts while it installs packages. Delete this file if it remains.\nexit 101\n';
 
-/**
- * Installs Debian packages, as root. Updates the package lists only if they do not suffice; a fresh machine has none.
- * @returns the output of apt-get if it fails
- * @throws the signal's reason
- */
+/** Installs Debian packages, as root. Updates the package lists if needed. @returns the output of apt-get if it fails @throws the signal's reason */
 export async function aptInstall(packages: readonly string[], signal: AbortSignal): Promise<string | undefined> {
   await using _ = await blockServiceStarts(packages);
   const install = ['install', '-y', '--no-install-recommends', ...packages];

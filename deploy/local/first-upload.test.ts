@@ -10,7 +10,7 @@ test('the command signs each time it runs', () => {
   );
 });
 
-test('with other ports it signs for the address that follows from them', () => {
+test('the command signs for the address with configured ports', () => {
   const sample = sampleTarget({ SANDBOX_PROVIDER_PORT: '1', PORT: '2' });
   const command = sample && sampleAsCurl(sample);
   expect(command).toContain(
@@ -19,7 +19,7 @@ test('with other ports it signs for the address that follows from them', () => {
   expect(command).toContain(' http://127.0.0.1:2/2/upload.json');
 });
 
-test("it takes the first key and the first base path, and keeps the shell's hands off them", () => {
+test('the command quotes the first key and the first base path for the shell', () => {
   const sample = sampleTarget({ API_KEYS: 'app=first, second', BASE_PATHS: '/api/,/' });
   expect(sample).toMatchObject({ apiKey: 'first', service: 'http://127.0.0.1:8080/api' });
   const quoted = sampleTarget({ API_KEYS: "it's $HOME" });

@@ -28,10 +28,7 @@ export function sampleTarget(env: NodeJS.ProcessEnv): Sample | undefined {
   return { service: localService(env), provider: sandboxProvider(env), apiKey: localApiKey(env) };
 }
 
-/**
- * Uploads the sample. @returns the record and its page, or a refusal that follows from the settings, such as a size limit
- * @throws UploadRefused for 401 and 5xx, and the errors of uploadMedia
- */
+/** Uploads the sample. @returns the record, or a refusal that follows from the settings @throws UploadRefused for 401 and 5xx; errors of uploadMedia */
 export async function uploadSample(target: Sample, signal: AbortSignal): Promise<{ answer: string; page?: string }> {
   const upload: Upload = { file: sample, message, credentials: sandboxCredentials, ...target };
   try {

@@ -25,7 +25,7 @@ async function tryPort({ service, name, host, port }: Port, env: NodeJS.ProcessE
     return undefined;
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    return `port ${port} of the ${service} is not available (${code}); set another with ${settingName(service, name, env)}`;
+    return `Port ${port} (${service}) is not available (${code}). Set ${settingName(service, name, env)} to another port.`;
   } finally {
     server.close();
   }

@@ -20,14 +20,14 @@ test('creates the directory for one holder at a time, and reports its pid to oth
     expect((await stat(dir)).isDirectory()).toBe(true);
     expect(await modeOf(dir)).toBe(0o700);
     await expect(holdDataDir(`${dir}/../b/`, signal)).rejects.toThrow(
-      `another system (process ${process.pid}) is running`,
+      `Another Echodrop (process ${process.pid}) is using`,
     );
     using _other = await holdDataDir(join(folder, 'other'), signal);
   }
   using _again = await holdDataDir(dir, signal);
 });
 
-test('a directory of an earlier start is closed to other users, with what is in it', async () => {
+test('restricts access to an existing directory and its folders', async () => {
   const dir = join(folder, 'open');
   await mkdir(join(dir, 'logs'), { recursive: true, mode: 0o755 });
   await chmod(dir, 0o755);
@@ -35,7 +35,7 @@ test('a directory of an earlier start is closed to other users, with what is in 
   expect([await modeOf(dir), await modeOf(join(dir, 'logs'))]).toEqual([0o700, 0o700]);
 });
 
-test('of a directory that holds other things only the folders of the system are closed', async () => {
+test('restricts access only to the folders of the system if the directory contains others', async () => {
   const dir = join(folder, 'shared');
   await mkdir(join(dir, 'logs'), { recursive: true });
   await mkdir(join(dir, 'photos'));
@@ -58,6 +58,6 @@ test.each([
   await expect(holdDataDir(dir, signal)).rejects.toThrow(new RegExp(`^DATA_DIR cannot be created: .*${culprit}\\b`));
 });
 
-test('a stop ends the wait', async () => {
+test('throws if aborted', async () => {
   await expect(holdDataDir(join(folder, 'stopped'), AbortSignal.abort())).rejects.toThrow('aborted');
 });

@@ -27,8 +27,8 @@ export async function holdDataDir(dir: string, signal: AbortSignal): Promise<Dis
     holder.listen(address);
     await once(holder, 'listening').catch(async (cause: unknown) => {
       const pid = await holderOf(address);
-      const other = `another system${pid && ` (process ${pid})`}`;
-      throw new Error(`${other} is running on ${dir}; stop it, or set another DATA_DIR`, { cause });
+      const other = `Another Echodrop${pid && ` (process ${pid})`}`;
+      throw new Error(`${other} is using ${dir}. Stop it, or set DATA_DIR to another folder.`, { cause });
     });
   }
   return { [Symbol.dispose]: () => holder.close() };

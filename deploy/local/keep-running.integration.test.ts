@@ -14,7 +14,7 @@ beforeAll(async () => {
 
 afterAll(() => rm(directory, { recursive: true }));
 
-/** Keeps a shell script running; `runs` gives what each line of `echo` said. */
+/** Keeps a shell script running; `lines` reads its log. */
 function keep(name: string, script: string, stopWithinMs = 5000) {
   const kept = keepRunning(
     { name, command: ['sh', '-c', script], env: { PATH: process.env['PATH'] }, stopWithinMs, showAll: false },
@@ -33,7 +33,7 @@ const exists = (pid: string | undefined) => {
   }
 };
 
-test('a program that dies is started again, with growing pauses', async () => {
+test('restarts a failing program with growing pauses', async () => {
   const { kept, lines } = keep('dying', 'date +%s%N; exit 1');
   await using _ = kept;
   await waitUntil('the third run', 10_000, async () => (await lines()).length >= 3);
@@ -42,7 +42,7 @@ test('a program that dies is started again, with growing pauses', async () => {
   expect(third - second).toBeGreaterThan(second - first);
 });
 
-test('one that is killed is started again', async () => {
+test('restarts a killed program', async () => {
   const { kept, lines } = keep('killed', 'echo $$; exec sleep 60');
   await using _ = kept;
   await waitUntil('the first run', 5000, async () => (await lines()).length === 1);
@@ -50,21 +50,21 @@ test('one that is killed is started again', async () => {
   await waitUntil('the second run', 5000, async () => (await lines()).length === 2);
 });
 
-test('status 78 ends it: starting it again cannot help', async () => {
+test('does not restart a program that ends with status 78', async () => {
   const { kept, lines } = keep('faulty', 'echo run; exit 78');
   await using _ = kept;
   await expect(kept.failed).rejects.toThrow(InvalidSettings);
   expect(await lines()).toEqual(['run']);
 });
 
-test('disposing lets it end by itself, and does not start it again', async () => {
+test('disposing lets the program end gracefully and does not restart it', async () => {
   const { kept, lines } = keep('ending', 'trap "echo ended; exit 0" TERM; echo started; while :; do sleep 0.05; done');
   await waitUntil('the start', 5000, async () => (await lines()).length === 1);
   await kept[Symbol.asyncDispose]();
   expect(await lines()).toEqual(['started', 'ended']);
 });
 
-test('disposing in a pause ends the pause', async () => {
+test('disposing ends a pause', async () => {
   const { kept, lines } = keep('pausing', 'echo run; exit 1');
   await waitUntil('the third run', 10_000, async () => (await lines()).length === 3);
   const begun = performance.now();
@@ -73,7 +73,7 @@ test('disposing in a pause ends the pause', async () => {
   expect(await lines()).toHaveLength(3);
 });
 
-test('one that does not end in time is killed, and what it had started with it', async () => {
+test('kills a program that does not end in time, with its descendants', async () => {
   const { kept, lines } = keep(
     'stubborn',
     'trap "" TERM; sleep 60 & echo $!; timeout 60 sleep 60 & echo $!; echo $$; wait; wait',
@@ -85,7 +85,7 @@ test('one that does not end in time is killed, and what it had started with it',
   await waitUntil('nothing', 5000, async () => !pids.some(exists));
 });
 
-test('a program that cannot be run is tried again like one that dies', async () => {
+test('retries a program that cannot be run', async () => {
   const program = join(directory, 'not-there-yet');
   const ran = join(directory, 'ran');
   await using _kept = keepRunning(

@@ -9,7 +9,7 @@ function environments(env: NodeJS.ProcessEnv) {
   return (service: Parameters<typeof environmentOf>[0]) => all.get(service) ?? {};
 }
 
-test("a service's own variables reach it alone, without its name, and stand above those for all", () => {
+test('only the service gets its prefixed variables, which override shared ones', () => {
   const env = {
     SITE_PORT: '1',
     PROBE_WORKER_CONCURRENCY: '3',
@@ -28,12 +28,12 @@ test("a bare PORT or OPS_PORT is the gateway's", () => {
   expect(environmentOf('site', env)).toEqual({});
 });
 
-test('an empty variable counts as absent', () => {
+test('an empty variable counts as unset', () => {
   expect(environmentOf('site', { SITE_LOG_LEVEL: '', LOG_LEVEL: 'warn' })).toEqual({ LOG_LEVEL: 'warn' });
   expect(localEnvironments({ IDENTITY_PROVIDERS: '' }, dataDir).has('sandbox-provider')).toBe(true);
 });
 
-test('with nothing set, every service gets what the system brings along', () => {
+test('sets defaults for every service', () => {
   const of = environments({});
   expect([...localEnvironments({}, dataDir).keys()]).toEqual([
     'gateway',
@@ -67,7 +67,7 @@ test('with nothing set, every service gets what the system brings along', () => 
   });
 });
 
-test('addresses follow from ports and hosts', () => {
+test('derives addresses from ports and hosts', () => {
   const of = environments({
     SITE_PORT: '1',
     AUTH_VERIFIER_PORT: '2',
@@ -81,7 +81,7 @@ test('addresses follow from ports and hosts', () => {
   expect(providers?.every((provider) => provider.includes('http://127.0.0.1:3/'))).toBe(true);
 });
 
-test('the upload page knows the gateway, which knows the site, and is filled in with what is public alone', () => {
+test('the upload page gets the address of the gateway and only public values; the gateway gets the origins of the site', () => {
   const filled = (env: NodeJS.ProcessEnv) => JSON.parse(environments(env)('site')['WEB_UPLOAD_FILL'] ?? '');
   expect(filled({})).toEqual({
     provider: 'http://127.0.0.1:8085/1/account/verify_credentials.json',
@@ -99,13 +99,13 @@ test('the upload page knows the gateway, which knows the site, and is filled in 
   expect(environments({ CORS_ORIGINS: 'https://own.example' })('gateway')['CORS_ORIGINS']).toBe('https://own.example');
 });
 
-test('the first of the providers is the one that clients sign for', () => {
+test('clients sign for the first provider', () => {
   const env = { SANDBOX_PROVIDER_PORT: '3' };
   const setting = environments(env)('auth-verifier')['IDENTITY_PROVIDERS'];
   expect(localProvider({ IDENTITY_PROVIDERS: setting })).toBe(localProvider(env));
 });
 
-test('what is given stays, for all or for one service, as a value or as a file', () => {
+test('keeps configured values and files, of all services or of one', () => {
   const of = environments({
     PUBLIC_SITE_URL: 'https://media.example',
     VERIFIER_SECRET: 'a secret for all',
@@ -122,7 +122,7 @@ test('what is given stays, for all or for one service, as a value or as a file',
   });
 });
 
-test('no Redis is brought along for a service that has one, or one for each role', () => {
+test('uses no local Redis for a service with a configured one, or one for each role', () => {
   expect(environments({ REDIS_URL: 'redis://other' })('gateway')['REDIS_URL']).toBe('redis://other');
   const roles = environments({ QUEUE_REDIS_URL: 'redis://q', CACHE_REDIS_URL: 'redis://c' });
   expect(roles('gateway')).not.toHaveProperty('REDIS_URL_FILE');
@@ -131,14 +131,14 @@ test('no Redis is brought along for a service that has one, or one for each role
   );
 });
 
-test('the sandbox provider runs only where no other provider is named', () => {
+test('the sandbox provider runs only if no other provider is configured', () => {
   expect(localEnvironments({ IDENTITY_PROVIDERS: 'https://id.example' }, dataDir).has('sandbox-provider')).toBe(false);
   expect(
     localEnvironments({ AUTH_VERIFIER_IDENTITY_PROVIDERS: 'https://id.example' }, dataDir).has('sandbox-provider'),
   ).toBe(false);
 });
 
-test('a faulty port is left to its service to tell: the addresses stay sound', () => {
+test('an invalid port does not lead to invalid addresses', () => {
   expect(environments({ SITE_PORT: 'none' })('gateway')['PUBLIC_SITE_URL']).toBe('http://127.0.0.1:8081');
   expect(environments({ SANDBOX_PROVIDER_PORT: 'none' })('auth-verifier')['IDENTITY_PROVIDERS']).toMatch(
     /^http:\/\/127\.0\.0\.1:8085\//,

@@ -58,7 +58,7 @@ async function untilReady(running: number = services.length): Promise<void> {
   expect((await descendants()).length).toBeGreaterThanOrEqual(running + 2);
 }
 
-/** What npm has started, and what that has started, and so on; all of it is remembered. */
+/** All descendants of npm; they are also added to `seen`. */
 async function descendants(): Promise<{ pid: number; command: string }[]> {
   const { stdout } = await run('ps', ['axo', 'pid=,ppid=,command='], { maxBuffer: 64 << 20 });
   const all = [...stdout.matchAll(/^ *(\d+) +(\d+) +(.*)$/gm)].map(([, pid, parent, command = '']) => ({
@@ -98,11 +98,11 @@ async function isReady(service: (typeof services)[number]): Promise<boolean> {
 const supervisor = /^node deploy\/local\/local\.ts/;
 const nothingRemains = async () => remaining().length === 0;
 
-test('npm start brings everything up, shows a command that works, and a SIGTERM to npm alone ends all in order', async () => {
+test('npm start starts everything and prints a working command; SIGTERM to npm only stops all in order', async () => {
   const { pid = Number.NaN } = npmStart();
   await untilReady();
 
-  expect(output).toContain(`\nIn ${root}, at any later time:\ncurl `);
+  expect(output).toContain(`\nTo upload it again, in ${root}:\ncurl `);
   const [command = ''] = output.split('\n').filter((line) => line.startsWith('curl '));
   const { stdout } = await run('sh', ['-c', `cd ${root} && ${command}`]);
   expect(JSON.parse(stdout)).toMatchObject({ text: 'Hello from Echodrop', width: 640, height: 426, type: 'jpg' });
@@ -130,11 +130,11 @@ test('npm start brings everything up, shows a command that works, and a SIGTERM 
   expect(output).toMatch(/^echodrop +stopped$/m);
 });
 
-test('a Ctrl-C, which comes twice through npm, lets what runs finish; a second one ends all at once', async () => {
+test('one Ctrl-C, which arrives twice through npm, lets running work finish; a second one ends all at once', async () => {
   const { pid = Number.NaN } = npmStart({ SHUTDOWN_DELAY_SECONDS: '600' });
   await untilReady();
   process.kill(-pid, 'SIGINT');
-  await waitUntil('that it says how long', 5000, async () => /^echodrop +stopping; .* up to 1240 s/m.test(output));
+  await waitUntil('that it says how long', 5000, async () => /^echodrop +stopping: .* up to 1240 s/m.test(output));
   await waitUntil('the gateway to stop', 5000, async () => !(await isReady('gateway')));
   // Were its second half taken for another signal, all would be gone by now.
   await sleep(1500);
@@ -146,7 +146,7 @@ test('a Ctrl-C, which comes twice through npm, lets what runs finish; a second o
   expect(output).not.toMatch(/^echodrop +stopped$/m);
 });
 
-test('where the user of no provider is known, the sample is skipped, and why is said', async () => {
+test('skips the sample and prints the reason if no user is known', async () => {
   const { pid = Number.NaN } = npmStart({ IDENTITY_PROVIDERS: 'https://id.example/verify' });
   await untilReady(services.length - 1);
   expect(output).toMatch(/^sample +not uploaded: /m);
@@ -156,7 +156,7 @@ test('where the user of no provider is known, the sample is skipped, and why is 
   expect(output).toMatch(/^echodrop +stopped$/m);
 });
 
-test('a second system on the same directory is refused, a killed process comes back, and nothing outlives a killed supervisor', async () => {
+test('refuses a second system on the same directory, restarts killed processes, and no process survives a killed supervisor', async () => {
   npmStart();
   await untilReady();
   await expectSecondSystemRefused();
@@ -184,10 +184,10 @@ async function expectSecondSystemRefused(): Promise<void> {
   let stderr = '';
   second.stderr.on('data', (text) => (stderr += text));
   expect(await once(second, 'exit')).toEqual([1, null]);
-  expect(stderr).toContain(`another system (process ${await pidOf(supervisor)}) is running on ${dataDir}`);
+  expect(stderr).toContain(`Another Echodrop (process ${await pidOf(supervisor)}) is using ${dataDir}`);
 }
 
-test('faulty settings end it before anything starts, and all are reported', async () => {
+test('reports all invalid settings and exits before anything starts', async () => {
   const started = npmStart({ LOG_LEVEL: 'loud', SITE_PORT: 'none', GATEWAY_MAX_MEDIA_BYTES: '-1' });
   expect(await once(started, 'exit')).toEqual([78, null]);
   expect(output).toMatch(/gateway, .*: LOG_LEVEL must be/);

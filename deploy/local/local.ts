@@ -75,11 +75,14 @@ async function serve(plan: SystemPlan, env: NodeJS.ProcessEnv, stopping: AbortSi
 
 async function showSample(target: Sample, stopping: AbortSignal): Promise<void> {
   const { answer, page } = await uploadSample(target, stopping);
-  const command = `In ${process.cwd()}, at any later time:\n${sampleAsCurl(target)}`;
+  const command = `To upload it again, in ${process.cwd()}:\n${sampleAsCurl(target)}`;
   process.stdout.write(`\n${command}\n${answer}\n\n`);
   if (page) say('page', page);
 }
 
 function reportStopping({ configs }: SystemPlan): void {
-  say('echodrop', `stopping; running work may take up to ${stopWithinSeconds(configs)} s; Ctrl-C ends it at once`);
+  say(
+    'echodrop',
+    `stopping: running work has up to ${stopWithinSeconds(configs)} s; press Ctrl-C again to stop at once`,
+  );
 }

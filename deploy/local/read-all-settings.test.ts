@@ -27,7 +27,7 @@ function faults(env: NodeJS.ProcessEnv): readonly string[] {
   }
 }
 
-test('with nothing set, every service listens where docs/settings.md says', () => {
+test('the default ports are those of docs/settings.md', () => {
   const ports = portsOf(readAll({}));
   const called = (name: string) =>
     Object.fromEntries(ports.filter((port) => port.name === name).map((port) => [port.service, port.port]));
@@ -60,7 +60,7 @@ test('reports all faults of all services at once, common ones once', () => {
   expect(reported).toContainEqual(expect.stringMatching(/^gateway, auth-verifier: VERIFIER_SECRET must have/));
 });
 
-test('a port that two ask for, and one that is left to the system, are faults', () => {
+test('reports ports that are used twice or 0', () => {
   expect(faults({ SITE_PORT: '8080' })).toEqual([
     'GATEWAY_PORT is 8080, which is used more than once',
     'SITE_PORT is 8080, which is used more than once',
@@ -68,7 +68,7 @@ test('a port that two ask for, and one that is left to the system, are faults', 
   expect(faults({ SITE_OPS_PORT: '0' })).toEqual(['SITE_OPS_PORT must not be 0']);
 });
 
-test('reports faults under the names that were typed', () => {
+test('reports faults under the names in the environment', () => {
   expect(faults({ SITE_PORT: '99999' })).toEqual(['SITE_PORT must be a whole number from 0 to 65535']);
   expect(faults({ PORT: '99999' })).toEqual(['gateway: PORT must be a whole number from 0 to 65535']);
   expect(faults({ GATEWAY_API_KEYS_FILE: '/no/such/file' })).toEqual(['GATEWAY_API_KEYS_FILE cannot be read (ENOENT)']);

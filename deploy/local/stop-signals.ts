@@ -1,10 +1,7 @@
 /** Ctrl-C arrives twice: from the terminal, which signals the whole group, and from npm. */
 const repeatMs = 1000;
 
-/**
- * A signal that the first SIGINT, SIGTERM or SIGHUP aborts. A second one ends this process at once, even if something hangs; its
- * programs are killed with it.
- */
+/** A signal that the first SIGINT, SIGTERM or SIGHUP aborts. A second one ends this process and its programs, even if something hangs. */
 export function stopSignal(): AbortSignal {
   const stop = new AbortController();
   let firstAt: number | undefined;

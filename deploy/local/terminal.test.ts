@@ -10,18 +10,18 @@ const logged = (level: string) =>
     msg: 'Redis unreachable',
   });
 
-test('warnings and errors are shown, with what they say and without what every line says', () => {
+test('shows warnings and errors without the fields that every line has', () => {
   for (const level of ['warn', 'error', 'fatal']) {
     expect(terminalLine(logged(level), 'stdout', false)).toBe(`${level}: Redis unreachable {"reason":"ECONNREFUSED"}`);
   }
 });
 
-test('the rest stays in the log file unless all output is enabled', () => {
+test('shows other log lines only if all output is enabled', () => {
   expect(terminalLine(logged('info'), 'stdout', false)).toBeUndefined();
   expect(terminalLine(logged('info'), 'stdout', true)).toBe('info: Redis unreachable {"reason":"ECONNREFUSED"}');
 });
 
-test('what is no log line is shown when it is an error', () => {
+test('shows other text only from standard error', () => {
   for (const line of ['Error: broken', '{ not JSON', '{"a":1}']) {
     expect(terminalLine(line, 'stderr', false)).toBe(line);
     expect(terminalLine(line, 'stdout', false)).toBeUndefined();

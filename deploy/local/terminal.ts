@@ -5,10 +5,7 @@ export function say(name: string, text: string): void {
 
 const quiet: ReadonlySet<unknown> = new Set(['trace', 'debug', 'info']);
 
-/**
- * Formats a line of a process for the terminal: a log line as its level, message and other fields. Undefined for lines that only the log file
- * gets unless `all` is set: log lines below a warning, and plain text on standard output.
- */
+/** Formats a line of a process for the terminal. Undefined, unless `all`, for logs below a warning and plain text on standard output. */
 export function terminalLine(line: string, from: 'stdout' | 'stderr', all: boolean): string | undefined {
   const logged = logLine(line);
   if (!logged) return all || from === 'stderr' ? line : undefined;

@@ -29,41 +29,35 @@ const groups = await read<{ rules: (Alert | { record: string })[] }>('rules/*.ym
 const alerts = groups.flatMap(({ rules }) => rules).filter((rule) => 'alert' in rule);
 const cases = await read<{ alert_rule_test: AlertTest[] }>('tests/*.yml', (file) => file.tests ?? []);
 
-test('each alert has a name of its own', () => {
+test('alert names are unique', () => {
   expect(new Set(alerts.map(({ alert }) => alert)).size).toBe(alerts.length);
 });
 
-test.each(alerts)(
-  '$alert says how bad it is, what it is, and which section of the documentation helps',
-  async (alert) => {
-    expect(Object.keys(alert.annotations)).toEqual(['summary', 'description', 'runbook_url']);
-    expect(['page', 'ticket']).toContain(alert.labels.severity);
-    const [file = '', anchor] = alert.annotations.runbook_url?.split('#') ?? [];
-    expect(anchor).toBe(alert.alert.toLowerCase());
-    const [, section] = (await readFile(join(documents, file), 'utf8')).split(`\n### ${alert.alert}\n`);
-    expect(section?.split(/^##/m, 1)[0]?.trim().length).toBeGreaterThan(100);
-  },
-);
+test.each(alerts)('$alert has a severity, a description and a section of the documentation', async (alert) => {
+  expect(Object.keys(alert.annotations)).toEqual(['summary', 'description', 'runbook_url']);
+  expect(['page', 'ticket']).toContain(alert.labels.severity);
+  const [file = '', anchor] = alert.annotations.runbook_url?.split('#') ?? [];
+  expect(anchor).toBe(alert.alert.toLowerCase());
+  const [, section] = (await readFile(join(documents, file), 'utf8')).split(`\n### ${alert.alert}\n`);
+  expect(section?.split(/^##/m, 1)[0]?.trim().length).toBeGreaterThan(100);
+});
 
-test.each(alerts)(
-  'it is tested that $alert fires, that it clears, and that it is silent while all is well',
-  ({ alert }) => {
-    const ofIt = cases.map(({ alert_rule_test }) => alert_rule_test.filter(({ alertname }) => alertname === alert));
-    const fires = ({ exp_alerts = [] }: AlertTest) => exp_alerts.length > 0;
-    const firesAndClears = ofIt.filter(
-      (tests) => tests.some(fires) && tests.slice(tests.findLastIndex(fires) + 1).length > 0,
-    );
-    expect(firesAndClears.length).toBeGreaterThan(0);
-    expect(ofIt.filter((tests) => tests.length > 0 && !tests.some(fires)).length).toBeGreaterThan(0);
-  },
-);
+test.each(alerts)('$alert has tests in which it fires, clears and stays silent', ({ alert }) => {
+  const ofIt = cases.map(({ alert_rule_test }) => alert_rule_test.filter(({ alertname }) => alertname === alert));
+  const fires = ({ exp_alerts = [] }: AlertTest) => exp_alerts.length > 0;
+  const firesAndClears = ofIt.filter(
+    (tests) => tests.some(fires) && tests.slice(tests.findLastIndex(fires) + 1).length > 0,
+  );
+  expect(firesAndClears.length).toBeGreaterThan(0);
+  expect(ofIt.filter((tests) => tests.length > 0 && !tests.some(fires)).length).toBeGreaterThan(0);
+});
 
 await describeWithOpsCheckers('Prometheus', ['promtool'], () => {
-  test('takes its settings and the rules', async () => {
+  test('accepts its configuration and the rules', async () => {
     await execa('promtool', ['check', 'config', '--lint=all', '--lint-fatal', 'prometheus.yml'], { cwd: here });
   });
 
-  test('fires each alert when it should', async () => {
+  test('passes the tests of alerts', async () => {
     const files = await Array.fromAsync(glob('tests/*.yml', { cwd: here }));
     await Promise.all(files.map((file) => execa('promtool', ['test', 'rules', file], { cwd: here, all: true })));
   });

@@ -95,7 +95,7 @@ async function oddRequests(n: number): Promise<void> {
   });
 }
 
-test('whatever is sent, there are no more series: labels have closed sets', async () => {
+test('clients cannot add series: labels have closed sets', async () => {
   const known = () => Promise.all(services.map(async (service) => new Set(await seriesOf(service))));
   for (let n = 10; n < 16; n += 1) await oddRequests(n);
   const before = await known();
@@ -137,7 +137,7 @@ await describeWithOpsCheckers('a Prometheus that scrapes the running system', ['
     });
   });
 
-  test('every rule can be evaluated, and those that record give data', async () => {
+  test('every rule can be evaluated, and recording rules yield data', async () => {
     const rules = await prometheus.rules();
     expect(rules.length).toBeGreaterThan(20);
     for (const { name, health, lastError } of rules)

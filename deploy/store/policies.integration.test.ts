@@ -98,7 +98,7 @@ describeWithMinio("each service's user in the store", { stoppable: true }, (star
       await attempt(`list ${what}`, 'GET', `/${minio.bucket}`, `list-type=2&prefix=${encodeURIComponent(prefix)}`);
     await attempt('list unfinished uploads', 'GET', `/${minio.bucket}`, 'uploads=');
     await attempt('read the policy of the bucket', 'GET', `/${minio.bucket}`, 'policy=');
-    await attempt('open the bucket to everybody', 'PUT', `/${minio.bucket}`, 'policy=');
+    await attempt('make the bucket public', 'PUT', `/${minio.bucket}`, 'policy=');
     await attempt('remove the bucket', 'DELETE', `/${minio.bucket}`);
     await attempt('list another bucket', 'GET', '/another', 'list-type=2&prefix=');
     await attempt('write into another bucket', 'PUT', `/another/${objects.media}`);
@@ -116,11 +116,11 @@ describeWithMinio("each service's user in the store", { stoppable: true }, (star
       expect({ path, status }).toEqual({ path, status: 403 });
     }
     expect(can.sort()).toEqual([...(rights[service] ?? [])].sort());
-    // What /readyz asks.
+    // The request of /readyz.
     expect(await ask(service, 'HEAD', `/${minio.bucket}`)).toBe(200);
   });
 
-  test('a service has its old and its new keys at the same time, and the old ones end alone', async () => {
+  test('old and new keys of a service are valid together, and old ones expire separately', async () => {
     const keys = { accessKey: 'site-5e6f7a8b', secretKey: 'another secret of site' };
     await addUser(minio, keys, 'echodrop-site', policyOf('site'));
     const path = `/${minio.bucket}/${objects.records}`;

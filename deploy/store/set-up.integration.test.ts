@@ -49,7 +49,7 @@ describe.runIf(client)('with mc', () => {
     });
     const lists = (keys: S3Keys) => statusOf(minio, keys, 'GET', `/${minio.bucket}`, { query: 'list-type=2&prefix=' });
 
-    test('makes the bucket and every user with its policy, and once more changes nothing', async () => {
+    test('creates the bucket and every user with its policy; a second run changes nothing', async () => {
       for (const _ of ['once', 'again']) {
         await setUp();
         expect([await lists(keysOf('ADMIN')), await lists(keysOf('GATEWAY')), await lists(keysOf('SITE'))]).toEqual([
@@ -60,7 +60,7 @@ describe.runIf(client)('with mc', () => {
       }
     });
 
-    test('keys are exchanged: new ones count beside the old, which end when they are pruned', async () => {
+    test('keys rotate: new ones are valid with the old, until the old are pruned', async () => {
       await setUp();
       const old = keysOf('ADMIN');
       for (const name of ['ADMIN_S3_ACCESS_KEY', 'ADMIN_S3_SECRET_KEY']) await rm(join(secrets.folder, name));

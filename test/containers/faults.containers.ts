@@ -22,7 +22,7 @@ const unavailable = ['503 unavailable'];
 const unverified = ['401 provider_unavailable'];
 const unreachable = ['0 ECONNREFUSED', '0 ECONNRESET', '0 UND_ERR_SOCKET'];
 const seen: Record<string, { readonly stopped: readonly string[]; readonly killed: readonly string[] }> = {
-  // A gateway takes uploads at once, and refuses those that come before it has its connections; the proxy asks nobody whether it has.
+  // A gateway takes uploads at once, and refuses those that come before it has its connections; the proxy does not check that.
   gateway: { stopped: nothing, killed: ['502 unavailable', ...unavailable] },
   'probe-worker': { stopped: nothing, killed: nothing },
   site: { stopped: nothing, killed: nothing },
@@ -87,10 +87,10 @@ test('what an update that was broken off has left is replaced by the next', asyn
   expect([after.length, after.filter((id) => before.includes(id))]).toEqual([1, []]);
 }, 300_000);
 
-test('an update leaves alone what no profile names any more, and says so', async () => {
+test('an update ignores and reports services of disabled profiles', async () => {
   const before = await system.containersOf('sandbox-provider');
   const updating = withSetting('COMPOSE_PROFILES=', () => update(system, 'sandbox-provider'));
-  const stderr = expect.stringContaining('sandbox-provider runs, and no profile names it any more');
+  const stderr = expect.stringContaining('sandbox-provider runs, but no enabled profile has it');
   await expect(updating).rejects.toMatchObject({ exitCode: 1, stderr });
   expect(await system.containersOf('sandbox-provider')).toEqual(before);
 });

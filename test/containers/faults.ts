@@ -11,7 +11,7 @@ export async function update(system: ComposeSystem, ...services: string[]): Prom
   await execa(join(root, 'deploy/rolling-update'), services, options);
 }
 
-/** Restarts a service in order (SIGTERM, or what its image asks for), one container after another. */
+/** Restarts a service in order (SIGTERM, or the signal of its image), one container after another. */
 export async function stopInTurn(system: ComposeSystem, service: string): Promise<void> {
   for (const container of await system.containersOf(service)) {
     await execa('docker', ['restart', container]);

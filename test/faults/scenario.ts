@@ -27,7 +27,7 @@ export interface Scenario {
   readonly forgetsKeys?: boolean;
   /** What this machine has not got that it needs; it is skipped then, and reported. */
   readonly missing?: () => Promise<string | undefined>;
-  /** Begins it. Whoever disposes of what it gives undoes it. */
+  /** Starts the fault. Disposing the result ends it. */
   readonly begin: (day: GameDay) => Promise<AsyncDisposable>;
 }
 

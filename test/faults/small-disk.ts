@@ -28,7 +28,7 @@ export async function missingForDisks(): Promise<string | undefined> {
 export async function coverWithFullDisk(folder: string): Promise<AsyncDisposable> {
   await execa('mount', ['-t', 'tmpfs', '-o', `size=${pageBytes},mode=700`, 'echodrop-full', folder]);
   await using parts = new AsyncDisposableStack();
-  // Whoever has a file open there keeps it until the end of it.
+  // A process with a file open there keeps it until it ends.
   parts.defer(async () => void (await execa('umount', ['--lazy', folder])));
   await writeFile(join(folder, 'filler'), Buffer.alloc(pageBytes));
   return parts.move();

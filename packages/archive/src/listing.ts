@@ -74,7 +74,7 @@ export async function listNewest(
   store: ObjectStore,
   { owner, after, limit, signal, unreadable }: PageRequest,
 ): Promise<RecordPage<StoredRecord>> {
-  if (after !== undefined && !isCursor(after)) throw new RangeError('not a cursor');
+  if (after !== undefined && !isCursor(after)) throw new RangeError('Invalid cursor.');
   const prefix = listingPrefix(owner);
   const records: StoredRecord[] = [];
   let last = after;

@@ -35,7 +35,7 @@ export async function* verifyStore(
   store: ObjectStore,
   { after = recordsPrefix, concurrency, ...options }: VerifyOptions,
 ): AsyncGenerator<Checked> {
-  if (!isCheckCursor(after)) throw new RangeError('not a cursor');
+  if (!isCheckCursor(after)) throw new RangeError('Invalid cursor.');
   const { signal } = options;
   const start = (prefix: string) => (after.startsWith(prefix) ? after : undefined);
   const checkAll = (prefix: string, check: (key: string) => Promise<StoreFinding[]>) => {

@@ -4,10 +4,7 @@ import { bytesOf, type Media } from './media.ts';
 import { type StoredObject, sizeOf } from './stand-ins/stored-objects.ts';
 import { formOf, type SystemKind } from './upload-request.ts';
 
-/**
- * What is wrong with the answers to a load and with what lies in the store afterwards: nothing, where every upload was answered with its
- * record, and the bytes of each and its record are there.
- */
+/** Finds uploads without a correct response, and missing or wrong media, records and list entries in the store. */
 export function faultsOf(
   kind: SystemKind,
   media: Media,
@@ -17,14 +14,14 @@ export function faultsOf(
   const expected = hashesOf(kind === 'pass-through' ? formOf(media) : bytesOf(media));
   const stored = objects.filter(({ key }) => key.startsWith('media/'));
   const records = objects.filter(({ key }) => key.startsWith('records/'));
-  const isRecord = (text: string) => kind === 'pass-through' || describes(parsed(text), kind, media);
+  const isRecord = (text: string) => kind === 'pass-through' || describes(parse(text), kind, media);
   const faults = [
     ...answers
       .filter(({ status, body }) => status !== 200 || !isRecord(body))
       .map(({ status, body }) => `${status} ${body}`),
     ...stored.filter(({ parts }) => !expected(parts)).map(({ key }) => `wrong bytes in ${key}`),
     ...records
-      .filter(({ text }) => !describes(parsed(text ?? ''), kind, media))
+      .filter(({ text }) => !describes(parse(text ?? ''), kind, media))
       .map(({ key, text }) => `wrong ${key}: ${text}`),
   ];
   if (stored.length !== answers.length) faults.push(`${stored.length} media of ${answers.length} uploads`);
@@ -45,10 +42,10 @@ function recordFaults(
   stored: readonly StoredObject[],
 ): string[] {
   const mediaKeys = new Set(stored.map(({ key }) => key.slice('media/'.length)));
-  const recorded = new Map(records.map(({ text }) => [parsed(text ?? '')['id'], parsed(text ?? '')['media_key']]));
+  const recorded = new Map(records.map(({ text }) => [parse(text ?? '')['id'], parse(text ?? '')['media_key']]));
   const faults = answers.flatMap(({ body }) => {
-    const { id } = parsed(body);
-    return mediaKeys.delete(`${recorded.get(id)}`) ? [] : [`no record with media of its own for ${id}`];
+    const { id } = parse(body);
+    return mediaKeys.delete(`${recorded.get(id)}`) ? [] : [`no record with its own media for ${id}`];
   });
   if (records.length !== answers.length) faults.push(`${records.length} records of ${answers.length} uploads`);
   return faults;
@@ -61,7 +58,7 @@ function describes(record: Record<string, unknown>, kind: SystemKind, media: Med
   return width === media.width && height === media.height && size === media.size && type === media.type;
 }
 
-function parsed(text: string): Record<string, unknown> {
+function parse(text: string): Record<string, unknown> {
   try {
     return JSON.parse(text);
   } catch {

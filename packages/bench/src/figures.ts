@@ -1,8 +1,8 @@
-/** One number of the report: what was measured, of which system, at which size, once a round. */
+/** One number of the report: a measurement of a system at a size, once a round. */
 export interface Figure {
   readonly name: string;
   readonly system: string;
-  /** A sample's size, or what else distinguishes figures of one name. */
+  /** A sample's size, or another distinction of figures with one name. */
   readonly of: string;
   readonly unit: string;
   readonly values: number[];
@@ -11,7 +11,7 @@ export interface Figure {
 /** Collects what scenarios measure. */
 export class Figures {
   readonly all: Figure[] = [];
-  /** What went wrong: any of it fails the run. */
+  /** Any fault fails the run. */
   readonly faults: string[] = [];
 
   add(name: string, { system, of = '', unit }: { system: string; of?: string; unit: string }, value: number): void {

@@ -1,6 +1,6 @@
 import { type Figure, medianOf } from './figures.ts';
 
-/** What a figure's median must reach at least, and what it should. */
+/** Limits for a figure's median: required, and desired. */
 export interface Goal {
   readonly minimum: number;
   readonly aim: number;

@@ -34,7 +34,7 @@ export class HttpConnection implements Disposable {
     return new HttpConnection(socket);
   }
 
-  /** Sends one request and waits for its answer. @throws Error when the connection closes first */
+  /** Sends one request and waits for its answer. @throws Error if the connection closes first */
   async send(head: Buffer, body: readonly Buffer[]): Promise<Answer> {
     await this.write([head, ...body]);
     return this.answer();
@@ -52,7 +52,7 @@ export class HttpConnection implements Disposable {
     this.#socket.uncork();
   }
 
-  /** The answer to what was written. @throws Error when the connection closes first */
+  /** The answer to what was written. @throws Error if the connection closes first */
   async answer(): Promise<Answer> {
     const answer = await this.#ended.promise;
     this.#ended = Promise.withResolvers();

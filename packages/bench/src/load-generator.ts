@@ -1,4 +1,4 @@
-/** A process that sends uploads when its parent says so: it signs all proofs first, and is not measured. */
+/** A process that sends uploads when its parent starts it. It signs all proofs first, and is not measured. */
 import { HttpConnection } from './http-connection.ts';
 import type { Load, LoadResult } from './load.ts';
 import { formOf, headOf } from './upload-request.ts';
@@ -16,7 +16,8 @@ async function generate({ kind, ports, media, uploads, connections }: Load): Pro
   const ways = await Promise.all(
     Array.from({ length: connections }, async (_, n) => {
       const port = ports[n % ports.length] ?? 0;
-      const heads = Array.from({ length: share(uploads, connections, n) }, () => headOf(kind, port, bodyBytes));
+      const share = Math.floor(uploads / connections) + (n < uploads % connections ? 1 : 0);
+      const heads = Array.from({ length: share }, () => headOf(kind, port, bodyBytes));
       return { connection: await HttpConnection.open(port), heads };
     }),
   );
@@ -34,8 +35,4 @@ async function generate({ kind, ports, media, uploads, connections }: Load): Pro
   };
   await Promise.all(ways.map(sendAll));
   return { latenciesMs, answers };
-}
-
-function share(uploads: number, connections: number, n: number): number {
-  return Math.floor(uploads / connections) + (n < uploads % connections ? 1 : 0);
 }

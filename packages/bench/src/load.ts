@@ -19,10 +19,7 @@ export interface LoadResult {
   readonly answers: readonly Answer[];
 }
 
-/**
- * Sends a load from a process of its own. `begun` runs when every proof is signed and every connection open.
- * @throws Error when the process ends early
- */
+/** Sends a load from a new process. Calls `begun` once every proof is signed and every connection open. @throws Error if the process ends early */
 export async function generateLoad(load: Load, begun: () => void = () => {}): Promise<LoadResult> {
   const child = fork(join(import.meta.dirname, 'load-generator.ts'), { serialization: 'advanced' });
   try {

@@ -1,4 +1,4 @@
-/** What Echodrop costs, beside its peers and in one run: `npm run bench -- --help`. */
+/** Measures what Echodrop costs, beside its peers and in one run: `npm run bench -- --help`. */
 import { mkdtempDisposable, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

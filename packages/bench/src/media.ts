@@ -8,7 +8,7 @@ import sharp from 'sharp';
 const MiB = 1024 * 1024;
 const tileBytes = MiB;
 
-/** A sample that every process of the bench can make again: the file at `path`, padded to `size` bytes. */
+/** A sample that every process of the bench can rebuild: the file at `path`, padded to `size` bytes. */
 export interface Media {
   readonly name: string;
   readonly path: string;
@@ -30,7 +30,7 @@ export type Samples = Record<SizeName | RenderedName | '4 MiB' | '1 GiB', Media>
 /** Writes the samples to `folder`: photos, a short video that is padded to each size, and one of 10 s that is not. */
 export async function makeSamples(folder: string): Promise<Samples> {
   const [width, height] = [320, 240];
-  const path = await written(folder, 'short.mp4', sampleVideo('mp4', { width, height, options: atFront }));
+  const path = await writeSample(folder, 'short.mp4', sampleVideo('mp4', { width, height, options: atFront }));
   const padded = (name: string, size: number): Media => ({ name, path, size, width, height, type: 'mp4' });
   const small = await photo(folder, '200 KB', { width: 1600, height: 1067, quality: 82, grain: 15 });
   return {
@@ -44,14 +44,14 @@ export async function makeSamples(folder: string): Promise<Samples> {
   };
 }
 
-// A probe then finds all that it looks for in the first bytes.
+// A probe then finds everything in the first bytes.
 const atFront = ['-movflags', '+faststart'];
 
 interface Photo {
   readonly width: number;
   readonly height: number;
   readonly quality: number;
-  /** How coarse the noise is that a larger sensor would see. */
+  /** The noise of a larger sensor. */
   readonly grain: number;
 }
 
@@ -68,7 +68,7 @@ async function photo(folder: string, name: string, { width, height, quality, gra
     .composite([{ input, blend: 'soft-light' }])
     .jpeg({ quality })
     .toBuffer();
-  const path = await written(folder, `${name}.jpg`, Promise.resolve(bytes));
+  const path = await writeSample(folder, `${name}.jpg`, Promise.resolve(bytes));
   return { name, path, size: bytes.length, width, height, type: 'jpg' };
 }
 
@@ -76,11 +76,11 @@ async function video(folder: string, name: string): Promise<Media> {
   const [width, height] = [1920, 1080];
   const options = ['-preset', 'veryfast', '-b:v', '5M', '-pix_fmt', 'yuv420p', ...atFront];
   const bytes = await sampleVideo('mp4', { width, height, seconds: 10, options });
-  const path = await written(folder, `${name}.mp4`, Promise.resolve(bytes));
+  const path = await writeSample(folder, `${name}.mp4`, Promise.resolve(bytes));
   return { name, path, size: bytes.length, width, height, type: 'mp4' };
 }
 
-async function written(folder: string, name: string, bytes: Promise<Buffer>): Promise<string> {
+async function writeSample(folder: string, name: string, bytes: Promise<Buffer>): Promise<string> {
   const path = join(folder, name);
   await writeFile(path, await bytes);
   return path;

@@ -13,7 +13,7 @@ export const scenarioNames = [
   'crowds',
 ] as const;
 export type ScenarioName = (typeof scenarioNames)[number];
-// It leaves the machine busy, and its figures do not depend on what the others measure.
+// `crowds` leaves the machine busy.
 const usual = scenarioNames.filter((name) => name !== 'crowds');
 
 export interface Options {
@@ -42,7 +42,7 @@ export const usage = `npm run bench -- [options]
   --svg FILE          write the plot to FILE
   --write-docs        write the table and the plot of docs/performance.md`;
 
-/** @throws TypeError for what is no option */
+/** @throws TypeError for an invalid option */
 export function readOptions(args: readonly string[]): Options {
   const { values } = parseArgs({
     args: [...args],

@@ -1,22 +1,22 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 
-/** Counts commands to Redis: BullMQ's scripts, and all else by name. Calls inside scripts do not count. */
+/** Counts of BullMQ's scripts, and of other commands by name. Calls inside scripts do not count. */
 export interface RedisCounts {
-  readonly scripts: number;
-  readonly others: Readonly<Record<string, number>>;
+  scripts: number;
+  others: Record<string, number>;
 }
 
-// `+1700000000.1 [0 127.0.0.1:5000] "evalsha" "<sha>" "<number of keys>" "<first key>" ...`, with `lua` where a script is calling.
+// `+1700000000.1 [0 127.0.0.1:5000] "evalsha" "<sha>" "<number of keys>" "<first key>" ...`, with `lua` if a script calls.
 const line = /^\+[\d.]+ \[\d+ ([^\]]*)\] "([^"]*)"(?: "[^"]*" "\d+" "([^"]*)")?/;
 const queueKey = /^\{echodrop\}:(probe|rendition)/;
 
-/** Counts the commands of all other clients of a Redis until it is disposed of. */
+/** Counts the commands of all other clients of a Redis until disposed. */
 export class RedisMonitor implements Disposable {
   readonly #socket: Socket;
   #rest = '';
-  #scripts = 0;
-  #others: Record<string, number> = {};
+  /** Since the last `take`. */
+  counted: RedisCounts = { scripts: 0, others: {} };
 
   private constructor(socket: Socket) {
     this.#socket = socket;
@@ -31,15 +31,9 @@ export class RedisMonitor implements Disposable {
     return new RedisMonitor(socket);
   }
 
-  /** What was counted since it was last taken. */
-  get counted(): RedisCounts {
-    return { scripts: this.#scripts, others: this.#others };
-  }
-
   take(): RedisCounts {
     const taken = this.counted;
-    this.#scripts = 0;
-    this.#others = {};
+    this.counted = { scripts: 0, others: {} };
     return taken;
   }
 
@@ -50,14 +44,12 @@ export class RedisMonitor implements Disposable {
   #read(text: string): void {
     const lines = `${this.#rest}${text}`.split('\r\n');
     this.#rest = lines.pop() ?? '';
-    for (const each of lines) this.#count(each);
-  }
-
-  #count(text: string): void {
-    const [, client, name = '', firstKey = ''] = line.exec(text) ?? [];
-    if (client === undefined || client === 'lua') return;
-    const command = name.toLowerCase();
-    if (command.startsWith('eval') && queueKey.test(firstKey)) this.#scripts += 1;
-    else this.#others[command] = (this.#others[command] ?? 0) + 1;
+    for (const each of lines) {
+      const [, client = 'lua', name = '', firstKey = ''] = line.exec(each) ?? [];
+      const command = name.toLowerCase();
+      if (client === 'lua') continue;
+      if (command.startsWith('eval') && queueKey.test(firstKey)) this.counted.scripts += 1;
+      else this.counted.others[command] = (this.counted.others[command] ?? 0) + 1;
+    }
   }
 }

@@ -18,15 +18,15 @@ function lineOf(figure: Figure): string {
 }
 
 export function medianText({ values }: Figure): string {
-  return rounded(medianOf(values));
+  return round(medianOf(values));
 }
 
 /** The smallest and the largest value, if there was more than one round. */
 export function spreadText({ values }: Figure): string {
-  return values.length > 1 ? `${rounded(Math.min(...values))}..${rounded(Math.max(...values))}` : '';
+  return values.length > 1 ? `${round(Math.min(...values))}..${round(Math.max(...values))}` : '';
 }
 
-function rounded(value: number): string {
+function round(value: number): string {
   if (Math.abs(value) >= 100) return value.toFixed(0);
   return value.toFixed(Math.abs(value) >= 10 ? 1 : 2);
 }

@@ -4,11 +4,11 @@ import type { Figures } from './figures.ts';
 import { generateLoad, type LoadResult } from './load.ts';
 import type { Media, Samples } from './media.ts';
 import type { Options } from './options.ts';
-import { cpuMsOf } from './process-cpu.ts';
+import { cpuMsOf } from './process-usage.ts';
 import type { Surroundings } from './surroundings.ts';
 import { type EchodropOptions, type System, startEchodrop } from './systems.ts';
 
-/** What every scenario works with. */
+/** The dependencies of a scenario. */
 export interface Bench {
   readonly options: Options;
   readonly around: Surroundings;
@@ -22,7 +22,7 @@ export interface Batch {
   readonly cpuMs: Readonly<Record<string, number>>;
   /** S3 calls of the whole batch, by kind. */
   readonly calls: Readonly<Record<string, number>>;
-  /** Of the batch, with what goes on after the last answer. */
+  /** The duration of the batch, including the work after the last answer. */
   readonly seconds: number;
 }
 
@@ -31,10 +31,10 @@ export interface BatchSize {
   readonly connections: number;
 }
 
-// What goes on after the last answer (listings, rendition jobs, log lines) is part of an upload's cost.
+// Work after the last answer (list entries, rendition jobs, log lines) is part of an upload's cost.
 export const afterwardsMs = 300;
 
-// But for what the queue itself must keep.
+// Deletes all jobs, but not what the queue itself must keep.
 const dropRenditions = `for _, key in ipairs(redis.call('KEYS', '{echodrop}:rendition*')) do
   if not key:match(':meta$') and not key:match(':id$') then redis.call('DEL', key) end
 end`;
@@ -70,7 +70,7 @@ export function totalOf({ cpuMs }: Batch): number {
   return Object.values(cpuMs).reduce((sum, ms) => sum + ms, 0);
 }
 
-/** Makes a system as fast as it becomes: its code is compiled while it serves. */
+/** Warms a system up: its code is compiled while it serves. */
 export async function warmUp(bench: Bench, system: System, media: Media): Promise<void> {
   await runBatch(bench, system, media, warmUps[media.name] ?? { uploads: 4, connections: 2 });
 }
@@ -95,8 +95,8 @@ export async function startRoots(
   return started;
 }
 
-/** A list in a turn that changes with the round, so that none is always first. */
-export function turned<T>(all: readonly T[], round: number): T[] {
+/** Rotates a list by the round, so that none is always first. */
+export function rotate<T>(all: readonly T[], round: number): T[] {
   const at = round % Math.max(all.length, 1);
   return [...all.slice(at), ...all.slice(0, at)];
 }

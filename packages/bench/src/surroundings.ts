@@ -6,7 +6,7 @@ import { freePort } from '@echodrop/testkit/free-ports';
 import { ServerProcess } from '@echodrop/testkit/servers/server-process';
 import type { Bucket } from './stand-ins/stored-objects.ts';
 
-/** What all systems share and is not measured: the store and the identity provider, each a process of its own. */
+/** What all systems share and is not measured: the store and the identity provider, each in its own process. */
 export interface Surroundings extends AsyncDisposable {
   /** For the bench's own files. */
   readonly folder: string;
@@ -14,10 +14,10 @@ export interface Surroundings extends AsyncDisposable {
   readonly env: Readonly<Record<string, string>>;
   readonly identityProviders: string;
   readonly newBucket: (name: string) => string;
-  /** What a bucket holds and which calls it got since the last time. */
+  /** The objects of a bucket and its calls since the last time. */
   readonly take: (bucket: string) => Promise<ReturnType<Bucket['take']>>;
-  /** A command that runs this Node with its log lines going nowhere. */
-  readonly quietly: (args: readonly string[]) => [string, ...string[]];
+  /** A command that runs this Node and discards its output. */
+  readonly silently: (args: readonly string[]) => [string, ...string[]];
 }
 
 export async function startSurroundings(folder: string): Promise<Surroundings> {
@@ -48,12 +48,12 @@ export async function startSurroundings(folder: string): Promise<Surroundings> {
     newBucket: (name) => `${name}-${++buckets}`,
     take: async (bucket) =>
       (await fetch(`${endpoint}/-/take/${bucket}`, { method: 'POST' })).json() as Promise<ReturnType<Bucket['take']>>,
-    quietly: (args) => ['sh', '-c', 'exec "$0" "$@" >/dev/null', process.execPath, ...args],
+    silently: (args) => ['sh', '-c', 'exec "$0" "$@" >/dev/null', process.execPath, ...args],
     [Symbol.asyncDispose]: () => held.disposeAsync(),
   };
 }
 
-/** Whether anybody listens at a port of this machine. */
+/** Whether a process listens on a port of this machine. */
 export async function accepts(port: number): Promise<boolean> {
   const socket = connect(port, '127.0.0.1');
   return once(socket, 'connect').then(

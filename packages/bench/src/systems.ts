@@ -11,7 +11,7 @@ import type { SystemKind } from './upload-request.ts';
 export const uploadServices = ['gateway', 'auth-verifier', 'probe-worker'] as const;
 export type ServiceName = (typeof uploadServices)[number] | 'rendition-worker' | 'site';
 
-/** What takes uploads, or all of Echodrop. */
+/** A peer, or Echodrop. */
 export interface System extends AsyncDisposable {
   readonly kind: SystemKind;
   /** Distinguishes systems of one run. */
@@ -59,7 +59,7 @@ export async function startEchodrop(around: Surroundings, options: EchodropOptio
     API_KEYS: sandbox.apiKey,
     MAX_MEDIA_BYTES: `${2 ** 31}`,
     MAX_CONCURRENT_UPLOADS_PER_USER: '1000',
-    // As many as never come, but counted as usual.
+    // Never reached, but counted as usual.
     UPLOADS_PER_MINUTE_PER_USER: '1000000',
     ...settings,
   };
@@ -70,7 +70,7 @@ export async function startEchodrop(around: Surroundings, options: EchodropOptio
     const built = join(resolve(root), 'built', service, 'main.js');
     const main = existsSync(built) ? built : join(resolve(root), 'services', service, 'src/main.ts');
     const running = await ServerProcess.start({
-      command: around.quietly([...flags, main]),
+      command: around.silently([...flags, main]),
       env: { ...env, PORT: `${port}`, OPS_PORT: `${opsPort}` },
       answers: () => fetch(`http://127.0.0.1:${opsPort}/readyz`).then(({ ok }) => ok),
     });
@@ -91,7 +91,7 @@ export async function startEchodrop(around: Surroundings, options: EchodropOptio
   return { kind: 'echodrop', name, ports, bucket, processes, redis, [Symbol.asyncDispose]: () => held.disposeAsync() };
 }
 
-/** Starts a peer, whose program lies beside this file, in one process or several. */
+/** Starts a peer in one process or several. */
 export async function startPeer(around: Surroundings, kind: 'naive' | 'pass-through', count = 1): Promise<System> {
   await using parts = new AsyncDisposableStack();
   const bucket = around.newBucket(kind);
@@ -100,7 +100,7 @@ export async function startPeer(around: Surroundings, kind: 'naive' | 'pass-thro
   const pids: number[] = [];
   for (const port of ports) {
     const running = await ServerProcess.start({
-      command: around.quietly([join(import.meta.dirname, program)]),
+      command: around.silently([join(import.meta.dirname, program)]),
       env: { ...around.env, S3_BUCKET: bucket, PORT: `${port}` },
       answers: () => accepts(port),
     });

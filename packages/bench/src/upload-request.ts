@@ -3,10 +3,10 @@ import { signEcho } from '@echodrop/testkit/sign-echo';
 import { sandbox } from '@echodrop/testkit/start-stack';
 import { bytesOf, type Media } from './media.ts';
 
-/** What a system is to the load generator. The pass-through answers without a record. */
+/** How the load generator treats a system. The pass-through answers without a record. */
 export type SystemKind = 'echodrop' | 'naive' | 'pass-through';
 
-/** The address that clients sign for. The stub answers in its place. */
+/** The address that clients sign for. The stub represents it. */
 export const providerAddress = 'http://identity.example/1/account/verify_credentials.json';
 
 const boundary = '------------------------5f0c7a7f7b1d4e0a';
@@ -28,7 +28,7 @@ export function formOf(media: Media): Buffer[] {
 
 const contentTypes = { jpg: 'image/jpeg', mp4: 'video/mp4' };
 
-/** The head of an upload. That of Echodrop has a fresh proof. */
+/** The head of an upload; for Echodrop with a fresh proof. */
 export function headOf(kind: SystemKind, port: number, bodyBytes: number): Buffer {
   const proof =
     kind === 'echodrop'

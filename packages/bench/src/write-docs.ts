@@ -84,7 +84,7 @@ function spread(figure: Figure): string {
   return text && ` (${text})`;
 }
 
-/** How much one core takes. */
+/** The capacity of one core. */
 function capacityOf(figures: Figures): string[] {
   const perSecond = (name: string, of: string) => {
     const figure = figures.find(name, 'echodrop', of);

@@ -69,7 +69,7 @@ export function readCommand(args: readonly string[], env: NodeJS.ProcessEnv): Co
   const credentials = readCredentials(provider, values, env);
   if (name === 'sign' && file === undefined) return { name, provider, credentials };
   if (name !== 'upload' || file === undefined || rest.length > 0)
-    throw new UsageError('Expected the command sign, or upload and one file.');
+    throw new UsageError('Expected `sign`, or `upload` and one file.');
   const service = webAddress('url', values.url || env.ECHODROP_URL || localService(env));
   const version = oneOf('api-version', ['2', '1'], values['api-version']) === '1' ? 1 : 2;
   if (version === 1 && 'bearer' in credentials) throw new UsageError('API version 1 does not support bearer tokens.');

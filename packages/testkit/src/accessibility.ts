@@ -7,7 +7,7 @@ const axe = await readFile(fileURLToPath(import.meta.resolve('axe-core/axe.min.j
 const violations = `axe.run().then(({ violations }) =>
   violations.flatMap(({ id, nodes }) => nodes.map(({ target }) => id + ': ' + target.join(' '))))`;
 
-/** What axe finds wrong with a page as it stands, in light and in dark: each time the rule, and where. */
+/** The faults that axe finds in the current page, in light and in dark mode: rule and place. */
 export async function barriers(tab: Page): Promise<string[]> {
   await tab.evaluate(axe);
   const found: string[] = [];

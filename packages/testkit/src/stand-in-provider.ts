@@ -19,7 +19,7 @@ type StandIn = Accepted & {
   readonly refusal?: ProviderRefusal;
 };
 
-/** An identity provider that stands in for one out in the world: it checks proofs for the addresses that it advertises. */
+/** A stand-in for a public identity provider: it checks proofs for the addresses that it advertises. */
 export interface StandInProvider extends AsyncDisposable {
   /** IDENTITY_PROVIDERS for it: each advertised address, queried here. */
   readonly setting: string;

@@ -68,7 +68,7 @@ test.each([
 
 test('list rejects an invalid cursor', async () => {
   const { exitCode, stderr } = await run('list', '--after', 'x');
-  expect([exitCode, stderr]).toEqual([1, 'not a cursor']);
+  expect([exitCode, stderr]).toEqual([1, 'Invalid cursor.']);
 });
 
 test('without a configured or local store, reports the missing settings', async () => {

@@ -32,7 +32,7 @@ export function addUploadCommands(admin: Command, context: CommandContext): void
   admin
     .command('remove')
     .description('remove uploads: pages, renditions and media')
-    .argument('<id...>', 'ids, or addresses of pages or pictures')
+    .argument('<id...>', 'media ids, or URLs of pages or pictures')
     .action((ids: string[]) => printFromStore(context, (store) => removeUploads(store, ids, audit)));
 
   admin
@@ -68,8 +68,8 @@ export function addUploadCommands(admin: Command, context: CommandContext): void
 export function addBlockCommands(admin: Command, context: CommandContext): void {
   const { audit } = context;
   const changes = [
-    { verb: 'block', summary: 'refuse uploads of', change: blockUploads },
-    { verb: 'unblock', summary: 'accept uploads again of', change: unblockUploads },
+    { verb: 'block', summary: 'refuse uploads from', change: blockUploads },
+    { verb: 'unblock', summary: 'accept uploads again from', change: unblockUploads },
   ];
   for (const { verb, summary, change } of changes) {
     const apply = (target: Blockable) => printFromStore(context, async (store) => [await change(store, target, audit)]);

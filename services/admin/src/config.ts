@@ -67,9 +67,8 @@ export function readProviderTestConfig(env: NodeJS.ProcessEnv) {
 }
 
 /**
- * Adds to `env` what a system that `npm start` runs with the same environment uses: settings of the auth-verifier alone
- * (`AUTH_VERIFIER_<NAME>`) under their bare names, its address, the store's folder and the generated secrets. In a container only
- * VERIFIER_URL gets a default, the same as the gateway's.
+ * Adds to `env` the settings of `npm start` with the same environment: `AUTH_VERIFIER_<NAME>` as `<NAME>`, the verifier's address, the store's
+ * folder and the generated secrets. In a container only VERIFIER_URL gets a default, the same as the gateway's.
  */
 function withLocalDefaults(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const prefix = variableOf('auth-verifier', '');

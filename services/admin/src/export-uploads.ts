@@ -13,10 +13,8 @@ import { type Audit, CommandFailed } from './command-context.ts';
 const mode = 0o600;
 
 /**
- * Writes a user's uploads into a new or empty folder: `<id>.<type>`, the original with all its metadata, and `<id>.json`, the stored
- * record. Reads every record, not the lists.
- * @throws StoreUnavailable; the disk's own error; CommandFailed if the folder is not empty, or at the end if media is missing or a record
- * is unreadable
+ * Writes a user's uploads into a new or empty folder: the originals as `<id>.<type>` and the stored records as `<id>.json`. Reads every record,
+ * not the lists. @throws StoreUnavailable; the disk's error; CommandFailed if the folder is not empty, or at the end if an upload failed
  */
 export async function* exportUploads(
   store: ObjectStore,

@@ -86,7 +86,7 @@ test.each<[string, () => string[], NodeJS.ProcessEnv, RegExp]>([
     'an unknown provider',
     () => ['http://127.0.0.1/elsewhere', subject],
     {},
-    /^Unknown provider http:\/\/127\.0\.0\.1\/elsewhere\. The verifier knows http:\S+$/,
+    /^Unknown provider http:\/\/127\.0\.0\.1\/elsewhere\. Configured providers: http:\S+$/,
   ],
   [
     'an unavailable verifier',

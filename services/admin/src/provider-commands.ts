@@ -47,7 +47,7 @@ export function addProviderCommands(admin: Command, { env, print }: CommandConte
   admin
     .command('forget')
     .summary('drop cached verdicts of a user')
-    .description('Drop the cached verdicts of a user at every auth-verifier, so that the provider is queried again.')
+    .description('Drop the cached verdicts of a user on every auth-verifier, so that the provider is queried again.')
     .argument(...providerArgument)
     .argument(...subjectArgument)
     .action(async (provider: string, subject: string) => {
@@ -61,7 +61,7 @@ function findProviders(entry: string, configured: readonly Provider[], command: 
   const named = configured.find(({ advertised }) => advertised === entry) ?? readProvider(entry);
   if (typeof named !== 'string') return [named];
   if (entry !== '') command.error(`The entry ${named}.`);
-  if (configured.length === 0) command.error('Name an entry, or set IDENTITY_PROVIDERS.');
+  if (configured.length === 0) command.error('Give a provider, or set IDENTITY_PROVIDERS.');
   return configured;
 }
 
@@ -72,7 +72,7 @@ async function forget(verifier: VerificationClient, user: ProviderUser): Promise
   await verifier.ready().catch(rethrowAs('Verifier unavailable. Check VERIFIER_URL and VERIFIER_SECRET.'));
   const known = await verifier.knownProviders();
   if (!known.includes(provider))
-    throw new Error(`Unknown provider ${provider}. The verifier knows ${known.join(', ')}`);
+    throw new Error(`Unknown provider ${provider}. Configured providers: ${known.join(', ')}`);
   await verifier
     .forget(user)
     .catch(rethrowAs('The verifier could not forget the user. Check its cache (CACHE_REDIS_URL or REDIS_URL).'));

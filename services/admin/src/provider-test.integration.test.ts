@@ -61,8 +61,8 @@ test('reports a healthy provider as ok in every respect', async () => {
   expect(lines).toEqual([
     `${address} (profile oauth1)`,
     expect.stringMatching(/^ok {5}It responds after \d+ ms; the limit is 600 ms\.$/),
-    'ok     Its clock agrees with ours.',
-    'ok     The advertised address is queried directly, so its Host is right.',
+    'ok     Its clock is in sync.',
+    'ok     The Host header is correct: no upstream is configured.',
     'ok     It refuses made-up credentials (401).',
     'ok     It verifies the test user: subject "1059182745930317825", user.id in records 1059182745930317825, screen name "mia".',
   ]);
@@ -297,7 +297,7 @@ test('finds an advertised address in IDENTITY_PROVIDERS', async () => {
 });
 
 test.each([
-  ['no entry', [], {}, /^Name an entry, or set IDENTITY_PROVIDERS/],
+  ['no entry', [], {}, /^Give a provider, or set IDENTITY_PROVIDERS/],
   [
     'an invalid entry',
     ['nobody', 'https://id.example/'],

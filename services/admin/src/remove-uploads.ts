@@ -20,7 +20,7 @@ export async function* removeUploads(
       yield `${id}: ${found ? 'record unreadable' : 'no such upload'}`;
     }
   }
-  if (failed > 0) throw new CommandFailed(`${failed} of ${idsOrAddresses.length} uploads were not removed.`);
+  if (failed > 0) throw new CommandFailed(`Failed to remove ${failed} of ${idsOrAddresses.length} uploads.`);
 }
 
 /**

@@ -18,8 +18,8 @@ export async function runAdmin(
 ): Promise<number> {
   const admin = new Command('admin')
     .description(
-      'Commands for operators. Settings come from the environment; a secret NAME can also come from the file in NAME_FILE. Beside a system ' +
-        'started by `npm start` with the same environment, no settings are needed. Exit status: 0 success, 1 failure or faults found, 2 ' +
+      'Commands for operators. Settings come from the environment; a secret NAME can also come from the file in NAME_FILE. For a ' +
+        'system started with `npm start`, use the same environment variables; nothing else is needed. Exit status: 0 success, 1 failure or faults found, 2 ' +
         'invalid arguments or settings.',
     )
     .helpCommand(false)

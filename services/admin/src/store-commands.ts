@@ -11,15 +11,15 @@ export function addStoreCommands(admin: Command, context: CommandContext): void 
     .command('sweep')
     .summary('remove orphans and unfinished uploads')
     .description(
-      'Find orphans (media and renditions without a record), unfinished uploads, and remains of interrupted removals, and list published ' +
-        'uploads that are missing from lists. A dry run unless --yes is given. Safe while uploads run; not while a backup is being ' +
-        'restored. Removes nothing while a record is unreadable.',
+      'Find orphans (media and renditions without a record), unfinished uploads, remains of interrupted removals, and published uploads ' +
+        'without list entries. With --yes, remove the former and add the list entries; otherwise a dry run. Safe while uploads run; not ' +
+        'while a backup is being restored. Removes nothing while a record is unreadable.',
     )
-    .option('--yes', 'remove (default: dry run)')
+    .option('--yes', 'apply the changes (default: dry run)')
     .option('--force', 'sweep even if most media has no record, which suggests lost records')
     // Its name before 0.2.
     .addOption(new Option('--even-most').hideHelp())
-    .option('--every <hours>', 'repeat until stopped', parseUpTo(10_000))
+    .option('--every <hours>', 'sweep every <hours> hours until stopped', parseUpTo(10_000))
     .option('--older-than <hours>', 'keep younger orphans and unfinished uploads', parseUpTo(10_000), 24)
     .action(
       async (
@@ -48,7 +48,7 @@ export function addStoreCommands(admin: Command, context: CommandContext): void 
       'Check every record with its media and list entries, every list entry, and all media and renditions. Changes nothing. The exit ' +
         'status is 1 if there are faults; orphans are not faults.',
     )
-    .option('--moved', 'the store was copied from another kind of store: compare sizes but not tags')
+    .option('--moved', 'the store was copied from another kind of store: do not compare ETags')
     .option('--bytes', 'read all media; compare lengths and checksums')
     .option('--after <cursor>', 'continue from the cursor that an interrupted check printed', parseCursor)
     .option('--at-once <n>', 'objects to check concurrently, up to 64', parseUpTo(64), 16)
@@ -75,6 +75,6 @@ function stopSignal() {
 }
 
 function parseCursor(text: string): string {
-  if (!isCheckCursor(text)) throw new InvalidArgumentError('Not a cursor.');
+  if (!isCheckCursor(text)) throw new InvalidArgumentError('Invalid cursor.');
   return text;
 }

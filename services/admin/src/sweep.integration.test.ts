@@ -62,7 +62,7 @@ test('sweep counts, and with --yes removes old orphans and writes a report', asy
     'orphaned media: 1 found, 5 bytes',
     'renditions: 1 found, 5 bytes',
     'unfinished uploads: 1 found, 11 bytes',
-    'unlisted uploads: 0 found',
+    'uploads without list entries: 0 found',
     'Dry run: nothing removed. Add --yes to remove.',
   ]);
   expect(await exist(goes)).toEqual([true, true]);

@@ -15,11 +15,7 @@ interface Options {
 const hourMs = 3_600_000;
 const retryMs = 600_000;
 
-/**
- * Sweeps once and yields lines to print.
- * @throws RecordsUnreadable, RecordsMissing (a dry run: after the last line), StoreUnavailable, RemovalFailed after the last line, or the
- * signal's reason
- */
+/** Sweeps once. @throws RecordsUnreadable, RecordsMissing (a dry run: at the end), StoreUnavailable, RemovalFailed at the end, or the signal's reason */
 export async function* sweepOnce(store: ObjectStore, { olderThanHours, ...options }: Options): AsyncGenerator<string> {
   // Creates the bucket of a new system.
   await store.ready();
@@ -62,5 +58,8 @@ function describeReport({ kinds, listings }: SweepReport, dryRun: boolean): stri
     const { found, removed, bytes } = kinds[kind];
     return `${names[kind]}: ${found} found,${dryRun ? '' : ` ${removed} removed,`} ${bytes} bytes`;
   });
-  return [...lines, `unlisted uploads: ${listings.missing} found${dryRun ? '' : `, ${listings.added} listed`}`];
+  return [
+    ...lines,
+    `uploads without list entries: ${listings.missing} found${dryRun ? '' : `, ${listings.added} added`}`,
+  ];
 }

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 
-/** Of other.example, signed by itself, good until 2126. */
+/** The self-signed certificate of other.example, valid until 2126. */
 export const otherExampleCertificate = `
 -----BEGIN CERTIFICATE-----
 MIIBoTCCAUegAwIBAgIUQ8f81Y3UYSade6XLI8+nHlVhahswCgYIKoZIzj0EAwIw
@@ -30,7 +30,7 @@ interface TlsStandIn extends AsyncDisposable {
   readonly port: number;
 }
 
-/** An identity provider on loopback that proves to be other.example, and refuses everybody. */
+/** An identity provider on loopback with the certificate of other.example, which refuses every user. */
 export async function startTlsStandIn(): Promise<TlsStandIn> {
   const server = createServer({ cert: otherExampleCertificate, key: otherExampleKey }, (_request, response) => {
     response.writeHead(401).end();

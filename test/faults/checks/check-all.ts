@@ -18,7 +18,7 @@ interface Expected {
   readonly jobsMs: number;
 }
 
-/** Everything that is wrong after a game day, for which no upload may run any more. Sweeps between lists and the rest. */
+/** All faults after a game day, once no upload runs. Sweeps between lists and the rest. */
 export async function checkAll(
   system: System,
   entries: readonly LedgerEntry[],

@@ -7,7 +7,7 @@ export const duplicate = 'its idempotency key has more than one record';
 
 /**
  * Which uploads have more than one record although they had an idempotency key or were sent once: another record of its text
- * stands beside the one that was acknowledged, which may have been removed since. Without a key a repeat is another upload.
+ * exists beside the one that was acknowledged, which may have been removed since. Without a key a repeat is another upload.
  */
 export function findDuplicates(
   entries: readonly LedgerEntry[],

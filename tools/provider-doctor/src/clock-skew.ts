@@ -15,10 +15,7 @@ interface Skew {
   readonly least: number;
 }
 
-/**
- * The skew of the clock that wrote `Date`, which was valid for a second at some time between request and response.
- * @returns undefined without such a header
- */
+/** The skew of the clock that wrote the Date header, which was valid for a second between request and response; undefined without one. */
 export function skewOf({ response, begun, ended }: Completed): Skew | undefined {
   const date = Date.parse(response.headers.date ?? '');
   if (Number.isNaN(date)) return undefined;
@@ -35,7 +32,7 @@ export function isSkewTooLarge(attempt: Completed): boolean {
 export function clockFinding(attempt: Completed, { signsRequests }: ProviderProfile): Finding {
   const skew = skewOf(attempt);
   if (!skew) return warn('Its responses have no Date header, so its clock cannot be checked.');
-  if (skew.least === 0) return ok('Its clock agrees with ours.');
+  if (skew.least === 0) return ok('Its clock is in sync.');
   const { estimate } = skew;
   const difference = `Its clock is about ${formatDuration(Math.abs(estimate))} ${estimate > 0 ? 'ahead of' : 'behind'} ours`;
   if (skew.least < harmlessMs) return ok(`${difference}, which is harmless.`);

@@ -9,7 +9,7 @@ import { kindOf } from './response-kind.ts';
 export async function hostFinding(attempts: readonly Attempt[], queries: Queries): Promise<Finding> {
   const { advertised, upstream } = queries.provider;
   const [host, own] = [new URL(advertised).host, new URL(upstream).host];
-  if (upstream === advertised) return ok('The advertised address is queried directly, so its Host is right.');
+  if (upstream === advertised) return ok('The Host header is correct: no upstream is configured.');
   const accepted = ok(`It serves the advertised Host, ${host}.`);
   const refusal = attempts.find(isRefusal);
   // A server that does not know a Host may respond 403 with a page; a credential check responds 401.

@@ -3,9 +3,8 @@ import type { Provider } from '@echodrop/identity-provider/provider';
 const maxAddresses = 10;
 
 /**
- * Addresses over which a provider may check signatures instead of the advertised one, likeliest first, at most ten: the upstream
- * address, its path at the advertised host, and variants of these: the other scheme, with or without a trailing slash, and without a port
- * or with the one that a server behind a proxy inserts.
+ * Addresses over which a provider may check signatures instead of the advertised one, likeliest first: the upstream address, its path at the
+ * advertised host, and variants of scheme, trailing slash and port, such as a server behind a proxy inserts.
  */
 export function otherSignedAddresses({ advertised, upstream }: Provider): string[] {
   const { pathname, search } = new URL(upstream);

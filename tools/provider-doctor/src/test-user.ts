@@ -27,10 +27,7 @@ export function redactSecrets({ signing, bearer }: TestUser, text: string): stri
   return text.replace(new RegExp(longestFirst.map(RegExp.escape).join('|'), 'g'), '[secret]');
 }
 
-/**
- * The Authorization header of `user`, signed for `address` with a fresh nonce if the profile signs requests; undefined if the user has
- * no credentials of that kind.
- */
+/** The Authorization header of `user`, signed for `address` if the profile signs requests; undefined without such credentials. */
 export function authorizationOf(
   { signing, bearer }: TestUser,
   { profile, advertised }: Provider,

@@ -26,7 +26,7 @@ export async function* verificationFindings(
   if (!attempt.response) return yield wrong(`With the test user's credentials: ${attempt.failure.sentence}`);
   const { response } = attempt;
   const kind = kindOf(response);
-  if (kind === 'acceptance') return yield* callerFindings(response.body, { user, provider, userIdSecret });
+  if (kind === 'acceptance') return yield* callerFindings(response.body, provider, user, userIdSecret);
   // Its headers may contain the credentials.
   if (kind !== 'refusal')
     return yield wrong(`For the test user's credentials, it ${describeUnusable(kind, { ...response, headers: {} })}.`);
@@ -53,14 +53,8 @@ async function refusedSignature(refuses: string, user: TestUser, queries: Querie
   );
 }
 
-interface Acceptance {
-  readonly user: TestUser;
-  readonly provider: Provider;
-  readonly userIdSecret: Secret | undefined;
-}
-
 /** The identity of the accepted test user in `body`, or which fields are missing. Shows the names of fields only. */
-function* callerFindings(body: string, { user, provider, userIdSecret }: Acceptance): Generator<Finding> {
+function* callerFindings(body: string, provider: Provider, user: TestUser, userIdSecret?: Secret): Generator<Finding> {
   const caller = readCaller(body, provider, userIdSecret ?? new Secret(''));
   if (!caller) return yield missingFields(body, provider, user);
   const { subject, userId, screenName } = caller;

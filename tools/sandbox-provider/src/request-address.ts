@@ -2,10 +2,7 @@ import type { RequestHandler, Response } from 'express';
 
 const hostShape = /^(?:[\w.-]+|\[[\da-f:.]+\])(?::\d{1,5})?$/i;
 
-/**
- * Keeps the address of a request as the client knows and signs it: the host from Host, the scheme from X-Forwarded-Proto. Refuses an invalid
- * Host or target.
- */
+/** Keeps the address that the client signs: the host from Host, the scheme from X-Forwarded-Proto. Refuses an invalid Host or target. */
 export const requireAddress: RequestHandler = ({ headers, originalUrl: target }, response, next) => {
   const { host = '', 'x-forwarded-proto': forwarded } = headers;
   const scheme = String(forwarded).toLowerCase() === 'https' ? 'https' : 'http';

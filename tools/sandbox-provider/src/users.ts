@@ -57,11 +57,7 @@ export const builtInAccounts: Accounts = {
   ],
 };
 
-/**
- * Reads a JSON file of users: `{"consumers": [{"key", "secret"}], "users": [{"id", "screen_name", "name", "oauth_tokens": [{"token",
- * "secret"}], "bearer_tokens": [""]}]}`. `consumers`, `name` and tokens are optional.
- * @returns the accounts, or the faults as messages to follow the setting's name, without values
- */
+/** Reads a JSON file of accounts. @returns them, or the faults as messages to follow the setting's name, without values */
 export function readAccounts(path: string): Accounts | readonly string[] {
   try {
     const result = accounts.safeParse(parseExactJson(readFileSync(path, 'utf8')), { error: withoutValues });

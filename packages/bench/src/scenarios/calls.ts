@@ -7,10 +7,10 @@ import type { System } from '../systems.ts';
 
 const uploadsOf: Record<SizeName, number> = { '200 KB': 200, '3 MB': 50, '100 MiB': 4 };
 const idleSeconds = 12;
-// Every gateway looks up who is blocked every ten seconds, however many uploads there are.
+// Every gateway reads the blocks every ten seconds, at any load.
 const background = 'List blocks';
 
-/** How many S3 calls and Redis commands an upload takes, less what the idle system asks of Redis meanwhile. */
+/** Counts S3 calls and Redis commands per upload, without the Redis commands of an idle system. */
 export async function measureCalls(bench: Bench): Promise<void> {
   await using systems = new AsyncDisposableStack();
   for (const system of await startRoots(bench, systems)) {

@@ -1,7 +1,7 @@
 import { multipartForm } from '@echodrop/testkit/multipart-form';
 import { sandbox } from '@echodrop/testkit/start-stack';
 import { HttpConnection } from '../http-connection.ts';
-import { type Bench, runBatch, startRoots, turned, warmUp } from '../scenario.ts';
+import { type Bench, rotate, runBatch, startRoots, warmUp } from '../scenario.ts';
 import type { System } from '../systems.ts';
 import { measureExpensiveVideos } from './expensive-videos.ts';
 import { measureHeaderParameters } from './header-parameters.ts';
@@ -12,7 +12,7 @@ const load = { uploads: 1000, connections: 8 };
 const maxRounds = 5;
 const MiB = 1024 * 1024;
 
-/** What others notice of one address that opens many slow connections, of one owner with many expensive videos, and of hostile headers. */
+/** Measures how many slow connections of one address, many expensive videos of one owner, and hostile headers affect others. */
 export async function measureCrowds(bench: Bench): Promise<void> {
   await measureHeaderParameters(bench);
   await measureSlowConnections(bench);
@@ -25,7 +25,7 @@ async function measureSlowConnections(bench: Bench): Promise<void> {
     await warmUp(bench, system, bench.samples['200 KB']);
     for (let round = 0; round < Math.min(bench.options.rounds, maxRounds); round += 1) {
       const p99 = new Map<string, number>();
-      for (const crowd of turned(['without', 'with'], round)) p99.set(crowd, await uploadBeside(bench, system, crowd));
+      for (const crowd of rotate(['without', 'with'], round)) p99.set(crowd, await uploadBeside(bench, system, crowd));
       const ratio = (p99.get('with') ?? 0) / (p99.get('without') ?? 0);
       bench.figures.add('p99 with slow connections / without', { system: system.name, unit: '' }, ratio);
     }
@@ -66,7 +66,7 @@ async function openCrowd({ ports }: System, size: number): Promise<AsyncDisposab
     for (const connection of await Promise.all(hundred)) {
       open.add(connection);
       await connection.write([begin]);
-      // It is refused, or answered at its end.
+      // Refused, or answered at its end.
       connection.answer().then(
         () => open.delete(connection),
         () => open.delete(connection),

@@ -6,7 +6,7 @@ import { type Stack, startStack } from '@echodrop/testkit/start-stack';
 import { upload } from '@echodrop/testkit/upload';
 import { waitUntil } from '@echodrop/testkit/wait-until';
 import { medianOf } from '../figures.ts';
-import { childrenOf } from '../process-cpu.ts';
+import { childrenOf } from '../process-usage.ts';
 import type { Bench } from '../scenario.ts';
 
 const expensiveVideos = 100;
@@ -25,7 +25,7 @@ export async function measureExpensiveVideos(bench: Bench): Promise<void> {
   for (const crowd of crowds) await measureLane(bench, crowd);
 }
 
-// The machine's other load changes from minute to minute, so both ways take turns. In one of them the slower lane does not move.
+// Other load changes from minute to minute, so both measurements alternate. While one runs, the slower lane is paused.
 async function measureLane(
   { figures, samples }: Bench,
   { lane, tensOfSeconds }: (typeof crowds)[number],
@@ -51,7 +51,7 @@ async function measureLane(
   ] as const) {
     const of = `${what}, ${lane} lane`;
     const [alone, beside]: [number[], number[]] = [[], []];
-    // The first try is of what is compiled and read from the disk then.
+    // The first try compiles code and reads from the disk.
     for (let n = 0; n <= tries; n += 1) {
       await signalTool(crowded, 'SIGSTOP');
       alone.push(await readyAfter(quiet, media, rendition));
@@ -78,7 +78,7 @@ async function signalTool({ services }: Stack, signal: 'SIGSTOP' | 'SIGCONT'): P
   for (const pid of running()) process.kill(pid, signal);
 }
 
-/** From the answer to an upload of another owner to its rendition in the store. */
+/** Milliseconds from the response to another owner's upload to its rendition in the store. */
 async function readyAfter(stack: Stack, media: Buffer, rendition: string): Promise<number> {
   const before = new Set(await stack.stored('records'));
   const { status, text } = await upload(stack, { media, headers: anotherUser(stack) });

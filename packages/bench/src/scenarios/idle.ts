@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { runMsOf } from '../process-cpu.ts';
-import { proportionalMiB } from '../process-memory.ts';
+import { proportionalMiB, runMsOf } from '../process-usage.ts';
 import { type Bench, startRoots } from '../scenario.ts';
 import { uploadServices } from '../systems.ts';
 

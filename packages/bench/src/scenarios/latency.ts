@@ -1,5 +1,5 @@
 import { medianOf } from '../figures.ts';
-import { type Bench, runBatch, startRoots, turned, warmUp } from '../scenario.ts';
+import { type Bench, rotate, runBatch, startRoots, warmUp } from '../scenario.ts';
 import { type System, startPeer } from '../systems.ts';
 
 const load = { uploads: 150, connections: 1 };
@@ -15,7 +15,7 @@ export async function measureLatency(bench: Bench): Promise<void> {
   for (const system of all) await warmUp(bench, system, samples[size]);
   for (let round = 0; round < options.rounds; round += 1) {
     const middles = new Map<System, number>();
-    for (const system of turned(all, round)) {
+    for (const system of rotate(all, round)) {
       const { result } = await runBatch(bench, system, samples[size], load);
       middles.set(system, medianOf(result.latenciesMs));
     }

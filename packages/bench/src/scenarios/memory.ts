@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { HttpConnection } from '../http-connection.ts';
-import { forgetPeak, peakMiB, residentMiB } from '../process-memory.ts';
+import { forgetPeak, peakMiB, residentMiB } from '../process-usage.ts';
 import { type Bench, runBatch, startRoots, warmUp } from '../scenario.ts';
 import type { System } from '../systems.ts';
 import { formOf, headOf } from '../upload-request.ts';
@@ -8,18 +8,18 @@ import { formOf, headOf } from '../upload-request.ts';
 const MiB = 1024 * 1024;
 const maxRounds = 3;
 const one = { uploads: 1, connections: 1 };
-// Enough for the code to be there.
+// Enough to load and compile the code.
 const few = { uploads: 64, connections: 8 };
 const halfSent = 64;
 const stableMs = 500;
 const maxPolls = 40;
 
-/** What the gateway holds in memory while it takes large uploads, and uploads that do not end. */
+/** Measures the gateway's memory during large uploads, and during uploads that do not end. */
 export async function measureMemory(bench: Bench): Promise<void> {
   const rounds = Math.min(bench.options.rounds, maxRounds);
   for (let round = 0; round < rounds; round += 1) {
     for (const measure of [measureHalfSent, measureLarge]) {
-      // Each on fresh systems: what the other has left free would hide what this one takes.
+      // Each with new systems: memory that one leaves free would hide the use of the other.
       await using systems = new AsyncDisposableStack();
       for (const system of await startRoots(bench, systems)) await measure(bench, system);
     }
@@ -55,7 +55,7 @@ async function measureHalfSent(bench: Bench, system: System): Promise<void> {
   await Promise.all(
     connections.map((each) => each.write([headOf('echodrop', port, form.length), form.subarray(0, half)])),
   );
-  const held = (await settled(() => residentMiB(pid))) - before;
+  const held = (await awaitStable(() => residentMiB(pid))) - before;
   const ratio = held / ((halfSent * half) / MiB);
   figures.add('memory of 64 half-sent uploads / their bytes', { system: system.name, unit: '' }, ratio);
   const answers = await Promise.all(
@@ -68,8 +68,8 @@ async function measureHalfSent(bench: Bench, system: System): Promise<void> {
   figures.fault(`${system.name}, half-sent`, refused);
 }
 
-/** A value once it has stopped growing. */
-async function settled(value: () => number): Promise<number> {
+/** Waits until a value stops growing. */
+async function awaitStable(value: () => number): Promise<number> {
   let last = value();
   for (let look = 0; look < maxPolls; look += 1) {
     await sleep(stableMs);

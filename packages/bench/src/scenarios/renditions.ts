@@ -6,8 +6,8 @@ import { waitUntil } from '@echodrop/testkit/wait-until';
 import { faultsOf } from '../check-stored.ts';
 import { generateLoad } from '../load.ts';
 import { type Media, type RenderedName, rendered } from '../media.ts';
-import { cpuMsOf } from '../process-cpu.ts';
-import { afterwardsMs, type Bench, startRoots, turned } from '../scenario.ts';
+import { cpuMsOf } from '../process-usage.ts';
+import { afterwardsMs, type Bench, rotate, startRoots } from '../scenario.ts';
 import { type System, uploadServices } from '../systems.ts';
 
 const uploadsOf: Record<RenderedName, number> = { '200 KB': 10, '3 MB': 6, '12 MP': 4, '10 s 1080p': 4 };
@@ -35,7 +35,7 @@ export async function measureRenditions(bench: Bench): Promise<void> {
     await renderPlainly(plain, media, 2);
     for (let round = 0; round < bench.options.rounds; round += 1) {
       const costs = new Map<System | 'plain', Cost>();
-      for (const who of turned([...echodrops, 'plain' as const], round)) {
+      for (const who of rotate([...echodrops, 'plain' as const], round)) {
         const count = uploadsOf[name];
         costs.set(
           who,

@@ -1,4 +1,4 @@
-import { type BatchSize, type Bench, runBatch, startRoots, totalOf, turned, warmUp } from '../scenario.ts';
+import { type BatchSize, type Bench, rotate, runBatch, startRoots, totalOf, warmUp } from '../scenario.ts';
 import { type System, startPeer } from '../systems.ts';
 
 const size = '200 KB';
@@ -6,7 +6,7 @@ const uploads = 2048;
 // Eight for each of four gateways.
 const spreadConnections = 32;
 
-/** What an upload costs at 128 connections, beside what it costs at 8. */
+/** Compares the cost of an upload at 128 connections and at 8. */
 export async function measureConnections(bench: Bench): Promise<void> {
   await using systems = new AsyncDisposableStack();
   for (const system of await startRoots(bench, systems)) {
@@ -19,8 +19,8 @@ export async function measureConnections(bench: Bench): Promise<void> {
 }
 
 /**
- * What an upload costs a system of four gateways, among which the load is spread, beside what it costs a system of one that has all of it. The
- * naive server is the control: its processes share nothing, so its ratio is what the machine takes for running four instead of one.
+ * Compares the cost of an upload with four gateways and with one. The naive server is the control: its processes share nothing, so its ratio is
+ * what the machine takes for running four instead of one.
  */
 export async function measureGateways(bench: Bench): Promise<void> {
   await using systems = new AsyncDisposableStack();
@@ -30,7 +30,7 @@ export async function measureGateways(bench: Bench): Promise<void> {
   fours.push(systems.use(await startPeer(bench.around, 'naive', 4)));
   for (const [n, one] of ones.entries()) {
     const four = fours[n] ?? one;
-    // Each of the four has to become as fast as the one.
+    // Each of the four must be warm.
     for (const system of [one, four, four, four, four]) await warmUp(bench, system, bench.samples[size]);
     const load = { uploads, connections: spreadConnections };
     const name = one.kind === 'naive' ? 'cost with 4 processes / with 1 (control)' : 'cost with 4 gateways / with 1';
@@ -46,11 +46,11 @@ interface Way {
   readonly load: BatchSize;
 }
 
-/** Adds the ratio of what the first way costs to what the second does. */
+/** Adds the ratio of the first cost to the second. */
 async function compare(bench: Bench, name: string, ways: readonly [Way, Way]): Promise<void> {
   for (let round = 0; round < bench.options.rounds; round += 1) {
     const costs = new Map<Way, number>();
-    for (const way of turned(ways, round)) {
+    for (const way of rotate(ways, round)) {
       costs.set(way, totalOf(await runBatch(bench, way.system, bench.samples[size], way.load)));
     }
     const ratio = (costs.get(ways[0]) ?? 0) / (costs.get(ways[1]) ?? 0);

@@ -1,5 +1,5 @@
 import type { SizeName } from '../media.ts';
-import { type Batch, type BatchSize, type Bench, runBatch, startRoots, totalOf, turned, warmUp } from '../scenario.ts';
+import { type Batch, type BatchSize, type Bench, rotate, runBatch, startRoots, totalOf, warmUp } from '../scenario.ts';
 import { type System, startPeer } from '../systems.ts';
 
 const uploadsOf: Record<SizeName, number> = { '200 KB': 3000, '3 MB': 96, '100 MiB': 12 };
@@ -11,14 +11,14 @@ export async function measureUploads(bench: Bench): Promise<void> {
   const echodrops = await startRoots(bench, systems);
   const naive = systems.use(await startPeer(bench.around, 'naive'));
   const passThrough = systems.use(await startPeer(bench.around, 'pass-through'));
-  // The naive server warms the load generator up: the first system was measured a seventh dearer than the same one again.
+  // The naive server warms the load generator up: the first system measured a seventh above the same one again.
   const all: System[] = [naive, passThrough, ...echodrops];
   for (const size of options.sizes) {
     for (const system of all) await warmUp(bench, system, samples[size]);
     for (let round = 0; round < options.rounds; round += 1) {
       const batches = new Map<System, Batch>();
       const load: BatchSize = { uploads: uploadsOf[size], connections: options.connections };
-      for (const system of turned(all, round)) batches.set(system, await runBatch(bench, system, samples[size], load));
+      for (const system of rotate(all, round)) batches.set(system, await runBatch(bench, system, samples[size], load));
       addFigures(bench, size, batches);
     }
   }

@@ -1,4 +1,4 @@
-/** A process with an identity provider that checks signatures and remembers nothing. It sends its parent the value of IDENTITY_PROVIDERS. */
+/** A process with an identity provider that checks signatures only. It sends its parent the value of IDENTITY_PROVIDERS. */
 
 import { startStandInProvider } from '@echodrop/testkit/stand-in-provider';
 import { sandbox } from '@echodrop/testkit/start-stack';

@@ -11,7 +11,7 @@ interface ObjectRequest {
 }
 
 const MiB = 1024 * 1024;
-// All that a rendition-worker reads of a photo; of what is larger, what a probe reads.
+// What a rendition-worker reads of a photo; of larger objects, what a probe reads.
 const keptWhole = 16 * MiB;
 const keptOfLarger = 4 * MiB;
 
@@ -44,7 +44,7 @@ export async function putObject(request: IncomingMessage, { bucket, key, query }
   return { status: 200, headers: { ETag: `"${written.etag}"`, 'x-amz-checksum-crc32': checksum } };
 }
 
-/** Begins an upload in parts, or makes one object of them. */
+/** Begins or completes a multipart upload. */
 export async function postObject(request: IncomingMessage, { bucket, key, query }: ObjectRequest): Promise<Reply> {
   const body = await text(request);
   const upload = query.get('uploadId');
@@ -64,7 +64,7 @@ export async function postObject(request: IncomingMessage, { bucket, key, query 
   );
 }
 
-/** Removes an object, or takes an unfinished upload back. */
+/** Removes an object or an unfinished upload. */
 export function removeObject({ bucket, key, query }: ObjectRequest): Reply {
   const upload = query.get('uploadId');
   if (upload === null) bucket.objects.delete(key);
@@ -72,7 +72,7 @@ export function removeObject({ bucket, key, query }: ObjectRequest): Reply {
   return { status: 204 };
 }
 
-/** An object or a range of it; of a large one only what was kept. */
+/** An object or a range of it; of a large one only the kept bytes. */
 export function getObject({ method, headers: { range } }: IncomingMessage, { bucket, key }: ObjectRequest): Reply {
   const parts = bucket.objects.get(key);
   if (!parts) return refusal(404, 'NoSuchKey');

@@ -18,7 +18,7 @@ export function refusal(status: number, code: string): Reply {
   return xml(`<Error><Code>${code}</Code><Message>${code}</Message></Error>`, status);
 }
 
-/** What a GET of the bucket itself gives: where it is, its unfinished uploads (always none), or its objects. */
+/** The response to a GET of a bucket: its location, its unfinished uploads (always none), or its objects. */
 export function listBucket(bucket: Bucket, query: URLSearchParams): string {
   if (query.has('location')) return '<LocationConstraint></LocationConstraint>';
   if (query.has('uploads'))

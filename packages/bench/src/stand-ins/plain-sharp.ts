@@ -1,6 +1,6 @@
 /**
- * The plain peer of the rendition-worker, a process of its own: the nine pictures that were made of every photo when the comparison began, one by
- * one from the file, and of a video a copy with its sound recoded and the pictures of a still. It has no bounds and no store.
+ * The plain peer of the rendition-worker: nine pictures of a photo, one by one from the file; of a video a copy with its sound recoded, and
+ * the pictures of a still. It has no limits and no store.
  */
 import { execFile } from 'node:child_process';
 import { rm } from 'node:fs/promises';
@@ -27,7 +27,7 @@ const pictures: readonly Picture[] = [
   { quality: 90, format: 'progressive' },
 ];
 
-// As the worker has them: bytes of no photo are kept for another, and a photo has one thread.
+// As in the worker: no cache, and one thread per photo.
 sharp.cache(false);
 sharp.concurrency(1);
 
@@ -49,7 +49,7 @@ async function makePicture(path: string, { crop, longest, quality, format }: Pic
   else await photo.jpeg({ quality, progressive: format === 'progressive' }).toBuffer();
 }
 
-// Two runs of ffmpeg, and nothing around them.
+// Two runs of ffmpeg.
 async function makeVideo(path: string): Promise<void> {
   const [video, still] = [`${path}.plain.mp4`, `${path}.plain.png`];
   const input = ['-nostdin', '-y', '-v', 'error', '-threads', '4', '-i', path];

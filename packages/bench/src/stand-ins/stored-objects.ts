@@ -1,18 +1,18 @@
 import { crc32 } from 'node:zlib';
 
-/** What was written at once: a whole object, or a part of one. Its first `maxObjects` bytes are kept for readers. */
+/** A whole object, or a part of one. Its first `maxKeptBytes` are kept for readers. */
 export class Written {
   readonly kept: Buffer[] = [];
   size = 0;
   crc = 0;
-  readonly #maxObjects: number;
+  readonly #maxKeptBytes: number;
 
-  constructor(maxObjects: number) {
-    this.#maxObjects = maxObjects;
+  constructor(maxKeptBytes: number) {
+    this.#maxKeptBytes = maxKeptBytes;
   }
 
   add(chunk: Buffer): void {
-    if (this.size < this.#maxObjects) this.kept.push(chunk);
+    if (this.size < this.#maxKeptBytes) this.kept.push(chunk);
     this.size += chunk.length;
     this.crc = crc32(chunk, this.crc);
   }
@@ -47,7 +47,7 @@ export class Bucket {
     this.calls[call] = (this.calls[call] ?? 0) + 1;
   }
 
-  /** Makes one object of the parts with these numbers. @returns undefined where one is missing or has another tag */
+  /** Makes one object of the parts with these numbers. @returns undefined if one is missing or has another tag */
   complete(key: string, uploadId: string, listed: readonly { number: number; etag: string }[]): Written[] | undefined {
     const parts = this.uploads.get(uploadId);
     const found = listed.flatMap(({ number, etag }) => {
@@ -60,7 +60,7 @@ export class Bucket {
     return found;
   }
 
-  /** Bytes of an object; undefined where they were not kept. */
+  /** Bytes of an object; undefined if they were not kept. */
   read(parts: readonly Written[], from: number, to: number): Buffer | undefined {
     const [first] = parts;
     if (first === undefined || to > first.size) return undefined;

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { sampleVideo } from '../samples/sample-media.ts';
 import type { Canary } from './hostile-sample.ts';
 
-/** A video and a server of this machine that tell whether somebody has come to them. */
+/** A video and a server of this machine that detect any access. */
 export interface WatchedCanary extends Canary, AsyncDisposable {
   /** What has been touched since the start: nothing, one would hope. */
   readonly touched: () => Promise<readonly ('file' | 'server')[]>;

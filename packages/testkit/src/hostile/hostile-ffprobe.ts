@@ -11,13 +11,13 @@ export interface HostileFfprobe extends AsyncDisposable {
   readonly path: string;
   /** How many of its processes have ever run. */
   readonly started: () => Promise<number>;
-  /** Waits until none of them runs any more; those of zombies do not. */
+  /** Waits until none of them runs; zombies do not run. */
   readonly allEnded: (withinMs: number) => Promise<void>;
 }
 
 /**
  * Writes `script` to a program of that name. Its first process is counted; each other one counts itself by `. "$count"`, as a directory that
- * is named by its process id: no file may be written, and only the process itself can tell its id.
+ * is named by its process id: no file may be written, and only the process itself knows its id.
  * `$folder` is the program's.
  */
 export async function hostileFfprobe(

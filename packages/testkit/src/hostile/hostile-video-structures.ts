@@ -158,7 +158,7 @@ export const hostileVideoStructures: readonly HostileMedia[] = [
     make: () => Buffer.from('FLV\x01\x05\xff\xff\xff\xff\0\0\0\0', 'latin1'),
   },
   {
-    name: 'an Ogg whose page goes on for ever',
+    name: 'an Ogg whose page never ends',
     found: 'refused',
     make: () => Buffer.from(`OggS\0\x02${'\0'.repeat(20)}\xff${'\xff'.repeat(4000)}`, 'latin1'),
   },

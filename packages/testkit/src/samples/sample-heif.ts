@@ -22,7 +22,7 @@ export interface HeifSample {
   readonly transfer?: number;
   /** A picture that is hard to code, for a large file. */
   readonly noise?: boolean;
-  /** The directory stands behind the pictures. */
+  /** The directory is after the pictures. */
   readonly directoryLast?: boolean;
 }
 
@@ -162,7 +162,7 @@ function ispe({ width, height }: { width: number; height: number }): Buffer {
   return isoBox('ispe', u32(0, width, height));
 }
 
-// Whoever does not know such a property may not show the picture.
+// A reader that does not know such a property must not show the picture.
 function essential(property: number): number {
   return property | 0x80;
 }

@@ -30,7 +30,7 @@ export interface CountingProxy extends AsyncDisposable {
 }
 
 /**
- * What becomes of a request: it passes, at once or late; its answer is `lost` (the connection closes) or `held` for ever; it arrives `twice`,
+ * What becomes of a request: it passes, at once or late; its answer is `lost` (the connection closes) or `held` forever; it arrives `twice`,
  * and the second answer is sent; it is `overtaken`: it fails, and arrives only when the next one has passed; it is `cut`: it does not arrive,
  * and the connection closes. `changed`: one bit of its body flips on the way; `changed back`: one of its answer's. `swallowed`: it does not
  * arrive, and is answered as a store answers a PUT that has read its bytes, and `swallowed unread` as one that has not: with no checksum. Or it
@@ -77,7 +77,7 @@ export async function startCountingProxy(
     const becomes = fate(request);
     const forward = (report: (answered: IncomingMessage) => void) =>
       send({ hostname, port, method, path: url, headers }, report).on('error', () => answer.destroy());
-    const tell = (answered: IncomingMessage) => {
+    const reply = (answered: IncomingMessage) => {
       if (answer.destroyed) return void answered.resume();
       request.status = answered.statusCode;
       answer.writeHead(answered.statusCode ?? 502, answered.rawHeaders);
@@ -89,7 +89,7 @@ export async function startCountingProxy(
       });
     };
     const pass = () =>
-      pipeline(incoming, forward(tell), (error) => {
+      pipeline(incoming, forward(reply), (error) => {
         if (error) answer.destroy();
       });
     if (typeof becomes === 'object' && 'afterMs' in becomes) {
@@ -117,13 +117,13 @@ export async function startCountingProxy(
       answer.end(flipped(await buffer(answered)));
     };
     const befalls = {
-      changed: () => forward(tell).end(flipped(body)),
+      changed: () => forward(reply).end(flipped(body)),
       'changed back': () => forward(tellChanged).end(body),
       swallowed: () => answer.writeHead(200, asStored(incoming, body)).end(),
       'swallowed unread': () => answer.writeHead(200, { ETag: '"any"' }).end(),
       lost: () => arrive(() => answer.destroy()),
       held: () => arrive(() => {}),
-      twice: () => arrive(() => forward(tell).end(body)),
+      twice: () => arrive(() => forward(reply).end(body)),
       overtaken: () => {
         late.push(() => arrive(() => {}));
         answer.destroy();

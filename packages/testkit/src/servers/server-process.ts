@@ -4,7 +4,7 @@ import { waitUntil } from '../wait-until.ts';
 
 /** A server that a test may hang, kill and bring back under the same address. */
 export interface StoppableServer {
-  /** Stops it where it stands (SIGSTOP): its sockets stay open without an answer. */
+  /** Freezes it (SIGSTOP): its sockets stay open without an answer. */
   freeze(): Promise<void>;
   thaw(): Promise<void>;
   /** Ends it without warning (SIGKILL). */
@@ -65,7 +65,7 @@ export class ServerProcess implements StoppableServer, AsyncDisposable {
     this.#child = undefined;
   }
 
-  /** Asks it to end by itself (SIGTERM) and waits until it has. */
+  /** Stops it gracefully (SIGTERM) and waits for its end. */
   async stop(): Promise<void> {
     this.#child?.kill('SIGTERM');
     await this.#child;

@@ -24,7 +24,7 @@ export interface Collector extends AsyncDisposable {
   readonly exports: number;
   /** From now on it does not answer. */
   hang(): void;
-  /** From now on everybody does again. */
+  /** Answers every request again. */
   answer(): void;
 }
 

@@ -11,7 +11,7 @@ export interface RunningRedis extends StoppableServer, AsyncDisposable {
   readonly url: string;
   readonly port: number;
   readonly pid: number | undefined;
-  /** Asks it to end by itself; `restart` brings it back. */
+  /** Stops it gracefully; `restart` starts it again. */
   stop(): Promise<void>;
   /** What redis-cli prints for a command. */
   command(...words: string[]): Promise<string>;

@@ -20,7 +20,7 @@ interface Wanted {
 export interface StoppableContainer extends StoppableServer, AsyncDisposable {
   readonly host: string;
   readonly port: number;
-  /** Asks the server to end by itself. */
+  /** Stops the server gracefully. */
   stop(): Promise<void>;
   /** What a command within the container prints. */
   run(command: readonly string[]): Promise<string>;

@@ -1,19 +1,13 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 
 const msPerTick = 10;
 
-/**
- * Milliseconds of processor time that these processes have spent, user and system, in all their threads, with what they have started: children
- * that have ended count once their parent has waited for them. Linux counts in ticks of 10 ms.
- */
+/** Processor time in milliseconds of processes and their children, those that ended once their parent has waited for them. In ticks of 10 ms. */
 export function cpuMsOf(pids: readonly number[]): number {
   return pids.reduce((sum, pid) => sum + ticksOf(pid), 0) * msPerTick;
 }
 
-/**
- * Milliseconds that the threads of these processes have run, to the nanosecond (sched-stats of Linux): for processes that run so briefly that a
- * tick rarely meets them. Threads that have ended, and child processes, do not count.
- */
+/** Milliseconds that the running threads of processes have run, to the nanosecond (sched-stats of Linux): for those too brief for ticks. */
 export function runMsOf(pids: readonly number[]): number {
   const ofThread = (pid: number, thread: string) => {
     try {
@@ -35,15 +29,41 @@ function ticksOf(pid: number): number {
     const own = fields.slice(11, 15).reduce((sum, ticks) => sum + Number(ticks), 0);
     return childrenOf(pid).reduce((sum, child) => sum + ticksOf(child), own);
   } catch {
-    // It has ended meanwhile.
+    // It has ended.
     return 0;
   }
 }
 
-/** The process ids of what a process has started and not yet waited for. */
+/** The ids of child processes that their parent has not waited for. */
 export function childrenOf(pid: number): number[] {
   return readdirSync(`/proc/${pid}/task`).flatMap((thread) => {
     const children = readFileSync(`/proc/${pid}/task/${thread}/children`, 'utf8');
     return children.split(' ').filter(Boolean).map(Number);
   });
+}
+
+/** Resident memory in MiB. */
+export function residentMiB(pid: number): number {
+  return kibibytes(`/proc/${pid}/status`, 'VmRSS') / 1024;
+}
+
+/** Maximum resident memory in MiB since `forgetPeak`. */
+export function peakMiB(pid: number): number {
+  return kibibytes(`/proc/${pid}/status`, 'VmHWM') / 1024;
+}
+
+/** proc_pid_clear_refs(5): 5 resets the peak to the current size. */
+export function forgetPeak(pid: number): void {
+  writeFileSync(`/proc/${pid}/clear_refs`, '5');
+}
+
+/** Memory in MiB, with a share of what other processes use too. */
+export function proportionalMiB(pid: number): number {
+  return kibibytes(`/proc/${pid}/smaps_rollup`, 'Pss') / 1024;
+}
+
+function kibibytes(path: string, name: string): number {
+  const found = new RegExp(`^${name}:\\s+(\\d+) kB`, 'm').exec(readFileSync(path, 'utf8'));
+  if (!found) throw new Error(`${path} has no ${name}`);
+  return Number(found[1]);
 }
