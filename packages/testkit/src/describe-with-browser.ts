@@ -1,21 +1,13 @@
 import { type Browser, chromium } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll } from 'vitest';
+import { describeUnlessMissing } from './describe-with-ops-checkers.ts';
 import { findBrowser } from './find-browser.ts';
 
-/**
- * A `describe` for tests in a real Chromium: one for all of them, which `browser` gives while they run. Without one they are skipped,
- * loudly, or one test fails for all of them with REQUIRE_BROWSER=1.
- */
+/** A `describe` for tests in one real Chromium. Without one, warns and skips them, or fails with REQUIRE_BROWSER=1. */
 export async function describeWithBrowser(name: string, tests: (browser: () => Browser) => void): Promise<void> {
   const executablePath = await findBrowser();
-  if (executablePath === undefined && process.env.REQUIRE_BROWSER === '1') {
-    test(name, () => expect.fail('REQUIRE_BROWSER=1, and there is no Chromium'));
-    return;
-  }
-  if (executablePath === undefined) {
-    process.stderr.write(`\n!!! NO CHROMIUM: ${name} is SKIPPED (REQUIRE_BROWSER=1 makes that a failure).\n\n`);
-  }
-  describe.runIf(executablePath)(name, () => {
+  const missing = executablePath === undefined ? 'Chromium' : '';
+  describeUnlessMissing(name, { missing, variable: 'REQUIRE_BROWSER' }, () => {
     let browser: Browser;
     beforeAll(async () => {
       browser = await chromium.launch({

@@ -3,10 +3,7 @@ import { describe, expect, test } from 'vitest';
 
 type OpsChecker = 'kustomize' | 'kubeconform' | 'promtool' | 'prometheus' | 'hadolint' | 'actionlint';
 
-/**
- * A `describe` for tests that need the checkers of what operators read, by name in PATH. Where one is missing they are skipped, loudly,
- * or one test fails for all of them with REQUIRE_OPS_CHECKERS=1.
- */
+/** A `describe` for tests that need checkers in PATH. If one is missing, warns and skips them, or fails with REQUIRE_OPS_CHECKERS=1. */
 export async function describeWithOpsCheckers(
   name: string,
   checkers: readonly OpsChecker[],
@@ -14,14 +11,19 @@ export async function describeWithOpsCheckers(
 ): Promise<void> {
   const found = await Promise.all(checkers.map((checker) => execa('which', [checker], { reject: false })));
   const missing = checkers.filter((_, n) => found[n]?.failed).join(', ');
-  if (missing && process.env.REQUIRE_OPS_CHECKERS === '1') {
-    test(name, () => expect.fail(`REQUIRE_OPS_CHECKERS=1, and there is no ${missing}`));
-    return;
-  }
-  if (missing) {
-    process.stderr.write(`\n!!! NO ${missing}: ${name} is SKIPPED (REQUIRE_OPS_CHECKERS=1 makes that a failure).\n\n`);
+  describeUnlessMissing(name, { missing, variable: 'REQUIRE_OPS_CHECKERS' }, tests);
+}
+
+/** Describes tests if `missing` is empty. Otherwise warns and skips them, or adds a failing test if `variable` is 1. */
+export function describeUnlessMissing(
+  name: string,
+  { missing, variable }: { missing: string; variable: string },
+  tests: () => void,
+): void {
+  if (missing === '') describe(name, tests);
+  else if (process.env[variable] === '1') test(name, () => expect.fail(`${variable}=1, and there is no ${missing}`));
+  else {
+    process.stderr.write(`\n!!! NO ${missing}: ${name} is SKIPPED (${variable}=1 makes that a failure).\n\n`);
     test.skip(name);
-    return;
   }
-  describe(name, tests);
 }

@@ -2,8 +2,8 @@ import { mkdir, mkdtempDisposable, readFile, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { startCanary, type WatchedCanary } from '@echodrop/testkit/hostile/hostile-canary';
-import { writeHostile } from '@echodrop/testkit/hostile/hostile-files';
 import { hostileMedia } from '@echodrop/testkit/hostile/hostile-media';
+import { writeHostile } from '@echodrop/testkit/hostile/hostile-sample';
 import { heif } from '@echodrop/testkit/samples/sample-heif';
 import { samplePhoto, sampleVideo } from '@echodrop/testkit/samples/sample-media';
 import { execa } from 'execa';

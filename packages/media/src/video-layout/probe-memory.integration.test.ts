@@ -2,8 +2,8 @@ import { mkdir, mkdtempDisposable } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startCanary } from '@echodrop/testkit/hostile/hostile-canary';
-import { writeHostile } from '@echodrop/testkit/hostile/hostile-files';
 import { hostilePhotos } from '@echodrop/testkit/hostile/hostile-photos';
+import { writeHostile } from '@echodrop/testkit/hostile/hostile-sample';
 import { execa } from 'execa';
 import { expect, test } from 'vitest';
 

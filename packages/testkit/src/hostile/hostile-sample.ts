@@ -1,16 +1,29 @@
-/** What must never be touched, and that hostile media refers to. */
+import { open } from 'node:fs/promises';
+import { join } from 'node:path';
+
+/** What hostile media refers to, and what must never be accessed. */
 export interface Canary {
-  /** The path of a video that is none of the media's business. */
+  /** The path of a video that media must not read. */
   readonly file: string;
-  /** An http address, without a slash at its end. */
+  /** An http address, without a trailing slash. */
   readonly address: string;
 }
 
-/** Media as an attacker may send it: its bytes, then as many zeros as `zeros` says. */
+/** Media as an attacker may send it: its bytes, then `zeros` zeros. */
 export interface HostileMedia {
   readonly name: string;
-  /** Why it is refused, or `type width x height` of what it is taken for: what a header cannot show is accepted. */
+  /** The reason of its refusal, or its `type width x height` if the header cannot reveal it. */
   readonly found: string;
   readonly make: (canary: Canary) => Buffer | Promise<Buffer>;
   readonly zeros?: number;
+}
+
+/** Writes media into files of a folder, named by number. */
+export async function writeHostile(folder: string, media: readonly HostileMedia[], canary: Canary): Promise<void> {
+  for (const [n, { make, zeros = 0 }] of media.entries()) {
+    await using file = await open(join(folder, String(n)), 'w');
+    const bytes = await make(canary);
+    await file.write(bytes);
+    await file.truncate(bytes.length + zeros);
+  }
 }
