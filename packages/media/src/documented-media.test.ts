@@ -7,7 +7,7 @@ import { isListedCodec, videoGuards } from './video-layout/video-codecs.ts';
 
 const page = await readFile(resolve(import.meta.dirname, '../../../docs/media.md'), 'utf8');
 
-/** What stands below a heading, up to the next one. */
+/** The text below a heading, up to the next one. */
 function below(heading: string): string {
   return page.split(`\n${heading}\n`)[1]?.split('\n#')[0] ?? '';
 }
@@ -31,17 +31,20 @@ function option(type: MediaType, name: string): readonly string[] {
 }
 
 test('the docs list every accepted type and its demuxers', () => {
-  const told = tableBelow('## Types').map(([type, , decoders = '']) => [type, /^ffmpeg \((.+)\)$/.exec(decoders)?.[1]]);
+  const documented = tableBelow('## Types').map(([type, , decoders = '']) => [
+    type,
+    /^ffmpeg \((.+)\)$/.exec(decoders)?.[1],
+  ]);
   const done = mediaTypes.map((type) => [
     type,
     isPhoto(type) ? undefined : option(type, '-format_whitelist').join(', '),
   ]);
-  expect(told).toEqual(done);
+  expect(documented).toEqual(done);
 });
 
 test('the docs list the accepted codecs', () => {
-  const told = /```text\n([^`]+)```/.exec(below('### Codecs'))?.[1]?.trim().split(/\s+/);
-  expect(told).toEqual(option('mp4', '-codec_whitelist').filter(isListedCodec));
+  const documented = /```text\n([^`]+)```/.exec(below('### Codecs'))?.[1]?.trim().split(/\s+/);
+  expect(documented).toEqual(option('mp4', '-codec_whitelist').filter(isListedCodec));
 });
 
 test('the docs list every recipe', () => {

@@ -57,7 +57,7 @@ const letIn: readonly (readonly [string, string, Buffer])[] = [
   ['a QuickTime video', 'mov', ftyp('qt  ')],
   ['a QuickTime video of the nineties', 'mov', isoBox('moov', Buffer.alloc(100))],
   ['a QuickTime video that begins with its pictures', 'mov', isoBox('mdat', Buffer.alloc(100))],
-  ['a QuickTime video that begins with room', 'mov', isoBox('wide', Buffer.alloc(8))],
+  ['a QuickTime video that begins with padding', 'mov', isoBox('wide', Buffer.alloc(8))],
   ['a 3GP', '3gp', ftyp('3gp4', 'isom')],
   ['a 3G2', '3gp', ftyp('3g2a')],
   ['a WebM', 'webm', ebml('webm')],

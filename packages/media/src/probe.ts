@@ -4,7 +4,7 @@ import { type MediaLimits, type Probe, toProbe, type UnsupportedReason, unsuppor
 import { bmpSize } from './photo-size/bmp-size.ts';
 import { gifSize } from './photo-size/gif-size.ts';
 import { avifSize, heicSize } from './photo-size/heif-size.ts';
-import { jpegSize } from './photo-size/jpeg-size.ts';
+import { jpegSize } from './photo-size/jpeg-header.ts';
 import { pngSize } from './photo-size/png-size.ts';
 import { tiffSize } from './photo-size/tiff-size.ts';
 import { webpSize } from './photo-size/webp-size.ts';

@@ -1,6 +1,6 @@
 import { isPhoto, type MediaType } from './media-type.ts';
 import { type PictureRecipe, pictureRecipes } from './recipes.ts';
-import { fitWithin, roundSize, roundToEvenSize, type Size } from './size.ts';
+import { fitWithin, roundSize, type Size } from './size.ts';
 
 const fullHd = { longest: 1920, shortest: 1080 };
 const poster = { longest: 1920, shortest: 1920 };
@@ -10,7 +10,10 @@ export const maxSides = { jpg: 65_500, png: 1_000_000, gif: 65_535, webp: 16_383
 
 /** The size of a transcoded video, at most 1080p; a copied one keeps its size. */
 export function videoSize(displayed: Size): Size {
-  return roundToEvenSize(fitWithin(displayed, fullHd));
+  const { width, height } = fitWithin(displayed, fullHd);
+  // H.264 in 4:2:0 requires even sides.
+  const [evenWidth = 2, evenHeight = 2] = [width, height].map((side) => Math.max(2, Math.round(side / 2) * 2));
+  return { width: evenWidth, height: evenHeight };
 }
 
 /** The size of the frame from which the pictures of a video are made. */

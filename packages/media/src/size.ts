@@ -16,12 +16,3 @@ export function fitWithin(size: Size, max: { readonly longest: number; readonly 
 export function roundSize({ width, height }: Size): Size {
   return { width: Math.max(1, Math.round(width)), height: Math.max(1, Math.round(height)) };
 }
-
-/** The nearest size with even sides, which H.264 in 4:2:0 requires. */
-export function roundToEvenSize({ width, height }: Size): Size {
-  return { width: roundToEven(width), height: roundToEven(height) };
-}
-
-function roundToEven(side: number): number {
-  return Math.max(2, Math.round(side / 2) * 2);
-}

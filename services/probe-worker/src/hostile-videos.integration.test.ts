@@ -53,7 +53,7 @@ beforeEach(async () => {
 });
 afterEach(() => parts.disposeAsync());
 
-async function ask(bytes: Buffer, type: MediaType, deadlineMs = 25_000) {
+async function probe(bytes: Buffer, type: MediaType, deadlineMs = 25_000) {
   const mediaKey = newMediaKey();
   await new FilesystemObjectStore(`${stack.folder}/store`).put(mediaObjectKey(mediaKey), Readable.from([bytes]));
   const question = { mediaKey, size: bytes.length, head: bytes.subarray(0, probeHeadBytes) };
@@ -80,7 +80,7 @@ const honest = { outcome: 'media', type: 'flv', width: 64, height: 48 };
 
 test('a video that kills its worker twice fails permanently, and does not delay others', async () => {
   const worker = stack.services['probe-worker'];
-  const deadly = ask(await videoOf(70_001), 'flv', 60_000);
+  const deadly = probe(await videoOf(70_001), 'flv', 60_000);
   for (const times of [1, 2]) {
     await waitUntil(`look number ${times}`, 15_000, async () => (await looksAt(70_001)) === times);
     await worker.kill();
@@ -91,34 +91,34 @@ test('a video that kills its worker twice fails permanently, and does not delay 
     await ffprobe.allEnded(2000);
     await worker.restart();
     const before = performance.now();
-    expect(await ask(await videoOf(60_000), 'flv')).toMatchObject(honest);
-    expect(await ask(await samplePhoto('png', { width: 30, height: 20 }), 'png')).toMatchObject({ width: 30 });
+    expect(await probe(await videoOf(60_000), 'flv')).toMatchObject(honest);
+    expect(await probe(await samplePhoto('png', { width: 30, height: 20 }), 'png')).toMatchObject({ width: 30 });
     expect(performance.now() - before).toBeLessThan(5000);
   }
   expect(await deadly).toEqual({ outcome: 'unsupported', why: 'too_costly' });
-  expect(await ask(await videoOf(60_000), 'flv')).toMatchObject(honest);
+  expect(await probe(await videoOf(60_000), 'flv')).toMatchObject(honest);
   expect(await looksAt(70_001)).toBe(2);
   expect([...(await scratchFolders()).values()]).toEqual([[]]);
-  const told = worker.output.split('\n').filter((line) => line.includes('more than allowable limit'));
-  expect(told.map((line) => JSON.parse(line))).toMatchObject([{ level: 'error', mediaKey: expect.any(String) }]);
+  const logged = worker.output.split('\n').filter((line) => line.includes('more than allowable limit'));
+  expect(logged.map((line) => JSON.parse(line))).toMatchObject([{ level: 'error', mediaKey: expect.any(String) }]);
 }, 60_000);
 
 test('answers the next job whatever ffprobe does', async () => {
-  const hanging = ask(await videoOf(70_001), 'flv').catch((error: Error) => error.name);
-  expect(await ask(await videoOf(70_002), 'flv')).toEqual({ outcome: 'unsupported', why: 'too_costly' });
+  const hanging = probe(await videoOf(70_001), 'flv').catch((error: Error) => error.name);
+  expect(await probe(await videoOf(70_002), 'flv')).toEqual({ outcome: 'unsupported', why: 'too_costly' });
   for (const size of [70_003, 70_004, 70_005]) {
-    expect(await ask(await videoOf(size), 'flv')).toEqual({ outcome: 'unsupported', why: 'broken' });
+    expect(await probe(await videoOf(size), 'flv')).toEqual({ outcome: 'unsupported', why: 'broken' });
   }
   expect(await hanging).not.toMatchObject({ outcome: 'media' });
-  expect(await ask(await videoOf(60_000), 'flv')).toMatchObject(honest);
+  expect(await probe(await videoOf(60_000), 'flv')).toMatchObject(honest);
   await ffprobe.allEnded(2000);
   expect([...(await scratchFolders()).values()]).toEqual([[]]);
 }, 40_000);
 
 test('refuses only types that are turned off', async () => {
   const size = { width: 30, height: 20 };
-  expect(await ask(await samplePhoto('avif', size), 'avif')).toEqual({ outcome: 'unsupported', why: 'type_off' });
-  expect(await ask(await samplePhoto('png', size), 'png')).toMatchObject({ outcome: 'media', type: 'png' });
+  expect(await probe(await samplePhoto('avif', size), 'avif')).toEqual({ outcome: 'unsupported', why: 'type_off' });
+  expect(await probe(await samplePhoto('png', size), 'png')).toMatchObject({ outcome: 'media', type: 'png' });
 });
 
 test('logs the versions of its media tools at start', () => {

@@ -30,8 +30,6 @@ await runService('probe-worker', readConfig, async ({ config, log, metrics, heal
     { url: queueRedisUrl(config), secret: config.PROBE_QUEUE_SECRET, log, forgeries: new Forgeries(log, metrics) },
   );
   // In parallel, so that no queue takes jobs while another stops.
-  parts.defer(async () => {
-    await Promise.all(queues.map((queue) => queue[Symbol.asyncDispose]()));
-  });
+  parts.defer(() => Promise.all(queues.map((queue) => queue[Symbol.asyncDispose]())).then(() => {}));
   health.addCheck('queue', () => Promise.all(queues.map((queue) => queue.ready())));
 });

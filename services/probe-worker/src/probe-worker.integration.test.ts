@@ -32,15 +32,15 @@ async function store(bytes: Buffer): Promise<string> {
   return mediaKey;
 }
 
-function ask(mediaKey: string, bytes: Buffer, type: MediaType) {
-  const question = { mediaKey, size: bytes.length, head: bytes.subarray(0, probeHeadBytes) };
-  return client.probe(question, type, { deadlineMs, signal: AbortSignal.timeout(deadlineMs) });
+function probe(mediaKey: string, bytes: Buffer, type: MediaType) {
+  const request = { mediaKey, size: bytes.length, head: bytes.subarray(0, probeHeadBytes) };
+  return client.probe(request, type, { deadlineMs, signal: AbortSignal.timeout(deadlineMs) });
 }
 
 test('probes a photo from the head in its job', async () => {
   const bytes = await samplePhoto('jpg', { width: 322, height: 124 });
   const neverStored = newMediaKey();
-  expect(await ask(neverStored, bytes, 'jpg')).toMatchObject({
+  expect(await probe(neverStored, bytes, 'jpg')).toMatchObject({
     outcome: 'media',
     type: 'jpg',
     width: 322,
@@ -51,7 +51,7 @@ test('probes a photo from the head in its job', async () => {
 test('reads ranges of a video from the store', async () => {
   const bytes = await sampleVideo('mp4', { width: 640, height: 360, seconds: 5 });
   expect(bytes.length).toBeGreaterThan(200_000);
-  expect(await ask(await store(bytes), bytes, 'mp4')).toMatchObject({
+  expect(await probe(await store(bytes), bytes, 'mp4')).toMatchObject({
     outcome: 'media',
     type: 'mp4',
     width: 640,
@@ -65,15 +65,15 @@ test('reads ranges of a video from the store', async () => {
 
 test('returns a result for a file that is no media', async () => {
   const bytes = Buffer.from('\xff\xd8\xff but no picture', 'latin1');
-  expect(await ask(await store(bytes), bytes, 'jpg')).toEqual({ outcome: 'unsupported', why: 'broken' });
+  expect(await probe(await store(bytes), bytes, 'jpg')).toEqual({ outcome: 'unsupported', why: 'broken' });
 });
 
 test('does not answer a job sealed with another secret, but counts and logs it', async () => {
   const stranger = parts.use(new ProbeClient(queueOptionsFor(stack.redis.url, queueSecrets.RENDITION_QUEUE_SECRET)));
   await expect.poll(() => stranger.ready().then(() => true), { timeout: 5000 }).toBe(true);
-  const question = { mediaKey: newMediaKey(), size: 3, head: Buffer.from('any') };
-  const asked = stranger.probe(question, 'png', { deadlineMs: 5000, signal: AbortSignal.timeout(10_000) });
-  await expect(asked).rejects.toThrow('no answer');
+  const request = { mediaKey: newMediaKey(), size: 3, head: Buffer.from('any') };
+  const refused = stranger.probe(request, 'png', { deadlineMs: 5000, signal: AbortSignal.timeout(10_000) });
+  await expect(refused).rejects.toThrow('no answer');
   const metrics = await (await fetch(`${stack.ops('probe-worker')}/metrics`)).text();
   expect(metrics).toMatch(/^echodrop_forged_entries_total\{.*kind="job".*\} 1$/m);
   expect(metrics).toMatch(/^echodrop_probe_job_seconds_count\{.*outcome="forged".*\} 1$/m);
@@ -95,7 +95,7 @@ test('starts while Redis is down, and works once it is up', async () => {
   await restarted;
   const bytes = await samplePhoto('png', { width: 30, height: 20 });
   await expect
-    .poll(() => ask(newMediaKey(), bytes, 'png'), { timeout: 10_000 })
+    .poll(() => probe(newMediaKey(), bytes, 'png'), { timeout: 10_000 })
     .toMatchObject({ outcome: 'media', width: 30 });
 });
 
@@ -104,9 +104,9 @@ test('another worker takes over the job of one that dies', async () => {
   const mediaKey = await store(bytes);
   const path = join(folder, 'objects', mediaObjectKey(mediaKey));
   await rename(path, `${path}.aside`);
-  // Nobody writes into this pipe, so the worker waits for its opening.
+  // This pipe has no writer, so the worker waits for its opening.
   await execa('mkfifo', [path]);
-  const answer = ask(mediaKey, bytes, 'mp4');
+  const answer = probe(mediaKey, bytes, 'mp4');
   using view = new RedisView(stack.redis.url);
   await expect.poll(() => view.jobs('probe-films', 'active'), { timeout: 10_000 }).toHaveLength(1);
   await stack.services['probe-worker'].kill();

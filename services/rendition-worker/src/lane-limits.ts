@@ -12,24 +12,23 @@ export interface LaneLimits {
   readonly spareSeconds: number;
 }
 
-// On one machine, a slower lane gets the CPU time that quicker lanes do not use. So the slow lane has more wall-clock time, and
-// CPU time limits its jobs.
-const niceness = { medium: 5, slow: 10 };
-const hour = 3600;
 const pictures = { seconds: 15, animationPixels: 50_000_000 };
 
-/** The slow lane has the limits of docs/media.md. */
+/**
+ * The slow lane has the limits of docs/media.md. On one machine, a slower lane gets the CPU time that quicker lanes do not
+ * use. So the slow lane has more wall-clock time, and CPU time limits its jobs.
+ */
 export const laneLimits: Readonly<Record<Lane, LaneLimits>> = {
   // The longest wait of another owner's short video.
   quick: { video: { seconds: 8, estimatedSeconds: 2 }, pictures, defers: true, spareSeconds: 2 },
   medium: {
-    video: { seconds: 60, estimatedSeconds: 20, niceness: niceness.medium },
-    pictures: { ...pictures, niceness: niceness.medium },
+    video: { seconds: 60, estimatedSeconds: 20, niceness: 5 },
+    pictures: { ...pictures, niceness: 5 },
     ...{ defers: true, spareSeconds: 15 },
   },
   slow: {
-    video: { seconds: 2 * hour, niceness: niceness.slow },
-    pictures: { seconds: 10 * 60, niceness: niceness.slow },
+    video: { seconds: 2 * 60 * 60, niceness: 10 },
+    pictures: { seconds: 10 * 60, niceness: 10 },
     ...{ defers: false, spareSeconds: Number.POSITIVE_INFINITY },
   },
 };

@@ -37,8 +37,6 @@ await runService('rendition-worker', readConfig, async ({ config, log, metrics, 
     { url: queueRedisUrl(config), secret: config.RENDITION_QUEUE_SECRET, log, forgeries: new Forgeries(log, metrics) },
   );
   // In parallel, so that no queue takes jobs while another stops.
-  parts.defer(async () => {
-    await Promise.all(queues.map((queue) => queue[Symbol.asyncDispose]()));
-  });
+  parts.defer(() => Promise.all(queues.map((queue) => queue[Symbol.asyncDispose]())).then(() => {}));
   health.addCheck('queue', () => Promise.all(queues.map((queue) => queue.ready())));
 });

@@ -150,7 +150,7 @@ test('removes pictures of a video that is removed while they are stored, before 
   const mediaKey = newMediaKey();
   await store.put(mediaObjectKey(mediaKey), Readable.from([await sampleVideo('mp4', { width: 64, height: 48 })]));
   const rendered: unknown[] = [];
-  const told = { ...events, rendered: ({ set }: { set: RenditionSet }) => rendered.push(set) };
+  const observed = { ...events, rendered: ({ set }: { set: RenditionSet }) => rendered.push(set) };
   const watched = storeThatPutsAfter(() => takeDown(mediaKey));
   const rendering = {
     ...usual,
@@ -158,7 +158,7 @@ test('removes pictures of a video that is removed while they are stored, before 
     scratchDir,
     maxPixels: 1_000_000,
     typesOff: new Set<MediaType>(),
-    events: told,
+    events: observed,
   };
   const question = { mediaKey, type: 'mp4', set: 'film' } as const;
   await expect(render(question, new AbortController().signal, rendering)).rejects.toThrow(MediaRemoved);
@@ -170,11 +170,11 @@ test('makes a video without pictures, and reports both', async () => {
   const mediaKey = newMediaKey();
   await store.put(mediaObjectKey(mediaKey), Readable.from([await sampleVideo('mp4', { width: 64, height: 48 })]));
   const rendered: unknown[] = [];
-  const told = {
+  const observed = {
     ...events,
     rendered: ({ set }: { set: RenditionSet }, { outcome }: { outcome: string }) => rendered.push([set, outcome]),
   };
-  const rendering = { ...usual, store, scratchDir, maxPixels: 1000, typesOff: new Set<MediaType>(), events: told };
+  const rendering = { ...usual, store, scratchDir, maxPixels: 1000, typesOff: new Set<MediaType>(), events: observed };
   const question = { mediaKey, type: 'mp4', set: 'film' } as const;
   expect(await render(question, new AbortController().signal, rendering)).toEqual({ outcome: 'made' });
   expect(rendered.splice(0)).toEqual([

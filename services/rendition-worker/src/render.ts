@@ -121,7 +121,8 @@ async function renderMissing(
   await fetchMedia(store, mediaKey, path, signal);
   const media = isPhoto(type) ? { path, type } : { path, type, tracks: await videoTracks(path, type, signal) };
   // Its pictures are deferred too, unless a page requests them: a hundred posters would delay the next owner's video.
-  const estimatedSeconds = estimateSeconds(media);
+  const estimatedSeconds =
+    isVideo(media) && typeof media.tracks === 'object' ? minVideoCostSeconds(media.tracks, media.type) : 0;
   const { estimatedSeconds: maxSeconds = Number.POSITIVE_INFINITY } = limits.video;
   if (set === 'film' && limits.defers && estimatedSeconds > maxSeconds) throw new Deferred();
   const mediaLimits = isVideo(media) ? limitsForVideo(limits, estimatedSeconds) : limits;
@@ -143,10 +144,6 @@ async function renderMissing(
   }
   if (failure) throw failure.error;
   return result;
-}
-
-function estimateSeconds(media: LocalMedia): number {
-  return isVideo(media) && typeof media.tracks === 'object' ? minVideoCostSeconds(media.tracks, media.type) : 0;
 }
 
 /** @throws Deferred, after storing what could be made */

@@ -157,7 +157,7 @@ test('makes no rendition of a type that is turned off, and does not read it', as
   expect(said().filter(({ msg }) => msg === 'MEDIA_TYPES_OFF turns off tiff')).toMatchObject([{ level: 'info' }]);
 });
 
-// Longer than the end of what was made stands.
+// Longer than the result of a made rendition is reused.
 async function expectForAWhile(check: () => Promise<void>): Promise<void> {
   for (const end = Date.now() + 2500; Date.now() < end; await sleep(250)) await check();
 }

@@ -1,5 +1,4 @@
-/** Reads `length` bytes from `offset`, fewer at the end. */
-export type ReadRange = (offset: number, length: number) => Promise<Buffer>;
+import type { Size } from '../size.ts';
 
 /** The tags of a directory, each with its first value if that is an integer in the entry itself. */
 export type TiffDirectory = ReadonlyMap<number, number | undefined>;
@@ -23,7 +22,7 @@ interface Layout {
  * Like libexif, accepts a truncated EXIF directory, uses the first of two entries of a tag, and ignores those without a value.
  */
 export async function readFirstDirectory(
-  read: ReadRange,
+  read: (offset: number, length: number) => Promise<Buffer>,
   kind: 'tiff' | 'exif' = 'tiff',
 ): Promise<TiffDirectory | undefined> {
   const header = await read(0, 16);
@@ -76,4 +75,19 @@ function firstValue(layout: Layout, entry: Buffer): number | undefined {
 function uint({ order }: Layout, bytes: Buffer, at: number, size: number): number {
   if (size === 8) return Number(order === 'LE' ? bytes.readBigUInt64LE(at) : bytes.readBigUInt64BE(at));
   return order === 'LE' ? bytes.readUIntLE(at, size) : bytes.readUIntBE(at, size);
+}
+
+const orientationTag = 274;
+
+/** The displayed size: EXIF orientations 5 to 8 swap width and height. */
+export function orientSize(size: Size, orientation: number | undefined): Size {
+  const isSideways = orientation !== undefined && orientation >= 5 && orientation <= 8;
+  return isSideways ? { width: size.height, height: size.width } : size;
+}
+
+/** The orientation in EXIF data, with or without the `Exif\0\0` prefix of JPEG. */
+export async function parseExifOrientation(exif: Buffer): Promise<number | undefined> {
+  const tiff = exif.toString('latin1', 0, 6) === 'Exif\0\0' ? exif.subarray(6) : exif;
+  const directory = await readFirstDirectory(async (offset, length) => tiff.subarray(offset, offset + length), 'exif');
+  return directory?.get(orientationTag);
 }

@@ -10,7 +10,7 @@ const printerCompressions = [4, 5];
 // Bits per pixel that hardly any program supports.
 const windowsCeDepth = 2;
 
-/** Width and height in a BMP's second header. A negative height means that rows start at the top. */
+/** Width and height in a BMP's second header. With a negative height, rows start at the top. */
 export async function bmpSize(reader: SourceReader): Promise<Size | UnsupportedReason> {
   const header = await reader.at(0, 34);
   const kind = header.readUInt32LE(14);

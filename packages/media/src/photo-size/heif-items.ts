@@ -55,7 +55,7 @@ export class HeifItems {
   }
 }
 
-// For each item its id and indexes into `ipco` from 1; the highest bit of each means "essential".
+// For each item its id and indexes into `ipco` from 1; the highest bit of each marks it as essential.
 function propertyIndexes(ipma: Buffer, item: number): number[] {
   const numbers = new NumberReader(ipma, fullBoxBytes);
   const idBytes = ipma[0] === 0 ? 2 : 4;

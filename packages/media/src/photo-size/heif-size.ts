@@ -1,9 +1,9 @@
 import { boxContents, handlerType, topLevelBoxes } from '../input/iso-boxes.ts';
 import type { SourceReader } from '../input/source-reader.ts';
+import { orientSize, parseExifOrientation } from '../input/tiff-directory.ts';
 import type { UnsupportedReason } from '../outcomes.ts';
 import type { Size } from '../size.ts';
 import { HeifItems, type ItemLocation, type ItemProperty } from './heif-items.ts';
-import { orientSize, parseExifOrientation } from './orientation.ts';
 
 const maxBoxes = 16;
 const maxDirectoryBytes = 1024 * 1024;

@@ -46,12 +46,12 @@ const framesToTry = Array.from({ length: 16 }, (_, n) =>
   [2, 8, 12, 16].map((bits) => [0xc0 + n, bits] as const),
 ).flat();
 
-// A directory that says it has `told` entries: tag, type, count, value.
-function exifOf(told: number, ...entries: readonly [number, number, number, number][]): Buffer {
+// A directory that declares this number of entries: tag, type, count, value.
+function exifOf(declared: number, ...entries: readonly [number, number, number, number][]): Buffer {
   const head = Buffer.from('Exif\0\0II*\0\x08\0\0\0\0\0', 'latin1');
-  head.writeUInt16LE(told, head.length - 2);
+  head.writeUInt16LE(declared, head.length - 2);
   const written = entries.map((each) => entry(...each));
-  return segment(0xe1, Buffer.concat([head, ...written, Buffer.alloc(told > entries.length ? 0 : 4)]));
+  return segment(0xe1, Buffer.concat([head, ...written, Buffer.alloc(declared > entries.length ? 0 : 4)]));
 }
 
 test.each<[string, () => Promise<Buffer>]>([

@@ -152,7 +152,7 @@ const everyWay: Record<string, (orientation: number) => Promise<Buffer>> = {
   tiff: (orientation) => turned(orientation).tiff().toBuffer(),
   heic: (orientation) => heif({ ...heic, ...wide, orientation }),
 };
-/** Photos in every orientation that EXIF has, and how they tell it. */
+/** Photos in every orientation that EXIF has, and where they store it. */
 export const turnedPhotos: readonly KnownPhoto[] = Object.entries(everyWay).flatMap(([how, make]) =>
   [1, 2, 3, 4, 5, 6, 7, 8].map((orientation): KnownPhoto => {
     const [width, height] = orientation > 4 ? [48, 64] : [64, 48];

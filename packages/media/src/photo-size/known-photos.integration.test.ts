@@ -9,7 +9,7 @@ import { knownPhotos, turnedPhotos } from './known-photos.fixture.ts';
 
 const MiB = 1024 * 1024;
 
-// libheif does not ask the EXIF of a HEIC, nor libpng what stands behind the pixels; libnsgif does not believe in
+// libheif ignores the EXIF of a HEIC, and libpng what follows the pixels; libnsgif ignores
 // screens of some sizes, and lets every frame enlarge one; sharp reads no BMP and no sequence.
 const unlikeSharp =
   /^BMP|^GIF with a small frame|^GIF.* as a monitor|^GIF, animated, its second frame beyond|^HEIC .*turned by its EXIF alone|^(AVIF|HEIC) sequence|^PNG with EXIF behind pixels/;

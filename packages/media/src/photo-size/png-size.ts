@@ -1,8 +1,8 @@
 import { crc32 } from 'node:zlib';
 import type { SourceReader } from '../input/source-reader.ts';
+import { orientSize, parseExifOrientation } from '../input/tiff-directory.ts';
 import type { UnsupportedReason } from '../outcomes.ts';
 import type { Size } from '../size.ts';
-import { orientSize, parseExifOrientation } from './orientation.ts';
 
 const magicBytes = 8;
 const headerBytes = 13;

@@ -1,8 +1,7 @@
 import type { SourceReader } from '../input/source-reader.ts';
-import { readFirstDirectory, type TiffDirectory } from '../input/tiff-directory.ts';
+import { orientSize, readFirstDirectory, type TiffDirectory } from '../input/tiff-directory.ts';
 import type { UnsupportedReason } from '../outcomes.ts';
 import type { Size } from '../size.ts';
-import { orientSize } from './orientation.ts';
 
 const tags = {
   subfileType: 254,

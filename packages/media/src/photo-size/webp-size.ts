@@ -1,7 +1,7 @@
 import type { SourceReader } from '../input/source-reader.ts';
+import { orientSize, parseExifOrientation } from '../input/tiff-directory.ts';
 import type { UnsupportedReason } from '../outcomes.ts';
 import type { Size } from '../size.ts';
-import { orientSize, parseExifOrientation } from './orientation.ts';
 
 const animationFlag = 0x02;
 const exifFlag = 0x08;

@@ -1,10 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import type { Metadata, Sharp } from 'sharp';
 import { inspectFile } from '../input/inspect-file.ts';
+import { orientSize } from '../input/tiff-directory.ts';
 import type { MediaType } from '../media-type.ts';
 import type { UnsupportedReason } from '../outcomes.ts';
 import { heicExifOrientation } from '../photo-size/heif-size.ts';
-import { orientSize } from '../photo-size/orientation.ts';
 import { pngOrientation } from '../photo-size/png-size.ts';
 import { isLosslessWebp } from '../photo-size/webp-size.ts';
 import { decodedSize } from '../rendition-size.ts';
@@ -25,17 +25,10 @@ export interface DecodedPhoto {
   readonly coding: SourceCoding;
 }
 
-interface DecodeOptions {
-  /** Width x height of a canvas. */
-  readonly maxPixels: number;
-  /** Whether the whole picture is needed; if not, JPEG and WebP are decoded at a smaller size. */
-  readonly isWhole: boolean;
-}
-
-/** @throws if the file cannot be read */
+/** Unless the whole picture is needed, JPEG and WebP are decoded at a smaller size. @throws if the file cannot be read */
 export async function decodePhoto(
   { path, type, whole }: PictureSource,
-  { maxPixels, isWhole }: DecodeOptions,
+  { maxPixels, isWhole }: { readonly maxPixels: number; readonly isWhole: boolean },
 ): Promise<DecodedPhoto | UnsupportedReason> {
   const heic = type === 'heic' ? await decodeHeic(path, maxPixels) : undefined;
   if (typeof heic === 'string') return heic;

@@ -53,11 +53,10 @@ async function draw(decoded: DecodedPhoto, recipe: PictureRecipe, limits: Limits
 async function drawStill({ sizes, coding }: DecodedPhoto, recipe: PictureRecipe): Promise<Buffer> {
   const picture = toSharp(await sizes.get(recipe.size));
   const maxSide = maxSides[recipe.extension];
+  const shrink = { fit: 'inside', withoutEnlargement: true } as const;
   const shrunk = recipe.size === 'whole' ? picture.resize(maxSide, maxSide, shrink) : picture;
   return encode(shrunk, recipe, coding).toBuffer();
 }
-
-const shrink = { fit: 'inside', withoutEnlargement: true } as const;
 
 // Decodes the file again: the pixels of all frames do not fit in memory. sharp 0.35 cannot rotate an animation.
 function drawAnimation(

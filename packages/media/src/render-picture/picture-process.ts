@@ -2,11 +2,10 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
 import { type Rendered, unsupportedReasons } from '../outcomes.ts';
-import { parseToolJson, runTool, ToolFailed, ToolStopped } from '../sandbox/run-tool.ts';
+import { parseToolJson, runTool, ToolFailed, ToolStopped, withDeadline } from '../sandbox/run-tool.ts';
 import type { ToolLimits } from '../sandbox/sandbox.ts';
 import { requireSource, requireSpace } from '../sandbox/tool-disk.ts';
 import { maxFolderBytes, maxOutputBytes } from '../sandbox/tool-output.ts';
-import { withDeadline } from '../sandbox/with-deadline.ts';
 import { type PictureJob, type ProcessBudget, startMarker } from './picture-job.ts';
 
 const program = fileURLToPath(new URL('picture-program.ts', import.meta.url));

@@ -98,6 +98,6 @@ function windowLikeness(a: Grey, b: Grey, left: number, top: number): number {
   const [meanA, meanB] = [sumA / count, sumB / count];
   const [spreadA, spreadB] = [squaresA / count - meanA ** 2, squaresB / count - meanB ** 2];
   const common = products / count - meanA * meanB;
-  const means = (2 * meanA * meanB + steadyMean) / (meanA ** 2 + meanB ** 2 + steadyMean);
-  return (means * (2 * common + steadySpread)) / (spreadA + spreadB + steadySpread);
+  const brightness = (2 * meanA * meanB + steadyMean) / (meanA ** 2 + meanB ** 2 + steadyMean);
+  return (brightness * (2 * common + steadySpread)) / (spreadA + spreadB + steadySpread);
 }

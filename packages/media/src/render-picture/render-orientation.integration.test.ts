@@ -12,7 +12,7 @@ import { picturesMade } from '../render-video/rendered.fixture.ts';
 const orientations = [1, 2, 3, 4, 5, 6, 7, 8] as const;
 const wide = { width: 96, height: 64 };
 
-/** The displayed size that the record tells, and the whole picture that is made of the same bytes. */
+/** The displayed size in the record, and the whole picture that is made of the same bytes. */
 async function recordAndPicture(type: PhotoType, bytes: Buffer) {
   const options = { scratchDir: tmpdir(), maxPixels: 1e6, signal: AbortSignal.timeout(10_000) };
   const record = await probeMedia(new CountedSource(bytes), options);

@@ -18,7 +18,7 @@ async function looks(picture: Buffer) {
   return { format, width, height };
 }
 
-async function means(picture: Buffer): Promise<number[]> {
+async function meanColours(picture: Buffer): Promise<number[]> {
   const { channels } = await sharp(picture).stats();
   return channels.map(({ mean }) => Math.round(mean));
 }
@@ -69,22 +69,19 @@ test('the poster of a video has square pixels', async () => {
   expect(await looks((await picturesMade('mp4', video))('large.jpg'))).toMatchObject({ width: 320, height: 120 });
 });
 
-test.each(['jpg', 'heic'] as const)(
-  'a %s stands upright in every size, and is cropped but never enlarged',
-  async (type) => {
-    const turned = { ...small, quarterTurns: 3 };
-    const photo =
-      type === 'jpg'
-        ? jpegWithExif(await samplePhoto('jpg', small), { orientation: 6 })
-        : await heif({ coding: 'hevc', brands: ['heic', 'mif1', 'heic'], ...turned });
-    const picture = await picturesMade(type, photo);
-    for (const name of ['medium.jpg', 'medium.webp', 'large.jpg', 'large.webp', 'full.jpg']) {
-      expect(await looks(picture(name))).toMatchObject({ width: 120, height: 160 });
-    }
-    expect(await looks(picture('mini.jpg'))).toMatchObject({ width: 75, height: 75 });
-    expect(await looks(picture('thumb.jpg'))).toMatchObject({ width: 150, height: 150 });
-  },
-);
+test.each(['jpg', 'heic'] as const)('a %s is upright in every size, and cropped but never enlarged', async (type) => {
+  const turned = { ...small, quarterTurns: 3 };
+  const photo =
+    type === 'jpg'
+      ? jpegWithExif(await samplePhoto('jpg', small), { orientation: 6 })
+      : await heif({ coding: 'hevc', brands: ['heic', 'mif1', 'heic'], ...turned });
+  const picture = await picturesMade(type, photo);
+  for (const name of ['medium.jpg', 'medium.webp', 'large.jpg', 'large.webp', 'full.jpg']) {
+    expect(await looks(picture(name))).toMatchObject({ width: 120, height: 160 });
+  }
+  expect(await looks(picture('mini.jpg'))).toMatchObject({ width: 75, height: 75 });
+  expect(await looks(picture('thumb.jpg'))).toMatchObject({ width: 150, height: 150 });
+});
 
 test('enlarges a photo that is smaller than a crop', async () => {
   const picture = await picturesMade('png', await samplePhoto('png', { width: 20, height: 40 }));
@@ -101,7 +98,7 @@ test('crops to what draws attention, not to the middle', async () => {
     .composite([{ input: eye, left: 50, top: 20 }])
     .png()
     .toBuffer();
-  const [red = 0, , blue = 0] = await means((await picturesMade('png', tall))('thumb.jpg'));
+  const [red = 0, , blue = 0] = await meanColours((await picturesMade('png', tall))('thumb.jpg'));
   expect(red - blue).toBeGreaterThan(10);
 });
 
@@ -113,10 +110,10 @@ test('flattens transparency onto white, except in the whole picture if the forma
   const ofWebp = await picturesMade('webp', await sharp(clear).webp({ lossless: true }).toBuffer());
   const ofGif = await picturesMade('gif', await sharp(clear).gif().toBuffer());
   for (const name of ['mini.jpg', 'thumb.jpg', 'large.jpg', 'medium.webp', 'large.webp']) {
-    for (const of of [ofPng, ofWebp, ofGif]) expect(await means(of(name))).toEqual([255, 255, 255]);
+    for (const of of [ofPng, ofWebp, ofGif]) expect(await meanColours(of(name))).toEqual([255, 255, 255]);
   }
   for (const picture of [ofPng('full.png'), ofWebp('full.webp'), ofGif('full.gif')]) {
-    expect((await means(picture))[3]).toBe(0);
+    expect((await meanColours(picture))[3]).toBe(0);
   }
 });
 
@@ -136,7 +133,7 @@ test.each<[string, MediaType, () => Promise<Buffer>]>([
   const { pictures } = await renderedPictures(type, await photo());
   expect(pictures.size).toBe(picturesOf('jpg').length);
   for (const picture of pictures.values()) {
-    const [r = 0, g = 0, b = 0] = await means(picture);
+    const [r = 0, g = 0, b = 0] = await meanColours(picture);
     expect(Math.abs(r - 192)).toBeLessThan(16);
     expect(Math.max(g, b)).toBeLessThan(40);
     expect((await sharp(picture).metadata()).icc).toBeUndefined();
@@ -147,7 +144,8 @@ test('keeps greys grey, also with 16 bits', async () => {
   const grey = sharp({ create: { width: 64, height: 64, channels: 3, background: '#606060' } });
   for (const space of ['b-w', 'grey16']) {
     const picture = await picturesMade('png', await grey.clone().toColourspace(space).png().toBuffer());
-    for (const mean of (await means(picture('full.png'))).slice(0, 3)) expect(Math.abs(mean - 0x60)).toBeLessThan(4);
+    for (const mean of (await meanColours(picture('full.png'))).slice(0, 3))
+      expect(Math.abs(mean - 0x60)).toBeLessThan(4);
   }
 });
 
@@ -192,15 +190,15 @@ test.each(['smpte2084', 'arib-std-b67'])(
     const avif = await made([...lightGrey, ...tags, '-c:v', 'libaom-av1', '-cpu-used', '8', '-f', 'avif']);
     const picture = await picturesMade('avif', avif);
     expect(await looks(picture('full.avif'))).toEqual({ format: 'heif', ...small });
-    for (const mean of await means(picture('full.avif'))) expect(Math.abs(mean - 208)).toBeLessThan(25);
+    for (const mean of await meanColours(picture('full.avif'))) expect(Math.abs(mean - 208)).toBeLessThan(25);
   },
 );
 
 test('keeps the colours of a HEIC', async () => {
   const original = await samplePhoto('png', small);
   const heic = await heif({ coding: 'hevc', brands: ['heic', 'mif1', 'heic'], ...small });
-  const expected = await means(original);
-  const found = await means((await picturesMade('heic', heic))('full.jpg'));
+  const expected = await meanColours(original);
+  const found = await meanColours((await picturesMade('heic', heic))('full.jpg'));
   expect(found.length).toBe(3);
   found.forEach((mean, n) => {
     expect(Math.abs(mean - (expected[n] ?? 0))).toBeLessThan(8);

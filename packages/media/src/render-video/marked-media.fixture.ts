@@ -7,7 +7,7 @@ import { pngChunk, pngWithChunks } from '@echodrop/testkit/samples/sample-png';
 import sharp, { type Sharp } from 'sharp';
 import type { PhotoType } from '../media-type.ts';
 
-/** Stands in every place of marked media that could say something of the one who took it. */
+/** The mark in every place of media that could reveal who took it. */
 export const mark = 'Mark-4711-Here';
 
 const size = { width: 160, height: 120 };

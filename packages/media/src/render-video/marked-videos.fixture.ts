@@ -76,7 +76,7 @@ function iso(format: string, words?: string): Making {
 
 /**
  * A video of a second with the mark in all places that its type has: tags of the video, its tracks and chapters,
- * subtitles, attachments, what means nothing, and between the coded pictures and the coded sounds.
+ * subtitles, attachments, padding, and between the coded pictures and the coded sounds.
  */
 export async function markedVideo(type: VideoType): Promise<Buffer> {
   const { tracks, subtitles: words, coding, withNotes = (video: Buffer) => video } = makings[type];
@@ -87,17 +87,17 @@ export async function markedVideo(type: VideoType): Promise<Buffer> {
   };
   const seen = tracks === 'plain' ? picture : ['-r', '25', ...(await file('pictures', await notedPictures(tracks)))];
   const heard = tracks === 'pictures and sound of notes' ? await file('sound.aac', await notedSound()) : tone;
-  const told = ['-f', 'ffmetadata', ...(await file('chapters', chapters))];
+  const chaptered = ['-f', 'ffmetadata', ...(await file('chapters', chapters))];
   const said = words ? ['-f', 'srt', ...(await file('words', subtitles))] : [];
   const maps = ['-map', '0:v', '-map', '1:a', ...(words ? ['-map', '3:s', '-c:s', words] : [])];
-  return withNotes(await made([...seen, ...heard, ...told, ...said, ...maps, ...tags, ...coding]), mark);
+  return withNotes(await made([...seen, ...heard, ...chaptered, ...said, ...maps, ...tags, ...coding]), mark);
 }
 
 async function notedPictures(tracks: Tracks): Promise<Buffer> {
   if (tracks === 'pictures of notes') {
     return withPictureNotes(await made([...picture, '-c:v', 'mpeg2video', '-f', 'mpeg2video']), mark);
   }
-  // With parameters of the High profile: notes behind those of others make them unreadable, and the video is coded anew.
+  // With parameters of the High profile: notes behind those of others make them unreadable, and the video is transcoded.
   const coding = ['-c:v', 'libx264', '-preset', 'veryfast', '-bf', '0', '-pix_fmt', 'yuv420p', '-f', 'h264'];
   return withUnitNotes(await made([...picture, ...coding]), mark);
 }

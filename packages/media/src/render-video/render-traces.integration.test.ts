@@ -6,7 +6,7 @@ import { mark, markedPhotos } from './marked-media.fixture.ts';
 import { markedVideo } from './marked-videos.fixture.ts';
 import { renderedPictures, videoMade } from './rendered.fixture.ts';
 
-// What the mark's container would be recognised by, were it kept with other words; `somewhere` stands in the EXIF of a
+// What the mark's container would be recognised by, were it kept with other words; `somewhere` is in the EXIF of a
 // sample HEIC, `x264` in what the encoder notes.
 const traces = [mark, utf16(mark), 'Exif', 'adobe', 'xmpmeta', 'Photoshop', 'ICC_PROFILE', 'acsp', 'somewhere'];
 
@@ -33,7 +33,7 @@ test.each(markedPhotos)('keeps no metadata of %s in any picture', async (_, type
 
 const types: readonly VideoType[] = ['mp4', 'mov', '3gp', 'mkv', 'ts', 'flv', 'mpg', 'webm', 'avi', 'ogv', 'wmv'];
 
-// Their pictures are, without being coded anew; those of a transport stream are too, but lie there in pieces.
+// Their pictures are, without being transcoded; those of a transport stream are too, but lie there in pieces.
 const copied: readonly VideoType[] = ['mp4', 'mov', '3gp', 'mkv', 'flv'];
 
 /** Bytes of the first slice that needs no other (ITU-T H.264 table 7-1: type 5). */

@@ -52,7 +52,7 @@ test('has even sides', async () => {
 
 test.each([
   ['copied', x264],
-  ['coded anew', ['-c:v', 'mpeg4']],
+  ['transcoded', ['-c:v', 'mpeg4']],
 ])('that is rotated is shown upright, %s', async (_, coding) => {
   const lying = await made([...picture, ...coding, '-f', 'mp4']);
   const { tracks } = await videoMade('mp4', turnedMp4(lying));
@@ -118,7 +118,7 @@ test('of several tracks has the default ones', async () => {
 });
 
 test.each([
-  ['coded anew', ['-c:v', 'libvpx']],
+  ['transcoded', ['-c:v', 'libvpx']],
   ['copied', x264],
 ])('whose sound cannot be decoded is silent, %s', async (way, coding) => {
   const video = await made([...picture, ...tone, ...coding, '-c:a', 'libopus', '-f', 'matroska']);

@@ -1,16 +1,16 @@
 import type { VideoType } from '../media-type.ts';
 import type { Rendered } from '../outcomes.ts';
+import type { ProcessBudget } from '../render-picture/picture-job.ts';
 import { videoSize } from '../rendition-size.ts';
 import { type FfmpegLimits, runFfmpeg } from '../sandbox/ffmpeg.ts';
+import { withDeadline } from '../sandbox/run-tool.ts';
 import { maxOutputBytes } from '../sandbox/tool-output.ts';
-import { withDeadline } from '../sandbox/with-deadline.ts';
 import { type LocalVideo, type Track, videoTracks } from '../video-layout/ffprobe.ts';
 import { deinterlaceFilters, hasInterlacedFrames } from '../video-layout/interlaced.ts';
 import { displayedSize, pictureTrack } from '../video-layout/probe-video.ts';
 import { videoGuards } from '../video-layout/video-codecs.ts';
 import { hasHiddenPictures, hasPictures } from '../video-layout/video-edits.ts';
 import { toneMappingFilters } from './tone-mapping.ts';
-import { videoCostSeconds } from './video-cost.ts';
 
 const GiB = 1024 ** 3;
 const maxSeconds = 45 * 60;
@@ -23,6 +23,11 @@ const limits: Omit<FfmpegLimits, 'maxPixels' | 'seconds'> = {
 // Keeps slices and parameter sets only (ITU-T H.264 table 7-1): SEI may carry positions and other notes of a camera or
 // encoder, and an MP4 needs no delimiters. h264_metadata then rewrites the rest, which drops bytes after the parameters.
 const withoutSei = ['-bsf:v', 'filter_units=pass_types=1|5|7|8|13,h264_metadata'];
+
+// Never copied: every AAC packet may carry notes (ISO/IEC 14496-3, fill and data stream elements), which ffmpeg cannot
+// remove. At this rate the second coding is inaudible.
+const soundCoding = ['-c:a', 'aac', '-b:a', '192k', '-ac', '2'];
+const mp4 = ['-movflags', '+faststart', '-f', 'mp4'];
 
 const withoutMetadata = [
   ...['-map_metadata', '-1', '-map_metadata:s', '-1', '-map_chapters', '-1'],
@@ -56,9 +61,17 @@ export async function renderVideo(
     if (videoCostSeconds(picture, isCopied) > estimatedSeconds) return 'too_costly';
     // Whether a track fits into an MP4, and whether sound can be decoded, only shows when tried.
     for (const { coding, sound } of attempts(picture, soundTrack(tracks), isCopied)) {
-      const output = [...mapTracks(picture, sound), ...coding, ...soundCoding(sound), ...withoutMetadata];
-      const args = { input, output: [...output, ...mp4Output(outputPath)] };
-      const end = await runFfmpeg(args, { ...limits, seconds, maxPixels, niceness }, signal);
+      const withSound = sound ? ['-map', `0:${sound.index}`, ...soundCoding] : [];
+      const output = [
+        '-map',
+        `0:${picture.index}`,
+        ...withSound,
+        ...coding,
+        ...withoutMetadata,
+        ...mp4,
+        `file:${outputPath}`,
+      ];
+      const end = await runFfmpeg({ input, output }, { ...limits, seconds, maxPixels, niceness }, signal);
       // ffmpeg also reports success if the video has no picture.
       const hasFailed = end === 'broken' || (end === 'done' && !(await hasPictures(outputPath)));
       if (!hasFailed) return end;
@@ -75,11 +88,8 @@ export function minVideoCostSeconds(tracks: readonly Track[], type: VideoType): 
 }
 
 /** What a video may cost; see renderVideo. */
-export interface VideoLimits {
-  readonly seconds?: number;
+export interface VideoLimits extends ProcessBudget {
   readonly estimatedSeconds?: number;
-  /** See ToolLimits. */
-  readonly niceness?: number;
 }
 
 interface VideoOptions extends VideoLimits {
@@ -87,12 +97,7 @@ interface VideoOptions extends VideoLimits {
   readonly signal: AbortSignal;
 }
 
-interface Attempt {
-  readonly coding: readonly string[];
-  readonly sound: Track | undefined;
-}
-
-function attempts(picture: Track, sound: Track | undefined, isCopied: boolean): readonly Attempt[] {
+function attempts(picture: Track, sound: Track | undefined, isCopied: boolean) {
   const encodings = isCopied ? [copy, transcode(picture)] : [transcode(picture)];
   const sounds = sound ? [sound, undefined] : [undefined];
   return sounds.flatMap((each) => encodings.map((coding) => ({ coding, sound: each })));
@@ -101,10 +106,6 @@ function attempts(picture: Track, sound: Track | undefined, isCopied: boolean): 
 function soundTrack(tracks: readonly Track[]): Track | undefined {
   const sounds = tracks.filter((track) => track.kind === 'sound');
   return sounds.find((track) => track.isDefault) ?? sounds[0];
-}
-
-function mapTracks(picture: Track, sound: Track | undefined): string[] {
-  return ['-map', `0:${picture.index}`, ...(sound ? ['-map', `0:${sound.index}`] : [])];
 }
 
 // Browsers play 8 bits and 4:2:0. AVI and MPEG lack the display times that an MP4 needs.
@@ -130,12 +131,32 @@ function transcode(picture: Track): string[] {
   ];
 }
 
-// Never copied: every AAC packet may carry notes (ISO/IEC 14496-3, fill and data stream elements), which ffmpeg cannot
-// remove. At this rate the second coding is inaudible.
-function soundCoding(sound: Track | undefined): string[] {
-  return sound ? ['-c:a', 'aac', '-b:a', '192k', '-ac', '2'] : [];
+// Pixels that one core processes per second. Rough: only the order of magnitude matters.
+const decodingRates: Readonly<Record<string, number>> = { h264: 500e6, hevc: 400e6, vp9: 400e6, av1: 250e6 };
+const otherDecodingRate = 500e6;
+const toneMappingRate = 25e6;
+const encodingRate = 60e6;
+const defaultFrameRate = 30;
+const soundSecondsPerSecond = 1 / 60;
+
+/**
+ * Estimates the seconds of CPU time to make a video of this picture track. 0 if the file has no duration. Set a time limit
+ * too, as the file may lie.
+ */
+export function videoCostSeconds(picture: Track, isCopied: boolean): number {
+  const { codec, pixelFormat, seconds, frameRate } = picture;
+  const sound = seconds * soundSecondsPerSecond;
+  if (isCopied) return sound;
+  const size = videoSize(displayedSize(picture));
+  const pixels = picture.width * picture.height;
+  const depth = isDeep(pixelFormat) ? 1.5 : 1;
+  const decoding = (pixels * depth) / (decodingRates[codec] ?? otherDecodingRate);
+  const toneMapping = toneMappingFilters(picture).length > 0 ? pixels / toneMappingRate : 0;
+  const encoding = (size.width * size.height) / encodingRate;
+  return seconds * (frameRate || defaultFrameRate) * (decoding + toneMapping + encoding) + sound;
 }
 
-function mp4Output(path: string): string[] {
-  return ['-movflags', '+faststart', '-f', 'mp4', `file:${path}`];
+// More than 8 bits per sample, such as yuv420p10le.
+function isDeep(pixelFormat: string): boolean {
+  return /p(9|1[0-6])(le|be)$/.test(pixelFormat);
 }

@@ -1,5 +1,5 @@
 /*
- * Stands in for a media tool whose decoder was taken over: it ignores its arguments, tries what a sandboxed tool must not do, and prints a
+ * Replaces a media tool whose decoder was taken over: it ignores its arguments, tries what a sandboxed tool must not do, and prints a
  * line for each attempt that succeeded. If any did, it prints so much that every caller sees `too_costly`; else it ends as `broken`.
  * Compiled with FOLDER, which holds in/media, job/, secret and the UNIX socket `socket`, and with PORT, on which a TCP server listens.
  */

@@ -11,10 +11,10 @@ if (!hasCompiler)
     '\n!!! NO C COMPILER: tests of hijacked tools are SKIPPED (REQUIRE_COMPILER=1 makes that a failure).\n\n',
   );
 
-/** Whether tests can use the stand-in, or must fail without. */
+/** Whether tests can use the replacement, or must fail without. */
 export const canHijack = hasCompiler || process.env.REQUIRE_COMPILER === '1';
 
-/** A stand-in for a media tool whose decoder was taken over, compiled to a program without libraries. */
+/** A replacement of a media tool whose decoder was taken over, compiled to a program without libraries. */
 export interface HijackedTool extends AsyncDisposable {
   readonly program: string;
   /** Holds `in/media`, `job`, `secret` and a UNIX socket that is listened to. */
@@ -38,7 +38,7 @@ export async function hijackedTool(): Promise<HijackedTool> {
   return { program, folder, [Symbol.asyncDispose]: () => owned.disposeAsync() };
 }
 
-/** Compiles the stand-in alone, for a container in which `folder` may not exist. */
+/** Compiles the replacement alone, for a container in which `folder` may not exist. */
 export async function compileHijackedTool(program: string, reach: { folder: string; port: number }): Promise<void> {
   const source = join(import.meta.dirname, 'hijacked-tool.fixture.c');
   const defines = [`-DFOLDER="${reach.folder}"`, `-DPORT=${reach.port}`];

@@ -43,6 +43,7 @@ export async function prepareTools({ config, log, metrics, health }: Service): P
     );
   // Only the process that makes pictures loads its code.
   const libheif = createRequire(import.meta.url)('libheif-js/package.json') as { readonly version: string };
+  const versionOf = async (name: string) => (await tryTool([name, '-version'], GiB)).version;
   const [ffprobe, ffmpeg] = await Promise.all([versionOf('ffprobe'), versionOf('ffmpeg')]);
   const tools = { ffprobe, ffmpeg, sharp: sharp.versions.sharp, 'libheif-js': libheif.version };
   log.info({ tools }, 'Media tool versions');
@@ -64,10 +65,6 @@ export async function sandboxFault(): Promise<string | undefined> {
   ];
   const trials = await Promise.all(tools.map((tool) => tryTool(tool, 16 * GiB)));
   return trials.find(({ fault }) => fault && !fault.endsWith('is not in PATH'))?.fault;
-}
-
-async function versionOf(tool: 'ffprobe' | 'ffmpeg'): Promise<string | undefined> {
-  return (await tryTool([tool, '-version'], GiB)).version;
 }
 
 async function tryTool(

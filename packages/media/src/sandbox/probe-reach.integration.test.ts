@@ -63,8 +63,8 @@ test.skipIf(!traced)(
     expect(byFfmpeg.filter((path) => !isWithin(path, [media, scratch]))).toEqual([]);
     expect(calls.filter((call) => call.includes('picture-program.ts')).length).toBeGreaterThan(10);
     const own = [media, scratch, projectDir, dirname(process.execPath)];
-    const foreign = filesOpened(calls).filter((path) => !isWithin(path, own));
-    expect(foreign).toEqual([]);
+    const others = filesOpened(calls).filter((path) => !isWithin(path, own));
+    expect(others).toEqual([]);
   },
   120_000,
 );

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
-import { runTool, ToolFailed } from './run-tool.ts';
+import { runTool, ToolFailed, withDeadline } from './run-tool.ts';
 import { setSandboxMode } from './sandbox.ts';
-import { withDeadline } from './with-deadline.ts';
 
 const limits = { seconds: 30, cpuSeconds: 30, addressBytes: 1024 ** 3, fileBytes: 0 };
 

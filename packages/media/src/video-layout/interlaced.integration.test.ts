@@ -13,7 +13,7 @@ import { hasInterlacedFrames } from './interlaced.ts';
 const size = { width: 160, height: 120 };
 const said = ['-flags', '+ildct+ilme'];
 const x264 = ['-c:v', 'libx264', '-preset', 'ultrafast'];
-// What coding alone does to neighbouring lines, with room.
+// What coding alone does to neighbouring lines, and more.
 const little = 3;
 const much = 25;
 

@@ -1,6 +1,5 @@
 import type { VideoType } from '../media-type.ts';
-import { runTool } from '../sandbox/run-tool.ts';
-import { withDeadline } from '../sandbox/with-deadline.ts';
+import { runTool, withDeadline } from '../sandbox/run-tool.ts';
 import type { Track } from './ffprobe.ts';
 import { videoGuards } from './video-codecs.ts';
 import { isoTypes } from './video-edits.ts';

@@ -205,7 +205,7 @@ function twoVideos(format: string, standard: 'first' | 'second'): Promise<Buffer
   return made([...inputs, '-c:v', 'mpeg4', ...chosen, '-f', format]);
 }
 
-/** Its pictures stand where they stood. */
+/** Its pictures keep their offsets. */
 async function withBoxesBeforeIndex(boxes: number): Promise<Buffer> {
   const bytes = await video('mp4');
   const index = bytes.indexOf('moov') - 4;

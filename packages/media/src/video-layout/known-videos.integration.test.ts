@@ -13,7 +13,7 @@ import { knownVideos, picture, sound, video } from './known-videos.fixture.ts';
 const MiB = 1024 * 1024;
 // ffmpeg shows the larger of two videos and makes videos of narrow pixels taller; a header alone it cannot decode.
 const unlikeFfmpeg = /of two videos|narrow|half as wide|by its header/;
-// What stands before the pictures is stepped over, or read until there is a keyframe.
+// Bytes before the pictures are stepped over, or read until there is a keyframe.
 const searched = /begun between keyframes|before its pictures|first picture has more/;
 
 test.each(knownVideos)('%s: %s, %i x %i', async (name, type, width, height, make) => {

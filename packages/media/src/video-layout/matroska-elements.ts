@@ -6,13 +6,6 @@ const segmentId = 0x18538067;
 const clusterId = 0x1f43b675;
 const neededIds = new Set([0x1549a966, 0x1654ae6b]);
 
-/** A top-level element of a Matroska segment, and whether a probe needs it. */
-export interface MatroskaElement {
-  readonly kind: 'pictures' | 'needed' | 'unneeded';
-  readonly offset: number;
-  readonly end: number;
-}
-
 const smallBytes = 64 * 1024;
 
 /**
@@ -20,7 +13,7 @@ const smallBytes = 64 * 1024;
  * need (fonts, covers, tags, an index) are `unneeded`. Ends early at bytes that are no element, and at one of unknown length
  * or beyond the end of the media.
  */
-export async function* matroskaElements(reader: SourceReader, limit: number): AsyncGenerator<MatroskaElement> {
+export async function* matroskaElements(reader: SourceReader, limit: number) {
   const header = await readElement(reader, 0);
   const body = header && (await readElement(reader, header.end));
   if (body?.id !== segmentId) return;
@@ -29,9 +22,16 @@ export async function* matroskaElements(reader: SourceReader, limit: number): As
     const element = await readElement(reader, offset);
     if (!element) return;
     const { id, end } = element;
-    if (id === clusterId) return yield { kind: 'pictures', offset, end };
+    if (id === clusterId) {
+      yield { kind: 'pictures' as const, offset, end };
+      return;
+    }
     if (end > reader.size) return;
-    yield { kind: neededIds.has(id) || end - offset <= smallBytes ? 'needed' : 'unneeded', offset, end };
+    yield {
+      kind: neededIds.has(id) || end - offset <= smallBytes ? ('needed' as const) : ('unneeded' as const),
+      offset,
+      end,
+    };
     offset = end;
   }
 }

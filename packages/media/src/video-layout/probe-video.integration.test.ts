@@ -82,7 +82,7 @@ describe('reads little, and leaves nothing', () => {
     const video = await sampleVideo('mp4', { ...small, options: ['-fflags', '+bitexact'] });
     const moovAt = video.lastIndexOf('moov') - 4;
     const mdatAt = video.indexOf('mdat') - 4;
-    // "wide" makes room for a size of 64 bits; the pictures begin where they did.
+    // "wide" reserves bytes for a size of 64 bits; the pictures begin where they did.
     const long = Buffer.alloc(16);
     const gibi = 1024 ** 3;
     long.writeUInt32BE(1, 0);
@@ -101,9 +101,9 @@ describe('reads little, and leaves nothing', () => {
     const video = await sampleVideo('mp4', { ...small, options: ['-movflags', '+faststart'] });
     const moovAt = video.indexOf('moov') - 4;
     const moovEnd = moovAt + video.readUInt32BE(moovAt);
-    const room = isoBox('free', Buffer.alloc(3 * MiB));
-    video.writeUInt32BE(video.readUInt32BE(moovAt) + room.length, moovAt);
-    const source = new CountedSource(Buffer.concat([video.subarray(0, moovEnd), room, video.subarray(moovEnd)]));
+    const padding = isoBox('free', Buffer.alloc(3 * MiB));
+    video.writeUInt32BE(video.readUInt32BE(moovAt) + padding.length, moovAt);
+    const source = new CountedSource(Buffer.concat([video.subarray(0, moovEnd), padding, video.subarray(moovEnd)]));
     expect(await look(source)).toEqual(probedVideo('mp4', 160, 120));
     expect(source.bytesRead).toBeLessThanOrEqual(3 * MiB + 128 * 1024);
     expect(source.reads).toBeLessThanOrEqual(5);
@@ -120,7 +120,7 @@ describe('reads little, and leaves nothing', () => {
   test.each([
     ['5000 boxes', 5000, 0],
     ['300 boxes of 100 KB', 300, 100_000],
-  ])('of a video whose index stands behind %s, which is too costly', async (_, boxes, length) => {
+  ])('of a video whose index follows %s, which is too costly', async (_, boxes, length) => {
     const video = await sampleVideo('mp4', small);
     const moovAt = video.indexOf('moov') - 4;
     const free = Array.from({ length: boxes }, () => isoBox('free', Buffer.alloc(length)));

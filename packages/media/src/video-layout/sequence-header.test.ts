@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { findSequenceHeader } from './sequence-header.ts';
+import { findSequenceHeader } from './sparse-copy.ts';
 
 const rest = Buffer.alloc(20, 0x55);
 const at = (...unit: readonly number[]) =>

@@ -18,7 +18,7 @@ const whole = () => made([...picture, ...h264, '-f', 'mp4']);
 
 type Edit = readonly [shownMs: number, fromMs: number];
 
-/** The video with another edit list in its first track; its pictures stand where they stood. */
+/** The video with another edit list in its first track; its pictures keep their offsets. */
 async function edited(video: Buffer, ...edits: readonly Edit[]): Promise<Buffer> {
   const numbers = edits.flatMap(([shown, from]) => [shown, from, 0x10000]);
   const list = Buffer.alloc(8 + 4 * numbers.length);
@@ -48,9 +48,9 @@ async function inFolder<T>(video: Buffer, use: (path: string) => Promise<T>): Pr
 /** Every picture that a video holds, shown or not. */
 function picturesIn(video: Buffer): Promise<number> {
   return inFolder(video, async (path) => {
-    const asked = ['-ignore_editlist', '1', '-select_streams', 'v', '-count_packets'];
+    const query = ['-ignore_editlist', '1', '-select_streams', 'v', '-count_packets'];
     const answer = ['-show_entries', 'stream=nb_read_packets', '-of', 'csv=print_section=0'];
-    return Number((await execa('ffprobe', ['-v', 'error', ...asked, ...answer, path])).stdout);
+    return Number((await execa('ffprobe', ['-v', 'error', ...query, ...answer, path])).stdout);
   });
 }
 
@@ -79,7 +79,7 @@ const hiding: readonly [string, seconds: number, () => Promise<Buffer>][] = [
   ['its end, after many a pause,', 2, async () => edited(await whole(), ...pauses(20), [2000, firstMs])],
   ['both ends', 2, async () => edited(await whole(), [2000, firstMs + 1000])],
   ['its middle', 2, async () => edited(await whole(), [1000, firstMs], [1000, firstMs + 4000])],
-  ['what stood before a cut without coding', 2, () => cutWithoutCoding('-ss', '3', '-t', '2')],
+  ['what precedes a cut without coding', 2, () => cutWithoutCoding('-ss', '3', '-t', '2')],
 ];
 
 test.each(hiding)('removes what the edits of a video hide: %s', async (_, seconds, video) => {
@@ -99,7 +99,7 @@ const showingAll: readonly [string, () => Promise<Buffer>][] = [
   ['was cut at a picture that needs no other', () => cutWithoutCoding('-ss', '2')],
   ['is in fragments', () => made([...picture, ...h264, '-movflags', 'frag_keyframe', '-f', 'mp4'])],
   [
-    'is in fragments, told first',
+    'is in fragments, announced first',
     () => made([...picture, ...h264, '-movflags', 'frag_keyframe+empty_moov', '-f', 'mp4']),
   ],
   ['is a MOV', () => made([...picture, ...h264, '-f', 'mov'])],

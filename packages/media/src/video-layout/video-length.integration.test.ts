@@ -5,15 +5,12 @@ import { sampleVideo } from '@echodrop/testkit/samples/sample-media';
 import { expect, test } from 'vitest';
 import { videoTracks } from './ffprobe.ts';
 
-test.each(['mp4', 'mkv', 'webm', 'avi'] as const)(
-  'the pictures of a %s tell their rate and how long they play',
-  async (type) => {
-    await using folder = await mkdtempDisposable(join(tmpdir(), 'video-length-'));
-    const path = join(folder.path, 'media');
-    await writeFile(path, await sampleVideo(type, { width: 64, height: 48, seconds: 2 }));
-    const tracks = await videoTracks(path, type, AbortSignal.timeout(20_000));
-    const picture = typeof tracks === 'string' ? expect.fail(tracks) : tracks.find(({ kind }) => kind === 'video');
-    expect(Math.abs((picture?.seconds ?? 0) - 2)).toBeLessThan(0.2);
-    expect(Math.round((picture?.frameRate ?? 0) * (picture?.seconds ?? 0))).toBeGreaterThan(10);
-  },
-);
+test.each(['mp4', 'mkv', 'webm', 'avi'] as const)('the pictures of a %s have a rate and a duration', async (type) => {
+  await using folder = await mkdtempDisposable(join(tmpdir(), 'video-length-'));
+  const path = join(folder.path, 'media');
+  await writeFile(path, await sampleVideo(type, { width: 64, height: 48, seconds: 2 }));
+  const tracks = await videoTracks(path, type, AbortSignal.timeout(20_000));
+  const picture = typeof tracks === 'string' ? expect.fail(tracks) : tracks.find(({ kind }) => kind === 'video');
+  expect(Math.abs((picture?.seconds ?? 0) - 2)).toBeLessThan(0.2);
+  expect(Math.round((picture?.frameRate ?? 0) * (picture?.seconds ?? 0))).toBeGreaterThan(10);
+});

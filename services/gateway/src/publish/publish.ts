@@ -5,7 +5,7 @@ import type { ProbeClient } from '@echodrop/contracts/probe';
 import type { RenditionClient } from '@echodrop/contracts/rendition';
 import type { MediaType } from '@echodrop/media/media-type';
 import type { MediaLimits, Probe, UnsupportedReason } from '@echodrop/media/outcomes';
-import { probeJpeg } from '@echodrop/media/photo-size/jpeg-size';
+import { probeJpeg } from '@echodrop/media/photo-size/jpeg-header';
 import type { ObjectStore } from '@echodrop/object-store/object-store';
 import { newMediaId, type StoredRecord } from '@echodrop/record';
 import type { GatewayEvents } from '../events.ts';
