@@ -23,33 +23,10 @@ export interface Scenario {
   readonly isShort?: boolean;
   /** What it is done to; `one of each` unless said. */
   readonly on?: SystemKind;
-  /** Whether it takes the memory of idempotency keys away, so that a repeat may make a second record (docs/decisions/011). */
+  /** Whether idempotency keys are lost, so that a repeat may make a second record (docs/decisions/011). */
   readonly forgetsKeys?: boolean;
-  /** What this machine has not got that it needs; it is skipped then, and reported. */
+  /** What this machine lacks for it. The scenario is then skipped and reported. */
   readonly missing?: () => Promise<string | undefined>;
   /** Starts the fault. Disposing the result ends it. */
   readonly begin: (day: GameDay) => Promise<AsyncDisposable>;
-}
-
-/** What undoes a scenario. */
-export function undoneBy(undo: () => Promise<unknown> | unknown): AsyncDisposable {
-  return {
-    async [Symbol.asyncDispose]() {
-      await undo();
-    },
-  };
-}
-
-/** Does `work` until it is undone, which rejects with its error. */
-export function meanwhile(work: (over: AbortSignal) => Promise<void>): AsyncDisposable {
-  const over = new AbortController();
-  const working = work(over.signal);
-  // Until then its rejection is not handled.
-  working.catch(() => {});
-  return {
-    async [Symbol.asyncDispose]() {
-      over.abort();
-      await working;
-    },
-  };
 }

@@ -2,7 +2,7 @@ import { mkdir, mkdtempDisposable, rm, statfs, truncate, writeFile } from 'node:
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { execa } from 'execa';
-import { undoneBy } from './scenario.ts';
+import { onDispose } from './on-dispose.ts';
 
 const pageBytes = 4096;
 const diskBytes = 2 ** 30;
@@ -54,5 +54,5 @@ export async function fillDisk(folder: string): Promise<AsyncDisposable> {
   const filler = join(folder, 'filler');
   const { bavail, bsize } = await statfs(folder);
   await execa('fallocate', ['--length', `${bavail * bsize - spareBytes}`, filler]);
-  return undoneBy(() => rm(filler));
+  return onDispose(() => rm(filler));
 }

@@ -1,5 +1,5 @@
 import type { Fate, SeenRequest } from '@echodrop/testkit/servers/counting-proxy';
-import { undoneBy } from './scenario.ts';
+import { onDispose } from './on-dispose.ts';
 import type { System } from './start-system.ts';
 
 /** Whether a request writes the bytes of an upload, or a part of them. */
@@ -20,5 +20,5 @@ export function isEntryPut({ method, path }: SeenRequest): boolean {
 /** Until it is undone, `fate` says what becomes of requests to the store. */
 export async function decided(system: System, fate: (request: SeenRequest) => Fate): Promise<AsyncDisposable> {
   system.decide(fate);
-  return undoneBy(() => system.decide(() => 'passes'));
+  return onDispose(() => system.decide(() => 'passes'));
 }

@@ -2,7 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { RawClient } from '@echodrop/testkit/raw-client';
 import { samplePhoto } from '@echodrop/testkit/samples/sample-media';
 import { uploadRequest } from '@echodrop/testkit/upload';
-import { type GameDay, meanwhile, type Scenario, undoneBy } from '../scenario.ts';
+import { onDispose, runUntilDisposed } from '../on-dispose.ts';
+import type { GameDay, Scenario } from '../scenario.ts';
 
 const bodyBytes = 600_000;
 const sentFirst = 40_000;
@@ -32,7 +33,7 @@ function aborting(count: number): Scenario {
         );
       });
       broke();
-      return undoneBy(() => {});
+      return onDispose(() => {});
     },
   };
 }
@@ -51,7 +52,7 @@ function slow(count: number, forSeconds: number): Scenario {
         clients.push(client);
       });
       broke();
-      parts.use(meanwhile((over) => dribbleUntil(over, clients)));
+      parts.use(runUntilDisposed((over) => dribbleUntil(over, clients)));
       return parts.move();
     },
   };

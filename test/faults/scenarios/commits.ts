@@ -1,6 +1,7 @@
 import type { Fate, SeenRequest } from '@echodrop/testkit/servers/counting-proxy';
 import { waitUntil } from '@echodrop/testkit/wait-until';
-import { type GameDay, type Scenario, undoneBy } from '../scenario.ts';
+import { onDispose } from '../on-dispose.ts';
+import type { GameDay, Scenario } from '../scenario.ts';
 import { decided, isEntryPut, isRecordPut } from '../store-requests.ts';
 
 /** What may happen between a record and the lists that it is in. */
@@ -65,7 +66,7 @@ async function dieBetween(day: GameDay): Promise<AsyncDisposable> {
   let met = 0;
   for (let tries = 0; met < deaths && tries < maxTries; tries += 1) if (await dieOnce(day)) met += 1;
   if (met < deaths) day.note('the gateway did not die between record and lists of its upload', `${met} of ${deaths}`);
-  return undoneBy(() => {});
+  return onDispose(() => {});
 }
 
 /** @returns whether the record was that of the upload with a key */

@@ -7,7 +7,8 @@ import { samplePhoto } from '@echodrop/testkit/samples/sample-media';
 import { upload } from '@echodrop/testkit/upload';
 import { waitUntil } from '@echodrop/testkit/wait-until';
 import { execa } from 'execa';
-import { type GameDay, type Scenario, undoneBy } from '../scenario.ts';
+import { onDispose } from '../on-dispose.ts';
+import type { GameDay, Scenario } from '../scenario.ts';
 import type { RunningService } from '../start-system.ts';
 
 const hour = 3600;
@@ -36,7 +37,7 @@ export const machineScenarios: readonly Scenario[] = [
         while (left-- > 0) await load.send({ kind: 'mp4', isKeyed: true });
       });
       await Promise.all(sending);
-      return undoneBy(() => system.servers['rendition-worker']?.restart());
+      return onDispose(() => system.servers['rendition-worker']?.restart());
     },
   },
 ];
@@ -62,7 +63,7 @@ async function withoutDescriptors({ server: { pid } }: RunningService): Promise<
   const usual = await limit('--nofile', '--output', 'SOFT', '--noheadings');
   const open = (await readdir(`/proc/${pid}/fd`)).length;
   await limit(`--nofile=${open - fewerDescriptors}:`);
-  return undoneBy(() => limit(`--nofile=${usual}:`));
+  return onDispose(() => limit(`--nofile=${usual}:`));
 }
 
 const libraries = ['x86_64', 'aarch64'].map((machine) => `/usr/lib/${machine}-linux-gnu/faketime/libfaketimeMT.so.1`);
@@ -129,7 +130,7 @@ function deadlyMedia(worker: 'probe-worker' | 'rendition-worker', tool: 'ffprobe
         broke();
         await sleep(deaths.everyMs);
       }
-      return undoneBy(() => {});
+      return onDispose(() => {});
     },
   };
 }

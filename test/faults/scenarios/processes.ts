@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { StoppableServer } from '@echodrop/testkit/servers/server-process';
-import { type GameDay, meanwhile, type Scenario, undoneBy } from '../scenario.ts';
+import { onDispose, runUntilDisposed } from '../on-dispose.ts';
+import type { GameDay, Scenario } from '../scenario.ts';
 
 /** Every part that others rely on. */
 const all = [
@@ -78,7 +79,7 @@ function broken(parts: readonly Part[], fault: Act, undo: Act): Scenario['begin'
     const servers = parts.map((part) => serverOf(part, system));
     await Promise.all(servers.map(fault));
     broke();
-    return undoneBy(() => Promise.all(servers.map(undo)));
+    return onDispose(() => Promise.all(servers.map(undo)));
   };
 }
 
@@ -88,7 +89,7 @@ function killedAtRandom(what: string, parts: readonly Part[], forSeconds: number
     name: `kill ${what}, again and again`,
     breaks: `SIGKILL of ${what}, started again at once, and killed again after a moment`,
     forSeconds,
-    begin: async (day) => meanwhile((over) => killUntil(over, day, parts, atOnce)),
+    begin: async (day) => runUntilDisposed((over) => killUntil(over, day, parts, atOnce)),
   };
 }
 

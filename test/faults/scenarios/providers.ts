@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { providerFailures, setBehaviour } from '@echodrop/testkit/sandbox-behaviour';
-import { type GameDay, meanwhile, type Scenario, undoneBy } from '../scenario.ts';
+import { onDispose, runUntilDisposed } from '../on-dispose.ts';
+import type { GameDay, Scenario } from '../scenario.ts';
 
 const eachMs = 500;
 
@@ -14,7 +15,7 @@ export const providerScenarios: readonly Scenario[] = [
     begin: async (day) => {
       await using parts = new AsyncDisposableStack();
       parts.defer(() => setBehaviour(day.system.provider, 'normal'));
-      parts.use(meanwhile((over) => failInTurn(over, day)));
+      parts.use(runUntilDisposed((over) => failInTurn(over, day)));
       return parts.move();
     },
   },
@@ -26,7 +27,7 @@ export const providerScenarios: readonly Scenario[] = [
       begin: async (day) => {
         await setBehaviour(day.system.provider, failure);
         day.broke();
-        return undoneBy(() => setBehaviour(day.system.provider, 'normal'));
+        return onDispose(() => setBehaviour(day.system.provider, 'normal'));
       },
     }),
   ),

@@ -2,7 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { freePort } from '@echodrop/testkit/free-ports';
 import type { LinkState } from '@echodrop/testkit/servers/spreading-proxy';
 import type { RunningRedis } from '@echodrop/testkit/servers/start-redis';
-import { type GameDay, meanwhile, type Scenario, undoneBy } from '../scenario.ts';
+import { onDispose, runUntilDisposed } from '../on-dispose.ts';
+import type { GameDay, Scenario } from '../scenario.ts';
 
 const both = ['queue-redis', 'cache-redis'] as const;
 
@@ -39,7 +40,7 @@ function wiped(roles: readonly Role[], forSeconds: number): Scenario {
     breaks: `FLUSHALL of ${roles.join(' and ')}, once a second`,
     forSeconds,
     forgetsKeys: true,
-    begin: async (day) => meanwhile((over) => wipeUntil(over, day, roles)),
+    begin: async (day) => runUntilDisposed((over) => wipeUntil(over, day, roles)),
   };
 }
 
@@ -60,7 +61,7 @@ function full(roles: readonly Role[], forSeconds: number): Scenario {
       const redises = redisesOf(system, roles);
       await everyOne(redises, 'CONFIG', 'SET', 'maxmemory', '1');
       broke();
-      return undoneBy(() => everyOne(redises, 'CONFIG', 'SET', 'maxmemory', '0'));
+      return onDispose(() => everyOne(redises, 'CONFIG', 'SET', 'maxmemory', '0'));
     },
   };
 }
@@ -74,7 +75,7 @@ function readOnly(roles: readonly Role[], forSeconds: number): Scenario {
       const redises = redisesOf(system, roles);
       await everyOne(redises, 'REPLICAOF', '127.0.0.1', `${await freePort()}`);
       broke();
-      return undoneBy(() => everyOne(redises, 'REPLICAOF', 'NO', 'ONE'));
+      return onDispose(() => everyOne(redises, 'REPLICAOF', 'NO', 'ONE'));
     },
   };
 }
@@ -89,7 +90,7 @@ function unreachable(roles: readonly Role[], state: Exclude<LinkState, 'passes'>
     begin: async ({ system, broke }) => {
       for (const role of roles) system.links[role].turn(state);
       broke();
-      return undoneBy(() => {
+      return onDispose(() => {
         for (const role of roles) system.links[role].turn('passes');
       });
     },
@@ -101,7 +102,7 @@ async function failOver({ system, broke }: GameDay): Promise<AsyncDisposable> {
   const master = await system.redisSet.master();
   await master.kill();
   broke();
-  return undoneBy(() => master.restart());
+  return onDispose(() => master.restart());
 }
 
 function redisesOf({ queueRedis, cacheRedis }: GameDay['system'], roles: readonly Role[]): RunningRedis[] {

@@ -3,7 +3,8 @@ import { RawClient } from '@echodrop/testkit/raw-client';
 import { samplePhoto } from '@echodrop/testkit/samples/sample-media';
 import { uploadRequest } from '@echodrop/testkit/upload';
 import { waitUntil } from '@echodrop/testkit/wait-until';
-import { type GameDay, type Scenario, undoneBy } from '../scenario.ts';
+import { onDispose } from '../on-dispose.ts';
+import type { GameDay, Scenario } from '../scenario.ts';
 import type { RunningService } from '../start-system.ts';
 
 const replicated = ['auth-verifier', 'probe-worker', 'rendition-worker', 'site', 'gateway'];
@@ -50,7 +51,7 @@ async function stopWhileConnecting({ system, broke, note }: GameDay): Promise<As
     if (!raw.received.startsWith('HTTP/1.1 200')) note('an accepted connection was not answered', `client ${n}`);
   });
   await Promise.all([...answered, stopping]);
-  return undoneBy(() => gateway?.restart());
+  return onDispose(() => gateway?.restart());
 }
 
 async function restartInTurn({ system, broke, load, note }: GameDay): Promise<AsyncDisposable> {
@@ -63,5 +64,5 @@ async function restartInTurn({ system, broke, load, note }: GameDay): Promise<As
     await load.recovered();
   }
   for (const why of load.failures.slice(before)) note('an upload failed', why);
-  return undoneBy(() => {});
+  return onDispose(() => {});
 }

@@ -1,7 +1,8 @@
 import { Readable } from 'node:stream';
 import type { Fate, SeenRequest } from '@echodrop/testkit/servers/counting-proxy';
 import type { LinkState } from '@echodrop/testkit/servers/spreading-proxy';
-import { type GameDay, type Scenario, undoneBy } from '../scenario.ts';
+import { onDispose } from '../on-dispose.ts';
+import type { GameDay, Scenario } from '../scenario.ts';
 import { decided, isMediaPut, isRecordPut } from '../store-requests.ts';
 
 const isWrite = ({ method }: SeenRequest) => method === 'PUT' || method === 'POST';
@@ -98,7 +99,7 @@ export const storeScenarios: readonly Scenario[] = [
       const node = random.pick(system.nodes);
       await node.kill();
       broke();
-      return undoneBy(() => node.restart());
+      return onDispose(() => node.restart());
     },
   },
 ];
@@ -169,7 +170,7 @@ function unreachable(state: Exclude<LinkState, 'passes'>, forSeconds: number): S
     begin: async ({ system, broke }) => {
       system.links.store.turn(state);
       broke();
-      return undoneBy(() => system.links.store.turn('passes'));
+      return onDispose(() => system.links.store.turn('passes'));
     },
   };
 }
