@@ -148,6 +148,21 @@ test('an upload is one trace through all services, and every line of theirs abou
   }
 });
 
+test('credentials that follow the media are verified in the trace of their upload', async () => {
+  const padded = Buffer.concat([media, Buffer.alloc(2 ** 20)]);
+  const { text } = await upload(stack, {
+    version: 1,
+    parts: [
+      { name: 'media', filename: 'a.png', content: padded },
+      { name: 'key', content: apiKey },
+      { name: 'message', content: caption },
+      ...secretFields(),
+    ],
+  });
+  const verified = (await traceOf(JSON.parse(text).id)).filter(({ service }) => service === 'auth-verifier');
+  expect(verified.map(({ name }) => name)).toContain('POST /verify');
+});
+
 function isOfUpload(line: Record<string, unknown>): boolean {
   return ['mediaKey', 'mediaId', 'jobId', 'outcome', 'provider'].some((name) => name in line);
 }

@@ -270,13 +270,13 @@ test('a verifier that is down or hangs is unavailable in time, and serves the sa
     command: [process.execPath, program, `${port}`, secret],
     answers,
   });
-  const verifier = client({ at, deadlineMs: 500 });
+  const verifier = client({ at, deadlineMs: 1000 });
   const answered = () => expect(verifier.verify(verification, never)).resolves.toEqual({ outcome: 'refused' });
   const unavailable = async () => {
     const begin = performance.now();
     await expect(verifier.verify(verification, never)).rejects.toThrow(VerifierUnavailable);
-    await expect(client({ at, deadlineMs: 500 }).knownProviders()).rejects.toThrow(VerifierUnavailable);
-    expect(performance.now() - begin).toBeLessThan(1500);
+    await expect(client({ at, deadlineMs: 1000 }).knownProviders()).rejects.toThrow(VerifierUnavailable);
+    expect(performance.now() - begin).toBeLessThan(3000);
   };
 
   await Promise.all(Array.from({ length: 20 }, answered));

@@ -3,11 +3,11 @@ import { publicRecord } from '@echodrop/record';
 import { wasCutOff } from '@echodrop/service/http-server';
 import cors from 'cors';
 import express, { type ErrorRequestHandler, type Express, type Request, type RequestHandler } from 'express';
-import { answerRecord, answerRefusal, type Format, methodNotAllowed, requestedFormat } from './answer/answer.ts';
-import { asRefusal, ClientGone, type Reason, Refusal } from './answer/refusals.ts';
 import type { GatewayEvents } from './events.ts';
 import { serveOpenApi } from './openapi/openapi.ts';
 import { ownUploadRoutes } from './own-uploads/own-upload-routes.ts';
+import { asRefusal, ClientGone, type Reason, Refusal } from './response/refusals.ts';
+import { type Format, methodNotAllowed, requestedFormat, sendRecord, sendRefusal } from './response/send-response.ts';
 import { type UploadDeps, upload } from './upload.ts';
 import { createUploadContext } from './upload-context.ts';
 
@@ -37,7 +37,7 @@ export function gatewayApp(gateway: Gateway): Express {
   if (corsOrigins.length > 0) app.use(allowOrigins(corsOrigins));
   app.use((request, response, next) => {
     const fault = faultOf(request);
-    if (fault) answerRefusal(request, response, requestedFormat(request.url), new Refusal(fault));
+    if (fault) sendRefusal(request, response, requestedFormat(request.url), new Refusal(fault));
     else next();
   });
   for (const root of basePaths.map((base) => base.replace(/\/+$/, ''))) {
@@ -53,7 +53,7 @@ export function gatewayApp(gateway: Gateway): Express {
     const openApi = serveOpenApi(root, gateway.uploads.forms.maxMediaBytes);
     app.route(`${root}/openapi.json`).get(openApi).all(methodNotAllowed('GET, HEAD', 'json'));
   }
-  app.use((request, response) => answerRefusal(request, response, 'json', new Refusal('not_found')));
+  app.use((request, response) => sendRefusal(request, response, 'json', new Refusal('not_found')));
   app.use(lastResort);
   return app;
 }
@@ -94,7 +94,7 @@ function handleUpload({ uploads, events, publicSite }: Gateway, version: 1 | 2, 
     events.uploadStarted();
     try {
       const { record, repeated } = await upload(context, uploads);
-      answerRecord(response, format, publicRecord(record, publicSite));
+      sendRecord(response, format, publicRecord(record, publicSite));
       Object.assign(context.log, { mediaId: record.id, mediaKey: record.mediaKey });
       if (!repeated) context.log.bytes = record.size;
       events.uploadEnded(context, repeated ? 'repeated' : 'published');
@@ -102,7 +102,7 @@ function handleUpload({ uploads, events, publicSite }: Gateway, version: 1 | 2, 
       if (error instanceof ClientGone)
         return events.uploadEnded(context, wasCutOff(response) ? 'unavailable' : 'client_gone');
       const refusal = asRefusal(error);
-      answerRefusal(request, response, format, refusal);
+      sendRefusal(request, response, format, refusal);
       context.log.message = refusal.sentence;
       events.uploadEnded(context, refusal.reason, refusal.cause);
     }
@@ -111,5 +111,5 @@ function handleUpload({ uploads, events, publicSite }: Gateway, version: 1 | 2, 
 
 // Errors of Express itself: a path that is no valid percent-encoding.
 const lastResort: ErrorRequestHandler = (_error, request, response, _next) => {
-  answerRefusal(request, response, 'json', new Refusal('not_found'));
+  sendRefusal(request, response, 'json', new Refusal('not_found'));
 };

@@ -4,7 +4,7 @@ import type { Log } from '@echodrop/service/log';
 import type { Metrics } from '@echodrop/service/metrics/metrics';
 import { setSpanAttributes } from '@echodrop/service/tracing/trace';
 import { type SlotLimit, slotLimits } from './admit/slots.ts';
-import { type Reason, type Refusal, refusals } from './answer/refusals.ts';
+import { type Reason, type Refusal, refusals } from './response/refusals.ts';
 import type { UploadContext } from './upload-context.ts';
 
 export type GatewayEvents = ReturnType<typeof createGatewayEvents>;

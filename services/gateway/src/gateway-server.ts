@@ -8,8 +8,8 @@ import {
   STATUS_CODES,
 } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { encodeRefusal, type Format, requestedFormat } from './answer/answer.ts';
-import { type Reason, Refusal } from './answer/refusals.ts';
+import { type Reason, Refusal } from './response/refusals.ts';
+import { encodeRefusal, type Format, requestedFormat } from './response/send-response.ts';
 
 /**
  * The HTTP server around the routes. The routes handle `Expect`, so that uploads send 100 Continue after their first checks, and a missing

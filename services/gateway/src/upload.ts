@@ -3,10 +3,10 @@ import type { VerificationClient } from '@echodrop/contracts/verification-client
 import type { Admission } from './admit/admission.ts';
 import type { ApiKeys } from './admit/api-keys.ts';
 import { credentialsFromFields, credentialsFromHeaders, requireCaller } from './admit/credentials.ts';
-import { Refusal } from './answer/refusals.ts';
 import { idempotencyKeyOf, type OncePublisher, type Published } from './idempotency/idempotency.ts';
 import { requireParameters } from './receive/complete-upload.ts';
 import { type FormSettings, receiveForm, requireFittingBody } from './receive/receive-form.ts';
+import { Refusal } from './response/refusals.ts';
 import type { UploadContext } from './upload-context.ts';
 
 export interface UploadDeps {

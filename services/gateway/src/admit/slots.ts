@@ -1,5 +1,5 @@
 import { networkOf } from '@echodrop/service/network-of';
-import { Refusal } from '../answer/refusals.ts';
+import { Refusal } from '../response/refusals.ts';
 import { ConcurrencyLimit } from './concurrency-limit.ts';
 import { FailedProofs } from './failed-proofs.ts';
 

@@ -1,4 +1,4 @@
-import { Refusal, secretsFirst } from '../answer/refusals.ts';
+import { Refusal, secretsFirst } from '../response/refusals.ts';
 
 /** The memory of one upload. Disposing returns it. */
 export interface MemoryShare extends Disposable {

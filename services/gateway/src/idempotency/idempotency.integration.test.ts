@@ -23,9 +23,9 @@ import { samplePhoto } from '@echodrop/testkit/samples/sample-media';
 import { type RunningRedis, startRedis } from '@echodrop/testkit/servers/start-redis';
 import { waitUntil } from '@echodrop/testkit/wait-until';
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
-import { Refusal } from '../answer/refusals.ts';
 import { OutcomeUnknown, Publisher } from '../publish/publish.ts';
 import { ReceivedMedia } from '../receive/received-media.ts';
+import { Refusal } from '../response/refusals.ts';
 import { OncePublisher, type Published } from './idempotency.ts';
 import { IdempotencyClaims } from './idempotency-claims.ts';
 
@@ -217,7 +217,7 @@ test('the claim of a dead gateway is in use for its maximum hold, then one repea
   // As if it had died before the record was written.
   await store.remove(recordKey(record.id));
   const added = await counting();
-  await age(34_000);
+  await age(30_000);
   await expect(send(one, { key })).rejects.toThrow('idempotency_key_in_use');
   await age(36_000);
   const release = Promise.withResolvers<void>();

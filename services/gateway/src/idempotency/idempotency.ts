@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { StoredRecord } from '@echodrop/record';
-import { Refusal } from '../answer/refusals.ts';
 import { OutcomeUnknown, type PublishContext, type Publisher } from '../publish/publish.ts';
 import type { CompleteUpload } from '../receive/complete-upload.ts';
+import { Refusal } from '../response/refusals.ts';
 import type { Claim, IdempotencyClaims, KeyScope } from './idempotency-claims.ts';
 
 const maxKeyLength = 255;

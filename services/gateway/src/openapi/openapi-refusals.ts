@@ -1,5 +1,5 @@
-import { encodeRefusal, type Format } from '../answer/answer.ts';
-import { type Reason, Refusal, refusals, sentencesOf } from '../answer/refusals.ts';
+import { type Reason, Refusal, refusals, sentencesOf } from '../response/refusals.ts';
+import { encodeRefusal, type Format } from '../response/send-response.ts';
 import { requestIdHeader } from './openapi-record.ts';
 
 const byStatus = Map.groupBy(Object.keys(refusals) as Reason[], (reason) => refusals[reason][0]);

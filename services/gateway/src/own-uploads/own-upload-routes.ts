@@ -1,9 +1,9 @@
 import { isCursor } from '@echodrop/archive/listing';
 import { publicRecord } from '@echodrop/record';
 import { type Request, type RequestHandler, type Response, Router } from 'express';
-import { answerRecords, answerRefusal, type Format, methodNotAllowed } from '../answer/answer.ts';
-import { asRefusal, ClientGone, Refusal } from '../answer/refusals.ts';
 import type { OwnUploadEvents } from '../events.ts';
+import { asRefusal, ClientGone, Refusal } from '../response/refusals.ts';
+import { type Format, methodNotAllowed, sendRecords, sendRefusal } from '../response/send-response.ts';
 import { createRequestContext, type RequestContext } from '../upload-context.ts';
 import { listOwn, type OwnUploadDeps, removeOwn } from './own-uploads.ts';
 
@@ -23,7 +23,7 @@ export function ownUploadRoutes(
     const list: RequestHandler = (request, response) =>
       handle(request, response, format, async (context) => {
         const { records, next } = await listOwn(context, pageOf(request), deps);
-        answerRecords(response, format, { records: records.map((each) => publicRecord(each, publicSite)), next });
+        sendRecords(response, format, { records: records.map((each) => publicRecord(each, publicSite)), next });
         events.listed(context.requestId, records.length);
       });
     router.route(`${root}.${format}`).get(list).all(methodNotAllowed('GET, HEAD', format));
@@ -51,7 +51,7 @@ export function ownUploadRoutes(
     } catch (error) {
       if (error instanceof ClientGone) return;
       const refusal = asRefusal(error);
-      answerRefusal(request, response, format, refusal);
+      sendRefusal(request, response, format, refusal);
       events.refused(context.requestId, refusal);
     }
   }

@@ -9,8 +9,8 @@ import type { ObjectStore } from '@echodrop/object-store/object-store';
 import { isMediaId, isTombstone, type RecordPage, type StoredRecord } from '@echodrop/record';
 import type { Admission } from '../admit/admission.ts';
 import { credentialsFromHeaders, requireCaller } from '../admit/credentials.ts';
-import { Refusal } from '../answer/refusals.ts';
 import type { OwnUploadEvents } from '../events.ts';
+import { Refusal } from '../response/refusals.ts';
 import type { RequestContext } from '../upload-context.ts';
 
 // Longer than a returning node of MinIO was seen to miss writes.

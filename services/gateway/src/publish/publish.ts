@@ -8,10 +8,10 @@ import type { MediaLimits, Probe, UnsupportedReason } from '@echodrop/media/outc
 import { probeJpeg } from '@echodrop/media/photo-size/jpeg-header';
 import type { ObjectStore } from '@echodrop/object-store/object-store';
 import { newMediaId, type StoredRecord } from '@echodrop/record';
-import { mediaUnsupported, Refusal } from '../answer/refusals.ts';
 import type { GatewayEvents } from '../events.ts';
 import type { CompleteUpload } from '../receive/complete-upload.ts';
 import type { ReceivedMedia } from '../receive/received-media.ts';
+import { mediaUnsupported, Refusal } from '../response/refusals.ts';
 import type { UploadContext } from '../upload-context.ts';
 import { commitMs, commitRecord, type Owner, recordOf, retry } from './commit-record.ts';
 

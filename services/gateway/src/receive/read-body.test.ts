@@ -1,6 +1,6 @@
 import { PassThrough } from 'node:stream';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { ClientGone, Refusal } from '../answer/refusals.ts';
+import { ClientGone, Refusal } from '../response/refusals.ts';
 import { readBody } from './read-body.ts';
 
 const KiB = 1024;

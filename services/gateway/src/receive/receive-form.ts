@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { ObjectStore } from '@echodrop/object-store/object-store';
-import { formMalformed, Refusal } from '../answer/refusals.ts';
+import { bindTrace } from '@echodrop/service/tracing/trace';
+import { formMalformed, Refusal } from '../response/refusals.ts';
 import { FormContent, type OnField } from './form-content.ts';
 import { parametersOf } from './header-parameters.ts';
 import { type BodyReading, readBody } from './read-body.ts';
@@ -57,7 +58,12 @@ export async function receiveForm(
   const read = async () => {
     const form = new FormReader(boundaryOf(request.headers['content-type']), settings.compatibility, content);
     const limits = { maxBytes: maxBytes + formOverheadBytes, minBytesPerSecond, maxSeconds };
-    body = readBody(request, limits, (chunk) => form.read(chunk), verdict);
+    body = readBody(
+      request,
+      limits,
+      bindTrace((chunk) => form.read(chunk)),
+      verdict,
+    );
     await body.ended;
     form.end();
   };

@@ -5,7 +5,7 @@ import { detectMediaType, type MediaType } from '@echodrop/media/media-type';
 import { mediaObjectKey, newMediaKey } from '@echodrop/object-store/object-keys';
 import { type ObjectStore, StoreUnavailable, type WrittenObject } from '@echodrop/object-store/object-store';
 import type { MemoryShare } from '../admit/unverified-memory.ts';
-import type { Refusal } from '../answer/refusals.ts';
+import type { Refusal } from '../response/refusals.ts';
 import { HeldBytes } from './held-bytes.ts';
 import type { BodyReading } from './read-body.ts';
 

@@ -20,12 +20,12 @@ export function requestedFormat(path: string): Format {
 const contentTypes = { xml: 'application/xml; charset=utf-8', json: 'application/json; charset=utf-8' };
 
 /** 200 with the record (docs/interface.md section 4.3). */
-export function answerRecord(response: ServerResponse, format: Format, record: MediaRecord): void {
+export function sendRecord(response: ServerResponse, format: Format, record: MediaRecord): void {
   answerWith(response, format, format === 'xml' ? recordToXml(record) : recordToJson(record));
 }
 
 /** 200 with a page of records, not to be cached. */
-export function answerRecords(response: ServerResponse, format: Format, page: RecordPage): void {
+export function sendRecords(response: ServerResponse, format: Format, page: RecordPage): void {
   response.setHeader('Cache-Control', 'no-store');
   answerWith(response, format, format === 'xml' ? recordsToXml(page) : recordsToJson(page));
 }
@@ -37,7 +37,7 @@ function answerWith(response: ServerResponse, format: Format, body: string): voi
 }
 
 /** Sends a refusal. If the client is still sending, reads a bounded rest of the body first, so that the response arrives whole. */
-export function answerRefusal(
+export function sendRefusal(
   request: IncomingMessage,
   response: ServerResponse,
   format: Format,
@@ -82,7 +82,7 @@ function drainRest(request: IncomingMessage, done: () => void): void {
 export function methodNotAllowed(allowed: string, format: Format): RequestListener {
   return (request, response) => {
     response.setHeader('Allow', allowed);
-    answerRefusal(request, response, format, new Refusal('method_not_allowed'));
+    sendRefusal(request, response, format, new Refusal('method_not_allowed'));
   };
 }
 
