@@ -55,14 +55,17 @@ function secondsSince(ms: number | undefined): number {
   return ms === undefined ? 0 : Math.max(0, Date.now() - ms) / 1000;
 }
 
-/** Returns a function that reports how long a job took: `echodrop_<name>_job_seconds` and `echodrop_<name>_work_seconds`. */
-export function createJobDurations(metrics: Metrics, name: 'probe' | 'rendition', secondsBuckets: number[]) {
-  const histogram = (suffix: string, help: string) =>
-    metrics.histogram(`echodrop_${name}_${suffix}`, help, ['queue', 'outcome'], secondsBuckets);
-  const jobs = histogram('job_seconds', 'Job duration from enqueue to completion.');
-  const work = histogram('work_seconds', 'Job duration from worker start to completion.');
+/** Returns a function that reports how long a job took, in two histograms of these names. */
+export function createJobDurations(
+  metrics: Metrics,
+  names: { readonly job: string; readonly work: string },
+  secondsBuckets: number[],
+) {
+  const labels = ['queue', 'outcome'] as const;
+  const job = metrics.histogram(names.job, 'Job duration from enqueue to completion.', labels, secondsBuckets);
+  const work = metrics.histogram(names.work, 'Job duration from worker start to completion.', labels, secondsBuckets);
   return (end: Pick<JobEnd, 'queue' | 'seconds' | 'workSeconds'>, outcome: JobEnd['outcome'] | 'removed') => {
-    jobs.observe({ queue: end.queue, outcome }, end.seconds);
+    job.observe({ queue: end.queue, outcome }, end.seconds);
     work.observe({ queue: end.queue, outcome }, end.workSeconds);
   };
 }

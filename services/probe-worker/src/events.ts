@@ -23,7 +23,8 @@ export function createProbeEvents(log: Log, metrics: Metrics) {
     'Probed media by type, or by the reason it is unsupported.',
     ['result'],
   );
-  const observeDurations = createJobDurations(metrics, 'probe', secondsBuckets);
+  const names = { job: 'echodrop_probe_job_seconds', work: 'echodrop_probe_work_seconds' };
+  const observeDurations = createJobDurations(metrics, names, secondsBuckets);
   return {
     /** `bytesRead` excludes the head in the job. */
     probed({ mediaKey, size }: ProbeRequest, probe: Probe, costs: { reads: number; bytesRead: number }) {

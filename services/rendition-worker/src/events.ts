@@ -21,7 +21,8 @@ export function createRenditionEvents(log: Log, metrics: Metrics) {
     'Refused output files of media tools; any may indicate a compromised decoder.',
     ['fault'],
   );
-  const observeDurations = createJobDurations(metrics, 'rendition', secondsBuckets);
+  const names = { job: 'echodrop_rendition_job_seconds', work: 'echodrop_rendition_work_seconds' };
+  const observeDurations = createJobDurations(metrics, names, secondsBuckets);
   return {
     rendered({ mediaKey, type, set }: RenditionRequest, rendered: RenditionReply) {
       renditions.inc({ set, type, outcome: rendered.outcome });

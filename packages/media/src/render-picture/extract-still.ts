@@ -22,8 +22,7 @@ export interface FrameOptions extends StillOptions {
   readonly isSequence?: boolean;
 }
 
-const GiB = 1024 ** 3;
-const limits = { seconds: 120, cpuSeconds: 60, addressBytes: 4 * GiB, fileBytes: maxOutputBytes.picture };
+const limits = { seconds: 120, cpuSeconds: 60, addressBytes: 4 * 1024 ** 3, fileBytes: maxOutputBytes.picture };
 // The first frame is often black, so the most representative of the first second is used. Compares every nth pixel only:
 // holding and comparing whole frames costs as much as decoding them. streamselect passes nothing until both its inputs have
 // begun, which for the selected frame is its own time: so the first frame that comes out is that one in full size (of frames

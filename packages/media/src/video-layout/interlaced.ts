@@ -15,8 +15,7 @@ export function deinterlaceFilters({ width, height }: Track): readonly string[] 
   return Math.min(width, height) < minSide ? [] : ['bwdif=mode=send_frame:deint=interlaced'];
 }
 
-const GiB = 1024 ** 3;
-const limits = { seconds: 20, cpuSeconds: 20, addressBytes: 4 * GiB, fileBytes: 0 };
+const limits = { seconds: 20, cpuSeconds: 20, addressBytes: 4 * 1024 ** 3, fileBytes: 0 };
 const inspectedFrames = 24;
 
 /**
