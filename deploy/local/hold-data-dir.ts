@@ -7,7 +7,6 @@ import { text } from 'node:stream/consumers';
 import { ExecaError, execa } from 'execa';
 
 const mkdirMs = 10_000;
-
 const systemFolders = ['logs', 'redis', 'secrets', 'store'];
 
 /**

@@ -7,7 +7,8 @@ import { listingPrefix, mediaObjectKey, recordKey } from '@echodrop/object-store
 import { encodeStoredRecord, type StoredRecord, UnreadableRecord } from '@echodrop/record';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { block, blockKey, listBlockKeys, readBlocks, unblock } from './blocks.ts';
-import { listingEntryOf, listNewest } from './listing.ts';
+import { listNewest } from './listing.ts';
+import { listingEntryOf } from './listing-keys.ts';
 import { isOwnerHash, ownerHash } from './owner.ts';
 import { publishSample } from './publish-sample.fixture.ts';
 import { findRecord, listRecords } from './records.ts';

@@ -4,7 +4,7 @@ import type { ListedObject, ObjectStore } from '@echodrop/object-store/object-st
 import { isTombstone, UnreadableRecord } from '@echodrop/record';
 import { pMapIterable } from 'p-map';
 import { settlingMs } from './check-record.ts';
-import { idInListingKey, listingEntryOf, listingKeys, listingPrefixes, timeInListingKey } from './listing.ts';
+import { idInListingKey, listingEntryOf, listingKeys, listingPrefixes, timeInListingKey } from './listing-keys.ts';
 import { tryFindRecord } from './records.ts';
 import type { StoreFault } from './store-finding.ts';
 

@@ -2,7 +2,7 @@ import { mediaObjectKey, recordKey, renditionsPrefixOf } from '@echodrop/object-
 import type { ObjectStore } from '@echodrop/object-store/object-store';
 import { isTombstone, type StoredRecord, type Tombstone, UnreadableRecord } from '@echodrop/record';
 import { checkBytes } from './check-bytes.ts';
-import { listingEntryOf, listingKeys } from './listing.ts';
+import { listingEntryOf, listingKeys } from './listing-keys.ts';
 import { findListedRecord, idInRecordKey } from './records.ts';
 import type { StoreFault } from './store-finding.ts';
 

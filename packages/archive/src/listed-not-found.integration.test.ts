@@ -10,7 +10,8 @@ import { type StoredRecord, UnreadableRecord } from '@echodrop/record';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { removeDeadEntries } from './check-entry.ts';
 import { checkRecord } from './check-record.ts';
-import { addToListings, listingEntryOf, listingPrefixes, listNewest } from './listing.ts';
+import { addToListings, listNewest } from './listing.ts';
+import { listingEntryOf, listingPrefixes } from './listing-keys.ts';
 import { publishSample } from './publish-sample.fixture.ts';
 import { listRecordsOf } from './records.ts';
 

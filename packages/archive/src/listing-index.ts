@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { listObjects } from '@echodrop/object-store/list-objects';
 import type { ObjectStore } from '@echodrop/object-store/object-store';
-import { type ListingEntry, listingKeys, listingPrefixes } from './listing.ts';
+import { type ListingEntry, listingKeys, listingPrefixes } from './listing-keys.ts';
 
 /**
  * Takes a snapshot of all list entries: a sorted array with 8 bytes per entry, which fits into memory for millions of records.

@@ -2,7 +2,8 @@ import { Readable } from 'node:stream';
 import { mediaObjectKey, newMediaKey, recordKey } from '@echodrop/object-store/object-keys';
 import type { ObjectStore } from '@echodrop/object-store/object-store';
 import { encodeStoredRecord, newMediaId, type StoredRecord } from '@echodrop/record';
-import { addToListings, listingEntryOf } from './listing.ts';
+import { addToListings } from './listing.ts';
+import { listingEntryOf } from './listing-keys.ts';
 
 /** Writes media, record and list entries as an upload does. */
 export async function publishSample(

@@ -3,7 +3,8 @@ import { removeObjects } from '@echodrop/object-store/list-objects';
 import { mediaObjectKey, recordKey, renditionsPrefixOf } from '@echodrop/object-store/object-keys';
 import { type ObjectStore, StoreUnavailable } from '@echodrop/object-store/object-store';
 import { encodeTombstone, isTombstone, type StoredRecord, type Tombstone } from '@echodrop/record';
-import { listingEntryOf, removeFromListings } from './listing.ts';
+import { removeFromListings } from './listing.ts';
+import { listingEntryOf } from './listing-keys.ts';
 import { findRecord } from './records.ts';
 
 /** Hides an upload by replacing its record with a tombstone, then calls `finishRemoval`. @throws StoreUnavailable */

@@ -18,7 +18,7 @@ import { describeWithMinio } from '@echodrop/testkit/servers/describe-with-minio
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { clockedStore, TestClock } from './clocked-store.fixture.ts';
-import { listingEntryOf } from './listing.ts';
+import { listingEntryOf } from './listing-keys.ts';
 import { removeMedia } from './remove-media.ts';
 import { sweep } from './sweep.ts';
 

@@ -6,7 +6,8 @@ import { FilesystemObjectStore } from '@echodrop/object-store/filesystem/filesys
 import { mediaObjectKey, newMediaKey, recordKey } from '@echodrop/object-store/object-keys';
 import { StoreUnavailable, type UnfinishedWrite } from '@echodrop/object-store/object-store';
 import { expect, test } from 'vitest';
-import { listingEntryOf, listingKeys, listNewest, removeFromListings } from './listing.ts';
+import { listNewest, removeFromListings } from './listing.ts';
+import { listingEntryOf, listingKeys } from './listing-keys.ts';
 import { publishSample } from './publish-sample.fixture.ts';
 import { removeMedia } from './remove-media.ts';
 import { RecordsMissing, sweep } from './sweep.ts';

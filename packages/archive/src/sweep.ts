@@ -4,8 +4,9 @@ import { isTombstone, UnreadableRecord } from '@echodrop/record';
 import { pMapIterable } from 'p-map';
 import { settlingMs } from './check-record.ts';
 import { findUnpublished, type KeyBatch, type UnpublishedObject } from './find-unpublished.ts';
-import { addToListings, type ListingEntry, listingEntryOf } from './listing.ts';
+import { addToListings } from './listing.ts';
 import { readListingIndex } from './listing-index.ts';
+import { type ListingEntry, listingEntryOf } from './listing-keys.ts';
 import type { FoundRecord } from './records.ts';
 import type { SweepReport, SweptCount, SweptKind } from './sweep-report.ts';
 

@@ -5,7 +5,7 @@ import { pMapIterable } from 'p-map';
 import { checkEntry } from './check-entry.ts';
 import { type CheckDepth, checkRecord } from './check-record.ts';
 import { findUnpublished } from './find-unpublished.ts';
-import { listingPrefixes } from './listing.ts';
+import { listingPrefixes } from './listing-keys.ts';
 import type { Checked, StoreFinding } from './store-finding.ts';
 
 interface VerifyOptions extends CheckDepth {

@@ -1,5 +1,6 @@
 import { removeDeadEntries } from '@echodrop/archive/check-entry';
-import { addToListings, listingEntryOf, listNewest, removeFromListings } from '@echodrop/archive/listing';
+import { addToListings, listNewest, removeFromListings } from '@echodrop/archive/listing';
+import { listingEntryOf } from '@echodrop/archive/listing-keys';
 import { type Owner, ownerHash } from '@echodrop/archive/owner';
 import { listRecords } from '@echodrop/archive/records';
 import type { ObjectStore } from '@echodrop/object-store/object-store';

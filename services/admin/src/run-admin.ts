@@ -1,9 +1,10 @@
 import { InvalidSettings } from '@echodrop/service/env';
 import { Command, CommanderError } from 'commander';
-import { addBlockCommands, addUploadCommands } from './archive-commands.ts';
+import { addBlockCommands } from './block-commands.ts';
 import type { Audit } from './command-context.ts';
 import { addProviderCommands } from './provider-commands.ts';
 import { addStoreCommands } from './store-commands.ts';
+import { addUploadCommands } from './upload-commands.ts';
 
 interface Output {
   readonly stdout: Pick<NodeJS.WritableStream, 'write'>;

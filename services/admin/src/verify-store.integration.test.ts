@@ -1,7 +1,7 @@
 import { rm, truncate, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
-import { listingEntryOf, listingKeys } from '@echodrop/archive/listing';
+import { listingEntryOf, listingKeys } from '@echodrop/archive/listing-keys';
 import { publishSample } from '@echodrop/archive/publish-sample.fixture';
 import { removeMedia } from '@echodrop/archive/remove-media';
 import { mediaObjectKey, newMediaKey, recordKey } from '@echodrop/object-store/object-keys';

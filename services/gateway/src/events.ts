@@ -1,10 +1,9 @@
 import type { Probe } from '@echodrop/media/outcomes';
-import type { StoredRecord } from '@echodrop/record';
 import type { Log } from '@echodrop/service/log';
 import type { Metrics } from '@echodrop/service/metrics/metrics';
 import { setSpanAttributes } from '@echodrop/service/tracing/trace';
 import { type SlotLimit, slotLimits } from './admit/slots.ts';
-import { type Reason, type Refusal, refusals } from './response/refusals.ts';
+import { type Reason, refusals } from './response/refusals.ts';
 import type { UploadContext } from './upload-context.ts';
 
 export type GatewayEvents = ReturnType<typeof createGatewayEvents>;
@@ -153,37 +152,3 @@ export function createGatewayEvents(log: Log, metrics: Metrics) {
 }
 
 type LoggedUpload = Pick<UploadContext, 'requestId' | 'version' | 'format' | 'startedAt' | 'receivedAt' | 'log'>;
-
-export type OwnUploadEvents = ReturnType<typeof createOwnUploadEvents>;
-
-/** Log lines and metrics of requests about own uploads. */
-export function createOwnUploadEvents(log: Log, metrics: Metrics) {
-  // Written at any LOG_LEVEL.
-  const audit = log.child({ audit: true }, { level: 'info' });
-  const requests = metrics.counter(
-    'echodrop_own_requests_total',
-    'Requests for own uploads (lists and removals) by outcome.',
-    ['outcome'],
-  );
-  return {
-    listed(requestId: string, records: number): void {
-      requests.inc({ outcome: 'listed' });
-      log.info({ requestId, records }, 'Listed own uploads');
-    },
-    recordUnreadable(requestId: string, mediaId: string): void {
-      log.error({ requestId, mediaId }, 'Record unreadable');
-    },
-    /** Before the removal, so that the audit has removals that fail halfway. */
-    removalStarted(requestId: string, { id: mediaId, mediaKey, provider, subject }: StoredRecord): void {
-      audit.info({ act: 'remove', requestId, mediaId, mediaKey, provider, subject }, 'Owner removed an upload');
-    },
-    removed(): void {
-      requests.inc({ outcome: 'removed' });
-    },
-    refused(requestId: string, { reason, cause }: Refusal): void {
-      requests.inc({ outcome: reason });
-      if (reason === 'unavailable') log.error({ requestId, outcome: reason, err: cause }, 'List or removal failed');
-      else log.info({ requestId, outcome: reason }, 'List or removal refused');
-    },
-  };
-}

@@ -51,11 +51,7 @@ export async function storeRenditions(
   }
 }
 
-/**
- * Removes all renditions if the media was removed meanwhile: its removal did not see those that were stored later. Every job
- * ends with this.
- * @throws MediaRemoved, StoreUnavailable
- */
+/** Removes all renditions if the media was removed during the job: the removal missed later ones. @throws MediaRemoved, StoreUnavailable */
 export async function discardIfRemoved(mediaKey: string, store: ObjectStore): Promise<void> {
   if (await store.stat(mediaObjectKey(mediaKey))) return;
   await removeObjects(store, renditionsPrefixOf(mediaKey));

@@ -1,6 +1,6 @@
 import { settlingMs } from '@echodrop/archive/check-record';
-import { listingEntryOf, listingKeys } from '@echodrop/archive/listing';
 import { readListingIndex } from '@echodrop/archive/listing-index';
+import { listingEntryOf, listingKeys } from '@echodrop/archive/listing-keys';
 import { listRecords } from '@echodrop/archive/records';
 import { listingPrefix } from '@echodrop/object-store/object-keys';
 import { isTombstone, UnreadableRecord } from '@echodrop/record';

@@ -2,13 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { mkdtempDisposable, readdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import {
-  idInListingKey,
-  listingEntryOf,
-  listingKeys,
-  listingPrefixes,
-  removeFromListings,
-} from '@echodrop/archive/listing';
+import { removeFromListings } from '@echodrop/archive/listing';
+import { idInListingKey, listingEntryOf, listingKeys, listingPrefixes } from '@echodrop/archive/listing-keys';
 import { ProbeClient, startProbeWorkers } from '@echodrop/contracts/probe';
 import { FilesystemObjectStore } from '@echodrop/object-store/filesystem/filesystem-object-store';
 import { listObjects } from '@echodrop/object-store/list-objects';

@@ -9,9 +9,9 @@ import type { ObjectStore } from '@echodrop/object-store/object-store';
 import { isMediaId, isTombstone, type RecordPage, type StoredRecord } from '@echodrop/record';
 import type { Admission } from '../admit/admission.ts';
 import { credentialsFromHeaders, requireCaller } from '../admit/credentials.ts';
-import type { OwnUploadEvents } from '../events.ts';
 import { Refusal } from '../response/refusals.ts';
 import type { RequestContext } from '../upload-context.ts';
+import type { OwnUploadEvents } from './own-upload-events.ts';
 
 // Longer than a returning node of MinIO was seen to miss writes.
 const rereadMs = 2500;

@@ -1,4 +1,5 @@
-import { addToListings, listingEntryOf, removeFromListings } from '@echodrop/archive/listing';
+import { addToListings, removeFromListings } from '@echodrop/archive/listing';
+import { listingEntryOf } from '@echodrop/archive/listing-keys';
 import { ownerHash } from '@echodrop/archive/owner';
 import { findRecord } from '@echodrop/archive/records';
 import type { ProbeClient } from '@echodrop/contracts/probe';

@@ -40,16 +40,14 @@ ${newest || older ? html`<nav class="pages" aria-label="Pages">${newest} ${older
   };
 }
 
-/** The path of a user's uploads after a cursor. */
 export function olderPath(owner: string, after: string): string {
   return `/by/${owner}?after=${after}`;
 }
 
-const maxAlt = 80;
 const stateLabels = { not_ready: 'Processing', unsupported: 'Cannot be displayed' };
 
 function item({ record, thumb }: UserUpload): Html {
-  const title = captionOf(record, maxAlt) ?? bylineOf(record);
+  const title = captionOf(record, 80) ?? bylineOf(record);
   return html`<li><a href="/${record.id}">${
     thumb === 'ready'
       ? picture(record, title)

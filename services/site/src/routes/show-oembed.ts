@@ -48,13 +48,11 @@ function refuse(response: Response, status: number, sentence: string): void {
   response.status(status).type('text').send(`${sentence}\n`);
 }
 
-// Sites may insert the JSON into a page, so it must contain no markup.
-const markup = /[<>&]/g;
-
 function send(response: Response, format: 'json' | 'xml', oembed: Oembed): void {
   response.set('Cache-Control', `public, max-age=${oembed['cache_age']}`);
   if (format === 'xml') response.type('text/xml').send(xmlDocument({ oembed }));
-  else response.type('json').send(JSON.stringify(oembed).replace(markup, escapeJson));
+  // Sites may insert the JSON into a page, so it must contain no markup.
+  else response.type('json').send(JSON.stringify(oembed).replace(/[<>&]/g, escapeJson));
 }
 
 function escapeJson(character: string): string {

@@ -2,22 +2,6 @@ import type { Site } from '../site.ts';
 import { type Html, html } from './html.ts';
 import type { Page } from './page.ts';
 
-/** The page at `/`. */
-export function homePage({ name, upload }: Pick<Site, 'name' | 'upload'>): Page {
-  return {
-    title: name,
-    body: html`<div class="text home">
-<h1>${name}</h1>
-<p class="lead">Photos and videos, shared by people who post elsewhere.</p>
-<p>Applications upload a file and a message for a user, and get a page address to put into a post.</p>
-<p>Users prove their identity with their own identity provider. There are no accounts or passwords here.</p>
-<p>Published copies carry no location, camera or other metadata.</p>
-<p>Users can remove their uploads at any time.</p>
-<p class="ways">${upload && html`<a class="button" href="/upload">Upload</a> `}<a class="button" href="/documentation">For developers</a></p>
-</div>`,
-  };
-}
-
 /** The page at `/documentation`: an introduction for developers of clients (docs/interface.md). */
 export function documentationPage({ name, publicSite, upload }: Pick<Site, 'name' | 'publicSite' | 'upload'>): Page {
   const gateway = upload?.address ?? 'https://upload.example';
