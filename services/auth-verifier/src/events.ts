@@ -46,19 +46,3 @@ export function createVerifierEvents(log: Log, metrics: Metrics) {
     },
   };
 }
-
-/** Registers the circuit state of each provider, read at each scrape: without requests, no event reports that a circuit may close. */
-export function registerCircuitMetrics(
-  metrics: Metrics,
-  known: readonly Provider[],
-  isOpen: (provider: Provider) => boolean,
-): void {
-  const name = 'echodrop_provider_circuit_open';
-  const help = 'Whether the circuit of an identity provider is open because it kept failing.';
-  metrics.gaugesOnScrape({ [name]: help }, 'provider', async () =>
-    known.map((provider) => ({
-      label: provider.advertised,
-      values: { [name]: isOpen(provider) ? 1 : 0 },
-    })),
-  );
-}

@@ -25,8 +25,7 @@ export function userPage(
   { name, robots }: Pick<Site, 'name' | 'robots'>,
 ): Page {
   const userName = uploads[0] ? nameOf(uploads[0].record) : 'someone';
-  const older =
-    next === undefined ? undefined : html`<a class="button" href="${olderPath(owner, next)}" rel="next">Older</a>`;
+  const older = next && html`<a class="button" href="${olderPath(owner, next)}" rel="next">Older</a>`;
   const newest = isFirst ? undefined : html`<a class="button" href="/by/${owner}">Newest</a>`;
   return {
     title: `Uploads by ${userName} · ${name}`,
