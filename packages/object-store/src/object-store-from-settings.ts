@@ -1,7 +1,7 @@
 import { choice, httpAddress, required, requiredWhen, type Settings, secret, text } from '@echodrop/service/env';
 import { FilesystemObjectStore } from './filesystem/filesystem-object-store.ts';
 import type { ObjectStore } from './object-store.ts';
-import type { PartMemory } from './part-memory.ts';
+import type { StoreOptions } from './s3/minio-object-store.ts';
 
 const endpoint = httpAddress().refine(
   (address) => new URL(address).pathname === '/',
@@ -22,8 +22,11 @@ export const storeSettings = {
 
 type StoreSettings = Settings<typeof storeSettings>;
 
-/** Creates the configured store. `memory` limits the part memory of a process that accepts uploads. */
-export async function objectStoreFromSettings(settings: StoreSettings, memory?: PartMemory): Promise<ObjectStore> {
+/** Creates the configured store. `options` are those of MinIO and S3. */
+export async function objectStoreFromSettings(
+  settings: StoreSettings,
+  options: StoreOptions = {},
+): Promise<ObjectStore> {
   if (settings.OBJECT_STORE === 'filesystem') return new FilesystemObjectStore(required(settings.OBJECT_STORE_DIR));
   const address = {
     endpoint: required(settings.S3_ENDPOINT),
@@ -34,5 +37,5 @@ export async function objectStoreFromSettings(settings: StoreSettings, memory?: 
   };
   // Loading MinIO's client takes a third of a worker's start.
   const { minioObjectStore } = await import('./s3/minio-object-store.ts');
-  return minioObjectStore(address, { memory });
+  return minioObjectStore(address, options);
 }

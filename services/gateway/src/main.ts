@@ -39,7 +39,9 @@ await runService('gateway', readConfig, async ({ config, log, metrics, health, p
   const events = createGatewayEvents(log, metrics);
   const forgeries = new Forgeries(log, metrics);
   const memory = new PartMemory(config.UPLOAD_BUFFER_BYTES);
-  const store = parts.use(observeStore(await objectStoreFromSettings(config, memory), metrics));
+  const store = parts.use(
+    observeStore(await objectStoreFromSettings(config, { memory, requiresChecksums: true }), metrics),
+  );
   const limitsRedis = parts.use(
     connectRedis(cacheRedisUrl(config), { ...failFast, commandTimeout: limitsTimeoutMs }, log),
   );

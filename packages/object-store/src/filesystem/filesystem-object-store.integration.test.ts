@@ -2,10 +2,11 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { objectStoreContract } from '../contract/object-store.contract.ts';
 import { StoreUnavailable } from '../object-store.ts';
 import { failingAfter } from '../sources.fixture.ts';
+import { TemporaryFile } from './durable-file.ts';
 import { FilesystemObjectStore } from './filesystem-object-store.ts';
 
 async function openDirectory() {
@@ -22,6 +23,15 @@ async function openDirectory() {
 
 describe('the filesystem store', () => {
   objectStoreContract(openDirectory);
+
+  test('a write fails if the disk has kept fewer bytes', async () => {
+    await using opened = await openDirectory();
+    const sync = vi.spyOn(TemporaryFile.prototype, 'sync').mockResolvedValue({ size: 4n, mtimeNs: 0n });
+    using _restored = { [Symbol.dispose]: () => sync.mockRestore() };
+    await expect(opened.store.put('media/short', Readable.from([Buffer.from('bytes')]))).rejects.toThrow(
+      '4 of 5 bytes',
+    );
+  });
 
   test('leaves no temporary file behind after successful and failed writes', async () => {
     await using opened = await openDirectory();

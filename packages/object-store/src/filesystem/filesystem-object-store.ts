@@ -63,11 +63,15 @@ export class FilesystemObjectStore implements ObjectStore {
     await fromStore(file.append(bytes));
     await fromStore(file.sync());
     // Unlike a file opened with O_EXCL, a link appears with its whole content.
-    const linked = await fromStore(
-      this.#addName(path, () => link(file.path, path).then(() => true)),
-      'EEXIST',
+    const isLinked = await fromStore(
+      this.#addName(path, () =>
+        fromStore(
+          link(file.path, path).then(() => true),
+          'EEXIST',
+        ),
+      ),
     );
-    return linked ? 'created' : 'exists';
+    return isLinked ? 'created' : 'exists';
   }
 
   async read(key: string, { range, signal, crc32 }: ReadOptions = {}): Promise<ObjectReading | undefined> {

@@ -30,7 +30,11 @@ export class MinioBucket implements AsyncDisposable {
   readonly #agent: http.Agent;
   readonly #client: Client;
 
-  constructor({ endpoint, region, bucket, accessKey, secretKey }: S3Address, deadlines: StoreDeadlines) {
+  constructor(
+    { endpoint, region, bucket, accessKey, secretKey }: S3Address,
+    deadlines: StoreDeadlines,
+    requiresChecksums: boolean,
+  ) {
     const { protocol, hostname, port } = new URL(endpoint);
     const CallAgent = protocol === 'https:' ? https.Agent : http.Agent;
     this.#bucket = bucket;
@@ -48,7 +52,7 @@ export class MinioBucket implements AsyncDisposable {
       retryOptions: { disableRetry: true },
     });
     this.#requests = new SignedRequests(endpoint, bucket, { region, accessKey, secretKey }, deadlines);
-    this.objects = new ObjectRequests(this.#requests, deadlines);
+    this.objects = new ObjectRequests(this.#requests, deadlines, requiresChecksums);
   }
 
   /** Creates the bucket if it is missing; another process may do the same. */

@@ -6,18 +6,24 @@ import { defaultDeadlines, type StoreDeadlines } from './deadlines.ts';
 import { MinioBucket, type S3Address } from './minio-bucket.ts';
 import { uploadToS3 } from './s3-upload.ts';
 
-interface Options {
+export interface StoreOptions {
   /** Shared by all uploads of the process; default: eight parts. */
   readonly memory?: PartMemory | undefined;
+  /** Whether an unconfirmed checksum fails a write until `supportsChecksums` finds that the store has none; default: no. */
+  readonly requiresChecksums?: boolean | undefined;
   readonly deadlines?: StoreDeadlines | undefined;
 }
 
 /** Stores objects in MinIO, or in any S3 store with conditional writes. */
 export function minioObjectStore(
   address: S3Address,
-  { memory = new PartMemory(8 * partBytes), deadlines = defaultDeadlines }: Options = {},
+  {
+    memory = new PartMemory(8 * partBytes),
+    requiresChecksums = false,
+    deadlines = defaultDeadlines,
+  }: StoreOptions = {},
 ): ObjectStore {
-  const bucket = new MinioBucket(address, deadlines);
+  const bucket = new MinioBucket(address, deadlines, requiresChecksums);
   const { objects } = bucket;
   const stat = async (key: string) => {
     assertObjectKey(key);

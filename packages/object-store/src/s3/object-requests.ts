@@ -47,11 +47,13 @@ interface GetOptions {
 export class ObjectRequests {
   readonly #requests: SignedRequests;
   readonly #deadlines: StoreDeadlines;
-  #supportsChecksums = false;
+  #supportsChecksums: boolean;
 
-  constructor(requests: SignedRequests, deadlines: StoreDeadlines) {
+  /** `requiresChecksums`: whether responses must confirm checksums until `supportsChecksums` finds that the store has none. */
+  constructor(requests: SignedRequests, deadlines: StoreDeadlines, requiresChecksums: boolean) {
     this.#requests = requests;
     this.#deadlines = deadlines;
+    this.#supportsChecksums = requiresChecksums;
   }
 
   /** Writes an object, or the part of one that `query` names. @returns its tag */

@@ -80,25 +80,44 @@ describeWithMinio('an upload to MinIO', {}, (start) => {
     expect(await countUnfinished(key)).toBe(0);
   });
 
-  test('fails if the store truncates the object although it confirmed the checksum', async () => {
-    const bytes = randomBytes(1000);
+  const md5 = (bytes: Buffer) => createHash('md5').update(bytes).digest('hex');
+  test.each([
+    ['the tag of the sent bytes', 1000, md5],
+    ['a tag that is no MD5', 1000, () => 'any'],
+    ['a tag that is no MD5, at the end of several parts', partBytes + 1, () => 'any-2'],
+  ])('fails if the store keeps other bytes but confirms the checksum with %s', async (_what, size, tagOf) => {
+    const bytes = randomBytes(size);
     const checksum = new Checksum();
     checksum.add(bytes);
-    const headers = { ETag: createHash('md5').update(bytes).digest('hex'), 'x-amz-checksum-crc32': checksum.base64 };
+    const etag = tagOf(bytes);
     await using direct = minioStore(minio);
-    let writes = 0;
-    await using proxy = await startCountingProxy(minio.endpoint, () => {
-      if (writes++ > 0) return 'passes';
+    let hasLied = false;
+    await using proxy = await startCountingProxy(minio.endpoint, ({ method, query }) => {
+      const isTarget = size > partBytes ? method === 'POST' && query.has('uploadId') : method === 'PUT';
+      if (!isTarget || hasLied) return 'passes';
+      hasLied = true;
       return {
         status: 200,
-        headers,
-        body: '',
-        after: direct.put('media/short', Readable.from([bytes.subarray(0, 10)])),
+        headers: { ETag: etag, 'x-amz-checksum-crc32': checksum.base64 },
+        body: `<CompleteMultipartUploadResult><ETag>${etag}</ETag></CompleteMultipartUploadResult>`,
+        after: direct.put('media/other', Readable.from([bytes.subarray(0, 10)])),
       };
     });
     await using store = minioStore({ ...minio, endpoint: proxy.endpoint });
-    await expect(store.put('media/short', Readable.from([bytes]))).rejects.toThrow(StoreUnavailable);
-    expect(await direct.stat('media/short')).toBeUndefined();
+    await expect(store.put('media/other', inChunks(bytes))).rejects.toThrow(StoreUnavailable);
+    expect(await direct.stat('media/other')).toBeUndefined();
+  });
+
+  test('with requiresChecksums a write needs a confirmed checksum until the store is known to confirm none', async () => {
+    const unconfirmed = { status: 200, headers: { ETag: 'any' }, body: '' };
+    await using proxy = await startCountingProxy(minio.endpoint, ({ method }) =>
+      method === 'PUT' ? unconfirmed : 'passes',
+    );
+    await using store = minioStore({ ...minio, endpoint: proxy.endpoint }, { requiresChecksums: true });
+    const write = () => store.putIfAbsent('records/unconfirmed.json', Buffer.from('{}'));
+    await expect(write()).rejects.toThrow('did not confirm the checksum');
+    expect(await store.supportsChecksums()).toBe(false);
+    expect(await write()).toBe('created');
   });
 
   test('does not write a record whose bytes change on the way', async () => {

@@ -2,15 +2,17 @@ import { randomUUID } from 'node:crypto';
 import { mkdtempDisposable, readdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
 import { removeFromListings } from '@echodrop/archive/listing';
 import { idInListingKey, listingEntryOf, listingKeys, listingPrefixes } from '@echodrop/archive/listing-keys';
+import { removeMedia } from '@echodrop/archive/remove-media';
 import { ProbeClient, startProbeWorkers } from '@echodrop/contracts/probe';
 import { FilesystemObjectStore } from '@echodrop/object-store/filesystem/filesystem-object-store';
 import { listObjects } from '@echodrop/object-store/list-objects';
 import { recordKey } from '@echodrop/object-store/object-keys';
 import { StoreUnavailable } from '@echodrop/object-store/object-store';
 import { queueOptionsFor } from '@echodrop/queue/queue.fixture';
-import { encodeStoredRecord, type StoredRecord } from '@echodrop/record';
+import { decodeStoredRecord, encodeStoredRecord, isTombstone, type StoredRecord } from '@echodrop/record';
 import { createLog } from '@echodrop/service/log';
 import { connectRedis, failFast } from '@echodrop/service/redis/redis';
 import { Secret } from '@echodrop/service/secret';
@@ -354,6 +356,32 @@ test('no key names a user, and claims are kept for a day', async () => {
   const names = (await redis.command('KEYS', 'echodrop:idempotency:*')).split('\n');
   expect(names).toEqual([expect.stringMatching(/^echodrop:idempotency:2:[\da-f]{64}$/)]);
   expect(Number(await redis.command('PTTL', names[0] ?? ''))).toBeGreaterThan(dayMs - 60_000);
+});
+
+test('a repeat of an upload that was removed while its commit was retried publishes nothing', async () => {
+  const key = randomUUID();
+  let writes = 0;
+  class LossyStore extends FilesystemObjectStore {
+    override async putIfAbsent(object: string, bytes: Buffer) {
+      const outcome = await super.putIfAbsent(object, bytes);
+      if (!object.startsWith('records/') || ++writes > 2) return outcome;
+      const record = decodeStoredRecord(bytes);
+      if (writes === 2 && !isTombstone(record)) await removeMedia(store, record, { by: 'owner', at: new Date() });
+      throw new StoreUnavailable('the response was lost');
+    }
+  }
+  await using lossy = new LossyStore(folder);
+  await expect(send(await gateway(lossy), { key })).rejects.toThrow('removed');
+  await expect(send(await gateway(), { key })).rejects.toThrow('removed');
+});
+
+test('a repeat does not get a record whose text the store changed', async () => {
+  const key = randomUUID();
+  const one = await gateway();
+  const { record } = await send(one, { key });
+  const bytes = Buffer.from(encodeStoredRecord(record).toString().replace('"hello"', '"hallo"'));
+  await store.put(recordKey(record.id), Readable.from([bytes]));
+  await expect(send(one, { key })).rejects.toThrow('stored record differs from the one written');
 });
 
 test('without Redis an upload with a key fails, and leaves nothing behind', async () => {

@@ -50,15 +50,16 @@ export class OncePublisher {
     const scope = { provider, subject, application: upload.application, key };
     const found = await this.#recordOrClaim(scope, fingerprintOf(upload));
     if ('mediaKey' in found) {
-      await this.#publisher.list(found);
+      await this.#publisher.confirm(found, { text: upload.message, ...upload.stored });
       return { record: found, repeated: true };
     }
     try {
       const record = await this.#publisher.publish(upload, context, found.mediaId);
       return { record, repeated: record.mediaKey !== upload.media.key };
     } catch (error) {
-      // If a record may have been written under this id, repeats must use it too.
-      const mayExist = error instanceof OutcomeUnknown || found.takenOver;
+      // If a record may have been written under this id, or was removed since, repeats must use it too.
+      const isRemoved = error instanceof Refusal && error.reason === 'removed';
+      const mayExist = error instanceof OutcomeUnknown || isRemoved || found.takenOver;
       // If Redis fails, a repeat takes the claim over later.
       await this.#claims.release(scope, found, mayExist).catch(() => {});
       throw error;

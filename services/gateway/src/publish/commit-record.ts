@@ -42,9 +42,19 @@ export async function commitRecord(
     const isOurs = earlier?.mediaKey === record.mediaKey;
     if (isOurs && !isDeepStrictEqual(earlier, decodeStoredRecord(bytes)))
       throw new StoreUnavailable('the store has kept another record than it confirmed');
+    if (earlier && isClaimed) requireSamePayload(earlier, record);
     if (earlier && (isClaimed || isOurs)) return earlier;
     return commitRecord(store, { ...record, id: newMediaId() }, false);
   });
+}
+
+/** What an upload and the record of an earlier attempt have in common. */
+export type Payload = Pick<StoredRecord, 'text' | 'size' | 'crc32'>;
+
+/** Requires a record of an earlier attempt to have this upload's text and bytes. @throws StoreUnavailable */
+export function requireSamePayload(record: StoredRecord, { text, size, crc32 }: Payload): void {
+  const hasSameBytes = record.size === size && (record.crc32 ?? crc32) === crc32;
+  if (record.text !== text || !hasSameBytes) throw new StoreUnavailable('stored record differs from the one written');
 }
 
 /** Writes a record twice: one write must find the other, since a store may confirm what it loses. False if another record may exist. */

@@ -7,14 +7,23 @@ import type { RenditionClient } from '@echodrop/contracts/rendition';
 import type { MediaType } from '@echodrop/media/media-type';
 import type { MediaLimits, Probe, UnsupportedReason } from '@echodrop/media/outcomes';
 import { probeJpeg } from '@echodrop/media/photo-size/jpeg-header';
+import { recordKey } from '@echodrop/object-store/object-keys';
 import type { ObjectStore } from '@echodrop/object-store/object-store';
-import { newMediaId, type StoredRecord } from '@echodrop/record';
+import { encodeStoredRecord, newMediaId, type StoredRecord } from '@echodrop/record';
 import type { GatewayEvents } from '../events.ts';
 import type { CompleteUpload } from '../receive/complete-upload.ts';
 import type { ReceivedMedia } from '../receive/received-media.ts';
 import { mediaUnsupported, Refusal } from '../response/refusals.ts';
 import type { UploadContext } from '../upload-context.ts';
-import { commitMs, commitRecord, type Owner, recordOf, retry } from './commit-record.ts';
+import {
+  commitMs,
+  commitRecord,
+  type Owner,
+  type Payload,
+  recordOf,
+  requireSamePayload,
+  retry,
+} from './commit-record.ts';
 
 // The longest that the last try may take in the store.
 const lastTryMs = 15_000;
@@ -75,14 +84,17 @@ export class Publisher {
       application,
     };
     // While the record is written: readers skip an entry without a record (decision 017).
-    const listing = this.#addToListings(record);
+    const listing = this.#addToListings(record).then(
+      () => true,
+      () => false,
+    );
     const published = await commitRecord(this.#deps.store, record, claimedId !== undefined).catch(async (cause) => {
       await listing;
       if (!(cause instanceof Refusal)) throw new OutcomeUnknown('the record may have been written', { cause });
       await this.#removeFromListings(record);
       throw cause;
     });
-    const listed = await listing;
+    const isListed = await listing;
     const isAsWritten = published.id === record.id && published.timestamp.getTime() === record.timestamp.getTime();
     if (!isAsWritten) await this.#removeFromListings(record);
     if (published.mediaKey === media.key) {
@@ -91,14 +103,20 @@ export class Publisher {
         .enqueue({ mediaKey: media.key, type, owner: ownerHash(record) })
         .catch((error) => this.#deps.events.enqueueFailed(media.key, error));
       // The store may have come back just in time for the record alone.
-      if (!isAsWritten || listed === 'failed') await this.#addToListings(published);
-    } else await this.list(published);
+      if (!isAsWritten || !isListed) await this.#list(published);
+    } else await this.#relist(published);
     return published;
   }
 
-  /** Adds list entries that an earlier upload of this record did not write. Never throws. */
-  async list(record: StoredRecord): Promise<void> {
-    if ((await this.#addToListings(record)) === 'added') this.#deps.events.uploadRelisted(record.id);
+  /**
+   * Confirms the record of an earlier attempt: it has the payload of this one, is still in the store, and is on its lists.
+   * @throws StoreUnavailable
+   */
+  async confirm(record: StoredRecord, payload: Payload): Promise<void> {
+    requireSamePayload(record, payload);
+    // Its writer may have died before the store had synced it.
+    await this.#deps.store.putIfAbsent(recordKey(record.id), encodeStoredRecord(record));
+    await this.#relist(record);
   }
 
   /** The record of `id` if it belongs to this user and application. @throws Refusal `removed`, StoreUnavailable, UnreadableRecord */
@@ -128,13 +146,23 @@ export class Publisher {
     return probe;
   }
 
-  async #addToListings(record: StoredRecord): Promise<'added' | 'there' | 'failed'> {
+  // Adds list entries that an earlier attempt did not write.
+  async #relist(record: StoredRecord): Promise<void> {
+    if (await this.#list(record)) this.#deps.events.uploadRelisted(record.id);
+  }
+
+  // Whether an entry was missing. A failure is counted: the next sweep adds the entries.
+  async #list(record: StoredRecord): Promise<boolean> {
     try {
-      return (await retry(() => addToListings(this.#deps.store, listingEntryOf(record)))) ? 'added' : 'there';
+      return await this.#addToListings(record);
     } catch (error) {
       this.#deps.events.uploadUnlisted(record.id, error);
-      return 'failed';
+      return false;
     }
+  }
+
+  #addToListings(record: StoredRecord): Promise<boolean> {
+    return retry(() => addToListings(this.#deps.store, listingEntryOf(record)));
   }
 
   // An entry that remains lists nothing.
