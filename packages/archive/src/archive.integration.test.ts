@@ -5,7 +5,7 @@ import { Readable } from 'node:stream';
 import { FilesystemObjectStore } from '@echodrop/object-store/filesystem/filesystem-object-store';
 import { listingPrefix, mediaObjectKey, recordKey } from '@echodrop/object-store/object-keys';
 import { encodeStoredRecord, type StoredRecord, UnreadableRecord } from '@echodrop/record';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { block, blockKey, listBlockKeys, readBlocks, unblock } from './blocks.ts';
 import { listNewest } from './listing.ts';
 import { listingEntryOf } from './listing-keys.ts';
@@ -198,4 +198,9 @@ test('lists more blocks than fit into one page', async () => {
   const names = Array.from({ length: 1003 }, (_, n) => String(n).padStart(32, '0'));
   await Promise.all(names.map((name) => writeFile(join(users, name), '')));
   expect(await listBlockKeys(store)).toEqual(names.map((name) => `blocks/users/${name}`));
+});
+
+test('a block that the store confirms and does not keep is an error', async () => {
+  vi.spyOn(store, 'putIfAbsent').mockResolvedValue('created');
+  await expect(block(store, { kind: 'user', ...ada }, at(0))).rejects.toThrow('block missing after a confirmed write');
 });

@@ -1,7 +1,7 @@
 import { buffer } from 'node:stream/consumers';
 import { listObjects } from '@echodrop/object-store/list-objects';
 import { blocksPrefix, userBlockKey } from '@echodrop/object-store/object-keys';
-import type { ObjectStore } from '@echodrop/object-store/object-store';
+import { type ObjectStore, StoreUnavailable } from '@echodrop/object-store/object-store';
 import { z } from 'zod';
 import { nameHash, ownerHash } from './owner.ts';
 
@@ -17,7 +17,9 @@ export type Block = z.infer<typeof blockShape>;
 
 /** Blocks uploads of `who`; an earlier block keeps its time. @throws StoreUnavailable */
 export async function block(store: ObjectStore, who: Blockable, at: Date): Promise<void> {
-  await store.putIfAbsent(blockKey(who), Buffer.from(JSON.stringify({ ...who, since: at.toISOString() })));
+  const key = blockKey(who);
+  await store.putIfAbsent(key, Buffer.from(JSON.stringify({ ...who, since: at.toISOString() })));
+  if (!(await store.exists(key))) throw new StoreUnavailable('block missing after a confirmed write');
 }
 
 /** @throws StoreUnavailable */

@@ -11,7 +11,7 @@ type Operation = (typeof operations)[number];
  * `absent` (no such object) and `exists` (a conflict) are results. Not the store's fault are `crowded_out` (faster uploads needed the
  * memory) and `aborted` (the caller or the source ended the call).
  */
-type Outcome = 'ok' | 'absent' | 'exists' | 'unavailable' | 'crowded_out' | 'aborted';
+type Outcome = 'ok' | 'absent' | 'exists' | 'differs' | 'unavailable' | 'crowded_out' | 'aborted';
 
 const buckets = [0.001, 0.005, 0.025, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 300];
 
@@ -75,7 +75,7 @@ function createObserver(metrics: Metrics) {
 }
 
 function outcomeOf(operation: Operation, result: unknown): Outcome {
-  if (result === 'exists') return 'exists';
+  if (result === 'exists' || result === 'differs') return result;
   return result === undefined && (operation === 'read' || operation === 'stat') ? 'absent' : 'ok';
 }
 
