@@ -2,6 +2,7 @@ import { isIP } from 'node:net';
 import { mediaSettings } from '@echodrop/media/media-settings';
 import { storeSettings } from '@echodrop/object-store/object-store-from-settings';
 import {
+  apiKey,
   choice,
   commaSeparated,
   httpAddress,
@@ -34,6 +35,8 @@ const settings = {
   RENDITION_QUEUE_SECRET: rotatedSecret({ minLength: 16 }),
   /** Comma-separated `key` or `name=key`. */
   API_KEYS: secret(),
+  /** One more key, of the site's pages; the same as the site's setting. Public. */
+  WEB_UPLOAD_API_KEY: apiKey().optional(),
   /** The paths above `/1/` and `/2/`. */
   BASE_PATHS: commaSeparated('/'),
   MAX_MEDIA_BYTES: wholeNumber({ default: 512 * MiB, min: 1 }),

@@ -93,7 +93,7 @@ async function fillIn(tab: Page): Promise<void> {
     buffer: picture,
   });
   await tab.getByLabel('Caption').fill('Up at five, and the mountains were already there.');
-  await tab.getByText('Credentials', { exact: true }).click();
+  await tab.getByText('Advanced', { exact: true }).click();
   await tab.getByAltText('The chosen photo').waitFor();
   await tab.evaluate('scrollTo(0, 0)');
 }

@@ -14,6 +14,7 @@ import { showDirect, showHistoric, showRendition } from './routes/show-rendition
 import { showUser } from './routes/show-user.ts';
 import { fixedFile } from './serve/fixed-file.ts';
 import { redirect } from './serve/redirect.ts';
+import { signInRoutes } from './sign-in/sign-in-routes.ts';
 import type { Site } from './site.ts';
 import { uploadRoutes } from './upload-page/upload-page.ts';
 
@@ -41,6 +42,7 @@ export function siteApp(site: Site): Express {
   }
   app.get('/by/:owner', showUser(site));
   app.use(uploadRoutes(site));
+  app.use(signInRoutes(site));
   // Scripts of other sites could not follow a redirect to it.
   app.get(['/oembed', '/oembed/'], showOembed(site));
   app.get('/:id', showPage(site));

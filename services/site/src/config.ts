@@ -1,5 +1,6 @@
 import { storeSettings } from '@echodrop/object-store/object-store-from-settings';
 import {
+  apiKey,
   choice,
   httpAddress,
   httpOrigin,
@@ -12,6 +13,7 @@ import {
 } from '@echodrop/service/env';
 import { processSettings } from '@echodrop/service/process-settings';
 import { queueRedisSettings } from '@echodrop/service/redis/redis';
+import { signInProviders } from './sign-in/sign-in-providers.ts';
 import { fieldLabels, parsePrefill } from './upload-page/prefill.ts';
 
 const settings = {
@@ -37,6 +39,10 @@ const settings = {
   WEB_UPLOAD: choice(['0', '1'], '0'),
   /** The gateway as browsers reach it, with its base path; its CORS_ORIGINS must include the site. */
   UPLOAD_URL: requiredWhen('WEB_UPLOAD', '1', httpAddress()),
+  /** The API key that the pages use; the same as the gateway's setting. Public. */
+  WEB_UPLOAD_API_KEY: apiKey().optional(),
+  /** Providers at which people sign in on the pages. */
+  WEB_SIGN_IN: signInProviders,
   /** Initial values of fields of the upload page; public. */
   WEB_UPLOAD_FILL: text('{}')
     .transform(parsePrefill)

@@ -1,8 +1,9 @@
 import { browserScripts } from '@echodrop/oauth/browser-scripts';
 import { Router } from 'express';
 import { type Html, html } from '../pages/html.ts';
-import { type Page, pagePolicy, sendPage } from '../pages/page.ts';
+import { type Page, sendPage } from '../pages/page.ts';
 import { fixedFile } from '../serve/fixed-file.ts';
+import { signedInPolicy, signInScripts, signInSection } from '../sign-in/sign-in-buttons.ts';
 import type { Site, WebUpload } from '../site.ts';
 import { type FieldName, fieldLabels, type Prefill } from './prefill.ts';
 
@@ -26,19 +27,22 @@ export function uploadRoutes(site: Pick<Site, 'upload' | 'name' | 'abuseContact'
 }
 
 /** The page at `/upload`: its script sends the form to the gateway like any other client. */
-function uploadPage({ address, prefill }: WebUpload, siteName: string): Page {
+function uploadPage(upload: WebUpload, siteName: string): Page {
+  const { address, apiKey, signIn } = upload;
+  const prefill = { apiKey, ...upload.prefill };
   const usesBearer = Boolean(prefill.bearer) && !prefill.token;
   return {
     title: `Upload · ${siteName}`,
-    policy: pagePolicy({ frameAncestors: "'none'", scripts: { connectTo: new URL(address).origin } }),
+    policy: signedInPolicy(upload),
     head: html`<link rel="stylesheet" href="/upload/upload.css">
 <script src="/upload/oauth-1.0a.js" defer></script>
-<script src="/upload/page.js" type="module"></script>
+${signInScripts}<script src="/upload/page.js" type="module"></script>
 `,
     body: html`<div class="text upload">
 <h1>Upload</h1>
 <p class="lead">A photo or a video, and a public caption.</p>
 <noscript><p class="refusal">Uploading from this page requires JavaScript. <a href="/documentation">Without it</a>, use a command line.</p></noscript>
+${signInSection(upload)}
 <form id="upload" autocomplete="off" data-address="${address}/2/upload.json">
 <fieldset id="fields" disabled>
 <div class="drop" id="drop">
@@ -48,11 +52,11 @@ function uploadPage({ address, prefill }: WebUpload, siteName: string): Page {
 <p class="hint" id="media-hint">Choose a file, or drop one anywhere on this page.</p>
 </div>
 <p class="field"><label for="message">Caption</label><textarea id="message" dir="auto" name="message" rows="3"></textarea></p>
-<details id="who"${isComplete(prefill, usesBearer) ? undefined : html` open`}>
-<summary>Credentials</summary>
+<details id="who"${signIn.length > 0 || isComplete(prefill, usesBearer) ? undefined : html` open`}>
+<summary>Advanced</summary>
+<fieldset id="credentials">
 ${field('provider', prefill, html` type="url" aria-describedby="provider-hint"`)}
 <p class="hint" id="provider-hint">The address at which it verifies credentials. This page stores nothing that you type; of OAuth 1.0a secrets it sends only a signature.</p>
-${field('apiKey', prefill)}
 <fieldset class="proof">
 <legend>Proof</legend>
 ${proof('oauth', 'OAuth 1.0a', !usesBearer)} ${proof('bearer', 'Bearer token', usesBearer)}
@@ -61,7 +65,8 @@ ${proof('oauth', 'OAuth 1.0a', !usesBearer)} ${proof('bearer', 'Bearer token', u
 ${signing.map((name) => field(name, prefill))}</fieldset>
 <fieldset id="with-bearer" class="secrets"${hiddenUnless(usesBearer)}>
 ${field('bearer', prefill)}</fieldset>
-</details>
+</fieldset>
+${field('apiKey', prefill)}</details>
 <p><button class="button main" type="submit" id="submit">Upload</button></p>
 </fieldset>
 </form>

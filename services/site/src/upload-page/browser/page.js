@@ -1,5 +1,6 @@
 // @ts-check
 
+import { credentialHeaders, currentSession, settings } from '/sign-in/session.js';
 import { signedGet } from './authorization.js';
 import { clearCaption, validateCaption } from './caption.js';
 import { clearChoice, enableChoice, isReadable } from './chosen-file.js';
@@ -21,6 +22,7 @@ const refusal = element('refusal', HTMLElement);
 const done = element('done', HTMLElement);
 
 enableChoice();
+hideCredentials();
 validateCaption();
 form.addEventListener('submit', (event) => {
   event.preventDefault();
@@ -67,6 +69,8 @@ async function upload() {
  * @param {FormData} entries
  */
 function echoHeaders(entries) {
+  const session = currentSession();
+  if (session) return credentialHeaders(session);
   const provider = text(entries, 'provider');
   const credentials = {
     consumerKey: text(entries, 'consumerKey'),
@@ -156,6 +160,16 @@ function showProgress(loaded, total) {
 function say(place, sentence) {
   for (const each of [outcome, refusal]) each.textContent = each === place ? sentence : '';
   place.scrollIntoView({ block: 'nearest' });
+}
+
+/** Who is signed in types no credentials, and no API key if the site has one. */
+function hideCredentials() {
+  if (!currentSession()) return;
+  const credentials = element('credentials', HTMLFieldSetElement);
+  credentials.hidden = credentials.disabled = true;
+  const who = element('who', HTMLDetailsElement);
+  who.hidden = settings().apiKey !== undefined;
+  who.open = !who.hidden;
 }
 
 function showProof() {
