@@ -53,7 +53,7 @@ export async function startCompose(settings: Record<string, string> = {}): Promi
   await using parts = new AsyncDisposableStack();
   const folder = parts.use(await mkdtempDisposable(join(tmpdir(), 'echodrop-compose-'))).path;
   await chmod(folder, 0o755);
-  const ports = await freePorts(['gateway', 'site']);
+  const ports = await freePorts(['gateway', 'site', 'sandbox']);
   const project = `echodrop-test-${process.pid}`;
   const site = `http://127.0.0.1:${ports.site}`;
   const env = {
@@ -61,6 +61,7 @@ export async function startCompose(settings: Record<string, string> = {}): Promi
     PUBLIC_SITE_URL: site,
     GATEWAY_PORT: `${ports.gateway}`,
     SITE_PORT: `${ports.site}`,
+    SANDBOX_PORT: `${ports.sandbox}`,
     SECRETS_DIR: join(folder, 'secrets'),
     COMPOSE_PROFILES: 'sandbox',
     UPLOADS_PER_MINUTE_PER_USER: '0',
