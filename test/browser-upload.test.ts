@@ -237,7 +237,7 @@ await describeWithBrowser('the upload page', (browser) => {
     await using watched = await opened();
     const { tab } = watched;
     await choose(tab, photo);
-    await tab.getByText('Credentials', { exact: true }).click();
+    await tab.getByText('Advanced', { exact: true }).click();
     expect(await tab.getByLabel('API key').isVisible()).toBe(false);
     await submit(tab);
     expect(
