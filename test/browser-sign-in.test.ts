@@ -114,6 +114,8 @@ await describeWithBrowser('signing in', (browser) => {
       const { provider, token } = JSON.parse(await tab.evaluate("sessionStorage.getItem('echodrop.session')"));
       const verify = () => fetch(provider, { headers: { authorization: `Bearer ${token}` } });
       expect((await verify()).status).toBe(200);
+      for (const [service, { output }] of Object.entries(stack.services))
+        expect([service, output.includes(token)]).toEqual([service, false]);
       await press(tab, 'Sign out');
       await tab.getByRole('button', { name: `Sign in with ${name}`, exact: true }).waitFor(soon);
       expect((await verify()).status).toBe(401);
