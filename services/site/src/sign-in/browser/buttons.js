@@ -31,8 +31,8 @@ async function start(button) {
     const { beginSignIn } = await import('./sign-in.js');
     await beginSignIn(provider, location.pathname);
   } catch (error) {
-    const { faultMessage } = await import('./fault.js');
     showBusy(false);
+    const { faultMessage } = await import('./fault.js');
     showFault(faultMessage(error, provider.name));
     button.focus();
   }
