@@ -1,3 +1,4 @@
+import { uploadSettings } from '@echodrop/media/media-settings';
 import { storeSettings } from '@echodrop/object-store/object-store-from-settings';
 import {
   apiKey,
@@ -20,6 +21,7 @@ const settings = {
   ...processSettings(9081),
   ...queueRedisSettings,
   ...storeSettings,
+  ...uploadSettings,
   PORT: port(8081),
   RENDITION_QUEUE_SECRET: rotatedSecret({ minLength: 16 }),
   /** The public address of the site; the same as the gateway's setting. */

@@ -50,9 +50,15 @@ await runService('site', readConfig, async ({ config, log, metrics, health, part
 });
 
 function webUpload(config: SiteConfig): WebUpload | undefined {
-  const { WEB_UPLOAD, UPLOAD_URL, WEB_UPLOAD_FILL = {}, WEB_UPLOAD_API_KEY, WEB_SIGN_IN } = config;
+  const { WEB_UPLOAD, UPLOAD_URL, WEB_UPLOAD_FILL = {}, WEB_UPLOAD_API_KEY, WEB_SIGN_IN, MAX_MEDIA_BYTES } = config;
   if (WEB_UPLOAD !== '1' || UPLOAD_URL === undefined) return undefined;
-  return { address: UPLOAD_URL, prefill: WEB_UPLOAD_FILL, apiKey: WEB_UPLOAD_API_KEY, signIn: WEB_SIGN_IN };
+  return {
+    address: UPLOAD_URL,
+    prefill: WEB_UPLOAD_FILL,
+    maxBytes: MAX_MEDIA_BYTES,
+    apiKey: WEB_UPLOAD_API_KEY,
+    signIn: WEB_SIGN_IN,
+  };
 }
 
 /** HTTPS, or an address of this machine. */

@@ -19,6 +19,8 @@ export interface WebUpload {
   /** The gateway as browsers reach it: with its base path, without a trailing slash. */
   readonly address: string;
   readonly prefill: Prefill;
+  /** The gateway's limit for a file. */
+  readonly maxBytes: number;
   /** The API key that pages use. Public. */
   readonly apiKey: string | undefined;
   readonly signIn: readonly SignInProvider[];

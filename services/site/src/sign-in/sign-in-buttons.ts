@@ -30,7 +30,7 @@ export function signInSettings(upload: WebUpload): Html {
   return html`<div id="sign-in-settings" data-settings="${JSON.stringify(publicSettings(upload))}" hidden></div>`;
 }
 
-/** The Content-Security-Policy of pages that sign in, upload or list: scripts may query the gateway and the configured providers. */
+/** The Content-Security-Policy of pages that sign in, upload or list: scripts may query this site, the gateway and the configured providers. */
 export function signedInPolicy({ address, signIn }: WebUpload): string {
   const addresses = signIn.flatMap((each) => [
     each.provider,
@@ -38,5 +38,5 @@ export function signedInPolicy({ address, signIn }: WebUpload): string {
     ...each.origins,
   ]);
   const origins = new Set([address, ...addresses].map((each) => new URL(each).origin));
-  return pagePolicy({ frameAncestors: "'none'", scripts: { connectTo: [...origins].join(' ') } });
+  return pagePolicy({ frameAncestors: "'none'", scripts: { connectTo: ["'self'", ...origins].join(' ') } });
 }

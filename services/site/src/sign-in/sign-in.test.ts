@@ -6,6 +6,7 @@ import { signedInPolicy, signInSection } from './sign-in-buttons.ts';
 const upload: WebUpload = {
   address: 'https://upload.example/api',
   prefill: {},
+  maxBytes: 1000,
   apiKey: 'web-upload',
   signIn: [
     {
@@ -25,9 +26,10 @@ const upload: WebUpload = {
   ],
 };
 
-test('scripts may query the gateway and the configured providers, and nothing else', () => {
+test('scripts may query this site, the gateway and the configured providers, and nothing else', () => {
   const connect = /connect-src ([^;]*);/.exec(signedInPolicy(upload))?.[1]?.split(' ');
   expect(connect).toEqual([
+    "'self'",
     'https://upload.example',
     'https://town.example',
     'https://id.example',
