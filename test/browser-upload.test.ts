@@ -119,6 +119,7 @@ await describeWithBrowser('the upload page, signed in', (browser) => {
     await tab.evaluate(`(${copied})('${png.toString('base64')}')`);
     await tab.keyboard.press('Control+V');
     await row(tab, 'image.png').waitFor(soon);
+    expect(await tab.getByLabel('Take a photo').isVisible()).toBe(true);
     await tab.getByLabel('Take a photo').setInputFiles(file('camera.jpg', photo));
     await tab.getByLabel('Photos and videos', { exact: true }).focus();
     const submitButton = tab.getByRole('button', { name: 'Upload', exact: true });

@@ -13,7 +13,7 @@ import { showOembed } from './routes/show-oembed.ts';
 import { showPage, showPlayer } from './routes/show-page.ts';
 import { showDirect, showHistoric, showRendition } from './routes/show-rendition.ts';
 import { showUser } from './routes/show-user.ts';
-import { scriptRoutes } from './scripts/script-routes.ts';
+import { sharedScripts } from './scripts/shared-scripts.ts';
 import { fixedFile } from './serve/fixed-file.ts';
 import { redirect } from './serve/redirect.ts';
 import { signInRoutes } from './sign-in/sign-in-routes.ts';
@@ -43,7 +43,9 @@ export function siteApp(site: Site): Express {
     app.get(`/${name}`, fixedFile(new URL(`./${name}`, import.meta.url)));
   }
   app.get('/by/:owner', showUser(site));
-  app.use(scriptRoutes(), uploadRoutes(site), signInRoutes(site), mineRoutes(site));
+  app.get('/scripts/:name', sharedScripts());
+  // Each router delays requests that it passes on.
+  if (site.upload) app.use(uploadRoutes(site), signInRoutes(site), mineRoutes(site));
   // Scripts of other sites could not follow a redirect to it.
   app.get(['/oembed', '/oembed/'], showOembed(site));
   app.get('/:id', showPage(site));

@@ -1,6 +1,6 @@
 import { Router } from 'express';
 import { sendPage } from '../pages/page.ts';
-import { fixedFile } from '../serve/fixed-file.ts';
+import { fixedFiles, scriptFiles } from '../serve/fixed-files.ts';
 import type { Site } from '../site.ts';
 import { appsPage } from './apps-page.ts';
 import { minePage } from './mine-page.ts';
@@ -14,8 +14,6 @@ export function mineRoutes(site: Pick<Site, 'upload' | 'name' | 'abuseContact'>)
   if (!upload) return router;
   router.get('/mine', (_request, response) => sendPage(response, 200, minePage(upload, name), site));
   router.get('/mine/apps', (_request, response) => sendPage(response, 200, appsPage(upload, name), site));
-  for (const script of scripts) {
-    router.get(`/mine/${script}.js`, fixedFile(new URL(`./browser/${script}.js`, import.meta.url)));
-  }
+  router.get('/mine/:name', fixedFiles(scriptFiles('/mine', new URL('./browser/', import.meta.url), scripts)));
   return router;
 }

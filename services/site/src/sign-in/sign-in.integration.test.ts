@@ -19,7 +19,9 @@ test('the callback page sends no referrer and is not indexed', async () => {
     'no-referrer',
     'noindex',
   ]);
-  expect(headers.get('content-security-policy')).toContain('connect-src https://upload.example https://town.example;');
+  expect(headers.get('content-security-policy')).toContain(
+    "connect-src 'self' https://upload.example https://town.example;",
+  );
 });
 
 test('command lines and other sites can read how to sign in', async () => {

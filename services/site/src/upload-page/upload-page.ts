@@ -3,7 +3,7 @@ import { Router } from 'express';
 import { knownExtensions } from '../find/direct-address.ts';
 import { type Html, html } from '../pages/html.ts';
 import { type Page, sendPage } from '../pages/page.ts';
-import { fixedFile } from '../serve/fixed-file.ts';
+import { fixedFiles, scriptFiles } from '../serve/fixed-files.ts';
 import { signedInPolicy, signInScripts, signInSection } from '../sign-in/sign-in-buttons.ts';
 import type { Site, WebUpload } from '../site.ts';
 import { credentialFields } from './credential-fields.ts';
@@ -32,12 +32,13 @@ export function uploadRoutes(site: Pick<Site, 'upload' | 'name' | 'abuseContact'
   const router = Router({ caseSensitive: true, strict: true });
   if (!upload) return router;
   router.get('/upload', (_request, response) => sendPage(response, 200, uploadPage(upload, name), site));
-  router.get('/upload/upload.css', fixedFile(new URL('./upload.css', import.meta.url)));
-  for (const script of scripts) {
-    router.get(`/upload/${script}.js`, fixedFile(new URL(`./browser/${script}.js`, import.meta.url)));
-  }
-  for (const [path, file] of Object.entries(browserScripts)) router.get(`/upload/${path}`, fixedFile(file));
-  return router;
+  const signing = Object.entries(browserScripts).map(([path, file]) => [`/upload/${path}`, file]);
+  const files = {
+    '/upload/upload.css': new URL('./upload.css', import.meta.url),
+    ...scriptFiles('/upload', new URL('./browser/', import.meta.url), scripts),
+    ...Object.fromEntries(signing),
+  };
+  return router.get(['/upload/:name', '/upload/hashes/:name'], fixedFiles(files));
 }
 
 /** The page at `/upload`: its script sends each file to the gateway like any other client. */
@@ -57,6 +58,7 @@ function uploadPage(upload: WebUpload, siteName: string): Page {
 <p class="lead">Photos and videos, each with a public caption.</p>
 <noscript><p class="refusal">Uploading from this page requires JavaScript. <a href="/documentation">Without it</a>, use a command line.</p></noscript>
 ${signInSection(upload)}
+<p class="ways" id="own" hidden><a class="button" href="/mine">My uploads</a></p>
 <form id="upload" autocomplete="off"${canSignIn ? html` data-has-sign-in` : undefined} data-max-bytes="${maxBytes}" data-extensions="${knownExtensions.join(' ')}">
 ${credentialFields(prefill, { canSignIn })}
 <fieldset id="fields" hidden disabled>
@@ -76,7 +78,6 @@ ${chooser()}
 <section id="done" aria-labelledby="done-name" hidden>
 <h2 id="done-name" tabindex="-1">Published</h2>
 <ul id="published"></ul>
-<p>All of them are in <a href="/mine">My uploads</a>.</p>
 </section>
 </div>
 ${rowTemplates}`,
