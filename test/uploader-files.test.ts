@@ -140,6 +140,26 @@ await describeWithBrowser('files for other programs', (browser) => {
     });
   });
 
+  test('syntax of ShareX and of the shell in an address or key stays text', async () => {
+    const access = {
+      address: 'http://a.example',
+      provider: `https://id.example/%y{b}|\\'"$c`,
+      authorization: 'Bearer t',
+      key: `k'"$d`,
+    };
+    const made = (module: string, name: string): Promise<string> =>
+      tab.evaluate(`import('/mine/${module}.js').then((files) => files.${name}(${JSON.stringify(access)}, 'a'))`);
+    const { Headers }: CustomUploader = JSON.parse(await made('app-files', 'shareXFile'));
+    expect(parsed(Headers['X-Auth-Service-Provider'] ?? '')).toBe(access.provider);
+    const words = (await made('app-files', 'curlCommand')).replace('curl', "printf '%s\\n'");
+    expect((await execa('sh', ['-c', words])).stdout.split('\n')).toEqual(
+      expect.arrayContaining([`X-Auth-Service-Provider: ${access.provider}`, `key=${access.key}`]),
+    );
+    const [settings = ''] = (await made('upload-script', 'uploadScript')).split('\nif ');
+    const { stdout } = await execa('sh', ['-c', `${settings}\nprintf '%s\\n' "$provider" "$key"`]);
+    expect(stdout.split('\n')).toEqual([access.provider, access.key]);
+  });
+
   test('the curl command uploads', async () => {
     const command = (await tab.locator('#curl-text').textContent()) ?? '';
     await writeFile(join(stack.folder, 'photo.jpg'), photo);

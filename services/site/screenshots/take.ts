@@ -66,8 +66,8 @@ if (!record || isTombstone(record)) throw new Error('the photo has no record');
 
 await shown(`${video}.mp4`);
 const session = {
-  ...{ provider: 'https://id.example/', providerName: 'Hills' },
-  ...{ token: 'a token', name: 'Mira' },
+  provider: 'https://id.example/api/v1/accounts/verify_credentials',
+  ...{ providerName: 'Hills', token: 'a token', name: 'Mira' },
 };
 const own = {
   media: [
@@ -109,6 +109,7 @@ async function fillIn(tab: Page): Promise<void> {
     .setInputFiles(Object.entries(files).map(([name, buffer]) => ({ name, mimeType: 'image/jpeg', buffer })));
   await tab.getByLabel('Caption').first().fill('Up at five, and the mountains were already there.');
   await tab.getByAltText('Preview of lake.jpg').waitFor();
+  await tab.evaluate('Promise.all([...document.images].map((image) => image.decode()))');
   await tab.evaluate('scrollTo(0, 0)');
 }
 

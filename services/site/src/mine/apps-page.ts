@@ -49,7 +49,7 @@ const shortcut = html`<section aria-labelledby="shortcut">
 <p>In the Shortcuts app, make a new shortcut. Open its details and turn on “Show in Share Sheet”. Then add these actions:</p>
 <ol>
 <li><strong>Receive</strong> Images and Media from the Share Sheet.</li>
-<li><strong>Ask for Input</strong>: Text, with the prompt “Caption”.</li>
+<li><strong>Ask&nbsp;for Input</strong>: Text, with the prompt “Caption”.</li>
 <li><strong>Get Contents of URL</strong>, with the URL ${value('address', 'address')}
 <p>Open “Show More”. Set Method to POST, and add two headers:</p>
 <dl id="shortcut-headers">
