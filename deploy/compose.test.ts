@@ -59,7 +59,7 @@ test('required variables explain themselves if missing', () => {
   );
 });
 
-test('publishes only the ports of the proxy, and of Grafana on loopback', () => {
+test('publishes only the ports of the proxy, and of Grafana and the sandbox on loopback', () => {
   const published = services.filter(([, { ports }]) => ports);
   expect(Object.fromEntries(published.map(([name, { ports }]) => [name, ports]))).toEqual({
     proxy: [
@@ -67,13 +67,20 @@ test('publishes only the ports of the proxy, and of Grafana on loopback', () => 
       `\${SITE_HOST:-127.0.0.1}:\${SITE_PORT:-8081}:8081`,
     ],
     grafana: [`127.0.0.1:\${GRAFANA_PORT:-3000}:3000`],
+    'sandbox-provider': [`127.0.0.1:\${SANDBOX_PORT:-8085}:8085`],
   });
 });
 
 test('only the verifier, the commands and published services can connect to the internet', () => {
   const open = Object.keys(composeFile.networks).filter((name) => !composeFile.networks[name]?.internal);
   const withWayOut = services.filter(([, { networks }]) => networks.some((network) => open.includes(network)));
-  expect(withWayOut.map(([name]) => name).sort()).toEqual(['admin', 'auth-verifier', 'grafana', 'proxy']);
+  expect(withWayOut.map(([name]) => name).sort()).toEqual([
+    'admin',
+    'auth-verifier',
+    'grafana',
+    'proxy',
+    'sandbox-provider',
+  ]);
 });
 
 const workers = ['probe-worker', 'rendition-worker'];

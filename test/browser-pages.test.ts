@@ -1,6 +1,7 @@
 import { barriers } from '@echodrop/testkit/accessibility';
 import { describeWithBrowser } from '@echodrop/testkit/describe-with-browser';
 import { samplePhoto, sampleVideo } from '@echodrop/testkit/samples/sample-media';
+import { signInSettings } from '@echodrop/testkit/signed-in-tab';
 import { type Stack, startStack } from '@echodrop/testkit/start-stack';
 import { upload } from '@echodrop/testkit/upload';
 import { waitUntil } from '@echodrop/testkit/wait-until';
@@ -38,7 +39,9 @@ await describeWithBrowser('pages in a browser', (browser) => {
   let paths: Record<string, string>;
 
   beforeAll(async () => {
-    stack = await startStack({ settings: { WEB_UPLOAD: '1', ABUSE_CONTACT: 'mailto:abuse@hills.example' } });
+    stack = await startStack({
+      settings: (at) => ({ ...signInSettings(at), ABUSE_CONTACT: 'mailto:abuse@hills.example' }),
+    });
     const [photo, video] = await Promise.all([
       uploaded(await samplePhoto('jpg', photoSize), 'large.webp'),
       uploaded(await sampleVideo('mp4', { width: 320, height: 180, seconds: videoSeconds }), 'video.mp4'),
@@ -53,6 +56,8 @@ await describeWithBrowser('pages in a browser', (browser) => {
       home: '/',
       documentation: '/documentation',
       upload: '/upload',
+      mine: '/mine',
+      apps: '/mine/apps',
     };
   });
   afterAll(() => stack?.[Symbol.asyncDispose]());
@@ -160,7 +165,7 @@ await describeWithBrowser('pages in a browser', (browser) => {
     expect(complaints).toEqual([]);
   });
 
-  const names = ['photo', 'video', 'player', 'user', 'missing', 'home', 'documentation', 'upload'];
+  const names = ['photo', 'video', 'player', 'user', 'missing', 'home', 'documentation', 'upload', 'mine', 'apps'];
 
   test.each(names)(
     'axe finds nothing wrong with the %s page, in light or dark, and a phone of 320 px needs no scrolling sideways',
@@ -186,9 +191,52 @@ await describeWithBrowser('pages in a browser', (browser) => {
     expect(await tab.locator('.grid li').count()).toBe(2);
     await open(tab, 'video');
     await expect.poll(() => tab.locator('video').evaluate((video: Video) => video.readyState)).toBeGreaterThan(0);
-    await open(tab, 'upload');
-    expect(await tab.locator('noscript').textContent()).toContain('requires JavaScript');
-    expect(await tab.locator('[type=submit]').isDisabled()).toBe(true);
+    for (const page of ['upload', 'mine', 'apps']) {
+      await open(tab, page);
+      expect((await tab.locator('noscript').allTextContents()).join()).toContain('requires JavaScript');
+      expect(await tab.locator('button:visible').count()).toBe(0);
+    }
+  });
+
+  test('each share field has a button that copies it, on plain http too; without JavaScript the fields are alone', async () => {
+    await using opened = await openTab(browser(), { permissions: ['clipboard-read', 'clipboard-write'] });
+    const { tab, complaints } = opened;
+    await open(tab, 'photo');
+    await tab.getByText('Direct link and embed codes').click();
+    const names = ['Link', 'Direct link', 'Markdown', 'HTML', 'BBCode'];
+    const copy = async (name: string) => {
+      await tab.getByRole('button', { name: `Copy ${name}`, exact: true }).press('Enter');
+      await expect.poll(() => tab.locator('main > [role=status]').textContent()).toBe(`Copied ${name}.`);
+      expect(await tab.evaluate('navigator.clipboard.readText()')).toBe(
+        await tab.getByLabel(name, { exact: true }).inputValue(),
+      );
+    };
+    for (const name of names) await copy(name);
+    await tab.getByRole('button', { name: 'Copied BBCode' }).waitFor();
+    expect(await barriers(tab)).toEqual([]);
+    await tab.evaluate(`navigator.clipboard.writeText = () => Promise.reject(new Error('as on plain http'))`);
+    await copy('Link');
+    expect(await tab.evaluate('document.activeElement.textContent')).toBe('Copied Link');
+    expect(complaints).toEqual([]);
+
+    await using plain = await openTab(browser(), { javaScriptEnabled: false });
+    await open(plain.tab, 'photo');
+    expect(await plain.tab.getByLabel('Link', { exact: true }).inputValue()).toBe(`${stack.site}${paths['photo']}`);
+    expect(await plain.tab.getByRole('button').count()).toBe(0);
+  });
+
+  test.each([
+    ['photo', "script-src 'self'"],
+    ['player', undefined],
+    ['user', undefined],
+    ['missing', undefined],
+    ['home', undefined],
+  ])('the policy of the %s page allows the scripts %s, and no requests of scripts', async (page, scripts) => {
+    const policy =
+      (await fetch(`${stack.site}${paths[page]}`)).headers.get('content-security-policy')?.split('; ') ?? [];
+    expect(policy.find((directive) => directive.startsWith('script-src'))).toBe(scripts);
+    expect(policy.filter((directive) => directive.startsWith('connect-src'))).toEqual([]);
+    expect(policy).toContain("default-src 'none'");
   });
 
   test('a page reloads while renditions are made, without entries in the history', async () => {

@@ -1,30 +1,18 @@
-import { createHmac } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { barriers } from '@echodrop/testkit/accessibility';
 import { describeWithBrowser } from '@echodrop/testkit/describe-with-browser';
 import { samplePhoto } from '@echodrop/testkit/samples/sample-media';
-import { type Stack, sandbox, startStack } from '@echodrop/testkit/start-stack';
-import { openTab, type WatchedTab } from '@echodrop/testkit/watched-tab';
-import type { BrowserContextOptions, Page } from 'playwright-core';
+import { startCountingProxy } from '@echodrop/testkit/servers/counting-proxy';
+import { openSignedIn, signInSettings } from '@echodrop/testkit/signed-in-tab';
+import { type Stack, startStack } from '@echodrop/testkit/start-stack';
+import type { WatchedTab } from '@echodrop/testkit/watched-tab';
+import type { BrowserContextOptions, Page, Route } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 const MiB = 1024 * 1024;
-const oauth = {
-  'Consumer key': sandbox.consumer.key,
-  'Consumer secret': sandbox.consumer.secret,
-  Token: sandbox.token.key,
-  'Token secret': sandbox.token.secret,
-};
-
-/** What tests read of a picture in a page. */
-interface Image {
-  readonly naturalWidth: number;
-  decode(): Promise<void>;
-}
-
-const signed = `({ address, credentials }) =>
-  import('/upload/authorization.js').then(({ signedGet }) => signedGet(address, credentials))`;
+const soon = { timeout: 20_000 };
 
 const dropped = `(base64) => {
   const data = new DataTransfer();
@@ -32,36 +20,33 @@ const dropped = `(base64) => {
   document.body.dispatchEvent(new DragEvent('drop', { bubbles: true, cancelable: true, dataTransfer: data }));
 }`;
 
-await describeWithBrowser('the upload page', (browser) => {
+const copied = `(base64) => navigator.clipboard.write([
+  new ClipboardItem({ 'image/png': new Blob([Uint8Array.from(atob(base64), (c) => c.charCodeAt(0))], { type: 'image/png' }) }),
+])`;
+
+await describeWithBrowser('the upload page, signed in', (browser) => {
   let stack: Stack;
   let photo: Buffer;
 
   beforeAll(async () => {
-    stack = await startStack({ settings: { WEB_UPLOAD: '1', MAX_MEDIA_BYTES: String(8 * MiB) } });
+    stack = await startStack({ settings: (at) => ({ ...signInSettings(at), MAX_MEDIA_BYTES: String(8 * MiB) }) });
     photo = await samplePhoto('jpg', { width: 64, height: 48 });
   });
   afterAll(() => stack?.[Symbol.asyncDispose]());
 
-  /** The page, as browsers have it where the site is on plain http. */
-  async function opened(options: BrowserContextOptions = {}): Promise<WatchedTab> {
-    const watched = await openTab(browser(), options);
-    await watched.tab.addInitScript('Object.defineProperty(crypto, "subtle", { value: undefined })');
-    await watched.tab.goto(`${stack.site}/upload`);
-    return watched;
+  function opened(options: BrowserContextOptions = {}, token = 'sandbox-bearer'): Promise<WatchedTab> {
+    return openSignedIn(browser(), stack, { path: '/upload', token, options });
   }
 
-  async function fillIn(tab: Page, fields: Record<string, string> = {}): Promise<void> {
-    const all = { 'Identity provider': stack.provider, 'API key': sandbox.apiKey, ...oauth, ...fields };
-    for (const [label, text] of Object.entries(all)) await tab.getByLabel(label, { exact: true }).fill(text);
-  }
-
-  function choose(tab: Page, buffer: Buffer, name = 'photo.jpg', mimeType = 'image/jpeg'): Promise<void> {
-    return tab.getByLabel('Photo or video', { exact: true }).setInputFiles({ name, mimeType, buffer });
-  }
-
+  const file = (name: string, buffer: Buffer, mimeType = 'image/jpeg') => ({ name, mimeType, buffer });
+  const big = (bytes: number) => Buffer.concat([photo, randomBytes(bytes)]);
+  const choose = (tab: Page, ...files: ReturnType<typeof file>[]) =>
+    tab.getByLabel('Photos and videos', { exact: true }).setInputFiles(files);
+  const row = (tab: Page, name: string) => tab.getByRole('group', { name, exact: true });
   const submit = (tab: Page) => tab.getByRole('button', { name: 'Upload', exact: true }).click();
-  const said = (tab: Page) => tab.getByRole('status').textContent();
-  const soon = { timeout: 20_000 };
+  const published = (tab: Page) => tab.getByRole('region', { name: 'Published' }).getByRole('listitem');
+  const status = (tab: Page) => tab.locator('#news').textContent();
+  const focused = (tab: Page) => tab.evaluate('document.activeElement.textContent.trim()');
 
   /** Bytes per second, as the way to the gateway lets through. */
   async function slowDown(tab: Page, uploadThroughput: number): Promise<void> {
@@ -71,113 +56,119 @@ await describeWithBrowser('the upload page', (browser) => {
     await session.send('Network.emulateNetworkConditions', conditions);
   }
 
-  test('uploads a photo with its caption, shows how far it is, and then the record and the link', async () => {
-    await using watched = await opened();
+  test('uploads several files, shows how far each and all are, and copies link and embed codes', async () => {
+    await using watched = await opened({ permissions: ['clipboard-read', 'clipboard-write'] });
     const { tab, complaints } = watched;
-    await fillIn(tab);
-    await tab.getByLabel('Caption').fill('Häuser & <b>Boote</b>');
-    await choose(tab, Buffer.concat([photo, Buffer.alloc(3 * MiB)]));
-    expect(
-      await tab.getByAltText('The chosen photo').evaluate(async (image: Image) => {
-        await image.decode();
-        return image.naturalWidth;
-      }),
-    ).toBe(64);
+    expect(await barriers(tab)).toEqual([]);
+    await choose(tab, file('first.jpg', big(2 * MiB)), file('second.jpg', big(2 * MiB)));
+    expect(await status(tab)).toBe('2 files added.');
+    await row(tab, 'first.jpg').getByLabel('Caption').fill('Häuser & <b>Boote</b>');
+    await row(tab, 'first.jpg').getByLabel('Alternative text').fill('Red houses at a harbour');
+    expect(await barriers(tab)).toEqual([]);
 
     await slowDown(tab, 3 * MiB);
     await tab.evaluate(`{
-      globalThis.seen = [];
-      const bar = document.querySelector('progress');
-      new MutationObserver(() => seen.push(bar.position)).observe(bar, { attributes: true });
+      globalThis.seen = new Map();
+      for (const bar of document.querySelectorAll('progress')) {
+        const label = bar.getAttribute('aria-label');
+        seen.set(label, []);
+        new MutationObserver(() => seen.get(label).push(bar.position)).observe(bar, { attributes: true });
+      }
     }`);
     await submit(tab);
-    await tab.getByRole('heading', { name: 'Published' }).waitFor(soon);
-    const seen = (await tab.evaluate('seen')) as number[];
-    const between = seen.filter((position) => position > 0 && position < 1);
-    expect(between.length).toBeGreaterThan(1);
-    expect(between).toEqual(between.toSorted((a, b) => a - b));
+    await expect.poll(() => published(tab).count(), soon).toBe(2);
+    const seen = (await tab.evaluate('[...seen]')) as [string, number[]][];
+    expect(seen.map(([label]) => label)).toEqual(
+      expect.arrayContaining(['Progress of first.jpg', 'Progress of second.jpg', 'Progress of all files']),
+    );
+    for (const [, positions] of seen) {
+      const between = positions.filter((position) => position > 0 && position < 1);
+      expect(between.length).toBeGreaterThan(1);
+      expect(between).toEqual(between.toSorted((a, b) => a - b));
+    }
+    expect(await status(tab)).toBe('2 published.');
+    expect(await focused(tab)).toBe('Published');
+    expect(await tab.locator('#files li').count()).toBe(0);
 
-    const record = JSON.parse((await tab.locator('#record').textContent()) ?? '');
-    expect(record).toMatchObject({ text: 'Häuser & <b>Boote</b>', width: 64, height: 48, type: 'jpg' });
-    expect(record.user).toEqual({ id: sandbox.userId, screen_name: sandbox.screenName });
+    const item = published(tab).filter({ has: tab.getByAltText('Preview of first.jpg') });
+    const link = (await item.getByRole('link').textContent()) ?? '';
+    const copy = async (what: string) => {
+      await item.getByRole('button', { name: `Copy ${what}` }).click();
+      await expect.poll(() => tab.locator('main > [role=status]').textContent()).toBe(`Copied ${what}.`);
+      return await tab.evaluate('navigator.clipboard.readText()');
+    };
+    const codes = [await copy('link'), await copy('Markdown'), await copy('HTML'), await copy('BBCode')];
     expect(await barriers(tab)).toEqual([]);
-    await tab.getByRole('link', { name: record.url }).click();
-    await tab.waitForURL(record.url);
+    await item.getByRole('link').click();
+    await tab.waitForURL(link);
     expect(await tab.locator('.caption').textContent()).toBe('Häuser & <b>Boote</b>');
+    for (const [i, name] of ['Link', 'Markdown', 'HTML', 'BBCode'].entries())
+      expect(await tab.getByLabel(name, { exact: true }).inputValue()).toBe(codes[i]);
     expect(complaints).toEqual([]);
   });
 
-  test('a file that is dropped is taken, a bearer token proves the user, and the keyboard does', async () => {
-    await using watched = await opened();
+  test('files that are dropped, pasted or photographed are taken, and uploaded with the keyboard alone', async () => {
+    await using watched = await opened({
+      permissions: ['clipboard-read', 'clipboard-write'],
+      hasTouch: true,
+      isMobile: true,
+    });
     const { tab, complaints } = watched;
     await tab.evaluate(`(${dropped})('${photo.toString('base64')}')`);
-    expect(await tab.evaluate('document.querySelector("#media").files[0].name')).toBe('dropped.jpg');
-    await tab.getByLabel('Identity provider').fill(stack.bearerProvider);
-    await tab.getByLabel('API key').fill(sandbox.apiKey);
-    await tab.getByLabel('OAuth 1.0a').focus();
-    await tab.keyboard.press('ArrowRight');
-    await tab.keyboard.press('Tab');
-    await tab.keyboard.type('sandbox-bearer');
+    const png = await samplePhoto('png', { width: 32, height: 24 });
+    await tab.evaluate(`(${copied})('${png.toString('base64')}')`);
+    await tab.keyboard.press('Control+V');
+    await row(tab, 'image.png').waitFor(soon);
+    expect(await tab.getByLabel('Take a photo').isVisible()).toBe(true);
+    await tab.getByLabel('Take a photo').setInputFiles(file('camera.jpg', photo));
+    await tab.getByLabel('Photos and videos', { exact: true }).focus();
+    const submitButton = tab.getByRole('button', { name: 'Upload', exact: true });
+    for (let presses = 0; presses < 30; presses += 1) {
+      if (await submitButton.evaluate((button: { matches(selector: string): boolean }) => button.matches(':focus')))
+        break;
+      await tab.keyboard.press('Tab');
+    }
     await tab.keyboard.press('Enter');
-    await tab.getByRole('heading', { name: 'Published' }).waitFor(soon);
-    expect(await tab.evaluate('document.activeElement.textContent')).toBe('Published');
-
-    await tab.getByRole('button', { name: 'Upload another' }).click();
-    expect(await tab.evaluate('document.activeElement.id')).toBe('media');
-    expect(await tab.evaluate('document.querySelector("#media").files.length')).toBe(0);
+    await expect.poll(() => published(tab).count(), soon).toBe(3);
     expect(complaints).toEqual([]);
   });
 
-  test('says why an upload was refused, and takes another try', async () => {
+  test('a file that is too large, empty or of another type is not sent, and says why', async () => {
     await using watched = await opened();
     const { tab } = watched;
-    await fillIn(tab, { 'Token secret': 'wrong' });
-    await choose(tab, photo);
-    const refusal = async (change: () => Promise<unknown>) => {
-      await change();
-      await submit(tab);
-      await expect.poll(() => tab.getByRole('alert').textContent(), soon).not.toBe('');
-      return await tab.getByRole('alert').textContent();
-    };
-    const enter = (label: string, text: string) => tab.getByLabel(label, { exact: true }).fill(text);
-    expect(await refusal(async () => {})).toBe('The credentials were rejected.');
+    const requests: string[] = [];
+    tab.on('request', (request) => requests.push(request.url()));
+    const unfit = [file('large.jpg', Buffer.alloc(8 * MiB + 1)), file('empty.jpg', Buffer.alloc(0))];
+    await choose(tab, file('notes.txt', Buffer.from('no photo'), 'text/plain'), ...unfit, file('fit.jpg', photo));
+    expect(await status(tab)).toBe(
+      '1 file added. notes.txt cannot be uploaded. large.jpg cannot be uploaded. empty.jpg cannot be uploaded.',
+    );
+    const fault = (name: string) => row(tab, name).locator('.state').textContent();
+    expect(await fault('notes.txt')).toMatch(/^Unsupported file type\. Use JPEG/);
+    expect(await fault('large.jpg')).toBe('This file is too large: 8.4 MB. The limit is 8.4 MB.');
+    expect(await fault('empty.jpg')).toBe('This file is empty.');
     expect(await barriers(tab)).toEqual([]);
-    expect(await refusal(() => enter('Identity provider', 'https://id.example/verify'))).toBe(
-      'This server does not accept this identity provider.',
-    );
-    await fillIn(tab, { 'API key': 'unknown' });
-    expect(await refusal(async () => {})).toBe('Unknown API key in parameter key.');
-    await fillIn(tab);
-    expect(await refusal(() => choose(tab, Buffer.from('no photo'), 'a.txt', 'text/plain'))).toMatch(
-      /^Unsupported file type/,
-    );
-    expect(await refusal(() => choose(tab, Buffer.alloc(10 * MiB)))).toBe('The file exceeds the size limit.');
-    await tab.route('**/2/upload.json', (route) => route.abort());
-    expect(await refusal(() => choose(tab, photo))).toContain('No response');
-    await tab.unroute('**/2/upload.json');
     await submit(tab);
-    await tab.getByRole('heading', { name: 'Published' }).waitFor(soon);
+    await expect.poll(() => published(tab).count(), soon).toBe(1);
+    expect(requests.filter((url) => url.endsWith('/2/upload.json'))).toHaveLength(1);
   });
 
-  test('a refusal stands in view where a keyboard leaves little space, and the button has the focus', async () => {
-    await using watched = await opened({ viewport: { width: 360, height: 140 } });
+  test('removing a file moves the focus to the next, then back to the choice', async () => {
+    await using watched = await opened();
     const { tab } = watched;
-    await fillIn(tab, { 'API key': 'unknown' });
-    await choose(tab, photo);
+    await choose(tab, file('a.jpg', photo), file('b.jpg', photo));
+    await tab.getByRole('button', { name: 'Remove a.jpg' }).press('Enter');
+    expect(await focused(tab)).toBe('Remove b.jpg');
+    await tab.keyboard.press('Enter');
+    expect(await tab.evaluate('document.activeElement.id')).toBe('media');
     await submit(tab);
-    const refusal = tab.getByText('Unknown API key in parameter key.');
-    await refusal.waitFor(soon);
-    const box = await refusal.boundingBox();
-    expect((box?.y ?? 0) + (box?.height ?? 0)).toBeLessThanOrEqual(140);
-    expect(box?.y).toBeGreaterThan(0);
-    expect(await tab.evaluate('document.activeElement.id')).toBe('submit');
+    expect(await tab.getByRole('alert').filter({ hasText: /./ }).textContent()).toBe('Choose a photo or video first.');
   });
 
   test('a caption that is too long as it travels is not sent, and says why', async () => {
     await using watched = await opened();
     const { tab, complaints } = watched;
-    await fillIn(tab);
-    await choose(tab, photo);
+    await choose(tab, file('a.jpg', photo));
     const caption = tab.getByLabel('Caption');
     const fault = () => caption.evaluate((field: { validationMessage: string }) => field.validationMessage);
     // A line's end takes two bytes, and an umlaut too.
@@ -185,108 +176,164 @@ await describeWithBrowser('the upload page', (browser) => {
     await caption.fill(`${longest}a`);
     await submit(tab);
     expect(await fault()).toBe('This caption is too long: 65,537 bytes; the limit is 65,536.');
-    expect(await tab.evaluate('document.activeElement.id')).toBe('message');
+    expect(await tab.evaluate('document.activeElement.name')).toBe('message');
     await caption.fill(longest);
     expect(await fault()).toBe('');
     await submit(tab);
-    await tab.getByRole('heading', { name: 'Published' }).waitFor(soon);
+    await expect.poll(() => published(tab).count(), soon).toBe(1);
     expect(complaints).toEqual([]);
   });
 
   test('a file that changed since it was chosen must be chosen again', async () => {
     await using watched = await opened();
     const { tab } = watched;
-    await fillIn(tab);
     const path = join(stack.folder, 'changing.jpg');
     await writeFile(path, photo);
-    await tab.getByLabel('Photo or video', { exact: true }).setInputFiles(path);
+    const input = tab.getByLabel('Photos and videos', { exact: true });
+    await input.setInputFiles(path);
     await writeFile(path, Buffer.concat([photo, photo]));
     await submit(tab);
-    const changed = 'The file cannot be read: it is a folder, or was changed or moved. Choose it again.';
-    await tab.getByText(changed).waitFor(soon);
+    const changed = tab.getByText('The file cannot be read: it is a folder, or was changed or moved.');
+    await changed.waitFor(soon);
 
-    await tab.getByLabel('Photo or video', { exact: true }).setInputFiles(path);
+    await tab.getByRole('button', { name: 'Remove changing.jpg' }).click();
+    await input.setInputFiles(path);
     await tab.route('**/2/upload.json', async (route) => {
       await rm(path);
       await route.abort();
     });
     await submit(tab);
-    await tab.getByText(changed).waitFor(soon);
+    await changed.waitFor(soon);
   });
 
-  test('an upload that is cancelled publishes nothing, and the form is there again', async () => {
+  test('an upload that is cancelled publishes nothing, and its file can be sent again', async () => {
     await using watched = await opened();
     const { tab, complaints } = watched;
     const records = await stack.stored('records');
-    await fillIn(tab);
-    await choose(tab, Buffer.concat([photo, Buffer.alloc(6 * MiB)]));
+    await choose(tab, file('slow.jpg', big(6 * MiB)), file('other.jpg', big(6 * MiB)), file('third.jpg', photo));
     await slowDown(tab, MiB / 2);
     await submit(tab);
-    await expect
-      .poll(() => tab.locator('progress').evaluate((bar: { position: number }) => bar.position), soon)
-      .toBeGreaterThan(0);
+    const position = () => tab.locator('#progress').evaluate((bar: { position: number }) => bar.position);
+    await expect.poll(position, soon).toBeGreaterThan(0);
+    expect(await row(tab, 'third.jpg').locator('.state').textContent()).toBe('Waiting for its turn.');
     expect(await barriers(tab)).toEqual([]);
-    await tab.getByRole('button', { name: 'Cancel' }).press('Enter');
-    expect(await said(tab)).toBe('Cancelled.');
-    expect(await tab.getByLabel('Caption').isEnabled()).toBe(true);
+    for (const name of ['third.jpg', 'slow.jpg']) {
+      await tab.getByRole('button', { name: `Cancel ${name}` }).press('Enter');
+      await expect.poll(() => row(tab, name).locator('.state').textContent()).toBe('Cancelled.');
+    }
+    await tab.getByRole('button', { name: 'Cancel all' }).press('Enter');
+    await expect.poll(() => status(tab)).toBe('0 published. 3 not published.');
     expect(await stack.stored('records')).toEqual(records);
+    await tab.getByRole('button', { name: 'Remove slow.jpg' }).click();
+    await tab.getByRole('button', { name: 'Remove other.jpg' }).click();
+    await submit(tab);
+    await expect.poll(() => published(tab).count(), soon).toBe(1);
     expect(complaints).toEqual([]);
   });
 
-  test('a missing field gets the focus, even in a closed part of the form', async () => {
-    await using watched = await opened();
+  test('an upload whose first responses are lost is repeated by itself, and leaves one record', async () => {
+    let uploads = 0;
+    await using proxy = await startCountingProxy(stack.gateway, ({ method }) => {
+      if (method !== 'POST') return 'passes';
+      uploads += 1;
+      // Chromium itself repeats a request once if a connection that it has used before is closed.
+      return uploads <= 2 ? 'lost' : 'passes';
+    });
+    // The policy of the page names the gateway, and this is a way to it.
+    await using watched = await opened({ bypassCSP: true });
     const { tab } = watched;
-    await choose(tab, photo);
-    await tab.getByText('Credentials', { exact: true }).click();
-    expect(await tab.getByLabel('API key').isVisible()).toBe(false);
-    await submit(tab);
-    expect(
-      await tab
-        .getByLabel('Identity provider')
-        .evaluate((field: { matches(selector: string): boolean }) => field.matches(':focus:invalid')),
-    ).toBe(true);
-  });
-
-  test('secrets stay in the page: only a signature goes, and nothing is stored', async () => {
-    await using watched = await opened();
-    const { tab } = watched;
-    await fillIn(tab);
-    await choose(tab, photo);
     await tab.evaluate(`{
-      const { send } = XMLHttpRequest.prototype;
-      XMLHttpRequest.prototype.send = function (form) {
-        globalThis.fields = [...form].map(([name, value]) => [name, String(value)]);
-        send.call(this, form);
-      };
+      const { dataset } = document.querySelector('#sign-in-settings');
+      dataset.settings = dataset.settings.replace('${stack.gateway}', '${proxy.endpoint}');
     }`);
-    const [request] = await Promise.all([tab.waitForRequest('**/2/upload.json'), submit(tab)]);
-    await tab.getByRole('heading', { name: 'Published' }).waitFor(soon);
-    expect(await tab.evaluate('fields')).toEqual([
-      ['key', sandbox.apiKey],
-      ['message', ''],
-      ['media', '[object File]'],
-    ]);
-    const headers = JSON.stringify(await request.allHeaders());
-    expect(headers).toContain('oauth_signature=');
-    for (const secret of [sandbox.consumer.secret, sandbox.token.secret]) expect(headers).not.toContain(secret);
-    expect(await tab.evaluate('localStorage.length + sessionStorage.length')).toBe(0);
-    expect(await tab.context().cookies()).toEqual([]);
+    const records = (await stack.stored('records')).length;
+    await choose(tab, file('lost.jpg', photo));
+    await submit(tab);
+    await tab.getByText(/^lost\.jpg: The connection was lost\. Trying again in \d seconds?\.$/).waitFor(soon);
+    await expect.poll(() => published(tab).count(), soon).toBe(1);
+    expect(uploads).toBe(3);
+    expect((await stack.stored('records')).length).toBe(records + 1);
   });
 
-  test('the signature of an address with a query is that of RFC 5849', async () => {
+  const headers = { 'Access-Control-Allow-Origin': '*', 'Access-Control-Expose-Headers': 'Retry-After' };
+  const refusal = (status: number, reason: string, retryAfter: string) => (route: Route) =>
+    route.fulfill({
+      status,
+      headers: { ...headers, 'Retry-After': retryAfter },
+      body: JSON.stringify({ errors: [{ code: status, reason, message: 'Not now.' }] }),
+    });
+
+  test.each([
+    [503, 'overloaded'],
+    [429, 'too_many_requests'],
+    [409, 'idempotency_key_in_use'],
+    [401, 'provider_unavailable'],
+  ])('after %i %s it waits as long as the server says, and repeats with the same key', async (code, reason) => {
     await using watched = await opened();
-    const address = 'http://id.example:8000/verify?b=1+2&a=%C3%BC%3D&b=0';
-    const credentials = { consumerKey: 'ck', consumerSecret: 'c s&', token: 't', tokenSecret: 't+ü' };
-    const header: string = await watched.tab.evaluate(`(${signed})(${JSON.stringify({ address, credentials })})`);
-    const value = (name: string) => new RegExp(`${name}="([^"]*)"`).exec(header)?.[1] ?? '';
-    const parameters = ['consumer_key', 'nonce', 'signature_method', 'timestamp', 'token', 'version']
-      .map((name) => `oauth_${name}=${value(`oauth_${name}`)}`)
-      .join('&');
-    const normal = `a=%C3%BC%3D&b=0&b=1%202&${parameters}`;
-    const base = `GET&http%3A%2F%2Fid.example%3A8000%2Fverify&${encodeURIComponent(normal)}`;
-    const signature = createHmac('sha1', 'c%20s%26&t%2B%C3%BC').update(base).digest('base64');
-    expect(decodeURIComponent(value('oauth_signature'))).toBe(signature);
-    expect(value('realm')).toBe('http://id.example:8000/');
-    expect(value('oauth_nonce')).toMatch(/^[0-9a-f]{32}$/);
+    const { tab } = watched;
+    const keys: (string | undefined)[] = [];
+    tab.on('request', (request) => {
+      if (request.url().endsWith('/2/upload.json')) keys.push(request.headers()['idempotency-key']);
+    });
+    await tab.route('**/2/upload.json', refusal(code, reason, '2'), { times: 1 });
+    await choose(tab, file('a.jpg', photo));
+    await submit(tab);
+    await row(tab, 'a.jpg').getByText('Not now. Trying again in 2 seconds.').waitFor(soon);
+    await expect.poll(() => published(tab).count(), soon).toBe(1);
+    expect(keys).toEqual([expect.stringMatching(/^"[0-9a-f]{32}"$/), keys[0]]);
+  });
+
+  test('a wait can be cancelled', async () => {
+    await using watched = await opened();
+    const { tab } = watched;
+    await tab.route('**/2/upload.json', refusal(503, 'overloaded', '600'));
+    await choose(tab, file('a.jpg', photo));
+    await submit(tab);
+    await row(tab, 'a.jpg').getByText('Trying again in 600 seconds.').waitFor(soon);
+    await tab.getByRole('button', { name: 'Cancel a.jpg' }).click();
+    await row(tab, 'a.jpg').getByText('Cancelled.').waitFor(soon);
+  });
+
+  test('what the gateway refuses stays in the list with its message in view, and the rest is published', async () => {
+    await using watched = await opened({ viewport: { width: 360, height: 300 } });
+    const { tab } = watched;
+    await choose(tab, file('broken.jpg', Buffer.from('no photo')), file('a.jpg', photo));
+    await submit(tab);
+    await expect.poll(() => status(tab), soon).toBe('1 published. 1 not published.');
+    const fault = row(tab, 'broken.jpg').locator('.state');
+    expect(await fault.textContent()).toMatch(/^Unsupported file type/);
+    const box = await fault.boundingBox();
+    expect(box?.y).toBeGreaterThanOrEqual(0);
+    expect((box?.y ?? 0) + (box?.height ?? 0)).toBeLessThanOrEqual(300);
+    expect(await barriers(tab)).toEqual([]);
+  });
+
+  test('a sign-in that has expired says so, what is lost, and leads back to the sign-in', async () => {
+    await using watched = await opened({}, 'expired');
+    const { tab } = watched;
+    await choose(tab, file('a.jpg', photo));
+    await submit(tab);
+    const alert = tab.getByRole('alert').filter({ hasText: 'Your sign-in has expired. Sign in again.' });
+    await alert.waitFor(soon);
+    expect(await alert.textContent()).toContain('The chosen files are lost when you do');
+    expect(await barriers(tab)).toEqual([]);
+    await tab.getByRole('button', { name: 'Sign in again' }).click();
+    await tab
+      .getByRole('button', { name: /^Sign in with/ })
+      .first()
+      .waitFor(soon);
+    expect(await tab.evaluate('sessionStorage.length')).toBe(0);
+  });
+
+  test('no field for a credential is there, and a phone of 320 px needs no scrolling sideways', async () => {
+    await using watched = await opened({ viewport: { width: 320, height: 568 } });
+    const { tab } = watched;
+    await choose(tab, file(`${'long'.repeat(30)}.jpg`, photo), file('b.jpg', photo));
+    expect(await tab.locator('input:visible:not([type=file])').count()).toBe(0);
+    expect(await tab.evaluate('document.documentElement.scrollWidth')).toBe(320);
+    await submit(tab);
+    await expect.poll(() => published(tab).count(), soon).toBe(2);
+    await expect.poll(() => tab.getByRole('button', { name: 'Copy BBCode' }).count(), soon).toBe(2);
+    expect(await tab.evaluate('document.documentElement.scrollWidth')).toBe(320);
   });
 });

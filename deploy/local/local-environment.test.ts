@@ -53,7 +53,11 @@ test('sets defaults for every service', () => {
     API_KEYS: 'sandbox-key',
     CORS_ORIGINS: 'http://127.0.0.1:8081,http://localhost:8081',
   });
-  expect(of('site')).toMatchObject({ WEB_UPLOAD: '1', UPLOAD_URL: 'http://127.0.0.1:8080' });
+  expect(of('site')).toMatchObject({
+    WEB_UPLOAD: '1',
+    UPLOAD_URL: 'http://127.0.0.1:8080',
+    WEB_UPLOAD_API_KEY: 'sandbox-key',
+  });
   expect(of('auth-verifier')).toMatchObject({
     IDENTITY_PROVIDERS: [
       'http://127.0.0.1:8085/1/account/verify_credentials.json',
@@ -97,6 +101,21 @@ test('the upload page gets the address of the gateway and only public values; th
   expect(of('site')['UPLOAD_URL']).toBe('http://127.0.0.1:1/api');
   expect(of('gateway')['CORS_ORIGINS']).toBe('https://media.example');
   expect(environments({ CORS_ORIGINS: 'https://own.example' })('gateway')['CORS_ORIGINS']).toBe('https://own.example');
+});
+
+test('people sign in at the sandbox, and pages use its API key, unless the operator has others', () => {
+  const signIn = (env: NodeJS.ProcessEnv) => {
+    const { WEB_SIGN_IN = '[]', WEB_UPLOAD_API_KEY: apiKey } = environments(env)('site');
+    return { names: JSON.parse(WEB_SIGN_IN).map(({ provider }: { provider: string }) => provider), apiKey };
+  };
+  expect(signIn({ SANDBOX_PROVIDER_PORT: '3' })).toEqual({
+    names: ['http://127.0.0.1:3/api/v1/accounts/verify_credentials', 'http://127.0.0.1:3/userinfo'],
+    apiKey: 'sandbox-key',
+  });
+  expect(signIn({ IDENTITY_PROVIDERS: 'https://id.example', API_KEYS: 'a real one' })).toEqual({
+    names: [],
+    apiKey: undefined,
+  });
 });
 
 test('clients sign for the first provider', () => {

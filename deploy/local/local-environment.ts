@@ -10,6 +10,7 @@ import {
   variableOf,
 } from '@echodrop/client/local-system';
 import { identityProvidersAt } from '../../tools/sandbox-provider/src/profiles/profiles.ts';
+import { signInProvidersAt } from '../../tools/sandbox-provider/src/sign-in/sign-in-providers-at.ts';
 import { type ServiceName, serviceNames } from './services.ts';
 
 /** Secrets that are generated once and kept in DATA_DIR unless they are set. */
@@ -66,7 +67,10 @@ function defaultSettings(env: NodeJS.ProcessEnv, dataDir: string): Record<string
     OBJECT_STORE_DIR: join(dataDir, 'store'),
     PUBLIC_SITE_URL: validAddress(env, (from) => localAddress('site', from)),
     VERIFIER_URL: validAddress(env, (from) => localAddress('auth-verifier', from)),
-    IDENTITY_PROVIDERS: identityProvidersAt(validAddress(env, (from) => localAddress('sandbox-provider', from))).join(),
+    IDENTITY_PROVIDERS: identityProvidersAt(sandboxAddress(env)).join(),
+    ...(hasSandbox(env) && { WEB_SIGN_IN: JSON.stringify(signInProvidersAt(sandboxAddress(env))) }),
+    // Where operators have keys of their own, no key that everyone knows is added.
+    ...(!isSet('API_KEYS', environmentOf('gateway', env)) && { WEB_UPLOAD_API_KEY: sandboxApiKey }),
     API_KEYS: sandboxApiKey,
     WEB_UPLOAD: '1',
     UPLOAD_URL: validAddress(env, localService),
@@ -74,6 +78,10 @@ function defaultSettings(env: NodeJS.ProcessEnv, dataDir: string): Record<string
     WEB_UPLOAD_FILL: JSON.stringify(uploadFill(env)),
     ...Object.fromEntries(generatedSecrets.map((name) => [`${name}_FILE`, generatedSecretFile(dataDir, name)])),
   };
+}
+
+function sandboxAddress(env: NodeJS.ProcessEnv): string {
+  return validAddress(env, (from) => localAddress('sandbox-provider', from));
 }
 
 // Users of this machine may also open the site as localhost.

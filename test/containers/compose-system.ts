@@ -53,7 +53,7 @@ export async function startCompose(settings: Record<string, string> = {}): Promi
   await using parts = new AsyncDisposableStack();
   const folder = parts.use(await mkdtempDisposable(join(tmpdir(), 'echodrop-compose-'))).path;
   await chmod(folder, 0o755);
-  const ports = await freePorts(['gateway', 'site']);
+  const ports = await freePorts(['gateway', 'site', 'sandbox']);
   const project = `echodrop-test-${process.pid}`;
   const site = `http://127.0.0.1:${ports.site}`;
   const env = {
@@ -61,6 +61,12 @@ export async function startCompose(settings: Record<string, string> = {}): Promi
     PUBLIC_SITE_URL: site,
     GATEWAY_PORT: `${ports.gateway}`,
     SITE_PORT: `${ports.site}`,
+    SANDBOX_PORT: `${ports.sandbox}`,
+    ...signInAt(`http://127.0.0.1:${ports.sandbox}`),
+    WEB_UPLOAD: '1',
+    UPLOAD_URL: `http://127.0.0.1:${ports.gateway}`,
+    CORS_ORIGINS: site,
+    WEB_UPLOAD_API_KEY: 'web-upload',
     SECRETS_DIR: join(folder, 'secrets'),
     COMPOSE_PROFILES: 'sandbox',
     UPLOADS_PER_MINUTE_PER_USER: '0',
@@ -134,6 +140,16 @@ const required = {
   PUBLIC_SITE_URL: 'http://127.0.0.1:8081',
   IDENTITY_PROVIDERS: 'http://sandbox-provider:8085/1/account/verify_credentials.json',
 };
+
+// As in .env.example: browsers reach the sandbox at its published port, and the auth-verifier in its own network.
+function signInAt(published: string): Record<string, string> {
+  const path = '/api/v1/accounts/verify_credentials';
+  const provider = published + path;
+  return {
+    IDENTITY_PROVIDERS: `${required.IDENTITY_PROVIDERS}, mastodon ${provider}=http://sandbox-provider:8085${path}`,
+    WEB_SIGN_IN: JSON.stringify([{ name: 'Sandbox', profile: 'mastodon', provider }]),
+  };
+}
 
 // What docker itself needs, and none of the variables that compose would fill in.
 function machine(): Record<string, string> {

@@ -2,6 +2,13 @@ import { choice, someOf, wholeNumber } from '@echodrop/service/env';
 import { mediaTypes } from './media-type.ts';
 import { sandboxModes } from './sandbox/sandbox.ts';
 
+const MiB = 1024 * 1024;
+
+/** Settings of the gateway, which enforces them, and of the site, whose upload page checks files before it sends them. */
+export const uploadSettings = {
+  MAX_MEDIA_BYTES: wholeNumber({ default: 512 * MiB, min: 1 }),
+};
+
 /** Settings of every service that reads media. */
 export const mediaSettings = {
   /** Width x height of a canvas. */

@@ -30,7 +30,7 @@ export const queueSecrets = {
 
 interface StackOptions {
   /** Settings for every service; for the store (else it is the filesystem) and for what a test varies. */
-  readonly settings?: Record<string, string>;
+  readonly settings?: Record<string, string> | ((at: StackAddresses) => Record<string, string>);
   /** Settings for one service alone. */
   readonly of?: Partial<Record<ServiceName, Record<string, string>>>;
   /** Which services run; all of them unless said. */
@@ -39,6 +39,12 @@ interface StackOptions {
   readonly verifiers?: number;
   /** A stack that runs: these services join it, with its Redis, its folder and whatever of it they do not replace. */
   readonly beside?: Stack;
+}
+
+interface StackAddresses {
+  readonly gateway: string;
+  readonly site: string;
+  readonly provider: string;
 }
 
 /** The whole system on free ports of this machine, each service a process of its own that a test may hang, kill and bring back. */
@@ -109,7 +115,7 @@ export async function startStack({
     LOG_LEVEL: 'warn',
     // Its one user uploads more than a person does.
     UPLOADS_PER_MINUTE_PER_USER: '0',
-    ...settings,
+    ...(typeof settings === 'function' ? settings(own) : settings),
   };
   const start = async (name: ServiceName, port?: number, opsPort = opsPorts[name]) => {
     const program = await builtService(name);

@@ -1,7 +1,8 @@
 import { isIP } from 'node:net';
-import { mediaSettings } from '@echodrop/media/media-settings';
+import { mediaSettings, uploadSettings } from '@echodrop/media/media-settings';
 import { storeSettings } from '@echodrop/object-store/object-store-from-settings';
 import {
+  apiKey,
   choice,
   commaSeparated,
   httpAddress,
@@ -24,6 +25,7 @@ const settings = {
   ...cacheRedisSettings,
   ...storeSettings,
   ...mediaSettings,
+  ...uploadSettings,
   PORT: port(8080),
   /** The site's address: `url` of a record is this, a slash and the id. */
   PUBLIC_SITE_URL: httpOrigin('http://127.0.0.1:8081'),
@@ -34,9 +36,10 @@ const settings = {
   RENDITION_QUEUE_SECRET: rotatedSecret({ minLength: 16 }),
   /** Comma-separated `key` or `name=key`. */
   API_KEYS: secret(),
+  /** One more key, of the site's pages; the same as the site's setting. Public. */
+  WEB_UPLOAD_API_KEY: apiKey().optional(),
   /** The paths above `/1/` and `/2/`. */
   BASE_PATHS: commaSeparated('/'),
-  MAX_MEDIA_BYTES: wholeNumber({ default: 512 * MiB, min: 1 }),
   /** In this process, from the first header to the response. */
   MAX_CONCURRENT_UPLOADS: wholeNumber({ default: 1000, min: 1 }),
   MAX_CONCURRENT_UPLOADS_PER_USER: wholeNumber({ default: 100, min: 1 }),

@@ -91,7 +91,7 @@ await runService('gateway', readConfig, async ({ config, log, metrics, health, p
       verifier,
       forms,
       publisher: new OncePublisher(publisher, claims),
-      apiKeys: new ApiKeys(config.API_KEYS),
+      apiKeys: new ApiKeys(config.API_KEYS, config.WEB_UPLOAD_API_KEY),
     },
     ownUploads: {
       ...{ admission, verifier, store, compatibility: config.CLIENT_COMPATIBILITY },

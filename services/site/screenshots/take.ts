@@ -6,6 +6,7 @@ import { FilesystemObjectStore } from '@echodrop/object-store/filesystem/filesys
 import { isTombstone } from '@echodrop/record';
 import { findBrowser } from '@echodrop/testkit/find-browser';
 import { made } from '@echodrop/testkit/samples/sample-media';
+import { signInSettings } from '@echodrop/testkit/signed-in-tab';
 import { startStack } from '@echodrop/testkit/start-stack';
 import { waitUntil } from '@echodrop/testkit/wait-until';
 import { chromium, type Page } from 'playwright-core';
@@ -34,14 +35,9 @@ await using browser = await chromium.launch({ executablePath, args: ['--no-sandb
 await using stack = await startStack({
   services: ['site', 'rendition-worker'],
   settings: {
+    ...signInSettings({ provider: 'https://id.example/' }),
     PUBLIC_SITE_URL: 'https://pictures.example',
     ABUSE_CONTACT: 'mailto:abuse@pictures.example',
-    WEB_UPLOAD: '1',
-    WEB_UPLOAD_FILL: JSON.stringify({
-      provider: 'https://id.example/1/account/verify_credentials.json',
-      apiKey: 'my-key',
-      ...{ consumerKey: 'my-consumer', consumerSecret: 'a secret', token: '12345-token', tokenSecret: 'a secret' },
-    }),
   },
 });
 await using store = new FilesystemObjectStore(join(stack.folder, 'store'));
@@ -69,7 +65,23 @@ const record = await findRecord(store, photo);
 if (!record || isTombstone(record)) throw new Error('the photo has no record');
 
 await shown(`${video}.mp4`);
-const pages = { photo, video, user: `by/${ownerHash(record)}`, 404: 'nothing', upload: 'upload' };
+const session = {
+  provider: 'https://id.example/api/v1/accounts/verify_credentials',
+  ...{ providerName: 'Hills', token: 'a token', name: 'Mira' },
+};
+const own = {
+  media: [
+    {
+      id: photo,
+      type: 'jpg',
+      text: 'Up at five, and the mountains were already there.',
+      timestamp: '2026-11-21T07:40:00Z',
+    },
+    { id: video, type: 'mp4', text: 'Ten seconds of not much happening.', timestamp: '2026-11-20T15:48:00Z' },
+  ].map((each) => ({ ...each, url: `https://pictures.example/${each.id}` })),
+  next: 'older',
+};
+const pages = { photo, video, user: `by/${ownerHash(record)}`, 404: 'nothing', upload: 'upload', mine: 'mine' };
 for (const [name, path] of Object.entries(pages)) await take(name, `${stack.site}/${path}`);
 
 async function take(page: string, address: string): Promise<void> {
@@ -77,6 +89,10 @@ async function take(page: string, address: string): Promise<void> {
     for (const colorScheme of ['light', 'dark'] as const) {
       await using context = await browser.newContext({ ...window, colorScheme });
       const tab = await context.newPage();
+      await tab.addInitScript(`sessionStorage.setItem('echodrop.session', '${JSON.stringify(session)}')`);
+      await tab.route('**/2/media.json', (route) =>
+        route.fulfill({ headers: { 'Access-Control-Allow-Origin': '*' }, json: own }),
+      );
       await tab.goto(address, { waitUntil: 'networkidle' });
       if (page === 'upload') await fillIn(tab);
       await tab.evaluate(seekVideos);
@@ -87,14 +103,13 @@ async function take(page: string, address: string): Promise<void> {
 }
 
 async function fillIn(tab: Page): Promise<void> {
-  await tab.getByLabel('Photo or video', { exact: true }).setInputFiles({
-    name: 'mountains.jpg',
-    mimeType: 'image/jpeg',
-    buffer: picture,
-  });
-  await tab.getByLabel('Caption').fill('Up at five, and the mountains were already there.');
-  await tab.getByText('Credentials', { exact: true }).click();
-  await tab.getByAltText('The chosen photo').waitFor();
+  const files = { 'mountains.jpg': picture, 'lake.jpg': await landscape(9, { width: 900, height: 600 }) };
+  await tab
+    .getByLabel('Photos and videos', { exact: true })
+    .setInputFiles(Object.entries(files).map(([name, buffer]) => ({ name, mimeType: 'image/jpeg', buffer })));
+  await tab.getByLabel('Caption').first().fill('Up at five, and the mountains were already there.');
+  await tab.getByAltText('Preview of lake.jpg').waitFor();
+  await tab.evaluate('Promise.all([...document.images].map((image) => image.decode()))');
   await tab.evaluate('scrollTo(0, 0)');
 }
 

@@ -3,6 +3,7 @@ import { StoreUnavailable } from '@echodrop/object-store/object-store';
 import { UnreadableRecord } from '@echodrop/record';
 import compression from 'compression';
 import express, { type ErrorRequestHandler, type Express, type RequestHandler } from 'express';
+import { mineRoutes } from './mine/mine-routes.ts';
 import { documentationPage } from './pages/documentation-page.ts';
 import { homePage } from './pages/home-page.ts';
 import { sendPage } from './pages/page.ts';
@@ -12,8 +13,10 @@ import { showOembed } from './routes/show-oembed.ts';
 import { showPage, showPlayer } from './routes/show-page.ts';
 import { showDirect, showHistoric, showRendition } from './routes/show-rendition.ts';
 import { showUser } from './routes/show-user.ts';
+import { sharedScripts } from './scripts/shared-scripts.ts';
 import { fixedFile } from './serve/fixed-file.ts';
 import { redirect } from './serve/redirect.ts';
+import { signInRoutes } from './sign-in/sign-in-routes.ts';
 import type { Site } from './site.ts';
 import { uploadRoutes } from './upload-page/upload-page.ts';
 
@@ -40,7 +43,9 @@ export function siteApp(site: Site): Express {
     app.get(`/${name}`, fixedFile(new URL(`./${name}`, import.meta.url)));
   }
   app.get('/by/:owner', showUser(site));
-  app.use(uploadRoutes(site));
+  app.get('/scripts/:name', sharedScripts());
+  // Each router delays requests that it passes on.
+  if (site.upload) app.use(uploadRoutes(site), signInRoutes(site), mineRoutes(site));
   // Scripts of other sites could not follow a redirect to it.
   app.get(['/oembed', '/oembed/'], showOembed(site));
   app.get('/:id', showPage(site));

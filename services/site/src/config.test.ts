@@ -51,3 +51,57 @@ test.each(['{', '[]', '"provider"', 'null', '{"provider":1}', '{"password":"x"}'
     );
   },
 );
+
+const town = { name: 'Town', profile: 'mastodon', provider: 'https://town.example/api/v1/accounts/verify_credentials' };
+const hall = {
+  name: 'Town hall',
+  profile: 'oidc',
+  provider: 'https://id.example/userinfo',
+  issuer: 'https://id.example/realms/town',
+  clientId: 'echodrop',
+};
+const signIn = (...entries: unknown[]) => readConfig({ ...env, WEB_SIGN_IN: JSON.stringify(entries) }).WEB_SIGN_IN;
+
+test('reads sign-in providers, with addresses exactly as they are', () => {
+  expect(readConfig(env).WEB_SIGN_IN).toEqual([]);
+  expect(signIn(town, { ...hall, scope: 'openid profile', origins: ['https://Token.example/'] })).toEqual([
+    { ...town, origins: [] },
+    { ...hall, scope: 'openid profile', origins: ['https://token.example'] },
+  ]);
+});
+
+test.each<[string, readonly unknown[]]>([
+  ['[0].provider must be an http(s) address', [{ ...town, provider: 'town.example' }]],
+  ['[1].provider must be an http(s) address', [town, { ...hall, provider: 'https://a:b@id.example/' }]],
+  ['[0].provider is required', [{ ...town, provider: undefined }]],
+  ['[0].name must be 1 to 60 characters, without spaces around them', [{ ...town, name: '' }]],
+  ['[0].profile must be mastodon or oidc', [{ ...town, profile: 'matrix' }]],
+  ['[0].issuer is required', [{ ...hall, issuer: undefined }]],
+  ['[0].clientId is required', [{ ...hall, clientId: undefined }]],
+  ['[0] has an unknown field', [{ ...town, clientSecret: 'hunter2' }]],
+  ['[0].origins[0] must be an http(s) address without a path', [{ ...town, origins: ['https://a.example/b'] }]],
+  ['[0].scope must be OAuth scopes', [{ ...town, scope: ' ' }]],
+  ['[1].provider is a duplicate', [town, town]],
+])('rejects sign-in providers: %s', (fault, entries) => {
+  expect(() => signIn(...entries)).toThrow(`WEB_SIGN_IN is invalid: ${fault}`);
+});
+
+test('reports every fault of every sign-in provider, without values', () => {
+  const faulty = () => signIn({ ...town, provider: 'hunter2' }, { ...hall, issuer: 'hunter2', hunter2: 1 });
+  expect(faulty).toThrow(
+    [
+      'WEB_SIGN_IN is invalid: [0].provider must be an http(s) address',
+      'WEB_SIGN_IN is invalid: [1].issuer must be an http(s) address',
+      'WEB_SIGN_IN is invalid: [1] has an unknown field',
+    ].join('\n'),
+  );
+});
+
+test.each(['{', '{}', '"a"', 'null'])('rejects sign-in providers that are no JSON array: %s', (json) => {
+  expect(() => readConfig({ ...env, WEB_SIGN_IN: json })).toThrow('WEB_SIGN_IN is');
+});
+
+test('rejects an API key of the pages that a form could change', () => {
+  expect(readConfig({ ...env, WEB_UPLOAD_API_KEY: 'web-upload' }).WEB_UPLOAD_API_KEY).toBe('web-upload');
+  expect(() => readConfig({ ...env, WEB_UPLOAD_API_KEY: 'a key' })).toThrow('WEB_UPLOAD_API_KEY must be letters');
+});

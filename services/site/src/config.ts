@@ -1,5 +1,7 @@
+import { uploadSettings } from '@echodrop/media/media-settings';
 import { storeSettings } from '@echodrop/object-store/object-store-from-settings';
 import {
+  apiKey,
   choice,
   httpAddress,
   httpOrigin,
@@ -12,12 +14,14 @@ import {
 } from '@echodrop/service/env';
 import { processSettings } from '@echodrop/service/process-settings';
 import { queueRedisSettings } from '@echodrop/service/redis/redis';
+import { signInProviders } from './sign-in/sign-in-providers.ts';
 import { fieldLabels, parsePrefill } from './upload-page/prefill.ts';
 
 const settings = {
   ...processSettings(9081),
   ...queueRedisSettings,
   ...storeSettings,
+  ...uploadSettings,
   PORT: port(8081),
   RENDITION_QUEUE_SECRET: rotatedSecret({ minLength: 16 }),
   /** The public address of the site; the same as the gateway's setting. */
@@ -37,6 +41,10 @@ const settings = {
   WEB_UPLOAD: choice(['0', '1'], '0'),
   /** The gateway as browsers reach it, with its base path; its CORS_ORIGINS must include the site. */
   UPLOAD_URL: requiredWhen('WEB_UPLOAD', '1', httpAddress()),
+  /** The API key that the pages use; the same as the gateway's setting. Public. */
+  WEB_UPLOAD_API_KEY: apiKey().optional(),
+  /** Providers at which people sign in on the pages. */
+  WEB_SIGN_IN: signInProviders,
   /** Initial values of fields of the upload page; public. */
   WEB_UPLOAD_FILL: text('{}')
     .transform(parsePrefill)

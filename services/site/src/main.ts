@@ -49,8 +49,16 @@ await runService('site', readConfig, async ({ config, log, metrics, health, part
   parts.use(await listen(server, { host, port, stopping, graceSeconds }));
 });
 
-function webUpload({ WEB_UPLOAD, UPLOAD_URL, WEB_UPLOAD_FILL = {} }: SiteConfig): WebUpload | undefined {
-  return WEB_UPLOAD === '1' && UPLOAD_URL !== undefined ? { address: UPLOAD_URL, prefill: WEB_UPLOAD_FILL } : undefined;
+function webUpload(config: SiteConfig): WebUpload | undefined {
+  const { WEB_UPLOAD, UPLOAD_URL, WEB_UPLOAD_FILL = {}, WEB_UPLOAD_API_KEY, WEB_SIGN_IN, MAX_MEDIA_BYTES } = config;
+  if (WEB_UPLOAD !== '1' || UPLOAD_URL === undefined) return undefined;
+  return {
+    address: UPLOAD_URL,
+    prefill: WEB_UPLOAD_FILL,
+    maxBytes: MAX_MEDIA_BYTES,
+    apiKey: WEB_UPLOAD_API_KEY,
+    signIn: WEB_SIGN_IN,
+  };
 }
 
 /** HTTPS, or an address of this machine. */

@@ -84,7 +84,9 @@ test('pictures and ranges of them are not compressed', async () => {
 test('every picture of a page exists', async () => {
   const id = await ready(await publishPhoto('webp'));
   const body = await bodyOf(`/${id}`);
-  const pictures = [...body.matchAll(/(?:src|srcset)="([^" ]+)/g)].map(([, path]) => String(path));
+  const pictures = [...body.matchAll(/<(?:img|source) (?:class="\w+" )?(?:src|srcset)="([^" ]+)/g)].map(([, path]) =>
+    String(path),
+  );
   expect(pictures).toEqual(['/favicon.svg', `/${id}/large.webp`, `/${id}/large.jpg`]);
   for (const path of [...pictures, `/${id}.webp`, `/${id}/thumb.jpg`]) {
     const response = await get(path);

@@ -1,4 +1,5 @@
 import type { RenditionSources } from './find/find-rendition.ts';
+import type { SignInProvider } from './sign-in/sign-in-providers.ts';
 import type { Prefill } from './upload-page/prefill.ts';
 
 /** What pages and routes depend on. */
@@ -18,4 +19,9 @@ export interface WebUpload {
   /** The gateway as browsers reach it: with its base path, without a trailing slash. */
   readonly address: string;
   readonly prefill: Prefill;
+  /** The gateway's limit for a file. */
+  readonly maxBytes: number;
+  /** The API key that pages use. Public. */
+  readonly apiKey: string | undefined;
+  readonly signIn: readonly SignInProvider[];
 }

@@ -1,11 +1,14 @@
 import { readFileSync } from 'node:fs';
-import express, { type ErrorRequestHandler, type Express, type RequestHandler, type Response } from 'express';
+import express, { type ErrorRequestHandler, type Express, type RequestHandler } from 'express';
 import { createBearerCheck, createSignatureCheck } from './check-proof.ts';
 import { credentialsPage } from './credentials-page.ts';
 import type { SandboxEvents } from './events.ts';
 import { identityRoute } from './identity-route.ts';
 import { profileEntries } from './profiles/profiles.ts';
+import { notAllowed, refuse } from './refuse.ts';
 import { addressOf, requireAddress } from './request-address.ts';
+import { Grants } from './sign-in/grants.ts';
+import { signInRoutes } from './sign-in/sign-in-routes.ts';
 import { type BehaviourState, switchBehaviour } from './switch-behaviour.ts';
 import type { Accounts } from './users.ts';
 
@@ -16,10 +19,11 @@ interface SandboxOptions {
   readonly events: SandboxEvents;
 }
 
-/** The routes of the sandbox: an endpoint for each profile, and a page with credentials and the current behaviour. */
+/** The routes of the sandbox: an endpoint for each profile, signing in, and a page with credentials and the current behaviour. */
 export function sandboxApp({ accounts, behaviour, events }: SandboxOptions): Express {
   const state: BehaviourState = { ...behaviour };
-  const checks = { signature: createSignatureCheck(accounts), bearer: createBearerCheck(accounts) };
+  const grants = new Grants();
+  const checks = { signature: createSignatureCheck(accounts), bearer: createBearerCheck(accounts, grants) };
   const style = readFileSync(new URL('./style.css', import.meta.url), 'utf8');
 
   const app = express()
@@ -38,6 +42,7 @@ export function sandboxApp({ accounts, behaviour, events }: SandboxOptions): Exp
   app.post('/behaviour', switchBehaviour(state, events));
   app.all('/behaviour', notAllowed('POST'));
 
+  app.use(signInRoutes(accounts, grants));
   for (const [name, { path }] of profileEntries) {
     app.get(path, identityRoute(name, { checks, state, events }));
     app.all(path, notAllowed('GET, HEAD'));
@@ -59,10 +64,6 @@ const safeHeaders: RequestHandler = (_request, response, next) => {
   next();
 };
 
-function notAllowed(methods: string): RequestHandler {
-  return (_request, response) => refuse(response.set('Allow', methods), 405, 86, `Allowed methods: ${methods}`);
-}
-
 function handleErrors(events: SandboxEvents): ErrorRequestHandler {
   return (error, _request, response, next) => {
     if (response.headersSent) return next(error);
@@ -70,9 +71,4 @@ function handleErrors(events: SandboxEvents): ErrorRequestHandler {
     events.failed(error);
     refuse(response, 500, 131, 'Internal error');
   };
-}
-
-// Error codes of X, which old clients know.
-function refuse(response: Response, status: number, code: number, message: string): void {
-  response.status(status).json({ errors: [{ code, message }] });
 }

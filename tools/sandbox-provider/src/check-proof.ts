@@ -2,6 +2,7 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import { readAuthorization } from '@echodrop/oauth/authorization-header';
 import { signatureOf } from '@echodrop/oauth/signed-get';
 import { LRUCache } from 'lru-cache';
+import type { Grants } from './sign-in/grants.ts';
 import type { Accounts, SandboxUser } from './users.ts';
 
 export type ProofFault = 'missing' | 'malformed' | 'unknown' | 'signature' | 'timestamp' | 'nonce';
@@ -18,13 +19,13 @@ interface Proof {
 
 export type ProofCheck = (proof: Proof) => SandboxUser | ProofFault;
 
-/** Checks bearer tokens in the Authorization header (RFC 6750, section 2.1). */
-export function createBearerCheck({ users }: Accounts): ProofCheck {
+/** Checks bearer tokens in the Authorization header (RFC 6750, section 2.1): those of the accounts, and issued ones. */
+export function createBearerCheck({ users }: Accounts, issued: Pick<Grants, 'userOf'>): ProofCheck {
   const byToken = new Map(users.flatMap((user) => user.bearerTokens.map((token) => [token, user] as const)));
   return ({ authorization = '' }) => {
     if (!/^Bearer(?: |$)/i.test(authorization)) return 'missing';
     const [, token] = /^Bearer +([\w.~+/-]+=*)$/i.exec(authorization) ?? [];
-    return token === undefined ? 'malformed' : (byToken.get(token) ?? 'unknown');
+    return token === undefined ? 'malformed' : (byToken.get(token) ?? issued.userOf(token) ?? 'unknown');
   };
 }
 

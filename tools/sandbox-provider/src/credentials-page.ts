@@ -2,6 +2,7 @@ import { htmlEscape } from 'escape-goat';
 import { behaviourNames, behaviours, maxSlowSeconds } from './behaviours.ts';
 import { matrixId } from './profiles/matrix.ts';
 import { identityProvidersAt, profileEntries } from './profiles/profiles.ts';
+import { signInProvidersAt } from './sign-in/sign-in-providers-at.ts';
 import { type BehaviourState, canHoldForm } from './switch-behaviour.ts';
 import type { Accounts, SandboxUser } from './users.ts';
 
@@ -24,6 +25,7 @@ export function credentialsPage({ accounts: { consumers, users }, address, state
     return htmlEscape`<dt>${name}, ${kind}</dt><dd><code>${origin}${path}</code></dd>`;
   });
   const setting = `IDENTITY_PROVIDERS='${identityProvidersAt(origin).join(',\n')}'`;
+  const signIn = `WEB_SIGN_IN='${JSON.stringify(signInProvidersAt(origin), undefined, 1)}'`;
   return `<!doctype html>
 <html lang="en">
 <head>
@@ -49,8 +51,9 @@ ${rest(consumers.length, 'applications')}${rest(users.length, 'users')}
 <section>
 <h2>Endpoints</h2>
 <dl>${addresses.join('\n')}</dl>
-<p>Setting of Echodrop:</p>
+<p>Settings of Echodrop:</p>
 ${htmlEscape`<pre>${setting}</pre>`}
+${htmlEscape`<pre>${signIn}</pre>`}
 </section>
 <section id="behaviour">
 <h2>Behaviour</h2>

@@ -1,12 +1,16 @@
 import { hash } from 'node:crypto';
 import type { Secret } from '@echodrop/service/secret';
 
+// Operators block it under this name.
+const webUploadName = 'web-upload';
+
 /** The accepted API keys, and the name of each application. */
 export class ApiKeys {
   readonly #names = new Map<string, string>();
 
-  /** `list`: comma-separated `key` or `name=key`. A key without a name gets one from its hash. */
-  constructor(list: Secret) {
+  /** `list`: comma-separated `key` or `name=key`. A key without a name gets one from its hash. `webUpload`: the key of the site's pages. */
+  constructor(list: Secret, webUpload?: string) {
+    if (webUpload !== undefined) this.#names.set(digest(webUpload), webUploadName);
     for (const entry of list.reveal().split(',')) {
       const [, name, key] = /^(?:([\w.-]+)=)?(.+)$/.exec(entry.trim()) ?? [];
       if (key) this.#names.set(digest(key), name ?? `key-${digest(key).slice(0, 8)}`);

@@ -36,3 +36,10 @@ test('an application has the name that the operator gave it, or one from the has
   expect(applicationOf('second')).toMatch(/^key-[0-9a-f]{8}$/);
   expect(() => applicationOf('web=first')).toThrow('api_key_unknown');
 });
+
+test("the key of the site's pages counts as the application web-upload", () => {
+  const withPages = new ApiKeys(new Secret('web=first'), 'public-key');
+  const content = form({ key: 'public-key', message: '' });
+  expect(requireParameters(content, withPages, 'strict').application).toBe('web-upload');
+  expect(() => requireParameters(content, apiKeys, 'strict')).toThrow('api_key_unknown');
+});

@@ -25,6 +25,9 @@ const otherExtensions = new Map<string, MediaType>([
   ['mpeg', 'mpg'],
 ]);
 
+/** All file extensions of accepted media. */
+export const knownExtensions: readonly string[] = [...mediaTypes, ...otherExtensions.keys()];
+
 /** The media type of a file extension, in upper or lower case. */
 export function typeOfExtension(extension: string): MediaType | undefined {
   const name = extension.toLowerCase();

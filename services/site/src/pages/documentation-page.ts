@@ -52,9 +52,20 @@ curl -X DELETE ${gateway}/2/media/Ab3dE6gH9j \\
   -F message='At the sea' \\
   -F media=@photo.jpg</code></pre>
 
-${publicAddresses(publicSite)}</div>`,
+${publicAddresses(publicSite)}${upload && ownPages}</div>`,
   };
 }
+
+const ownPages = html`<h2>Pages for uploading</h2>
+<dl>
+<dt><a href="/upload"><code>/upload</code></a></dt>
+<dd>Uploads photos and videos from a browser.</dd>
+<dt><a href="/mine"><code>/mine</code></a></dt>
+<dd>Lists and deletes one's own uploads.</dd>
+<dt><a href="/mine/apps"><code>/mine/apps</code></a></dt>
+<dd>Makes files with which ShareX, Flameshot, Spectacle, grim, Shortcuts and curl upload.</dd>
+</dl>
+`;
 
 function publicAddresses(publicSite: string): Html {
   return html`<h2>Public addresses</h2>

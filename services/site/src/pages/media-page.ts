@@ -11,12 +11,13 @@ import { type Html, html } from './html.ts';
 import { linkedText } from './linked-text.ts';
 import { bylineOf, captionOf, nameOf, titleOf } from './media-title.ts';
 import { metaTags } from './meta-tags.ts';
-import type { Page } from './page.ts';
-import { share } from './share.ts';
+import { type Page, pagePolicy } from './page.ts';
+import { share, shareScripts } from './share.ts';
 
 type SiteInfo = Pick<Site, 'publicSite' | 'name' | 'robots' | 'hasOembedDiscovery'>;
 
 const maxAlt = 420;
+const policy = pagePolicy({ frameAncestors: "'none'", scripts: {} });
 
 /** The page of a record: the picture or video, caption, user, time and share section. */
 export function mediaPage(record: PublishedMedia, view: MediaView, site: SiteInfo): Page {
@@ -25,7 +26,8 @@ export function mediaPage(record: PublishedMedia, view: MediaView, site: SiteInf
   const state = view.video ?? view.picture;
   return {
     title: titleOf(record),
-    head: metaTags(record, view, site),
+    head: html`${metaTags(record, view, site)}${shareScripts}`,
+    policy,
     robots: site.robots,
     body: html`<div class="stage">
 ${isPhoto(type) ? photo(record, view) : video(record, view)}

@@ -20,8 +20,8 @@ export type SiteFrame = Pick<Site, 'name' | 'abuseContact'>;
 /** What a page may do beyond showing pictures, videos and style sheets of this site. */
 interface Permissions {
   readonly frameAncestors: "'none'" | '*';
-  /** Runs our own scripts, which may query this origin, and shows local files. */
-  readonly scripts?: { readonly connectTo: string };
+  /** Runs our own scripts. With `connectTo` they may query these sources, and the page shows local files. */
+  readonly scripts?: { readonly connectTo?: string };
 }
 
 const defaultPolicy = pagePolicy({ frameAncestors: "'none'" });
@@ -38,13 +38,14 @@ export function sendPage(response: Response, status: number, page: Page, frame: 
 
 /** A Content-Security-Policy that allows only our own resources, nothing inline, and by default no scripts. */
 export function pagePolicy({ frameAncestors, scripts }: Permissions): string {
-  const local = scripts ? ' blob:' : '';
+  const local = scripts?.connectTo ? ' blob:' : '';
   return [
     "default-src 'none'",
     `img-src 'self'${local}`,
     `media-src 'self'${local}`,
     "style-src 'self'",
-    ...(scripts ? ["script-src 'self'", `connect-src ${scripts.connectTo}`] : []),
+    ...(scripts ? ["script-src 'self'"] : []),
+    ...(scripts?.connectTo ? [`connect-src ${scripts.connectTo}`] : []),
     "base-uri 'none'",
     "form-action 'none'",
     `frame-ancestors ${frameAncestors}`,

@@ -17,6 +17,9 @@ interface Options {
   readonly reloads: boolean;
 }
 
+/** For the head of a page with `share`: Copy buttons. */
+export const shareScripts: Html = html`<script src="/scripts/share-fields.js" type="module"></script>\n`;
+
 /** The share section of a page: links and embed codes to copy, and a download. */
 export function share(record: PublishedMedia, { publicSite, isAnimated, state, reloads }: Options): Html {
   const codes = shareCodes(record, publicSite, isAnimated);

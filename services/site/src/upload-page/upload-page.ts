@@ -1,15 +1,30 @@
 import { browserScripts } from '@echodrop/oauth/browser-scripts';
 import { Router } from 'express';
+import { knownExtensions } from '../find/direct-address.ts';
 import { type Html, html } from '../pages/html.ts';
-import { type Page, pagePolicy, sendPage } from '../pages/page.ts';
-import { fixedFile } from '../serve/fixed-file.ts';
+import { type Page, sendPage } from '../pages/page.ts';
+import { fixedFiles, scriptFiles } from '../serve/fixed-files.ts';
+import { signedInPolicy, signInScripts, signInSection } from '../sign-in/sign-in-buttons.ts';
 import type { Site, WebUpload } from '../site.ts';
-import { type FieldName, fieldLabels, type Prefill } from './prefill.ts';
+import { credentialFields } from './credential-fields.ts';
 
-const signing = ['consumerKey', 'consumerSecret', 'token', 'tokenSecret'] as const;
-const secrets: ReadonlySet<FieldName> = new Set(['consumerSecret', 'tokenSecret', 'bearer']);
+const scripts = [
+  'caption',
+  'check-file',
+  'choose-files',
+  'credentials',
+  'file-row',
+  'page',
+  'preview',
+  'queue',
+  'send-upload',
+  'send-with-retries',
+  'share-codes',
+  'upload-file',
+];
 
-const scripts = ['page', 'elements', 'caption', 'chosen-file', 'send-upload', 'response'];
+// As Mastodon has it, and the gateway.
+const maxAltCharacters = 1500;
 
 /** `/upload` and the files that the page loads; no routes without an upload page. */
 export function uploadRoutes(site: Pick<Site, 'upload' | 'name' | 'abuseContact'>): Router {
@@ -17,90 +32,88 @@ export function uploadRoutes(site: Pick<Site, 'upload' | 'name' | 'abuseContact'
   const router = Router({ caseSensitive: true, strict: true });
   if (!upload) return router;
   router.get('/upload', (_request, response) => sendPage(response, 200, uploadPage(upload, name), site));
-  router.get('/upload/upload.css', fixedFile(new URL('./upload.css', import.meta.url)));
-  for (const script of scripts) {
-    router.get(`/upload/${script}.js`, fixedFile(new URL(`./browser/${script}.js`, import.meta.url)));
-  }
-  for (const [path, file] of Object.entries(browserScripts)) router.get(`/upload/${path}`, fixedFile(file));
-  return router;
+  const signing = Object.entries(browserScripts).map(([path, file]) => [`/upload/${path}`, file]);
+  const files = {
+    '/upload/upload.css': new URL('./upload.css', import.meta.url),
+    ...scriptFiles('/upload', new URL('./browser/', import.meta.url), scripts),
+    ...Object.fromEntries(signing),
+  };
+  return router.get(['/upload/:name', '/upload/hashes/:name'], fixedFiles(files));
 }
 
-/** The page at `/upload`: its script sends the form to the gateway like any other client. */
-function uploadPage({ address, prefill }: WebUpload, siteName: string): Page {
-  const usesBearer = Boolean(prefill.bearer) && !prefill.token;
+/** The page at `/upload`: its script sends each file to the gateway like any other client. */
+function uploadPage(upload: WebUpload, siteName: string): Page {
+  const { signIn, maxBytes, apiKey } = upload;
+  const prefill = { apiKey, ...upload.prefill };
+  const canSignIn = signIn.length > 0;
   return {
     title: `Upload · ${siteName}`,
-    policy: pagePolicy({ frameAncestors: "'none'", scripts: { connectTo: new URL(address).origin } }),
-    head: html`<link rel="stylesheet" href="/upload/upload.css">
+    policy: signedInPolicy(upload),
+    head: html`${signInScripts}<link rel="stylesheet" href="/upload/upload.css">
 <script src="/upload/oauth-1.0a.js" defer></script>
 <script src="/upload/page.js" type="module"></script>
 `,
     body: html`<div class="text upload">
 <h1>Upload</h1>
-<p class="lead">A photo or a video, and a public caption.</p>
+<p class="lead">Photos and videos, each with a public caption.</p>
 <noscript><p class="refusal">Uploading from this page requires JavaScript. <a href="/documentation">Without it</a>, use a command line.</p></noscript>
-<form id="upload" autocomplete="off" data-address="${address}/2/upload.json">
-<fieldset id="fields" disabled>
-<div class="drop" id="drop">
-<div class="preview" id="preview" hidden></div>
-<label for="media">Photo or video</label>
-<input id="media" name="media" type="file" accept="image/*,video/*,.heic,.mkv,.ts,.flv" required aria-describedby="media-hint">
-<p class="hint" id="media-hint">Choose a file, or drop one anywhere on this page.</p>
-</div>
-<p class="field"><label for="message">Caption</label><textarea id="message" dir="auto" name="message" rows="3"></textarea></p>
-<details id="who"${isComplete(prefill, usesBearer) ? undefined : html` open`}>
-<summary>Credentials</summary>
-${field('provider', prefill, html` type="url" aria-describedby="provider-hint"`)}
-<p class="hint" id="provider-hint">The address at which it verifies credentials. This page stores nothing that you type; of OAuth 1.0a secrets it sends only a signature.</p>
-${field('apiKey', prefill)}
-<fieldset class="proof">
-<legend>Proof</legend>
-${proof('oauth', 'OAuth 1.0a', !usesBearer)} ${proof('bearer', 'Bearer token', usesBearer)}
-</fieldset>
-<fieldset id="with-oauth" class="secrets"${hiddenUnless(!usesBearer)}>
-${signing.map((name) => field(name, prefill))}</fieldset>
-<fieldset id="with-bearer" class="secrets"${hiddenUnless(usesBearer)}>
-${field('bearer', prefill)}</fieldset>
-</details>
-<p><button class="button main" type="submit" id="submit">Upload</button></p>
+${signInSection(upload)}
+<p class="ways" id="own" hidden><a class="button" href="/mine">My uploads</a></p>
+<form id="upload" autocomplete="off"${canSignIn ? html` data-has-sign-in` : undefined} data-max-bytes="${maxBytes}" data-extensions="${knownExtensions.join(' ')}">
+${credentialFields(prefill, { canSignIn })}
+<fieldset id="fields" hidden disabled>
+<legend class="unseen">Files</legend>
+${chooser()}
+<ul id="files" aria-label="Chosen files"></ul>
+<p class="ways"><button class="button main" type="submit" id="submit">Upload</button></p>
 </fieldset>
 </form>
-<p class="refusal" id="refusal" role="alert"></p>
-<p class="news" id="outcome" role="status"></p>
+<div class="refusal" id="refusal" role="alert"></div>
+<p class="news" id="news" role="status"></p>
 <div id="sending" hidden>
-<progress id="progress" aria-label="Sent so far" max="1" value="0"></progress>
+<progress id="progress" aria-label="Progress of all files" max="1" value="0"></progress>
 <p id="sent"></p>
-<p><button class="button" type="button" id="cancel">Cancel</button></p>
+<p><button class="button" type="button" id="cancel">Cancel all</button></p>
 </div>
 <section id="done" aria-labelledby="done-name" hidden>
 <h2 id="done-name" tabindex="-1">Published</h2>
-<p class="link"><a id="link" href="/"></a></p>
-<h3 id="record-name">Record</h3>
-<pre><code id="record"></code></pre>
-<p><button class="button" type="button" id="again">Upload another</button></p>
+<ul id="published"></ul>
 </section>
-</div>`,
+</div>
+${rowTemplates}`,
   };
 }
 
-function isComplete(prefill: Prefill, usesBearer: boolean): boolean {
-  const needed: readonly FieldName[] = ['provider', 'apiKey', ...(usesBearer ? (['bearer'] as const) : signing)];
-  return needed.every((name) => prefill[name]);
+function chooser(): Html {
+  const accept = ['image/*', 'video/*', ...knownExtensions.map((extension) => `.${extension}`)].join();
+  return html`<div class="drop" id="drop">
+<p><label for="media">Photos and videos</label>
+<input id="media" type="file" accept="${accept}" multiple aria-describedby="media-hint"></p>
+<p class="camera"><label for="camera">Take a photo</label>
+<input id="camera" type="file" accept="image/*" capture="environment"></p>
+<p class="hint" id="media-hint">Choose files, drop them anywhere on this page, or paste a picture.</p>
+</div>`;
 }
 
-function field(name: FieldName, prefill: Prefill, attributes: Html = typeOf(name)): Html {
-  return html`<p class="field"><label for="${name}">${fieldLabels[name]}</label><input id="${name}" name="${name}" value="${prefill[name]}"${attributes} required autocomplete="off" spellcheck="false" autocapitalize="none"></p>\n`;
-}
-
-function typeOf(name: FieldName): Html {
-  return secrets.has(name) ? html` type="password"` : html` type="text"`;
-}
-
-function proof(value: string, label: string, isChecked: boolean): Html {
-  const checked = isChecked ? html` checked` : undefined;
-  return html`<label><input type="radio" name="proof" value="${value}"${checked}> ${label}</label>`;
-}
-
-function hiddenUnless(isShown: boolean): Html | undefined {
-  return isShown ? undefined : html` hidden disabled`;
-}
+// The scripts clone them.
+const rowTemplates = html`<template id="file-row"><li class="file">
+<div class="preview" hidden></div>
+<fieldset>
+<legend class="name"></legend>
+<p class="hint size"></p>
+<div class="texts">
+<p class="field"><label>Caption <textarea name="message" rows="2" dir="auto"></textarea></label></p>
+<p class="field"><label>Alternative text: what it shows, for people who cannot see it <textarea name="alt" rows="2" dir="auto" maxlength="${maxAltCharacters}"></textarea></label></p>
+</div>
+<progress max="1" value="0" hidden></progress>
+<p class="state"></p>
+<p><button class="button" type="button"></button></p>
+</fieldset>
+</li></template>
+<template id="published-row"><li class="file">
+<div class="preview"></div>
+<div>
+<p class="link"><a></a></p>
+<p class="ways codes"></p>
+</div>
+</li></template>`;

@@ -1,31 +1,22 @@
 // @ts-check
-import { element } from './elements.js';
 
 // The gateway's limit for a text field (docs/interface.md, "Limits").
 const maxBytes = 64 * 1024;
 
-const caption = element('message', HTMLTextAreaElement);
-
-/** Makes the browser reject a caption that is too long for the gateway, like an empty required field. */
-export function validateCaption() {
-  caption.addEventListener('input', check);
-  // After a reload, the browser may have restored the caption.
-  check();
-}
-
-/** Empties the caption. */
-export function clearCaption() {
-  caption.value = '';
-  check();
-}
-
-function check() {
-  // As sent: UTF-8, and CRLF as line ends (HTML, "constructing entry list").
-  const bytes = new TextEncoder().encode(caption.value.replaceAll(/\r\n?|\n/g, '\r\n')).length;
-  const isTooLong = bytes > maxBytes;
-  caption.setCustomValidity(
-    isTooLong ? `This caption is too long: ${format(bytes)} bytes; the limit is ${format(maxBytes)}.` : '',
-  );
+/**
+ * Makes the browser reject a caption that is too long for the gateway.
+ *
+ * @param {HTMLTextAreaElement} caption
+ */
+export function validateCaption(caption) {
+  caption.addEventListener('input', () => {
+    // As sent: UTF-8, and CRLF as line ends (HTML, "constructing entry list").
+    const bytes = new TextEncoder().encode(caption.value.replaceAll(/\r\n?|\n/g, '\r\n')).length;
+    const isTooLong = bytes > maxBytes;
+    caption.setCustomValidity(
+      isTooLong ? `This caption is too long: ${format(bytes)} bytes; the limit is ${format(maxBytes)}.` : '',
+    );
+  });
 }
 
 /** @param {number} count */

@@ -1,184 +1,153 @@
 // @ts-check
-
-import { signedGet } from './authorization.js';
-import { clearCaption, validateCaption } from './caption.js';
-import { clearChoice, enableChoice, isReadable } from './chosen-file.js';
-import { element, formatSize } from './elements.js';
-import { pageOf, refusalOf } from './response.js';
-import { Cancelled, NoResponse, sendUpload } from './send-upload.js';
-
-/** The file changed since it was chosen. Browsers then refuse to send it, without a reason. */
-class Unreadable extends Error {}
+import { element, fromTemplate, partOf } from '/scripts/elements.js';
+import { formatCount } from '/scripts/format.js';
+import { showSignInExpired } from '/scripts/sign-in-again.js';
+import { faultOf } from './check-file.js';
+import { onFiles } from './choose-files.js';
+import { canUpload, enableCredentials } from './credentials.js';
+import { FileRow } from './file-row.js';
+import { clearPreview, showRendition } from './preview.js';
+import { enqueue } from './queue.js';
+import { addCopyButtons } from './share-codes.js';
+import { uploadFile } from './upload-file.js';
 
 const form = element('upload', HTMLFormElement);
-const fields = element('fields', HTMLFieldSetElement);
+const list = element('files', HTMLElement);
 const sending = element('sending', HTMLElement);
 const progress = element('progress', HTMLProgressElement);
-const sent = element('sent', HTMLElement);
-const cancel = element('cancel', HTMLButtonElement);
-const outcome = element('outcome', HTMLElement);
+const news = element('news', HTMLElement);
 const refusal = element('refusal', HTMLElement);
 const done = element('done', HTMLElement);
+const doneHeading = element('done-name', HTMLElement);
 
-enableChoice();
-validateCaption();
+const { maxBytes, extensions = '' } = form.dataset;
+const limits = { maxBytes: Number(maxBytes), extensions: extensions.split(' ') };
+
+/** The files in the list. @type {Set<FileRow>} */
+const rows = new Set();
+/** The uploads since the last pause, whose progress the bar shows. @type {Set<FileRow>} */
+const batch = new Set();
+
+enableCredentials();
+onFiles(addFiles);
 form.addEventListener('submit', (event) => {
   event.preventDefault();
-  void upload();
+  startUploads();
 });
-form.addEventListener('change', showProof);
-// An invalid field is only visible if its section is open.
-form.addEventListener('invalid', openSection, { capture: true });
-element('again', HTMLButtonElement).addEventListener('click', reset);
-fields.disabled = false;
-showProof();
+element('cancel', HTMLButtonElement).addEventListener('click', () => {
+  for (const row of batch) row.cancel();
+});
 
-/** @param {Event} invalid */
-function openSection({ target }) {
-  if (target instanceof Element) target.closest('details')?.setAttribute('open', '');
-}
-
-async function upload() {
-  const entries = new FormData(form);
-  const media = entries.get('media');
-  const cancelling = new AbortController();
-  cancel.onclick = () => cancelling.abort();
-  window.onbeforeunload = (event) => event.preventDefault();
-  showSending(true);
-  try {
-    if (!(await isReadable(media))) throw new Unreadable();
-    const request = { headers: echoHeaders(entries), body: uploadForm(entries) };
-    const options = { signal: cancelling.signal, onProgress: showProgress };
-    showResponse(await sendUpload(form.dataset['address'] ?? '', request, options));
-  } catch (error) {
-    // The file may have changed during the upload.
-    const isChanged = error instanceof NoResponse && !(await isReadable(media));
-    showSending(false);
-    if (error instanceof Cancelled) say(outcome, 'Cancelled.');
-    else say(refusal, failureMessage(isChanged ? new Unreadable() : error));
-  } finally {
-    window.onbeforeunload = null;
+/** @param {readonly File[]} files */
+function addFiles(files) {
+  if (!canUpload()) return complain('Sign in first. Then choose the files.');
+  complain('');
+  const added = files.map((file) => new FileRow(file, faultOf(file, limits), removeRow));
+  for (const row of added) {
+    rows.add(row);
+    list.append(row.root);
   }
+  const unfit = added.filter(({ state }) => state === 'unfit');
+  const kept = formatCount(added.length - unfit.length, 'file');
+  say([`${kept} added.`, ...unfit.map(({ file }) => `${file.name} cannot be uploaded.`)].join(' '));
+}
+
+/** @param {FileRow} row */
+function removeRow(row) {
+  const next = row.root.nextElementSibling ?? row.root.previousElementSibling;
+  rows.delete(row);
+  row.root.remove();
+  clearPreview(row.preview);
+  say(`${row.file.name} removed.`);
+  if (next) partOf(next, 'button', HTMLButtonElement).focus();
+  else element('media', HTMLInputElement).focus();
+}
+
+function startUploads() {
+  const waiting = [...rows].filter(({ state }) => state === 'waiting');
+  if (waiting.length === 0) {
+    complain('Choose a photo or video first.');
+    return element('media', HTMLInputElement).focus();
+  }
+  complain('');
+  for (const row of waiting) {
+    const signal = row.begin();
+    batch.add(row);
+    enqueue(() => runUpload(row, signal), signal);
+  }
+  window.onbeforeunload = (event) => event.preventDefault();
+  sending.hidden = false;
+  showProgress();
+  say(`Uploading ${formatCount(waiting.length, 'file')}.`);
 }
 
 /**
- * The two headers of version 2 (docs/interface.md section 4.1).
- *
- * @param {FormData} entries
+ * @param {FileRow} row
+ * @param {AbortSignal} signal
  */
-function echoHeaders(entries) {
-  const provider = text(entries, 'provider');
-  const credentials = {
-    consumerKey: text(entries, 'consumerKey'),
-    consumerSecret: text(entries, 'consumerSecret'),
-    token: text(entries, 'token'),
-    tokenSecret: text(entries, 'tokenSecret'),
-  };
-  const usesBearer = text(entries, 'proof') === 'bearer';
-  return {
-    'X-Auth-Service-Provider': provider,
-    'X-Verify-Credentials-Authorization': usesBearer
-      ? `Bearer ${text(entries, 'bearer')}`
-      : signedGet(provider, credentials),
-  };
+async function runUpload(row, signal) {
+  const onWait = (/** @type {string} */ sentence) => say(`${row.file.name}: ${sentence}`);
+  const outcome = await uploadFile(row, { signal, onProgress: showProgress, onWait });
+  if (outcome === 'sign-in expired') {
+    for (const other of batch) other.cancel();
+    const lost = ' The chosen files are lost when you do: choose them again afterwards.';
+    showSignInExpired(refusal, lost);
+  } else if (typeof outcome === 'object') {
+    rows.delete(row);
+    showPublished(row, outcome.page);
+  }
+  // Several may end at the same moment.
+  if (batch.size === 0) return;
+  if ([...batch].every(({ state }) => state !== 'busy')) endBatch();
+  else showProgress();
+}
+
+function endBatch() {
+  const rest = [...batch].filter(({ state }) => state !== 'published');
+  const published = batch.size - rest.length;
+  batch.clear();
+  window.onbeforeunload = null;
+  const isTyping = document.activeElement?.matches('textarea, input:not([type=file])');
+  sending.hidden = true;
+  say(`${published} published.${rest.length > 0 ? ` ${rest.length} not published.` : ''}`);
+  if (isTyping) return;
+  const [target] = [refusal.querySelector('button'), rest[0]?.button, doneHeading].filter(Boolean);
+  target?.focus();
+}
+
+function showProgress() {
+  const all = [...batch];
+  const total = all.reduce((sum, { file }) => sum + file.size, 0);
+  const sent = all.reduce((sum, row) => sum + row.sent, 0);
+  const published = all.filter(({ state }) => state === 'published').length;
+  progress.value = sent / total;
+  element('sent', HTMLElement).textContent =
+    `${published} of ${formatCount(all.length, 'file')} published, ${Math.floor((100 * sent) / total)} % sent`;
 }
 
 /**
- * The form with the three fields that are sent.
- *
- * @param {FormData} entries
+ * @param {FileRow} row
+ * @param {string} page
  */
-function uploadForm(entries) {
-  const body = new FormData();
-  body.set('key', text(entries, 'apiKey'));
-  body.set('message', entries.get('message') ?? '');
-  body.set('media', entries.get('media') ?? '');
-  return body;
-}
-
-/** @param {XMLHttpRequest} response */
-function showResponse(response) {
-  const page = pageOf(response);
-  showSending(false);
-  if (page === undefined) return say(refusal, refusalOf(response));
-  say(outcome, '');
-  const link = element('link', HTMLAnchorElement);
+function showPublished(row, page) {
+  const item = fromTemplate('published-row');
+  const link = partOf(item, 'a', HTMLAnchorElement);
   link.href = page;
   link.textContent = page;
-  // Not parsed: its numbers may exceed those of JavaScript.
-  element('record', HTMLElement).textContent = response.responseText;
-  form.hidden = true;
+  partOf(item, '.preview', HTMLElement).replaceWith(row.preview);
+  if (row.preview.hidden) showRendition(row.preview, page);
+  void addCopyButtons(partOf(item, '.codes', HTMLElement), page);
+  element('published', HTMLElement).prepend(item);
   done.hidden = false;
-  element('done-name', HTMLElement).focus();
 }
 
-function reset() {
-  done.hidden = true;
-  form.hidden = false;
-  say(outcome, '');
-  clearCaption();
-  clearChoice();
-  element('media', HTMLInputElement).focus();
+/** @param {string} sentence */
+function say(sentence) {
+  news.textContent = sentence;
 }
 
-/** @param {boolean} isSending */
-function showSending(isSending) {
-  fields.disabled = isSending;
-  sending.hidden = !isSending;
-  if (!isSending) return element('submit', HTMLButtonElement).focus();
-  progress.value = 0;
-  sent.textContent = '';
-  say(outcome, 'Uploading.');
-  cancel.focus();
-}
-
-/**
- * @param {number} loaded bytes
- * @param {number} total
- */
-function showProgress(loaded, total) {
-  if (loaded < total) {
-    progress.value = loaded / total;
-    sent.textContent = `${Math.floor((100 * loaded) / total)} %, ${formatSize(loaded)} of ${formatSize(total)}`;
-    return;
-  }
-  progress.removeAttribute('value');
-  sent.textContent = formatSize(total);
-  say(outcome, 'Upload complete. Processing.');
-}
-
-/**
- * Shows a message, also to screen readers, and scrolls to it.
- *
- * @param {HTMLElement} place
- * @param {string} sentence
- */
-function say(place, sentence) {
-  for (const each of [outcome, refusal]) each.textContent = each === place ? sentence : '';
-  place.scrollIntoView({ block: 'nearest' });
-}
-
-function showProof() {
-  const proof = text(new FormData(form), 'proof');
-  for (const kind of ['oauth', 'bearer']) {
-    const secrets = element(`with-${kind}`, HTMLFieldSetElement);
-    secrets.hidden = secrets.disabled = kind !== proof;
-  }
-}
-
-/** @param {unknown} error */
-function failureMessage(error) {
-  if (error instanceof Unreadable)
-    return 'The file cannot be read: it is a folder, or was changed or moved. Choose it again.';
-  if (error instanceof NoResponse) return 'No response: the service is unreachable, or the connection was lost.';
-  return `Upload failed: ${error instanceof Error ? error.message : error}`;
-}
-
-/**
- * @param {FormData} data
- * @param {string} name
- */
-function text(data, name) {
-  const value = data.get(name);
-  return typeof value === 'string' ? value.trim() : '';
+/** @param {string} sentence */
+function complain(sentence) {
+  refusal.textContent = sentence;
+  if (sentence) refusal.scrollIntoView({ block: 'nearest' });
 }

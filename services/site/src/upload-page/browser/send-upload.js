@@ -13,7 +13,7 @@ export class NoResponse extends Error {}
  * @param {string} address
  * @param {{ headers: Record<string, string>, body: FormData }} request
  * @param {{ signal: AbortSignal, onProgress: (sent: number, total: number) => void }} options bytes
- * @returns {Promise<XMLHttpRequest>}
+ * @returns {Promise<import('/scripts/answer.js').Answer>}
  * @throws {Cancelled | NoResponse}
  */
 export function sendUpload(address, { headers, body }, { signal, onProgress }) {
@@ -24,7 +24,10 @@ export function sendUpload(address, { headers, body }, { signal, onProgress }) {
     request.timeout = timeoutMs;
     for (const [name, value] of Object.entries(headers)) request.setRequestHeader(name, value);
     request.upload.addEventListener('progress', ({ loaded, total }) => onProgress(loaded, total));
-    request.addEventListener('load', () => resolve(request));
+    request.addEventListener('load', () => {
+      const { status, responseText: text } = request;
+      resolve({ status, text, retryAfter: request.getResponseHeader('Retry-After') });
+    });
     request.addEventListener('abort', () => reject(new Cancelled()));
     for (const end of ['error', 'timeout']) request.addEventListener(end, () => reject(new NoResponse()));
     signal.addEventListener('abort', () => request.abort());

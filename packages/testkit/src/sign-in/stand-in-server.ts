@@ -1,0 +1,76 @@
+import { once } from 'node:events';
+import { createServer, type IncomingHttpHeaders } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+
+export interface StandInRequest {
+  /** Method and path, such as `POST /oauth/token`. */
+  readonly route: string;
+  readonly query: URLSearchParams;
+  readonly form: URLSearchParams;
+  readonly headers: IncomingHttpHeaders;
+}
+
+export interface StandInResponse {
+  readonly status?: number;
+  readonly headers?: Record<string, string>;
+  readonly json?: unknown;
+}
+
+export interface StandInServer extends AsyncDisposable {
+  readonly origin: string;
+}
+
+/** A provider at which a browser signs in; a test may give it a flaw. */
+export interface SignInStandIn<Flaw extends string> extends AsyncDisposable {
+  /** Its entry of WEB_SIGN_IN. */
+  readonly signIn: object;
+  /** Its entry of IDENTITY_PROVIDERS. */
+  readonly identityProvider: string;
+  /** The address and referrer of every request. */
+  readonly seen: readonly string[];
+  readonly revoked: readonly string[];
+  flaw: Flaw | undefined;
+}
+
+/** Starts a server on a free port; it adds to `seen`. What `answer` does not know is 404. */
+export async function startStandInServer(
+  seen: string[],
+  answer: (request: StandInRequest) => StandInResponse | undefined,
+): Promise<StandInServer> {
+  const server = createServer(async (request, response) => {
+    const { pathname, searchParams: query } = new URL(`http://stand-in${request.url}`);
+    seen.push(`${request.method} ${request.url} ${request.headers.referer ?? ''}`);
+    const form = new URLSearchParams(await text(request));
+    const route = `${request.method} ${pathname}`;
+    const {
+      status = 200,
+      headers = {},
+      json = {},
+    } = answer({ route, query, form, headers: request.headers }) ?? {
+      status: 404,
+    };
+    response.writeHead(status, { 'Content-Type': 'application/json', ...headers }).end(JSON.stringify(json));
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    async [Symbol.asyncDispose]() {
+      server.close();
+      server.closeAllConnections();
+      await once(server, 'close');
+    },
+  };
+}
+
+/** A redirect to `address` with these parameters. */
+export function redirectTo(address: string, parameters: Record<string, string | null>): StandInResponse {
+  const target = new URL(address);
+  for (const [name, value] of Object.entries(parameters)) if (value !== null) target.searchParams.set(name, value);
+  return { status: 302, headers: { Location: target.href } };
+}
+
+export function oauthError(status: number, error: string, headers: Record<string, string> = {}): StandInResponse {
+  return { status, headers, json: { error, error_description: `The stand-in says ${error}` } };
+}

@@ -1,0 +1,28 @@
+import type { Browser, BrowserContextOptions } from 'playwright-core';
+import { type Stack, sandbox } from './start-stack.ts';
+import { openTab, type WatchedTab } from './watched-tab.ts';
+
+/** The settings with which people upload in a browser, and sign in at the sandbox provider. */
+export function signInSettings({ provider }: Pick<Stack, 'provider'>): Record<string, string> {
+  const address = `${new URL(provider).origin}/api/v1/accounts/verify_credentials`;
+  return {
+    WEB_UPLOAD: '1',
+    WEB_UPLOAD_API_KEY: sandbox.apiKey,
+    WEB_SIGN_IN: JSON.stringify([{ name: 'Sandbox', profile: 'mastodon', provider: address }]),
+  };
+}
+
+/** Opens a page of the site in a tab where somebody has signed in at the sandbox provider. */
+export async function openSignedIn(
+  browser: Browser,
+  { site, bearerProvider }: Pick<Stack, 'site' | 'bearerProvider'>,
+  { path, token = 'sandbox-bearer', options }: { path: string; token?: string; options?: BrowserContextOptions },
+): Promise<WatchedTab> {
+  const watched = await openTab(browser, options);
+  const session = { provider: bearerProvider, providerName: 'Sandbox', token, name: 'Sandbox User' };
+  await watched.tab.goto(`${site}/documentation`);
+  const text = JSON.stringify(JSON.stringify(session));
+  await watched.tab.evaluate(`sessionStorage.setItem('echodrop.session', ${text})`);
+  await watched.tab.goto(`${site}${path}`);
+  return watched;
+}

@@ -1,0 +1,69 @@
+// @ts-check
+
+/**
+ * What a program needs to upload as the person who has signed in.
+ *
+ * @typedef {{ address: string, provider: string, authorization: string, key: string }} Access
+ */
+
+// From this version on, ShareX reads `{json:url}`.
+const shareXVersion = '14.0.0';
+
+/**
+ * A custom uploader of ShareX (https://getsharex.com/docs/custom-uploader).
+ *
+ * @param {Access} access
+ * @param {string} name
+ */
+export function shareXFile({ address, provider, authorization, key }, name) {
+  const uploader = {
+    Version: shareXVersion,
+    Name: name,
+    DestinationType: 'ImageUploader, FileUploader',
+    RequestMethod: 'POST',
+    RequestURL: address,
+    Headers: {
+      'X-Auth-Service-Provider': literal(provider),
+      'X-Verify-Credentials-Authorization': literal(authorization),
+    },
+    Body: 'MultipartFormData',
+    Arguments: { key: literal(key), message: '' },
+    FileFormName: 'media',
+    URL: '{json:url}',
+    ThumbnailURL: '{json:url}/thumb.jpg',
+    ErrorMessage: '{json:errors[0].message}',
+  };
+  return `${JSON.stringify(uploader, undefined, 2)}\n`;
+}
+
+/**
+ * A command for a terminal.
+ *
+ * @param {Access} access
+ */
+export function curlCommand({ address, provider, authorization, key }) {
+  return `curl ${quoted(address)} \\
+  -H ${quoted(`X-Auth-Service-Provider: ${provider}`)} \\
+  -H ${quoted(`X-Verify-Credentials-Authorization: ${authorization}`)} \\
+  --form-string ${quoted(`key=${key}`)} \\
+  --form-string 'message=At the sea' \\
+  -F media=@photo.jpg`;
+}
+
+/**
+ * A word of the POSIX shell.
+ *
+ * @param {string} text
+ */
+export function quoted(text) {
+  return `'${text.replaceAll("'", `'\\''`)}'`;
+}
+
+/**
+ * A text without ShareX's syntax for functions and dates.
+ *
+ * @param {string} text
+ */
+function literal(text) {
+  return text.replaceAll(/[\\{}|%]/g, '\\$&');
+}

@@ -1,0 +1,106 @@
+// @ts-check
+import { isSignInExpired, parseJson, refusalOf } from '/scripts/answer.js';
+import { element, partOf } from '/scripts/elements.js';
+import { formatCount } from '/scripts/format.js';
+import { showSignInExpired } from '/scripts/sign-in-again.js';
+import { currentSession } from '/sign-in/session.js';
+import { confirmDelete } from './confirm-delete.js';
+import { listUploads, removeUpload } from './own-uploads.js';
+import { titleOf, uploadItem } from './upload-item.js';
+
+/** @import { Answer } from '/scripts/answer.js' */
+/** @import { Upload } from './own-uploads.js' */
+/** @import { Session } from '/sign-in/session.js' */
+
+const list = element('uploads', HTMLElement);
+const more = element('more', HTMLButtonElement);
+const news = element('news', HTMLElement);
+const refusal = element('refusal', HTMLElement);
+
+/** @type {string | undefined} */
+let next;
+
+const session = currentSession();
+if (session) {
+  element('mine', HTMLElement).hidden = false;
+  more.addEventListener('click', () => void showMore(session));
+  void showMore(session);
+}
+
+/**
+ * Shows the next page of the list.
+ *
+ * @param {Session} session
+ */
+async function showMore(session) {
+  const hadFocus = document.activeElement === more;
+  news.textContent = 'Loading.';
+  more.disabled = true;
+  const answer = await answerOf(listUploads(session, next));
+  more.disabled = false;
+  const page = answer?.status === 200 ? parseJson(answer.text) : undefined;
+  if (!page) {
+    news.textContent = '';
+    more.hidden = false;
+    more.textContent = 'Try again';
+    return;
+  }
+  /** @type {readonly Upload[]} */
+  const uploads = page.media;
+  const items = uploads.map((upload) => {
+    const item = uploadItem(upload, () => void remove(session, upload, item));
+    return item;
+  });
+  list.append(...items);
+  next = page.next;
+  more.hidden = next === undefined;
+  more.textContent = 'Show more';
+  showEmpty();
+  news.textContent = uploads.length > 0 ? `${formatCount(uploads.length, 'upload')} shown.` : '';
+  if (hadFocus) items[0]?.querySelector('a')?.focus();
+}
+
+/**
+ * Deletes an upload, after a question.
+ *
+ * @param {Session} session
+ * @param {Upload} upload
+ * @param {HTMLElement} item
+ */
+async function remove(session, upload, item) {
+  if (!(await confirmDelete(titleOf(upload)))) return;
+  news.textContent = 'Deleting.';
+  const answer = await answerOf(removeUpload(session, upload.id), [204, 404]);
+  news.textContent = '';
+  if (!answer) return;
+  const neighbour = item.nextElementSibling ?? item.previousElementSibling;
+  item.remove();
+  showEmpty();
+  news.textContent = `Deleted: ${titleOf(upload)}.`;
+  const target = neighbour ? partOf(neighbour, 'a', HTMLAnchorElement) : element('heading', HTMLElement);
+  target.focus();
+}
+
+/**
+ * The answer if its status is one of `expected`; else undefined, and the page shows what happened.
+ *
+ * @param {Promise<Answer>} asking
+ * @param {readonly number[]} expected
+ */
+async function answerOf(asking, expected = [200]) {
+  refusal.replaceChildren();
+  try {
+    const answer = await asking;
+    if (expected.includes(answer.status)) return answer;
+    if (isSignInExpired(answer)) showSignInExpired(refusal);
+    else refusal.textContent = refusalOf(answer);
+  } catch {
+    refusal.textContent = 'No response from the server. Check the connection, then try again.';
+  }
+  refusal.scrollIntoView({ block: 'nearest' });
+  return undefined;
+}
+
+function showEmpty() {
+  element('empty', HTMLElement).hidden = list.childElementCount > 0 || !more.hidden;
+}

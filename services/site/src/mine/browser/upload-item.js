@@ -1,0 +1,62 @@
+// @ts-check
+import { copyButton } from '/scripts/copy-button.js';
+import { fromTemplate, partOf, unseen } from '/scripts/elements.js';
+
+const spelled = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeStyle: 'short' });
+const videoTypes = ['mp4', 'mov', '3gp', 'webm', 'mkv', 'avi', 'mpg', 'ts', 'ogv', 'flv', 'wmv'];
+
+/**
+ * An upload in the list: picture, caption, time, and buttons.
+ *
+ * @param {import('./own-uploads.js').Upload} upload
+ * @param {() => void} onDelete
+ */
+export function uploadItem(upload, onDelete) {
+  const item = fromTemplate('item');
+  const title = titleOf(upload);
+  const link = partOf(item, '.title', HTMLAnchorElement);
+  // At this origin, which may be another name of the site.
+  link.href = `/${upload.id}`;
+  link.textContent = title;
+  showTime(partOf(item, 'time', HTMLTimeElement), new Date(upload.timestamp));
+  showThumbnail(partOf(item, '.preview', HTMLElement), upload);
+  const button = document.createElement('button');
+  button.type = 'button';
+  button.className = 'button';
+  button.append('Delete', unseen(` ${title}`));
+  button.addEventListener('click', onDelete);
+  const copy = copyButton('link', () => upload.url);
+  copy.append(unseen(` of ${title}`));
+  partOf(item, '.ways', HTMLElement).append(copy, button);
+  return item;
+}
+
+/** @param {import('./own-uploads.js').Upload} upload */
+export function titleOf({ text, type }) {
+  const caption = text.trim();
+  if (caption) return caption.length > 120 ? `${caption.slice(0, 120)}…` : caption;
+  return videoTypes.includes(type) ? 'Video without a caption' : 'Photo without a caption';
+}
+
+/**
+ * @param {HTMLTimeElement} place
+ * @param {Date} time
+ */
+function showTime(place, time) {
+  if (Number.isNaN(time.getTime())) return;
+  place.dateTime = time.toISOString();
+  place.textContent = spelled.format(time);
+}
+
+/**
+ * @param {HTMLElement} place
+ * @param {import('./own-uploads.js').Upload} upload
+ */
+function showThumbnail(place, { id }) {
+  const picture = new Image(150, 150);
+  picture.alt = '';
+  picture.loading = 'lazy';
+  picture.addEventListener('error', () => place.replaceChildren('No preview yet'));
+  picture.src = `/${id}/thumb.jpg`;
+  place.append(picture);
+}

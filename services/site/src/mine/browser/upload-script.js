@@ -1,0 +1,74 @@
+// @ts-check
+import { quoted } from './app-files.js';
+
+/**
+ * A shell script that uploads a file, or a screenshot that it takes, and copies the link. The token is in no argument of a process.
+ *
+ * @param {import('./app-files.js').Access} access
+ */
+export function uploadScript({ address, provider, authorization, key }) {
+  return `#!/bin/sh
+# Uploads a file or a screenshot, prints the link, and copies it.
+# This file contains a token: whoever has it can upload as you until the token expires.
+#
+#   echodrop-upload photo.jpg 'A caption'
+#   echodrop-upload flameshot     (or spectacle, or grim)
+
+set -eu
+umask 077
+
+address=${quoted(address)}
+provider=${quoted(provider)}
+authorization=${quoted(authorization)}
+key=${quoted(key)}
+
+if [ $# -eq 0 ]; then
+  echo "Usage: \${0##*/} FILE|flameshot|spectacle|grim [CAPTION]" >&2
+  exit 2
+fi
+
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+trap 'exit 1' HUP INT TERM
+media=$folder/media.png
+
+case $1 in
+  flameshot) flameshot gui --raw > "$media" ;;
+  spectacle) spectacle --region --background --nonotify --output "$media" ;;
+  grim) grim -g "$(slurp)" "$media" ;;
+  /*) ln -s "$1" "$media" ;;
+  *) ln -s "$PWD/$1" "$media" ;;
+esac
+if [ ! -s "$media" ]; then
+  echo "Nothing to upload: $1 gave no picture." >&2
+  exit 1
+fi
+
+# The same for all retries, so that a lost response adds no second upload.
+attempt=$(od -An -N16 -tx1 /dev/urandom | tr -d ' \\n')
+
+answer=$(curl --silent --show-error --retry 5 --connect-timeout 20 --write-out '%{http_code}' \\
+  --form-string "key=$key" --form-string "message=\${2-}" --form "media=@$media" \\
+  --config - "$address" <<END
+header = "X-Auth-Service-Provider: $provider"
+header = "X-Verify-Credentials-Authorization: $authorization"
+header = "Idempotency-Key: \\"$attempt\\""
+END
+)
+
+if [ "\${answer##*\\}}" != 200 ]; then
+  message=$(printf '%s' "$answer" | sed -n 's/.*"message":"\\([^"]*\\)".*/\\1/p')
+  echo "Upload failed: \${message:-no answer of the service.}" >&2
+  echo "If the credentials were rejected, sign in again and download this file again." >&2
+  exit 1
+fi
+
+link=$(printf '%s' "$answer" | sed -n 's/.*"url":"\\([^"]*\\)".*/\\1/p')
+printf '%s\\n' "$link"
+if [ -n "\${WAYLAND_DISPLAY-}" ] && command -v wl-copy > /dev/null; then
+  printf '%s' "$link" | wl-copy
+elif [ -n "\${DISPLAY-}" ] && command -v xclip > /dev/null; then
+  printf '%s' "$link" | xclip -selection clipboard > /dev/null
+fi
+`;
+}

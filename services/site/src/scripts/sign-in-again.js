@@ -1,0 +1,21 @@
+// @ts-check
+import { signOut } from '/sign-in/session.js';
+
+/**
+ * Shows that the sign-in has expired, and a button that leads back to the sign-in buttons.
+ *
+ * @param {HTMLElement} place an alert
+ * @param {string} [more] what else to know before
+ */
+export function showSignInExpired(place, more = '') {
+  const button = document.createElement('button');
+  button.type = 'button';
+  button.className = 'button';
+  button.textContent = 'Sign in again';
+  button.addEventListener('click', async () => {
+    button.disabled = true;
+    await signOut();
+    location.reload();
+  });
+  place.replaceChildren(`Your sign-in has expired. Sign in again.${more} `, button);
+}

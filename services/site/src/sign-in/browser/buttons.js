@@ -1,0 +1,69 @@
+// @ts-check
+import { pageSettings } from './page-settings.js';
+import { currentSession, signOut } from './session.js';
+
+const { providers } = pageSettings();
+const fault = document.getElementById('sign-in-fault');
+
+/** @type {NodeListOf<HTMLButtonElement>} */
+const buttons = document.querySelectorAll('button[data-sign-in]');
+for (const button of buttons) button.addEventListener('click', () => void start(button));
+
+const out = document.getElementById('sign-out');
+out?.addEventListener('click', async () => {
+  out.setAttribute('disabled', '');
+  await signOut();
+  location.reload();
+});
+
+showState();
+// After "back" the page is as it was left.
+window.addEventListener('pageshow', (event) => {
+  if (event.persisted) showState();
+});
+
+/** @param {HTMLButtonElement} button */
+async function start(button) {
+  const provider = providers[Number(button.dataset['signIn'])];
+  if (!provider) return;
+  showBusy(true);
+  try {
+    const { beginSignIn } = await import('./sign-in.js');
+    await beginSignIn(provider, location.pathname);
+  } catch (error) {
+    showBusy(false);
+    const { faultMessage } = await import('./fault.js');
+    showFault(faultMessage(error, provider.name));
+    button.focus();
+  }
+}
+
+function showState() {
+  const session = currentSession();
+  const [ways, signedIn] = ['sign-in-ways', 'signed-in'].map((id) => document.getElementById(id));
+  if (ways) ways.hidden = session !== undefined;
+  if (signedIn) signedIn.hidden = session === undefined;
+  showText('signed-in-name', session?.name);
+  showText('signed-in-at', session?.providerName);
+  showBusy(false);
+}
+
+/** @param {boolean} isBusy */
+function showBusy(isBusy) {
+  for (const button of buttons) button.disabled = isBusy;
+  if (isBusy) showFault('');
+}
+
+/** @param {string} sentence */
+function showFault(sentence) {
+  if (fault) fault.textContent = sentence;
+}
+
+/**
+ * @param {string} id
+ * @param {string} [text]
+ */
+function showText(id, text = '') {
+  const place = document.getElementById(id);
+  if (place) place.textContent = text;
+}

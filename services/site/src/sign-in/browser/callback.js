@@ -1,0 +1,35 @@
+// @ts-check
+import { returnPath, takeAttempt } from './attempt.js';
+import { pageSettings } from './page-settings.js';
+import { keepSession } from './session.js';
+
+const answer = new URLSearchParams(location.search);
+// The code stays in no history and no bookmark.
+history.replaceState(null, '', location.pathname);
+const progress = document.getElementById('sign-in-progress');
+const [{ completeSignIn }, { faultMessage, SignInFault }] = await Promise.all([
+  import('./sign-in.js'),
+  import('./fault.js'),
+]);
+
+const attempt = takeAttempt();
+const provider = pageSettings().providers.find((each) => each.provider === attempt?.provider);
+const name = provider?.name ?? 'The provider';
+if (progress) progress.textContent = `Signing in at ${name}.`;
+
+try {
+  if (!attempt || !provider) throw new SignInFault('This tab has begun no sign-in, or it has ended already.');
+  keepSession(await completeSignIn(answer, attempt, provider));
+  location.replace(returnPath(attempt.returnTo));
+} catch (error) {
+  showFault(faultMessage(error, name));
+}
+
+/** @param {string} sentence */
+function showFault(sentence) {
+  const [fault, again] = ['sign-in-fault', 'sign-in-again'].map((id) => document.getElementById(id));
+  if (progress) progress.textContent = '';
+  if (fault) fault.textContent = sentence;
+  if (again) again.hidden = false;
+  again?.querySelector('a')?.focus();
+}

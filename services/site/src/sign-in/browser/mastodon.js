@@ -1,0 +1,147 @@
+// @ts-check
+import { SignInFault } from './fault.js';
+import * as oauth from './oauth4webapi/build/index.js';
+import { requestOptions } from './request-options.js';
+
+/** @typedef {{ clientId: string, clientSecret: string, scope: string }} Application */
+
+// A scope that shows nothing but the account, since Mastodon 4.3, and what earlier releases and similar software have.
+const narrowScope = 'profile';
+const widerScope = 'read:accounts';
+
+/**
+ * The endpoints of an instance. Its metadata, if it has any, is only read for the scopes.
+ *
+ * @param {string} provider
+ */
+export function mastodonServer(provider) {
+  const { origin } = new URL(provider);
+  return {
+    issuer: origin,
+    authorization_endpoint: `${origin}/oauth/authorize`,
+    token_endpoint: `${origin}/oauth/token`,
+    revocation_endpoint: `${origin}/oauth/revoke`,
+  };
+}
+
+/**
+ * The application of this site at an instance: the one that this browser keeps if the instance still knows it, or a new one.
+ *
+ * @param {oauth.AuthorizationServer} server
+ * @param {string} redirectUri
+ * @param {string | undefined} scope
+ * @returns {Promise<Application>}
+ */
+export async function requireApplication(server, redirectUri, scope) {
+  const kept = keptApplication(server, redirectUri);
+  const isFit = kept && (scope === undefined || kept.scope === scope);
+  if (isFit && (await isKnown(server, kept))) return kept;
+  const scopes = scope === undefined ? await scopesToTry(server) : [scope];
+  for (const each of scopes) {
+    const application = await register(server, redirectUri, each);
+    if (!application) continue;
+    localStorage.setItem(keyOf(server, redirectUri), JSON.stringify(application));
+    return application;
+  }
+  throw new SignInFault('The provider did not register this site as an application. Try again later.');
+}
+
+/**
+ * @param {oauth.AuthorizationServer} server
+ * @param {string} redirectUri
+ * @returns {Application | undefined}
+ */
+export function keptApplication(server, redirectUri) {
+  try {
+    const kept = JSON.parse(localStorage.getItem(keyOf(server, redirectUri)) ?? 'null');
+    const fields = [kept?.clientId, kept?.clientSecret, kept?.scope];
+    return fields.every((field) => typeof field === 'string') ? kept : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * @param {oauth.AuthorizationServer} server
+ * @param {string} redirectUri
+ */
+export function forgetApplication(server, redirectUri) {
+  localStorage.removeItem(keyOf(server, redirectUri));
+}
+
+/**
+ * The name that an account shows.
+ *
+ * @param {string} provider
+ * @param {string} token
+ */
+export async function mastodonName(provider, token) {
+  const { signal } = requestOptions(provider);
+  const response = await fetch(provider, { headers: { Authorization: `Bearer ${token}` }, redirect: 'error', signal });
+  if (!response.ok) throw new SignInFault(`The provider did not confirm the account (status ${response.status}).`);
+  const { display_name: displayName, username } = await response.json();
+  return String(displayName || username);
+}
+
+/**
+ * Whether an instance still knows an application; it removes those without users after a time.
+ *
+ * @param {oauth.AuthorizationServer} server
+ * @param {Application} application
+ */
+async function isKnown(server, { clientId, clientSecret, scope }) {
+  const client = { client_id: clientId };
+  const response = await oauth.clientCredentialsGrantRequest(
+    server,
+    client,
+    oauth.ClientSecretPost(clientSecret),
+    { scope },
+    requestOptions(server.issuer),
+  );
+  return response.ok;
+}
+
+/**
+ * @param {oauth.AuthorizationServer} server
+ * @returns {Promise<readonly string[]>}
+ */
+async function scopesToTry({ issuer }) {
+  try {
+    const { signal } = requestOptions(issuer);
+    const response = await fetch(`${issuer}/.well-known/oauth-authorization-server`, { signal });
+    const { scopes_supported: scopes } = await response.json();
+    return scopes.includes(narrowScope) ? [narrowScope, widerScope] : [widerScope];
+  } catch {
+    // Older releases have no such document.
+    return [widerScope];
+  }
+}
+
+/**
+ * @param {oauth.AuthorizationServer} server
+ * @param {string} redirectUri
+ * @param {string} scope
+ * @returns {Promise<Application | undefined>} undefined if refused
+ */
+async function register({ issuer }, redirectUri, scope) {
+  const body = new URLSearchParams({
+    client_name: location.host,
+    redirect_uris: redirectUri,
+    scopes: scope,
+    website: location.origin,
+  });
+  const { signal } = requestOptions(issuer);
+  const response = await fetch(`${issuer}/api/v1/apps`, { method: 'POST', body, signal });
+  if (!response.ok) return undefined;
+  const { client_id: clientId, client_secret: clientSecret } = await response.json();
+  if (typeof clientId !== 'string' || typeof clientSecret !== 'string') return undefined;
+  return { clientId, clientSecret, scope };
+}
+
+/**
+ * @param {oauth.AuthorizationServer} server
+ * @param {string} redirectUri
+ */
+function keyOf({ issuer }, redirectUri) {
+  return `echodrop.application ${issuer} ${redirectUri}`;
+}

@@ -1,0 +1,33 @@
+// @ts-check
+import * as oauth from './oauth4webapi/build/index.js';
+import { requestOptions } from './request-options.js';
+
+/**
+ * Reads the metadata of a provider, which must name the configured issuer.
+ *
+ * @param {string} issuer
+ */
+export async function oidcServer(issuer) {
+  const address = new URL(issuer);
+  const response = await oauth.discoveryRequest(address, requestOptions(issuer));
+  return await oauth.processDiscoveryResponse(address, response);
+}
+
+/**
+ * The name of a user, who must be the one of the ID token.
+ *
+ * @param {oauth.AuthorizationServer} server
+ * @param {oauth.Client} client
+ * @param {oauth.TokenEndpointResponse} tokens
+ */
+export async function oidcName(server, client, tokens) {
+  const subject = oauth.getValidatedIdTokenClaims(tokens)?.sub ?? '';
+  const options = requestOptions(server.issuer);
+  const response = await oauth.userInfoRequest(server, client, tokens.access_token, options);
+  const {
+    name,
+    preferred_username: username,
+    sub,
+  } = await oauth.processUserInfoResponse(server, client, subject, response);
+  return name || username || sub;
+}

@@ -1,0 +1,19 @@
+// @ts-check
+
+/**
+ * A provider at which people sign in; `provider` is its advertised address.
+ *
+ * @typedef {{ profile: 'mastodon', name: string, provider: string, scope?: string }} MastodonProvider
+ * @typedef {{ profile: 'oidc', name: string, provider: string, scope?: string, issuer: string, clientId: string }} OidcProvider
+ * @typedef {MastodonProvider | OidcProvider} Provider
+ */
+
+/**
+ * What the site says of itself in every page that signs in.
+ *
+ * @returns {{ upload: string, apiKey?: string, providers: readonly Provider[] }}
+ */
+export function pageSettings() {
+  const settings = document.getElementById('sign-in-settings')?.dataset['settings'];
+  return settings === undefined ? { upload: '', providers: [] } : JSON.parse(settings);
+}

@@ -1,0 +1,61 @@
+// @ts-check
+import { pageSettings } from './page-settings.js';
+
+/**
+ * Who is signed in, in this tab only. `name` is for people; `provider` is the advertised address.
+ *
+ * @typedef {{ provider: string, providerName: string, token: string, name: string }} Session
+ */
+
+const key = 'echodrop.session';
+
+/** @returns {Session | undefined} undefined also if the site no longer offers its provider */
+export function currentSession() {
+  try {
+    const session = JSON.parse(sessionStorage.getItem(key) ?? 'null');
+    const fields = [session?.provider, session?.providerName, session?.token, session?.name];
+    const isOffered = pageSettings().providers.some((each) => each.provider === session?.provider);
+    return isOffered && fields.every((field) => typeof field === 'string') ? session : undefined;
+  } catch {
+    // No JSON, or a browser that allows no storage.
+    return undefined;
+  }
+}
+
+/** @param {Session} session */
+export function keepSession(session) {
+  sessionStorage.setItem(key, JSON.stringify(session));
+}
+
+/** Ends the session. Revokes its token if the provider can, within a few seconds. */
+export async function signOut() {
+  const session = currentSession();
+  sessionStorage.removeItem(key);
+  const provider = pageSettings().providers.find((each) => each.provider === session?.provider);
+  if (!session || !provider) return;
+  try {
+    const { revokeToken } = await import('./revoke-token.js');
+    await revokeToken(provider, session.token);
+  } catch {
+    // The token then ends when the provider says so.
+  }
+}
+
+/**
+ * The two headers of version 2 (docs/interface.md section 4.1).
+ *
+ * @param {Session} session
+ */
+export function credentialHeaders({ provider, token }) {
+  return { 'X-Auth-Service-Provider': provider, 'X-Verify-Credentials-Authorization': `Bearer ${token}` };
+}
+
+/**
+ * Where this page uploads to, and with which API key.
+ *
+ * @returns {{ upload: string, apiKey: string | undefined }}
+ */
+export function settings() {
+  const { upload, apiKey } = pageSettings();
+  return { upload, apiKey };
+}

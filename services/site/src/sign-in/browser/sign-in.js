@@ -1,0 +1,115 @@
+// @ts-check
+import { keepAttempt, returnPath } from './attempt.js';
+import { connect, reconnect, redirectUri } from './authorization-server.js';
+import { SignInFault } from './fault.js';
+import { forgetApplication, mastodonName } from './mastodon.js';
+import * as oauth from './oauth4webapi/build/index.js';
+import { oidcName } from './oidc.js';
+import { requestOptions } from './request-options.js';
+
+/** @import { Attempt } from './attempt.js' */
+/** @import { Connection } from './authorization-server.js' */
+/** @import { Provider } from './page-settings.js' */
+/** @import { Session } from './session.js' */
+
+const maxName = 100;
+
+/**
+ * Goes to a provider, which asks the user and redirects to `/sign-in`. Authorization code flow with PKCE (RFC 7636).
+ *
+ * @param {Provider} provider
+ * @param {string} path to return to afterwards
+ */
+export async function beginSignIn(provider, path) {
+  // Browsers have it on encrypted pages and on this machine.
+  if (!globalThis.crypto?.subtle)
+    throw new SignInFault('Signing in needs an encrypted connection: open this site with https.');
+  const { server, client, scope } = await connect(provider);
+  const attempt = {
+    provider: provider.provider,
+    verifier: oauth.generateRandomCodeVerifier(),
+    state: oauth.generateRandomState(),
+    nonce: oauth.generateRandomNonce(),
+    returnTo: returnPath(path),
+  };
+  keepAttempt(attempt);
+  location.assign(await authorizationAddress(server, client, { attempt, scope, isOidc: provider.profile === 'oidc' }));
+}
+
+/**
+ * Exchanges the code of a provider's answer for a token, and reads the user's name.
+ *
+ * @param {URLSearchParams} answer
+ * @param {Attempt} attempt
+ * @param {Provider} provider
+ * @returns {Promise<Session>}
+ */
+export async function completeSignIn(answer, attempt, provider) {
+  if (answer.get('state') !== attempt.state)
+    throw new SignInFault('This answer belongs to another sign-in, so it was ignored.');
+  const connection = await reconnect(provider);
+  const { server, client } = connection;
+  const code = oauth.validateAuthResponse(server, client, answer, attempt.state);
+  const tokens = await exchangeCode(connection, code, attempt, provider);
+  const name =
+    provider.profile === 'oidc'
+      ? await oidcName(server, client, tokens)
+      : await mastodonName(provider.provider, tokens.access_token);
+  return {
+    provider: provider.provider,
+    providerName: provider.name,
+    token: tokens.access_token,
+    name: name.slice(0, maxName),
+  };
+}
+
+/**
+ * @param {oauth.AuthorizationServer} server
+ * @param {oauth.Client} client
+ * @param {{ attempt: Attempt, scope: string, isOidc: boolean }} request
+ */
+async function authorizationAddress(server, client, { attempt: { verifier, state, nonce }, scope, isOidc }) {
+  const endpoint = server.authorization_endpoint;
+  if (!endpoint || !/^https?:/.test(endpoint)) throw new SignInFault('The provider has no address for signing in.');
+  const address = new URL(endpoint);
+  const parameters = {
+    response_type: 'code',
+    client_id: client.client_id,
+    redirect_uri: redirectUri(),
+    scope,
+    state,
+    code_challenge: await oauth.calculatePKCECodeChallenge(verifier),
+    code_challenge_method: 'S256',
+    ...(isOidc && { nonce }),
+  };
+  for (const [name, value] of Object.entries(parameters)) address.searchParams.set(name, value);
+  return address.href;
+}
+
+/**
+ * @param {Connection} connection
+ * @param {URLSearchParams} code
+ * @param {Attempt} attempt
+ * @param {Provider} provider
+ */
+async function exchangeCode({ server, client, authentication }, code, { verifier, nonce }, { profile }) {
+  const options = requestOptions(server.issuer);
+  const sent = oauth.authorizationCodeGrantRequest(
+    server,
+    client,
+    authentication,
+    code,
+    redirectUri(),
+    verifier,
+    options,
+  );
+  const checks = profile === 'oidc' ? { expectedNonce: nonce, requireIdToken: true } : {};
+  try {
+    return await oauth.processAuthorizationCodeResponse(server, client, await sent, checks);
+  } catch (error) {
+    // The instance no longer knows this site: the next try registers it again.
+    if (profile === 'mastodon' && error instanceof oauth.ResponseBodyError && error.error === 'invalid_client')
+      forgetApplication(server, redirectUri());
+    throw error;
+  }
+}

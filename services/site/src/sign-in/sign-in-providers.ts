@@ -1,0 +1,78 @@
+import { httpOrigin, text } from '@echodrop/service/env';
+import { z } from 'zod';
+
+// Kept as it is: the gateway compares advertised addresses as strings.
+const address = z.string().refine((value) => isPlainAddress(value), 'must be an http(s) address');
+// RFC 6749, section 3.3.
+const scope = z.string().regex(/^[\x21\x23-\x5b\x5d-\x7e]+(?: [\x21\x23-\x5b\x5d-\x7e]+)*$/, 'must be OAuth scopes');
+
+const common = {
+  name: z.string().regex(/^\S(?:.{0,58}\S)?$/u, 'must be 1 to 60 characters, without spaces around them'),
+  provider: address,
+  scope: scope.optional(),
+  /** Further origins that the browser queries. */
+  origins: z.array(httpOrigin()).max(10).default([]),
+};
+
+const provider = z.discriminatedUnion('profile', [
+  z.strictObject({ ...common, profile: z.literal('mastodon') }),
+  z.strictObject({
+    ...common,
+    profile: z.literal('oidc'),
+    issuer: address,
+    clientId: z.string().regex(/^[\x21-\x7e]{1,256}$/, 'must be 1 to 256 visible ASCII characters'),
+  }),
+]);
+
+const providers = z.array(provider).max(20);
+
+/** A provider at which people sign in on this site. `provider` is its advertised address. */
+export type SignInProvider = z.output<typeof provider>;
+
+/** A JSON array of providers; reports every fault of every entry, without values. */
+export const signInProviders = text()
+  .transform((json, context): readonly SignInProvider[] => {
+    const found = readProviders(json);
+    if ('providers' in found) return found.providers;
+    for (const fault of found.faults) context.addIssue(fault);
+    return z.NEVER;
+  })
+  .default([]);
+
+function readProviders(
+  json: string,
+): { readonly providers: readonly SignInProvider[] } | { readonly faults: readonly string[] } {
+  const value = parseJson(json);
+  if (value === undefined) return { faults: ['is not JSON'] };
+  const { data, error } = providers.safeParse(value, { error: withoutValues });
+  if (error) return { faults: error.issues.map(({ path, message }) => faultAt(path, message)) };
+  const duplicates = data.flatMap((each, i) =>
+    data.findIndex((other) => other.provider === each.provider) < i ? [faultAt([i, 'provider'], 'is a duplicate')] : [],
+  );
+  return duplicates.length > 0 ? { faults: duplicates } : { providers: data };
+}
+
+function withoutValues({ code, input, expected, path = [] }: z.core.$ZodRawIssue): string {
+  if (code === 'unrecognized_keys') return 'has an unknown field';
+  if (code === 'invalid_union') return `must be mastodon or oidc`;
+  if (code === 'invalid_type') return input === undefined ? 'is required' : `must be of type ${expected}`;
+  return path.length === 0 ? 'has more than 20 entries' : 'is invalid';
+}
+
+function faultAt(path: readonly PropertyKey[], message: string): string {
+  return `is invalid: ${z.core.toDotPath(path) || 'its content'} ${message}`;
+}
+
+function isPlainAddress(value: string): boolean {
+  if (!/^https?:\/\/[!-~]+$/.test(value) || !URL.canParse(value)) return false;
+  const { username, password, hash } = new URL(value);
+  return username + password + hash === '';
+}
+
+function parseJson(json: string): unknown {
+  try {
+    return JSON.parse(json);
+  } catch {
+    return undefined;
+  }
+}

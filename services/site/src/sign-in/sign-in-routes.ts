@@ -1,0 +1,53 @@
+import { type RequestHandler, Router } from 'express';
+import { sendPage } from '../pages/page.ts';
+import { fixedFile } from '../serve/fixed-file.ts';
+import type { Site, WebUpload } from '../site.ts';
+import { publicSettings } from './public-settings.ts';
+import { signInPage } from './sign-in-page.ts';
+
+const scripts = [
+  'attempt',
+  'authorization-server',
+  'buttons',
+  'callback',
+  'fault',
+  'mastodon',
+  'oidc',
+  'page-settings',
+  'request-options',
+  'revoke-token',
+  'session',
+  'sign-in',
+];
+
+/** `/sign-in` and what pages load for signing in; no routes without an upload page. */
+export function signInRoutes(site: Pick<Site, 'upload' | 'name' | 'abuseContact'>): Router {
+  const { upload, name } = site;
+  const router = Router({ caseSensitive: true, strict: true });
+  if (!upload) return router;
+  const page = signInPage(upload, name);
+  router.get('/sign-in', (_request, response) => {
+    // The address has a code until the script removes it.
+    response.set('Referrer-Policy', 'no-referrer');
+    sendPage(response, 200, page, site);
+  });
+  router.get('/sign-in/providers.json', sendSettings(upload));
+  router.get('/sign-in/sign-in.css', fixedFile(new URL('./sign-in.css', import.meta.url)));
+  for (const script of scripts) {
+    router.get(`/sign-in/${script}.js`, fixedFile(new URL(`./browser/${script}.js`, import.meta.url)));
+  }
+  router.get('/sign-in/oauth4webapi/build/index.js', fixedFile(new URL(import.meta.resolve('oauth4webapi'))));
+  return router;
+}
+
+/** For command lines and other sites. */
+function sendSettings(upload: WebUpload): RequestHandler {
+  return (_request, response) => {
+    response.set({
+      'Cache-Control': 'no-cache',
+      'Access-Control-Allow-Origin': '*',
+      'Cross-Origin-Resource-Policy': 'cross-origin',
+    });
+    response.json(publicSettings(upload));
+  };
+}

@@ -1,0 +1,46 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { startSite } from '../site.fixture.ts';
+
+const resources = new AsyncDisposableStack();
+const town = { name: 'Town', profile: 'mastodon', provider: 'https://town.example/api/v1/accounts/verify_credentials' };
+let site: string;
+
+beforeAll(async () => {
+  const settings = { WEB_UPLOAD: '1', WEB_UPLOAD_API_KEY: 'web-upload', WEB_SIGN_IN: JSON.stringify([town]) };
+  const { stack } = await startSite(resources, { ...settings, UPLOAD_URL: 'https://upload.example' });
+  site = stack.site;
+});
+afterAll(() => resources.disposeAsync());
+
+test('the callback page sends no referrer and is not indexed', async () => {
+  const { status, headers } = await fetch(`${site}/sign-in?code=a&state=b`);
+  expect([status, headers.get('referrer-policy'), headers.get('x-robots-tag')]).toEqual([
+    200,
+    'no-referrer',
+    'noindex',
+  ]);
+  expect(headers.get('content-security-policy')).toContain(
+    "connect-src 'self' https://upload.example https://town.example;",
+  );
+});
+
+test('command lines and other sites can read how to sign in', async () => {
+  const response = await fetch(`${site}/sign-in/providers.json`);
+  expect(response.headers.get('access-control-allow-origin')).toBe('*');
+  expect(await response.json()).toEqual({ upload: 'https://upload.example', apiKey: 'web-upload', providers: [town] });
+});
+
+test('every module that a page loads is served as JavaScript', async () => {
+  const seen = new Set(['/sign-in/buttons.js', '/sign-in/callback.js', '/upload/page.js']);
+  for (const path of seen) {
+    const response = await fetch(site + path);
+    expect([path, response.status, response.headers.get('content-type')]).toEqual([
+      path,
+      200,
+      'text/javascript; charset=utf-8',
+    ]);
+    for (const [, imported = ''] of (await response.text()).matchAll(/(?:from|import\() ?'([./][^']+)'/g))
+      seen.add(new URL(imported, site + path).pathname);
+  }
+  expect(seen).toContain('/sign-in/oauth4webapi/build/index.js');
+});

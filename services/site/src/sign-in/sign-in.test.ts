@@ -1,0 +1,66 @@
+import { expect, test } from 'vitest';
+import type { WebUpload } from '../site.ts';
+import { publicSettings } from './public-settings.ts';
+import { signedInPolicy, signInSection } from './sign-in-buttons.ts';
+
+const upload: WebUpload = {
+  address: 'https://upload.example/api',
+  prefill: {},
+  maxBytes: 1000,
+  apiKey: 'web-upload',
+  signIn: [
+    {
+      name: `"Town" & <b>`,
+      profile: 'mastodon',
+      provider: 'https://town.example/api/v1/accounts/verify_credentials',
+      origins: [],
+    },
+    {
+      name: 'Hall',
+      profile: 'oidc',
+      provider: 'https://id.example/userinfo',
+      issuer: 'https://login.example/realms/town',
+      clientId: 'echodrop',
+      origins: ['https://token.example'],
+    },
+  ],
+};
+
+test('scripts may query this site, the gateway and the configured providers, and nothing else', () => {
+  const connect = /connect-src ([^;]*);/.exec(signedInPolicy(upload))?.[1]?.split(' ');
+  expect(connect).toEqual([
+    "'self'",
+    'https://upload.example',
+    'https://town.example',
+    'https://id.example',
+    'https://login.example',
+    'https://token.example',
+  ]);
+  expect(signedInPolicy(upload)).toContain("script-src 'self';");
+});
+
+test('public settings have no origins, and no API key if there is none', () => {
+  const [town, hall] = publicSettings(upload).providers;
+  expect(hall).toEqual({
+    name: 'Hall',
+    profile: 'oidc',
+    provider: 'https://id.example/userinfo',
+    issuer: 'https://login.example/realms/town',
+    clientId: 'echodrop',
+  });
+  expect(town).not.toHaveProperty('origins');
+  expect(publicSettings({ ...upload, apiKey: undefined, signIn: [] })).toEqual({
+    upload: 'https://upload.example/api',
+    providers: [],
+  });
+});
+
+test('names of providers are text', () => {
+  const section = String(signInSection(upload));
+  expect(section).toContain('data-sign-in="0">Sign in with <bdi>&quot;Town&quot; &amp; &lt;b&gt;</bdi></button>');
+  expect(section).not.toContain('<b>');
+});
+
+test('without providers there is no button', () => {
+  expect(String(signInSection({ ...upload, signIn: [] }))).not.toContain('button');
+});

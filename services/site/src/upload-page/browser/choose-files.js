@@ -1,0 +1,48 @@
+// @ts-check
+import { element } from '/scripts/elements.js';
+
+const drop = element('drop', HTMLElement);
+
+/**
+ * Calls `add` with files that the person chooses, photographs, pastes, or drops anywhere on the page.
+ *
+ * @param {(files: readonly File[]) => void} add
+ */
+export function onFiles(add) {
+  for (const id of ['media', 'camera']) {
+    const input = element(id, HTMLInputElement);
+    input.addEventListener('change', () => {
+      add([...(input.files ?? [])]);
+      // The same file can be chosen again.
+      input.value = '';
+    });
+  }
+  document.addEventListener('paste', (event) => {
+    const files = [...(event.clipboardData?.files ?? [])];
+    if (files.length === 0) return;
+    event.preventDefault();
+    add(files);
+  });
+  document.addEventListener('dragover', (event) => {
+    if (!hasFiles(event)) return;
+    event.preventDefault();
+    drop.classList.add('over');
+  });
+  document.addEventListener('dragleave', clearHighlight);
+  document.addEventListener('drop', (event) => {
+    clearHighlight();
+    if (!hasFiles(event)) return;
+    // Otherwise the browser would open the file instead of the page.
+    event.preventDefault();
+    add([...(event.dataTransfer?.files ?? [])]);
+  });
+}
+
+function clearHighlight() {
+  drop.classList.remove('over');
+}
+
+/** @param {DragEvent} event */
+function hasFiles(event) {
+  return event.dataTransfer?.types.includes('Files');
+}

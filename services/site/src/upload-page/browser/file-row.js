@@ -1,0 +1,139 @@
+// @ts-check
+import { fromTemplate, partOf, unseen } from '/scripts/elements.js';
+import { formatSize } from '/scripts/format.js';
+import { validateCaption } from './caption.js';
+import { showPreview } from './preview.js';
+
+/**
+ * A chosen file in the list: `waiting` for a start, `busy` between start and end, `published`, or `unfit` to be sent.
+ *
+ * @typedef {'waiting' | 'busy' | 'published' | 'unfit'} State
+ */
+
+/** One row of the list of files. */
+export class FileRow {
+  /** @type {State} */
+  state = 'waiting';
+  /** Bytes of the file that have been sent. */
+  sent = 0;
+  #cancelling = new AbortController();
+  #key = { value: '', texts: '' };
+
+  /**
+   * @param {File} file
+   * @param {string | undefined} fault
+   * @param {(row: FileRow) => void} onRemove
+   */
+  constructor(file, fault, onRemove) {
+    this.file = file;
+    this.root = fromTemplate('file-row');
+    this.preview = partOf(this.root, '.preview', HTMLElement);
+    this.caption = partOf(this.root, '[name=message]', HTMLTextAreaElement);
+    this.alt = partOf(this.root, '[name=alt]', HTMLTextAreaElement);
+    this.texts = partOf(this.root, '.texts', HTMLElement);
+    this.button = partOf(this.root, 'button', HTMLButtonElement);
+    this.bar = partOf(this.root, 'progress', HTMLProgressElement);
+    partOf(this.root, '.name', HTMLElement).textContent = file.name;
+    partOf(this.root, '.size', HTMLElement).textContent = formatSize(file.size);
+    this.bar.setAttribute('aria-label', `Progress of ${file.name}`);
+    this.button.addEventListener('click', () => {
+      if (this.state === 'busy') this.#cancelling.abort();
+      else onRemove(this);
+    });
+    validateCaption(this.caption);
+    showPreview(this.preview, file);
+    if (fault) this.refuse(fault, 'unfit');
+    else this.#show('waiting', '');
+  }
+
+  /**
+   * Marks the beginning of an upload.
+   *
+   * @returns {AbortSignal} aborted when the person cancels it
+   */
+  begin() {
+    this.#cancelling = new AbortController();
+    this.sent = 0;
+    this.bar.value = 0;
+    this.#show('busy', 'Waiting for its turn.');
+    return this.#cancelling.signal;
+  }
+
+  cancel() {
+    this.#cancelling.abort();
+  }
+
+  /** The Idempotency-Key of this file with its present texts: a repeat of the same upload gets the same record. */
+  key() {
+    const texts = JSON.stringify([this.caption.value, this.alt.value]);
+    if (this.#key.texts !== texts) this.#key = { value: randomKey(), texts };
+    return this.#key.value;
+  }
+
+  /**
+   * @param {number} sent bytes of the form
+   * @param {number} total
+   */
+  showProgress(sent, total) {
+    this.sent = (this.file.size * sent) / total;
+    if (sent < total) {
+      this.bar.value = sent / total;
+      this.#say(`${Math.floor((100 * sent) / total)} %, ${formatSize(sent)} of ${formatSize(total)}`);
+      return;
+    }
+    this.bar.removeAttribute('value');
+    this.#say('Sent. Processing.');
+  }
+
+  /** @param {string} sentence */
+  showWait(sentence) {
+    this.bar.removeAttribute('value');
+    this.#say(sentence);
+  }
+
+  /** @param {string} sentence */
+  stop(sentence) {
+    this.#show('waiting', sentence);
+  }
+
+  /**
+   * @param {string} fault
+   * @param {State} state
+   */
+  refuse(fault, state = 'waiting') {
+    this.#show(state, fault);
+    this.root.classList.add('refused');
+  }
+
+  publish() {
+    this.sent = this.file.size;
+    this.state = 'published';
+    this.root.remove();
+  }
+
+  /**
+   * @param {State} state
+   * @param {string} sentence
+   */
+  #show(state, sentence) {
+    const isBusy = state === 'busy';
+    this.state = state;
+    this.root.classList.remove('refused');
+    this.texts.hidden = state === 'unfit';
+    this.caption.readOnly = this.alt.readOnly = isBusy;
+    this.bar.hidden = !isBusy;
+    this.button.replaceChildren(isBusy ? 'Cancel' : 'Remove', unseen(` ${this.file.name}`));
+    this.#say(sentence);
+  }
+
+  /** @param {string} sentence */
+  #say(sentence) {
+    partOf(this.root, '.state', HTMLElement).textContent = sentence;
+  }
+}
+
+/** A page on plain HTTP has no `crypto.randomUUID`. */
+function randomKey() {
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  return `"${[...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('')}"`;
+}

@@ -1,0 +1,35 @@
+// @ts-check
+import { copyButton } from '/scripts/copy-button.js';
+
+const limitMs = 10_000;
+
+/**
+ * Adds a Copy button for the link, and for each embed code that the page of the media offers.
+ *
+ * @param {HTMLElement} place
+ * @param {string} page the address of the page
+ */
+export async function addCopyButtons(place, page) {
+  place.append(copyButton('link', () => page));
+  for (const [name, code] of await embedCodes(page)) place.append(copyButton(name, () => code));
+}
+
+/**
+ * The codes in the share section of a page; none if it cannot be read.
+ *
+ * @param {string} page
+ * @returns {Promise<[name: string, code: string][]>}
+ */
+async function embedCodes(page) {
+  try {
+    // The same page at this origin, which may be another name of the site.
+    const answer = await fetch(new URL(page).pathname, { signal: AbortSignal.timeout(limitMs) });
+    const { body } = new DOMParser().parseFromString(await answer.text(), 'text/html');
+    return ['Markdown', 'HTML', 'BBCode'].flatMap((name) => {
+      const code = body.querySelector(`#share-${name.toLowerCase()}`)?.getAttribute('value');
+      return code ? [[name, code]] : [];
+    });
+  } catch {
+    return [];
+  }
+}

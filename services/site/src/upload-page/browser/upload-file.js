@@ -1,0 +1,103 @@
+// @ts-check
+import { isSignInExpired, parseJson, refusalOf } from '/scripts/answer.js';
+import { formatCount } from '/scripts/format.js';
+import { settings } from '/sign-in/session.js';
+import { isReadable } from './check-file.js';
+import { credentials, isSignedIn } from './credentials.js';
+import { Cancelled, NoResponse, sendUpload } from './send-upload.js';
+import { sendWithRetries } from './send-with-retries.js';
+
+/** The file changed since it was chosen. Browsers then refuse to send it, without a reason. */
+class Unreadable extends Error {}
+
+/**
+ * How an upload ended: with the address of the page, or without.
+ *
+ * @typedef {{ page: string } | 'cancelled' | 'refused' | 'sign-in expired'} Outcome
+ */
+
+/**
+ * Uploads the file of a row and shows on the row how it goes.
+ *
+ * @param {import('./file-row.js').FileRow} row
+ * @param {{ signal: AbortSignal, onProgress: () => void, onWait: (sentence: string) => void }} options
+ * @returns {Promise<Outcome>}
+ */
+export async function uploadFile(row, { signal, onProgress, onWait }) {
+  try {
+    const key = row.key();
+    const answer = await sendWithRetries(() => send(row, key, { signal, onProgress }), {
+      signal,
+      onWait(why, seconds) {
+        const sentence = `${why} Trying again in ${formatCount(seconds, 'second')}.`;
+        row.showWait(sentence);
+        onWait(sentence);
+      },
+    });
+    return outcomeOf(answer, row);
+  } catch (error) {
+    if (error instanceof Cancelled) {
+      row.stop('Cancelled.');
+      return 'cancelled';
+    }
+    row.refuse(failureMessage(error));
+    return 'refused';
+  }
+}
+
+/**
+ * @param {import('./file-row.js').FileRow} row
+ * @param {string} key
+ * @param {{ signal: AbortSignal, onProgress: () => void }} options
+ */
+async function send(row, key, { signal, onProgress }) {
+  if (!(await isReadable(row.file))) throw new Unreadable();
+  const { key: apiKey, headers } = credentials();
+  const body = new FormData();
+  body.set('key', apiKey);
+  body.set('message', row.caption.value);
+  if (row.alt.value.trim()) body.set('alt', row.alt.value.trim());
+  body.set('media', row.file);
+  const request = { headers: { ...headers, 'Idempotency-Key': key }, body };
+  try {
+    return await sendUpload(`${settings().upload}/2/upload.json`, request, {
+      signal,
+      onProgress(sent, total) {
+        row.showProgress(sent, total);
+        onProgress();
+      },
+    });
+  } catch (error) {
+    // The file may have changed during the upload.
+    if (error instanceof NoResponse && !(await isReadable(row.file))) throw new Unreadable();
+    throw error;
+  }
+}
+
+/**
+ * @param {import('/scripts/answer.js').Answer} answer
+ * @param {import('./file-row.js').FileRow} row
+ * @returns {Outcome}
+ */
+function outcomeOf(answer, row) {
+  const page = answer.status === 200 ? parseJson(answer.text)?.url : undefined;
+  if (typeof page === 'string' && /^https?:/.test(page)) {
+    row.publish();
+    return { page };
+  }
+  if (isSignedIn() && isSignInExpired(answer)) {
+    row.stop('');
+    return 'sign-in expired';
+  }
+  row.refuse(refusalOf(answer));
+  return 'refused';
+}
+
+/** @param {unknown} error */
+function failureMessage(error) {
+  if (error instanceof Unreadable)
+    return 'The file cannot be read: it is a folder, or was changed or moved. Remove it and choose it again.';
+  if (error instanceof NoResponse)
+    return 'No response: the service is unreachable, or the connection was lost. Press Upload to try again.';
+  return `Upload failed: ${error instanceof Error ? error.message : error}`;
+}

@@ -1,0 +1,167 @@
+import { createHmac } from 'node:crypto';
+import { barriers } from '@echodrop/testkit/accessibility';
+import { describeWithBrowser } from '@echodrop/testkit/describe-with-browser';
+import { samplePhoto } from '@echodrop/testkit/samples/sample-media';
+import { signInSettings } from '@echodrop/testkit/signed-in-tab';
+import { type Stack, sandbox, startStack } from '@echodrop/testkit/start-stack';
+import { openTab, type WatchedTab } from '@echodrop/testkit/watched-tab';
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+
+const oauth = {
+  'Consumer key': sandbox.consumer.key,
+  'Consumer secret': sandbox.consumer.secret,
+  Token: sandbox.token.key,
+  'Token secret': sandbox.token.secret,
+};
+
+const signed = `({ address, credentials }) =>
+  import('/upload/authorization.js').then(({ signedGet }) => signedGet(address, credentials))`;
+
+await describeWithBrowser('the upload page, with credentials', (browser) => {
+  let stack: Stack;
+  let photo: Buffer;
+
+  beforeAll(async () => {
+    stack = await startStack({ settings: signInSettings });
+    photo = await samplePhoto('jpg', { width: 64, height: 48 });
+  });
+  afterAll(() => stack?.[Symbol.asyncDispose]());
+
+  const advanced = (tab: Page) => tab.getByText('Advanced: upload with credentials');
+
+  /** The page, as browsers have it where the site is on plain http. */
+  async function opened(): Promise<WatchedTab> {
+    const watched = await openTab(browser());
+    await watched.tab.addInitScript('Object.defineProperty(crypto, "subtle", { value: undefined })');
+    await watched.tab.addInitScript('Object.defineProperty(crypto, "randomUUID", { value: undefined })');
+    await watched.tab.goto(`${stack.site}/upload`);
+    await advanced(watched.tab).click();
+    return watched;
+  }
+
+  async function fillIn(tab: Page, fields: Record<string, string> = {}): Promise<void> {
+    const all = { 'Identity provider': stack.provider, 'API key': sandbox.apiKey, ...oauth, ...fields };
+    for (const [label, text] of Object.entries(all)) await tab.getByLabel(label, { exact: true }).fill(text);
+  }
+
+  const choose = (tab: Page) =>
+    tab
+      .getByLabel('Photos and videos', { exact: true })
+      .setInputFiles({ name: 'photo.jpg', mimeType: 'image/jpeg', buffer: photo });
+  const submit = (tab: Page) => tab.getByRole('button', { name: 'Upload', exact: true }).click();
+  const soon = { timeout: 20_000 };
+  const published = (tab: Page) => tab.getByRole('heading', { name: 'Published' }).waitFor(soon);
+
+  test('the page offers to sign in, and no field until the person opens the credentials', async () => {
+    await using watched = await openTab(browser());
+    const { tab } = watched;
+    await tab.goto(`${stack.site}/upload`);
+    await tab
+      .getByRole('button', { name: /^Sign in with/ })
+      .first()
+      .waitFor();
+    expect(await tab.locator('input:visible').count()).toBe(0);
+    expect(await barriers(tab)).toEqual([]);
+    await tab.evaluate(`document.body.dispatchEvent(new DragEvent('drop', { bubbles: true, dataTransfer: (() => {
+      const data = new DataTransfer();
+      data.items.add(new File(['a'], 'a.jpg', { type: 'image/jpeg' }));
+      return data;
+    })() }))`);
+    await tab.getByText('Sign in first. Then choose the files.').waitFor();
+    await advanced(tab).press('Enter');
+    expect(await tab.getByLabel('Identity provider').isVisible()).toBe(true);
+    expect(await barriers(tab)).toEqual([]);
+  });
+
+  test('a bearer token proves the user, and the keyboard does', async () => {
+    await using watched = await opened();
+    const { tab, complaints } = watched;
+    await choose(tab);
+    await tab.getByLabel('Identity provider').fill(stack.bearerProvider);
+    await tab.getByLabel('OAuth 1.0a').focus();
+    await tab.keyboard.press('ArrowRight');
+    await tab.keyboard.press('Tab');
+    await tab.keyboard.type('sandbox-bearer');
+    await tab.keyboard.press('Enter');
+    await published(tab);
+    expect(complaints).toEqual([]);
+  });
+
+  test('says why credentials were refused, and takes another try', async () => {
+    await using watched = await opened();
+    const { tab } = watched;
+    await fillIn(tab, { 'Token secret': 'wrong' });
+    await choose(tab);
+    const refusal = async (label: string, text: string) => {
+      await tab.getByLabel(label, { exact: true }).fill(text);
+      await submit(tab);
+      await tab.getByText('0 published. 1 not published.').waitFor(soon);
+      return await tab.locator('.file .state').textContent();
+    };
+    expect(await refusal('Token secret', 'wrong')).toBe('The credentials were rejected.');
+    expect(await refusal('Identity provider', 'https://id.example/verify')).toBe(
+      'This server does not accept this identity provider.',
+    );
+    await fillIn(tab);
+    expect(await refusal('API key', 'unknown')).toBe('Unknown API key in parameter key.');
+    await fillIn(tab);
+    await submit(tab);
+    await published(tab);
+  });
+
+  test('a missing field gets the focus, even in a closed part of the form', async () => {
+    await using watched = await opened();
+    const { tab } = watched;
+    await choose(tab);
+    await submit(tab);
+    expect(
+      await tab
+        .getByLabel('Identity provider')
+        .evaluate((field: { matches(selector: string): boolean }) => field.matches(':focus:invalid')),
+    ).toBe(true);
+  });
+
+  test('secrets stay in the page: only a signature goes, and nothing is stored', async () => {
+    await using watched = await opened();
+    const { tab } = watched;
+    await fillIn(tab);
+    await choose(tab);
+    await tab.evaluate(`{
+      const { send } = XMLHttpRequest.prototype;
+      XMLHttpRequest.prototype.send = function (form) {
+        globalThis.fields = [...form].map(([name, value]) => [name, String(value)]);
+        send.call(this, form);
+      };
+    }`);
+    const [request] = await Promise.all([tab.waitForRequest('**/2/upload.json'), submit(tab)]);
+    await published(tab);
+    expect(await tab.evaluate('fields')).toEqual([
+      ['key', sandbox.apiKey],
+      ['message', ''],
+      ['media', '[object File]'],
+    ]);
+    const headers = JSON.stringify(await request.allHeaders());
+    expect(headers).toContain('oauth_signature=');
+    for (const secret of [sandbox.consumer.secret, sandbox.token.secret]) expect(headers).not.toContain(secret);
+    expect(await tab.evaluate('localStorage.length + sessionStorage.length')).toBe(0);
+    expect(await tab.context().cookies()).toEqual([]);
+  });
+
+  test('the signature of an address with a query is that of RFC 5849', async () => {
+    await using watched = await opened();
+    const address = 'http://id.example:8000/verify?b=1+2&a=%C3%BC%3D&b=0';
+    const credentials = { consumerKey: 'ck', consumerSecret: 'c s&', token: 't', tokenSecret: 't+ü' };
+    const header: string = await watched.tab.evaluate(`(${signed})(${JSON.stringify({ address, credentials })})`);
+    const value = (name: string) => new RegExp(`${name}="([^"]*)"`).exec(header)?.[1] ?? '';
+    const parameters = ['consumer_key', 'nonce', 'signature_method', 'timestamp', 'token', 'version']
+      .map((name) => `oauth_${name}=${value(`oauth_${name}`)}`)
+      .join('&');
+    const normal = `a=%C3%BC%3D&b=0&b=1%202&${parameters}`;
+    const base = `GET&http%3A%2F%2Fid.example%3A8000%2Fverify&${encodeURIComponent(normal)}`;
+    const signature = createHmac('sha1', 'c%20s%26&t%2B%C3%BC').update(base).digest('base64');
+    expect(decodeURIComponent(value('oauth_signature'))).toBe(signature);
+    expect(value('realm')).toBe('http://id.example:8000/');
+    expect(value('oauth_nonce')).toMatch(/^[0-9a-f]{32}$/);
+  });
+});

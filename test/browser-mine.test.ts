@@ -1,0 +1,142 @@
+import { barriers } from '@echodrop/testkit/accessibility';
+import { anotherUser } from '@echodrop/testkit/another-user';
+import { describeWithBrowser } from '@echodrop/testkit/describe-with-browser';
+import { samplePhoto } from '@echodrop/testkit/samples/sample-media';
+import { openSignedIn, signInSettings } from '@echodrop/testkit/signed-in-tab';
+import { type Stack, startStack } from '@echodrop/testkit/start-stack';
+import { upload } from '@echodrop/testkit/upload';
+import { openTab, type WatchedTab } from '@echodrop/testkit/watched-tab';
+import type { BrowserContextOptions, Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+
+const soon = { timeout: 20_000 };
+const pageSize = 20;
+
+await describeWithBrowser('My uploads', (browser) => {
+  let stack: Stack;
+  let photo: Buffer;
+
+  beforeAll(async () => {
+    stack = await startStack({ settings: signInSettings });
+    photo = await samplePhoto('jpg', { width: 64, height: 48 });
+  });
+  afterAll(() => stack?.[Symbol.asyncDispose]());
+
+  function opened(options: BrowserContextOptions = {}, token = 'sandbox-bearer'): Promise<WatchedTab> {
+    return openSignedIn(browser(), stack, { path: '/mine', token, options });
+  }
+
+  async function uploaded(message: string): Promise<{ id: string; url: string }> {
+    const { text } = await upload(stack, { media: photo, message, headers: anotherUser(stack) });
+    return JSON.parse(text);
+  }
+
+  const items = (tab: Page) => tab.getByRole('list', { name: 'Uploads, newest first' }).getByRole('listitem');
+  const status = (tab: Page) => tab.locator('#news').textContent();
+  const focused = (tab: Page) => tab.evaluate('document.activeElement.textContent.trim()');
+
+  test('without uploads it says so, and without a sign-in it offers one', async () => {
+    await using watched = await opened();
+    await watched.tab.getByText('No uploads yet.').waitFor(soon);
+    expect(await barriers(watched.tab)).toEqual([]);
+    expect(watched.complaints).toEqual([]);
+
+    await using unknown = await openTab(browser());
+    await unknown.tab.goto(`${stack.site}/mine`);
+    await unknown.tab
+      .getByRole('button', { name: /^Sign in with/ })
+      .first()
+      .waitFor(soon);
+    expect(await unknown.tab.locator('#mine').isVisible()).toBe(false);
+    expect(await barriers(unknown.tab)).toEqual([]);
+  });
+
+  test('lists page by page, copies a link, and deletes after one question, which Escape answers with no', async () => {
+    for (let i = 1; i <= pageSize + 1; i += 1) await uploaded(i === 1 ? '' : `Upload ${i}`);
+    const { url } = await uploaded('The newest <b>one</b>');
+    await using watched = await opened({ permissions: ['clipboard-read', 'clipboard-write'] });
+    const { tab } = watched;
+    await expect.poll(() => items(tab).count(), soon).toBe(pageSize);
+    await tab.getByRole('button', { name: 'Show more' }).press('Enter');
+    await expect.poll(() => items(tab).count(), soon).toBe(pageSize + 2);
+    expect(await items(tab).last().getByRole('link').textContent()).toBe('Photo without a caption');
+    expect(await focused(tab)).toBe('Upload 2');
+    expect(await tab.getByRole('button', { name: 'Show more' }).isVisible()).toBe(false);
+    expect(await barriers(tab)).toEqual([]);
+
+    const first = items(tab).first();
+    await first.getByRole('button', { name: 'Copy link of The newest <b>one</b>' }).click();
+    await expect.poll(() => tab.evaluate('navigator.clipboard.readText()')).toBe(url);
+
+    const remove = first.getByRole('button', { name: 'Delete The newest <b>one</b>' });
+    const dialog = tab.getByRole('dialog', { name: 'Delete this upload?' });
+    await remove.press('Enter');
+    await dialog.getByText('This cannot be undone.').waitFor();
+    expect(await focused(tab)).toBe('Keep');
+    expect(await barriers(tab)).toEqual([]);
+    await tab.keyboard.press('Escape');
+    await dialog.waitFor({ state: 'hidden' });
+    expect((await fetch(url)).status).toBe(200);
+    await remove.press('Enter');
+    await dialog.getByRole('button', { name: 'Delete' }).press('Enter');
+    await expect.poll(() => status(tab), soon).toBe('Deleted: The newest <b>one</b>.');
+    expect((await fetch(url)).status).toBe(410);
+    expect(await items(tab).count()).toBe(pageSize + 1);
+    expect(await focused(tab)).toBe(`Upload ${pageSize + 1}`);
+  });
+
+  test('a phone of 320 px needs no scrolling sideways, with the dialog too', async () => {
+    await uploaded('w'.repeat(300));
+    await using watched = await opened({ viewport: { width: 320, height: 568 } });
+    const { tab } = watched;
+    await items(tab).first().waitFor(soon);
+    expect(await tab.evaluate('document.documentElement.scrollWidth')).toBe(320);
+    await tab
+      .getByRole('button', { name: /^Delete/ })
+      .first()
+      .click();
+    await tab.getByRole('dialog').waitFor();
+    expect(await tab.evaluate('document.documentElement.scrollWidth')).toBe(320);
+    expect(await tab.getByRole('dialog').evaluate((box: { scrollWidth: number }) => box.scrollWidth)).toBeLessThan(320);
+  });
+
+  test('without a response it says so, and tries again', async () => {
+    await using watched = await opened();
+    const { tab } = watched;
+    await tab.route('**/2/media.json', (route) => route.abort(), { times: 1 });
+    await tab.reload();
+    await tab.getByText('No response from the server. Check the connection, then try again.').waitFor(soon);
+    await tab.getByRole('button', { name: 'Try again' }).click();
+    await items(tab).first().waitFor(soon);
+    expect(await tab.locator('#refusal').textContent()).toBe('');
+  });
+
+  test('an upload that is already gone leaves the list; a refused deletion says why', async () => {
+    const { id } = await uploaded('Gone');
+    await using watched = await opened();
+    const { tab } = watched;
+    await items(tab).first().waitFor(soon);
+    await tab.route(`**/2/media/${id}`, (route) => route.abort(), { times: 1 });
+    const remove = async () => {
+      await tab.getByRole('button', { name: 'Delete Gone' }).click();
+      await tab.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
+    };
+    await remove();
+    await tab.getByText('No response from the server.').waitFor(soon);
+    expect(await items(tab).filter({ hasText: 'Gone' }).count()).toBe(1);
+    const gone = await fetch(`${stack.gateway}/2/media/${id}`, { method: 'DELETE', headers: anotherUser(stack) });
+    expect(gone.status).toBe(204);
+    await remove();
+    await expect.poll(() => status(tab), soon).toBe('Deleted: Gone.');
+  });
+
+  test('a sign-in that has expired leads back to the sign-in', async () => {
+    await using watched = await opened({}, 'expired');
+    await watched.tab.getByText('Your sign-in has expired. Sign in again.').waitFor(soon);
+    await watched.tab.getByRole('button', { name: 'Sign in again' }).click();
+    await watched.tab
+      .getByRole('button', { name: /^Sign in with/ })
+      .first()
+      .waitFor(soon);
+  });
+});

@@ -1,0 +1,258 @@
+import { randomBytes } from 'node:crypto';
+import { glob, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { barriers } from '@echodrop/testkit/accessibility';
+import { describeWithBrowser } from '@echodrop/testkit/describe-with-browser';
+import { samplePhoto } from '@echodrop/testkit/samples/sample-media';
+import { type MastodonStandIn, startMastodonStandIn } from '@echodrop/testkit/sign-in/mastodon-stand-in';
+import { type OidcStandIn, startOidcStandIn } from '@echodrop/testkit/sign-in/oidc-stand-in';
+import { type Stack, sandbox, startStack } from '@echodrop/testkit/start-stack';
+import { openTab, type WatchedTab } from '@echodrop/testkit/watched-tab';
+import type { Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+
+// Words that are nowhere else.
+const tokens = { town: marked(), hall: marked() };
+const webKey = 'the-key-of-the-pages';
+const soon = { timeout: 20_000 };
+
+function marked(): string {
+  return `m${randomBytes(10).toString('hex')}`;
+}
+
+const everythingInRedis = `
+  local all = {}
+  for _, key in ipairs(redis.call('keys', '*')) do
+    table.insert(all, key)
+    table.insert(all, redis.call('dump', key) or '')
+  end
+  return all`;
+
+await describeWithBrowser('signing in', (browser) => {
+  const parts = new AsyncDisposableStack();
+  let town: MastodonStandIn;
+  let hall: OidcStandIn;
+  let stack: Stack;
+  let photo: Buffer;
+
+  beforeAll(async () => {
+    town = parts.use(await startMastodonStandIn(tokens.town));
+    hall = parts.use(await startOidcStandIn(tokens.hall));
+    const settings = ({ provider }: { provider: string }) => {
+      const { origin } = new URL(provider);
+      const atSandbox = { mastodon: `${origin}/api/v1/accounts/verify_credentials`, oidc: `${origin}/userinfo` };
+      const { issuer } = hall.signIn as { issuer: string };
+      const signIn = [
+        { name: 'Sandbox', profile: 'mastodon', provider: atSandbox.mastodon },
+        { name: 'Sandbox (OpenID)', profile: 'oidc', provider: atSandbox.oidc, issuer: origin, clientId: 'echodrop' },
+        town.signIn,
+        { ...hall.signIn, origins: [new URL(issuer).origin] },
+      ];
+      const providers = [`mastodon ${atSandbox.mastodon}`, `oidc ${atSandbox.oidc}`];
+      return {
+        LOG_LEVEL: 'trace',
+        WEB_UPLOAD: '1',
+        WEB_UPLOAD_API_KEY: webKey,
+        WEB_SIGN_IN: JSON.stringify(signIn),
+        IDENTITY_PROVIDERS: [...providers, town.identityProvider, hall.identityProvider].join(),
+      };
+    };
+    stack = parts.use(await startStack({ settings }));
+    // Compressed, a word would not be seen.
+    await stack.redis.command('config', 'set', 'rdbcompression', 'no');
+    hall.registerSite(stack.site);
+    photo = await samplePhoto('jpg', { width: 64, height: 48 });
+  });
+  afterAll(() => parts.disposeAsync());
+  afterEach(() => {
+    town.flaw = undefined;
+    hall.flaw = undefined;
+  });
+
+  async function opened(): Promise<WatchedTab & { readonly seen: string[] }> {
+    const watched = await openTab(browser());
+    const seen: string[] = [];
+    watched.tab.context().on('request', (request) => seen.push(`${request.url()} ${request.headers()['referer']}`));
+    await watched.tab.goto(`${stack.site}/upload`);
+    return Object.assign(watched, { seen });
+  }
+
+  const press = (tab: Page, name: string) => tab.getByRole('button', { name, exact: true }).click();
+  const signInAt = (tab: Page, name: string) => press(tab, `Sign in with ${name}`);
+  const alert = (tab: Page) => tab.getByRole('alert').filter({ hasText: /./ });
+
+  async function expectSignedIn(tab: Page, sentence: string): Promise<void> {
+    await tab.getByText(sentence).waitFor(soon);
+    expect(tab.url()).toBe(`${stack.site}/upload`);
+  }
+
+  /** Uploads a photo. @returns the user on its page */
+  async function upload(tab: Page): Promise<string> {
+    await tab
+      .getByLabel('Photos and videos', { exact: true })
+      .setInputFiles({ name: 'a.jpg', mimeType: 'image/jpeg', buffer: photo });
+    await press(tab, 'Upload');
+    await tab.getByRole('heading', { name: 'Published' }).waitFor(soon);
+    const page = await fetch((await tab.locator('#published a').textContent()) ?? '');
+    return /by <a [^>]*><bdi>([^<]*)</.exec(await page.text())?.[1] ?? '';
+  }
+
+  test.each(['Sandbox', 'Sandbox (OpenID)'])(
+    '%s: a person signs in, uploads without any key or secret, and signs out',
+    async (name) => {
+      await using watched = await opened();
+      const { tab, complaints } = watched;
+      expect(await barriers(tab)).toEqual([]);
+      await signInAt(tab, name);
+      await tab.getByLabel('Sandbox (sandbox)').check(soon);
+      expect(await barriers(tab)).toEqual([]);
+      await press(tab, 'Allow');
+      await expectSignedIn(tab, `Signed in as Sandbox at ${name}.`);
+      expect(await barriers(tab)).toEqual([]);
+      const fields = await tab.locator('input:visible, textarea:visible, summary:visible').all();
+      expect(await Promise.all(fields.map((field) => field.getAttribute('name')))).toEqual([null]);
+
+      expect(await upload(tab)).toBe(sandbox.screenName);
+      const { provider, token } = JSON.parse(await tab.evaluate("sessionStorage.getItem('echodrop.session')"));
+      const verify = () => fetch(provider, { headers: { authorization: `Bearer ${token}` } });
+      expect((await verify()).status).toBe(200);
+      for (const [service, { output }] of Object.entries(stack.services))
+        expect([service, output.includes(token)]).toEqual([service, false]);
+      await press(tab, 'Sign out');
+      await tab.getByRole('button', { name: `Sign in with ${name}`, exact: true }).waitFor(soon);
+      expect((await verify()).status).toBe(401);
+      expect(complaints).toEqual([]);
+    },
+  );
+
+  test.each([
+    ['Town', 'Signed in as Ada <b>L</b> at Town.', () => tokens.town, () => town],
+    ['Town hall', 'Signed in as Ada L at Town hall.', () => tokens.hall, () => hall],
+  ] as const)('%s: its token is in no log, store, Redis key, address or referrer', async (name, sentence, word, of) => {
+    await using watched = await opened();
+    const { tab, seen, complaints } = watched;
+    await signInAt(tab, name);
+    await expectSignedIn(tab, sentence);
+    expect(await upload(tab)).toBe('ada');
+    expect(complaints).toEqual([]);
+
+    const session = await tab.evaluate('JSON.stringify({ ...sessionStorage })');
+    expect(session).toContain(word());
+    expect(await tab.evaluate('JSON.stringify({ ...localStorage }) + document.cookie')).not.toContain(word());
+    const written = new Map([
+      ['addresses and referrers of the browser', seen.join('\n')],
+      ['addresses and referrers at the provider', of().seen.join('\n')],
+      ['Redis', await stack.redis.command('eval', everythingInRedis, '0')],
+      ...Object.entries(stack.services).map(([service, { output }]) => [service, output] as const),
+    ]);
+    for await (const entry of glob('**', { cwd: stack.folder, withFileTypes: true })) {
+      const file = join(entry.parentPath, entry.name);
+      if (entry.isFile()) written.set(file, file + (await readFile(file, 'latin1')));
+    }
+    const found = [...written].filter(([, text]) => text.includes(word())).map(([where]) => where);
+    expect(found).toEqual([]);
+    expect(written.get('site')).toContain('/sign-in');
+    // Nor is the code, but in the one request that brings it.
+    const codes = [...seen.join('\n').matchAll(/[?&]code=([\w-]+)/g)].map(([, code]) => code ?? '');
+    expect(new Set(codes).size).toBe(1);
+    expect([...written].filter(([where, text]) => !where.startsWith('addr') && text.includes(codes[0] ?? ''))).toEqual(
+      [],
+    );
+    expect(seen.filter((each) => /\?code=/.test(each.split(' ')[1] ?? ''))).toEqual([]);
+
+    await press(tab, 'Sign out');
+    await tab.getByRole('button', { name: `Sign in with ${name}`, exact: true }).waitFor(soon);
+    expect(of().revoked).toContain(word());
+    expect(await tab.evaluate('sessionStorage.length')).toBe(0);
+  });
+
+  test('another tab is not signed in', async () => {
+    await using watched = await opened();
+    const { tab } = watched;
+    await signInAt(tab, 'Town');
+    await expectSignedIn(tab, 'Signed in as Ada <b>L</b> at Town.');
+    const other = await tab.context().newPage();
+    await other.goto(`${stack.site}/upload`);
+    await other.getByRole('button', { name: 'Sign in with Town', exact: true }).waitFor(soon);
+  });
+
+  test('who denies access reads so, and can try again', async () => {
+    await using watched = await opened();
+    const { tab } = watched;
+    await signInAt(tab, 'Sandbox');
+    await press(tab, 'Deny');
+    await alert(tab).waitFor(soon);
+    expect(await alert(tab).textContent()).toBe('You did not allow access at Sandbox. You are not signed in.');
+    expect(tab.url()).toBe(`${stack.site}/sign-in`);
+    expect(await barriers(tab)).toEqual([]);
+    await tab.getByRole('link', { name: 'Try again' }).click();
+    await tab.waitForURL(`${stack.site}/upload`);
+  });
+
+  test('an answer that this tab did not request signs no one in', async () => {
+    await using watched = await opened();
+    const { tab } = watched;
+    await tab.goto(`${stack.site}/sign-in?code=of-someone-else&state=made-up`);
+    await alert(tab).waitFor(soon);
+    expect(await alert(tab).textContent()).toBe('This tab has begun no sign-in, or it has ended already.');
+
+    await tab.goto(`${stack.site}/upload`);
+    await signInAt(tab, 'Sandbox');
+    await tab.getByRole('button', { name: 'Allow' }).waitFor(soon);
+    await tab.goto(`${stack.site}/sign-in?code=of-someone-else&state=made-up`);
+    await alert(tab).waitFor(soon);
+    expect(await alert(tab).textContent()).toBe('This answer belongs to another sign-in, so it was ignored.');
+    expect(await tab.evaluate('sessionStorage.length')).toBe(0);
+  });
+
+  test.each([
+    ['Town', 'expired', 'This sign-in has expired or was used already.'],
+    ['Town', 'no-registration', 'The provider did not register this site as an application. Try again later.'],
+    ['Town hall', 'expired', 'This sign-in has expired or was used already.'],
+    ['Town hall', 'other-nonce', /^The answer of Town hall is invalid: .*nonce/],
+    ['Town hall', 'other-issuer', /^The answer of Town hall is invalid: .*iss/],
+    ['Town hall', 'other-subject', /^The answer of Town hall is invalid: .*sub/],
+    ['Town hall', 'login-required', 'Town hall refused the sign-in: Not <b>signed</b> in'],
+    ['Town hall', 'no-cors', /^Town hall cannot be reached from this page/],
+  ] as const)('%s: %s is a clear message', async (name, flaw, message) => {
+    await using watched = await opened();
+    const { tab } = watched;
+    Object.assign(name === 'Town' ? town : hall, { flaw });
+    if (flaw === 'no-registration') town.forgetApplications();
+    await signInAt(tab, name);
+    await alert(tab).waitFor(soon);
+    expect(await alert(tab).textContent()).toEqual(
+      typeof message === 'string' ? message : expect.stringMatching(message),
+    );
+    expect(await tab.evaluate("sessionStorage.getItem('echodrop.session')")).toBeNull();
+  });
+
+  test('the site registers once at an instance, and again if the instance forgot it', async () => {
+    await using watched = await opened();
+    const { tab } = watched;
+    const before = town.registered.length;
+    const again = async () => {
+      await signInAt(tab, 'Town');
+      await expectSignedIn(tab, 'Signed in as Ada <b>L</b> at Town.');
+      await press(tab, 'Sign out');
+      await tab.getByRole('button', { name: 'Sign in with Town', exact: true }).waitFor(soon);
+      return town.registered.slice(before);
+    };
+    const first = `${new URL(stack.site).host} profile`;
+    expect(await again()).toEqual([first]);
+    expect(await again()).toEqual([first]);
+    town.forgetApplications();
+    town.flaw = 'old-release';
+    expect(await again()).toEqual([first, `${new URL(stack.site).host} read:accounts`]);
+  });
+
+  test('without a secure context, the page says what is needed', async () => {
+    await using watched = await openTab(browser());
+    const { tab } = watched;
+    await tab.addInitScript('Object.defineProperty(crypto, "subtle", { value: undefined })');
+    await tab.goto(`${stack.site}/upload`);
+    await signInAt(tab, 'Town');
+    await alert(tab).waitFor(soon);
+    expect(await alert(tab).textContent()).toBe('Signing in needs an encrypted connection: open this site with https.');
+  });
+});

@@ -1,0 +1,208 @@
+import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { barriers } from '@echodrop/testkit/accessibility';
+import { describeWithBrowser } from '@echodrop/testkit/describe-with-browser';
+import { samplePhoto } from '@echodrop/testkit/samples/sample-media';
+import { openSignedIn, signInSettings } from '@echodrop/testkit/signed-in-tab';
+import { type Stack, sandbox, startStack } from '@echodrop/testkit/start-stack';
+import { execa } from 'execa';
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+
+/** What ShareX reads of a custom uploader (ShareX.UploadersLib/CustomUploader/CustomUploaderItem.cs). */
+interface CustomUploader {
+  readonly Version: string;
+  readonly DestinationType: string;
+  readonly RequestMethod: string;
+  readonly RequestURL: string;
+  readonly Headers: Record<string, string>;
+  readonly Body: string;
+  readonly Arguments: Record<string, string>;
+  readonly FileFormName: string;
+  readonly URL: string;
+  readonly ErrorMessage: string;
+}
+
+await describeWithBrowser('files for other programs', (browser) => {
+  const parts = new AsyncDisposableStack();
+  let stack: Stack;
+  let tab: Page;
+  let complaints: string[];
+  let photo: Buffer;
+
+  beforeAll(async () => {
+    stack = parts.use(await startStack({ settings: signInSettings }));
+    photo = await samplePhoto('png', { width: 64, height: 48 });
+    ({ tab, complaints } = parts.use(
+      await openSignedIn(browser(), stack, { path: '/mine/apps', options: { acceptDownloads: true } }),
+    ));
+    await tab.locator('#apps').waitFor();
+  });
+  afterAll(() => parts.disposeAsync());
+
+  async function downloaded(name: RegExp): Promise<{ path: string; fileName: string }> {
+    const [download] = await Promise.all([tab.waitForEvent('download'), tab.getByRole('link', { name }).click()]);
+    const path = join(stack.folder, download.suggestedFilename());
+    await download.saveAs(path);
+    return { path, fileName: download.suggestedFilename() };
+  }
+
+  async function captionAt(link: string): Promise<string> {
+    expect(link).toMatch(new RegExp(`^${stack.site}/\\w{10}$`));
+    const page = await fetch(link);
+    expect(page.status).toBe(200);
+    return /class="caption"[^>]*>([^<]*)</.exec(await page.text())?.[1] ?? '';
+  }
+
+  test('axe finds nothing, a phone needs no scrolling sideways, and the token is in no address', async () => {
+    for (const summary of await tab.locator('summary').all()) await summary.click();
+    expect(await barriers(tab)).toEqual([]);
+    await tab.setViewportSize({ width: 320, height: 568 });
+    expect(await tab.evaluate('document.documentElement.scrollWidth')).toBe(320);
+    await tab.setViewportSize({ width: 1280, height: 720 });
+    const addresses = await tab.evaluate(`[location.href, ...performance.getEntries().map(({ name }) => name)].join()`);
+    expect(addresses).not.toContain('sandbox-bearer');
+    expect(complaints).toEqual([]);
+  });
+
+  test('the custom uploader of ShareX has what its version reads, and its request is accepted', async () => {
+    const { path, fileName } = await downloaded(/Download .*\.sxcu/);
+    expect(fileName).toBe('127.0.0.1.sxcu');
+    const uploader: CustomUploader = JSON.parse(await readFile(path, 'utf8'));
+    // An uploader of at most 13.7.1 would be rewritten from the earlier syntax.
+    expect(Number.parseInt(uploader.Version, 10)).toBeGreaterThanOrEqual(14);
+    expect(uploader.DestinationType.split(', ')).toEqual(['ImageUploader', 'FileUploader']);
+    expect([uploader.Body, uploader.RequestMethod]).toEqual(['MultipartFormData', 'POST']);
+    const form = new FormData();
+    for (const [name, value] of Object.entries(uploader.Arguments)) form.append(name, parsed(value));
+    form.append(uploader.FileFormName, new Blob([new Uint8Array(photo)], { type: 'image/png' }), 'screenshot.png');
+    const headers = Object.entries(uploader.Headers).map(([name, value]): [string, string] => [name, parsed(value)]);
+    const send = (headers: [string, string][]) =>
+      fetch(parsed(uploader.RequestURL), { method: 'POST', headers, body: form });
+    const answer = await send(headers);
+    expect(answer.status).toBe(200);
+    expect(await captionAt(parsed(uploader.URL, await answer.json()))).toBe('');
+    const refused = await send([]);
+    expect(parsed(uploader.ErrorMessage, await refused.json())).toMatch(/^Missing credentials\./);
+  });
+
+  test('the script uploads a file with a caption, and screenshots of three tools, and copies the link', async () => {
+    const { path, fileName } = await downloaded(/Download echodrop-upload/);
+    expect(fileName).toBe('echodrop-upload');
+    const bin = join(stack.folder, 'bin');
+    await mkdir(bin);
+    const picture = join(stack.folder, `a "quoted", odd;name.png`);
+    await writeFile(picture, photo);
+    const quoted = `'${picture}'`;
+    await Promise.all([
+      program(bin, 'flameshot', `[ "$*" = 'gui --raw' ] && cat ${quoted}`),
+      program(bin, 'spectacle', `[ "$1 $2 $3 $4" = '--region --background --nonotify --output' ] && cp ${quoted} "$5"`),
+      program(bin, 'slurp', `echo '1,2 3x4'`),
+      program(bin, 'grim', `[ "$1 $2" = '-g 1,2 3x4' ] && cp ${quoted} "$3"`),
+      program(bin, 'wl-copy', `cat > ${join(stack.folder, 'clipboard')}`),
+      program(bin, 'xclip', `[ "$*" = '-selection clipboard' ] && cat > ${join(stack.folder, 'clipboard')}`),
+    ]);
+    const run = (args: readonly string[], env: Record<string, string> = {}) =>
+      execa('sh', [path, ...args], {
+        cwd: stack.folder,
+        reject: false,
+        env: { PATH: `${bin}:${process.env['PATH']}`, ...env },
+      });
+    const uploads: { args: string[]; env: Record<string, string>; caption: string }[] = [
+      {
+        args: [picture, `It's "here" & $HOME`],
+        env: { WAYLAND_DISPLAY: 'w' },
+        caption: 'It&#39;s &quot;here&quot; &amp; $HOME',
+      },
+      { args: ['a "quoted", odd;name.png'], env: { DISPLAY: ':0' }, caption: '' },
+      ...['flameshot', 'spectacle', 'grim'].map((tool) => ({
+        args: [tool, tool],
+        env: { DISPLAY: ':0' },
+        caption: tool,
+      })),
+    ];
+    for (const { args, env, caption } of uploads) {
+      const { stdout, stderr, exitCode } = await run(args, env);
+      expect({ stderr, exitCode }).toEqual({ stderr: '', exitCode: 0 });
+      expect(await readFile(join(stack.folder, 'clipboard'), 'utf8')).toBe(stdout);
+      expect(await captionAt(stdout)).toBe(caption);
+    }
+
+    expect(await run([])).toMatchObject({ exitCode: 2, stderr: expect.stringMatching(/^Usage: echodrop-upload FILE/) });
+    expect(await run(['missing.png'])).toMatchObject({
+      exitCode: 1,
+      stderr: 'Nothing to upload: missing.png gave no picture.',
+    });
+    const refused = await run([path]);
+    expect(refused).toMatchObject({
+      exitCode: 1,
+      stderr: expect.stringMatching(/^Upload failed: Unsupported file type/),
+    });
+  });
+
+  test('syntax of ShareX and of the shell in an address or key stays text', async () => {
+    const access = {
+      address: 'http://a.example',
+      provider: `https://id.example/%y{b}|\\'"$c`,
+      authorization: 'Bearer t',
+      key: `k'"$d`,
+    };
+    const made = (module: string, name: string): Promise<string> =>
+      tab.evaluate(`import('/mine/${module}.js').then((files) => files.${name}(${JSON.stringify(access)}, 'a'))`);
+    const { Headers }: CustomUploader = JSON.parse(await made('app-files', 'shareXFile'));
+    expect(parsed(Headers['X-Auth-Service-Provider'] ?? '')).toBe(access.provider);
+    const words = (await made('app-files', 'curlCommand')).replace('curl', "printf '%s\\n'");
+    expect((await execa('sh', ['-c', words])).stdout.split('\n')).toEqual(
+      expect.arrayContaining([`X-Auth-Service-Provider: ${access.provider}`, `key=${access.key}`]),
+    );
+    const [settings = ''] = (await made('upload-script', 'uploadScript')).split('\nif ');
+    const { stdout } = await execa('sh', ['-c', `${settings}\nprintf '%s\\n' "$provider" "$key"`]);
+    expect(stdout.split('\n')).toEqual([access.provider, access.key]);
+  });
+
+  test('the curl command uploads', async () => {
+    const command = (await tab.locator('#curl-text').textContent()) ?? '';
+    await writeFile(join(stack.folder, 'photo.jpg'), photo);
+    const { stdout } = await execa('sh', ['-c', `${command} --silent`], { cwd: stack.folder });
+    expect(await captionAt(JSON.parse(stdout).url)).toBe('At the sea');
+  });
+
+  test('the request of the Shortcuts recipe is accepted', async () => {
+    const pairs = async (list: string) => {
+      const names = await tab.locator(`${list} dt`).allTextContents();
+      const values = await tab
+        .locator(`${list} dd`)
+        .evaluateAll((all: { querySelector(of: string): { textContent: string } | null }[]) =>
+          all.map((each) => each.querySelector('code')?.textContent),
+        );
+      return names.map((name, i) => [name, values[i] ?? ''] as [string, string]);
+    };
+    const form = new FormData();
+    for (const [name, value] of await pairs('#shortcut-fields')) {
+      if (name === 'media') form.append(name, new Blob([new Uint8Array(photo)]), 'IMG_1.png');
+      else form.append(name, name === 'message' ? 'From a phone' : value);
+    }
+    const address = (await tab.locator('ol > li > [data-value=address]').textContent()) ?? '';
+    const answer = await fetch(address, { method: 'POST', headers: await pairs('#shortcut-headers'), body: form });
+    expect(answer.status).toBe(200);
+    const { url } = (await answer.json()) as { url: string };
+    expect(await captionAt(url)).toBe('From a phone');
+    expect(form.get('key')).toBe(sandbox.apiKey);
+  });
+});
+
+/** A text of a custom uploader as ShareX parses it: escapes, and `{json:path}` of an answer. */
+function parsed(text: string, answer?: unknown): string {
+  return text.replaceAll(/\\(.)|\{json:([^}]*)\}|[{}|%]/g, (_whole, escaped?: string, path?: string) => {
+    if (escaped !== undefined) return escaped;
+    if (path === undefined) throw new Error(`syntax of ShareX in ${text}`);
+    const keys = path.split(/[.[\]]+/).filter(Boolean);
+    return String(keys.reduce<unknown>((value, key) => Reflect.get(Object(value), key), answer));
+  });
+}
+
+async function program(folder: string, name: string, script: string): Promise<void> {
+  const path = join(folder, name);
+  await writeFile(path, `#!/bin/sh\n${script}\n`);
+  await chmod(path, 0o755);
+}
