@@ -41,7 +41,14 @@ await describeWithBrowser('captions that look like scripts', (browser) => {
 
   // All share one picture.
   function publish(text: string, subject = '12345'): Promise<string> {
-    return publishSample(store, photo, { mediaKey, text, subject, provider, user: { id: 1n, screenName: text } });
+    return publishSample(store, photo, {
+      mediaKey,
+      text,
+      alt: text,
+      subject,
+      provider,
+      user: { id: 1n, screenName: text },
+    });
   }
 
   // Without the Content-Security-Policy: escaping must suffice.
