@@ -22,7 +22,7 @@ const elements = `[...document.querySelectorAll('*')]
   .map((element) => [element.localName, ...element.getAttributeNames()].join(' '))`;
 const caption = `document.querySelector('.caption').textContent`;
 
-await describeWithBrowser('captions that look like scripts', (browser) => {
+await describeWithBrowser('captions and alternative texts that look like scripts', (browser) => {
   const resources = new AsyncDisposableStack();
   let stack: Stack;
   let store: FilesystemObjectStore;
