@@ -37,6 +37,16 @@ test('the document is valid OpenAPI 3.1, below every base path', async () => {
   }
 });
 
+test.each([1, 2] as const)('version %i documents the optional alternative text', (version) => {
+  expect(document.paths[`/${version}/upload.{format}`]?.post).toHaveProperty(
+    'requestBody.content.multipart/form-data.schema',
+    expect.objectContaining({
+      required: expect.not.arrayContaining(['alt']),
+      properties: expect.objectContaining({ alt: expect.objectContaining({ maxLength: 1500 }) }),
+    }),
+  );
+});
+
 test('the document may be kept, and is read only', async () => {
   const address = `${stack.gateway}/openapi.json`;
   const { headers } = await fetch(address);

@@ -44,12 +44,14 @@ function testUploads(
   describe.each(interfaces)('version %i', (version, format) => {
     test(`answers a photo's record as ${format}`, async () => {
       const media = await samplePhoto('jpg', { width: 64, height: 48 });
-      const answer = await upload(stack, { version, format, media, message });
+      const answer = await upload(stack, { version, format, media, message, alt: 'Drei Boote' });
       expect(answer).toMatchObject({ status: 200 });
       expect(answer.headers.get('content-type')).toBe(`application/${format}; charset=utf-8`);
       const record = read(format, answer.text);
       expect(record).toMatchObject({ width: '64', height: '48', size: `${media.length}`, type: 'jpg' });
       await expectPublished(stack, record);
+      expect(answer.text).not.toContain('Drei Boote');
+      expect(await (await fetch(`${record['url']}`)).text()).toContain('alt="Drei Boote"');
     });
 
     test(`answers a video's record as ${format}`, async () => {

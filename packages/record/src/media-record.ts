@@ -30,6 +30,8 @@ export interface RecordPage<R = MediaRecord> {
 
 /** The record as the store keeps it. Its page's address depends on the site's. */
 export interface StoredRecord extends Omit<MediaRecord, 'url'> {
+  /** Alternative text: what the media shows, for people who cannot see it. Not for clients. */
+  readonly alt?: string | undefined;
   readonly mediaKey: string;
   /** The store's tag of the media's bytes. */
   readonly etag: string;

@@ -9,6 +9,7 @@ import { decodeStoredRecord, encodeStoredRecord, encodeTombstone, UnreadableReco
 const stored: StoredRecord = {
   id: '0aZ9bY8cX7',
   text: 'Tulips',
+  alt: 'Red flowers in a field',
   width: 4032,
   height: 3024,
   size: 123,
@@ -25,7 +26,7 @@ const stored: StoredRecord = {
 test('reads a record as it was written, with any text and user', () => {
   fc.assert(
     fc.property(anyText, anyText, anyUserId, (text, subject, id) => {
-      const record = { ...stored, text, subject, application: text, user: { id, screenName: text } };
+      const record = { ...stored, text, alt: text, subject, application: text, user: { id, screenName: text } };
       expect(decodeStoredRecord(encodeStoredRecord(record))).toEqual(record);
     }),
   );
@@ -38,7 +39,7 @@ test('ignores fields that a later release adds to a record of this version', () 
   expect(decodeStoredRecord(bytes)).toEqual(stored);
 });
 
-test('reads a tombstone as it was written; it keeps no caption and no name', () => {
+test('reads a tombstone as it was written; it keeps no caption, no alternative text and no name', () => {
   const { id, mediaKey, timestamp } = stored;
   const removed = { by: 'owner', at: new Date('2026-11-22T08:00:00.000Z') } as const;
   const tombstone = { id, mediaKey, timestamp, owner: '0123abcd', removed };
@@ -46,17 +47,20 @@ test('reads a tombstone as it was written; it keeps no caption and no name', () 
   expect(isTombstone(decodeStoredRecord(encodeTombstone(tombstone)))).toBe(true);
   expect(isTombstone(decodeStoredRecord(encodeStoredRecord(stored)))).toBe(false);
   const bytes = encodeTombstone({ ...stored, owner: '0123abcd', removed }).toString();
-  expect(
-    Object.values({ text: stored.text, name: stored.user.screenName }).filter((said) => bytes.includes(said)),
-  ).toEqual([]);
+  const { text, alt, user } = stored;
+  expect([text, alt, user.screenName].filter((said) => bytes.includes(`${said}`))).toEqual([]);
 });
 
-// Every release reads them: these files never change, and a new version adds its own.
+test('a record without alternative text has no field for it', () => {
+  expect(JSON.parse(encodeStoredRecord({ ...stored, alt: undefined }).toString())).not.toHaveProperty('alt');
+});
+
+// Every release reads them: these files never change, and a new version or field adds its own.
 test('reads records and tombstones of every version', async () => {
   const kept = async (name: string) => decodeStoredRecord(await readFile(join(import.meta.dirname, 'kept', name)));
   const timestamp = new Date('2026-11-21T11:36:34.567Z');
   const mediaKey = '00112233445566778899aabbccddeeff';
-  expect(await kept('record-1.json')).toEqual({
+  const record = {
     ...{
       id: '0aZ9bY8cX7',
       text: 'Tulips & "größe" \u2028\u{1F337}',
@@ -68,12 +72,15 @@ test('reads records and tombstones of every version', async () => {
     ...{ etag: '5d41402abc4b2a76b9719d911017c592', application: 'Birdsong', mediaKey, timestamp },
     ...{ provider: 'https://identity.example/verify.json', subject: '1059182745930317825' },
     user: { id: 1059182745930317825n, screenName: 'mia' },
-  });
+  };
+  expect(await kept('record-1.json')).toEqual(record);
+  expect(await kept('record-1-alt.json')).toEqual({ ...record, alt: 'Red flowers' });
   expect(await kept('tombstone-1.json')).toEqual({
     ...{ id: '0aZ9bY8cX7', mediaKey, owner: '6f5902ac237024bdd0c176cb93063dc4', timestamp },
     removed: { by: 'operator', at: new Date('2026-11-22T08:00:00Z') },
   });
-  expect((await readdir(join(import.meta.dirname, 'kept'))).sort()).toEqual(['record-1.json', 'tombstone-1.json']);
+  const names = ['record-1-alt.json', 'record-1.json', 'tombstone-1.json'];
+  expect((await readdir(join(import.meta.dirname, 'kept'))).sort()).toEqual(names);
 });
 
 test('reports the version that a later release wrote', () => {
@@ -103,7 +110,7 @@ test.each([
 });
 
 test('the public record has the address of its page, and no private field', () => {
-  const { mediaKey: _, etag, provider, subject, application, ...shown } = stored;
+  const { mediaKey: _, alt, etag, provider, subject, application, ...shown } = stored;
   expect(publicRecord(stored, 'https://photos.example')).toEqual({
     ...shown,
     url: 'https://photos.example/0aZ9bY8cX7',

@@ -9,6 +9,7 @@ const commonShape = z.object({ version: z.literal(version), id: z.string(), medi
 
 const storedShape = commonShape.extend({
   text: z.string(),
+  alt: z.string().optional(),
   width: z.int(),
   height: z.int(),
   size: z.int(),

@@ -7,6 +7,8 @@ export interface UploadOptions {
   readonly format?: 'xml' | 'json';
   readonly media?: Buffer;
   readonly message?: string;
+  /** Alternative text; none by default. */
+  readonly alt?: string;
   /** Replaces the form's parts. */
   readonly parts?: readonly FormPart[];
   /** Added to the request's headers, or instead of them. */
@@ -16,11 +18,12 @@ export interface UploadOptions {
 
 /** What a client of the stack's sandbox user sends: the whole request, well-formed unless options say otherwise. */
 export function uploadRequest(stack: Pick<Stack, 'provider'>, options: UploadOptions = {}) {
-  const { version = 2, format = 'json', message = 'a caption', media } = options;
+  const { version = 2, format = 'json', message = 'a caption', alt, media } = options;
   const parts = options.parts ?? [
     { name: 'key', content: sandbox.apiKey },
     ...(version === 1 ? secretParts : []),
     { name: 'message', content: message },
+    ...(alt === undefined ? [] : [{ name: 'alt', content: alt }]),
     ...(media ? [{ name: 'media', filename: 'media', content: media }] : []),
   ];
   const { contentType, body } = multipartForm(parts);

@@ -135,7 +135,7 @@ test('purge, export and rebuild-listings report unreadable records', async () =>
 });
 
 test('export writes the files and records of a user into an empty folder', async () => {
-  const mine = await publishSample(dataDir.store, { type: 'png' }, Buffer.from('my picture'));
+  const mine = await publishSample(dataDir.store, { type: 'png', alt: 'A picture of mine' }, Buffer.from('my picture'));
   await publishSample(dataDir.store, bob);
   const into = join(dataDir.folder, 'export');
   const ran = await run('export', provider, '12345', into);

@@ -60,7 +60,7 @@ export async function upload(context: UploadContext, deps: UploadDeps): Promise<
   });
 
   if (!verification.isRequested) throw new Refusal('credentials_missing');
-  const { message, application, media } = requireParameters(form, apiKeys, forms.compatibility);
+  const { message, alt, application, media } = requireParameters(form, apiKeys, forms.compatibility);
   log.mediaKey = media.key;
   const caller = await verdict.promise;
   await admitted.admitApplication(application);
@@ -68,5 +68,5 @@ export async function upload(context: UploadContext, deps: UploadDeps): Promise<
   if (!stored) throw new Refusal('media_too_large');
 
   // `return await`: else the form would be disposed of, and its media discarded, before the upload is published.
-  return await publisher.publish({ message, application, caller, media, stored }, idempotencyKey, context);
+  return await publisher.publish({ message, alt, application, caller, media, stored }, idempotencyKey, context);
 }

@@ -22,7 +22,7 @@ const elements = `[...document.querySelectorAll('*')]
   .map((element) => [element.localName, ...element.getAttributeNames()].join(' '))`;
 const caption = `document.querySelector('.caption').textContent`;
 
-await describeWithBrowser('captions that look like scripts', (browser) => {
+await describeWithBrowser('captions and alternative texts that look like scripts', (browser) => {
   const resources = new AsyncDisposableStack();
   let stack: Stack;
   let store: FilesystemObjectStore;
@@ -41,7 +41,14 @@ await describeWithBrowser('captions that look like scripts', (browser) => {
 
   // All share one picture.
   function publish(text: string, subject = '12345'): Promise<string> {
-    return publishSample(store, photo, { mediaKey, text, subject, provider, user: { id: 1n, screenName: text } });
+    return publishSample(store, photo, {
+      mediaKey,
+      text,
+      alt: text,
+      subject,
+      provider,
+      user: { id: 1n, screenName: text },
+    });
   }
 
   // Without the Content-Security-Policy: escaping must suffice.

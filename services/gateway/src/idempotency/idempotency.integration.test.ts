@@ -92,6 +92,7 @@ async function gateway(to = store): Promise<OncePublisher> {
 interface Sent {
   readonly key?: string;
   readonly message?: string;
+  readonly alt?: string;
   readonly media?: Buffer;
   readonly application?: string;
   readonly subject?: string;
@@ -100,7 +101,7 @@ interface Sent {
 
 /** Uploads as the gateway does: into the store, published or not, and disposed of. */
 async function send(to: OncePublisher, sent: Sent): Promise<Published> {
-  const { key, message = 'hello', media = photo, application = 'app', subject = caller.subject } = sent;
+  const { key, message = 'hello', alt, media = photo, application = 'app', subject = caller.subject } = sent;
   const body = { pause: () => {}, resume: () => {}, stop: () => {} };
   const transfer = { store, onOrphan: () => expect.unreachable(), maxBytes: media.length, body };
   await using received = new ReceivedMedia(transfer, { hash: key !== undefined });
@@ -108,7 +109,7 @@ async function send(to: OncePublisher, sent: Sent): Promise<Published> {
   received.end();
   const { signal = new AbortController().signal } = sent;
   const stored = (await received.stored()) ?? expect.fail('too large');
-  const complete = { message, application, caller: { ...caller, subject }, media: received, stored };
+  const complete = { message, alt, application, caller: { ...caller, subject }, media: received, stored };
   return await to.publish(complete, key, { signal, log: {} });
 }
 
@@ -151,6 +152,14 @@ test('a repeat gets the same record from any gateway, and its media is discarded
   expect(first.repeated).toBe(false);
   expect(second).toEqual({ record: first.record, repeated: true });
   expect(await added()).toEqual({ records: 1, media: 1 });
+});
+
+test('a repeat with another alternative text gets the record with the first', async () => {
+  const one = await gateway();
+  const key = randomUUID();
+  const { record } = await send(one, { key, alt: 'Two boats' });
+  expect(record.alt).toBe('Two boats');
+  expect(await send(one, { key, alt: 'Three boats' })).toEqual({ record, repeated: true });
 });
 
 test('a repeat lists the upload of a gateway that died before it did', async () => {

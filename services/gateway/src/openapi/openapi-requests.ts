@@ -1,4 +1,4 @@
-import { maxFieldBytes } from '../receive/form-content.ts';
+import { maxAltCharacters, maxFieldBytes } from '../receive/form-content.ts';
 import type { FieldName } from '../receive/part-headers.ts';
 
 const nonEmpty = { type: 'string', minLength: 1 };
@@ -60,6 +60,11 @@ const fields = {
     maxLength: maxFieldBytes,
     description: 'The public caption: UTF-8, at most 64 KiB; required, but may be empty.',
   },
+  alt: {
+    type: 'string',
+    maxLength: maxAltCharacters,
+    description: 'Optional: what the media shows, for people who cannot see it. UTF-8, public, not in the record.',
+  },
   media: {
     ...nonEmpty,
     contentMediaType: 'application/octet-stream',
@@ -71,9 +76,9 @@ const fields = {
   oauth_secret: { ...nonEmpty, format: 'password', description: "The token's secret." },
 } as const satisfies Record<FieldName | 'media', object>;
 
-/** An OpenAPI request body: a form with these fields, all of them required. */
+/** An OpenAPI request body: a form with these fields, all of them required, and the optional `alt`. */
 export function formOf(maxMediaBytes: number, ...names: readonly (keyof typeof fields)[]) {
-  const properties = Object.fromEntries(names.map((name) => [name, fields[name]]));
+  const properties = Object.fromEntries([...names, 'alt' as const].map((name) => [name, fields[name]]));
   return {
     required: true,
     description: `The fields in any order; others are ignored. A repeated field is an error. Media has at most ${maxMediaBytes} bytes.`,

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import type { RequestHandler } from 'express';
+import { secretNames } from '../receive/part-headers.ts';
 import { recordResponses, recordSchemas } from './openapi-record.ts';
 import { ownRefusals, refusalResponses, uploadRefusals } from './openapi-refusals.ts';
 import { formOf, ownParameters, uploadParameters } from './openapi-requests.ts';
@@ -12,8 +13,6 @@ export function serveOpenApi(base: string, maxMediaBytes: number): RequestHandle
     response.set({ 'Cache-Control': 'public, max-age=3600', ETag: tag }).type('json').send(body);
   };
 }
-
-const secretNames = ['consumer_token', 'consumer_secret', 'oauth_token', 'oauth_secret'] as const;
 
 /** The OpenAPI 3.1 document of uploads and own uploads (docs/interface.md section 4) below `base`, a path without a final slash. */
 export function openApiDocument(base: string, maxMediaBytes: number) {

@@ -63,13 +63,14 @@ export class Publisher {
    * Refusal `removed`
    */
   async publish(upload: CompleteUpload, context: PublishContext, claimedId?: string): Promise<StoredRecord> {
-    const { media, message, application, caller, stored } = upload;
+    const { media, message, alt, application, caller, stored } = upload;
     const { type, width, height } = await this.#requireSupported(media, context);
     context.signal.throwIfAborted();
     media.commit();
     const record = {
       id: claimedId ?? newMediaId(),
       text: message,
+      alt,
       width,
       height,
       size: stored.size,

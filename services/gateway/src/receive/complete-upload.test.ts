@@ -21,6 +21,15 @@ test('historic mode accepts a form without a message, but no message as a file',
   expect(() => requireParameters(form({ key: 'first' }), apiKeys, 'strict')).toThrow('parameter_missing');
 });
 
+test.each<[string, string | undefined]>([
+  ['  Two boats\r\n', 'Two boats'],
+  [' \t\r\n', undefined],
+  ['', undefined],
+])('the alternative text %j is %j', (sent, alt) => {
+  const content = form({ key: 'first', message: '', alt: sent });
+  expect(requireParameters(content, apiKeys, 'strict').alt).toBe(alt);
+});
+
 test('the message names the missing parameter', () => {
   const check = (content: Parameters<typeof requireParameters>[0]) => () =>
     requireParameters(content, apiKeys, 'strict');

@@ -9,18 +9,20 @@ import type { ReceivedMedia } from './received-media.ts';
 /** An upload that passed admission, with its media in the store. */
 export interface CompleteUpload {
   readonly message: string;
+  /** Alternative text. */
+  readonly alt?: string | undefined;
   readonly application: string;
   readonly caller: Caller;
   readonly media: ReceivedMedia;
   readonly stored: WrittenObject;
 }
 
-/** Requires the parameters of docs/interface.md sections 4.1 and 4.2. @throws Refusal `parameter_missing`, `api_key_unknown` */
+/** Requires the parameters of docs/interface.md sections 4.1 and 4.2; a blank `alt` counts as none. @throws Refusal `parameter_missing`, `api_key_unknown` */
 export function requireParameters(
   { fields, media, files }: Pick<FormContent, 'fields' | 'media' | 'files'>,
   apiKeys: ApiKeys,
   compatibility: 'strict' | 'historic',
-): Pick<CompleteUpload, 'message' | 'application' | 'media'> {
+): Pick<CompleteUpload, 'message' | 'alt' | 'application' | 'media'> {
   const key = fields.get('key');
   const isForgiven = compatibility === 'historic' && !files.has('message');
   const message = fields.get('message') ?? (isForgiven ? '' : undefined);
@@ -29,7 +31,7 @@ export function requireParameters(
   if (media === undefined) throw parameterMissing('media');
   const application = apiKeys.applicationOf(key);
   if (application === undefined) throw new Refusal('api_key_unknown');
-  return { message, application, media };
+  return { message, alt: fields.get('alt')?.trim() || undefined, application, media };
 }
 
 function parameterMissing(name: keyof typeof missingSentences): Refusal {

@@ -4,6 +4,8 @@ import type { ReceivedMedia } from './received-media.ts';
 
 /** The longest text of a field, in bytes. */
 export const maxFieldBytes = 64 * 1024;
+/** The longest alternative text, in Unicode characters: that of Mastodon. */
+export const maxAltCharacters = 1500;
 const maxParts = 100;
 
 /** Called after each field with all fields so far. */
@@ -53,13 +55,15 @@ export class FormContent implements AsyncDisposable {
     if (this.#text.length > maxFieldBytes) throw formMalformed('tooLong');
   }
 
-  /** @throws Refusal `form_malformed` for a text that cannot be read */
+  /** @throws Refusal `form_malformed` for a text that cannot be read, or an alternative text that is too long */
   end(): void {
     const { name, content } = this.#part;
     if (content === 'file') {
       if (name === 'media') this.media?.end();
     } else if (isFieldName(name)) {
-      this.fields.set(name, decode(this.#text, content));
+      const text = decode(this.#text, content);
+      if (name === 'alt' && countCharacters(text) > maxAltCharacters) throw formMalformed('tooLong');
+      this.fields.set(name, text);
       this.#onField?.(this.fields);
     }
   }
@@ -83,6 +87,11 @@ function decode(latin1: string, charset: 'utf-8' | 'ascii'): string {
   } catch (cause) {
     throw formMalformed('encoding', cause);
   }
+}
+
+// Browsers send each line break as CRLF, and count one character.
+function countCharacters(text: string): number {
+  return [...text.replaceAll('\r\n', '\n')].length;
 }
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });

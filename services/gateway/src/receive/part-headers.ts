@@ -1,7 +1,9 @@
 import { parametersOf } from './header-parameters.ts';
 
-/** The text parameters of both versions (docs/interface.md sections 4.1, 4.2). */
-const fieldNames = ['key', 'message', 'consumer_token', 'consumer_secret', 'oauth_token', 'oauth_secret'] as const;
+/** The credentials of version 1. */
+export const secretNames = ['consumer_token', 'consumer_secret', 'oauth_token', 'oauth_secret'] as const;
+/** The text parameters of both versions (docs/interface.md sections 4.1, 4.2), and the optional `alt`. */
+const fieldNames = ['key', 'message', 'alt', ...secretNames] as const;
 export type FieldName = (typeof fieldNames)[number];
 
 /** A part of a form. `ascii`: text in a charset that shares only ASCII with UTF-8. */

@@ -2,7 +2,7 @@ import { multipartForm } from '@echodrop/testkit/multipart-form';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { malformedSentences } from '../response/refusal-sentences.ts';
-import { FormContent, maxFieldBytes } from './form-content.ts';
+import { FormContent, maxAltCharacters, maxFieldBytes } from './form-content.ts';
 import { FormReader } from './read-form.ts';
 import { boundaryOf } from './receive-form.ts';
 import type { ReceivedMedia } from './received-media.ts';
@@ -257,9 +257,18 @@ describe('malformed forms are refused', () => {
   });
 });
 
+const altPart = (text: string) =>
+  part('Content-Disposition: form-data; name="alt"', Buffer.from(text).toString('latin1'));
+
+test('the longest alternative text counts characters, and a line break as one', async () => {
+  const longest = '\u{1F6A4}\r\n'.repeat(maxAltCharacters / 2);
+  expect((await read(altPart(longest), 'b')).fields).toEqual({ alt: longest });
+});
+
 test.each([
   ['repeated', Buffer.from(`--b${'\r\nContent-Disposition: form-data; name="key"\r\n\r\nx\r\n--b'.repeat(2)}--\r\n`)],
   ['tooLong', part('Content-Disposition: form-data; name="key"', 'x'.repeat(maxFieldBytes + 1))],
+  ['tooLong', altPart('x'.repeat(maxAltCharacters + 1))],
   ['encoding', part('Content-Disposition: form-data; name="key"', '\xe4\xf6')],
 ] as const)('the message names the cause: %s', async (cause, body) => {
   await expect(read(body, 'b')).rejects.toMatchObject({ sentence: malformedSentences[cause] });

@@ -13,7 +13,7 @@ export function documentationPage({ name, publicSite, upload }: Pick<Site, 'name
 <p>The operators of this site give you the upload address (here <code>${gateway}</code>), the API key of your application, and the list of identity providers.</p>
 
 <h2>Upload</h2>
-<p>Send a form (<code>multipart/form-data</code>) with <code>key</code>, <code>message</code> (the caption; public, may be empty) and <code>media</code> (the file). Two headers identify the user: the address at which the provider verifies credentials, and the <code>OAuth …</code> header for that address (OAuth Echo), here in a variable.</p>
+<p>Send a form (<code>multipart/form-data</code>) with <code>key</code>, <code>message</code> (the caption; public, may be empty) and <code>media</code> (the file). Two headers identify the user: the address at which the provider verifies credentials, and the <code>OAuth …</code> header for that address (OAuth Echo), here in a variable. An optional field <code>alt</code> describes the media for people who cannot see it, in at most 1,500 characters.</p>
 <pre><code>curl ${gateway}/2/upload.json \\
   -H 'X-Auth-Service-Provider: https://id.example/verify.json' \\
   -H "X-Verify-Credentials-Authorization: $OAUTH_HEADER" \\

@@ -9,7 +9,7 @@ import { isTall, type MediaView } from '../find/find-view.ts';
 import type { Site } from '../site.ts';
 import { type Html, html } from './html.ts';
 import { linkedText } from './linked-text.ts';
-import { bylineOf, captionOf, nameOf, titleOf } from './media-title.ts';
+import { alternativeTextOf, bylineOf, captionOf, nameOf, titleOf } from './media-title.ts';
 import { metaTags } from './meta-tags.ts';
 import { type Page, pagePolicy } from './page.ts';
 import { share, shareScripts } from './share.ts';
@@ -91,7 +91,7 @@ function cssWidth({ width, height }: Size): string {
 }
 
 function altOf(record: PublishedMedia): string {
-  return captionOf(record, maxAlt) ?? bylineOf(record);
+  return alternativeTextOf(record) ?? captionOf(record, maxAlt) ?? bylineOf(record);
 }
 
 function notice(

@@ -14,6 +14,16 @@ export function captionOf({ text }: PublishedMedia, max: number): string | undef
   return oneLine(text, max) || undefined;
 }
 
+/** What media shows, for people who cannot see it: its alternative text, or its title. */
+export function labelOf(record: PublishedMedia): string {
+  return alternativeTextOf(record) ?? titleOf(record);
+}
+
+/** The alternative text in one line of at most `max` UTF-16 units; undefined if nothing in it is visible. */
+export function alternativeTextOf({ alt = '' }: PublishedMedia, max = Number.POSITIVE_INFINITY): string | undefined {
+  return oneLine(alt, max) || undefined;
+}
+
 /** "Photo by ada". */
 export function bylineOf(record: PublishedMedia): string {
   return `${isPhoto(record.type) ? 'Photo' : 'Video'} by ${nameOf(record)}`;

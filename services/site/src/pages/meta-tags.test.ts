@@ -92,6 +92,11 @@ test('the description complements the title', () => {
   });
 });
 
+test('cuts a long alternative text to the 420 characters that X shows', () => {
+  const { 'og:image:alt': alt } = tagsOf({ ...photo, alt: 'x'.repeat(1500) }, { picture: 'ready' });
+  expect(alt).toBe(`${'x'.repeat(419)}…`);
+});
+
 test('links to oEmbed only with oEmbed discovery', () => {
   const view = { picture: 'ready' } as const;
   const types = ['application/json+oembed', 'text/xml+oembed'];

@@ -5,7 +5,7 @@ import type { PublishedMedia } from '../find/find-media.ts';
 import type { MediaView } from '../find/find-view.ts';
 import type { Site } from '../site.ts';
 import { type Html, html } from './html.ts';
-import { bylineOf, captionOf, oneLine, titleOf } from './media-title.ts';
+import { alternativeTextOf, bylineOf, captionOf, oneLine, titleOf } from './media-title.ts';
 
 type SiteInfo = Pick<Site, 'publicSite' | 'name' | 'hasOembedDiscovery'>;
 
@@ -57,7 +57,7 @@ function imageTags(record: PublishedMedia, page: string): Html {
 <meta property="og:image:type" content="${contentTypeOf(large.extension)}">
 <meta property="og:image:width" content="${width}">
 <meta property="og:image:height" content="${height}">
-<meta property="og:image:alt" content="${captionOf(record, maxAlt) ?? bylineOf(record)}">
+<meta property="og:image:alt" content="${alternativeTextOf(record, maxAlt) ?? captionOf(record, maxAlt) ?? bylineOf(record)}">
 `;
 }
 

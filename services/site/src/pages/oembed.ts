@@ -7,7 +7,7 @@ import { directPath } from '../find/direct-address.ts';
 import type { PublishedMedia } from '../find/find-media.ts';
 import { isPending, type MediaView } from '../find/find-view.ts';
 import type { Site } from '../site.ts';
-import { nameOf, titleOf } from './media-title.ts';
+import { alternativeTextOf, nameOf, titleOf } from './media-title.ts';
 import { playerFrame } from './player-page.ts';
 
 /** The maximum size of the embedded media, in pixels. */
@@ -33,10 +33,13 @@ export function oembedOf(
   site: Pick<Site, 'publicSite' | 'name'>,
 ): Oembed {
   const { publicSite } = site;
+  const alt = alternativeTextOf(record);
   const thumbnail =
     view.picture === 'unsupported' ? undefined : largestFitting([large, medium, small, thumb, mini], record, max);
   return {
     ...{ version: '1.0', ...(embed(record, view, max, publicSite) ?? { type: 'link' }), title: titleOf(record) },
+    // Not in the specification, which allows other parameters and has none for this.
+    ...(alt && { alt }),
     ...{ author_name: nameOf(record), author_url: `${publicSite}/by/${ownerHash(record)}` },
     ...{ provider_name: site.name, provider_url: `${publicSite}/` },
     cache_age: isPending(view) ? cacheSeconds.pending : cacheSeconds.final,

@@ -3,7 +3,7 @@ import type { PublishedMedia } from '../find/find-media.ts';
 import type { MediaView } from '../find/find-view.ts';
 import type { Site } from '../site.ts';
 import { type Html, html } from './html.ts';
-import { titleOf } from './media-title.ts';
+import { labelOf, titleOf } from './media-title.ts';
 
 /** The page for frames in other sites: a video that fills it, and the abuse contact, which opens in a new tab. */
 export function playerPage(
@@ -26,16 +26,17 @@ export function playerPage(
 <body>
 <main>
 <h1>${title}</h1>
-${view.video === 'ready' ? video(record, view, title) : notice(view)}
+${view.video === 'ready' ? video(record, view) : notice(view)}
 ${abuseContact === undefined ? undefined : html`<a class="report" href="${abuseContact}" target="_blank" rel="noopener">Report abuse</a>\n`}</main>
 </body>
 </html>
 `;
 }
 
-function video({ id }: PublishedMedia, { picture }: MediaView, title: string): Html {
+function video(record: PublishedMedia, { picture }: MediaView): Html {
+  const { id } = record;
   const poster = picture === 'ready' ? html` poster="/${id}/large.jpg"` : undefined;
-  return html`<video controls playsinline preload="metadata" aria-label="${title}"${poster}>
+  return html`<video controls playsinline preload="metadata" aria-label="${labelOf(record)}"${poster}>
 <source src="/${id}/video.mp4" type="video/mp4">
 </video>`;
 }
@@ -48,5 +49,5 @@ function notice({ video, reloads = false }: MediaView): Html {
 /** The embed code of a video: its player page in a frame. */
 export function playerFrame(record: PublishedMedia, { width, height }: Size, publicSite: string): Html {
   const address = `${publicSite}/${record.id}/player`;
-  return html`<iframe src="${address}" width="${width}" height="${height}" title="${titleOf(record)}" frameborder="0" allowfullscreen></iframe>`;
+  return html`<iframe src="${address}" width="${width}" height="${height}" title="${labelOf(record)}" frameborder="0" allowfullscreen></iframe>`;
 }

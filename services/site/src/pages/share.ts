@@ -5,7 +5,7 @@ import { directPath } from '../find/direct-address.ts';
 import type { PublishedMedia } from '../find/find-media.ts';
 import type { RenditionState } from '../find/find-rendition.ts';
 import { type Html, html } from './html.ts';
-import { titleOf } from './media-title.ts';
+import { labelOf } from './media-title.ts';
 import { playerFrame } from './player-page.ts';
 
 interface Options {
@@ -42,15 +42,15 @@ function shareCodes(record: PublishedMedia, publicSite: string, isAnimated: bool
   const page = `${publicSite}/${record.id}`;
   const direct = `${publicSite}${directPath(record)}`;
   const picture = isAnimated ? direct : `${page}/large.jpg`;
-  const title = titleOf(record);
+  const label = labelOf(record);
   const { width, height } = pictureSize(pictureRecipes.large, record);
   const inHtml = isPhoto(record.type)
-    ? html`<a href="${page}"><img src="${picture}" width="${width}" height="${height}" alt="${title}"></a>`
+    ? html`<a href="${page}"><img src="${picture}" width="${width}" height="${height}" alt="${label}"></a>`
     : playerFrame(record, videoSize(record), publicSite);
   return [
     ['Link', page],
     ['Direct link', direct],
-    ['Markdown', `[![${escapeMarkdown(title)}](${picture})](${page})`],
+    ['Markdown', `[![${escapeMarkdown(label)}](${picture})](${page})`],
     ['HTML', inHtml.toString()],
     ['BBCode', `[url=${page}][img]${picture}[/img][/url]`],
   ];

@@ -3,7 +3,7 @@ import type { PublishedMedia } from '../find/find-media.ts';
 import type { RenditionState } from '../find/find-rendition.ts';
 import type { Site } from '../site.ts';
 import { type Html, html } from './html.ts';
-import { bylineOf, captionOf, nameOf } from './media-title.ts';
+import { alternativeTextOf, bylineOf, captionOf, nameOf } from './media-title.ts';
 import type { Page } from './page.ts';
 
 export interface UserUpload {
@@ -43,13 +43,14 @@ export function olderPath(owner: string, after: string): string {
   return `/by/${owner}?after=${after}`;
 }
 
+const maxLabel = 80;
 const stateLabels = { not_ready: 'Processing', unsupported: 'Cannot be displayed' };
 
 function item({ record, thumb }: UserUpload): Html {
-  const title = captionOf(record, 80) ?? bylineOf(record);
+  const title = captionOf(record, maxLabel) ?? bylineOf(record);
   return html`<li><a href="/${record.id}">${
     thumb === 'ready'
-      ? picture(record, title)
+      ? picture(record, alternativeTextOf(record, maxLabel) ?? title)
       : html`<span class="unshown"><bdi>${title}</bdi> <small>${stateLabels[thumb]}</small></span>`
   }</a></li>\n`;
 }
