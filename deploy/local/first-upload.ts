@@ -1,4 +1,3 @@
-import { type Upload, uploadMedia } from '@echodrop/client/client';
 import {
   isSandboxMisbehaving,
   localApiKey,
@@ -7,7 +6,7 @@ import {
   sandboxCredentials,
   sandboxProvider,
 } from '@echodrop/client/local-system';
-import { UploadRefused } from '@echodrop/client/read-response';
+import { EchodropClient, RequestRefused } from '@echodrop/client/node';
 import { recordToJson } from '@echodrop/record';
 
 const sample = 'deploy/sample.jpg';
@@ -28,16 +27,17 @@ export function sampleTarget(env: NodeJS.ProcessEnv): Sample | undefined {
   return { service: localService(env), provider: sandboxProvider(env), apiKey: localApiKey(env) };
 }
 
-/** Uploads the sample. @returns the record, or a refusal that follows from the settings @throws UploadRefused for 401 and 5xx; errors of uploadMedia */
+/** Uploads the sample. @returns the record, or a refusal that follows from the settings @throws RequestRefused for 401 and 5xx; errors of EchodropClient */
 export async function uploadSample(target: Sample, signal: AbortSignal): Promise<{ answer: string; page?: string }> {
-  const upload: Upload = { file: sample, message, credentials: sandboxCredentials, ...target };
+  const client = new EchodropClient({ ...target, credentials: sandboxCredentials });
   try {
-    const record = await uploadMedia(target.service, upload, {
+    const record = await client.upload(sample, {
+      message,
       signal: AbortSignal.any([signal, AbortSignal.timeout(uploadMs)]),
     });
     return { answer: recordToJson(record), page: record.url };
   } catch (error) {
-    if (!(error instanceof UploadRefused) || error.status === 401 || error.status >= 500) throw error;
+    if (!(error instanceof RequestRefused) || error.status === 401 || error.status >= 500) throw error;
     return { answer: `${error.status} ${error.reason}: ${error.message}` };
   }
 }

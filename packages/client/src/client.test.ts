@@ -1,105 +1,70 @@
 import { randomBytes } from 'node:crypto';
-import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { buffer } from 'node:stream/consumers';
-import { type MediaRecord, recordToJson, recordToXml } from '@echodrop/record';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { uploadMedia } from './client.ts';
-import { UnreadableResponse, UploadRefused } from './read-response.ts';
+import { recordToJson, recordToXml } from '@echodrop/record';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { EchodropClient, RequestRefused, ServiceUnreachable, UnreadableResponse } from './node.ts';
+import { type FakeService, refuse, respond, someRecord, startFakeService } from './service.fixture.ts';
 
-interface Received {
-  readonly path: string | undefined;
-  readonly headers: IncomingHttpHeaders;
-  readonly form: FormData;
-}
-
-let received: Received;
-let answer: (response: ServerResponse) => void;
-
-async function receive(request: IncomingMessage): Promise<Received> {
-  const { url: path, headers } = request;
-  const body = new Response(Uint8Array.from(await buffer(request)), {
-    headers: { 'content-type': headers['content-type'] ?? '' },
-  });
-  return { path, headers, form: await body.formData() };
-}
-
-const server = createServer(async (request, response) => {
-  received = await receive(request);
-  answer(response);
-});
 const media = randomBytes(300_000);
-let service: string;
+const published = respond(200, recordToJson(someRecord));
+let service: FakeService;
 let directory: string;
 let file: string;
 
 beforeAll(async () => {
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  service = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  service = await startFakeService();
   directory = await mkdtemp(join(tmpdir(), 'client-'));
   file = join(directory, 'a photo.jpg');
   await writeFile(file, media);
 });
-
+beforeEach(() => {
+  service.received.length = 0;
+  service.answers = [published];
+});
 afterAll(async () => {
-  server.close();
+  await service?.[Symbol.asyncDispose]();
   await rm(directory, { recursive: true });
 });
 
-const upload = () => ({
-  file,
-  message: 'größe & more',
-  apiKey: 'key',
-  provider: 'http://provider.example/verify.json',
-  credentials: { consumerKey: 'ck', consumerSecret: 'cs', token: 't', tokenSecret: 'ts' },
-});
-
-const record: MediaRecord = {
-  id: 'a1B2c3D4e5',
-  text: ' a <b> & "c"\r\n\t]]> größe 😀 \uFFFD ',
-  url: 'http://site.example/a1B2c3D4e5',
-  width: 1800,
-  height: 1200,
-  size: 300_000,
-  type: 'jpg',
-  timestamp: new Date('2026-11-21T12:00:00Z'),
-  user: { id: 1059182745930317825n, screenName: 'sandbox' },
-};
-
-const send = (status: number, body: string, headers = {}) => {
-  answer = (response) => response.writeHead(status, headers).end(body);
-};
+const oauth = { consumerKey: 'ck', consumerSecret: 'cs', token: 't', tokenSecret: 'ts' };
+const provider = 'http://provider.example/verify.json';
+const client = (options = {}) =>
+  new EchodropClient({ service: service.address, apiKey: 'key', provider, credentials: oauth, ...options });
+const sentMedia = () => service.received.at(-1)?.form.get('media') as File;
 
 test.each([
   ['json', recordToJson],
   ['xml', recordToXml],
 ] as const)('reads the record from %s, with an exact user id', async (format, spelled) => {
-  send(200, spelled(record));
-  expect(await uploadMedia(service, upload(), { format })).toEqual(record);
-  expect(received.path).toBe(`/2/upload.${format}`);
+  service.answers = [respond(200, spelled(someRecord))];
+  expect(await client().upload(file, { format })).toEqual(someRecord);
+  expect(service.received[0]?.path).toBe(`/2/upload.${format}`);
 });
 
 test('version 2 sends a signature in headers and no secrets', async () => {
-  send(200, recordToJson(record));
-  await uploadMedia(service, upload());
-  const { headers, form } = received;
-  expect(headers['x-auth-service-provider']).toBe('http://provider.example/verify.json');
+  await client().upload(file, { message: 'größe & more', alt: 'Two boats' });
+  const [{ headers, form } = expect.fail()] = service.received;
+  expect(headers['x-auth-service-provider']).toBe(provider);
   expect(headers['x-verify-credentials-authorization']).toMatch(
     /^OAuth realm="http:\/\/provider\.example\/", .*oauth_token="t"/,
   );
-  expect([...form.keys()]).toEqual(['key', 'message', 'media']);
-  expect([form.get('key'), form.get('message')]).toEqual(['key', 'größe & more']);
+  expect([...form.entries()].slice(0, -1)).toEqual([
+    ['key', 'key'],
+    ['message', 'größe & more'],
+    ['alt', 'Two boats'],
+  ]);
+});
+
+test('a bearer token goes as it is', async () => {
+  await client({ credentials: { bearer: 'token' } }).upload(media);
+  expect(service.received[0]?.headers['x-verify-credentials-authorization']).toBe('Bearer token');
 });
 
 test('version 1 sends the four secrets as fields, before the file', async () => {
-  send(200, recordToJson(record));
-  await uploadMedia(service, upload(), { version: 1 });
-  const { path, headers, form } = received;
+  await client().upload(file, { version: 1 });
+  const [{ path, headers, form } = expect.fail()] = service.received;
   expect([path, headers['x-verify-credentials-authorization']]).toEqual(['/1/upload.json', undefined]);
   expect([...form.entries()].slice(2, -1)).toEqual([
     ['consumer_token', 'ck'],
@@ -109,36 +74,63 @@ test('version 1 sends the four secrets as fields, before the file', async () => 
   ]);
 });
 
+test('version 1 takes no bearer token', async () => {
+  const upload = client({ credentials: { bearer: 't' } }).upload(file, { version: 1 });
+  await expect(upload).rejects.toThrow('API version 1 does not support bearer tokens');
+});
+
 test('sends the whole file with name and length, and reports progress', async () => {
-  send(200, recordToJson(record));
   const progress: number[] = [];
-  await uploadMedia(service, upload(), { onProgress: (sent, total) => progress.push(sent / total) });
-  const sent = received.form.get('media') as File;
-  expect([sent.name, media.equals(await sent.bytes())]).toEqual(['a photo.jpg', true]);
-  expect(Number(received.headers['content-length'])).toBeGreaterThan(media.length);
+  await client().upload(file, { onProgress: (sent, total = Number.NaN) => progress.push(sent / total) });
+  expect([sentMedia().name, media.equals(await sentMedia().bytes())]).toEqual(['a photo.jpg', true]);
+  expect(Number(service.received[0]?.headers['content-length'])).toBeGreaterThan(media.length);
   expect(progress.length).toBeGreaterThan(1);
   expect(progress).toEqual(progress.toSorted((a, b) => a - b));
   expect(progress.at(-1)).toBe(1);
 });
 
 test.each([
-  ['json', '{"errors":[{"code":503,"reason":"overloaded","message":"Too busy."}]}'],
+  ['a file: URL', () => new URL(`file://${file.replace(' ', '%20')}`), 'a photo.jpg'],
+  ['bytes', () => Uint8Array.from(media), 'media'],
+  ['a Blob', () => new Blob([media]), 'media'],
+  ['a File', () => new File([media], 'b.png'), 'b.png'],
+  ['a web stream', () => new Blob([media]).stream(), 'media'],
+  ['an async iterable', () => chunks(media), 'media'],
+])('uploads %s', async (_, source, name) => {
+  await client().upload(source(), { message: 'a\nb' });
+  expect([sentMedia().name, media.equals(await sentMedia().bytes())]).toEqual([name, true]);
+  expect(service.received[0]?.form.get('message')).toBe('a\r\nb');
+});
+
+test('a file name cannot break out of its part', async () => {
+  await client().upload(chunks(media), { filename: 'a"\r\nX: y' });
+  expect(media.equals(await sentMedia().bytes())).toBe(true);
+});
+
+async function* chunks(bytes: Uint8Array) {
+  for (let at = 0; at < bytes.length; at += 65_536) yield bytes.subarray(at, at + 65_536);
+}
+
+test.each([
+  ['json', '{"errors":[{"code":415,"reason":"media_unsupported","message":"Too odd."}]}'],
   [
     'xml',
-    '<?xml version="1.0"?><errors><error><code>503</code><reason>overloaded</reason><message>Too busy.</message></error></errors>',
+    '<?xml version="1.0"?><errors><error><code>415</code><reason>media_unsupported</reason><message>Too odd.</message></error></errors>',
   ],
 ] as const)('throws a refusal in %s with its details', async (format, body) => {
-  send(503, body, { 'Retry-After': '7' });
-  const refused = await uploadMedia(service, upload(), { format }).catch((error: unknown) => error);
-  expect(refused).toBeInstanceOf(UploadRefused);
-  expect(refused).toMatchObject({ status: 503, reason: 'overloaded', message: 'Too busy.', retryAfterSeconds: 7 });
+  service.answers = [respond(415, body, { 'Retry-After': '7', 'X-Request-Id': 'abc' })];
+  const refused = await client()
+    .upload(file, { format })
+    .catch((error: unknown) => error);
+  expect(refused).toBeInstanceOf(RequestRefused);
+  const details = { status: 415, reason: 'media_unsupported', message: 'Too odd.' };
+  expect(refused).toMatchObject({ ...details, retryAfterSeconds: 7, requestId: 'abc' });
 });
 
 test('reports a response of a proxy by its status', async () => {
-  send(502, '<html>Bad gateway');
-  for (const format of ['json', 'xml'] as const) {
-    await expect(uploadMedia(service, upload(), { format })).rejects.toMatchObject({ status: 502, reason: 'unknown' });
-  }
+  service.answers = [respond(413, '<html>Too large')];
+  for (const format of ['json', 'xml'] as const)
+    await expect(client().upload(file, { format })).rejects.toMatchObject({ status: 413, reason: 'unknown' });
 });
 
 test.each([
@@ -149,23 +141,49 @@ test.each([
   ['xml', '<image/>'],
   ['xml', '<html/>'],
 ] as const)('rejects a 200 without a record (%s %j)', async (format, body) => {
-  send(200, body);
-  await expect(uploadMedia(service, upload(), { format })).rejects.toThrow(UnreadableResponse);
+  service.answers = [respond(200, body)];
+  await expect(client({ retries: 0 }).upload(file, { format })).rejects.toThrow(UnreadableResponse);
 });
 
 test('does not follow redirects, which could leak credentials', async () => {
-  send(307, '', { Location: '/elsewhere' });
-  await expect(uploadMedia(service, upload())).rejects.toThrow(TypeError);
-  expect(received.path).toBe('/2/upload.json');
+  service.answers = [respond(307, '', { Location: '/elsewhere' })];
+  await expect(client({ retries: 0 }).upload(file)).rejects.toThrow(ServiceUnreachable);
+  expect(service.received.map(({ path }) => path)).toEqual(['/2/upload.json']);
 });
 
-test('an aborted signal ends the upload', async () => {
+test('an aborted signal ends the upload, and also the pause before another attempt', async () => {
   const stop = new AbortController();
-  answer = () => stop.abort();
-  await expect(uploadMedia(service, upload(), { signal: stop.signal })).rejects.toThrow('aborted');
+  service.answers = [() => stop.abort()];
+  await expect(client().upload(file, { signal: stop.signal })).rejects.toThrow('aborted');
+  const later = new AbortController();
+  service.answers = [
+    (response) => {
+      refuse(503, 'overloaded', { 'Retry-After': '60' })(response);
+      response.once('close', () => setImmediate(() => later.abort()));
+    },
+  ];
+  await expect(client().upload(file, { signal: later.signal })).rejects.toThrow('aborted');
 });
 
 test("throws the system's error for a missing file or a directory", async () => {
-  await expect(uploadMedia(service, { ...upload(), file: `${file}.not` })).rejects.toThrow('ENOENT');
-  await expect(uploadMedia(service, { ...upload(), file: directory })).rejects.toThrow('EISDIR');
+  await expect(client().upload(`${file}.not`)).rejects.toThrow('ENOENT');
+  await expect(client().upload(directory)).rejects.toThrow('EISDIR');
+});
+
+test('needs an API key for uploads only', async () => {
+  await expect(client({ apiKey: undefined }).upload(file)).rejects.toThrow('API key');
+  service.answers = [respond(200, '{"media":[]}')];
+  expect(await client({ apiKey: undefined }).list()).toEqual({ records: [] });
+});
+
+test('uses the given fetch for every request', async () => {
+  const addresses: string[] = [];
+  const own: typeof fetch = (input, init) => {
+    addresses.push(String(input));
+    return fetch(input, init);
+  };
+  await client({ fetch: own }).upload(file);
+  service.answers = [respond(204)];
+  await client({ fetch: own }).remove('a1B2c3D4e5');
+  expect(addresses).toEqual([`${service.address}/2/upload.json`, `${service.address}/2/media/a1B2c3D4e5`]);
 });

@@ -1,96 +1,74 @@
-import { type MediaRecord, parseExactJson } from '@echodrop/record';
-import { DOMParser, type Element } from '@xmldom/xmldom';
-import { z } from 'zod';
+import type { MediaRecord, RecordPage } from '@echodrop/record';
+import * as z from 'zod/mini';
+import { RequestRefused, UnreadableResponse } from './client-errors.ts';
+import { parseExactJson } from './exact-json.ts';
+import { parseXml } from './parse-xml.ts';
 
 export type Format = 'xml' | 'json';
 
-/** A 200 response without a record. The media may have been published. */
-export class UnreadableResponse extends Error {
-  override readonly name = 'UnreadableResponse';
-}
+// Otherwise zod tries `new Function`, which a page's Content-Security-Policy reports.
+z.config({ jitless: true });
 
-/** The service responded without a record. `reason` is machine-readable (`credentials_refused`, ...). */
-export class UploadRefused extends Error {
-  override readonly name = 'UploadRefused';
-  /** The HTTP status. */
-  readonly status: number;
-  readonly reason: string;
-  /** From Retry-After, if present. */
-  readonly retryAfterSeconds: number | undefined;
-
-  constructor(status: number, { reason, message }: { reason: string; message: string }, retryAfterSeconds?: number) {
-    super(message);
-    this.status = status;
-    this.reason = reason;
-    this.retryAfterSeconds = retryAfterSeconds;
-  }
-}
-
-const wholeNumber = z.coerce.number().int().nonnegative();
+const wholeNumber = z.coerce.number().check(z.multipleOf(1), z.nonnegative());
+const someText = z.string().check(z.minLength(1));
 
 // For both formats; in XML all values are strings.
-const record = z
-  .object({
-    id: z.string().min(1),
-    text: z.string(),
-    url: z.string().min(1),
-    width: wholeNumber,
-    height: wholeNumber,
-    size: wholeNumber,
-    type: z.string().min(1),
-    timestamp: z.string().pipe(z.coerce.date()),
-    user: z.object({ id: z.coerce.bigint(), screen_name: z.string() }),
-  })
-  .transform(({ user, ...rest }): MediaRecord => ({ ...rest, user: { id: user.id, screenName: user.screen_name } }));
+const recordShape = z.object({
+  id: someText,
+  text: z.string(),
+  url: someText,
+  width: wholeNumber,
+  height: wholeNumber,
+  size: wholeNumber,
+  type: someText,
+  timestamp: z.pipe(z.string(), z.coerce.date()),
+  user: z.object({ id: z.coerce.bigint(), screen_name: z.string() }),
+});
 
-const refusal = z.object({
-  errors: z.tuple([z.object({ reason: z.string(), message: z.string() })]).rest(z.unknown()),
+const pageShape = z.object({ media: z.array(recordShape), next: z.optional(someText) });
+
+const refusalShape = z.object({
+  errors: z.tuple([z.object({ reason: z.string(), message: z.string() })], z.unknown()),
 });
 
 /** Reads the record of a 200 response, with exact 64-bit user ids. @throws UnreadableResponse */
-export function readRecord(format: Format, body: string): MediaRecord {
-  const { data, error } = record.safeParse(parse(format, body));
-  if (!data) throw new UnreadableResponse(`Invalid record in the response: ${error.message}`);
-  return data;
+export async function readRecord(format: Format, body: string): Promise<MediaRecord> {
+  return asRecord(read(recordShape, await parsed(format, body)));
+}
+
+/** Reads a page of records from JSON. @throws UnreadableResponse */
+export async function readPage(body: string): Promise<RecordPage> {
+  const { media, next } = read(pageShape, await parsed('json', body));
+  return { records: media.map(asRecord), ...(next !== undefined && { next }) };
 }
 
 /** Reads the refusal of any other response; only the status if the body is not a refusal. */
-export function readRefusal(format: Format, body: string, response: Response): UploadRefused {
-  const { data } = refusal.safeParse(parse(format, body));
-  const seconds = response.headers.get('retry-after');
-  return new UploadRefused(
-    response.status,
-    data?.errors[0] ?? { reason: 'unknown', message: `The service responded ${response.status}.` },
-    seconds && /^\d{1,9}$/.test(seconds) ? Number(seconds) : undefined,
-  );
+export async function readRefusal(format: Format, body: string, response: Response): Promise<RequestRefused> {
+  const { status, headers } = response;
+  const { data } = refusalShape.safeParse(await parsed(format, body));
+  const seconds = headers.get('retry-after');
+  return new RequestRefused({
+    status,
+    ...(data?.errors[0] ?? { reason: 'unknown', message: `The service responded ${status}.` }),
+    retryAfterSeconds: seconds && /^\d{1,9}$/.test(seconds) ? Number(seconds) : undefined,
+    requestId: headers.get('x-request-id') ?? undefined,
+  });
 }
 
-// XML becomes the object that its JSON would be.
-function parse(format: Format, body: string): unknown {
+function read<T>(shape: z.ZodMiniType<T>, value: unknown): T {
+  const { data, error } = shape.safeParse(value);
+  if (error) throw new UnreadableResponse(`Invalid record in the response: ${error.message}`);
+  return data;
+}
+
+function asRecord({ user, ...rest }: z.infer<typeof recordShape>): MediaRecord {
+  return { ...rest, user: { id: user.id, screenName: user.screen_name } };
+}
+
+async function parsed(format: Format, body: string): Promise<unknown> {
   try {
-    return format === 'json' ? parseExactJson(body) : fromXml(body);
+    return format === 'json' ? parseExactJson(body) : await parseXml(body);
   } catch {
     return undefined;
   }
-}
-
-function fromXml(body: string): unknown {
-  const fail = (level: string, message: string) => {
-    // A warning concerns valid text, such as U+FFFD.
-    if (level === 'warning') return;
-    throw new SyntaxError(message);
-  };
-  const root = new DOMParser({ onError: fail }).parseFromString(body, 'application/xml').documentElement;
-  if (root?.tagName === 'errors') return { errors: elements(root).map(asObject) };
-  return root?.tagName === 'image' ? asObject(root) : undefined;
-}
-
-function asObject(element: Element): unknown {
-  return Object.fromEntries(
-    elements(element).map((child) => [child.tagName, elements(child).length > 0 ? asObject(child) : child.textContent]),
-  );
-}
-
-function elements(parent: Element): Element[] {
-  return Array.from(parent.childNodes).filter((node): node is Element => node.nodeType === node.ELEMENT_NODE);
 }

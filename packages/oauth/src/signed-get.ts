@@ -1,4 +1,6 @@
-import { createHmac, randomBytes } from 'node:crypto';
+import { hmac } from '@noble/hashes/hmac.js';
+import { sha1 } from '@noble/hashes/legacy.js';
+import { bytesToHex, randomBytes, utf8ToBytes } from '@noble/hashes/utils.js';
 import OAuth from 'oauth-1.0a';
 
 /** The two credential pairs of OAuth 1.0a: the application's and the user's. */
@@ -26,7 +28,8 @@ export function signatureOf(
   const oauth = new OAuth({
     consumer: { key: '', secret: consumerSecret },
     signature_method: 'HMAC-SHA1',
-    hash_function: (base, key) => createHmac('sha1', key).update(base).digest('base64'),
+    // Not `node:crypto`: browsers sign with this module too (`packages/client`).
+    hash_function: (base, key) => base64(hmac(sha1, utf8ToBytes(key), utf8ToBytes(base))),
   });
   // The library's own parser keeps a plus sign, and cuts a value at its second equals sign.
   const data = Object.fromEntries([...url.searchParams.keys()].map((name) => [name, url.searchParams.getAll(name)]));
@@ -45,7 +48,7 @@ export function signedGet(address: string, credentials: OAuthCredentials): strin
     oauth_signature_method: 'HMAC-SHA1',
     oauth_token: credentials.token,
     oauth_timestamp: String(Math.floor(Date.now() / 1000)),
-    oauth_nonce: randomBytes(16).toString('hex'),
+    oauth_nonce: bytesToHex(randomBytes(16)),
     oauth_version: '1.0',
   };
   const oauth_signature = signatureOf({ method: 'GET', address, parameters }, credentials);
@@ -56,4 +59,8 @@ export function signedGet(address: string, credentials: OAuthCredentials): strin
 // RFC 5849 section 3.6.
 function percentEncode(text: string): string {
   return encodeURIComponent(text).replace(/[!'()*]/g, (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`);
+}
+
+function base64(bytes: Uint8Array): string {
+  return btoa(String.fromCharCode(...bytes));
 }

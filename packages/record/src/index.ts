@@ -6,6 +6,7 @@ export {
   newMediaId,
   publicRecord,
   type RecordPage,
+  type RecordUser,
   type StoredRecord,
   type Tombstone,
 } from './media-record.ts';

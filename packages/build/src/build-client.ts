@@ -1,0 +1,111 @@
+import { copyFile, cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { dirname, join, relative } from 'node:path';
+import { rolldown } from 'rolldown';
+import { dts } from 'rolldown-plugin-dts';
+import { licencesOf } from './licences.ts';
+
+const root = join(import.meta.dirname, '../../..');
+const packages = join(root, 'packages');
+const client = join(packages, 'client');
+const entries = { node: 'src/node.ts', browser: 'src/browser.ts', cli: 'src/cli/main.ts' } as const;
+// The oldest Node and browsers that the package supports have ES2022.
+const target = 'es2022';
+
+interface Manifest {
+  readonly version: string;
+  readonly description: string;
+  readonly license: string;
+  readonly dependencies: Record<string, string>;
+}
+
+/**
+ * Builds the npm package `@echodrop/client` into `folder`, whose tarball `npm pack` makes. It contains JavaScript with the workspace's code and
+ * the packages that are devDependencies of `packages/client`, types, sources and licences. Its `dependencies` stay dependencies.
+ * @throws Error if a module cannot be resolved or parsed
+ */
+export async function buildClient(folder: string): Promise<void> {
+  const manifest: Manifest = JSON.parse(await readFile(join(client, 'package.json'), 'utf8'));
+  const external = Object.keys(manifest.dependencies);
+  await rm(folder, { recursive: true, force: true });
+  const modules = await writeJavaScript(join(folder, 'lib'), external);
+  await writeTypes(join(folder, 'lib'), external);
+  for (const file of modules.filter((id) => id.endsWith('.ts') && !id.includes('/node_modules/'))) {
+    const copy = join(folder, 'src', relative(packages, file).replace('/src/', '/'));
+    await mkdir(dirname(copy), { recursive: true });
+    await copyFile(file, copy);
+  }
+  await cp(join(root, 'LICENSE'), join(folder, 'LICENSE'));
+  await cp(join(root, 'docs/client.md'), join(folder, 'README.md'));
+  await writeFile(join(folder, 'THIRD-PARTY-LICENSES'), await licencesOf(modules));
+  await writeFile(join(folder, 'package.json'), `${JSON.stringify(await publishedManifest(manifest), undefined, 2)}\n`);
+}
+
+/** @returns the paths of the modules in the output */
+async function writeJavaScript(folder: string, external: string[]): Promise<readonly string[]> {
+  await using bundle = await rolldown({
+    cwd: client,
+    input: entries,
+    platform: 'neutral',
+    external: [/^node:/, ...external],
+    resolve: { mainFields: ['module', 'main'] },
+    transform: { target },
+  });
+  const { output } = await bundle.write({
+    dir: folder,
+    format: 'esm',
+    entryFileNames: '[name].js',
+    chunkFileNames: '[name]-chunk.js',
+    comments: { legal: true, annotation: true, jsdoc: false },
+  });
+  return output.flatMap((file) => (file.type === 'chunk' ? file.moduleIds : [])).filter((id) => id.startsWith('/'));
+}
+
+async function writeTypes(folder: string, external: string[]): Promise<void> {
+  await using bundle = await rolldown({
+    cwd: client,
+    input: { node: entries.node, browser: entries.browser },
+    platform: 'neutral',
+    external: [/^node:/, ...external],
+    // It waits for the compiler, which is another process.
+    checks: { pluginTimings: false },
+    plugins: [dts({ emitDtsOnly: true, tsconfig: join(root, 'tsconfig.client.json') })],
+  });
+  await bundle.write({ dir: folder, format: 'esm', chunkFileNames: '[name]-chunk.d.ts' });
+}
+
+async function publishedManifest({ version, description, license, dependencies }: Manifest) {
+  const installed = createRequire(join(client, 'package.json'));
+  const versions = Object.keys(dependencies).map(async (name) => {
+    const path = join(packageFolder(installed.resolve(name), name), 'package.json');
+    return [name, `^${JSON.parse(await readFile(path, 'utf8')).version}`];
+  });
+  const entry = (name: string) => ({ types: `./lib/${name}.d.ts`, default: `./lib/${name}.js` });
+  return {
+    name: '@echodrop/client',
+    version,
+    description,
+    license,
+    keywords: ['echodrop', 'upload', 'photo', 'video', 'oauth-echo'],
+    type: 'module',
+    engines: { node: '>=20' },
+    sideEffects: false,
+    exports: { '.': { node: entry('node'), default: entry('browser') }, './package.json': './package.json' },
+    bin: { echodrop: 'lib/cli.js' },
+    files: ['lib', 'src', 'THIRD-PARTY-LICENSES'],
+    dependencies: Object.fromEntries(await Promise.all(versions)),
+  };
+}
+
+function packageFolder(file: string, name: string): string {
+  const end = file.lastIndexOf(`/node_modules/${name}/`);
+  return file.slice(0, end + `/node_modules/${name}`.length);
+}
+
+if (import.meta.main) {
+  const folder = join(client, 'dist');
+  await buildClient(folder);
+  process.stdout.write(
+    `built ${relative(process.cwd(), folder)}; npm pack ./${relative(process.cwd(), folder)} makes the tarball\n`,
+  );
+}

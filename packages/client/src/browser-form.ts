@@ -1,0 +1,71 @@
+import { type FormRequest, filenameOf, inMemory, type MediaSource, type OpenMedia } from './platform.ts';
+
+// What is used of the DOM, whose types Node's do not contain.
+interface Xhr {
+  status: number;
+  response: ArrayBuffer;
+  responseType: string;
+  responseURL: string;
+  readonly upload: { onprogress: ((event: { loaded: number; total: number }) => void) | null };
+  onload: (() => void) | null;
+  onerror: (() => void) | null;
+  onabort: (() => void) | null;
+  open(method: string, address: string): void;
+  setRequestHeader(name: string, value: string): void;
+  getAllResponseHeaders(): string;
+  send(body: FormData): void;
+  abort(): void;
+}
+
+/** Opens media for sending. A stream is read to its end first, because browsers cannot send one. */
+export async function openMedia(source: MediaSource, filename: string | undefined): Promise<OpenMedia> {
+  const content = inMemory(source) ?? (await new Response(source as ReadableStream).blob());
+  return { filename: filenameOf(source, filename), content };
+}
+
+/** Posts a form. Only XMLHttpRequest reports progress, so a custom fetch reports none until its end. */
+export async function postForm(address: string, request: FormRequest): Promise<Response> {
+  const { headers, fields, media, signal, onProgress, fetch: own } = request;
+  const { content, filename } = media as OpenMedia & { readonly content: Blob };
+  const body = new FormData();
+  for (const [name, value] of Object.entries(fields)) body.set(name, value);
+  body.set('media', content, filename);
+  if (onProgress && !own) return sendMeasured(address, { ...request, onProgress, body, size: content.size });
+  const response = await (own ?? fetch)(address, { method: 'POST', headers, body, redirect: 'error', signal });
+  onProgress?.(content.size, content.size);
+  return response;
+}
+
+type Measured = Pick<FormRequest, 'headers' | 'signal'> &
+  Required<Pick<FormRequest, 'onProgress'>> & { readonly body: FormData; readonly size: number };
+
+function sendMeasured(address: string, { headers, signal, onProgress, body, size }: Measured): Promise<Response> {
+  const xhr: Xhr = new (Reflect.get(globalThis, 'XMLHttpRequest') as new () => Xhr)();
+  const abort = () => xhr.abort();
+  return new Promise<Response>((resolve, reject) => {
+    signal.throwIfAborted();
+    signal.addEventListener('abort', abort);
+    xhr.open('POST', address);
+    xhr.responseType = 'arraybuffer';
+    for (const [name, value] of Object.entries(headers)) xhr.setRequestHeader(name, value);
+    // The form's other parts come first, and are not counted.
+    xhr.upload.onprogress = ({ loaded, total }) => onProgress?.(Math.max(0, size - (total - loaded)), size);
+    xhr.onload = () => {
+      if (xhr.responseURL !== new URL(address).href) reject(new TypeError('The service redirected the upload.'));
+      else
+        resolve(
+          new Response(xhr.status === 204 ? null : xhr.response, { status: xhr.status, headers: headersOf(xhr) }),
+        );
+    };
+    xhr.onerror = () => reject(new TypeError('The connection failed.'));
+    xhr.onabort = () => reject(signal.reason);
+    xhr.send(body);
+  }).finally(() => signal.removeEventListener('abort', abort));
+}
+
+function headersOf(xhr: Xhr): Headers {
+  const lines = xhr.getAllResponseHeaders().split('\r\n').filter(Boolean);
+  return new Headers(
+    lines.map((line): [string, string] => [line.split(':', 1)[0] ?? '', line.replace(/^[^:]*: ?/, '')]),
+  );
+}

@@ -1,0 +1,147 @@
+import { text } from 'node:stream/consumers';
+import type { Command } from 'commander';
+import { authorizationOf } from '../credentials.ts';
+import { toExactJson } from '../exact-json.ts';
+import { type CommandContext, print, printNote, UsageError, visible, webAddress } from './command-context.ts';
+import { addConnectionOptions, type ConnectionOptions, connect, directProof, profileName } from './connection.ts';
+import { type Profile, readProfile, removeProfile, writeProfile } from './profiles.ts';
+import { identifyUser } from './sign-in/identify-user.ts';
+import { openBrowser } from './sign-in/open-browser.ts';
+import { expiryOf, revokeToken } from './sign-in/renew-token.ts';
+import { requireSecure } from './sign-in/secure-address.ts';
+import { type Grant, signIn } from './sign-in/sign-in.ts';
+import { chooseProvider, fetchSiteSettings, type SiteProvider } from './sign-in/site-settings.ts';
+
+interface LoginOptions {
+  readonly profile?: string;
+  readonly provider?: string;
+  readonly key?: string;
+  readonly tokenStdin?: boolean;
+  readonly browser: boolean;
+}
+
+const loginHelp = `
+Examples:
+  echodrop login https://photos.example
+  echodrop login https://photos.example --provider Town --profile town
+  secret-tool lookup service echodrop | echodrop login https://photos.example --token-stdin
+
+The token is stored in $XDG_CONFIG_HOME/echodrop, in a file that only you can read.
+`;
+
+/** Adds the commands for accounts: login, whoami, logout, sign. */
+export function addAccountCommands(program: Command, context: CommandContext): void {
+  program
+    .command('login')
+    .description("sign in at the site's identity provider, in the browser")
+    .argument('<site>', 'address of the site')
+    .option('--provider <name>', 'name or address of the provider, if the site has several')
+    .option('--profile <name>', 'name for this user and server (ECHODROP_PROFILE)')
+    .option('--key <key>', 'API key, if the site publishes none')
+    .option('--token-stdin', 'read a bearer token from standard input and open no browser')
+    .option('--no-browser', 'print the address only')
+    .addHelpText('after', loginHelp)
+    .action((site: string, options: LoginOptions) => login(context, site, options));
+
+  const whoami = program
+    .command('whoami')
+    .description('show the user and the server')
+    .option('--json', 'print a JSON object')
+    .action((options: ConnectionOptions & { json?: boolean }) => showUser(context, options));
+  addConnectionOptions(whoami);
+
+  program
+    .command('logout')
+    .description('end the token at the provider, if it can, and forget it')
+    .option('--profile <name>', 'user and server of an earlier login (ECHODROP_PROFILE)')
+    .action((options: { profile?: string }) => logout(context, options));
+
+  const sign = program
+    .command('sign')
+    .description('print the X-Verify-Credentials-Authorization header for one request')
+    .action((options: ConnectionOptions) => printSignature(context, options));
+  addConnectionOptions(sign);
+}
+
+async function login(context: CommandContext, address: string, options: LoginOptions): Promise<void> {
+  const { env } = context;
+  const name = profileName(options, env);
+  const site = webAddress('<site>', address);
+  requireSecure('site', site);
+  const settings = await fetchSiteSettings(site);
+  requireSecure('upload service', settings.upload);
+  const apiKey = options.key ?? settings.apiKey;
+  const provider = chooseProvider(settings.providers, options.provider);
+  requireSecure('provider', provider.provider);
+  const grant = options.tokenStdin
+    ? await readToken(context)
+    : await grantInBrowser(context, provider, options.browser);
+  const user = await identifyUser({ provider: provider.provider, credentials: { bearer: grant.token } });
+  await writeProfile(env, name, {
+    site,
+    service: webAddress('upload service', settings.upload),
+    apiKey,
+    provider: provider.provider,
+    providerName: provider.name,
+    ...user,
+    ...grant,
+  });
+  print(context, visible(`Signed in as ${user.name} (${provider.name}).`));
+  if (!apiKey) printNote(context, 'The site publishes no API key. Pass one with --key to upload.');
+}
+
+type Tokens = Pick<Profile, 'token' | 'client' | 'refreshToken' | 'expiresAt'>;
+
+async function readToken({ stdin }: CommandContext): Promise<Tokens> {
+  const token = (await text(stdin)).trim();
+  if (!/^[\x21-\x7e]+$/.test(token)) throw new UsageError('Standard input has no token, or more than one.');
+  return { token };
+}
+
+async function grantInBrowser(context: CommandContext, provider: SiteProvider, opens: boolean): Promise<Tokens> {
+  const grant = await signIn(provider, (address) => {
+    printNote(
+      context,
+      `To sign in at ${visible(provider.name)}, open this address in a browser on this machine:\n${address}`,
+    );
+    if (opens) openBrowser(address, context.env);
+  });
+  return tokensOf(grant);
+}
+
+function tokensOf({ server, client, secret, token, refreshToken, expiresInSeconds }: Grant): Tokens {
+  return {
+    token,
+    refreshToken,
+    expiresAt: expiryOf(expiresInSeconds),
+    client: {
+      id: client.client_id,
+      secret,
+      issuer: server.issuer,
+      tokenEndpoint: server.token_endpoint,
+      revocationEndpoint: server.revocation_endpoint,
+    },
+  };
+}
+
+async function showUser(context: CommandContext, { json, ...options }: ConnectionOptions & { json?: boolean }) {
+  const connection = await connect(context, options);
+  const { provider, service } = connection;
+  const user = await identifyUser(connection);
+  if (json) print(context, toExactJson({ ...user, provider, service }));
+  else print(context, visible(`${user.name} at ${provider}, uploading to ${service}`));
+}
+
+async function logout(context: CommandContext, options: { readonly profile?: string }): Promise<void> {
+  const name = profileName(options, context.env);
+  const profile = await readProfile(context.env, name).catch(() => undefined);
+  if (profile) await revokeToken(profile);
+  await removeProfile(context.env, name);
+  print(context, profile ? visible(`Signed out ${profile.name}.`) : 'Not signed in.');
+}
+
+async function printSignature(context: CommandContext, options: ConnectionOptions): Promise<void> {
+  // A header alone needs no upload service.
+  const { provider, credentials } = directProof(options, context.env) ?? (await connect(context, options));
+  print(context, authorizationOf(provider, credentials));
+}

@@ -1,0 +1,58 @@
+import { InvalidArgumentError } from 'commander';
+
+/** What every command works with. */
+export interface CommandContext {
+  readonly env: NodeJS.ProcessEnv;
+  /** Relative paths are below it. */
+  readonly cwd: string;
+  readonly stdin: NodeJS.ReadableStream;
+  readonly stdout: Output;
+  readonly stderr: Output;
+}
+
+export type Output = Pick<NodeJS.WriteStream, 'write'> & { readonly isTTY?: boolean | undefined };
+
+/** The arguments or settings are invalid: exit status 2. */
+export class UsageError extends Error {
+  override readonly name = 'UsageError';
+}
+
+/** A command did what it could, and part of it failed. What failed is printed already: exit status 1. */
+export class PartFailed extends Error {
+  override readonly name = 'PartFailed';
+}
+
+export function print({ stdout }: CommandContext, line: string): void {
+  stdout.write(`${line}\n`);
+}
+
+/** Prints a message for people, in red on a terminal that has colours. */
+export function printError({ stderr, env }: CommandContext, message: string): void {
+  const isColoured = stderr.isTTY && !env['NO_COLOR'] && env['TERM'] !== 'dumb';
+  stderr.write(isColoured ? `\u001b[31m${message}\u001b[39m\n` : `${message}\n`);
+}
+
+export function printNote({ stderr }: CommandContext, message: string): void {
+  stderr.write(`${message}\n`);
+}
+
+/** Untrusted text on one line, without control sequences for a terminal. */
+export function visible(text: string): string {
+  return text.replace(/[\p{Cc}\p{Bidi_Control}\u2028\u2029]+/gu, ' ');
+}
+
+/** Returns a parser of options that are whole numbers from 1 to `max`. */
+export function parseUpTo(max: number): (text: string) => number {
+  return (text) => {
+    const number = Number(text);
+    if (!/^\d{1,5}$/.test(text) || number < 1 || number > max) throw new InvalidArgumentError(`Must be 1 to ${max}.`);
+    return number;
+  };
+}
+
+/** An http or https address, without its final slashes. @throws UsageError */
+export function webAddress(name: string, address: string): string {
+  if (!URL.canParse(address) || !/^https?:$/.test(new URL(address).protocol))
+    throw new UsageError(`${name} must be an http(s) address, such as https://upload.example.`);
+  return address.replace(/\/+$/, '');
+}

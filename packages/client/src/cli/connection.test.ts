@@ -1,0 +1,133 @@
+import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { UsageError } from './command-context.ts';
+import { connect } from './connection.ts';
+import { readProfile, writeProfile } from './profiles.ts';
+import { run } from './run-cli.fixture.ts';
+
+let home: string;
+beforeEach(async () => {
+  home = await mkdtemp(join(tmpdir(), 'connection-'));
+});
+afterEach(() => rm(home, { recursive: true }));
+
+const profile = {
+  site: 'https://photos.example',
+  service: 'https://upload.example',
+  apiKey: 'pages',
+  provider: 'https://social.example/verify',
+  providerName: 'Town',
+  token: 'secret-token',
+  name: 'mia',
+  subject: '7',
+};
+const context = (env: NodeJS.ProcessEnv = {}) => ({ env: { XDG_CONFIG_HOME: home, ...env } }) as never;
+
+test('a profile has service, key, provider and token', async () => {
+  await writeProfile({ XDG_CONFIG_HOME: home }, 'default', profile);
+  expect(await connect(context(), {})).toMatchObject({
+    service: 'https://upload.example',
+    apiKey: 'pages',
+    provider: 'https://social.example/verify',
+    credentials: { bearer: 'secret-token' },
+  });
+});
+
+test('only the user can read a profile', async () => {
+  await writeProfile({ XDG_CONFIG_HOME: home }, 'town', profile);
+  const mode = async (path: string) => ((await stat(join(home, 'echodrop', path))).mode & 0o777).toString(8);
+  expect([await mode('.'), await mode('town.json')]).toEqual(['700', '600']);
+});
+
+test('a profile name cannot leave its folder', async () => {
+  for (const name of ['../x', '/x', '.x', ''])
+    await expect(readProfile({ XDG_CONFIG_HOME: home }, name)).rejects.toThrow('A profile name');
+});
+
+test('a damaged profile says what to do', async () => {
+  await writeProfile({ XDG_CONFIG_HOME: home }, 'default', profile);
+  await writeFile(join(home, 'echodrop/default.json'), '{"token":');
+  await expect(connect(context(), {})).rejects.toThrow('Run `echodrop login` again');
+  expect(await readFile(join(home, 'echodrop/default.json'), 'utf8')).toBe('{"token":');
+});
+
+test('without a profile, says how to sign in', async () => {
+  await expect(connect(context(), {})).rejects.toThrow('Not signed in. Run `echodrop login <site>`.');
+  expect(await run(['list'], { env: { XDG_CONFIG_HOME: home } })).toMatchObject({ status: 2, stdout: '' });
+});
+
+test('an expired sign-in without a way to renew it says so', async () => {
+  const expiresAt = new Date(Date.now() - 1000).toISOString();
+  await writeProfile({ XDG_CONFIG_HOME: home }, 'default', { ...profile, expiresAt });
+  await expect(connect(context(), {})).rejects.toThrow('The sign-in has expired');
+});
+
+test('an option overrides its variable, and both replace the profile', async () => {
+  await writeProfile({ XDG_CONFIG_HOME: home }, 'default', profile);
+  const env = { ECHODROP_PROVIDER: 'http://variable.example', ECHODROP_BEARER: 'b', ECHODROP_URL: 'http://gateway/' };
+  expect(await connect(context(env), { provider: 'https://option.example/v' })).toMatchObject({
+    service: 'http://gateway',
+    provider: 'https://option.example/v',
+    credentials: { bearer: 'b' },
+  });
+  expect(await connect(context(env), { profile: 'default' })).toMatchObject({ provider: profile.provider });
+});
+
+test('OAuth 1.0a needs all four credentials', async () => {
+  const env = { ECHODROP_URL: 'http://gateway', ECHODROP_CONSUMER_KEY: 'ck', ECHODROP_TOKEN: 't' };
+  const options = { provider: 'https://id.example/v', consumerSecret: 'cs' };
+  await expect(connect(context(env), options)).rejects.toThrow('Missing credentials for https://id.example/v');
+  expect(await connect(context(env), { ...options, tokenSecret: 'ts' })).toMatchObject({
+    credentials: { consumerKey: 'ck', consumerSecret: 'cs', token: 't', tokenSecret: 'ts' },
+  });
+});
+
+test('the account of a bearer token does not contain it', async () => {
+  const { account } = await connect(context(), {
+    provider: 'https://id.example/v',
+    url: 'http://gateway',
+    bearer: 'hush',
+  });
+  expect(account).not.toContain('hush');
+});
+
+test.each([
+  [{ provider: 'example.com' }],
+  [{ provider: 'https://id.example/v' }],
+  [{ provider: 'https://id.example/v', url: 'ftp://example.com' }],
+])('rejects %j', async (options) => {
+  await expect(connect(context(), { bearer: 'b', ...options })).rejects.toThrow(UsageError);
+});
+
+test.each([
+  [['upload']],
+  [['remove', 'x']],
+  [['upload', 'a.jpg', '--output', 'yaml']],
+  [['upload', 'a.jpg', '--jobs', '99']],
+  [['list', '--count', '101']],
+  [['sign', '--color', 'red']],
+  [['login', 'photos.example']],
+  [['login', 'http://photos.example']],
+])('%j is an invalid command line: status 2', async (args) => {
+  const { status, stdout, stderr } = await run(args, { env: { XDG_CONFIG_HOME: home } });
+  expect({ status, stdout }).toEqual({ status: 2, stdout: '' });
+  expect(stderr).not.toBe('');
+});
+
+test('help goes to standard output, with examples and exit status', async () => {
+  const { status, stdout, stderr } = await run(['--help']);
+  expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+  expect(stdout).toContain('Examples:');
+  expect(stdout).toContain('Exit status: 0 success');
+});
+
+test('errors are red on a terminal only, and NO_COLOR is heeded', async () => {
+  const red = '\u001b[31m';
+  const errorOf = async (isTTY: boolean, env = {}) =>
+    (await run(['list'], { isTTY, env: { XDG_CONFIG_HOME: home, ...env } })).stderr;
+  expect(await errorOf(true)).toContain(red);
+  expect(await errorOf(true, { NO_COLOR: '1' })).not.toContain(red);
+  expect(await errorOf(false)).not.toContain(red);
+});

@@ -1,0 +1,112 @@
+import { createHash } from 'node:crypto';
+import type { OAuthCredentials } from '@echodrop/oauth/signed-get';
+import type { Command } from 'commander';
+import type { Proof, UserCredentials } from '../credentials.ts';
+import { type CommandContext, UsageError, webAddress } from './command-context.ts';
+import { defaultProfile, readProfile } from './profiles.ts';
+import { freshProfile } from './sign-in/renew-token.ts';
+
+/** A user of an upload service. */
+export interface Connection extends Proof {
+  readonly service: string;
+  readonly apiKey: string | undefined;
+  /** Identifies the user for the ledger, without a secret. */
+  readonly account: string;
+}
+
+export interface ConnectionOptions {
+  readonly profile?: string;
+  readonly url?: string;
+  readonly key?: string;
+  readonly provider?: string;
+  readonly bearer?: string;
+  readonly consumerKey?: string;
+  readonly consumerSecret?: string;
+  readonly token?: string;
+  readonly tokenSecret?: string;
+}
+
+/** Adds the options that name service and user. Each has a variable; together they replace a profile. */
+export function addConnectionOptions(command: Command): Command {
+  return command
+    .option('--profile <name>', 'user and server of an earlier login (ECHODROP_PROFILE)')
+    .optionsGroup('Without a profile (prefer the variables: other users of the machine can see options):')
+    .option('--url <address>', 'upload service (ECHODROP_URL)')
+    .option('--key <key>', 'API key (ECHODROP_KEY)')
+    .option('--provider <address>', 'identity provider (ECHODROP_PROVIDER)')
+    .option('--bearer <token>', 'bearer token (ECHODROP_BEARER)')
+    .option('--consumer-key <key>', 'OAuth 1.0a consumer key (ECHODROP_CONSUMER_KEY)')
+    .option('--consumer-secret <secret>', 'OAuth 1.0a consumer secret (ECHODROP_CONSUMER_SECRET)')
+    .option('--token <token>', 'OAuth 1.0a token (ECHODROP_TOKEN)')
+    .option('--token-secret <secret>', 'OAuth 1.0a token secret (ECHODROP_TOKEN_SECRET)');
+}
+
+/** Connects as the options say, else the environment, else the profile. @throws UsageError if one of them lacks something */
+export async function connect({ env }: CommandContext, options: ConnectionOptions): Promise<Connection> {
+  const proof = directProof(options, env);
+  return proof ? connectDirectly(proof, options, env) : connectWithProfile(options, env);
+}
+
+/** Provider and credentials from options or variables; undefined if a profile has them. @throws UsageError if they are incomplete */
+export function directProof(options: ConnectionOptions, env: NodeJS.ProcessEnv): Proof | undefined {
+  const provider = options.provider || env['ECHODROP_PROVIDER'];
+  if (!provider || options.profile !== undefined) return undefined;
+  // The service compares it character by character, so it stays as it is.
+  webAddress('--provider', provider);
+  return { provider, credentials: directCredentials(provider, options, env) };
+}
+
+async function connectWithProfile(options: ConnectionOptions, env: NodeJS.ProcessEnv): Promise<Connection> {
+  const name = profileName(options, env);
+  const profile = await readProfile(env, name);
+  if (!profile) {
+    const as = name === defaultProfile ? '' : ` as ${name}`;
+    throw new UsageError(`Not signed in${as}. Run \`echodrop login <site>\`.`);
+  }
+  const { service, apiKey, token, subject, provider } = await freshProfile(env, name, profile);
+  return {
+    service: webAddress('--url', options.url || env['ECHODROP_URL'] || service),
+    apiKey: options.key || env['ECHODROP_KEY'] || apiKey,
+    provider,
+    credentials: { bearer: token },
+    account: JSON.stringify([provider, subject]),
+  };
+}
+
+/** The profile that option or variable names, or the default one. */
+export function profileName({ profile }: Pick<ConnectionOptions, 'profile'>, env: NodeJS.ProcessEnv): string {
+  return profile || env['ECHODROP_PROFILE'] || defaultProfile;
+}
+
+function connectDirectly(proof: Proof, options: ConnectionOptions, env: NodeJS.ProcessEnv): Connection {
+  const { provider, credentials } = proof;
+  const service = options.url || env['ECHODROP_URL'];
+  if (!service) throw new UsageError('Missing upload service: pass --url or ECHODROP_URL.');
+  const identity = 'bearer' in credentials ? credentials.bearer : `${credentials.consumerKey} ${credentials.token}`;
+  return {
+    service: webAddress('--url', service),
+    apiKey: options.key || env['ECHODROP_KEY'],
+    ...proof,
+    account: JSON.stringify([provider, createHash('sha256').update(identity).digest('hex')]),
+  };
+}
+
+function directCredentials(provider: string, options: ConnectionOptions, env: NodeJS.ProcessEnv): UserCredentials {
+  const bearer = options.bearer || env['ECHODROP_BEARER'];
+  if (bearer) return { bearer };
+  const credentials = {
+    consumerKey: options.consumerKey || env['ECHODROP_CONSUMER_KEY'],
+    consumerSecret: options.consumerSecret || env['ECHODROP_CONSUMER_SECRET'],
+    token: options.token || env['ECHODROP_TOKEN'],
+    tokenSecret: options.tokenSecret || env['ECHODROP_TOKEN_SECRET'],
+  };
+  if (isComplete(credentials)) return credentials;
+  throw new UsageError(
+    `Missing credentials for ${provider}: pass a bearer token, or OAuth 1.0a consumer key, consumer secret, token and token secret. ` +
+      'Their variables are ECHODROP_BEARER, ECHODROP_CONSUMER_KEY, ECHODROP_CONSUMER_SECRET, ECHODROP_TOKEN and ECHODROP_TOKEN_SECRET.',
+  );
+}
+
+function isComplete(credentials: Record<keyof OAuthCredentials, string | undefined>): credentials is OAuthCredentials {
+  return Object.values(credentials).every(Boolean);
+}

@@ -1,0 +1,40 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expandFiles } from './expand-files.ts';
+
+let folder: string;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'expand-'));
+  for (const name of ['b.jpg', 'a.jpg', '.hidden.jpg', 'c.png', 'what?.jpg', 'a+b(1).gif'])
+    await writeFile(join(folder, name), '');
+});
+afterAll(() => rm(folder, { recursive: true }));
+
+test.each([
+  [['a.jpg'], ['a.jpg']],
+  [['*.jpg'], ['a.jpg', 'b.jpg', 'what?.jpg']],
+  [['?.*'], ['a.jpg', 'b.jpg', 'c.png']],
+  [['a+b(1)*'], ['a+b(1).gif']],
+  [['.h*'], ['.hidden.jpg']],
+  [['what?.jpg'], ['what?.jpg']],
+  [
+    ['none*.jpg', 'no.jpg'],
+    ['none*.jpg', 'no.jpg'],
+  ],
+  [['./c*'], ['c.png']],
+])('%j names %j', async (args, names) => {
+  expect(await expandFiles(args, folder)).toMatchObject(names.map((name) => ({ name, path: join(folder, name) })));
+});
+
+test('a dash is standard input', async () => {
+  expect(await expandFiles(['-'], folder)).toEqual([{ name: 'standard input', path: undefined }]);
+});
+
+test('a pattern of many stars takes no exponential time', async () => {
+  const began = performance.now();
+  await expandFiles([`${'*a'.repeat(20)}!`], folder);
+  expect(performance.now() - began).toBeLessThan(1000);
+});

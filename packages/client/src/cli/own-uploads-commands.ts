@@ -1,0 +1,84 @@
+import type { Command } from 'commander';
+import { toExactJson } from '../exact-json.ts';
+import { EchodropClient } from '../node.ts';
+import {
+  type CommandContext,
+  PartFailed,
+  parseUpTo,
+  print,
+  printError,
+  printNote,
+  visible,
+} from './command-context.ts';
+import { addConnectionOptions, type ConnectionOptions, connect } from './connection.ts';
+import { describeError, errorFields } from './describe-error.ts';
+import { Ledger } from './ledger.ts';
+import { recordFields } from './show-record.ts';
+
+const largestPage = 100;
+
+interface ListCommandOptions extends ConnectionOptions {
+  readonly count: number;
+  readonly after?: string;
+  readonly json?: boolean;
+}
+
+/** Adds the commands for the user's own uploads: list, rm. */
+export function addOwnUploadsCommands(program: Command, context: CommandContext): void {
+  const list = program
+    .command('list')
+    .description('list your uploads, newest first')
+    .option('-n, --count <n>', `uploads per page, up to ${largestPage}`, parseUpTo(largestPage), 20)
+    .option('--after <cursor>', 'continue from the cursor that a previous list printed')
+    .option('--json', 'print one JSON object: `media`, and `next` if there are more')
+    .action((options: ListCommandOptions) => listUploads(context, options));
+  addConnectionOptions(list);
+
+  const remove = program
+    .command('rm')
+    .description('remove uploads, with their pages and pictures; this cannot be undone')
+    .argument('<ids...>', 'ids, or addresses of pages')
+    .option('--json', 'print a JSON object for each id')
+    .addHelpText('after', '\nExample:\n  echodrop rm 4AaBXzv6nZ\n')
+    .action((ids: string[], options: ConnectionOptions & { json?: boolean }) => removeUploads(context, ids, options));
+  addConnectionOptions(remove);
+}
+
+async function listUploads(context: CommandContext, { count, after, json, ...options }: ListCommandOptions) {
+  const client = new EchodropClient(await connect(context, options));
+  const { records, next } = await client.list({ count, after });
+  if (json)
+    return print(context, toExactJson({ media: records.map(recordFields), ...(next !== undefined && { next }) }));
+  for (const { id, timestamp, type, width, height, url, text } of records) {
+    const time = timestamp.toISOString().replace(/\.\d+Z$/, 'Z');
+    print(context, visible(`${id}  ${time}  ${type} ${width}x${height}  ${url}  ${text}`).trimEnd());
+  }
+  if (next !== undefined) printNote(context, `More: echodrop list --count ${count} --after ${visible(next)}`);
+}
+
+async function removeUploads(
+  context: CommandContext,
+  args: readonly string[],
+  { json, ...options }: ConnectionOptions & { json?: boolean },
+) {
+  const client = new EchodropClient(await connect(context, options));
+  const removed = new Set<string>();
+  for (const arg of args) {
+    const id = idOf(arg);
+    try {
+      await client.remove(id);
+      removed.add(id);
+      print(context, json ? toExactJson({ id, removed: true }) : visible(`removed ${id}`));
+    } catch (error) {
+      if (json) print(context, toExactJson({ id, removed: false, error: errorFields(error) }));
+      else printError(context, visible(`${id}: ${describeError(error)}`));
+    }
+  }
+  await new Ledger(context.env).forget(removed);
+  if (removed.size < new Set(args.map(idOf)).size) throw new PartFailed('some were not removed');
+}
+
+// The first segment of a page's address.
+function idOf(arg: string): string {
+  return /^https?:\/\/[^/]+\/([^/?#]+)/.exec(arg)?.[1]?.replace(/\.\w+$/, '') ?? arg;
+}

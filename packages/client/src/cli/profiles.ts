@@ -1,0 +1,79 @@
+import { randomUUID } from 'node:crypto';
+import { chmod, mkdir, open, readFile, rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import * as z from 'zod/mini';
+import { UsageError } from './command-context.ts';
+import { configFolder } from './user-folders.ts';
+
+const profileShape = z.object({
+  site: z.string(),
+  /** The upload service. */
+  service: z.string(),
+  apiKey: z.optional(z.string()),
+  provider: z.string(),
+  providerName: z.string(),
+  token: z.string(),
+  /** The user's name and id at the provider. */
+  name: z.string(),
+  subject: z.string(),
+  /** What ends or renews the token, if the provider has it. */
+  client: z.optional(
+    z.object({
+      id: z.string(),
+      secret: z.optional(z.string()),
+      issuer: z.string(),
+      tokenEndpoint: z.optional(z.string()),
+      revocationEndpoint: z.optional(z.string()),
+    }),
+  ),
+  refreshToken: z.optional(z.string()),
+  /** ISO 8601. */
+  expiresAt: z.optional(z.string()),
+});
+
+/** One signed-in user of one server. */
+export type Profile = z.infer<typeof profileShape>;
+
+export const defaultProfile = 'default';
+
+/** Reads a profile; undefined if no user is signed in. @throws UsageError if the file cannot be read */
+export async function readProfile(env: NodeJS.ProcessEnv, name: string): Promise<Profile | undefined> {
+  const path = profilePath(env, name);
+  const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return undefined;
+    throw error;
+  });
+  if (text === undefined) return undefined;
+  try {
+    return profileShape.parse(JSON.parse(text));
+  } catch {
+    throw new UsageError(`${path} is damaged. Run \`echodrop login\` again.`);
+  }
+}
+
+/** Writes a profile in a file that only this user can read. */
+export async function writeProfile(env: NodeJS.ProcessEnv, name: string, profile: Profile): Promise<void> {
+  const path = profilePath(env, name);
+  const folder = configFolder(env);
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  await chmod(folder, 0o700);
+  const part = `${path}.${randomUUID()}`;
+  const file = await open(part, 'wx', 0o600);
+  try {
+    await file.writeFile(`${JSON.stringify(profile, undefined, 2)}\n`);
+  } finally {
+    await file.close();
+  }
+  await rename(part, path);
+}
+
+export async function removeProfile(env: NodeJS.ProcessEnv, name: string): Promise<void> {
+  await rm(profilePath(env, name), { force: true });
+}
+
+/** @throws UsageError for a name that is no file name */
+function profilePath(env: NodeJS.ProcessEnv, name: string): string {
+  if (!/^\w[\w.-]{0,63}$/.test(name))
+    throw new UsageError('A profile name has letters, digits, "-", "_" and "." only.');
+  return join(configFolder(env), `${name}.json`);
+}

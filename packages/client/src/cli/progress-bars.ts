@@ -1,0 +1,42 @@
+import { MultiBar, Presets } from 'cli-progress';
+import type { Progress } from '../platform.ts';
+import { type CommandContext, visible } from './command-context.ts';
+
+const longestName = 28;
+
+/** Progress bars, one for each file that is being sent. */
+export interface Bars {
+  add(name: string): { readonly onProgress?: Progress; done(): void };
+  stop(): void;
+}
+
+/** Bars on a terminal, and none if output goes elsewhere. */
+export function createBars({ stdout, stderr }: CommandContext): Bars {
+  if (!stdout.isTTY || !stderr.isTTY) return { add: () => ({ done() {} }), stop() {} };
+  const bars = new MultiBar(
+    {
+      format: '{name} {bar} {percentage}%  {value} of {total} bytes',
+      hideCursor: true,
+      clearOnComplete: true,
+      stream: stderr as NodeJS.WriteStream,
+    },
+    Presets.shades_classic,
+  );
+  return {
+    add(name) {
+      const bar = bars.create(1, 0, { name: shortened(visible(name)) });
+      return {
+        onProgress(sent, total) {
+          bar.setTotal(total ?? sent);
+          bar.update(sent);
+        },
+        done: () => void bars.remove(bar),
+      };
+    },
+    stop: () => bars.stop(),
+  };
+}
+
+function shortened(name: string): string {
+  return name.length > longestName ? `…${name.slice(1 - longestName)}` : name.padEnd(longestName);
+}

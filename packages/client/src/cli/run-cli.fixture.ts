@@ -1,0 +1,28 @@
+import { Readable } from 'node:stream';
+import { runCli } from './run-cli.ts';
+
+interface RunOptions {
+  readonly env?: NodeJS.ProcessEnv;
+  readonly cwd?: string;
+  readonly stdin?: Buffer | string;
+  readonly isTTY?: boolean;
+  /** Called with standard error so far, whenever it grows. */
+  readonly onStderr?: (text: string) => void;
+}
+
+/** Runs the command line in this process. Nothing of the machine's own environment reaches it. */
+export async function run(args: readonly string[], options: RunOptions = {}) {
+  const { env = {}, cwd = '/', stdin = '', isTTY = false, onStderr } = options;
+  const written = { stdout: '', stderr: '' };
+  const output = (name: keyof typeof written) => ({
+    isTTY,
+    write(text: string | Uint8Array) {
+      written[name] += text;
+      if (name === 'stderr') onStderr?.(written.stderr);
+      return true;
+    },
+  });
+  const streams = { stdin: Readable.from([Buffer.from(stdin)]), stdout: output('stdout'), stderr: output('stderr') };
+  const status = await runCli(args, { env, cwd, ...streams });
+  return { status, ...written };
+}

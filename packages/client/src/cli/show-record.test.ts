@@ -1,0 +1,34 @@
+import { expect, test } from 'vitest';
+import { someRecord } from '../service.fixture.ts';
+import { showRecord } from './show-record.ts';
+
+const url = 'http://site.example/a1B2c3D4e5';
+const record = { ...someRecord, text: 'Sea [1] <b> "&"' };
+
+test.each([
+  ['url', url],
+  ['markdown', `[![Sea \\[1\\] \\<b\\> "\\&"](${url}/large.jpg)](${url})`],
+  ['html', `<a href="${url}"><img src="${url}/large.jpg" alt="Sea [1] &#60;b&#62; &#34;&#38;&#34;"></a>`],
+] as const)('prints %s', (output, expected) => {
+  expect(showRecord(record, output, undefined)).toBe(expected);
+});
+
+test('JSON has all digits of the user id', () => {
+  expect(showRecord(record, 'json', undefined)).toContain('"user":{"id":1059182745930317825,"screen_name":"sandbox"}');
+});
+
+test('alternative text takes the place of the caption', () => {
+  expect(showRecord(record, 'html', 'Two boats')).toContain('alt="Two boats"');
+});
+
+test('a video is a link, since it may have no picture yet', () => {
+  const video = { ...record, type: 'mp4', text: 'Waves' };
+  expect(showRecord(video, 'markdown', undefined)).toBe(`[Waves](${url})`);
+  expect(showRecord(video, 'html', undefined)).toBe(`<a href="${url}">Waves</a>`);
+});
+
+test('control sequences do not reach a terminal', () => {
+  const hostile = { ...record, url: 'http://site.example/\u001b[2J', text: 'a\u001b]0;b\u0007' };
+  for (const output of ['url', 'markdown', 'html', 'json'] as const)
+    expect(showRecord(hostile, output, undefined)).not.toMatch(/\p{Cc}/u);
+});

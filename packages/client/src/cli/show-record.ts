@@ -1,0 +1,50 @@
+import type { MediaRecord } from '@echodrop/record';
+import { toExactJson } from '../exact-json.ts';
+import { visible } from './command-context.ts';
+
+export const outputs = ['url', 'json', 'markdown', 'html'] as const;
+export type Output = (typeof outputs)[number];
+
+const photoTypes = ['jpg', 'png', 'gif', 'webp', 'avif', 'heic', 'tiff', 'bmp'];
+
+/** The record as the user wants it printed. `alt` is the alternative text of this upload. */
+export function showRecord(record: MediaRecord, output: Output, alt: string | undefined): string {
+  const { type, text } = record;
+  const url = visible(record.url);
+  const words = visible(alt || text || 'Upload').trim();
+  const picture = photoTypes.includes(type) ? `${url}/large.jpg` : undefined;
+  switch (output) {
+    case 'url':
+      return url;
+    case 'json':
+      return recordToExactJson(record);
+    case 'markdown':
+      return picture ? `[![${escapeMarkdown(words)}](${picture})](${url})` : `[${escapeMarkdown(words)}](${url})`;
+    case 'html': {
+      const shown = picture ? `<img src="${escapeHtml(picture)}" alt="${escapeHtml(words)}">` : escapeHtml(words);
+      return `<a href="${escapeHtml(url)}">${shown}</a>`;
+    }
+  }
+}
+
+/** The record as the service writes it, with all digits of the user's id. */
+export function recordToExactJson(record: MediaRecord): string {
+  return toExactJson(recordFields(record));
+}
+
+/** The fields of docs/interface.md section 2. */
+export function recordFields({ user, timestamp, ...rest }: MediaRecord): Record<string, unknown> {
+  const { id, text, url, width, height, size, type } = rest;
+  return {
+    ...{ id, text, url, width, height, size, type, timestamp: timestamp.toUTCString().replace('GMT', '+0000') },
+    user: { id: user.id, screen_name: user.screenName },
+  };
+}
+
+function escapeMarkdown(text: string): string {
+  return text.replace(/[\\[\]<>`*_!&]/g, '\\$&');
+}
+
+function escapeHtml(text: string): string {
+  return text.replace(/[&<>"']/g, (char) => `&#${char.charCodeAt(0)};`);
+}

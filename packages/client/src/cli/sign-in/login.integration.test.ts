@@ -1,0 +1,152 @@
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { readProfile } from '../profiles.ts';
+import { run } from '../run-cli.fixture.ts';
+import { type ProviderStandIn, startProvider } from './provider.fixture.ts';
+
+let provider: ProviderStandIn;
+let folder: string;
+
+beforeEach(async () => {
+  provider = await startProvider();
+  folder = await mkdtemp(join(tmpdir(), 'login-'));
+});
+afterEach(async () => {
+  await provider[Symbol.asyncDispose]();
+  await rm(folder, { recursive: true });
+});
+
+const environment = () => ({ XDG_CONFIG_HOME: folder });
+const profile = (name = 'default') => readProfile(environment(), name);
+const echodrop = (args: readonly string[], stdin = '') => run(args, { env: environment(), stdin });
+
+/** Logs in, with a browser that follows every redirect. `visit` gets the address instead. */
+async function login(args: readonly string[], visit: (address: string) => Promise<unknown> = fetch) {
+  let visited: Promise<unknown> | undefined;
+  const onStderr = (text: string) => {
+    const [address] = /^http:.*$/m.exec(text) ?? [];
+    if (address) visited ??= visit(address);
+  };
+  const result = await run(['login', provider.origin, '--no-browser', ...args], { env: environment(), onStderr });
+  await visited;
+  return result;
+}
+
+test('signs in at Mastodon, shows the user and signs out', async () => {
+  const { status, stdout } = await login(['--provider', 'town']);
+  expect({ status, stdout }).toEqual({ status: 0, stdout: 'Signed in as mia (Town).\n' });
+  expect(await profile()).toMatchObject({
+    service: 'https://upload.example',
+    apiKey: 'pages',
+    name: 'mia',
+    subject: '42',
+  });
+  const registration = provider.requests.find(({ path }) => path === 'POST /api/v1/apps');
+  expect(registration?.form.get('scopes')).toBe('profile');
+  expect(registration?.form.get('redirect_uris')).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/signed-in$/);
+
+  expect((await echodrop(['whoami'])).stdout).toMatch(/^mia at http.*, uploading to https:\/\/upload\.example\n$/);
+  expect(provider.validTokens.size).toBe(1);
+  expect((await echodrop(['logout'])).stdout).toBe('Signed out mia.\n');
+  expect(provider.validTokens.size).toBe(0);
+  expect(await readdir(join(folder, 'echodrop'))).toEqual([]);
+  expect((await echodrop(['logout'])).stdout).toBe('Not signed in.\n');
+});
+
+test('an older Mastodon gets the scope that it knows', async () => {
+  provider.behaviour.refusesProfileScope = true;
+  expect((await login(['--provider', 'Town'])).status).toBe(0);
+  const scopes = provider.requests
+    .filter(({ path }) => path === 'POST /api/v1/apps')
+    .map(({ form }) => form.get('scopes'));
+  expect(scopes).toEqual(['profile', 'read:accounts']);
+});
+
+test('signs in at an OpenID provider as a public client, under a profile of its own', async () => {
+  const { status, stdout } = await login(['--provider', 'Work', '--profile', 'work']);
+  expect({ status, stdout }).toEqual({ status: 0, stdout: 'Signed in as max (Work).\n' });
+  expect(await profile('work')).toMatchObject({ name: 'max', subject: 'u-1' });
+  expect(await profile()).toBeUndefined();
+  const request = provider.requests.find(({ path }) => path === 'POST /oauth/token');
+  expect(request?.form.has('client_secret')).toBe(false);
+});
+
+test('a token that ends soon is renewed', async () => {
+  provider.behaviour.tokenSeconds = 30;
+  await login(['--provider', 'Work']);
+  const first = (await profile())?.token;
+  provider.validTokens.clear();
+  expect((await echodrop(['whoami'])).status).toBe(0);
+  const renewed = (await profile())?.token;
+  expect([...provider.validTokens]).toEqual([renewed]);
+  expect(renewed).not.toBe(first);
+});
+
+test('a denial ends the login with a way back, and stores nothing', async () => {
+  provider.behaviour.deniesUser = true;
+  const { status, stderr } = await login(['--provider', 'Town']);
+  expect(status).toBe(1);
+  expect(stderr).toContain('The request was denied. Run `echodrop login` to try again.');
+  expect(await profile()).toBeUndefined();
+});
+
+test('an id token of another sign-in is refused', async () => {
+  provider.behaviour.wrongNonce = true;
+  expect((await login(['--provider', 'Work'])).status).toBe(1);
+  expect(await profile()).toBeUndefined();
+});
+
+test('answers of others do not end the login', async () => {
+  const { status } = await login(['--provider', 'Town'], async (address) => {
+    const back = new URL(address).searchParams.get('redirect_uri') ?? '';
+    expect((await fetch(`${back}?code=stolen&state=guessed`)).status).toBe(400);
+    expect((await fetch(`${back}?error=access_denied`)).status).toBe(400);
+    expect((await fetch(new URL('/', back))).status).toBe(404);
+    const page = await fetch(address);
+    expect(page.headers.get('referrer-policy')).toBe('no-referrer');
+    expect(await page.text()).toBe('Done. You can close this tab and return to the terminal.\n');
+  });
+  expect(status).toBe(0);
+});
+
+test('opens the browser of the system', async () => {
+  await writeFile(join(folder, 'xdg-open'), `#!/bin/sh\nexec curl -sL -o "${folder}/page" "$1"\n`, { mode: 0o755 });
+  const env = { ...environment(), PATH: `${folder}:${process.env['PATH']}` };
+  const { status } = await run(['login', provider.origin, '--provider', 'Town'], { env });
+  expect(status).toBe(0);
+  await expect.poll(() => readFile(join(folder, 'page'), 'utf8').catch(() => '')).toContain('Done.');
+});
+
+test('takes a token from standard input', async () => {
+  provider.validTokens.add('given');
+  const args = ['login', provider.origin, '--provider', 'Town', '--token-stdin'];
+  expect(await echodrop(args, 'given\n')).toMatchObject({ status: 0, stdout: 'Signed in as mia (Town).\n' });
+  expect((await profile())?.token).toBe('given');
+  for (const wrong of ['unknown', '', 'two words'])
+    expect((await echodrop([...args, '--profile', 'other'], wrong)).status).toBe(2);
+  expect(await profile('other')).toBeUndefined();
+});
+
+test('names the providers of a site that has several', async () => {
+  const { status, stderr } = await echodrop(['login', provider.origin]);
+  expect(status).toBe(2);
+  expect(stderr).toBe('Choose a provider with --provider: "Town", "Work".\n');
+});
+
+test('a site without sign-in is named', async () => {
+  const { status, stderr } = await echodrop(['login', `${provider.origin}/elsewhere`]);
+  expect(status).toBe(1);
+  expect(stderr).toContain('/elsewhere/sign-in/providers.json responds 404');
+});
+
+test('no output contains a token or a secret', async () => {
+  const results = [await login(['--provider', 'Town']), await echodrop(['whoami']), await echodrop(['logout'])];
+  const output = JSON.stringify(results);
+  const secrets = provider.requests.flatMap(({ form }) =>
+    ['token', 'code', 'client_secret', 'code_verifier'].flatMap((name) => form.get(name) ?? []),
+  );
+  expect(secrets.length).toBeGreaterThan(3);
+  expect(secrets.filter((secret) => output.includes(secret))).toEqual([]);
+});

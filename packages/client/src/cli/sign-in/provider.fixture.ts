@@ -1,0 +1,177 @@
+import { createHash, generateKeyPairSync, type KeyObject, randomUUID, sign } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+
+interface Grant {
+  readonly client: string;
+  readonly redirect: string;
+  readonly challenge: string;
+  readonly scope: string;
+  readonly nonce: string | null;
+}
+
+/** How the provider differs from a new and willing one. */
+export interface Behaviour {
+  /** As Mastodon before 4.3. */
+  refusesProfileScope: boolean;
+  deniesUser: boolean;
+  /** Signs the id token for another sign-in. */
+  wrongNonce: boolean;
+  tokenSeconds: number | undefined;
+}
+
+/**
+ * A stand-in of a site with `/sign-in/providers.json` and of two providers that follow what Mastodon ("OAuth", "apps" API methods) and OpenID
+ * Connect Core 1.0 document. At the authorization endpoint its user agrees at once.
+ */
+export interface ProviderStandIn extends AsyncDisposable {
+  readonly origin: string;
+  readonly behaviour: Behaviour;
+  /** What the site publishes for clients. */
+  readonly settings: { upload: string; apiKey: string };
+  /** Of all requests: method, path, and the form. */
+  readonly requests: { readonly path: string; readonly form: URLSearchParams }[];
+  readonly validTokens: Set<string>;
+}
+
+const json = (response: ServerResponse, body: unknown, status = 200) =>
+  response.writeHead(status, { 'Content-Type': 'application/json' }).end(JSON.stringify(body));
+
+export async function startProvider(): Promise<ProviderStandIn> {
+  const keys = generateKeyPairSync('rsa', { modulusLength: 2048 });
+  const registered = new Map<string, { secret: string; redirect: string; scope: string }>();
+  const codes = new Map<string, Grant>();
+  const validTokens = new Set<string>();
+  const requests: ProviderStandIn['requests'] = [];
+  const settings = { upload: 'https://upload.example', apiKey: 'pages' };
+  const behaviour: Behaviour = {
+    refusesProfileScope: false,
+    deniesUser: false,
+    wrongNonce: false,
+    tokenSeconds: undefined,
+  };
+
+  const authorize = (query: URLSearchParams, response: ServerResponse) => {
+    const get = (name: string) => query.get(name) ?? '';
+    const back = new URL(get('redirect_uri'));
+    const application = registered.get(get('client_id'));
+    const isKnown =
+      application?.redirect === back.href || (get('client_id') === 'public' && back.hostname === '127.0.0.1');
+    if (!isKnown || get('response_type') !== 'code' || get('code_challenge_method') !== 'S256')
+      return json(response, { error: 'invalid_request' }, 400);
+    const answer = new URLSearchParams({ state: get('state') });
+    if (behaviour.deniesUser) answer.set('error', 'access_denied');
+    else {
+      const code = randomUUID();
+      const grant = { client: get('client_id'), redirect: back.href, challenge: get('code_challenge') };
+      codes.set(code, { ...grant, scope: get('scope'), nonce: query.get('nonce') });
+      answer.set('code', code);
+    }
+    return response.writeHead(302, { Location: `${back.href}?${answer}` }).end();
+  };
+
+  // A code works once, for the client, address and verifier that belong to it.
+  const takeGrant = (client: string, form: URLSearchParams): Grant | undefined => {
+    const code = form.get('code') ?? '';
+    const grant = codes.get(code);
+    codes.delete(code);
+    const challenge = createHash('sha256')
+      .update(form.get('code_verifier') ?? '')
+      .digest('base64url');
+    const asked = [client, form.get('redirect_uri'), challenge].join(' ');
+    return grant && [grant.client, grant.redirect, grant.challenge].join(' ') === asked ? grant : undefined;
+  };
+
+  const token = (form: URLSearchParams, response: ServerResponse) => {
+    const client = form.get('client_id') ?? '';
+    const secret = registered.get(client)?.secret;
+    if (secret !== undefined && form.get('client_secret') !== secret)
+      return json(response, { error: 'invalid_client' }, 401);
+    const isRenewal = form.get('grant_type') === 'refresh_token';
+    const grant = isRenewal ? undefined : takeGrant(client, form);
+    if (isRenewal ? form.get('refresh_token') !== 'refresh-1' : !grant)
+      return json(response, { error: 'invalid_grant' }, 400);
+    const issued = `token-${randomUUID()}`;
+    validTokens.add(issued);
+    const nonce = behaviour.wrongNonce ? 'of another' : grant?.nonce;
+    return json(response, {
+      access_token: issued,
+      token_type: 'Bearer',
+      scope: grant?.scope,
+      ...(behaviour.tokenSeconds && { expires_in: behaviour.tokenSeconds, refresh_token: 'refresh-1' }),
+      ...(nonce && { id_token: idToken(origin(), client, nonce, keys.privateKey) }),
+    });
+  };
+
+  const user = (request: IncomingMessage, response: ServerResponse, found: Record<string, unknown>) =>
+    validTokens.has(/^Bearer (.*)$/.exec(request.headers.authorization ?? '')?.[1] ?? '')
+      ? json(response, found)
+      : json(response, { error: 'invalid_token' }, 401);
+
+  const server = createServer(async (request, response) => {
+    const { pathname, searchParams } = new URL(request.url ?? '', 'http://x');
+    const form = new URLSearchParams(await text(request));
+    requests.push({ path: `${request.method} ${pathname}`, form });
+    const routes: Record<string, () => unknown> = {
+      'GET /sign-in/providers.json': () => json(response, { ...settings, providers: providersOf(origin()) }),
+      'POST /api/v1/apps': () => {
+        const scope = form.get('scopes') ?? '';
+        if (scope === 'profile' && behaviour.refusesProfileScope) return json(response, { error: 'scopes' }, 422);
+        const id = randomUUID();
+        registered.set(id, { secret: randomUUID(), redirect: form.get('redirect_uris') ?? '', scope });
+        return json(response, { client_id: id, client_secret: registered.get(id)?.secret });
+      },
+      'GET /oauth/authorize': () => authorize(searchParams, response),
+      'POST /oauth/token': () => token(form, response),
+      'POST /oauth/revoke': () => {
+        validTokens.delete(form.get('token') ?? '');
+        return json(response, {});
+      },
+      'GET /api/v1/accounts/verify_credentials': () => user(request, response, { id: '42', username: 'mia' }),
+      'GET /userinfo': () => user(request, response, { sub: 'u-1', preferred_username: 'max' }),
+      'GET /.well-known/openid-configuration': () => json(response, metadataOf(origin())),
+    };
+    const route = routes[`${request.method} ${pathname}`];
+    if (route) route();
+    else json(response, {}, 404);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const origin = () => `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return {
+    ...{ origin: origin(), behaviour, settings, requests, validTokens },
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
+
+const providersOf = (origin: string) => [
+  { name: 'Town', profile: 'mastodon', provider: `${origin}/api/v1/accounts/verify_credentials` },
+  { name: 'Work', profile: 'oidc', provider: `${origin}/userinfo`, issuer: origin, clientId: 'public' },
+  { name: 'Later', profile: 'unknown', provider: `${origin}/later` },
+];
+
+const metadataOf = (origin: string) => ({
+  issuer: origin,
+  authorization_endpoint: `${origin}/oauth/authorize`,
+  token_endpoint: `${origin}/oauth/token`,
+  revocation_endpoint: `${origin}/oauth/revoke`,
+  userinfo_endpoint: `${origin}/userinfo`,
+  jwks_uri: `${origin}/jwks`,
+  response_types_supported: ['code'],
+  subject_types_supported: ['public'],
+  id_token_signing_alg_values_supported: ['RS256'],
+});
+
+function idToken(issuer: string, audience: string, nonce: string, key: KeyObject): string {
+  const now = Math.floor(Date.now() / 1000);
+  const claims = { iss: issuer, aud: audience, sub: 'u-1', iat: now, exp: now + 60, nonce };
+  const encode = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
+  const signed = `${encode({ alg: 'RS256' })}.${encode(claims)}`;
+  return `${signed}.${sign('sha256', Buffer.from(signed), key).toString('base64url')}`;
+}

@@ -1,0 +1,82 @@
+import * as oauth from 'oauth4webapi';
+import { type AuthorizationClient, prepareClient, requestOptions } from './authorization-client.ts';
+import { listenOnLoopback } from './loopback.ts';
+import type { SiteProvider } from './site-settings.ts';
+
+/** The tokens of a finished sign-in, and what renews or ends them. */
+export interface Grant extends AuthorizationClient {
+  readonly token: string;
+  readonly refreshToken: string | undefined;
+  readonly expiresInSeconds: number | undefined;
+}
+
+/** The person said no, or the provider did. */
+export class SignInDenied extends Error {
+  override readonly name = 'SignInDenied';
+}
+
+/**
+ * Signs in at a provider: authorization code with PKCE (RFC 7636) and a redirect to loopback (RFC 8252). `show` gets the address that the
+ * person must open. @throws SignInDenied, or an error of the provider or the protocol
+ */
+export async function signIn(provider: SiteProvider, show: (address: string) => void): Promise<Grant> {
+  const loopback = await listenOnLoopback();
+  try {
+    const prepared = await prepareClient(provider, loopback.redirectUri);
+    const { server, client, scope, isOpenId } = prepared;
+    if (!server.authorization_endpoint) throw new Error(`${server.issuer} has no authorization endpoint.`);
+    const verifier = oauth.generateRandomCodeVerifier();
+    const state = oauth.generateRandomState();
+    const nonce = isOpenId ? oauth.generateRandomNonce() : undefined;
+    const address = new URL(server.authorization_endpoint);
+    const parameters = {
+      response_type: 'code',
+      client_id: client.client_id,
+      redirect_uri: loopback.redirectUri,
+      scope,
+      state,
+      code_challenge: await oauth.calculatePKCECodeChallenge(verifier),
+      code_challenge_method: 'S256',
+      ...(nonce && { nonce }),
+    };
+    for (const [name, value] of Object.entries(parameters)) address.searchParams.set(name, value);
+    const answered = loopback.answer(state);
+    show(address.href);
+    const answer = accepted(prepared, await answered, state);
+    const response = await oauth.authorizationCodeGrantRequest(
+      server,
+      client,
+      authenticationOf(prepared),
+      answer,
+      loopback.redirectUri,
+      verifier,
+      requestOptions(server.token_endpoint ?? server.issuer),
+    );
+    const tokens = await oauth.processAuthorizationCodeResponse(server, client, response, {
+      ...(nonce && { expectedNonce: nonce, requireIdToken: true }),
+    });
+    return {
+      ...prepared,
+      token: tokens.access_token,
+      refreshToken: tokens.refresh_token,
+      expiresInSeconds: tokens.expires_in,
+    };
+  } finally {
+    loopback.close();
+  }
+}
+
+/** How the program proves itself at the token endpoint: with the secret of its registration, or, as a public client, not. */
+export function authenticationOf({ secret }: Pick<AuthorizationClient, 'secret'>): oauth.ClientAuth {
+  return secret === undefined ? oauth.None() : oauth.ClientSecretPost(secret);
+}
+
+function accepted({ server, client }: AuthorizationClient, answer: URL, state: string): URLSearchParams {
+  try {
+    return oauth.validateAuthResponse(server, client, answer, state);
+  } catch (cause) {
+    if (!(cause instanceof oauth.AuthorizationResponseError)) throw cause;
+    const reason = cause.error === 'access_denied' ? 'The request was denied' : `The provider reported ${cause.error}`;
+    throw new SignInDenied(`${reason}. Run \`echodrop login\` to try again.`, { cause });
+  }
+}

@@ -1,0 +1,46 @@
+import * as z from 'zod/mini';
+import { UsageError } from '../command-context.ts';
+import { fetchJson } from './fetch-json.ts';
+
+const address = z.url({ protocol: /^https?$/ });
+const common = { name: z.string(), provider: address, scope: z.optional(z.string()) };
+const providerShape = z.discriminatedUnion('profile', [
+  z.object({ ...common, profile: z.literal('mastodon') }),
+  z.object({ ...common, profile: z.literal('oidc'), issuer: address, clientId: z.string() }),
+]);
+const settingsShape = z.object({
+  upload: address,
+  apiKey: z.optional(z.string()),
+  // Those of a later release may be unknown here.
+  providers: z.array(z.catch(z.nullable(providerShape), null)),
+});
+
+/** A provider at which users of the site sign in. */
+export type SiteProvider = z.infer<typeof providerShape>;
+export interface SiteSettings {
+  readonly upload: string;
+  readonly apiKey?: string | undefined;
+  readonly providers: readonly SiteProvider[];
+}
+
+/** Reads what a site publishes for clients. @throws Error if it is no Echodrop site or has no sign-in */
+export async function fetchSiteSettings(site: string): Promise<SiteSettings> {
+  const { data } = settingsShape.safeParse(await fetchJson(`${site}/sign-in/providers.json`));
+  if (!data) throw new Error(`${site} offers no sign-in. Check the address: it is that of the site with the pages.`);
+  return { ...data, providers: data.providers.filter((each) => each !== null) };
+}
+
+/** The provider with this name or address, or the only one. @throws UsageError that lists the names */
+export function chooseProvider(providers: readonly SiteProvider[], wanted: string | undefined): SiteProvider {
+  const found = providers.filter(
+    ({ name, provider }) => wanted === undefined || provider === wanted || name.toLowerCase() === wanted.toLowerCase(),
+  );
+  const [first, second] = found;
+  if (first && !second) return first;
+  const names = providers.map(({ name }) => JSON.stringify(name)).join(', ');
+  throw new UsageError(
+    providers.length === 0
+      ? 'This site has no provider to sign in at.'
+      : `Choose a provider with --provider: ${names}.`,
+  );
+}

@@ -1,0 +1,90 @@
+import { type Command, Option } from 'commander';
+import { toExactJson } from '../exact-json.ts';
+import {
+  type CommandContext,
+  PartFailed,
+  parseUpTo,
+  print,
+  printError,
+  UsageError,
+  visible,
+} from './command-context.ts';
+import { addConnectionOptions, type ConnectionOptions, connect } from './connection.ts';
+import { describeError, errorFields } from './describe-error.ts';
+import { expandFiles } from './expand-files.ts';
+import { type Output, outputs, recordFields, showRecord } from './show-record.ts';
+import { type Outcome, uploadFiles } from './upload-files.ts';
+
+const mostJobs = 16;
+
+interface UploadCommandOptions extends ConnectionOptions {
+  readonly message: string;
+  readonly alt?: string;
+  readonly output: Output;
+  readonly jobs: number;
+  readonly again: boolean;
+  readonly apiVersion: '1' | '2';
+  readonly format: 'json' | 'xml';
+  readonly json?: boolean;
+}
+
+const examples = `
+Examples:
+  echodrop upload sea.jpg --message 'At the sea' --alt 'Two boats on a grey sea'
+  echodrop upload *.jpg --jobs 4 --output markdown
+  grim - | echodrop upload -
+  echodrop upload film.mp4 --json | jq -r .record.url
+
+The same file with the same message and alternative text is uploaded once: a repeat prints the first record. The service
+remembers uploads for 24 hours, this machine in $XDG_STATE_HOME/echodrop until \`rm\` removes them.
+`;
+
+/** Adds the command `upload`. */
+export function addUploadCommand(program: Command, context: CommandContext): void {
+  const command = program
+    .command('upload')
+    .description('upload photos and videos and print their addresses')
+    .argument('<files...>', 'paths or patterns; - is standard input')
+    .option('-m, --message <text>', 'public caption', '')
+    .option('--alt <text>', 'alternative text: what the photo or video shows')
+    .addOption(new Option('-o, --output <form>', 'what to print for each file').choices(outputs).default('url'))
+    .option('--json', 'print a JSON object for each file, also for one that failed')
+    .option('-j, --jobs <n>', `files that are sent at once, up to ${mostJobs}`, parseUpTo(mostJobs), 3)
+    .option('--again', 'upload even what was uploaded before', false)
+    .addOption(new Option('--api-version <n>', 'version of the interface').choices(['2', '1']).default('2'))
+    .addOption(
+      new Option('--format <format>', 'format of the response; xml is printed as received')
+        .choices(['json', 'xml'])
+        .default('json'),
+    )
+    .addHelpText('after', examples)
+    .action((files: string[], options: UploadCommandOptions) => upload(context, files, options));
+  addConnectionOptions(command);
+}
+
+async function upload(context: CommandContext, args: readonly string[], options: UploadCommandOptions): Promise<void> {
+  const { message, alt, jobs, again, apiVersion, format } = options;
+  const connection = await connect(context, options);
+  const version = apiVersion === '1' ? 1 : 2;
+  if (version === 1 && 'bearer' in connection.credentials)
+    throw new UsageError('API version 1 does not support bearer tokens. Leave out --api-version 1.');
+  if (!connection.apiKey) throw new UsageError('Missing API key: pass --key or ECHODROP_KEY.');
+  const files = await expandFiles(args, context.cwd);
+  let failed = 0;
+  const uploads = uploadFiles(context, connection, files, { message, alt, jobs, again, version, format });
+  for await (const outcome of uploads) {
+    if ('error' in outcome) failed += 1;
+    printOutcome(context, outcome, options);
+  }
+  if (failed > 0) throw new PartFailed(`${failed} of ${files.length} files failed`);
+}
+
+function printOutcome(context: CommandContext, outcome: Outcome, { json, output, format, alt }: UploadCommandOptions) {
+  const { name } = outcome;
+  if ('error' in outcome) {
+    if (json) print(context, toExactJson({ file: name, error: errorFields(outcome.error) }));
+    else printError(context, `${visible(name)}: ${describeError(outcome.error)}`);
+  } else if (json) print(context, toExactJson({ file: name, record: recordFields(outcome.record) }));
+  else if (format === 'xml' && outcome.body !== undefined) print(context, outcome.body);
+  else print(context, showRecord(outcome.record, output, alt));
+}

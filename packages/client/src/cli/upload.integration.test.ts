@@ -1,0 +1,193 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { samplePhoto } from '@echodrop/testkit/samples/sample-media';
+import { type CountingProxy, type Fate, startCountingProxy } from '@echodrop/testkit/servers/counting-proxy';
+import { type Stack, sandbox, startStack } from '@echodrop/testkit/start-stack';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { EchodropClient } from '../node.ts';
+import { run } from './run-cli.fixture.ts';
+
+let stack: Stack;
+let proxy: CountingProxy;
+let folder: string;
+let fates: Fate[] = [];
+let width = 32;
+
+beforeAll(async () => {
+  stack = await startStack({ services: ['sandbox-provider', 'auth-verifier', 'gateway', 'site'] });
+  proxy = await startCountingProxy(stack.gateway, () => fates.shift() ?? 'passes');
+});
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'cli-'));
+  proxy.seen.length = 0;
+});
+afterEach(() => rm(folder, { recursive: true }));
+afterAll(async () => {
+  await proxy?.[Symbol.asyncDispose]();
+  await stack?.[Symbol.asyncDispose]();
+});
+
+const environment = () => ({
+  XDG_STATE_HOME: join(folder, 'state'),
+  XDG_CONFIG_HOME: join(folder, 'config'),
+  ECHODROP_URL: proxy.endpoint,
+  ECHODROP_KEY: sandbox.apiKey,
+  ECHODROP_PROVIDER: stack.bearerProvider,
+  ECHODROP_BEARER: 'sandbox-bearer',
+});
+const echodrop = (args: readonly string[], options: Parameters<typeof run>[1] = {}) =>
+  run(args, { env: environment(), cwd: folder, ...options });
+const records = async () => (await stack.stored('records')).length;
+const lines = (text: string) => text.split('\n').filter(Boolean);
+
+/** A photo that no other test has uploaded. */
+async function photo(name: string): Promise<string> {
+  width += 2;
+  await writeFile(join(folder, name), await samplePhoto('jpg', { width, height: 24 }));
+  return name;
+}
+
+test('a file whose first response is lost becomes one record', async () => {
+  const before = await records();
+  fates = ['lost'];
+  const { status, stdout } = await echodrop(['upload', await photo('a.jpg'), '--message', 'At the sea']);
+  expect(status).toBe(0);
+  expect(stdout.trim()).toMatch(new RegExp(`^${stack.site}/\\w{10}$`));
+  expect(proxy.seen).toHaveLength(2);
+  expect(await records()).toBe(before + 1);
+});
+
+test('the library, too, makes one record of an upload whose first response is lost', async () => {
+  const before = await records();
+  fates = ['lost'];
+  const client = new EchodropClient({
+    ...{ service: proxy.endpoint, apiKey: sandbox.apiKey, provider: stack.provider },
+    credentials: {
+      consumerKey: sandbox.consumer.key,
+      consumerSecret: sandbox.consumer.secret,
+      token: sandbox.token.key,
+      tokenSecret: sandbox.token.secret,
+    },
+  });
+  const record = await client.upload(join(folder, await photo('a.jpg')));
+  expect(proxy.seen).toHaveLength(2);
+  expect(await records()).toBe(before + 1);
+  expect((await client.list({ count: 1 })).records).toEqual([record]);
+  expect(await client.get(record.id)).toEqual(record);
+  await client.remove(record.id);
+  expect(await client.get(record.id)).toBeUndefined();
+  expect((await fetch(record.url)).status).toBe(410);
+});
+
+test('of 20 files with a bad one, prints 19 addresses in order and exits 1; a rerun adds none', async () => {
+  const names = await Promise.all(Array.from({ length: 20 }, (_, n) => photo(`${String(n).padStart(2, '0')}.jpg`)));
+  await writeFile(join(folder, '07.jpg'), 'no photo');
+  const before = await records();
+  const first = await echodrop(['upload', '*.jpg', '--jobs', '4']);
+  expect(first.status).toBe(1);
+  expect(lines(first.stdout)).toHaveLength(names.length - 1);
+  expect(lines(first.stderr)).toEqual([
+    expect.stringMatching(/^07\.jpg: Unsupported file type.*\(415 media_unsupported\)/),
+  ]);
+  expect(await records()).toBe(before + 19);
+
+  const second = await echodrop(['upload', ...names]);
+  expect({ ...second, stderr: '' }).toEqual({ ...first, stderr: '' });
+  expect(await records()).toBe(before + 19);
+});
+
+test('a rerun on a machine without the ledger adds none either', async () => {
+  const name = await photo('a.jpg');
+  const first = await echodrop(['upload', name]);
+  await rm(join(folder, 'state'), { recursive: true });
+  const before = await records();
+  expect(await echodrop(['upload', name])).toEqual(first);
+  expect(await records()).toBe(before);
+});
+
+test('a rerun sends nothing; --again, another caption and another account upload', async () => {
+  const name = await photo('a.jpg');
+  const { stdout } = await echodrop(['upload', name]);
+  const before = await records();
+  proxy.seen.length = 0;
+  expect((await echodrop(['upload', name])).stdout).toBe(stdout);
+  expect(proxy.seen).toHaveLength(0);
+  for (const more of [['--again'], ['--message', 'other'], ['--alt', 'other']])
+    expect((await echodrop(['upload', name, ...more])).stdout).not.toBe(stdout);
+  const { ECHODROP_BEARER: _, ...others } = environment();
+  const env = {
+    ...{ ...others, ECHODROP_PROVIDER: stack.provider },
+    ...{ ECHODROP_CONSUMER_KEY: sandbox.consumer.key, ECHODROP_CONSUMER_SECRET: sandbox.consumer.secret },
+    ...{ ECHODROP_TOKEN: sandbox.token.key, ECHODROP_TOKEN_SECRET: sandbox.token.secret },
+  };
+  expect((await echodrop(['upload', name], { env })).stdout).not.toBe(stdout);
+  expect(await records()).toBe(before + 4);
+});
+
+test('what rm removed can be uploaded again with --again, and nothing else', async () => {
+  const name = await photo('a.jpg');
+  const address = (await echodrop(['upload', name])).stdout.trim();
+  const removal = await echodrop(['rm', address, 'ZZZZZZZZZZ']);
+  expect(removal.status).toBe(1);
+  expect(removal.stdout).toBe(`removed ${address.slice(-10)}\n`);
+  expect(removal.stderr).toContain('ZZZZZZZZZZ: ');
+  expect((await fetch(address)).status).toBe(410);
+  const repeated = await echodrop(['upload', name]);
+  expect(repeated).toMatchObject({ status: 1, stdout: '' });
+  expect(repeated.stderr).toContain('(410 removed) It was uploaded and removed. `--again` uploads it once more.');
+  expect((await echodrop(['upload', name, '--again'])).status).toBe(0);
+});
+
+test('uploads standard input', async () => {
+  const stdin = await samplePhoto('jpg', { width: 18, height: 20 });
+  const { status, stdout } = await echodrop(['upload', '-', '--output', 'json'], { stdin });
+  expect(status).toBe(0);
+  expect(JSON.parse(stdout)).toMatchObject({ type: 'jpg', width: 18, height: 20, size: stdin.length });
+});
+
+test('with --json each file is a JSON object, failed or not', async () => {
+  const { status, stdout, stderr } = await echodrop(['upload', await photo('a.jpg'), 'no.jpg', '--json']);
+  expect({ status, stderr }).toEqual({ status: 1, stderr: '' });
+  expect(lines(stdout).map((line) => JSON.parse(line))).toMatchObject([
+    { file: 'a.jpg', record: { type: 'jpg', user: { id: sandbox.userId } } },
+    { file: 'no.jpg', error: { reason: 'failed', message: expect.stringContaining('ENOENT') } },
+  ]);
+});
+
+test('lists uploads, newest first, for people and for scripts', async () => {
+  await echodrop(['upload', await photo('a.jpg'), '--message', 'older']);
+  await echodrop(['upload', await photo('b.jpg'), '--message', 'newer\u001b[2J']);
+  const { stdout, stderr } = await echodrop(['list', '--count', '2']);
+  const [newer = '', older = ''] = lines(stdout);
+  expect(newer).toMatch(/^\w{10} {2}\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ {2}jpg \d+x24 {2}http:\S+ {2}newer \[2J$/);
+  expect(older).toMatch(/ {2}older$/);
+  expect(stderr).toMatch(/^More: echodrop list --count 2 --after \S+\n$/);
+  const page = JSON.parse((await echodrop(['list', '--count', '2', '--json'])).stdout);
+  expect(page.media.map(({ text }: { text: string }) => text)).toEqual(['newer\u001b[2J', 'older']);
+  const after = await echodrop(['list', '--count', '1', '--after', page.next]);
+  expect(after.status).toBe(0);
+});
+
+test('shows the user', async () => {
+  expect(JSON.parse((await echodrop(['whoami', '--json'])).stdout)).toEqual({
+    name: sandbox.screenName,
+    subject: String(sandbox.userId),
+    provider: stack.bearerProvider,
+    service: proxy.endpoint,
+  });
+  const env = { ...environment(), ECHODROP_BEARER: 'wrong' };
+  expect(await echodrop(['whoami'], { env })).toMatchObject({
+    status: 2,
+    stderr: expect.stringContaining('does not accept'),
+  });
+});
+
+test('bars are drawn on a terminal, and none where output is piped', async () => {
+  const name = await photo('a.jpg');
+  const piped = await echodrop(['upload', name, '--again']);
+  expect(piped.stderr).toBe('');
+  const onTerminal = await echodrop(['upload', name, '--again'], { isTTY: true });
+  expect(onTerminal.status).toBe(0);
+  expect(lines(onTerminal.stdout)).toHaveLength(1);
+});

@@ -1,0 +1,48 @@
+import { mkdtempDisposable, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { samplePhoto } from '@echodrop/testkit/samples/sample-media';
+import { sandbox, startStack } from '@echodrop/testkit/start-stack';
+import { execa } from 'execa';
+import { expect, test } from 'vitest';
+
+const cli = (args: readonly string[], env: NodeJS.ProcessEnv) =>
+  execa(process.execPath, [join(import.meta.dirname, 'local-cli.ts'), ...args], {
+    env,
+    reject: false,
+    timeout: 30_000,
+  });
+
+test('the error for a missing file contains its full path', async () => {
+  const { exitCode, stderr } = await cli(['upload', 'sea.jpg'], { INIT_CWD: '/no/such/folder' });
+  expect(exitCode).toBe(1);
+  expect(stderr).toContain("'/no/such/folder/sea.jpg'");
+});
+
+test('with another identity provider, explains how to pass credentials', async () => {
+  const { exitCode, stdout, stderr } = await cli(['sign'], { IDENTITY_PROVIDERS: 'https://id.example/verify' });
+  expect([exitCode, stdout]).toEqual([2, '']);
+  expect(stderr).toMatch(/^Missing credentials for https:\/\/id\.example\/verify/);
+  expect(stderr).toContain('ECHODROP_CONSUMER_KEY');
+});
+
+test('signs for the sandbox of npm start', async () => {
+  const { stdout } = await cli(['sign'], { SANDBOX_PROVIDER_PORT: '1234', ECHODROP_PROVIDER: '' });
+  expect(stdout).toMatch(/^OAuth realm="http:\/\/127\.0\.0\.1:1234\/", .*oauth_token="12345-sandbox"/);
+});
+
+test('uploads to the system of the same environment each time it runs, and prints the record or the XML as received', async () => {
+  await using stack = await startStack({ services: ['sandbox-provider', 'auth-verifier', 'gateway'] });
+  await using folder = await mkdtempDisposable(join(tmpdir(), 'local-cli-'));
+  await writeFile(join(folder.path, 'sea.jpg'), await samplePhoto('jpg', { width: 64, height: 48 }));
+  const env = {
+    ...{ INIT_CWD: folder.path, XDG_STATE_HOME: folder.path, API_KEYS: sandbox.apiKey },
+    GATEWAY_PORT: new URL(stack.gateway).port,
+    SANDBOX_PROVIDER_PORT: new URL(stack.provider).port,
+  };
+  const first = await cli(['upload', 'sea.jpg', '--message', 'At the sea'], env);
+  expect(JSON.parse(first.stdout)).toMatchObject({ text: 'At the sea', width: 64, user: { id: sandbox.userId } });
+  const second = await cli(['upload', 'sea.jpg', '--api-version', '1', '--format', 'xml'], env);
+  expect(second.stdout).toMatch(/^<\?xml .*<image><id>\w{10}<\/id>.*<width>64<\/width>.*<\/image>$/);
+  expect(await stack.stored('records')).toHaveLength(2);
+});

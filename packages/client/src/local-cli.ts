@@ -1,0 +1,28 @@
+import { runCli } from './cli/run-cli.ts';
+import { localApiKey, localCredentials, localProvider, localService } from './local-system.ts';
+
+// `npm run upload` and `npm run sign`: the command line, for a system that `npm start` runs in the same environment.
+const { stdin, stdout, stderr } = process;
+// Empty counts as unset.
+const env = Object.fromEntries(Object.entries(process.env).filter(([, value]) => value));
+const [command = '--help', ...args] = process.argv.slice(2);
+// Its data may have been deleted since the last upload, so the ledger does not count.
+const options = command === 'upload' ? ['--again', '--output', 'json'] : [];
+const cwd = env['INIT_CWD'] ?? process.cwd();
+const context = { env: { ...localEnvironment(env), ...env }, cwd, stdin, stdout, stderr };
+process.exitCode = await runCli([command, ...options, ...args], context);
+
+function localEnvironment(given: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  const credentials = localCredentials(given);
+  return {
+    ECHODROP_URL: localService(given),
+    ECHODROP_KEY: localApiKey(given),
+    ECHODROP_PROVIDER: localProvider(given),
+    ...(credentials && {
+      ECHODROP_CONSUMER_KEY: credentials.consumerKey,
+      ECHODROP_CONSUMER_SECRET: credentials.consumerSecret,
+      ECHODROP_TOKEN: credentials.token,
+      ECHODROP_TOKEN_SECRET: credentials.tokenSecret,
+    }),
+  };
+}

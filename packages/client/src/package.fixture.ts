@@ -1,0 +1,79 @@
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { buildClient } from '@echodrop/build/build-client';
+import { samplePhoto } from '@echodrop/testkit/samples/sample-media';
+import { execa } from 'execa';
+
+/** The package as `npm pack` makes it, and an application that has installed it. */
+export interface BuiltPackage extends AsyncDisposable {
+  readonly tarball: string;
+  /** What the tarball contains. */
+  readonly built: string;
+  readonly app: string;
+}
+
+/** The Node of the workspace, and that of the system, which may be older. */
+export const nodes: Readonly<Record<string, string>> = {
+  'this Node': process.execPath,
+  ...(existsSync('/usr/bin/node') && { 'the Node of the system': '/usr/bin/node' }),
+};
+
+/** Builds and packs the package, and installs the tarball in an empty folder with two photos. */
+export async function buildPackage(): Promise<BuiltPackage> {
+  const folder = await mkdtemp(join(tmpdir(), 'package-'));
+  const built = join(folder, 'built');
+  const app = join(folder, 'app');
+  await buildClient(built);
+  const { stdout } = await execa('npm', ['pack', '--json', built], { cwd: folder });
+  const tarball = join(folder, JSON.parse(stdout)[0].filename);
+  await mkdir(app);
+  await writeFile(join(app, 'package.json'), '{"private":true,"type":"module"}');
+  await execa('npm', ['install', '--no-audit', '--no-fund', '--prefer-offline', tarball], { cwd: app });
+  await writeFile(join(app, 'sea.jpg'), await samplePhoto('jpg', { width: 64, height: 48 }));
+  await writeFile(join(app, 'lake.jpg'), await samplePhoto('jpg', { width: 80, height: 48 }));
+  return { tarball, built, app, [Symbol.asyncDispose]: () => rm(folder, { recursive: true }) };
+}
+
+/** Runs a command in the application as a user of `node` does, with nothing of this process's environment. */
+export async function runInApp({ app }: BuiltPackage, node: string, command: readonly [string, ...string[]]) {
+  const home = join(app, '..', `home-${Object.values(nodes).indexOf(node)}`);
+  await mkdir(home, { recursive: true });
+  await writeFile(join(home, 'xdg-open'), '#!/bin/sh\nexec curl -sL -o /dev/null "$1"\n', { mode: 0o755 });
+  const path = [home, join(app, 'node_modules/.bin'), join(node, '..'), '/usr/bin', '/bin'];
+  const env = { PATH: path.join(':'), HOME: home, TOKEN: 'given' };
+  const [file, ...args] = command;
+  return execa(file, args, { cwd: app, env, extendEnv: false, timeout: 60_000 });
+}
+
+/** The examples of docs/client.md in a language, one after the other. */
+export async function examplesIn(language: 'js' | 'sh'): Promise<string> {
+  const page = await readFile(join(import.meta.dirname, '../../../docs/client.md'), 'utf8');
+  const blocks = page.matchAll(new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\``, 'gm'));
+  return [...blocks].map(([, code = '']) => code).join('\n');
+}
+
+/** Serves an empty page, and the files of the package's browser entry. */
+export async function startPages(): Promise<AsyncDisposable & { readonly origin: string; folder: string }> {
+  const server = createServer(async (request, response) => {
+    const name = /^\/([\w.-]+\.js)$/.exec(request.url ?? '')?.[1];
+    if (name) response.setHeader('Content-Type', 'text/javascript').end(await readFile(join(pages.folder, name)));
+    else response.setHeader('Content-Type', 'text/html').end('<!doctype html><title>A page</title>');
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const pages = {
+    origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    folder: '',
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+  return pages;
+}

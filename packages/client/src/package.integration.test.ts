@@ -1,0 +1,188 @@
+import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describeWithBrowser } from '@echodrop/testkit/describe-with-browser';
+import { type Stack, sandbox, startStack } from '@echodrop/testkit/start-stack';
+import { openTab } from '@echodrop/testkit/watched-tab';
+import { execa } from 'execa';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type ProviderStandIn, startProvider } from './cli/sign-in/provider.fixture.ts';
+import { type BuiltPackage, buildPackage, examplesIn, nodes, runInApp, startPages } from './package.fixture.ts';
+
+const parts = new AsyncDisposableStack();
+let built: BuiltPackage;
+let provider: ProviderStandIn;
+let stack: Stack;
+let pages: Awaited<ReturnType<typeof startPages>>;
+
+beforeAll(async () => {
+  built = parts.use(await buildPackage());
+  provider = parts.use(await startProvider());
+  pages = parts.use(await startPages());
+  pages.folder = join(built.built, 'lib');
+  provider.validTokens.add('given');
+  stack = parts.use(
+    await startStack({
+      services: ['sandbox-provider', 'auth-verifier', 'gateway', 'site'],
+      settings: { IDENTITY_PROVIDERS: `mastodon ${verifyAddress()}`, CORS_ORIGINS: pages.origin },
+    }),
+  );
+  Object.assign(provider.settings, { upload: stack.gateway, apiKey: sandbox.apiKey });
+});
+afterAll(() => parts.disposeAsync());
+
+const verifyAddress = () => `${provider.origin}/api/v1/accounts/verify_credentials`;
+const clientOptions = () =>
+  JSON.stringify({
+    ...{ service: stack.gateway, apiKey: sandbox.apiKey, provider: verifyAddress() },
+    credentials: { bearer: 'given' },
+  });
+
+describe('the tarball', () => {
+  const bin = (name: string) => join(import.meta.dirname, '../node_modules/.bin', name);
+  const lib = async () => {
+    const names = await readdir(join(built.built, 'lib'));
+    return Promise.all(
+      names.map(async (name) => [name, await readFile(join(built.built, 'lib', name), 'utf8')] as const),
+    );
+  };
+
+  test('has licence, sources, and no reference to the workspace', async () => {
+    const manifest = JSON.parse(await readFile(join(built.built, 'package.json'), 'utf8'));
+    expect(manifest).toMatchObject({ name: '@echodrop/client', license: 'MIT', sideEffects: false });
+    for (const range of Object.values(manifest.dependencies)) expect(range).toMatch(/^\^\d/);
+    const { stdout } = await execa('tar', ['tzf', built.tarball]);
+    for (const path of [
+      'LICENSE',
+      'README.md',
+      'THIRD-PARTY-LICENSES',
+      'src/client/node.ts',
+      'src/oauth/signed-get.ts',
+    ])
+      expect(stdout.split('\n')).toContain(`package/${path}`);
+    for (const [, code] of await lib()) expect(code).not.toMatch(/\b(from|import) ?\(?['"]@echodrop\//);
+  });
+
+  test('is as small as docs/client.md says', async () => {
+    const page = await readFile(join(import.meta.dirname, '../../../docs/client.md'), 'utf8');
+    const [, documented] = /tarball is about (\d+) kB/.exec(page) ?? [];
+    const { size } = JSON.parse((await execa('npm', ['pack', '--json', '--dry-run', built.built])).stdout)[0];
+    expect(Math.abs(size / 1000 - Number(documented))).toBeLessThan(0.1 * Number(documented));
+  });
+
+  test('needs no node: module in browsers', async () => {
+    const files = new Map(await lib());
+    const waiting = ['browser.js'];
+    for (const file of waiting) {
+      const code = files.get(file) ?? expect.fail(`no ${file}`);
+      for (const [, specifier = ''] of code.matchAll(/^(?:import|export)\b[^'";]*['"]([^'"]+)['"]/gm)) {
+        expect(specifier).toMatch(/^\.\/[\w.-]+\.js$/);
+        if (!waiting.includes(specifier.slice(2))) waiting.push(specifier.slice(2));
+      }
+    }
+  });
+
+  test('passes publint', async () => {
+    const { stdout, exitCode } = await execa(bin('publint'), ['--strict', built.tarball], { reject: false });
+    expect({ exitCode, stdout }).toMatchObject({ exitCode: 0 });
+  });
+
+  test('has right types wherever ESM is imported', async () => {
+    const { checkPackage, createPackageFromTarballData } = await import('@arethetypeswrong/core');
+    const result = await checkPackage(createPackageFromTarballData(await readFile(built.tarball)));
+    const problems = result.types ? result.problems : expect.fail('no types');
+    // The package has no CommonJS, which these two resolve.
+    const ofEsm = problems.filter(
+      (each) => !('resolutionKind' in each) || !/^node(10|16-cjs)$/.test(each.resolutionKind),
+    );
+    expect(ofEsm).toEqual([]);
+  });
+});
+
+describe.each(Object.entries(nodes))('installed in an empty folder, on %s', (name, node) => {
+  const documented = async (language: 'js' | 'sh') =>
+    (await examplesIn(language))
+      .replaceAll('https://upload.example', stack.gateway)
+      .replaceAll(/https:\/\/(photos|social)\.example/g, provider.origin)
+      .replaceAll('my-key', sandbox.apiKey)
+      // What was removed does not come back by the same upload.
+      .replaceAll('Soon gone', `Soon gone, ${name}`);
+
+  const runProgram = async (code: string) => {
+    await writeFile(join(built.app, 'program.js'), code);
+    return (await runInApp(built, node, [node, 'program.js'])).stdout;
+  };
+
+  test('the documented program runs', async () => {
+    expect(await runProgram(await documented('js'))).toMatch(
+      /^\d+ of \d+ bytes\n[\s\S]*http:\/\/[\w.:]+\/\w{10} 42n\n415 media_unsupported$/,
+    );
+  });
+
+  test('the documented commands run', async () => {
+    const { stdout, stderr } = await runInApp(built, node, [
+      'timeout',
+      '60',
+      'sh',
+      '-c',
+      `set -e\n${await documented('sh')}`,
+    ]);
+    expect(stdout).toMatch(/^Signed in as mia \(Town\)\.\n/);
+    expect(stdout).toMatch(/^\[!\[Upload\]\(http\S+\/large\.jpg\)\]\(http\S+\)$/m);
+    expect(stdout).toMatch(/^\{"file":"standard input","record":\{"id":"\w{10}"/m);
+    expect(stdout).toMatch(/\nremoved \w{10}\nSigned out mia\.$/);
+    expect(stderr).toMatch(/^To sign in at Town, open this address/);
+  });
+
+  test('reads XML and sends a stream', async () => {
+    const program = `
+      import { createReadStream } from 'node:fs';
+      import { EchodropClient } from '@echodrop/client';
+      const client = new EchodropClient(${clientOptions()});
+      const { user, type } = await client.upload(createReadStream('sea.jpg'), { format: 'xml' });
+      console.log(type, user.id);`;
+    expect(await runProgram(program)).toBe('jpg 42n');
+  });
+});
+
+await describeWithBrowser('in a browser', (browser) => {
+  const inPage = async <T>(body: string): Promise<T> => {
+    await using watched = await openTab(browser());
+    const { tab, complaints } = watched;
+    await tab.goto(pages.origin);
+    const photo = await readFile(join(built.app, 'sea.jpg'), 'base64');
+    const result = await tab.evaluate(`(async () => {
+      const { EchodropClient, RequestRefused } = await import('/browser.js');
+      const client = new EchodropClient(${clientOptions()});
+      const bytes = Uint8Array.from(atob('${photo}'), (c) => c.charCodeAt(0));
+      ${body}
+    })()`);
+    expect(complaints.filter((complaint) => !complaint.includes('Failed to load resource'))).toEqual([]);
+    return result as T;
+  };
+
+  test('uploads with progress, lists and removes', async () => {
+    const result = await inPage<Record<string, unknown>>(`
+      const progress = [];
+      const onProgress = (sent, total) => progress.push(sent / total);
+      const record = await client.upload(new Blob([bytes]), { message: 'from a page', onProgress });
+      const { records } = await client.list({ count: 1 });
+      await client.remove(record.id);
+      const left = await client.get(record.id);
+      return { listed: records[0].id === record.id, left, last: progress.at(-1), id: String(record.user.id) };`);
+    expect(result).toEqual({ listed: true, left: undefined, last: 1, id: '42' });
+  });
+
+  test('uploads a stream, and reads XML', async () => {
+    const type = await inPage(`
+      const record = await client.upload(new Blob([bytes]).stream(), { format: 'xml' });
+      return record.type;`);
+    expect(type).toBe('jpg');
+  });
+
+  test('throws the refusal, with and without progress', async () => {
+    const reasons = await inPage(`
+      const reasonOf = (options) => client.upload(new Uint8Array(3), options).catch((error) => error instanceof RequestRefused && error.reason);
+      return [await reasonOf({}), await reasonOf({ onProgress() {} })];`);
+    expect(reasons).toEqual(['media_unsupported', 'media_unsupported']);
+  });
+});

@@ -1,0 +1,41 @@
+/** Media that every platform can upload. */
+export type MediaSource = Blob | Uint8Array<ArrayBuffer> | ArrayBuffer | ReadableStream<Uint8Array>;
+
+/** Called while media is sent: bytes so far, and bytes of the whole media, if known. After a failed attempt it starts again. */
+export type Progress = (sent: number, total: number | undefined) => void;
+
+/** Media that can be sent: a Blob as often as necessary, or a stream once. */
+export interface OpenMedia {
+  readonly filename: string;
+  readonly content: Blob | AsyncIterable<Uint8Array>;
+}
+
+export interface FormRequest {
+  readonly headers: Readonly<Record<string, string>>;
+  /** Text fields, which go before the media. */
+  readonly fields: Readonly<Record<string, string>>;
+  readonly media: OpenMedia;
+  readonly signal: AbortSignal;
+  readonly onProgress: Progress | undefined;
+  /** The client's own `fetch`, if it has one. */
+  readonly fetch: typeof fetch | undefined;
+}
+
+/** What differs between Node and browsers. */
+export interface Platform<Source> {
+  open(source: Source, filename: string | undefined): Promise<OpenMedia>;
+  /** Posts a form. A redirect is an error. */
+  post(address: string, request: FormRequest): Promise<Response>;
+}
+
+/** The bytes as a Blob, if they are in memory. */
+export function inMemory(source: unknown): Blob | undefined {
+  if (source instanceof Blob) return source;
+  if (source instanceof ArrayBuffer || ArrayBuffer.isView(source)) return new Blob([source as Uint8Array<ArrayBuffer>]);
+  return undefined;
+}
+
+/** The name under which a source is sent; the service does not rely on it. */
+export function filenameOf(source: unknown, filename: string | undefined): string {
+  return filename ?? (source instanceof File && source.name ? source.name : 'media');
+}

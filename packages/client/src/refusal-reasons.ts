@@ -1,0 +1,16 @@
+/** Reasons of refusals (docs/interface.md, "Errors in Echodrop"). */
+export const refusalReasons = [
+  ...(['parameter_missing', 'form_malformed', 'idempotency_key_malformed', 'query_malformed'] as const),
+  'request_malformed',
+  ...(['credentials_missing', 'credentials_refused', 'provider_unknown', 'provider_unavailable'] as const),
+  'api_key_unknown',
+  ...(['caller_blocked', 'application_blocked', 'not_yours'] as const),
+  ...(['not_found', 'method_not_allowed', 'too_slow'] as const),
+  ...(['idempotency_key_in_use', 'idempotency_key_reused', 'removed'] as const),
+  ...(['media_too_large', 'media_unsupported'] as const),
+  ...(['expectation_failed', 'headers_too_large', 'too_many_requests'] as const),
+  ...(['overloaded', 'unavailable'] as const),
+] as const;
+
+/** A reason of this release; `unknown` for a response without one, such as a proxy's; or one that a later release adds. */
+export type RefusalReason = (typeof refusalReasons)[number] | 'unknown' | (string & {});

@@ -1,0 +1,101 @@
+import { recordToJson } from '@echodrop/record';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { EchodropClient, ServiceUnreachable } from './node.ts';
+import { type FakeService, lose, refuse, respond, someRecord, startFakeService } from './service.fixture.ts';
+
+const published = respond(200, recordToJson(someRecord));
+let service: FakeService;
+
+beforeAll(async () => {
+  service = await startFakeService();
+});
+beforeEach(() => {
+  service.received.length = 0;
+});
+afterAll(() => service?.[Symbol.asyncDispose]());
+
+const client = (options = {}) =>
+  new EchodropClient({
+    ...{ service: service.address, apiKey: 'key', provider: 'http://provider.example/v' },
+    credentials: { consumerKey: 'ck', consumerSecret: 'cs', token: 't', tokenSecret: 'ts' },
+    ...options,
+  });
+const bytes = new Uint8Array(1000);
+const seen = (name: string) => service.received.map(({ headers }) => headers[name]);
+
+test('a lost response is retried with the same key and media, and another signature', async () => {
+  service.answers = [lose, published];
+  expect(await client().upload(bytes)).toEqual(someRecord);
+  const keys = seen('idempotency-key');
+  expect(keys[0]).toMatch(/^"[0-9a-f]{32}"$/);
+  expect(keys).toEqual([keys[0], keys[0]]);
+  expect(new Set(seen('x-verify-credentials-authorization')).size).toBe(2);
+  const sizes = service.received.map(({ form }) => (form.get('media') as File).size);
+  expect(sizes).toEqual([1000, 1000]);
+});
+
+test.each([
+  [409, 'idempotency_key_in_use'],
+  [429, 'too_many_requests'],
+  [503, 'overloaded'],
+  [401, 'provider_unavailable'],
+  [408, 'too_slow'],
+])('%i %s is retried', async (status, reason) => {
+  service.answers = [refuse(status, reason), published];
+  expect(await client().upload(bytes)).toEqual(someRecord);
+});
+
+test.each([
+  [401, 'credentials_refused'],
+  [403, 'caller_blocked'],
+  [410, 'removed'],
+  [413, 'media_too_large'],
+  [415, 'media_unsupported'],
+  [422, 'idempotency_key_reused'],
+])('%i %s is final', async (status, reason) => {
+  service.answers = [refuse(status, reason)];
+  await expect(client().upload(bytes)).rejects.toMatchObject({ status, reason });
+  expect(service.received).toHaveLength(1);
+});
+
+test('another attempt waits as long as Retry-After says', async () => {
+  service.answers = [refuse(503, 'overloaded', { 'Retry-After': '2' }), published];
+  const began = performance.now();
+  await client().upload(bytes);
+  expect(performance.now() - began).toBeGreaterThan(1950);
+});
+
+test('a Retry-After of hours ends it at once', async () => {
+  service.answers = [refuse(429, 'too_many_requests', { 'Retry-After': '3600' })];
+  await expect(client().upload(bytes)).rejects.toMatchObject({ reason: 'too_many_requests', retryAfterSeconds: 3600 });
+  expect(service.received).toHaveLength(1);
+});
+
+test('attempts have a limit', async () => {
+  service.answers = [lose];
+  await expect(client({ retries: 2 }).upload(bytes)).rejects.toThrow(ServiceUnreachable);
+  expect(service.received).toHaveLength(3);
+});
+
+test('a stream is sent once', async () => {
+  service.answers = [refuse(503, 'overloaded')];
+  await expect(client().upload(new Blob([bytes]).stream())).rejects.toMatchObject({ reason: 'overloaded' });
+  expect(service.received).toHaveLength(1);
+});
+
+test('a stream that fails ends the upload with its error', async () => {
+  service.answers = [published];
+  async function* failing() {
+    yield bytes;
+    throw new Error('disk gone');
+  }
+  await expect(client().upload(failing())).rejects.toMatchObject({ cause: { message: 'disk gone' } });
+});
+
+test('a key of the caller is quoted', async () => {
+  service.answers = [published];
+  await client().upload(bytes, { idempotencyKey: 'a "b" \\' });
+  expect(seen('idempotency-key')).toEqual(['"a \\"b\\" \\\\"']);
+  for (const idempotencyKey of ['', 'ü', 'a\nb', 'x'.repeat(256)])
+    await expect(client().upload(bytes, { idempotencyKey })).rejects.toThrow(TypeError);
+});

@@ -1,0 +1,54 @@
+import { RequestRefused, ServiceUnreachable, UnreadableResponse } from './client-errors.ts';
+
+const firstPauseMs = 250;
+const longestPauseMs = 120_000;
+const temporaryStatuses = [408, 429, 500, 502, 503, 504];
+
+interface RetryOptions {
+  /** Attempts after the first. */
+  readonly retries: number;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Calls `attempt` until it succeeds, fails for good, or `retries` are used up. It pauses between two attempts, at least as long as a Retry-After
+ * says. A Retry-After above two minutes ends it. @throws the last error of `attempt`, or the signal's reason
+ */
+export async function withRetries<T>(
+  attempt: (tried: number) => Promise<T>,
+  { retries, signal }: RetryOptions,
+): Promise<T> {
+  for (let tried = 0; ; tried += 1) {
+    try {
+      return await attempt(tried);
+    } catch (error) {
+      const requestedMs = error instanceof RequestRefused ? (error.retryAfterSeconds ?? 0) * 1000 : 0;
+      if (tried >= retries || !isTemporary(error) || requestedMs > longestPauseMs) throw error;
+      const jitter = 0.5 + Math.random();
+      await pause(Math.max(requestedMs, firstPauseMs * 2 ** tried * jitter), signal);
+    }
+  }
+}
+
+function isTemporary(error: unknown): boolean {
+  if (error instanceof ServiceUnreachable || error instanceof UnreadableResponse) return true;
+  if (!(error instanceof RequestRefused)) return false;
+  const { status, reason } = error;
+  return ['idempotency_key_in_use', 'provider_unavailable'].includes(reason) || temporaryStatuses.includes(status);
+}
+
+/** @throws the signal's reason */
+function pause(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    signal.throwIfAborted();
+    const stop = () => {
+      clearTimeout(timer);
+      reject(signal.reason);
+    };
+    const timer = setTimeout(() => {
+      signal.removeEventListener('abort', stop);
+      resolve();
+    }, ms);
+    signal.addEventListener('abort', stop, { once: true });
+  });
+}

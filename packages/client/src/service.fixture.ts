@@ -1,0 +1,75 @@
+import { once } from 'node:events';
+import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { buffer } from 'node:stream/consumers';
+import type { MediaRecord } from '@echodrop/record';
+
+export interface Received {
+  readonly method: string | undefined;
+  readonly path: string | undefined;
+  readonly headers: IncomingHttpHeaders;
+  readonly form: FormData;
+}
+
+type Answer = (response: ServerResponse) => void;
+
+/** A stand-in of the upload service: it keeps what it gets, and answers each request with the next of `answers`, the last one again and again. */
+export interface FakeService extends AsyncDisposable {
+  readonly address: string;
+  readonly received: Received[];
+  answers: Answer[];
+}
+
+export async function startFakeService(): Promise<FakeService> {
+  const received: Received[] = [];
+  const server = createServer(async (request, response) => {
+    const { method, url: path, headers } = request;
+    const body = await buffer(request).catch(() => undefined);
+    if (body === undefined) return;
+    const type = headers['content-type'] ?? '';
+    const isForm = type.startsWith('multipart/form-data');
+    const form = isForm
+      ? await new Response(Uint8Array.from(body), { headers: { 'content-type': type } }).formData()
+      : new FormData();
+    received.push({ method, path, headers, form });
+    const [answer, ...rest] = service.answers;
+    if (rest.length > 0) service.answers = rest;
+    answer?.(response);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const service: FakeService = {
+    address: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    received,
+    answers: [],
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+  return service;
+}
+
+export const respond =
+  (status: number, body = '', headers: Record<string, string> = {}): Answer =>
+  (response) =>
+    response.writeHead(status, headers).end(body);
+
+export const refuse = (status: number, reason: string, headers: Record<string, string> = {}): Answer =>
+  respond(status, JSON.stringify({ errors: [{ code: status, reason, message: 'A sentence.' }] }), headers);
+
+/** The connection closes without a response. */
+export const lose: Answer = (response) => response.destroy();
+
+export const someRecord: MediaRecord = {
+  id: 'a1B2c3D4e5',
+  text: ' a <b> & "c"\r\n\t]]> größe 😀 \uFFFD ',
+  url: 'http://site.example/a1B2c3D4e5',
+  width: 1800,
+  height: 1200,
+  size: 300_000,
+  type: 'jpg',
+  timestamp: new Date('2026-11-21T12:00:00Z'),
+  user: { id: 1059182745930317825n, screenName: 'sandbox' },
+};

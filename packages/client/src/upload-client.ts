@@ -1,0 +1,166 @@
+import type { MediaRecord, RecordPage } from '@echodrop/record';
+import { RequestRefused, ServiceUnreachable } from './client-errors.ts';
+import { echoHeaders, type Proof, secretFields } from './credentials.ts';
+import { idempotencyHeader, newIdempotencyKey } from './idempotency-key.ts';
+import type { Platform, Progress } from './platform.ts';
+import { type Format, readPage, readRecord, readRefusal } from './read-response.ts';
+import { withRetries } from './retry.ts';
+
+export interface ClientOptions extends Proof {
+  /** The address of the upload service, without `/1/` and `/2/`. */
+  readonly service: string | URL;
+  /** Names the application; uploads need it. */
+  readonly apiKey?: string | undefined;
+  /** Used for every request instead of the platform's. */
+  readonly fetch?: typeof fetch | undefined;
+  /** Attempts after the first, for failures that may be temporary. Default: 4. */
+  readonly retries?: number | undefined;
+}
+
+export interface RequestOptions {
+  /** Default: a timeout of six hours for an upload, of two minutes for other requests. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface UploadOptions extends RequestOptions {
+  /** The public caption. Default: empty. */
+  readonly message?: string | undefined;
+  /** Alternative text: what a photo or video shows, for people who cannot see it. */
+  readonly alt?: string | undefined;
+  readonly filename?: string | undefined;
+  /** Version 2 (default) sends a signature or a bearer token, version 1 the four OAuth secrets. */
+  readonly version?: 1 | 2 | undefined;
+  /** The format of the response. Default: `json`. */
+  readonly format?: Format | undefined;
+  readonly onProgress?: Progress | undefined;
+  /** Uploads of the same media with one key become one record, for 24 hours. Default: a new key, which all attempts share. */
+  readonly idempotencyKey?: string | undefined;
+}
+
+export interface ListOptions extends RequestOptions {
+  /** The `next` of the previous page. */
+  readonly after?: string | undefined;
+  /** 1 to 100. Default: 20. */
+  readonly count?: number | undefined;
+}
+
+const defaultRetries = 4;
+const largestPage = 100;
+const maxUploadMs = 6 * 3600 * 1000;
+const maxRequestMs = 120_000;
+
+/**
+ * A client of one upload service, for one user. Every attempt of a request is signed again. Methods reject with RequestRefused,
+ * UnreadableResponse, ServiceUnreachable, or the signal's reason.
+ */
+export class UploadClient<Source> {
+  readonly #options: ClientOptions;
+  readonly #service: string;
+  readonly #platform: Platform<Source>;
+
+  constructor(options: ClientOptions, platform: Platform<Source>) {
+    this.#options = options;
+    this.#service = String(options.service).replace(/\/+$/, '');
+    this.#platform = platform;
+  }
+
+  /**
+   * Uploads media and returns its record. A stream cannot be read twice, so its upload is not retried.
+   * @throws also TypeError for invalid options, or the source's error if it cannot be read
+   */
+  async upload(source: Source, options: UploadOptions = {}): Promise<MediaRecord> {
+    const { version = 2, format = 'json', onProgress, signal = AbortSignal.timeout(maxUploadMs) } = options;
+    const idempotencyKey = idempotencyHeader(options.idempotencyKey ?? newIdempotencyKey());
+    const fields = this.#fieldsOf(version, options);
+    const media = await this.#platform.open(source, options.filename);
+    const attempt = async () => {
+      const headers = { ...(version === 2 && echoHeaders(this.#options)), 'Idempotency-Key': idempotencyKey };
+      const request = { headers, fields, media, signal, onProgress, fetch: this.#options.fetch };
+      const address = `${this.#service}/${version}/upload.${format}`;
+      const { response, body } = await exchange(signal, () => this.#platform.post(address, request));
+      if (response.status !== 200) throw await readRefusal(format, body, response);
+      return readRecord(format, body);
+    };
+    return withRetries(attempt, { retries: media.content instanceof Blob ? this.#retries : 0, signal });
+  }
+
+  /** Lists the user's uploads, newest first. `next` is absent on the last page. */
+  async list({ after, count, signal = AbortSignal.timeout(maxRequestMs) }: ListOptions = {}): Promise<RecordPage> {
+    const query = new URLSearchParams({
+      ...(after !== undefined && { after }),
+      ...(count !== undefined && { count: String(count) }),
+    });
+    const path = `/2/media.json${query.size > 0 ? `?${query}` : ''}`;
+    return withRetries(async () => readPage(await this.#request('GET', path, signal)), {
+      retries: this.#retries,
+      signal,
+    });
+  }
+
+  /** Finds one of the user's uploads; undefined if no page of `list` has it. The service has no query by id, so this reads the pages. */
+  async get(id: string, options: RequestOptions = {}): Promise<MediaRecord | undefined> {
+    let after: string | undefined;
+    do {
+      const { records, next } = await this.list({ ...options, after, count: largestPage });
+      const found = records.find((record) => record.id === id);
+      if (found) return found;
+      after = next;
+    } while (after !== undefined);
+    return undefined;
+  }
+
+  /** Removes one of the user's uploads, which cannot be undone. */
+  async remove(id: string, { signal = AbortSignal.timeout(maxRequestMs) }: RequestOptions = {}): Promise<void> {
+    const attempt = async (tried: number) => {
+      try {
+        await this.#request('DELETE', `/2/media/${encodeURIComponent(id)}`, signal);
+      } catch (error) {
+        // An attempt whose response was lost has removed it.
+        if (!(tried > 0 && error instanceof RequestRefused && error.reason === 'not_found')) throw error;
+      }
+    };
+    await withRetries(attempt, { retries: this.#retries, signal });
+  }
+
+  get #retries(): number {
+    return this.#options.retries ?? defaultRetries;
+  }
+
+  async #request(method: string, path: string, signal: AbortSignal): Promise<string> {
+    const send = this.#options.fetch ?? fetch;
+    const { response, body } = await exchange(signal, () =>
+      send(this.#service + path, { method, headers: echoHeaders(this.#options), redirect: 'error', signal }),
+    );
+    if (!response.ok) throw await readRefusal('json', body, response);
+    return body;
+  }
+
+  #fieldsOf(version: 1 | 2, { message = '', alt }: UploadOptions): Record<string, string> {
+    const { apiKey, credentials } = this.#options;
+    if (!apiKey) throw new TypeError('Uploads need an API key. Pass `apiKey` to the client.');
+    return {
+      key: apiKey,
+      message,
+      ...(alt !== undefined && { alt }),
+      ...(version === 1 && secretFields(credentials)),
+    };
+  }
+}
+
+/** Sends a request and reads the response. @throws ServiceUnreachable, the signal's reason, or the source's error */
+async function exchange(signal: AbortSignal, send: () => Promise<Response>) {
+  try {
+    const response = await send();
+    return { response, body: await response.text() };
+  } catch (cause) {
+    signal.throwIfAborted();
+    throw sourceError(cause) ?? new ServiceUnreachable('No response from the upload service.', { cause });
+  }
+}
+
+// A file that is gone or changed stays so: another attempt would only take time.
+function sourceError(error: unknown): Error | undefined {
+  for (let each = error; each instanceof Error; each = each.cause)
+    if (each.name === 'NotReadableError' || each.name === 'SourceError') return each;
+  return undefined;
+}
