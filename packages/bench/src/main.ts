@@ -9,7 +9,6 @@ import { plotOf } from './plot.ts';
 import { reportOf } from './report.ts';
 import type { Bench } from './scenario.ts';
 import { measureCalls } from './scenarios/calls.ts';
-import { measureCrowds } from './scenarios/crowds.ts';
 import { measureIdle } from './scenarios/idle.ts';
 import { measureLatency } from './scenarios/latency.ts';
 import { measureMemory } from './scenarios/memory.ts';
@@ -28,7 +27,6 @@ const scenarios: Record<ScenarioName, (bench: Bench) => Promise<void>> = {
   memory: measureMemory,
   idle: measureIdle,
   renditions: measureRenditions,
-  crowds: measureCrowds,
 };
 
 if (process.argv.includes('--help')) process.stdout.write(`${usage}\n`);

@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 import { type SizeName, sizeNames } from './media.ts';
 
-export const scenarioNames = [
+const scenarioNames = [
   'upload',
   'calls',
   'latency',
@@ -10,11 +10,8 @@ export const scenarioNames = [
   'memory',
   'idle',
   'renditions',
-  'crowds',
 ] as const;
 export type ScenarioName = (typeof scenarioNames)[number];
-// `crowds` leaves the machine busy.
-const usual = scenarioNames.filter((name) => name !== 'crowds');
 
 export interface Options {
   readonly rounds: number;
@@ -34,7 +31,7 @@ export const usage = `npm run bench -- [options]
   --rounds N          interleaved rounds, 5 unless set
   --quick             one round
   --connections N     uploads at once, 8 unless set
-  --only NAMES        scenarios, separated by commas: ${scenarioNames.join(', ')}; unless set, all but crowds
+  --only NAMES        scenarios, separated by commas: ${scenarioNames.join(', ')}; unless set, all
   --sizes NAMES       of ${sizeNames.join(', ')}, separated by commas
   --root DIR          the checkout whose services run; several times: several, side by side
   --profile DIR       write CPU profiles of the services to DIR
@@ -50,7 +47,7 @@ export function readOptions(args: readonly string[]): Options {
       rounds: { type: 'string', default: '5' },
       quick: { type: 'boolean', default: false },
       connections: { type: 'string', default: '8' },
-      only: { type: 'string', default: usual.join() },
+      only: { type: 'string', default: scenarioNames.join() },
       sizes: { type: 'string', default: sizeNames.join() },
       root: { type: 'string', multiple: true },
       profile: { type: 'string' },
