@@ -7,8 +7,7 @@ import { cacheRedisUrl, connectRedis, failFast } from '@echodrop/service/redis/r
 import { runService } from '@echodrop/service/run-service';
 import { readConfig } from './config.ts';
 import { createVerifierEvents } from './events.ts';
-import { registerCircuitMetrics } from './provider/circuit-metrics.ts';
-import { IdentityProviders } from './provider/identity-provider.ts';
+import { IdentityProviders, registerCircuitMetrics } from './provider/identity-provider.ts';
 import { CacheKeys } from './verdicts/cache-keys.ts';
 import { VerdictCache } from './verdicts/verdict-cache.ts';
 import { VerdictCodec } from './verdicts/verdict-codec.ts';

@@ -9,8 +9,7 @@ import { Metrics } from '@echodrop/service/metrics/metrics';
 import { Secret } from '@echodrop/service/secret';
 import { waitUntil } from '@echodrop/testkit/wait-until';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { registerCircuitMetrics } from './circuit-metrics.ts';
-import { IdentityProviders } from './identity-provider.ts';
+import { IdentityProviders, registerCircuitMetrics } from './identity-provider.ts';
 
 const timeoutMs = 400;
 const authorization = 'OAuth oauth_token="hunter2"';

@@ -3,6 +3,7 @@ import type { Verdict } from '@echodrop/contracts/verification';
 import { missingIn, readCaller } from '@echodrop/identity-provider/caller-in-answer';
 import type { Provider } from '@echodrop/identity-provider/provider';
 import { ProviderConnections, wasSent } from '@echodrop/identity-provider/provider-connections';
+import type { Metrics } from '@echodrop/service/metrics/metrics';
 import { networkOf } from '@echodrop/service/network-of';
 import type { Secret } from '@echodrop/service/secret';
 import { inSpan } from '@echodrop/service/tracing/trace';
@@ -112,6 +113,22 @@ export class IdentityProviders implements AsyncDisposable {
     this.#gates.set(provider, gate);
     return gate;
   }
+}
+
+/** Registers the circuit state of each provider, read at each scrape: without requests, no event reports that a circuit may close. */
+export function registerCircuitMetrics(
+  metrics: Metrics,
+  known: readonly Provider[],
+  isOpen: (provider: Provider) => boolean,
+): void {
+  const name = 'echodrop_provider_circuit_open';
+  const help = '1 if the circuit of the identity provider is open because it kept failing, 0 if not.';
+  metrics.gaugesOnScrape({ [name]: help }, 'provider', async () =>
+    known.map((provider) => ({
+      label: provider.advertised,
+      values: { [name]: isOpen(provider) ? 1 : 0 },
+    })),
+  );
 }
 
 /** Milliseconds from a Retry-After header (RFC 9110 section 10.2.3: seconds or a date); undefined if it is missing or invalid. */
