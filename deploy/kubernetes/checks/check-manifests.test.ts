@@ -270,18 +270,6 @@ const mistakesOfLarge: readonly Mistake[] = [
   ['the replicas of probe-worker are set 2 times', 'Deployment/probe-worker', 'spec.replicas', 1],
   ['ScaledObject probe-worker, scales to zero', 'ScaledObject/probe-worker', 'spec.minReplicaCount', 0],
   [
-    'no code names echodrop_queue_length',
-    'ScaledObject/probe-worker',
-    'spec.triggers.0.metadata.query',
-    'max by (queue) (echodrop_queue_length{queue="probe-photos"})',
-  ],
-  [
-    'no code names probe-photo',
-    'ScaledObject/probe-worker',
-    'spec.triggers.0.metadata.query',
-    'max by (queue) (echodrop_queue_waiting_jobs{queue="probe-photo"})',
-  ],
-  [
     'gateways are not aggregated',
     'ScaledObject/probe-worker',
     'spec.triggers.0.metadata.query',
