@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Figures } from './figures.ts';
 import { makeSamples } from './media.ts';
-import { type Options, readOptions, type ScenarioName, usage } from './options.ts';
+import { type Options, readOptions, usageOf } from './options.ts';
 import { plotOf } from './plot.ts';
 import { reportOf } from './report.ts';
 import type { Bench } from './scenario.ts';
@@ -18,7 +18,7 @@ import { measureUploads } from './scenarios/upload.ts';
 import { startSurroundings } from './surroundings.ts';
 import { writeDocs } from './write-docs.ts';
 
-const scenarios: Record<ScenarioName, (bench: Bench) => Promise<void>> = {
+const scenarios: Readonly<Record<string, (bench: Bench) => Promise<void>>> = {
   upload: measureUploads,
   calls: measureCalls,
   latency: measureLatency,
@@ -29,8 +29,9 @@ const scenarios: Record<ScenarioName, (bench: Bench) => Promise<void>> = {
   renditions: measureRenditions,
 };
 
-if (process.argv.includes('--help')) process.stdout.write(`${usage}\n`);
-else await run(readOptions(process.argv.slice(2)));
+const names = Object.keys(scenarios);
+if (process.argv.includes('--help')) process.stdout.write(`${usageOf(names)}\n`);
+else await run(readOptions(process.argv.slice(2), names));
 
 async function run(options: Options): Promise<void> {
   await using folder = await mkdtempDisposable(join(tmpdir(), 'echodrop-bench-'));
@@ -39,7 +40,7 @@ async function run(options: Options): Promise<void> {
   const bench = { options, around, figures, samples: await makeSamples(folder.path) };
   for (const name of options.only) {
     process.stderr.write(`${name} ...\n`);
-    await scenarios[name](bench);
+    await scenarios[name]?.(bench);
   }
   process.stdout.write(reportOf(figures));
   if (options.json) await writeFile(options.json, JSON.stringify(figures, undefined, 2));

@@ -1,22 +1,10 @@
 import { parseArgs } from 'node:util';
 import { type SizeName, sizeNames } from './media.ts';
 
-const scenarioNames = [
-  'upload',
-  'calls',
-  'latency',
-  'connections',
-  'gateways',
-  'memory',
-  'idle',
-  'renditions',
-] as const;
-export type ScenarioName = (typeof scenarioNames)[number];
-
 export interface Options {
   readonly rounds: number;
   readonly connections: number;
-  readonly only: readonly ScenarioName[];
+  readonly only: readonly string[];
   readonly sizes: readonly SizeName[];
   /** Checkouts whose services run; the first one's figures are held against the goals. */
   readonly roots: readonly string[];
@@ -26,7 +14,7 @@ export interface Options {
   readonly writesDocs: boolean;
 }
 
-export const usage = `npm run bench -- [options]
+export const usageOf = (scenarioNames: readonly string[]) => `npm run bench -- [options]
 
   --rounds N          interleaved rounds, 5 unless set
   --quick             one round
@@ -40,7 +28,7 @@ export const usage = `npm run bench -- [options]
   --write-docs        write the table and the plot of docs/performance.md`;
 
 /** @throws TypeError for an invalid option */
-export function readOptions(args: readonly string[]): Options {
+export function readOptions(args: readonly string[], scenarioNames: readonly string[]): Options {
   const { values } = parseArgs({
     args: [...args],
     options: {
