@@ -137,8 +137,6 @@ const mistakes: Record<string, readonly Mistake[]> = {
   ],
   'pod security': [
     ['site: has another security context', 'Deployment/site', `${pod}.securityContext.runAsNonRoot`, false],
-    ['site/site: has another security context', 'Deployment/site', `${container}.securityContext.runAsUser`, 0],
-    ['site: has another security context', 'Deployment/site', `${pod}.securityContext.runAsUser`, 999],
     ['site/site: has another security context', 'Deployment/site', `${container}.securityContext.privileged`, true],
     [
       'site/site: has another security context',
@@ -153,28 +151,10 @@ const mistakes: Record<string, readonly Mistake[]> = {
       ['NET_RAW'],
     ],
     [
-      'site/site: has another security context',
-      'Deployment/site',
-      `${container}.securityContext.capabilities.add`,
-      ['SYS_ADMIN'],
-    ],
-    [
       'site: has another security context',
       'Deployment/site',
       `${pod}.securityContext.seccompProfile.type`,
       'Unconfined',
-    ],
-    [
-      'site/site: has another security context',
-      'Deployment/site',
-      `${container}.securityContext.procMount`,
-      'Unmasked',
-    ],
-    [
-      'site/site: has another security context',
-      'Deployment/site',
-      `${container}.securityContext.readOnlyRootFilesystem`,
-      false,
     ],
     ['site/site: takes a port of the host', 'Deployment/site', `${container}.ports.0.hostPort`, 80],
     ["site: uses the host's namespaces", 'Deployment/site', `${pod}.hostNetwork`, true],
