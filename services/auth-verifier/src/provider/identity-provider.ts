@@ -79,8 +79,16 @@ export class IdentityProviders implements AsyncDisposable {
     }
   }
 
-  isCircuitOpen(provider: Provider): boolean {
-    return this.#gates.get(provider)?.isOpen ?? false;
+  /** Registers the circuit state of each provider, read at each scrape: without requests, no event reports that a circuit may close. */
+  registerCircuitMetrics(metrics: Metrics, known: readonly Provider[]): void {
+    const name = 'echodrop_provider_circuit_open';
+    const help = '1 if the circuit of the identity provider is open because it kept failing, 0 if not.';
+    metrics.gaugesOnScrape({ [name]: help }, 'provider', async () =>
+      known.map((provider) => ({
+        label: provider.advertised,
+        values: { [name]: this.#gates.get(provider)?.isOpen ? 1 : 0 },
+      })),
+    );
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -113,22 +121,6 @@ export class IdentityProviders implements AsyncDisposable {
     this.#gates.set(provider, gate);
     return gate;
   }
-}
-
-/** Registers the circuit state of each provider, read at each scrape: without requests, no event reports that a circuit may close. */
-export function registerCircuitMetrics(
-  metrics: Metrics,
-  known: readonly Provider[],
-  isOpen: (provider: Provider) => boolean,
-): void {
-  const name = 'echodrop_provider_circuit_open';
-  const help = '1 if the circuit of the identity provider is open because it kept failing, 0 if not.';
-  metrics.gaugesOnScrape({ [name]: help }, 'provider', async () =>
-    known.map((provider) => ({
-      label: provider.advertised,
-      values: { [name]: isOpen(provider) ? 1 : 0 },
-    })),
-  );
 }
 
 /** Milliseconds from a Retry-After header (RFC 9110 section 10.2.3: seconds or a date); undefined if it is missing or invalid. */
