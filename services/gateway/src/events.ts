@@ -8,7 +8,7 @@ import type { UploadContext } from './upload-context.ts';
 
 export type GatewayEvents = ReturnType<typeof createGatewayEvents>;
 
-export type UploadOutcome = 'published' | 'repeated' | 'client_gone' | Reason;
+type UploadOutcome = 'published' | 'repeated' | 'client_gone' | Reason;
 
 const outcomes = ['published', 'repeated', 'client_gone', ...Object.keys(refusals)];
 

@@ -1,7 +1,7 @@
 import { objectIn } from '@echodrop/identity-provider/caller-in-answer';
 import type { ProviderResponse } from '@echodrop/identity-provider/provider-connections';
 
-export type ResponseKind = 'acceptance' | 'refusal' | Unusable;
+type ResponseKind = 'acceptance' | 'refusal' | Unusable;
 
 type Unusable = 'page' | 'not JSON' | 'redirect' | 'not found' | 'rate limit' | 'server error' | 'unexpected';
 
