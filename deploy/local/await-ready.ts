@@ -9,12 +9,10 @@ const retries = { retries: Number.POSITIVE_INFINITY, minTimeout: 100, factor: 1,
  * @throws an Error that names the first service that is not ready within a minute, and why; or the signal's reason
  */
 export async function awaitReady(configs: ReadonlyMap<ServiceName, ServiceConfig>, signal: AbortSignal): Promise<void> {
-  const checks = [...configs].map(
-    ([name, config]) =>
-      () =>
-        requireReady(name, config, signal),
+  const checks = [...configs].map(([name, config]) =>
+    pRetry(() => requireReady(name, config, signal), { ...retries, signal }),
   );
-  await Promise.all(checks.map((check) => pRetry(check, { ...retries, signal })));
+  await Promise.all(checks);
 }
 
 async function requireReady(name: ServiceName, { HOST, OPS_PORT }: ServiceConfig, signal: AbortSignal): Promise<void> {

@@ -159,4 +159,15 @@ await describeWithOpsCheckers('a Prometheus that scrapes the running system', ['
     }
     expect(empty).toEqual([]);
   });
+
+  test('every query of the KEDA component gives data, for each queue that it names', async () => {
+    const file = new URL('../kubernetes/components/keda/scaled-workers.yaml', import.meta.url);
+    const queries = (await readFile(file, 'utf8')).match(/(?<= query: ).*/g) ?? [];
+    expect(queries.length).toBeGreaterThan(5);
+    const ofQueues = queries.flatMap((query) => {
+      const [matcher = '', names = ''] = /queue=~?"([^"]+)"/.exec(query) ?? [];
+      return names.split('|').map((name) => query.replace(matcher, `queue="${name}"`));
+    });
+    for (const query of ofQueues) expect(await prometheus.values(query), query).not.toEqual([]);
+  });
 });

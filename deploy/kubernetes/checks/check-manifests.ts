@@ -3,7 +3,6 @@ import { parseAllDocuments } from 'yaml';
 import { checkGracePeriods } from './grace-periods.ts';
 import { checkImages } from './images.ts';
 import type { Manifest } from './manifests.ts';
-import { checkMetricNames } from './metric-names.ts';
 import { checkNetwork } from './network.ts';
 import { checkPodSecurity } from './pod-security.ts';
 import { checkPorts } from './ports.ts';
@@ -20,7 +19,6 @@ const checks = [
   checkResources,
   checkGracePeriods,
   checkImages,
-  checkMetricNames,
 ];
 
 /** Returns all faults in the manifests of one overlay, a sentence each. */

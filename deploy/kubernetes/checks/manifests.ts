@@ -43,17 +43,7 @@ export interface NetworkPolicySpec {
 
 type Probe = Partial<Record<'httpGet' | 'tcpSocket', { readonly path?: string; readonly port: string | number }>>;
 
-interface SecurityContext {
-  readonly runAsNonRoot?: boolean;
-  readonly runAsUser?: number;
-  readonly privileged?: boolean;
-  readonly allowPrivilegeEscalation?: boolean;
-  readonly readOnlyRootFilesystem?: boolean;
-  readonly procMount?: string;
-  readonly capabilities?: { readonly drop?: readonly string[]; readonly add?: readonly string[] };
-  readonly seccompProfile?: { readonly type: string };
-}
-
+type SecurityContext = Readonly<Record<string, unknown>>;
 type Quantities = Readonly<Record<string, string | number>>;
 
 export interface EnvVariable {
@@ -88,7 +78,7 @@ export interface PodSpec {
   readonly containers: readonly Container[];
   readonly initContainers?: readonly Container[];
   readonly volumes?: readonly Volume[];
-  readonly securityContext?: SecurityContext & { readonly sysctls?: readonly unknown[] };
+  readonly securityContext?: SecurityContext;
   readonly automountServiceAccountToken?: boolean;
   readonly enableServiceLinks?: boolean;
   readonly hostNetwork?: boolean;

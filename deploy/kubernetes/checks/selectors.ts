@@ -12,6 +12,8 @@ import {
 
 interface ScalerSpec {
   readonly scaleTargetRef: { readonly kind?: string; readonly name: string };
+  readonly minReplicaCount?: number;
+  readonly triggers?: readonly { readonly name: string; readonly metadata: { readonly query: string } }[];
 }
 interface MonitorSpec {
   readonly selector: Selector;
@@ -44,6 +46,7 @@ export function checkSelectors(manifests: readonly Manifest[]): string[] {
       .map(({ title }) => `${title} selects no pods`),
     ...rules.filter(({ peers }) => peers.length === 0).map(({ title }) => `${title} is for every peer`),
     ...monitorFaults(manifests, workloads),
+    ...scalerFaults(manifests),
   ];
 }
 
@@ -103,6 +106,18 @@ function monitorFaults(manifests: readonly Manifest[], workloads: readonly Workl
       .filter(({ labels, ports }) => hasPort(ports, 'ops') && !monitored.some((selector) => selects(selector, labels)))
       .map(({ name }) => `${name} is not monitored`),
   ];
+}
+
+/** ScaledObjects must keep a worker, and aggregate what every gateway reports. */
+function scalerFaults(manifests: readonly Manifest[]): string[] {
+  return ofKind<ScalerSpec>(manifests, 'ScaledObject').flatMap(
+    ({ title, spec: { minReplicaCount = 0, triggers = [] } }) => [
+      ...(minReplicaCount < 1 ? [`${title}, scales to zero`] : []),
+      ...triggers
+        .filter(({ metadata: { query } }) => !/^max(\(max)? by \(queue\) /.test(query))
+        .map(({ name }) => `${title}, ${name}: gateways are not aggregated`),
+    ],
+  );
 }
 
 function hasPort(ports: readonly { readonly name: string }[], name: string): boolean {

@@ -13,7 +13,7 @@ const blockShape = z.union([user.extend({ since }), application.extend({ since }
 /** A user, or an application by the name of its API key. */
 export type Blockable = z.infer<typeof user> | z.infer<typeof application>;
 
-export type Block = z.infer<typeof blockShape>;
+type Block = z.infer<typeof blockShape>;
 
 /** Blocks uploads of `who`; an earlier block keeps its time. @throws StoreUnavailable */
 export async function block(store: ObjectStore, who: Blockable, at: Date): Promise<void> {

@@ -37,7 +37,7 @@ export function listRenditions(store: ObjectStore, range: KeyRange): AsyncGenera
   return inRange(listObjects(store, renditionsPrefix, after), renditionsPrefix, range);
 }
 
-export interface KeyedObject {
+interface KeyedObject {
   readonly mediaKey: string;
   readonly object: ListedObject;
 }

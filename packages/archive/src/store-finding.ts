@@ -18,7 +18,7 @@ export type StoreFault =
   | (FaultOfRecord & { readonly fault: 'media_spoiled'; readonly why: string });
 
 /** An unpublished object, which is not a fault. */
-export interface Leftover {
+interface Leftover {
   readonly leftover: 'media' | 'renditions';
   readonly key: string;
   readonly size: number;

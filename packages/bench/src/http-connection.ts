@@ -70,18 +70,6 @@ function readAnswer(text: string): Answer | undefined {
   if (headEnd < 0 || text.startsWith('HTTP/1.1 100')) return undefined;
   const [head, body] = [text.slice(0, headEnd), text.slice(headEnd + 4)];
   const status = Number(head.slice(9, 12));
-  const length = /^content-length: (\d+)/im.exec(head)?.[1];
-  if (length !== undefined) return body.length >= Number(length) ? { status, body } : undefined;
-  return body.endsWith('0\r\n\r\n') ? { status, body: joinChunks(body) } : undefined;
-}
-
-function joinChunks(body: string): string {
-  let joined = '';
-  for (let at = 0; ; ) {
-    const lineEnd = body.indexOf('\r\n', at);
-    const length = Number.parseInt(body.slice(at, lineEnd), 16);
-    if (!(length > 0)) return joined;
-    joined += body.slice(lineEnd + 2, lineEnd + 2 + length);
-    at = lineEnd + 2 + length + 2;
-  }
+  const length = Number(/^content-length: (\d+)/im.exec(head)?.[1]);
+  return body.length >= length ? { status, body } : undefined;
 }

@@ -1,25 +1,10 @@
 import { parseArgs } from 'node:util';
 import { type SizeName, sizeNames } from './media.ts';
 
-export const scenarioNames = [
-  'upload',
-  'calls',
-  'latency',
-  'connections',
-  'gateways',
-  'memory',
-  'idle',
-  'renditions',
-  'crowds',
-] as const;
-export type ScenarioName = (typeof scenarioNames)[number];
-// `crowds` leaves the machine busy.
-const usual = scenarioNames.filter((name) => name !== 'crowds');
-
 export interface Options {
   readonly rounds: number;
   readonly connections: number;
-  readonly only: readonly ScenarioName[];
+  readonly only: readonly string[];
   readonly sizes: readonly SizeName[];
   /** Checkouts whose services run; the first one's figures are held against the goals. */
   readonly roots: readonly string[];
@@ -29,12 +14,12 @@ export interface Options {
   readonly writesDocs: boolean;
 }
 
-export const usage = `npm run bench -- [options]
+export const usageOf = (scenarioNames: readonly string[]) => `npm run bench -- [options]
 
   --rounds N          interleaved rounds, 5 unless set
   --quick             one round
   --connections N     uploads at once, 8 unless set
-  --only NAMES        scenarios, separated by commas: ${scenarioNames.join(', ')}; unless set, all but crowds
+  --only NAMES        scenarios, separated by commas: ${scenarioNames.join(', ')}; unless set, all
   --sizes NAMES       of ${sizeNames.join(', ')}, separated by commas
   --root DIR          the checkout whose services run; several times: several, side by side
   --profile DIR       write CPU profiles of the services to DIR
@@ -43,14 +28,14 @@ export const usage = `npm run bench -- [options]
   --write-docs        write the table and the plot of docs/performance.md`;
 
 /** @throws TypeError for an invalid option */
-export function readOptions(args: readonly string[]): Options {
+export function readOptions(args: readonly string[], scenarioNames: readonly string[]): Options {
   const { values } = parseArgs({
     args: [...args],
     options: {
       rounds: { type: 'string', default: '5' },
       quick: { type: 'boolean', default: false },
       connections: { type: 'string', default: '8' },
-      only: { type: 'string', default: usual.join() },
+      only: { type: 'string', default: scenarioNames.join() },
       sizes: { type: 'string', default: sizeNames.join() },
       root: { type: 'string', multiple: true },
       profile: { type: 'string' },

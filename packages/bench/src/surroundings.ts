@@ -53,14 +53,9 @@ export async function startSurroundings(folder: string): Promise<Surroundings> {
   };
 }
 
-/** Whether a process listens on a port of this machine. */
+/** Whether a process listens on a port of this machine. @throws the error of the connection if none does */
 export async function accepts(port: number): Promise<boolean> {
   const socket = connect(port, '127.0.0.1');
-  return once(socket, 'connect').then(
-    () => {
-      socket.destroy();
-      return true;
-    },
-    () => false,
-  );
+  await once(socket, 'connect').finally(() => socket.destroy());
+  return true;
 }

@@ -3,7 +3,7 @@ import { z } from 'zod';
 /** A client's proof of its user (docs/interface.md section 5). Version 2: the header value byte for byte, and the provider's address. */
 export type Credentials = z.infer<typeof credentialsShape>;
 
-export const credentialsShape = z.discriminatedUnion('version', [
+const credentialsShape = z.discriminatedUnion('version', [
   z.object({ version: z.literal(2), provider: z.string(), authorization: z.string() }),
   z.object({
     version: z.literal(1),

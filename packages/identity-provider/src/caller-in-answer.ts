@@ -12,7 +12,7 @@ const maxUserId = 2n ** 64n - 1n;
 
 /** Reads the caller from a provider's 200 response; undefined without an id or a name of at most 255 characters. */
 export function readCaller(body: string, { advertised, profile }: Provider, secret: Secret): Caller | undefined {
-  const fields = objectIn(body);
+  const fields = objectIn(body) ?? {};
   const subject = subjectIn(fields, profile);
   const screenName = fields[profile.screenName];
   if (subject === undefined || !isText(screenName)) return undefined;
@@ -21,7 +21,7 @@ export function readCaller(body: string, { advertised, profile }: Provider, secr
 
 /** What is missing in a response without a caller (`readCaller` returns undefined). */
 export function missingIn(body: string, { profile }: Provider): 'JSON object' | 'id' | 'name' {
-  const fields = objectIn(body);
+  const fields = objectIn(body) ?? {};
   if (Object.keys(fields).length === 0) return 'JSON object';
   return subjectIn(fields, profile) === undefined ? 'id' : 'name';
 }
@@ -36,12 +36,13 @@ export function userIdOf(subject: string, provider: string, secret: Secret): big
   return hmac.digest().readBigUInt64BE() >> 1n;
 }
 
-function objectIn(body: string): Record<string, unknown> {
+/** The fields of a JSON object; undefined if `body` is none. */
+export function objectIn(body: string): Record<string, unknown> | undefined {
   try {
     const parsed = parseExactJson(body);
-    return typeof parsed === 'object' && parsed !== null ? { ...parsed } : {};
+    return typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed) ? { ...parsed } : undefined;
   } catch {
-    return {};
+    return undefined;
   }
 }
 

@@ -39,7 +39,7 @@ export interface ByteRange {
   readonly length: number;
 }
 
-export interface PutOptions {
+interface PutOptions {
   readonly signal?: AbortSignal;
   /** Only stored; nothing depends on it. */
   readonly contentType?: string;

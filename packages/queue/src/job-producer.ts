@@ -9,7 +9,7 @@ const maxKept = 10_000;
 // A round trip costs the gateway a tenth of an upload of 200 KB, and no client waits for these jobs.
 const collectMs = 20;
 
-export interface NewJob<Q> {
+interface NewJob<Q> {
   readonly id: string;
   readonly request: Q;
   readonly deadlineMs: number;

@@ -1,7 +1,7 @@
 import type { RedisClient } from '@echodrop/service/redis/redis-client';
 
 /** Whether a client waits for the job. */
-export type Attendance = 'awaited' | 'unattended';
+type Attendance = 'awaited' | 'unattended';
 
 // By how many turns awaited jobs precede unattended ones. Bounded, so that one owner's awaited jobs do not hold up the uploads of others.
 const headStart = 10;

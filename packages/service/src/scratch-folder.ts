@@ -33,7 +33,12 @@ export async function createScratchFolder(
   };
   await beat();
   const stop = new AbortController();
-  const beating = beatRegularly(everyMs, stop.signal, beat);
+  const beatRegularly = async () => {
+    // Jobs report disk errors.
+    for await (const _ of ticks(everyMs, undefined, { signal: stop.signal })) await beat().catch(() => {});
+  };
+  // Rejects when it is stopped.
+  const beating = beatRegularly().catch(() => {});
   return {
     path,
     async [Symbol.asyncDispose]() {
@@ -42,17 +47,6 @@ export async function createScratchFolder(
       await rm(path, { recursive: true, force: true });
     },
   };
-}
-
-async function beatRegularly(everyMs: number, stopped: AbortSignal, beat: () => Promise<void>): Promise<void> {
-  try {
-    for await (const _ of ticks(everyMs, undefined, { signal: stopped })) {
-      // Jobs report disk errors.
-      await beat().catch(() => {});
-    }
-  } catch {
-    // Stopped.
-  }
 }
 
 async function removeOrphans(scratchDir: string, prefix: string, before: number): Promise<void> {

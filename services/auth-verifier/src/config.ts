@@ -22,7 +22,7 @@ const settings = {
   USER_ID_SECRET: secret({ minLength: 16 }),
 };
 
-export type VerifierConfig = Settings<typeof settings>;
+type VerifierConfig = Settings<typeof settings>;
 
 export function readConfig(env: NodeJS.ProcessEnv): VerifierConfig {
   return readSettings(settings, env);

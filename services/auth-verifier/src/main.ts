@@ -7,7 +7,6 @@ import { cacheRedisUrl, connectRedis, failFast } from '@echodrop/service/redis/r
 import { runService } from '@echodrop/service/run-service';
 import { readConfig } from './config.ts';
 import { createVerifierEvents } from './events.ts';
-import { registerCircuitMetrics } from './provider/circuit-metrics.ts';
 import { IdentityProviders } from './provider/identity-provider.ts';
 import { CacheKeys } from './verdicts/cache-keys.ts';
 import { VerdictCache } from './verdicts/verdict-cache.ts';
@@ -36,7 +35,7 @@ await runService('auth-verifier', readConfig, async ({ config, log, metrics, par
   });
   const { IDENTITY_PROVIDERS: known, PROVIDER_TIMEOUT_MS: timeoutMs, USER_ID_SECRET: userIdSecret } = config;
   const providers = parts.use(new IdentityProviders({ timeoutMs, userIdSecret, events }));
-  registerCircuitMetrics(metrics, known, (provider) => providers.isCircuitOpen(provider));
+  providers.registerCircuitMetrics(metrics, known);
   const verifier = parts.use(new Verifier({ known, cache, providers, events }));
   const server = verificationServer({
     secret: config.VERIFIER_SECRET,

@@ -9,7 +9,6 @@ import { connectRedis, failFast } from '@echodrop/service/redis/redis';
 import type { RedisClient } from '@echodrop/service/redis/redis-client';
 import { Secret } from '@echodrop/service/secret';
 import { createVerifierEvents } from './events.ts';
-import { registerCircuitMetrics } from './provider/circuit-metrics.ts';
 import { IdentityProviders } from './provider/identity-provider.ts';
 import { CacheKeys } from './verdicts/cache-keys.ts';
 import { lookUp } from './verdicts/cache-scripts.ts';
@@ -57,7 +56,7 @@ export class Replica implements AsyncDisposable {
     const identityProviders = this.#parts.use(
       new IdentityProviders({ timeoutMs, userIdSecret: new Secret('a secret of this test'), events }),
     );
-    registerCircuitMetrics(this.metrics, providers, (provider) => identityProviders.isCircuitOpen(provider));
+    identityProviders.registerCircuitMetrics(this.metrics, providers);
     const times = { verifiedSeconds, refusedSeconds: 10, leaseMs: timeoutMs + 500 };
     const redis = settings.slowMs ? slowed(this.redis, settings.slowMs) : this.redis;
     const cache = new VerdictCache({ redis, keys, codec, reuse, ...times });

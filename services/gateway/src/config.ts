@@ -76,7 +76,7 @@ function isNetwork(entry: string): boolean {
   return Number(bits ?? 1) >= 1 && longest >= Number(bits ?? 1);
 }
 
-export type GatewayConfig = Settings<typeof settings>;
+type GatewayConfig = Settings<typeof settings>;
 
 export function readConfig(env: NodeJS.ProcessEnv): GatewayConfig {
   return readSettings(settings, env);

@@ -8,7 +8,7 @@ import type { UploadContext } from './upload-context.ts';
 
 export type GatewayEvents = ReturnType<typeof createGatewayEvents>;
 
-export type UploadOutcome = 'published' | 'repeated' | 'client_gone' | Reason;
+type UploadOutcome = 'published' | 'repeated' | 'client_gone' | Reason;
 
 const outcomes = ['published', 'repeated', 'client_gone', ...Object.keys(refusals)];
 
@@ -24,6 +24,14 @@ const responseSecondsBuckets = [0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 25];
 
 /** Log lines and metrics of uploads. */
 export function createGatewayEvents(log: Log, metrics: Metrics) {
+  return {
+    ...createUploadEvents(log, metrics),
+    ...createAdmissionEvents(log, metrics),
+    ...createPublishingEvents(log, metrics),
+  };
+}
+
+function createUploadEvents(log: Log, metrics: Metrics) {
   const uploads = metrics.counter('echodrop_uploads_total', 'Finished uploads by version, format and outcome.', [
     'version',
     'format',
@@ -49,43 +57,6 @@ export function createGatewayEvents(log: Log, metrics: Metrics) {
     responseSecondsBuckets,
   );
   const publishedBytes = metrics.counter('echodrop_published_bytes_total', 'Bytes of published media.');
-  const orphans = metrics.counter(
-    'echodrop_orphaned_media_total',
-    'Media that could not be discarded; the sweep removes it.',
-  );
-  const refusedRequests = metrics.counter(
-    'echodrop_admission_refused_total',
-    'Uploads and own requests refused before verification, by exhausted limit.',
-    ['limit'],
-  );
-  for (const limit of slotLimits) refusedRequests.inc({ limit }, 0);
-  const bypasses = metrics.counter(
-    'echodrop_rate_limit_bypassed_total',
-    'Uploads admitted without rate limiting because Redis was unavailable.',
-  );
-  const enqueueFailures = metrics.counter(
-    'echodrop_rendition_enqueue_failures_total',
-    'Uploads whose renditions could not be enqueued; the first view enqueues them.',
-  );
-  const unlisted = metrics.counter(
-    'echodrop_unlisted_uploads_total',
-    'Published uploads whose list entries could not be written.',
-  );
-  const relisted = metrics.counter(
-    'echodrop_relisted_uploads_total',
-    'Published uploads whose missing list entries a repeated upload added.',
-  );
-  const checksums = metrics.gauge(
-    'echodrop_store_verifies_checksums',
-    '1 if the object store verifies checksums of writes, 0 if not.',
-  );
-  // No series until it is known.
-  checksums.remove();
-  const probeResults = metrics.counter(
-    'echodrop_probe_results_total',
-    'Probed media by type, or by the reason it is unsupported.',
-    ['result'],
-  );
   return {
     uploadStarted(): void {
       running.inc();
@@ -111,10 +82,21 @@ export function createGatewayEvents(log: Log, metrics: Metrics) {
       if (outcome === 'unavailable') log.error({ ...line, err: error }, 'Upload failed');
       else log.info(line, endMessages[outcome] ?? 'Upload refused');
     },
-    /** Media was probed in this process. */
-    mediaProbed(probe: Probe): void {
-      probeResults.inc({ result: probe.outcome === 'media' ? probe.type : probe.why });
-    },
+  };
+}
+
+function createAdmissionEvents(log: Log, metrics: Metrics) {
+  const refusedRequests = metrics.counter(
+    'echodrop_admission_refused_total',
+    'Uploads and own requests refused before verification, by exhausted limit.',
+    ['limit'],
+  );
+  for (const limit of slotLimits) refusedRequests.inc({ limit }, 0);
+  const bypasses = metrics.counter(
+    'echodrop_rate_limit_bypassed_total',
+    'Uploads admitted without rate limiting because Redis was unavailable.',
+  );
+  return {
     /** A request was refused before anything of it was read. */
     admissionRefused(limit: SlotLimit): void {
       refusedRequests.inc({ limit });
@@ -122,6 +104,45 @@ export function createGatewayEvents(log: Log, metrics: Metrics) {
     rateLimitBypassed(error: unknown): void {
       bypasses.inc();
       log.warn({ err: error }, 'Upload admitted without rate limiting; Redis unavailable');
+    },
+    blockListFailed(error: unknown): void {
+      log.warn({ err: error }, 'Failed to refresh block list');
+    },
+  };
+}
+
+function createPublishingEvents(log: Log, metrics: Metrics) {
+  const orphans = metrics.counter(
+    'echodrop_orphaned_media_total',
+    'Media that could not be discarded; the sweep removes it.',
+  );
+  const enqueueFailures = metrics.counter(
+    'echodrop_rendition_enqueue_failures_total',
+    'Uploads whose renditions could not be enqueued; the first view enqueues them.',
+  );
+  const unlisted = metrics.counter(
+    'echodrop_unlisted_uploads_total',
+    'Published uploads whose list entries could not be written.',
+  );
+  const relisted = metrics.counter(
+    'echodrop_relisted_uploads_total',
+    'Published uploads whose missing list entries a repeated upload added.',
+  );
+  const checksums = metrics.gauge(
+    'echodrop_store_verifies_checksums',
+    '1 if the object store verifies checksums of writes, 0 if not.',
+  );
+  // No series until it is known.
+  checksums.remove();
+  const probeResults = metrics.counter(
+    'echodrop_probe_results_total',
+    'Probed media by type, or by the reason it is unsupported.',
+    ['result'],
+  );
+  return {
+    /** Media was probed in this process. */
+    mediaProbed(probe: Probe): void {
+      probeResults.inc({ result: probe.outcome === 'media' ? probe.type : probe.why });
     },
     /** The first view enqueues the renditions. */
     enqueueFailed(mediaKey: string, error: unknown): void {
@@ -140,9 +161,6 @@ export function createGatewayEvents(log: Log, metrics: Metrics) {
     storeChecked(verifiesChecksums: boolean): void {
       checksums.set(verifiesChecksums ? 1 : 0);
       if (!verifiesChecksums) log.warn('Object store does not verify checksums; corruption in transit goes undetected');
-    },
-    blockListFailed(error: unknown): void {
-      log.warn({ err: error }, 'Failed to refresh block list');
     },
     mediaOrphaned(mediaKey: string): void {
       orphans.inc();

@@ -1,13 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import {
-  createServer,
-  type IncomingMessage,
-  type RequestListener,
-  type Server,
-  type ServerResponse,
-  STATUS_CODES,
-} from 'node:http';
+import { createServer, type RequestListener, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
+import { trackRequests } from '@echodrop/service/http-server';
 import { type Reason, Refusal } from './response/refusals.ts';
 import { encodeRefusal, type Format, requestedFormat } from './response/send-response.ts';
 
@@ -27,9 +21,9 @@ export function gatewayServer(app: RequestListener): Server {
     app,
   );
   server.maxHeadersCount = 100;
-  answerBrokenRequests(server);
   server.on('checkContinue', app);
   server.on('checkExpectation', app);
+  answerBrokenRequests(server);
   return server;
 }
 
@@ -52,14 +46,12 @@ const reasons: Record<string, Reason> = {
 function answerBrokenRequests(server: Server): void {
   const running = new WeakMap<Duplex, Set<ServerResponse>>();
   const unfinished = (socket: Duplex) => [...(running.get(socket) ?? [])].filter((each) => !each.writableFinished);
-  for (const event of ['request', 'checkContinue', 'checkExpectation']) {
-    server.prependListener(event, ({ socket }: IncomingMessage, response: ServerResponse) => {
-      const responses = running.get(socket) ?? new Set();
-      running.set(socket, responses.add(response));
-      // An idle connection must not keep the bytes of its last request.
-      response.once('close', () => responses.delete(response));
-    });
-  }
+  trackRequests(server, ({ socket }, response) => {
+    const responses = running.get(socket) ?? new Set();
+    running.set(socket, responses.add(response));
+    // An idle connection must not keep the bytes of its last request.
+    response.once('close', () => responses.delete(response));
+  });
   server.on('clientError', (error: ParserError, socket) => {
     const responses = unfinished(socket);
     const [first] = responses;

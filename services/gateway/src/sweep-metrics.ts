@@ -10,27 +10,27 @@ const helps = {
     'Bytes found by the last sweep; unfinished uploads count if the object store reports their size.',
 };
 
-const unlabelledHelps = {
-  echodrop_sweep_completed_timestamp_seconds: 'Unix time at which the last sweep completed; 0 if none has.',
-  echodrop_sweep_unlisted_uploads: 'Published uploads without list entries found by the last sweep.',
-  echodrop_sweep_relisted_uploads: 'Published uploads whose list entries the last sweep added.',
-};
-
 /** Reports the last sweep, by its report in the store. No series if that cannot be read. */
 export function registerSweepMetrics(metrics: Metrics, store: ObjectStore): void {
-  const unlabelled = new Map<string, ReturnType<Metrics['gauge']>>();
-  const set = (name: keyof typeof unlabelledHelps, value: number) => {
-    const gauge = unlabelled.get(name) ?? metrics.gauge(name, unlabelledHelps[name]);
-    unlabelled.set(name, gauge);
-    gauge.set(value);
-  };
+  const completed = metrics.gauge(
+    'echodrop_sweep_completed_timestamp_seconds',
+    'Unix time at which the last sweep completed; 0 if none has.',
+  );
+  const unlisted = metrics.gauge(
+    'echodrop_sweep_unlisted_uploads',
+    'Published uploads without list entries found by the last sweep.',
+  );
+  const relisted = metrics.gauge(
+    'echodrop_sweep_relisted_uploads',
+    'Published uploads whose list entries the last sweep added.',
+  );
   metrics.gaugesOnScrape(helps, 'kind', async () => {
-    for (const gauge of unlabelled.values()) gauge.remove();
+    for (const gauge of [completed, unlisted, relisted]) gauge.remove();
     const report = await readSweepReport(store);
-    set('echodrop_sweep_completed_timestamp_seconds', (report?.completed.getTime() ?? 0) / 1000);
+    completed.set((report?.completed.getTime() ?? 0) / 1000);
     if (!report) return [];
-    set('echodrop_sweep_unlisted_uploads', report.listings.missing);
-    set('echodrop_sweep_relisted_uploads', report.listings.added);
+    unlisted.set(report.listings.missing);
+    relisted.set(report.listings.added);
     return sweptKinds.map((kind) => {
       const { found, removed, bytes } = report.kinds[kind];
       const values = {

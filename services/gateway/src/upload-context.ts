@@ -28,7 +28,7 @@ export interface UploadContext extends RequestContext {
   receivedAt?: number;
 }
 
-export interface UploadLog {
+interface UploadLog {
   mediaId?: string;
   /** The probe-worker and the rendition-worker log it too. */
   mediaKey?: string;

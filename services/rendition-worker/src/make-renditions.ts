@@ -13,7 +13,7 @@ export interface RenditionToMake {
 }
 
 /** The outcome for a set, and the renditions that were made. */
-export interface RenditionsMade {
+interface RenditionsMade {
   readonly rendered: Rendered;
   readonly made: readonly RenditionToMake[];
 }

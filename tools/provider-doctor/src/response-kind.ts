@@ -1,7 +1,7 @@
+import { objectIn } from '@echodrop/identity-provider/caller-in-answer';
 import type { ProviderResponse } from '@echodrop/identity-provider/provider-connections';
-import { parseExactJson } from '@echodrop/record';
 
-export type ResponseKind = 'acceptance' | 'refusal' | Unusable;
+type ResponseKind = 'acceptance' | 'refusal' | Unusable;
 
 type Unusable = 'page' | 'not JSON' | 'redirect' | 'not found' | 'rate limit' | 'server error' | 'unexpected';
 
@@ -9,23 +9,13 @@ type Unusable = 'page' | 'not JSON' | 'redirect' | 'not found' | 'rate limit' | 
 export function kindOf({ status, headers, body }: ProviderResponse): ResponseKind {
   if (status === 200) {
     if (/\bhtml\b/i.test(headers['content-type'] ?? '') || /^\s*<(!doctype )?html/i.test(body)) return 'page';
-    return fieldsOf(body) ? 'acceptance' : 'not JSON';
+    return objectIn(body) ? 'acceptance' : 'not JSON';
   }
   if (status === 401 || status === 403) return 'refusal';
   if (status >= 300 && status < 400) return 'redirect';
   if ([404, 405, 410, 421].includes(status)) return 'not found';
   if (status === 429) return 'rate limit';
   return status >= 500 ? 'server error' : 'unexpected';
-}
-
-/** The fields of a JSON object; undefined if `body` is none. */
-export function fieldsOf(body: string): Record<string, unknown> | undefined {
-  try {
-    const parsed = parseExactJson(body);
-    return typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed) ? { ...parsed } : undefined;
-  } catch {
-    return undefined;
-  }
 }
 
 /** Describes a response that is neither acceptance nor refusal, as a predicate of "It". */

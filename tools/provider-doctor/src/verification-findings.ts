@@ -1,10 +1,10 @@
-import { missingIn, readCaller } from '@echodrop/identity-provider/caller-in-answer';
+import { missingIn, objectIn, readCaller } from '@echodrop/identity-provider/caller-in-answer';
 import type { Provider } from '@echodrop/identity-provider/provider';
 import { profileNames, providerProfiles } from '@echodrop/identity-provider/provider-profiles';
 import { Secret } from '@echodrop/service/secret';
 import type { Queries } from './exchange.ts';
 import { type Finding, note, ok, printable, wrong } from './finding.ts';
-import { describeUnusable, fieldsOf, kindOf } from './response-kind.ts';
+import { describeUnusable, kindOf } from './response-kind.ts';
 import { otherSignedAddresses } from './signed-addresses.ts';
 import { authorizationOf, redactSecrets, type TestUser } from './test-user.ts';
 
@@ -67,7 +67,7 @@ function* callerFindings(body: string, provider: Provider, user: TestUser, userI
 
 function missingFields(body: string, provider: Provider, user: TestUser): Finding {
   const { subject, screenName } = provider.profile;
-  const fields = fieldsOf(body) ?? {};
+  const fields = objectIn(body) ?? {};
   const hasId = missingIn(body, provider) === 'name';
   const hasName = !hasId && typeof fields[screenName] === 'string' && fields[screenName] !== '';
   const missing = [

@@ -9,7 +9,7 @@ const agent = new Agent({ keepAlive: true });
 createServer((request, response) => {
   const id = randomUUID();
   const headers = { 'Content-Length': request.headers['content-length'] };
-  const fail = () => response.writeHead(502).end();
+  const fail = () => response.writeHead(502, { 'Content-Length': 0 }).end();
   const put = send(`${S3_ENDPOINT}/${S3_BUCKET}/media/${id}`, { method: 'PUT', agent, headers }, (stored) => {
     stored.resume().on('end', () => {
       if (stored.statusCode !== 200) return fail();

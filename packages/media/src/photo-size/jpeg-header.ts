@@ -4,7 +4,7 @@ import { type MediaLimits, type Probe, toProbe, type UnsupportedReason, unsuppor
 import type { Size } from '../size.ts';
 
 /** The header of a JPEG. */
-export interface JpegHeader extends Size {
+interface JpegHeader extends Size {
   /** The content of the EXIF segment. */
   readonly exif: Buffer | undefined;
 }
@@ -56,7 +56,7 @@ async function parseSize(firstBytes: Buffer): Promise<Size | UnsupportedReason |
  * @returns undefined if `prefix` ends before the scan, `broken` if libjpeg would fail, `too_costly` for more segments than any
  * program writes
  */
-export function parseJpegHeader(prefix: Buffer): JpegHeader | 'broken' | 'too_costly' | undefined {
+function parseJpegHeader(prefix: Buffer): JpegHeader | 'broken' | 'too_costly' | undefined {
   let frame: Frame | undefined;
   let exif: Buffer | undefined;
   let at = 2;

@@ -4,7 +4,6 @@ declare module 'libheif-js/wasm-bundle.js' {
     get_width(): number;
     get_height(): number;
     is_primary(): boolean;
-    has_alpha_channel(): boolean;
     /** Fills `data` with RGBA and hands it to `done`; null where the picture cannot be decoded. */
     display<T extends { data: Uint8ClampedArray; width: number; height: number }>(
       target: T,

@@ -21,7 +21,7 @@ export class ToolStopped extends ToolFailed {
 }
 
 /** How a tool ended. All but `done` are the fault of its input. */
-export type ToolEnd = 'done' | 'broken' | 'too_costly';
+type ToolEnd = 'done' | 'broken' | 'too_costly';
 
 /** `timed_out`: it was stopped, and the machine may be at fault. */
 export type TimedEnd = ToolEnd | 'timed_out';
@@ -33,7 +33,7 @@ interface RunOptions extends ToolFiles {
 }
 
 /** How a tool ended, and what it printed. */
-export interface ToolRun {
+interface ToolRun {
   readonly end: ToolEnd;
   readonly exitCode: number | null;
   readonly stdout: string;

@@ -15,7 +15,7 @@ export const maxOutputBytes = { picture: GiB, video: 2 * GiB };
 /** The limit for all files of a job: a video, its pictures, and the stills that these are made of. */
 export const maxFolderBytes = 3 * GiB;
 
-export type OutputFault = 'missing' | 'not_a_file' | 'link' | 'too_large' | 'wrong_format' | 'changed';
+type OutputFault = 'missing' | 'not_a_file' | 'link' | 'too_large' | 'wrong_format' | 'changed';
 
 /** A tool reported success but left something other than its output file. It may be compromised. */
 export class OutputRefused extends Error {

@@ -10,7 +10,7 @@ import { oggPages } from './ogg-pages.ts';
 import { maxStreamBytes } from './video-codecs.ts';
 
 /** A sparse file of the video's size with only the bytes that ffprobe needs. Disposing removes it. */
-export type SparseCopy = AsyncDisposable &
+type SparseCopy = AsyncDisposable &
   ({ readonly outcome: 'copied'; readonly path: string } | { readonly outcome: 'broken' | 'too_costly' });
 
 type Outcome = SparseCopy['outcome'];

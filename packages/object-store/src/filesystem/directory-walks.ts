@@ -1,5 +1,6 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { LRUCache } from 'lru-cache';
 import { fromStore } from '../store-body.ts';
 
 type Walk = AsyncGenerator<string>;
@@ -10,7 +11,7 @@ const maxPaused = 4;
 /** Walks through a directory's files, paused between pages of a list. Otherwise each page would read the directory. */
 export class DirectoryWalks {
   readonly #root: string;
-  readonly #paused = new Map<string, { readonly walk: Walk; readonly end: NodeJS.Timeout }>();
+  readonly #paused = new LRUCache<string, Walk>({ max: maxPaused, ttl: pausedMs, ttlAutopurge: true });
 
   constructor(root: string) {
     this.#root = root;
@@ -20,22 +21,13 @@ export class DirectoryWalks {
   resume(prefix: string, after: string): Walk {
     const position = positionOf(prefix, after);
     const paused = this.#paused.get(position);
-    this.#drop(position);
-    return paused?.walk ?? filesBelow(this.#root, prefix, after);
+    this.#paused.delete(position);
+    return paused ?? filesBelow(this.#root, prefix, after);
   }
 
   /** Keeps a walk whose last file was `at`. */
   pause(prefix: string, at: string, walk: Walk): void {
-    const position = positionOf(prefix, at);
-    const [oldest] = this.#paused.keys();
-    if (oldest !== undefined && this.#paused.size >= maxPaused) this.#drop(oldest);
-    this.#drop(position);
-    this.#paused.set(position, { walk, end: setTimeout(() => this.#drop(position), pausedMs).unref() });
-  }
-
-  #drop(position: string): void {
-    clearTimeout(this.#paused.get(position)?.end);
-    this.#paused.delete(position);
+    this.#paused.set(positionOf(prefix, at), walk);
   }
 }
 

@@ -1,6 +1,6 @@
 import { isIPv6 } from 'node:net';
 
-export interface RedisHost {
+interface RedisHost {
   readonly host: string;
   readonly port: number;
 }

@@ -9,7 +9,6 @@ import { Metrics } from '@echodrop/service/metrics/metrics';
 import { Secret } from '@echodrop/service/secret';
 import { waitUntil } from '@echodrop/testkit/wait-until';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { registerCircuitMetrics } from './circuit-metrics.ts';
 import { IdentityProviders } from './identity-provider.ts';
 
 const timeoutMs = 400;
@@ -170,7 +169,7 @@ test('a single sender finds a recovered provider within twenty seconds', async (
 
 async function circuitGauge(): Promise<string | undefined> {
   const metrics = new Metrics('auth-verifier');
-  registerCircuitMetrics(metrics, [standIn.provider], (provider) => providers.isCircuitOpen(provider));
+  providers.registerCircuitMetrics(metrics, [standIn.provider]);
   return /^echodrop_provider_circuit_open\{.*\} (\d)$/m.exec((await metrics.exposition()).text)?.[1];
 }
 

@@ -3,6 +3,7 @@ import type { Verdict } from '@echodrop/contracts/verification';
 import { missingIn, readCaller } from '@echodrop/identity-provider/caller-in-answer';
 import type { Provider } from '@echodrop/identity-provider/provider';
 import { ProviderConnections, wasSent } from '@echodrop/identity-provider/provider-connections';
+import type { Metrics } from '@echodrop/service/metrics/metrics';
 import { networkOf } from '@echodrop/service/network-of';
 import type { Secret } from '@echodrop/service/secret';
 import { inSpan } from '@echodrop/service/tracing/trace';
@@ -78,8 +79,16 @@ export class IdentityProviders implements AsyncDisposable {
     }
   }
 
-  isCircuitOpen(provider: Provider): boolean {
-    return this.#gates.get(provider)?.isOpen ?? false;
+  /** Registers the circuit state of each provider, read at each scrape: without requests, no event reports that a circuit may close. */
+  registerCircuitMetrics(metrics: Metrics, known: readonly Provider[]): void {
+    const name = 'echodrop_provider_circuit_open';
+    const help = '1 if the circuit of the identity provider is open because it kept failing, 0 if not.';
+    metrics.gaugesOnScrape({ [name]: help }, 'provider', async () =>
+      known.map((provider) => ({
+        label: provider.advertised,
+        values: { [name]: this.#gates.get(provider)?.isOpen ? 1 : 0 },
+      })),
+    );
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

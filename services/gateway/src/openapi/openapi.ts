@@ -15,9 +15,7 @@ export function serveOpenApi(base: string, maxMediaBytes: number): RequestHandle
 }
 
 /** The OpenAPI 3.1 document of uploads and own uploads (docs/interface.md section 4) below `base`, a path without a final slash. */
-export function openApiDocument(base: string, maxMediaBytes: number) {
-  const responses = { 200: { $ref: '#/components/responses/Uploaded' }, ...uploadRefusals };
-  const { format, verifyCredentials, authServiceProvider, idempotencyKey } = uploadParameters;
+function openApiDocument(base: string, maxMediaBytes: number) {
   return {
     openapi: '3.1.1',
     info: {
@@ -35,51 +33,57 @@ export function openApiDocument(base: string, maxMediaBytes: number) {
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: base || '/' }],
-    paths: {
-      '/2/upload.{format}': {
-        parameters: [format],
-        post: {
-          operationId: 'uploadV2',
-          summary: 'Upload a photo or a video of the user who signed the header.',
-          parameters: [verifyCredentials, authServiceProvider, idempotencyKey],
-          requestBody: formOf(maxMediaBytes, 'key', 'message', 'media'),
-          responses,
-        },
-      },
-      '/1/upload.{format}': {
-        parameters: [format],
-        post: {
-          operationId: 'uploadV1',
-          summary: 'The same with four OAuth secrets in the form; kept for old clients.',
-          deprecated: true,
-          parameters: [idempotencyKey],
-          requestBody: formOf(maxMediaBytes, 'key', ...secretNames, 'message', 'media'),
-          responses,
-        },
-      },
-      '/2/media.{format}': {
-        parameters: [format],
-        get: {
-          operationId: 'listOwn',
-          summary: 'List the uploads of the user who signed the header, newest first.',
-          parameters: [verifyCredentials, authServiceProvider, ownParameters.count, ownParameters.after],
-          responses: { 200: { $ref: '#/components/responses/Listed' }, ...ownRefusals },
-        },
-      },
-      '/2/media/{id}': {
-        parameters: [ownParameters.id],
-        delete: {
-          operationId: 'removeOwn',
-          summary: 'Remove an upload of the user who signed the header.',
-          description: 'The owner is the user at the identity provider. Refusals are JSON.',
-          parameters: [verifyCredentials, authServiceProvider],
-          responses: { 204: { $ref: '#/components/responses/Removed' }, ...ownRefusals },
-        },
-      },
-    },
+    paths: pathsOf(maxMediaBytes),
     components: {
       schemas: recordSchemas,
       responses: { ...recordResponses, ...refusalResponses },
+    },
+  };
+}
+
+function pathsOf(maxMediaBytes: number) {
+  const responses = { 200: { $ref: '#/components/responses/Uploaded' }, ...uploadRefusals };
+  const { format, verifyCredentials, authServiceProvider, idempotencyKey } = uploadParameters;
+  return {
+    '/2/upload.{format}': {
+      parameters: [format],
+      post: {
+        operationId: 'uploadV2',
+        summary: 'Upload a photo or a video of the user who signed the header.',
+        parameters: [verifyCredentials, authServiceProvider, idempotencyKey],
+        requestBody: formOf(maxMediaBytes, 'key', 'message', 'media'),
+        responses,
+      },
+    },
+    '/1/upload.{format}': {
+      parameters: [format],
+      post: {
+        operationId: 'uploadV1',
+        summary: 'The same with four OAuth secrets in the form; kept for old clients.',
+        deprecated: true,
+        parameters: [idempotencyKey],
+        requestBody: formOf(maxMediaBytes, 'key', ...secretNames, 'message', 'media'),
+        responses,
+      },
+    },
+    '/2/media.{format}': {
+      parameters: [format],
+      get: {
+        operationId: 'listOwn',
+        summary: 'List the uploads of the user who signed the header, newest first.',
+        parameters: [verifyCredentials, authServiceProvider, ownParameters.count, ownParameters.after],
+        responses: { 200: { $ref: '#/components/responses/Listed' }, ...ownRefusals },
+      },
+    },
+    '/2/media/{id}': {
+      parameters: [ownParameters.id],
+      delete: {
+        operationId: 'removeOwn',
+        summary: 'Remove an upload of the user who signed the header.',
+        description: 'The owner is the user at the identity provider. Refusals are JSON.',
+        parameters: [verifyCredentials, authServiceProvider],
+        responses: { 204: { $ref: '#/components/responses/Removed' }, ...ownRefusals },
+      },
     },
   };
 }
