@@ -9,6 +9,7 @@ import { plotOf } from './plot.ts';
 import { reportOf } from './report.ts';
 import type { Bench } from './scenario.ts';
 import { measureCalls } from './scenarios/calls.ts';
+import { measureCrowds } from './scenarios/crowds.ts';
 import { measureIdle } from './scenarios/idle.ts';
 import { measureLatency } from './scenarios/latency.ts';
 import { measureMemory } from './scenarios/memory.ts';
@@ -27,6 +28,7 @@ const scenarios: Readonly<Record<string, (bench: Bench) => Promise<void>>> = {
   memory: measureMemory,
   idle: measureIdle,
   renditions: measureRenditions,
+  crowds: measureCrowds,
 };
 
 const names = Object.keys(scenarios);

@@ -35,7 +35,7 @@ function ticksOf(pid: number): number {
 }
 
 /** The ids of child processes that their parent has not waited for. */
-function childrenOf(pid: number): number[] {
+export function childrenOf(pid: number): number[] {
   return readdirSync(`/proc/${pid}/task`).flatMap((thread) => {
     const children = readFileSync(`/proc/${pid}/task/${thread}/children`, 'utf8');
     return children.split(' ').filter(Boolean).map(Number);

@@ -102,6 +102,6 @@ export function rotate<T>(all: readonly T[], round: number): T[] {
 }
 
 /** Milliseconds of processor time of each service so far. */
-function cpuOf({ processes }: System): Record<string, number> {
+export function cpuOf({ processes }: System): Record<string, number> {
   return Object.fromEntries(Object.entries(processes).map(([service, pids]) => [service, cpuMsOf(pids)]));
 }

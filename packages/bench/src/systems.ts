@@ -30,13 +30,14 @@ export interface EchodropOptions {
   readonly name?: string;
   readonly gateways?: number;
   readonly services?: readonly ServiceName[];
+  readonly settings?: Record<string, string>;
   /** A folder for CPU profiles of each service. */
   readonly profiles?: string | undefined;
 }
 
 /** Starts Echodrop from a checkout, with a Redis of its own, and waits until it is ready. Without a rendition-worker, renditions only queue up. */
 export async function startEchodrop(around: Surroundings, options: EchodropOptions): Promise<System> {
-  const { root, name = 'echodrop', gateways = 1, services = uploadServices, profiles } = options;
+  const { root, name = 'echodrop', gateways = 1, services = uploadServices, settings = {}, profiles } = options;
   await using parts = new AsyncDisposableStack();
   // As deployments run it (deploy/local/local-redis.ts).
   const redis = parts.use(await startRedis({ more: { hz: '2' } }));
@@ -60,6 +61,7 @@ export async function startEchodrop(around: Surroundings, options: EchodropOptio
     MAX_CONCURRENT_UPLOADS_PER_USER: '1000',
     // Never reached, but counted as usual.
     UPLOADS_PER_MINUTE_PER_USER: '1000000',
+    ...settings,
   };
   const processes: Record<string, number[]> = {};
   const start = async (service: ServiceName, port: number) => {

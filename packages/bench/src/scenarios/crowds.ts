@@ -1,0 +1,92 @@
+import { multipartForm } from '@echodrop/testkit/multipart-form';
+import { sandbox } from '@echodrop/testkit/start-stack';
+import { HttpConnection } from '../http-connection.ts';
+import { type Bench, rotate, runBatch, startRoots, warmUp } from '../scenario.ts';
+import type { System } from '../systems.ts';
+import { measureExpensiveVideos } from './expensive-videos.ts';
+import { measureHeaderParameters } from './header-parameters.ts';
+
+const crowdSize = 1000;
+const crowdAddress = '192.0.2.66';
+const load = { uploads: 1000, connections: 8 };
+const maxRounds = 5;
+const MiB = 1024 * 1024;
+
+/** Measures how many slow connections of one address, many expensive videos of one owner, and hostile headers affect others. */
+export async function measureCrowds(bench: Bench): Promise<void> {
+  await measureHeaderParameters(bench);
+  await measureSlowConnections(bench);
+  await measureExpensiveVideos(bench);
+}
+
+async function measureSlowConnections(bench: Bench): Promise<void> {
+  await using systems = new AsyncDisposableStack();
+  for (const system of await startRoots(bench, systems, { settings: { TRUSTED_PROXIES: '127.0.0.1' } })) {
+    await warmUp(bench, system, bench.samples['200 KB']);
+    for (let round = 0; round < Math.min(bench.options.rounds, maxRounds); round += 1) {
+      const p99 = new Map<string, number>();
+      for (const crowd of rotate(['without', 'with'], round)) p99.set(crowd, await uploadBeside(bench, system, crowd));
+      const ratio = (p99.get('with') ?? 0) / (p99.get('without') ?? 0);
+      bench.figures.add('p99 with slow connections / without', { system: system.name, unit: '' }, ratio);
+    }
+  }
+}
+
+/** The p99 of honest uploads, which come from another address, in milliseconds. */
+async function uploadBeside(bench: Bench, system: System, crowd: string): Promise<number> {
+  const { figures, samples } = bench;
+  const of = { system: system.name, unit: '' };
+  await using open = await openCrowd(system, crowd === 'with' ? crowdSize : 0);
+  const { result } = await runBatch(bench, system, samples['200 KB'], load);
+  const p99 = percentile(result.latenciesMs, 0.99);
+  figures.add(`p99 ${crowd} ${crowdSize} slow connections`, { ...of, unit: 'ms' }, p99);
+  const failed = result.answers.filter(({ status }) => status !== 200).length;
+  figures.add(`failed uploads ${crowd} slow connections`, of, failed);
+  if (crowd === 'with') figures.add('slow connections open at the end', of, open.stillOpen());
+  return p99;
+}
+
+/** Opens anonymous uploads of version 1 from one address; each sends a byte a second from then on. */
+async function openCrowd({ ports }: System, size: number): Promise<AsyncDisposable & { stillOpen: () => number }> {
+  const { contentType, body } = multipartForm([
+    { name: 'key', content: sandbox.apiKey },
+    { name: 'media', filename: 'a.jpg', content: Buffer.alloc(MiB) },
+  ]);
+  const head = [
+    'POST /1/upload.json HTTP/1.1',
+    'Host: 127.0.0.1',
+    `X-Forwarded-For: ${crowdAddress}`,
+    `Content-Type: ${contentType}`,
+    `Content-Length: ${body.length}`,
+  ];
+  const begin = Buffer.concat([Buffer.from(`${head.join('\r\n')}\r\n\r\n`), body.subarray(0, 300)]);
+  const open = new Set<HttpConnection>();
+  for (let opened = 0; opened < size; opened += 100) {
+    const hundred = Array.from({ length: 100 }, () => HttpConnection.open(ports[0] ?? 0));
+    for (const connection of await Promise.all(hundred)) {
+      open.add(connection);
+      await connection.write([begin]);
+      // Refused, or answered at its end.
+      connection.answer().then(
+        () => open.delete(connection),
+        () => open.delete(connection),
+      );
+    }
+  }
+  const all = [...open];
+  const dripping = setInterval(() => {
+    for (const connection of open) connection.write([Buffer.from('\0')]).catch(() => {});
+  }, 1000);
+  return {
+    stillOpen: () => open.size,
+    async [Symbol.asyncDispose]() {
+      clearInterval(dripping);
+      for (const connection of all) connection[Symbol.dispose]();
+    },
+  };
+}
+
+function percentile(values: readonly number[], part: number): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? Number.NaN;
+}

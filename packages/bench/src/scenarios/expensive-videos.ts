@@ -1,0 +1,120 @@
+import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { anotherUser } from '@echodrop/testkit/another-user';
+import { made, sampleVideo } from '@echodrop/testkit/samples/sample-media';
+import { type Stack, startStack } from '@echodrop/testkit/start-stack';
+import { upload } from '@echodrop/testkit/upload';
+import { waitUntil } from '@echodrop/testkit/wait-until';
+import { medianOf } from '../figures.ts';
+import { childrenOf } from '../process-usage.ts';
+import type { Bench } from '../scenario.ts';
+
+const expensiveVideos = 100;
+const tries = 5;
+const readyMs = 30_000;
+const deferredMs = 120_000;
+const minWaiting = 0.9 * expensiveVideos;
+// Below the limit of the slow lane, and far beyond it.
+const crowds = [
+  { lane: 'medium', tensOfSeconds: 8 },
+  { lane: 'slow', tensOfSeconds: 120 },
+] as const;
+
+/** Measures when renditions of other owners are ready beside one owner's many expensive videos. */
+export async function measureExpensiveVideos(bench: Bench): Promise<void> {
+  for (const crowd of crowds) await measureLane(bench, crowd);
+}
+
+// Other load changes from minute to minute, so both measurements alternate. While one runs, the slower lane is paused.
+async function measureLane(
+  { figures, samples }: Bench,
+  { lane, tensOfSeconds }: (typeof crowds)[number],
+): Promise<void> {
+  await using quiet = await startStack();
+  await using crowded = await startStack();
+  const photo = await readFile(samples['3 MB'].path);
+  const short = await sampleVideo('avi', { width: 640, height: 360, seconds: 6 });
+  const expensive = await expensiveVideo(crowded.folder, tensOfSeconds);
+  for (let n = 0; n < expensiveVideos; n += 1) {
+    const { status, text } = await upload(crowded, { media: expensive });
+    if (status !== 200) figures.fault('an expensive video', [`${status} ${text}`]);
+  }
+  await waitUntil(
+    `most of them to wait in the ${lane} lane`,
+    deferredMs,
+    async () => (await waiting(crowded, lane)) >= minWaiting,
+  );
+  const system = 'echodrop';
+  for (const [what, media, rendition] of [
+    ['photo', photo, 'large-'],
+    ['short video', short, 'film-'],
+  ] as const) {
+    const of = `${what}, ${lane} lane`;
+    const [alone, beside]: [number[], number[]] = [[], []];
+    // The first try compiles code and reads from the disk.
+    for (let n = 0; n <= tries; n += 1) {
+      await signalTool(crowded, 'SIGSTOP');
+      alone.push(await readyAfter(quiet, media, rendition));
+      await signalTool(crowded, 'SIGCONT');
+      beside.push(await readyAfter(crowded, media, rendition));
+    }
+    const [usual, ms] = [medianOf(alone.slice(1)), medianOf(beside.slice(1))];
+    figures.add('ready with nothing waiting', { system, of, unit: 'ms' }, usual);
+    figures.add(`ready beside ${expensiveVideos} expensive videos`, { system, of, unit: 'ms' }, ms);
+    figures.add('ready beside expensive videos / alone', { system, of, unit: '' }, ms / usual);
+  }
+  figures.add(
+    'expensive videos still waiting at the end',
+    { system, of: `${lane} lane`, unit: '' },
+    await waiting(crowded, lane),
+  );
+}
+
+/** Signals the tool that the slower lane runs. */
+async function signalTool({ services }: Stack, signal: 'SIGSTOP' | 'SIGCONT'): Promise<void> {
+  const worker = services['rendition-worker'].pid ?? 0;
+  const running = () => childrenOf(worker);
+  await waitUntil('a tool of the slower lane', readyMs, async () => running().length > 0);
+  for (const pid of running()) process.kill(pid, signal);
+}
+
+/** Milliseconds from the response to another owner's upload to its rendition in the store. */
+async function readyAfter(stack: Stack, media: Buffer, rendition: string): Promise<number> {
+  const before = new Set(await stack.stored('records'));
+  const { status, text } = await upload(stack, { media, headers: anotherUser(stack) });
+  const begin = performance.now();
+  if (status !== 200) throw new Error(`${status} ${text}`);
+  const record = (await stack.stored('records')).find((each) => !before.has(each)) ?? '';
+  const { media_key: key } = JSON.parse(await readFile(join(stack.folder, 'store/objects/records', record), 'utf8'));
+  const isReady = async () => {
+    const names = await readdir(join(stack.folder, 'store/objects/renditions', key)).catch(() => []);
+    return names.some((name) => name.startsWith(rendition));
+  };
+  await waitUntil(`${rendition} of ${record}`, readyMs, isReady);
+  return performance.now() - begin;
+}
+
+/** A small file with 10 bits a sample: 2.2 s of processor time for each ten seconds. */
+async function expensiveVideo(folder: string, tensOfSeconds: number): Promise<Buffer> {
+  const picture = ['-f', 'lavfi', '-i', 'smptebars=size=854x480:rate=25:duration=10'];
+  const coded = ['-c:v', 'libx264', '-preset', 'ultrafast', '-pix_fmt', 'yuv420p10le'];
+  const ten = join(folder, 'ten-seconds.mp4');
+  await writeFile(ten, await made([...picture, ...coded, '-f', 'mp4']));
+  return made([
+    '-stream_loop',
+    `${tensOfSeconds - 1}`,
+    '-i',
+    ten,
+    '-c',
+    'copy',
+    '-movflags',
+    '+faststart',
+    '-f',
+    'mp4',
+  ]);
+}
+
+/** Jobs that wait in the lane. */
+async function waiting({ redis }: Stack, lane: string): Promise<number> {
+  return Number(await redis.command('ZCARD', `{echodrop}:rendition-${lane}:prioritized`));
+}
