@@ -39,7 +39,8 @@ async function createDir(dir: string, signal: AbortSignal): Promise<void> {
     await execa('mkdir', ['-p', '-m', '700', dir], { cancelSignal: signal, timeout: mkdirMs });
   } catch (cause) {
     signal.throwIfAborted();
-    const reason = cause instanceof ExecaError && !cause.timedOut ? cause.stderr : `not within ${mkdirMs / 1000} s`;
+    const reason =
+      cause instanceof ExecaError && !cause.timedOut ? cause.stderr : `timed out after ${mkdirMs / 1000} s`;
     throw new Error(`DATA_DIR cannot be created: ${reason}`, { cause });
   }
 }

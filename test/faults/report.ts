@@ -106,8 +106,8 @@ export class GameDayReport {
       `seed ${this.seed}: ${this.acknowledged} acknowledged uploads, ${this.faults} faults, ${this.findings.length} findings`,
       [...columns, 'recovery (s)'].join(' | '),
       ...rows,
-      ...this.prices.map((each) => `price of ${spelled(each)}`),
-      ...this.findings.map((each) => `WRONG ${spelled(each)}`),
+      ...this.prices.map((each) => `EXPECTED ${spelled(each)}`),
+      ...this.findings.map((each) => `FAILED ${spelled(each)}`),
     ];
   }
 

@@ -38,7 +38,7 @@ interface WorkerOptions<Q, R> {
   readonly handle: (request: Q, signal: AbortSignal) => Promise<R>;
   /** A job moves to the first if `handle` throws Deferred; a job that is in any of them is not begun here. */
   readonly slowerLanes?: readonly SlowerLaneOptions<Q>[];
-  /** `request` is missing if the job is gone or forged. */
+  /** `request` is missing if job no longer exists or forged. */
   readonly onEnd: (end: JobEnd, request?: Q) => void;
 }
 

@@ -360,7 +360,7 @@ describe.concurrent('a queue', () => {
     const client = await readyClient(queue);
     const hanging = client.request('hangs', { deadlineMs: 20_000 });
     const next = client.request('next', { deadlineMs: 20_000 });
-    await expect(hanging).rejects.toThrow('no answer from the queue');
+    await expect(hanging).rejects.toThrow('Redis did not respond');
     expect(await next).toBe('next');
     expect(ends.map(({ outcome }) => outcome)).toContain('failed');
   });

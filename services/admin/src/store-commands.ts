@@ -12,8 +12,8 @@ export function addStoreCommands(admin: Command, context: CommandContext): void 
     .summary('remove orphans and unfinished uploads')
     .description(
       'Find orphans (media and renditions without a record), unfinished uploads, remains of interrupted removals, and published uploads ' +
-        'without list entries. With --yes, remove the former and add the list entries; otherwise a dry run. Safe while uploads run; not ' +
-        'while a backup is being restored. Removes nothing while a record is unreadable.',
+        'without list entries. With --yes, remove orphans, unfinished uploads and removal leftovers, and add missing list entries; otherwise a dry ' +
+        'run. Safe while uploads run; not while a backup is being restored. Removes nothing while a record is unreadable.',
     )
     .option('--yes', 'apply the changes (default: dry run)')
     .option('--force', 'sweep even if most media has no record, which suggests lost records')

@@ -37,7 +37,7 @@ type Planted = (sample: StoredRecord) => Promise<readonly [key: string, expected
 const faults: Record<string, Planted> = {
   'a truncated record': async ({ id }) => {
     await truncate(pathOf(recordKey(id)), 20);
-    return [recordKey(id), /FAULT: record unreadable \(it is no JSON\)/];
+    return [recordKey(id), /FAULT: record unreadable \(invalid JSON\)/];
   },
   'a record of a later version': async (record) => {
     const later = encodeStoredRecord(record).toString().replace('"version":1', '"version":7');

@@ -55,7 +55,7 @@ export function createGatewayEvents(log: Log, metrics: Metrics) {
   );
   const refusedRequests = metrics.counter(
     'echodrop_admission_refused_total',
-    'Uploads and own requests refused before verification, by exhausted limit.',
+    'Requests rejected before verification, by limit.',
     ['limit'],
   );
   for (const limit of slotLimits) refusedRequests.inc({ limit }, 0);

@@ -175,6 +175,6 @@ function outcomeOf(set: RenditionSet, noted: RenditionStatus['noted']): Rendered
 
 async function fetchMedia(store: ObjectStore, mediaKey: string, path: string, signal: AbortSignal): Promise<void> {
   const object = await store.read(mediaObjectKey(mediaKey), { signal });
-  if (object === undefined) throw new Error('the media is not in the store');
+  if (object === undefined) throw new Error('media not found in object store');
   await pipeline(object.body, createWriteStream(path), { signal });
 }
