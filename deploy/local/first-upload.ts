@@ -29,16 +29,16 @@ export function sampleTarget(env: NodeJS.ProcessEnv): Sample | undefined {
 }
 
 /** Uploads the sample. @returns the record, or a refusal that follows from the settings @throws UploadRefused for 401 and 5xx; errors of uploadMedia */
-export async function uploadSample(target: Sample, signal: AbortSignal): Promise<{ answer: string; page?: string }> {
+export async function uploadSample(target: Sample, signal: AbortSignal): Promise<{ response: string; page?: string }> {
   const upload: Upload = { file: sample, message, credentials: sandboxCredentials, ...target };
   try {
     const record = await uploadMedia(target.service, upload, {
       signal: AbortSignal.any([signal, AbortSignal.timeout(uploadMs)]),
     });
-    return { answer: recordToJson(record), page: record.url };
+    return { response: recordToJson(record), page: record.url };
   } catch (error) {
     if (!(error instanceof UploadRefused) || error.status === 401 || error.status >= 500) throw error;
-    return { answer: `${error.status} ${error.reason}: ${error.message}` };
+    return { response: `${error.status} ${error.reason}: ${error.message}` };
   }
 }
 

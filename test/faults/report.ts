@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
+import { putOff } from './checks/damaged.ts';
 import { duplicate } from './checks/duplicates.ts';
 import type { Finding } from './checks/finding.ts';
-import { putOff } from './checks/whole.ts';
 import type { LedgerEntry } from './ledger.ts';
 import type { Scenario } from './scenario.ts';
 

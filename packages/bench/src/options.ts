@@ -26,7 +26,7 @@ export interface Options {
   readonly profiles: string | undefined;
   readonly json: string | undefined;
   readonly svg: string | undefined;
-  readonly writesDocs: boolean;
+  readonly shouldWriteDocs: boolean;
 }
 
 export const usage = `npm run bench -- [options]
@@ -68,7 +68,7 @@ export function readOptions(args: readonly string[]): Options {
     profiles: values.profile,
     json: values.json,
     svg: values.svg,
-    writesDocs: values['write-docs'],
+    shouldWriteDocs: values['write-docs'],
   };
 }
 

@@ -31,7 +31,7 @@ interface RequestOptions extends Partial<JobOptions> {
   readonly signal?: AbortSignal;
 }
 
-/** How long the end of a job answers later requests for the same job; then they run it again. Redis keeps the latest 10,000 ends. */
+/** How long the end of a job is reused for later requests of the same job; then they run it again. Redis keeps the latest 10,000 ends. */
 export interface EndReuse<R> {
   readonly seconds: (end: End<R>) => number;
   readonly maxSeconds: number;

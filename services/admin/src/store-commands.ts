@@ -52,10 +52,10 @@ export function addStoreCommands(admin: Command, context: CommandContext): void 
     .option('--bytes', 'read all media; compare lengths and checksums')
     .option('--after <cursor>', 'continue from the cursor that an interrupted check printed', parseCursor)
     .option('--at-once <n>', 'objects to check concurrently, up to 64', parseUpTo(64), 16)
-    .action(async ({ moved: isMoved = false, bytes: readsBytes = false, after, atOnce: concurrency }) => {
+    .action(async ({ moved: isMoved = false, bytes: shouldReadBytes = false, after, atOnce: concurrency }) => {
       using stop = stopSignal();
       await printFromStore(context, (store) =>
-        checkStore(store, { isMoved, readsBytes, after, concurrency, signal: stop.signal }),
+        checkStore(store, { isMoved, shouldReadBytes, after, concurrency, signal: stop.signal }),
       );
     });
 }

@@ -185,7 +185,7 @@ test('an interrupted check prints a cursor, and the next check reports the rest'
   for (let n = 0; n < 5; n += 1)
     await dataDir.store.remove(mediaObjectKey((await publishSample(dataDir.store)).mediaKey));
   const stop = new AbortController();
-  const options = { concurrency: 1, isMoved: false, readsBytes: false, signal: stop.signal };
+  const options = { concurrency: 1, isMoved: false, shouldReadBytes: false, signal: stop.signal };
   const lines: string[] = [];
   const stopped = (async () => {
     for await (const line of checkStore(dataDir.store, options)) {

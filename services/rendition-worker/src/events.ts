@@ -4,7 +4,7 @@ import { createJobDurations, type JobEnd } from '@echodrop/queue/job-outcome';
 import type { Log } from '@echodrop/service/log';
 import type { Metrics } from '@echodrop/service/metrics/metrics';
 import { setSpanAttributes } from '@echodrop/service/tracing/trace';
-import { MediaRemoved } from './while-wanted.ts';
+import { MediaRemoved } from './run-unless-removed.ts';
 
 export type RenditionEvents = ReturnType<typeof createRenditionEvents>;
 

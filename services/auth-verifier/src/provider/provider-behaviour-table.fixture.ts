@@ -1,7 +1,7 @@
 import { isProfileName, type ProfileName, profileNames } from '@echodrop/identity-provider/provider-profiles';
 
-const heading = '## What a provider does, and what we answer';
-const columns = ['Profile', 'Status', 'Headers', 'Body', 'Delay', 'Our answer', 'Counts'];
+const heading = '## Provider responses and verdicts';
+const columns = ['Profile', 'Status', 'Headers', 'Body', 'Delay', 'Verdict', 'Counts'];
 
 export const delays = [
   'at once',
