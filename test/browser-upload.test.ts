@@ -159,7 +159,7 @@ await describeWithBrowser('the upload page', (browser) => {
     await tab.getByRole('heading', { name: 'Published' }).waitFor(soon);
   });
 
-  test('a refusal stands in view where a keyboard leaves little space, and the button has the focus', async () => {
+  test('a refusal is visible above a keyboard, and the button has the focus', async () => {
     await using watched = await opened({ viewport: { width: 360, height: 140 } });
     const { tab } = watched;
     await fillIn(tab, { 'API key': 'unknown' });

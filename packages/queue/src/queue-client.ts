@@ -139,7 +139,7 @@ export class QueueClient<Q, R> implements AsyncDisposable {
     } catch (error) {
       if (!isShared) added.finally(() => this.#queue.remove(id)).catch(() => {});
       if (signal?.aborted) throw signal.reason;
-      throw new QueueUnavailable('Redis did not respond', { cause: error });
+      throw new QueueUnavailable('job did not complete', { cause: error });
     }
   }
 

@@ -109,7 +109,7 @@ const broken: [string, Behaviour, RegExp][] = [
   ],
   ['is a page', page, /made-up credentials, it returns a web page \(200, HTML\)/],
   ['is not JSON', respondWith(200, 'hello'), /returns 200 without a JSON object/],
-  ['is elsewhere', respondWith(404), /has nothing there \(404\)/],
+  ['is elsewhere', respondWith(404), /returns Not Found \(404\)/],
   ['does not accept GET', respondWith(405), /does not accept GET \(405\)/],
   ['rate limits', respondWith(429, '', 'Retry-After: 30\r\n'), /rate limits \(429\): try again later, in 30 s/],
   ['fails', respondWith(503), /fails \(503\)/],
