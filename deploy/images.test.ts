@@ -14,7 +14,7 @@ const bakeFile = text('deploy/docker-bake.hcl');
 const { version } = JSON.parse(text('package.json'));
 
 await describeWithOpsCheckers('Dockerfiles', ['hadolint'], () => {
-  test.each(['deploy/Dockerfile', 'deploy/proxy/Dockerfile'])('hadolint has nothing to say of %s', async (path) => {
+  test.each(['deploy/Dockerfile', 'deploy/proxy/Dockerfile'])('hadolint finds nothing in %s', async (path) => {
     const { stdout } = await execa('hadolint', [join(root, path)], { reject: false });
     expect(stdout).toBe('');
   });

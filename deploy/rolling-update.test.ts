@@ -7,7 +7,7 @@ const update = join(root, 'deploy/rolling-update');
 
 test('updates only services that can run twice', async () => {
   const { exitCode, stderr } = await execa(update, ['gateway', 'redis'], { reject: false });
-  expect({ exitCode, stderr }).toEqual({ exitCode: 2, stderr: expect.stringMatching(/^redis cannot run twice; /) });
+  expect({ exitCode, stderr }).toEqual({ exitCode: 2, stderr: expect.stringMatching(/^redis cannot be updated; /) });
 });
 
 test.runIf(process.platform === 'linux')('refuses a second update while one runs', async () => {

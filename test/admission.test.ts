@@ -187,7 +187,7 @@ test('version 1: media before its secrets may have UNVERIFIED_BUFFER_BYTES and n
   const larger = await upload(stack, { version: 1, parts: [...sized(MiB + 1), ...secretParts] });
   expect([larger.status, JSON.parse(larger.text).errors[0]]).toEqual([
     413,
-    { code: 413, reason: 'media_too_large', message: 'Large media must follow the four credential fields.' },
+    { code: 413, reason: 'media_too_large', message: 'Send the four credential fields before the file.' },
   ]);
   expect((await upload(stack, { version: 1, parts: [...secretParts, ...sized(MiB + 1)] })).status).toBe(200);
 });

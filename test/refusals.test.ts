@@ -31,7 +31,9 @@ const wrongSignature = () => {
   const value = `${headers['X-Verify-Credentials-Authorization']}`;
   return {
     ...headers,
-    'X-Verify-Credentials-Authorization': value.replace(/oauth_signature="../, 'oauth_signature="AA'),
+    'X-Verify-Credentials-Authorization': value.replace(/(?<=oauth_signature=")./, (first) =>
+      first === 'A' ? 'B' : 'A',
+    ),
   };
 };
 const without = (name: string) => {

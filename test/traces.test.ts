@@ -182,7 +182,7 @@ test('clients can neither choose a trace nor see one', async () => {
   expect(collector.received).not.toContain(foreignTrace);
 });
 
-test('the line about a reader who leaves has the trace of what was asked for', async () => {
+test('the line about a reader who leaves has the trace of its request', async () => {
   await stack.services['rendition-worker'].freeze();
   const { id } = JSON.parse((await send()).text);
   const path = `/${id}/large.jpg`;

@@ -19,7 +19,7 @@ async function requireReady(name: ServiceName, { HOST, OPS_PORT }: ServiceConfig
   const response = await fetch(`http://${reachableHost(HOST)}:${OPS_PORT}/readyz`, {
     signal: AbortSignal.any([signal, AbortSignal.timeout(5000)]),
   }).catch((cause: unknown) => {
-    throw new Error(`${name} is not ready: it does not answer on its ops port ${OPS_PORT}`, { cause });
+    throw new Error(`${name} is not ready: no response on its ops port ${OPS_PORT}`, { cause });
   });
   const { state, parts } = (await response.json()) as { state: string; parts: Record<string, string> };
   if (response.status === 200) return;

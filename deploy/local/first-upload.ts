@@ -28,17 +28,17 @@ export function sampleTarget(env: NodeJS.ProcessEnv): Sample | undefined {
 }
 
 /** Uploads the sample. @returns the record, or a refusal that follows from the settings @throws RequestRefused for 401 and 5xx; errors of EchodropClient */
-export async function uploadSample(target: Sample, signal: AbortSignal): Promise<{ answer: string; page?: string }> {
+export async function uploadSample(target: Sample, signal: AbortSignal): Promise<{ response: string; page?: string }> {
   const client = new EchodropClient({ ...target, credentials: sandboxCredentials });
   try {
     const record = await client.upload(sample, {
       message,
       signal: AbortSignal.any([signal, AbortSignal.timeout(uploadMs)]),
     });
-    return { answer: recordToJson(record), page: record.url };
+    return { response: recordToJson(record), page: record.url };
   } catch (error) {
     if (!(error instanceof RequestRefused) || error.status === 401 || error.status >= 500) throw error;
-    return { answer: `${error.status} ${error.reason}: ${error.message}` };
+    return { response: `${error.status} ${error.reason}: ${error.message}` };
   }
 }
 

@@ -11,7 +11,7 @@ const systemFolders = ['logs', 'redis', 'secrets', 'store'];
 
 /**
  * Creates the directory, readable by its owner only, and locks it until disposed or this process ends: two systems would damage each other's
- * Redis. The lock is an abstract socket, which the kernel releases and which answers with the holder's pid. Outside Linux there is no lock.
+ * Redis. The lock is an abstract socket, which the kernel releases and which sends the holder's pid. Outside Linux there is no lock.
  * @throws an Error if another process holds it, or if it cannot be created; or the signal's reason
  */
 export async function holdDataDir(dir: string, signal: AbortSignal): Promise<Disposable> {
@@ -39,7 +39,8 @@ async function createDir(dir: string, signal: AbortSignal): Promise<void> {
     await execa('mkdir', ['-p', '-m', '700', dir], { cancelSignal: signal, timeout: mkdirMs });
   } catch (cause) {
     signal.throwIfAborted();
-    const reason = cause instanceof ExecaError && !cause.timedOut ? cause.stderr : `not within ${mkdirMs / 1000} s`;
+    const reason =
+      cause instanceof ExecaError && !cause.timedOut ? cause.stderr : `timed out after ${mkdirMs / 1000} s`;
     throw new Error(`DATA_DIR cannot be created: ${reason}`, { cause });
   }
 }
@@ -52,7 +53,7 @@ async function restrictAccess(dir: string): Promise<void> {
   await Promise.all((isOurs ? [dir, ...folders] : folders).map((path) => chmod(path, 0o700)));
 }
 
-/** The holder's pid; empty if it does not answer. */
+/** The holder's pid; empty if it does not respond. */
 async function holderOf(address: string): Promise<string> {
   const socket = connect(address);
   socket.setTimeout(2000, () => socket.destroy());

@@ -85,7 +85,7 @@ test('kills a program that does not end in time, with its descendants', async ()
   await waitUntil('nothing', 5000, async () => !pids.some(exists));
 });
 
-test('retries a program that cannot be run', async () => {
+test('retries a program that fails to start', async () => {
   const program = join(directory, 'not-there-yet');
   const ran = join(directory, 'ran');
   await using _kept = keepRunning(

@@ -45,7 +45,8 @@ export function keepRunning(program: Program, logDir: string): Kept {
     running = start(program, logFile);
     const result = await running.ended;
     if (stop.signal.aborted) return;
-    if (result.exitCode === invalidSettingsStatus) throw new AbortError(new InvalidSettings([`${name} gave up`]));
+    if (result.exitCode === invalidSettingsStatus)
+      throw new AbortError(new InvalidSettings([`${name} exited: invalid settings (listed above)`]));
     if (performance.now() - startedAt < steadyMs) throw new Error(describeEnd(result));
     say(name, `${describeEnd(result)}; restarting`);
   };
@@ -108,12 +109,12 @@ function start({ name, command: [file = '', ...args], env, stopWithinMs, showAll
     async stop() {
       child.kill();
       const { isForcefullyTerminated } = await child;
-      if (isForcefullyTerminated) say(name, 'did not end in time and was killed');
+      if (isForcefullyTerminated) say(name, 'did not stop in time; killed');
     },
   };
 }
 
 function describeEnd({ exitCode, signal, originalMessage }: Result): string {
-  if (signal) return `ended by ${signal}`;
-  return exitCode === undefined ? `cannot be run (${originalMessage})` : `ended with status ${exitCode}`;
+  if (signal) return `killed by ${signal}`;
+  return exitCode === undefined ? `failed to start: ${originalMessage}` : `exited with status ${exitCode}`;
 }

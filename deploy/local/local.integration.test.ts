@@ -149,7 +149,7 @@ test('one Ctrl-C, which arrives twice through npm, lets running work finish; a s
 test('skips the sample and prints the reason if no user is known', async () => {
   const { pid = Number.NaN } = npmStart({ IDENTITY_PROVIDERS: 'https://id.example/verify' });
   await untilReady(services.length - 1);
-  expect(output).toMatch(/^sample +not uploaded: /m);
+  expect(output).toMatch(/^sample +skipped: /m);
   expect(output).not.toMatch(/^(curl|sandbox-provider) /m);
   process.kill(-pid, 'SIGTERM');
   await waitUntil('the end of a SIGTERM to the whole group', 20_000, nothingRemains);

@@ -50,7 +50,7 @@ async function runSystem(env: NodeJS.ProcessEnv, stopping: AbortSignal): Promise
 async function withSandboxMode(plan: SystemPlan, env: NodeJS.ProcessEnv): Promise<SystemPlan> {
   const fault = env['MEDIA_SANDBOX'] ? undefined : await sandboxFault();
   if (!fault) return plan;
-  say('media', `tools run with limits only, not in a sandbox: ${fault}`);
+  say('media', `sandbox unavailable; media tools run with resource limits only: ${fault}`);
   const environments = [...plan.environments].map(
     ([name, each]) => [name, { ...each, MEDIA_SANDBOX: 'limits-only' }] as const,
   );
@@ -68,21 +68,21 @@ async function serve(plan: SystemPlan, env: NodeJS.ProcessEnv, stopping: AbortSi
   const target = sampleTarget(env);
   const reason = hasSandbox(env) ? 'SANDBOX_USERS_FILE or SANDBOX_BEHAVIOUR is set' : 'IDENTITY_PROVIDERS is set';
   if (target) await showSample(target, stopping);
-  else say('sample', `not uploaded: ${reason}, so no working user is known`);
+  else say('sample', `skipped: ${reason}, so there is no known test user`);
   say('echodrop', 'ready');
   if (!stopping.aborted) await once(stopping, 'abort');
 }
 
 async function showSample(target: Sample, stopping: AbortSignal): Promise<void> {
-  const { answer, page } = await uploadSample(target, stopping);
+  const { response, page } = await uploadSample(target, stopping);
   const command = `To upload it again, in ${process.cwd()}:\n${sampleAsCurl(target)}`;
-  process.stdout.write(`\n${command}\n${answer}\n\n`);
+  process.stdout.write(`\n${command}\n${response}\n\n`);
   if (page) say('page', page);
 }
 
 function reportStopping({ configs }: SystemPlan): void {
   say(
     'echodrop',
-    `stopping: running work has up to ${stopWithinSeconds(configs)} s; press Ctrl-C again to stop at once`,
+    `stopping: waiting up to ${stopWithinSeconds(configs)} s for running work; press Ctrl-C again to stop now`,
   );
 }

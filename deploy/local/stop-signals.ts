@@ -10,7 +10,7 @@ export function stopSignal(): AbortSignal {
       firstAt ??= performance.now();
       stop.abort();
       if (performance.now() - firstAt <= repeatMs) return;
-      // process.exit alone would wait for a file system that does not answer.
+      // process.exit alone would wait for a file system that does not respond.
       process.once('exit', () => {
         process.removeAllListeners(signal);
         process.kill(process.pid, signal);

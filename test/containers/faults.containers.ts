@@ -78,7 +78,7 @@ test('an update by deploy/rolling-update renews what uploads and pages need, and
   }
 }, 300_000);
 
-test('what an update that was broken off has left is replaced by the next', async () => {
+test('an update removes the leftovers of an interrupted one', async () => {
   await system.compose('up', '--detach', '--no-build', '--no-deps', '--wait', '--scale', 'gateway=2', 'gateway');
   const before = await system.containersOf('gateway');
   await execa('docker', ['stop', before[0] ?? '']);
@@ -95,7 +95,7 @@ test('an update ignores and reports services of disabled profiles', async () => 
   expect(await system.containersOf('sandbox-provider')).toEqual(before);
 });
 
-test('an update whose new containers do not get well is given up, and leaves the old ones at work', async () => {
+test('an update whose new containers do not become healthy fails and keeps the old ones', async () => {
   const before = await system.containersOf('auth-verifier');
   await using load = await Load.start(system);
   loads.push(load);
@@ -103,7 +103,7 @@ test('an update whose new containers do not get well is given up, and leaves the
   await expect(updating).rejects.toMatchObject({
     exitCode: 1,
     stderr: expect.stringMatching(
-      /not well: auth-verifier stays as it was, new are: none\..*LOG_LEVEL must be one of/s,
+      /Update failed \(new containers unhealthy\): kept old auth-verifier; updated: none\..*LOG_LEVEL must be one of/s,
     ),
   });
   expect(await system.containersOf('auth-verifier')).toEqual(before);

@@ -34,8 +34,8 @@ export function scenariosOf({
   readonly isLong: boolean;
   readonly only: RegExp;
 }): readonly Scenario[] {
-  const isAsked = only.source !== /(?:)/.source;
-  return allScenarios.filter(({ name, isShort }) => only.test(name) && (isLong || isAsked || isShort));
+  const isSelected = only.source !== /(?:)/.source;
+  return allScenarios.filter(({ name, isShort }) => only.test(name) && (isLong || isSelected || isShort));
 }
 
 /** The kinds of systems that scenarios are for, the usual one last. */

@@ -70,8 +70,7 @@ async function playOn(
     const before = await heldBy(system);
     await goThrough(async (scenario) => {
       const missing = await scenario.missing?.();
-      if (missing !== undefined)
-        return void process.stdout.write(`${scenario.name}: PASSED OVER for want of ${missing}\n`);
+      if (missing !== undefined) return void process.stdout.write(`${scenario.name}: SKIPPED: missing ${missing}\n`);
       const begun = performance.now();
       turn += 1;
       const random = new SeededRandom(seed + turn);
@@ -79,7 +78,7 @@ async function playOn(
       report.addRound(scenario, run.faults, run.recoverySeconds);
       report.progress(ledger.acknowledged);
       process.stdout.write(
-        `${scenario.name}: ${run.faults} faults, recovered in ${run.recoverySeconds.toFixed(1)} s, over after ${secondsSince(begun)} s\n`,
+        `${scenario.name}: ${run.faults} faults, recovered in ${run.recoverySeconds.toFixed(1)} s, finished after ${secondsSince(begun)} s\n`,
       );
     });
     await load.stop();

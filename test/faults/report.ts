@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
+import { putOff } from './checks/damaged.ts';
 import { duplicate } from './checks/duplicates.ts';
 import type { Finding } from './checks/finding.ts';
-import { putOff } from './checks/whole.ts';
 import type { LedgerEntry } from './ledger.ts';
 import type { Scenario } from './scenario.ts';
 
@@ -106,8 +106,8 @@ export class GameDayReport {
       `seed ${this.seed}: ${this.acknowledged} acknowledged uploads, ${this.faults} faults, ${this.findings.length} findings`,
       [...columns, 'recovery (s)'].join(' | '),
       ...rows,
-      ...this.prices.map((each) => `price of ${spelled(each)}`),
-      ...this.findings.map((each) => `WRONG ${spelled(each)}`),
+      ...this.prices.map((each) => `EXPECTED ${spelled(each)}`),
+      ...this.findings.map((each) => `FAILED ${spelled(each)}`),
     ];
   }
 

@@ -14,24 +14,44 @@ export interface FaultOptions {
   readonly report: string;
 }
 
+export const usage = `npm run test:faults -- [options] [Vitest options]
+
+  --long              all scenarios, repeated (default: the short set, four minutes)
+  --minutes N         time limit of --long (default: 60)
+  --seed N            seed of all random choices (default: random)
+  --only REGEXP       scenarios whose name matches
+  --report FILE       write the table as JSON (default: echodrop-faults.json in the temporary folder)
+  --help              show this help
+
+A line FAILED is a defect. A line EXPECTED is a documented cost of a fault.`;
+
 const known = {
   long: { type: 'boolean' },
   minutes: { type: 'string' },
   seed: { type: 'string' },
   only: { type: 'string' },
   report: { type: 'string' },
+  help: { type: 'boolean', short: 'h' },
 } as const;
 
-/** Splits arguments: the environment for those that are ours, and the others, which are Vitest's. */
-export function splitArguments(args: readonly string[]): { env: Record<string, string>; others: string[] } {
+/** Splits arguments into the environment for our options, and the others, which are Vitest's. */
+export function splitArguments(args: readonly string[]): {
+  env: Record<string, string>;
+  others: string[];
+  isHelp: boolean;
+} {
   const { values, tokens } = parseArgs({ args: [...args], options: known, strict: false, tokens: true });
-  const env = Object.entries(values).filter(([name]) => name in known);
+  const env = Object.entries(values).filter(([name]) => name in known && name !== 'help');
   const others = tokens.flatMap((token) => {
     if (token.kind === 'positional') return [token.value];
     if (token.kind !== 'option' || token.name in known) return [];
     return [token.value === undefined ? token.rawName : `${token.rawName}=${token.value}`];
   });
-  return { env: Object.fromEntries(env.map(([name, value]) => [variableOf(name), String(value)])), others };
+  return {
+    env: Object.fromEntries(env.map(([name, value]) => [variableOf(name), String(value)])),
+    others,
+    isHelp: values.help === true,
+  };
 }
 
 /** The options that `splitArguments` has put into the environment; by chance, or the short set, where they are not there. */

@@ -1,9 +1,13 @@
 import { join } from 'node:path';
 import { execa } from 'execa';
-import { splitArguments } from './run-options.ts';
+import { splitArguments, usage } from './run-options.ts';
 
-// `npm run test:faults -- --long --seed 7 --only kill --report faults.json`, and whatever else Vitest knows.
-const { env, others } = splitArguments(process.argv.slice(2));
+const { env, others, isHelp } = splitArguments(process.argv.slice(2));
+if (isHelp) {
+  process.stdout.write(`${usage}
+`);
+  process.exit(0);
+}
 const config = join(import.meta.dirname, 'vitest.config.ts');
 const { exitCode } = await execa('vitest', ['run', '--config', config, ...others], {
   env,

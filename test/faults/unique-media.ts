@@ -18,7 +18,7 @@ const paddingBytes = 30_000;
 const largeBytes = 9 * 1024 * 1024;
 const size = { width: 64, height: 48 };
 
-/** Makes media of which no two are the same, so that one that got another's bytes is found out. */
+/** Makes media of which no two are the same, so that swapped bytes are detected. */
 export class UniqueMedia {
   readonly #samples: Readonly<Record<MediaKind, Buffer>>;
   readonly #random: SeededRandom;

@@ -10,7 +10,7 @@ export interface CheckDepth {
   /** Ignores tags: media was copied from another kind of store, which assigns other tags. */
   readonly isMoved: boolean;
   /** Reads all bytes of all media. */
-  readonly readsBytes: boolean;
+  readonly shouldReadBytes: boolean;
 }
 
 /** Time in which an upload or a removal finishes its work after it has written the record: list entries, media. */
@@ -41,7 +41,7 @@ async function check(store: ObjectStore, id: string, depth: CheckDepth, signal: 
 async function mediaFaults(
   store: ObjectStore,
   record: StoredRecord,
-  { isMoved, readsBytes }: CheckDepth,
+  { isMoved, shouldReadBytes }: CheckDepth,
   signal: AbortSignal,
 ): Promise<StoreFault[]> {
   const { id, size, etag } = record;
@@ -51,7 +51,7 @@ async function mediaFaults(
   if (media.size !== size) return [{ fault: 'media_of_other_size', key, id, recorded: size, stored: media.size }];
   if (media.etag !== etag && !isMoved)
     return [{ fault: 'media_of_other_tag', key, id, recorded: etag, stored: media.etag }];
-  const why = readsBytes ? await checkBytes(store, key, record, signal) : undefined;
+  const why = shouldReadBytes ? await checkBytes(store, key, record, signal) : undefined;
   return why === undefined ? [] : [{ fault: 'media_spoiled', key, id, why }];
 }
 

@@ -44,7 +44,7 @@ test('a listed record that is not found may belong to any owner', async () => {
 });
 
 test('a listed record that is not found is reported as unreadable', async () => {
-  const depth = { isMoved: false, readsBytes: false };
+  const depth = { isMoved: false, shouldReadBytes: false };
   const faults = await checkRecord(store, store.missing, depth, new AbortController().signal);
   expect(faults).toMatchObject([{ fault: 'record_unreadable', key: store.missing }]);
 });

@@ -18,7 +18,7 @@ export async function removeMedia(
   await store.put(recordKey(record.id), bytes, { isReplacement: true });
   // If the store lost the tombstone, the record would reference missing media.
   const found = await findRecord(store, record.id);
-  if (!found || !isTombstone(found)) throw new StoreUnavailable('object store lost a tombstone that it had confirmed');
+  if (!found || !isTombstone(found)) throw new StoreUnavailable('tombstone missing after a confirmed write');
   await finishRemoval(store, tombstone);
 }
 

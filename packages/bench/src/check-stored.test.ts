@@ -24,9 +24,9 @@ async function uploaded(partBytes: number) {
   const stored: StoredObject = { key: 'media/k', parts };
   const text = JSON.stringify({ id: 'i', media_key: 'k', ...described });
   const record: StoredObject = { key: 'records/i.json', parts: [], text };
-  const answers = [{ status: 200, body: JSON.stringify({ id: 'i', ...described }) }];
-  const faults = (objects: readonly StoredObject[], answered = answers) =>
-    faultsOf('echodrop', media, { latenciesMs: [], answers: answered }, objects);
+  const responses = [{ status: 200, body: JSON.stringify({ id: 'i', ...described }) }];
+  const faults = (objects: readonly StoredObject[], answered = responses) =>
+    faultsOf('echodrop', media, { latenciesMs: [], responses: answered }, objects);
   const entries = ['by-user/o/1-i', 'by-time/1-i'].map((key): StoredObject => ({ key, parts: [] }));
   return { stored, record, entries, faults, [Symbol.asyncDispose]: () => folder[Symbol.asyncDispose]() };
 }

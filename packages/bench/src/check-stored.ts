@@ -8,7 +8,7 @@ import { formOf, type SystemKind } from './upload-request.ts';
 export function faultsOf(
   kind: SystemKind,
   media: Media,
-  { answers }: LoadResult,
+  { responses }: LoadResult,
   objects: readonly StoredObject[],
 ): string[] {
   const expected = hashesOf(kind === 'pass-through' ? formOf(media) : bytesOf(media));
@@ -16,7 +16,7 @@ export function faultsOf(
   const records = objects.filter(({ key }) => key.startsWith('records/'));
   const isRecord = (text: string) => kind === 'pass-through' || describes(parse(text), kind, media);
   const faults = [
-    ...answers
+    ...responses
       .filter(({ status, body }) => status !== 200 || !isRecord(body))
       .map(({ status, body }) => `${status} ${body}`),
     ...stored.filter(({ parts }) => !expected(parts)).map(({ key }) => `wrong bytes in ${key}`),
@@ -24,30 +24,30 @@ export function faultsOf(
       .filter(({ text }) => !describes(parse(text ?? ''), kind, media))
       .map(({ key, text }) => `wrong ${key}: ${text}`),
   ];
-  if (stored.length !== answers.length) faults.push(`${stored.length} media of ${answers.length} uploads`);
-  if (kind === 'echodrop') faults.push(...recordFaults(answers, records, stored), ...entryFaults(answers, objects));
+  if (stored.length !== responses.length) faults.push(`${stored.length} media of ${responses.length} uploads`);
+  if (kind === 'echodrop') faults.push(...recordFaults(responses, records, stored), ...entryFaults(responses, objects));
   return faults;
 }
 
-function entryFaults(answers: LoadResult['answers'], objects: readonly StoredObject[]): string[] {
+function entryFaults(responses: LoadResult['responses'], objects: readonly StoredObject[]): string[] {
   return ['by-user/', 'by-time/'].flatMap((prefix) => {
     const entries = objects.filter(({ key }) => key.startsWith(prefix)).length;
-    return entries === answers.length ? [] : [`${entries} entries in ${prefix} of ${answers.length} uploads`];
+    return entries === responses.length ? [] : [`${entries} entries in ${prefix} of ${responses.length} uploads`];
   });
 }
 
 function recordFaults(
-  answers: LoadResult['answers'],
+  responses: LoadResult['responses'],
   records: readonly StoredObject[],
   stored: readonly StoredObject[],
 ): string[] {
   const mediaKeys = new Set(stored.map(({ key }) => key.slice('media/'.length)));
   const recorded = new Map(records.map(({ text }) => [parse(text ?? '')['id'], parse(text ?? '')['media_key']]));
-  const faults = answers.flatMap(({ body }) => {
+  const faults = responses.flatMap(({ body }) => {
     const { id } = parse(body);
     return mediaKeys.delete(`${recorded.get(id)}`) ? [] : [`no record with its own media for ${id}`];
   });
-  if (records.length !== answers.length) faults.push(`${records.length} records of ${answers.length} uploads`);
+  if (records.length !== responses.length) faults.push(`${records.length} records of ${responses.length} uploads`);
   return faults;
 }
 

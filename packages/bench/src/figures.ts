@@ -3,7 +3,7 @@ export interface Figure {
   readonly name: string;
   readonly system: string;
   /** A sample's size, or another distinction of figures with one name. */
-  readonly of: string;
+  readonly variant: string;
   readonly unit: string;
   readonly values: number[];
 }
@@ -14,14 +14,18 @@ export class Figures {
   /** Any fault fails the run. */
   readonly faults: string[] = [];
 
-  add(name: string, { system, of = '', unit }: { system: string; of?: string; unit: string }, value: number): void {
-    const found = this.find(name, system, of);
+  add(
+    name: string,
+    { system, variant = '', unit }: { system: string; variant?: string; unit: string },
+    value: number,
+  ): void {
+    const found = this.find(name, system, variant);
     if (found) found.values.push(value);
-    else this.all.push({ name, system, of, unit, values: [value] });
+    else this.all.push({ name, system, variant, unit, values: [value] });
   }
 
-  find(name: string, system: string, of = ''): Figure | undefined {
-    return this.all.find((each) => each.name === name && each.system === system && each.of === of);
+  find(name: string, system: string, variant = ''): Figure | undefined {
+    return this.all.find((each) => each.name === name && each.system === system && each.variant === variant);
   }
 
   fault(where: string, faults: readonly string[]): void {

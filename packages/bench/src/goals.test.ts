@@ -12,8 +12,8 @@ test.each([
   ['pass-through / gateway', '3 MB', [0.4], 'missed'],
   ['List calls per upload', '200 KB', [0.01], 'missed'],
   ['CPU of gateway', '200 KB', [1], undefined],
-] as const)('%s at %s: the median of %j is %s', (name, of, values, verdict) => {
+] as const)('%s at %s: the median of %j is %s', (name, variant, values, verdict) => {
   const figures = new Figures();
-  for (const value of values) figures.add(name, { system: 'echodrop', of, unit: '' }, value);
+  for (const value of values) figures.add(name, { system: 'echodrop', variant, unit: '' }, value);
   expect(figures.all.map(verdictOf)).toEqual([verdict]);
 });

@@ -40,8 +40,8 @@ const goals: Record<string, Goal> = {
 
 export type Verdict = 'aim met' | 'minimum met' | 'missed';
 
-export function goalOf({ name, of }: Figure): Goal | undefined {
-  return goals[of ? `${name}, ${of}` : name];
+export function goalOf({ name, variant }: Figure): Goal | undefined {
+  return goals[variant ? `${name}, ${variant}` : name];
 }
 
 /** Compares the median of a figure with its goal; undefined without a goal. More is better if the aim exceeds the minimum. */

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 
-export interface Answer {
+export interface HttpResponse {
   readonly status: number;
   readonly body: string;
 }
@@ -10,17 +10,17 @@ export interface Answer {
 export class HttpConnection implements Disposable {
   readonly #socket: Socket;
   #received = '';
-  #ended = Promise.withResolvers<Answer>();
+  #ended = Promise.withResolvers<HttpResponse>();
 
   private constructor(socket: Socket) {
     this.#socket = socket;
     socket.setEncoding('latin1');
     socket.on('data', (text: string) => {
       this.#received += text;
-      const answer = readAnswer(this.#received);
-      if (!answer) return;
+      const response = readResponse(this.#received);
+      if (!response) return;
       this.#received = '';
-      this.#ended.resolve(answer);
+      this.#ended.resolve(response);
     });
     socket.on('error', (error) => this.#ended.reject(error));
     socket.on('close', () => this.#ended.reject(new Error(`Connection closed; received: ${this.#received}`)));
@@ -34,10 +34,10 @@ export class HttpConnection implements Disposable {
     return new HttpConnection(socket);
   }
 
-  /** Sends one request and waits for its answer. @throws Error if the connection closes first */
-  async send(head: Buffer, body: readonly Buffer[]): Promise<Answer> {
+  /** Sends one request and waits for its response. @throws Error if the connection closes first */
+  async send(head: Buffer, body: readonly Buffer[]): Promise<HttpResponse> {
     await this.write([head, ...body]);
-    return this.answer();
+    return this.response();
   }
 
   /** Writes no faster than the socket takes. */
@@ -52,12 +52,12 @@ export class HttpConnection implements Disposable {
     this.#socket.uncork();
   }
 
-  /** The answer to what was written. @throws Error if the connection closes first */
-  async answer(): Promise<Answer> {
-    const answer = await this.#ended.promise;
+  /** The response to what was written. @throws Error if the connection closes first */
+  async response(): Promise<HttpResponse> {
+    const response = await this.#ended.promise;
     this.#ended = Promise.withResolvers();
     this.#ended.promise.catch(() => {});
-    return answer;
+    return response;
   }
 
   [Symbol.dispose](): void {
@@ -65,7 +65,7 @@ export class HttpConnection implements Disposable {
   }
 }
 
-function readAnswer(text: string): Answer | undefined {
+function readResponse(text: string): HttpResponse | undefined {
   const headEnd = text.indexOf('\r\n\r\n');
   if (headEnd < 0 || text.startsWith('HTTP/1.1 100')) return undefined;
   const [head, body] = [text.slice(0, headEnd), text.slice(headEnd + 4)];

@@ -24,15 +24,15 @@ async function generate({ kind, ports, media, uploads, connections }: Load): Pro
   process.send?.('ready');
   await start.promise;
   const latenciesMs: number[] = [];
-  const answers: LoadResult['answers'][number][] = [];
+  const responses: LoadResult['responses'][number][] = [];
   const sendAll = async ({ connection, heads }: (typeof ways)[number]) => {
     for (const head of heads) {
       const begin = performance.now();
-      answers.push(await connection.send(head, form).catch(({ message }: Error) => ({ status: 0, body: message })));
+      responses.push(await connection.send(head, form).catch(({ message }: Error) => ({ status: 0, body: message })));
       latenciesMs.push(performance.now() - begin);
     }
     connection[Symbol.dispose]();
   };
   await Promise.all(ways.map(sendAll));
-  return { latenciesMs, answers };
+  return { latenciesMs, responses };
 }

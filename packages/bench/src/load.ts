@@ -1,7 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import type { Answer } from './http-connection.ts';
+import type { HttpResponse } from './http-connection.ts';
 import type { Media } from './media.ts';
 import type { SystemKind } from './upload-request.ts';
 
@@ -16,7 +16,7 @@ export interface Load {
 
 export interface LoadResult {
   readonly latenciesMs: readonly number[];
-  readonly answers: readonly Answer[];
+  readonly responses: readonly HttpResponse[];
 }
 
 /** Sends a load from a new process. Calls `begun` once every proof is signed and every connection open. @throws Error if the process ends early */

@@ -16,7 +16,7 @@ import { measureMemory } from './scenarios/memory.ts';
 import { measureRenditions } from './scenarios/renditions.ts';
 import { measureConnections, measureGateways } from './scenarios/scaling.ts';
 import { measureUploads } from './scenarios/upload.ts';
-import { startSurroundings } from './surroundings.ts';
+import { startSharedServers } from './shared-servers.ts';
 import { writeDocs } from './write-docs.ts';
 
 const scenarios: Readonly<Record<string, (bench: Bench) => Promise<void>>> = {
@@ -37,9 +37,9 @@ else await run(readOptions(process.argv.slice(2), names));
 
 async function run(options: Options): Promise<void> {
   await using folder = await mkdtempDisposable(join(tmpdir(), 'echodrop-bench-'));
-  await using around = await startSurroundings(folder.path);
+  await using shared = await startSharedServers(folder.path);
   const figures = new Figures();
-  const bench = { options, around, figures, samples: await makeSamples(folder.path) };
+  const bench = { options, shared, figures, samples: await makeSamples(folder.path) };
   for (const name of options.only) {
     process.stderr.write(`${name} ...\n`);
     await scenarios[name]?.(bench);
@@ -47,6 +47,6 @@ async function run(options: Options): Promise<void> {
   process.stdout.write(reportOf(figures));
   if (options.json) await writeFile(options.json, JSON.stringify(figures, undefined, 2));
   if (options.svg) await writeFile(options.svg, plotOf(figures));
-  if (options.writesDocs) await writeDocs(figures);
+  if (options.shouldWriteDocs) await writeDocs(figures);
   if (figures.faults.length > 0) process.exitCode = 1;
 }

@@ -31,7 +31,7 @@ export type Samples = Record<SizeName | RenderedName | '4 MiB' | '1 GiB', Media>
 export async function makeSamples(folder: string): Promise<Samples> {
   const [width, height] = [320, 240];
   const path = await writeSample(folder, 'short.mp4', sampleVideo('mp4', { width, height, options: atFront }));
-  const padded = (name: string, size: number): Media => ({ name, path, size, width, height, type: 'mp4' });
+  const padVideo = (name: string, size: number): Media => ({ name, path, size, width, height, type: 'mp4' });
   const small = await photo(folder, '200 KB', { width: 1600, height: 1067, quality: 82, grain: 15 });
   return {
     '200 KB': small,
@@ -39,8 +39,8 @@ export async function makeSamples(folder: string): Promise<Samples> {
     '3 MB': await photo(folder, '3 MB', { width: 3264, height: 2448, quality: 90, grain: 33 }),
     '12 MP': await photo(folder, '12 MP', { width: 4000, height: 3000, quality: 88, grain: 30 }),
     '10 s 1080p': await video(folder, '10 s 1080p'),
-    '100 MiB': padded('100 MiB', 100 * MiB),
-    '1 GiB': padded('1 GiB', 1024 * MiB),
+    '100 MiB': padVideo('100 MiB', 100 * MiB),
+    '1 GiB': padVideo('1 GiB', 1024 * MiB),
   };
 }
 

@@ -11,17 +11,17 @@ export interface Options {
   readonly profiles: string | undefined;
   readonly json: string | undefined;
   readonly svg: string | undefined;
-  readonly writesDocs: boolean;
+  readonly shouldWriteDocs: boolean;
 }
 
 export const usageOf = (scenarioNames: readonly string[]) => `npm run bench -- [options]
 
-  --rounds N          interleaved rounds, 5 unless set
+  --rounds N          interleaved rounds (default: 5)
   --quick             one round
-  --connections N     uploads at once, 8 unless set
-  --only NAMES        scenarios, separated by commas: ${scenarioNames.join(', ')}; unless set, all but crowds
-  --sizes NAMES       of ${sizeNames.join(', ')}, separated by commas
-  --root DIR          the checkout whose services run; several times: several, side by side
+  --connections N     concurrent uploads (default: 8)
+  --only NAMES        comma-separated scenarios: ${scenarioNames.join(', ')} (default: all except crowds)
+  --sizes NAMES       comma-separated sizes: ${sizeNames.join(', ')} (default: all)
+  --root DIR          checkout to measure; repeat to compare several
   --profile DIR       write CPU profiles of the services to DIR
   --json FILE         write every figure to FILE
   --svg FILE          write the plot to FILE
@@ -54,20 +54,20 @@ export function readOptions(args: readonly string[], scenarioNames: readonly str
     profiles: values.profile,
     json: values.json,
     svg: values.svg,
-    writesDocs: values['write-docs'],
+    shouldWriteDocs: values['write-docs'],
   };
 }
 
 function listOf<const N extends string>(text: string, known: readonly N[]): N[] {
   return text.split(',').map((word) => {
     const found = known.find((name) => name === word.trim());
-    if (!found) throw new TypeError(`"${word}" is none of ${known.join(', ')}`);
+    if (!found) throw new TypeError(`Unknown value "${word}"; expected one of ${known.join(', ')}`);
     return found;
   });
 }
 
 function wholeNumber(text: string): number {
   const number = Number(text);
-  if (!Number.isInteger(number) || number < 1) throw new TypeError(`"${text}" is no whole number above 0`);
+  if (!Number.isInteger(number) || number < 1) throw new TypeError(`"${text}" must be a positive integer`);
   return number;
 }

@@ -6,15 +6,15 @@ export function reportOf({ all, faults }: Figures): string {
   const names = [...new Set(all.map(({ name }) => name))];
   const lines = names.flatMap((name) => ['', name, ...all.filter((figure) => figure.name === name).map(lineOf)]);
   const listed = faults.slice(0, 20).map((fault) => `  ${fault.slice(0, 300)}`);
-  const wrong = faults.length > 0 ? ['', `${faults.length} wrong answers, records or bytes:`, ...listed] : [];
+  const wrong = faults.length > 0 ? ['', `${faults.length} wrong responses, records or bytes:`, ...listed] : [];
   return [...lines, ...wrong, ''].join('\n');
 }
 
 function lineOf(figure: Figure): string {
-  const { system, of, unit } = figure;
+  const { system, variant, unit } = figure;
   const goal = goalOf(figure);
   const verdict = goal ? `  ${verdictOf(figure)} (minimum ${goal.minimum}, aim ${goal.aim})` : '';
-  return `  ${system.padEnd(14)} ${of.padEnd(10)} ${medianText(figure).padStart(10)} ${unit.padEnd(6)} ${spreadText(figure).padEnd(18)}${verdict}`;
+  return `  ${system.padEnd(14)} ${variant.padEnd(10)} ${medianText(figure).padStart(10)} ${unit.padEnd(6)} ${spreadText(figure).padEnd(18)}${verdict}`;
 }
 
 export function medianText({ values }: Figure): string {

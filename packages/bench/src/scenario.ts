@@ -5,13 +5,13 @@ import { generateLoad, type LoadResult } from './load.ts';
 import type { Media, Samples } from './media.ts';
 import type { Options } from './options.ts';
 import { cpuMsOf } from './process-usage.ts';
-import type { Surroundings } from './surroundings.ts';
+import type { SharedServers } from './shared-servers.ts';
 import { type EchodropOptions, type System, startEchodrop } from './systems.ts';
 
 /** The dependencies of a scenario. */
 export interface Bench {
   readonly options: Options;
-  readonly around: Surroundings;
+  readonly shared: SharedServers;
   readonly samples: Samples;
   readonly figures: Figures;
 }
@@ -22,7 +22,7 @@ export interface Batch {
   readonly cpuMs: Readonly<Record<string, number>>;
   /** S3 calls of the whole batch, by kind. */
   readonly calls: Readonly<Record<string, number>>;
-  /** The duration of the batch, including the work after the last answer. */
+  /** The duration of the batch, including the work after the last response. */
   readonly seconds: number;
 }
 
@@ -31,7 +31,7 @@ export interface BatchSize {
   readonly connections: number;
 }
 
-// Work after the last answer (list entries, rendition jobs, log lines) is part of an upload's cost.
+// Work after the last response (list entries, rendition jobs, log lines) is part of an upload's cost.
 export const afterwardsMs = 300;
 
 // Deletes all jobs, but not what the queue itself must keep.
@@ -39,15 +39,15 @@ const dropRenditions = `for _, key in ipairs(redis.call('KEYS', '{echodrop}:rend
   if not key:match(':meta$') and not key:match(':id$') then redis.call('DEL', key) end
 end`;
 
-/** Sends uploads to a system and measures what they cost. Wrong answers, records and bytes are faults of the run. Rendition jobs are dropped. */
+/** Sends uploads to a system and measures what they cost. Wrong responses, records and bytes are faults of the run. Rendition jobs are dropped. */
 export async function runBatch(
-  { around, figures }: Bench,
+  { shared, figures }: Bench,
   system: System,
   media: Media,
   size: BatchSize,
 ): Promise<Batch> {
   const { kind, ports } = system;
-  await around.take(system.bucket);
+  await shared.take(system.bucket);
   let [before, begin] = [cpuOf(system), performance.now()];
   const begun = () => {
     [before, begin] = [cpuOf(system), performance.now()];
@@ -56,7 +56,7 @@ export async function runBatch(
   await sleep(afterwardsMs);
   const after = cpuOf(system);
   const seconds = (performance.now() - begin) / 1000;
-  const { calls, objects, unfinished } = await around.take(system.bucket);
+  const { calls, objects, unfinished } = await shared.take(system.bucket);
   figures.fault(`${system.name}, ${media.name}`, faultsOf(kind, media, result, objects));
   if (unfinished > 0)
     figures.fault(`${system.name}, ${media.name}`, [`${unfinished} uploads in parts were not finished`]);
@@ -83,14 +83,14 @@ const warmUps: Record<string, BatchSize> = {
 
 /** Starts Echodrop from every checkout of the options: `echodrop`, and for the second one `echodrop-2` and so on. */
 export async function startRoots(
-  { around, options }: Bench,
+  { shared, options }: Bench,
   stack: AsyncDisposableStack,
   more: Omit<EchodropOptions, 'root'> = {},
 ): Promise<System[]> {
   const started = [];
   for (const [n, root] of options.roots.entries()) {
     const name = n === 0 ? 'echodrop' : `echodrop-${n + 1}`;
-    started.push(stack.use(await startEchodrop(around, { root, name, profiles: options.profiles, ...more })));
+    started.push(stack.use(await startEchodrop(shared, { root, name, profiles: options.profiles, ...more })));
   }
   return started;
 }

@@ -5,7 +5,7 @@ import { freePort } from '@echodrop/testkit/free-ports';
 import { ServerProcess } from '@echodrop/testkit/servers/server-process';
 import { type RunningRedis, startRedis } from '@echodrop/testkit/servers/start-redis';
 import { sandbox } from '@echodrop/testkit/start-stack';
-import { accepts, type Surroundings } from './surroundings.ts';
+import { accepts, type SharedServers } from './shared-servers.ts';
 import type { SystemKind } from './upload-request.ts';
 
 export const uploadServices = ['gateway', 'auth-verifier', 'probe-worker'] as const;
@@ -36,20 +36,20 @@ export interface EchodropOptions {
 }
 
 /** Starts Echodrop from a checkout, with a Redis of its own, and waits until it is ready. Without a rendition-worker, renditions only queue up. */
-export async function startEchodrop(around: Surroundings, options: EchodropOptions): Promise<System> {
+export async function startEchodrop(shared: SharedServers, options: EchodropOptions): Promise<System> {
   const { root, name = 'echodrop', gateways = 1, services = uploadServices, settings = {}, profiles } = options;
-  await using parts = new AsyncDisposableStack();
+  await using resources = new AsyncDisposableStack();
   // As deployments run it (deploy/local/local-redis.ts).
-  const redis = parts.use(await startRedis({ more: { hz: '2' } }));
-  const bucket = around.newBucket(name);
+  const redis = resources.use(await startRedis({ more: { hz: '2' } }));
+  const bucket = shared.newBucket(name);
   const verifierPort = await freePort();
   const env = {
-    ...around.env,
+    ...shared.env,
     S3_BUCKET: bucket,
     OBJECT_STORE: 'minio',
     REDIS_URL: redis.url,
-    IDENTITY_PROVIDERS: around.identityProviders,
-    SCRATCH_DIR: around.folder,
+    IDENTITY_PROVIDERS: shared.identityProviders,
+    SCRATCH_DIR: shared.folder,
     VERIFIER_URL: `http://127.0.0.1:${verifierPort}`,
     VERIFIER_SECRET: 'a secret of the bench',
     CACHE_KEY_SECRET: 'another secret of the bench',
@@ -70,12 +70,12 @@ export async function startEchodrop(around: Surroundings, options: EchodropOptio
     const built = join(resolve(root), 'built', service, 'main.js');
     const main = existsSync(built) ? built : join(resolve(root), 'services', service, 'src/main.ts');
     const running = await ServerProcess.start({
-      command: around.silently([...flags, main]),
+      command: shared.silently([...flags, main]),
       env: { ...env, PORT: `${port}`, OPS_PORT: `${opsPort}` },
       answers: () => fetch(`http://127.0.0.1:${opsPort}/readyz`).then(({ ok }) => ok),
     });
     // A profile is written at a graceful end.
-    parts.defer(() => (profiles ? running.stop() : running.kill()));
+    resources.defer(() => (profiles ? running.stop() : running.kill()));
     processes[service] = [...(processes[service] ?? []), running.pid ?? 0];
   };
   if (profiles) await mkdir(profiles, { recursive: true });
@@ -87,33 +87,41 @@ export async function startEchodrop(around: Surroundings, options: EchodropOptio
   await Promise.all(
     services.map(async (service) => Promise.all((await portsOf(service)).map((port) => start(service, port)))),
   );
-  const held = parts.move();
-  return { kind: 'echodrop', name, ports, bucket, processes, redis, [Symbol.asyncDispose]: () => held.disposeAsync() };
+  const disposables = resources.move();
+  return {
+    kind: 'echodrop',
+    name,
+    ports,
+    bucket,
+    processes,
+    redis,
+    [Symbol.asyncDispose]: () => disposables.disposeAsync(),
+  };
 }
 
 /** Starts a peer in one process or several. */
-export async function startPeer(around: Surroundings, kind: 'naive' | 'pass-through', count = 1): Promise<System> {
-  await using parts = new AsyncDisposableStack();
-  const bucket = around.newBucket(kind);
+export async function startPeer(shared: SharedServers, kind: 'naive' | 'pass-through', count = 1): Promise<System> {
+  await using resources = new AsyncDisposableStack();
+  const bucket = shared.newBucket(kind);
   const program = { naive: 'stand-ins/naive-server.ts', 'pass-through': 'stand-ins/pass-through.ts' }[kind];
   const ports = await Promise.all(Array.from({ length: count }, () => freePort()));
   const pids: number[] = [];
   for (const port of ports) {
     const running = await ServerProcess.start({
-      command: around.silently([join(import.meta.dirname, program)]),
-      env: { ...around.env, S3_BUCKET: bucket, PORT: `${port}` },
+      command: shared.silently([join(import.meta.dirname, program)]),
+      env: { ...shared.env, S3_BUCKET: bucket, PORT: `${port}` },
       answers: () => accepts(port),
     });
-    parts.defer(() => running.kill());
+    resources.defer(() => running.kill());
     pids.push(running.pid ?? 0);
   }
-  const held = parts.move();
+  const disposables = resources.move();
   return {
     kind,
     name: kind,
     bucket,
     ports,
     processes: { [kind]: pids },
-    [Symbol.asyncDispose]: () => held.disposeAsync(),
+    [Symbol.asyncDispose]: () => disposables.disposeAsync(),
   };
 }

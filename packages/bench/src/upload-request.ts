@@ -3,7 +3,7 @@ import { signEcho } from '@echodrop/testkit/sign-echo';
 import { sandbox } from '@echodrop/testkit/start-stack';
 import { bytesOf, type Media } from './media.ts';
 
-/** How the load generator treats a system. The pass-through answers without a record. */
+/** How the load generator treats a system. The pass-through responds without a record. */
 export type SystemKind = 'echodrop' | 'naive' | 'pass-through';
 
 /** The address that clients sign for. The stub represents it. */

@@ -60,7 +60,7 @@ function tablesOf(figures: Figures): string {
 }
 
 function sizeRow(name: string, figures: readonly Figure[]): string[] {
-  const cells = sizeNames.map((size) => figures.find((figure) => figure.name === name && figure.of === size));
+  const cells = sizeNames.map((size) => figures.find((figure) => figure.name === name && figure.variant === size));
   const unit = cells.find(Boolean)?.unit;
   return cells.some(Boolean) ? [`| ${name}${unit ? ` (${unit})` : ''} | ${cells.map(sizeCell).join(' | ')} |`] : [];
 }
@@ -73,10 +73,10 @@ function sizeCell(figure: Figure | undefined): string {
 }
 
 function otherRow(figure: Figure): string {
-  const { name, of, system, unit } = figure;
+  const { name, variant, system, unit } = figure;
   const goal = goalOf(figure);
   const value = `${medianText(figure)}${unit ? ` ${unit}` : ''}${spread(figure)}`;
-  return `| ${name} | ${of} | ${system} | ${value} | ${goal ? `${goal.minimum}, ${goal.aim}` : ''} | ${verdictOf(figure) ?? ''} |`;
+  return `| ${name} | ${variant} | ${system} | ${value} | ${goal ? `${goal.minimum}, ${goal.aim}` : ''} | ${verdictOf(figure) ?? ''} |`;
 }
 
 function spread(figure: Figure): string {
@@ -86,9 +86,9 @@ function spread(figure: Figure): string {
 
 /** The capacity of one core. */
 function capacityOf(figures: Figures): string[] {
-  const perSecond = (name: string, of: string) => {
-    const figure = figures.find(name, 'echodrop', of);
-    return figure ? [`${of}: ${Number((1000 / medianOf(figure.values)).toPrecision(2))}`] : [];
+  const perSecond = (name: string, variant: string) => {
+    const figure = figures.find(name, 'echodrop', variant);
+    return figure ? [`${variant}: ${Number((1000 / medianOf(figure.values)).toPrecision(2))}`] : [];
   };
   const uploads = sizeNames.flatMap((size) => perSecond('CPU of the upload path', size));
   const rendered = ['200 KB', '3 MB', '12 MP', '10 s 1080p'];

@@ -66,7 +66,7 @@ test('awaited renditions precede all enqueued ones', async () => {
   for (const mediaKey of ['one', 'two', 'three']) await client.enqueue({ mediaKey, type: 'jpg' });
   const answers = [client.make(photo('three'), waiting), client.make(photo('four'), waiting)];
   // Both have been added, or moved to the front, once a later request has.
-  await expect(client.make(photo('five'), { ...waiting, waitMs: 300 })).rejects.toThrow('no answer');
+  await expect(client.make(photo('five'), { ...waiting, waitMs: 300 })).rejects.toThrow('job did not complete');
   const requests = worker();
   await Promise.all(answers);
   await waitUntil('all of them', 5000, async () => requests.length === 5);
@@ -145,9 +145,9 @@ test('a failed job is tried again after ten seconds, not at once', async () => {
     if (isDown) throw new Error('the store is down');
     return { outcome: 'made' };
   });
-  await expect(client.make(photo('unlucky'), waiting)).rejects.toThrow('no answer');
+  await expect(client.make(photo('unlucky'), waiting)).rejects.toThrow('job did not complete');
   isDown = false;
-  await expect(client.make(photo('unlucky'), waiting)).rejects.toThrow('no answer');
+  await expect(client.make(photo('unlucky'), waiting)).rejects.toThrow('job did not complete');
   expect(requests).toHaveLength(1);
   await endedEarlier('unlucky', 10);
   expect(await client.make(photo('unlucky'), waiting)).toEqual({ outcome: 'made' });

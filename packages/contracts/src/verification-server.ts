@@ -49,18 +49,18 @@ export function verificationServer({
   const route = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     switch (`${request.method} ${request.url}`) {
       case `GET ${providersPath}`:
-        return answer(response, 200, providers);
+        return respond(response, 200, providers);
       case `POST ${verifyPath}`: {
         const body = await read(request, verificationRequestShape);
-        return body ? answer(response, 200, verdictShape.encode(await verify(body))) : answer(response, 400);
+        return body ? respond(response, 200, verdictShape.encode(await verify(body))) : respond(response, 400);
       }
       case `POST ${forgetPath}`: {
         const user = await read(request, providerUserShape);
         if (user) await forget(user);
-        return answer(response, user ? 200 : 400);
+        return respond(response, user ? 200 : 400);
       }
       default:
-        return answer(response, 404);
+        return respond(response, 404);
     }
   };
 
@@ -71,14 +71,14 @@ export function verificationServer({
       connectionsCheckingInterval: requestTimeoutMs / 10,
     },
     (request, response) => {
-      if (!isAuthorized(request)) return answer(response, 401);
+      if (!isAuthorized(request)) return respond(response, 401);
       const name = `${request.method} ${verificationRoute(request.url) ?? 'none'}`;
       continueTrace(String(request.headers.traceparent), () =>
         inSpan(name, 'server', {}, () => route(request, response)).catch((error: unknown) => {
           // The client has disconnected.
           if (!request.complete) return;
           log.error({ err: error }, 'Verification request failed');
-          answer(response, 500);
+          respond(response, 500);
         }),
       );
     },
@@ -100,7 +100,7 @@ async function read<T extends z.ZodType>(request: IncomingMessage, shape: T): Pr
   }
 }
 
-function answer(response: ServerResponse, status: number, body: unknown = {}): void {
+function respond(response: ServerResponse, status: number, body: unknown = {}): void {
   if (response.headersSent) return;
   // With Content-Length, head and body are one write.
   const json = JSON.stringify(body);

@@ -1,9 +1,9 @@
 import { Secret } from '@echodrop/service/secret';
 import { providerAnswers, type Software } from '@echodrop/testkit/provider-answers';
 import { expect, test } from 'vitest';
-import { readCaller } from './caller-in-answer.ts';
 import type { Provider } from './provider.ts';
 import { isProfileName, type ProfileName, profileNames, providerProfiles } from './provider-profiles.ts';
+import { readCaller } from './read-caller.ts';
 
 const secret = new Secret('a secret of this test');
 const advertised = 'https://identity.example/verify';

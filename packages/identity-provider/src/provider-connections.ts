@@ -18,7 +18,7 @@ const unconnected =
   /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT|EPROTO|CERT_|ERR_TLS_|ERR_SSL_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO_)/;
 
 /** Whether a provider may have received the request that failed with `error`: false only if no connection was established. */
-export function wasSent(error: unknown): boolean {
+export function canHaveArrived(error: unknown): boolean {
   return !(error instanceof Error && 'code' in error && unconnected.test(String(error.code)));
 }
 

@@ -18,7 +18,7 @@ export function readProvider(entry: string): Provider | string {
   if (!advertised || !upstream) return 'must be [profile ]advertised[=upstream], with http(s) addresses';
   if (!isProfileName(profile)) return `must begin with an address, or with one of ${profileNames.join(', ')}`;
   for (const url of [URL.parse(advertised), URL.parse(upstream)]) {
-    if (url === null) return 'has an address that cannot be read';
+    if (url === null) return 'contains an invalid URL';
     // A password would appear in logs and in requests of clients; a fragment is never sent.
     if (url.username || url.password || url.href.includes('#')) return 'has an address with a user or a fragment';
   }

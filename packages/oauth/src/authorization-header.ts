@@ -24,12 +24,12 @@ export function readAuthorization(header: string): Map<string, string> | undefin
 
 function decode(name: string, value: string): { name: string; value: string } | undefined {
   try {
-    return { name: unescaped(name), value: unescaped(value) };
+    return { name: percentDecode(name), value: percentDecode(value) };
   } catch {
     return undefined;
   }
 }
 
-function unescaped(text: string): string {
+function percentDecode(text: string): string {
   return text.includes('%') ? decodeURIComponent(text) : text;
 }

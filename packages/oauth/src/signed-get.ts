@@ -11,7 +11,7 @@ export interface OAuthCredentials {
   readonly tokenSecret: string;
 }
 
-interface SignedParts {
+interface SignedRequest {
   readonly method: string;
   /** With its query. */
   readonly address: string;
@@ -21,7 +21,7 @@ interface SignedParts {
 
 /** The HMAC-SHA1 signature of a request (RFC 5849 sections 3.4.1, 3.4.2), as Base64. @throws TypeError for an invalid address */
 export function signatureOf(
-  { method, address, parameters }: SignedParts,
+  { method, address, parameters }: SignedRequest,
   { consumerSecret, tokenSecret }: Pick<OAuthCredentials, 'consumerSecret' | 'tokenSecret'>,
 ): string {
   const url = new URL(address);

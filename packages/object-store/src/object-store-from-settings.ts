@@ -1,4 +1,4 @@
-import { choice, httpAddress, required, requiredWhen, type Settings, secret, text } from '@echodrop/service/env';
+import { choice, httpAddress, requiredWhen, requireSet, type Settings, secret, text } from '@echodrop/service/env';
 import { FilesystemObjectStore } from './filesystem/filesystem-object-store.ts';
 import type { ObjectStore } from './object-store.ts';
 import type { StoreOptions } from './s3/minio-object-store.ts';
@@ -27,13 +27,13 @@ export async function objectStoreFromSettings(
   settings: StoreSettings,
   options: StoreOptions = {},
 ): Promise<ObjectStore> {
-  if (settings.OBJECT_STORE === 'filesystem') return new FilesystemObjectStore(required(settings.OBJECT_STORE_DIR));
+  if (settings.OBJECT_STORE === 'filesystem') return new FilesystemObjectStore(requireSet(settings.OBJECT_STORE_DIR));
   const address = {
-    endpoint: required(settings.S3_ENDPOINT),
+    endpoint: requireSet(settings.S3_ENDPOINT),
     region: settings.S3_REGION,
-    bucket: required(settings.S3_BUCKET),
-    accessKey: required(settings.S3_ACCESS_KEY),
-    secretKey: required(settings.S3_SECRET_KEY),
+    bucket: requireSet(settings.S3_BUCKET),
+    accessKey: requireSet(settings.S3_ACCESS_KEY),
+    secretKey: requireSet(settings.S3_SECRET_KEY),
   };
   // Loading MinIO's client takes a third of a worker's start.
   const { minioObjectStore } = await import('./s3/minio-object-store.ts');

@@ -204,7 +204,7 @@ describe.concurrent('a queue', () => {
     const connection = { url: redis.url };
     const forger = new Worker(queue.name, async () => ({ answer: 'forged' }), { connection, prefix: queuePrefix });
     const reply = (await readyClient(queue)).request('q', { deadlineMs: 20_000 });
-    await expect(reply).rejects.toMatchObject({ cause: { message: 'the answer has a wrong seal' } });
+    await expect(reply).rejects.toMatchObject({ cause: { message: 'reply has an invalid seal' } });
     expect(queue.forged).toEqual(['reply']);
     await forger.close(true);
   });

@@ -2,7 +2,7 @@ import { traceparent } from '@echodrop/service/tracing/trace';
 import type { Job, Queue } from 'bullmq';
 import { Batch } from './batch.ts';
 import type { ClientConnection } from './client-connection.ts';
-import { isUnattended, OwnerTurns } from './owner-turns.ts';
+import { isUnattended, OwnerRoundRobin } from './owner-round-robin.ts';
 import { type JobData, jobVersion } from './queue-connection.ts';
 
 const maxKept = 10_000;
@@ -26,7 +26,7 @@ export class JobProducer<Q, R> implements AsyncDisposable {
   readonly #connection: ClientConnection;
   readonly #queue: Queue<JobData<Q>, R, string>;
   readonly #keptSeconds: number;
-  readonly #turns: OwnerTurns;
+  readonly #turns: OwnerRoundRobin;
   readonly #unattended: Batch<Unattended<Q>>;
 
   /** `keptSeconds`: how long the queue keeps ended jobs. The caller disposes of queue and connection. */
@@ -34,7 +34,7 @@ export class JobProducer<Q, R> implements AsyncDisposable {
     this.#connection = connection;
     this.#queue = queue;
     this.#keptSeconds = keptSeconds;
-    this.#turns = new OwnerTurns(connection.redis, queue);
+    this.#turns = new OwnerRoundRobin(connection.redis, queue);
     this.#unattended = new Batch(collectMs, (jobs) => this.#addAll(jobs));
   }
 

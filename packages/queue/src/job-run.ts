@@ -76,6 +76,6 @@ export class JobRun<R> {
     this.#isRenewing = true;
     const renewed = await this.#job.extendLock(this.#token, lockDuration).catch(() => undefined);
     this.#isRenewing = false;
-    if (renewed === 0 && !this.#isOver) this.release(new Error('the lock of the job is lost'));
+    if (renewed === 0 && !this.#isOver) this.release(new Error('job lock lost'));
   }
 }

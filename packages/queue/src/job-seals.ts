@@ -29,29 +29,29 @@ export class JobSeals {
 
   /** Whether a client added this job. Counts a forged one. */
   isAuthentic(place: JobPlace, data: JobData<unknown>): boolean {
-    return this.#fits('job', place, data.seal, sealedPart(data));
+    return this.#isValid('job', place, data.seal, sealedPart(data));
   }
 
-  sealReply<R>(place: JobPlace, answer: R): SealedReply<R> {
-    return { answer, seal: this.#seal('answer', place, answer) };
+  sealReply<R>(place: JobPlace, result: R): SealedReply<R> {
+    return { answer: result, seal: this.#seal('answer', place, result) };
   }
 
   /** The end of a job, or undefined for a forged reply, which it counts. A failure has no seal. */
   open<R>(place: JobPlace, end: WireEnd<R>): End<R> | undefined {
     if ('failure' in end) return end;
     const { answer, seal } = end;
-    return this.#fits('answer', place, seal, answer) ? { answer } : undefined;
+    return this.#isValid('answer', place, seal, answer) ? { answer } : undefined;
   }
 
   #seal(kind: 'job' | 'answer', { queue, jobId }: JobPlace, value: unknown): string {
     return this.#sealer.seal([kind, queue, jobId], JSON.stringify(value));
   }
 
-  #fits(kind: 'job' | 'answer', { queue, jobId }: JobPlace, seal: unknown, value: unknown): boolean {
+  #isValid(kind: 'job' | 'answer', { queue, jobId }: JobPlace, seal: unknown, value: unknown): boolean {
     const text = stringify(value);
-    const fits = text !== undefined && this.#sealer.fits(seal, [kind, queue, jobId], text);
-    if (!fits) this.#forgeries.report(kind === 'answer' ? 'reply' : kind, { queue, jobId });
-    return fits;
+    const isValid = text !== undefined && this.#sealer.isValid(seal, [kind, queue, jobId], text);
+    if (!isValid) this.#forgeries.report(kind === 'answer' ? 'reply' : kind, { queue, jobId });
+    return isValid;
   }
 }
 

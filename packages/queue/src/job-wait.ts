@@ -44,7 +44,7 @@ export class JobWait<R> implements Disposable {
     const state = await this.#options.poll().catch(() => undefined);
     this.#isPolling = false;
     this.#missing = state === 'missing' ? this.#missing + 1 : 0;
-    if (this.#missing === this.#options.maxMissing) this.settle({ failure: 'the job is gone' });
+    if (this.#missing === this.#options.maxMissing) this.settle({ failure: 'job no longer exists' });
     if (typeof state === 'object') this.settle(state);
   }
 
@@ -61,7 +61,7 @@ export class JobWait<R> implements Disposable {
 
   #tick(): void {
     const remainingMs = this.#deadline - performance.now();
-    if (remainingMs < 1) this.fail(new Error('no reply in time'));
+    if (remainingMs < 1) this.fail(new Error('timed out waiting for reply'));
     else {
       this.#schedule(remainingMs);
       this.poll();

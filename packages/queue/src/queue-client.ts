@@ -31,7 +31,7 @@ interface RequestOptions extends Partial<JobOptions> {
   readonly signal?: AbortSignal;
 }
 
-/** How long the end of a job answers later requests for the same job; then they run it again. Redis keeps the latest 10,000 ends. */
+/** How long the end of a job is reused for later requests of the same job; then they run it again. Redis keeps the latest 10,000 ends. */
 export interface EndReuse<R> {
   readonly seconds: (end: End<R>) => number;
   readonly maxSeconds: number;
@@ -139,7 +139,7 @@ export class QueueClient<Q, R> implements AsyncDisposable {
     } catch (error) {
       if (!isShared) added.finally(() => this.#queue.remove(id)).catch(() => {});
       if (signal?.aborted) throw signal.reason;
-      throw new QueueUnavailable('no answer from the queue', { cause: error });
+      throw new QueueUnavailable('job did not complete', { cause: error });
     }
   }
 
@@ -166,7 +166,7 @@ export class QueueClient<Q, R> implements AsyncDisposable {
     if (!job.finishedOn) return 'running';
     if (!isShared) this.#connection.replies.resubscribe();
     // No later end can follow the one in Redis.
-    return this.#open(jobId, endOf(job)) ?? { failure: 'the answer has a wrong seal' };
+    return this.#open(jobId, endOf(job)) ?? { failure: 'reply has an invalid seal' };
   }
 
   #open(jobId: string, end: WireEnd<R>): End<R> | undefined {

@@ -9,12 +9,12 @@ const freshMs = 1000;
 /** Clients of several queues on one connection, by the names of the queues. */
 export class QueueClients<N extends string, Q, R> implements AsyncDisposable {
   protected readonly clients: Readonly<Record<N, QueueClient<Q, R>>>;
-  readonly #parts = new AsyncDisposableStack();
+  readonly #resources = new AsyncDisposableStack();
   readonly #backlogs: LRUCache<N, Backlog | 'unknown'>;
 
   constructor(names: readonly N[], options: QueueOptions, reuse?: EndReuse<R>) {
-    const connection = this.#parts.use(new ClientConnection(options));
-    const open = (name: N) => [name, this.#parts.use(new QueueClient<Q, R>(name, connection, reuse))];
+    const connection = this.#resources.use(new ClientConnection(options));
+    const open = (name: N) => [name, this.#resources.use(new QueueClient<Q, R>(name, connection, reuse))];
     this.clients = Object.fromEntries(names.map(open));
     this.#backlogs = new LRUCache({
       max: names.length,
@@ -31,7 +31,7 @@ export class QueueClients<N extends string, Q, R> implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.#parts.disposeAsync();
+    await this.#resources.disposeAsync();
   }
 
   /** A backlog, at most a second old, which concurrent callers share; undefined if it cannot be read. */

@@ -141,7 +141,7 @@ describe.concurrent('a queue', () => {
     await sleep(10_000);
     await redis.thaw();
     await waitUntil('the first run aborted', 2000, async () => runs[0]?.aborted === true);
-    expect(runs[0]?.reason).toMatchObject({ message: 'the lock of the job is lost' });
+    expect(runs[0]?.reason).toMatchObject({ message: 'job lock lost' });
     expect(await reply).toBe('run 2');
     expect(runs).toHaveLength(2);
     const ends = () => workers.flatMap((worker) => worker.ends.map(({ outcome }) => outcome));

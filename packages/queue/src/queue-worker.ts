@@ -1,7 +1,7 @@
 import type { RedisClient } from '@echodrop/service/redis/redis-client';
 import { continueTrace, inSpan } from '@echodrop/service/tracing/trace';
 import { DelayedError, type Job, UnrecoverableError, WaitingError } from 'bullmq';
-import { FrugalWorker } from './frugal-worker.ts';
+import { BullmqWorker } from './bullmq-worker.ts';
 import { forgedMessage, type JobEnd, jobEnd, lateMessage, lockLost } from './job-outcome.ts';
 import { JobRun, lockDuration } from './job-run.ts';
 import { JobSeals, type SealedReply } from './job-seals.ts';
@@ -38,7 +38,7 @@ interface WorkerOptions<Q, R> {
   readonly handle: (request: Q, signal: AbortSignal) => Promise<R>;
   /** A job moves to the first if `handle` throws Deferred; a job that is in any of them is not begun here. */
   readonly slowerLanes?: readonly SlowerLaneOptions<Q>[];
-  /** `request` is missing if the job is gone or forged. */
+  /** `request` is missing if job no longer exists or forged. */
   readonly onEnd: (end: JobEnd, request?: Q) => void;
 }
 
@@ -50,7 +50,7 @@ const maxDelayMs = 30_000;
 
 /** Takes jobs from a queue and sends replies. Disposing lets jobs finish within the grace; others return to the front of the queue. */
 export class QueueWorker<Q, R> implements AsyncDisposable {
-  readonly #parts = new AsyncDisposableStack();
+  readonly #resources = new AsyncDisposableStack();
   readonly #redis: RedisClient;
   readonly #seals: JobSeals;
   readonly #options: WorkerOptions<Q, R>;
@@ -64,18 +64,18 @@ export class QueueWorker<Q, R> implements AsyncDisposable {
     this.#options = options;
     this.#seals = new JobSeals(connection);
     this.#log = connection.log;
-    this.#redis = this.#parts.use(connectWorkerRedis(connection));
+    this.#redis = this.#resources.use(connectWorkerRedis(connection));
     const lane = { redis: this.#redis, seals: this.#seals };
-    this.#slowerLanes = slowerLanes.map((slower) => this.#parts.use(new SlowerLane<Q>(slower, lane)));
+    this.#slowerLanes = slowerLanes.map((slower) => this.#resources.use(new SlowerLane<Q>(slower, lane)));
     const process = (job: WorkerJob<Q, R>, token = '') => this.#processInTrace(job, token);
-    const worker = new FrugalWorker<JobData<Q>, SealedReply<R>>(name, process, {
+    const worker = new BullmqWorker<JobData<Q>, SealedReply<R>>(name, process, {
       connection: this.#redis,
       prefix: queuePrefix,
       concurrency,
       drainDelay: blockingSeconds,
       ...recovery,
     });
-    this.#parts.defer(async () => {
+    this.#resources.defer(async () => {
       // Without Redis no job can be finished or returned: running jobs lose their locks, and so return to the queue.
       const [finishMs, returnMs] = this.#redis.status === 'ready' ? [graceSeconds * 1000, closeTimeoutMs] : [0, 0];
       const closed = worker.close();
@@ -105,7 +105,7 @@ export class QueueWorker<Q, R> implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.#parts.disposeAsync();
+    await this.#resources.disposeAsync();
   }
 
   #processInTrace(job: WorkerJob<Q, R>, token: string): Promise<SealedReply<R>> {

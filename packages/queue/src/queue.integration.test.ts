@@ -360,7 +360,7 @@ describe.concurrent('a queue', () => {
     const client = await readyClient(queue);
     const hanging = client.request('hangs', { deadlineMs: 20_000 });
     const next = client.request('next', { deadlineMs: 20_000 });
-    await expect(hanging).rejects.toThrow('no answer from the queue');
+    await expect(hanging).rejects.toThrow('job did not complete');
     expect(await next).toBe('next');
     expect(ends.map(({ outcome }) => outcome)).toContain('failed');
   });
@@ -438,7 +438,7 @@ test.each([
   await waitUntil('the first poll', 2000, async () => polls() === 2);
   await first.ready();
   await view.redis.del(view.key(queue.name, waiting.jobId), view.key(queue.name, 'wait'));
-  const refused = end === 'refused' ? expect(reply).rejects.toThrow('no answer') : undefined;
+  const refused = end === 'refused' ? expect(reply).rejects.toThrow('job did not complete') : undefined;
   const answered = end === 'completed' ? expect(reply).resolves.toBe('SMALL') : undefined;
   await waitUntil('a poll in vain', 4000, async () => polls() === 3);
   await first.ready();

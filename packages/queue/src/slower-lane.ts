@@ -1,7 +1,7 @@
 import type { RedisClient } from '@echodrop/service/redis/redis-client';
 import type { Job, Queue } from 'bullmq';
 import type { JobSeals } from './job-seals.ts';
-import { OwnerTurns } from './owner-turns.ts';
+import { OwnerRoundRobin } from './owner-round-robin.ts';
 import { closeTimeoutMs, type JobData, openQueue, waitAtMost } from './queue-connection.ts';
 
 /** The job costs too much for its queue: it moves to the next slower lane. */
@@ -21,7 +21,7 @@ export interface SlowerLaneOptions<Q> {
 /** The queue to which a worker moves expensive jobs. Owners take turns in it. */
 export class SlowerLane<Q> implements AsyncDisposable {
   readonly #queue: Queue<JobData<Q>, unknown, string>;
-  readonly #turns: OwnerTurns;
+  readonly #turns: OwnerRoundRobin;
   readonly #redis: RedisClient;
   readonly #seals: JobSeals;
   readonly #ownerOf: SlowerLaneOptions<Q>['ownerOf'];
@@ -31,7 +31,7 @@ export class SlowerLane<Q> implements AsyncDisposable {
     this.#seals = seals;
     this.#ownerOf = ownerOf;
     this.#queue = openQueue(name, redis);
-    this.#turns = new OwnerTurns(redis, this.#queue);
+    this.#turns = new OwnerRoundRobin(redis, this.#queue);
   }
 
   /** Whether it has a job of this id, waiting or running. */

@@ -85,7 +85,7 @@ test('reads records and tombstones of every version', async () => {
 
 test('reports the version that a later release wrote', () => {
   const later = Buffer.from(JSON.stringify({ ...written, version: 12, width: { pixels: 4032 } }));
-  expect(() => decodeStoredRecord(later)).toThrow('it is of version 12, and this release reads version 1');
+  expect(() => decodeStoredRecord(later)).toThrow('unsupported version 12; this release reads 1');
 });
 
 const written = JSON.parse(encodeStoredRecord(stored).toString());

@@ -55,15 +55,15 @@ export function decodeStoredRecord(bytes: Buffer): StoredRecord | Tombstone {
 
 function faultOf(parsed: unknown): string {
   const found = z.object({ version: z.number() }).safeParse(parsed).data?.version;
-  if (found === undefined) return 'it is no record';
-  if (found === version) return `it is not a valid record of version ${version}`;
-  return `it is of version ${found}, and this release reads version ${version}`;
+  if (found === undefined) return 'not a record';
+  if (found === version) return `invalid record of version ${version}`;
+  return `unsupported version ${found}; this release reads ${version}`;
 }
 
 function parse(bytes: Buffer): unknown {
   try {
     return parseExactJson(bytes.toString());
   } catch (error) {
-    throw new UnreadableRecord('it is no JSON', { cause: error });
+    throw new UnreadableRecord('invalid JSON', { cause: error });
   }
 }

@@ -147,7 +147,7 @@ export function requiredWithout<T extends z.ZodType>(other: string, setting: T) 
 }
 
 /** The value of a setting that `requiredWhen` or `requiredWithout` made required. @throws TypeError if it is undefined */
-export function required<T>(value: T | undefined): T {
+export function requireSet<T>(value: T | undefined): T {
   if (value === undefined) throw new TypeError('missing setting');
   return value;
 }

@@ -24,6 +24,6 @@ export class Forgeries {
 
   report(kind: SealedKind, fields: Readonly<Record<string, string>>): void {
     this.#count.inc({ kind });
-    this.#log.error({ kind, ...fields }, 'Ignored an entry in Redis with a wrong seal');
+    this.#log.error({ kind, ...fields }, 'Ignored Redis entry with invalid HMAC');
   }
 }

@@ -15,9 +15,9 @@ export class Health {
   readonly #details: Record<string, string> = {};
   #state: 'starting' | 'serving' | 'stopping' = 'starting';
 
-  /** Adds a dependency, which /readyz shows as `part`. */
-  addCheck(part: string, check: ReadyCheck): void {
-    this.#checks.set(part, check);
+  /** Adds a dependency, which /readyz shows as `name`. */
+  addCheck(name: string, check: ReadyCheck): void {
+    this.#checks.set(name, check);
   }
 
   /** Shows `value` as `name` in the response of /readyz. */
@@ -35,11 +35,11 @@ export class Health {
 
   async report(): Promise<HealthReport> {
     const results = [...this.#checks].map(
-      async ([part, check]) => [part, (await isReady(check)) ? 'ok' : 'down'] as const,
+      async ([name, check]) => [name, (await isReady(check)) ? 'ok' : 'down'] as const,
     );
-    const parts = Object.fromEntries(await Promise.all(results));
-    const ready = this.#state === 'serving' && Object.values(parts).every((state) => state === 'ok');
-    return { ready, state: this.#state, parts, ...this.#details };
+    const checks = Object.fromEntries(await Promise.all(results));
+    const ready = this.#state === 'serving' && Object.values(checks).every((state) => state === 'ok');
+    return { ready, state: this.#state, parts: checks, ...this.#details };
   }
 }
 

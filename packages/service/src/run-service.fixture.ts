@@ -10,16 +10,16 @@ const settings = { ...processSettings(0), PORT: port(), TOKEN: secret({ minLengt
 await runService(
   'sample',
   (env) => readSettings(settings, env),
-  async ({ config, log, parts, stopping }) => {
-    parts.defer(() => log.info('first part closed'));
+  async ({ config, log, resources, stopping }) => {
+    resources.defer(() => log.info('first part closed'));
     if (config.START === 'never') await new Promise((resolve) => setTimeout(resolve, 3_600_000));
     if (config.START === 'fails') throw new Error('no store');
     const server = createServer((request, response) => {
       setTimeout(() => response.end(config.TOKEN.toString()), request.url === '/slow' ? 500 : 0);
     });
     const { HOST: host, PORT, SHUTDOWN_GRACE_SECONDS: graceSeconds } = config;
-    parts.use(await listen(server, { host, port: PORT, stopping, graceSeconds }));
+    resources.use(await listen(server, { host, port: PORT, stopping, graceSeconds }));
     if (config.START === 'leaks') setInterval(() => {}, 1000);
-    if (config.START === 'sticks') parts.defer(() => new Promise(() => {}));
+    if (config.START === 'sticks') resources.defer(() => new Promise(() => {}));
   },
 );

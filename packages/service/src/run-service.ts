@@ -27,20 +27,20 @@ setFlagsFromString('--external-memory-accounted-in-global-limit');
 // Waking helper threads costs more than collecting the small young generation.
 setFlagsFromString('--no-parallel-scavenge');
 
-/** What a service's `main.ts` needs. The resources in `parts` are disposed in reverse order at shutdown. */
+/** What a service's `main.ts` needs. The resources in `resources` are disposed in reverse order at shutdown. */
 export interface Service<C> {
   readonly config: C;
   readonly log: Log;
   readonly metrics: Metrics;
   readonly health: Health;
-  readonly parts: AsyncDisposableStack;
+  readonly resources: AsyncDisposableStack;
   /** Aborted by SIGTERM or SIGINT; running requests and jobs may still finish. */
   readonly stopping: AbortSignal;
 }
 
 /**
  * Runs a service: reads settings, calls `build`, becomes ready, and waits for SIGTERM or SIGINT. Then it is not ready, serves for another
- * SHUTDOWN_DELAY_SECONDS, and disposes `parts` in reverse order (docs/design.md).
+ * SHUTDOWN_DELAY_SECONDS, and disposes `resources` in reverse order (docs/design.md).
  */
 export async function runService<C extends ProcessSettings>(
   name: string,
@@ -53,19 +53,19 @@ export async function runService<C extends ProcessSettings>(
   const log = createLog(name, config.LOG_LEVEL);
   const metrics = new Metrics(name);
   const health = new Health();
-  const parts = new AsyncDisposableStack();
+  const resources = new AsyncDisposableStack();
   const info = metrics.gauge('echodrop_build_info', 'Always 1; labels carry version and revision.', [
     'version',
     'revision',
   ]);
   info.set({ version: readVersion(), revision: config.BUILD_REVISION }, 1);
-  parts.use(registerEventLoopMetrics(metrics));
+  resources.use(registerEventLoopMetrics(metrics));
   try {
-    parts.use(await startTracing(name, config, log));
+    resources.use(await startTracing(name, config, log));
     const opsAddress = { host: config.HOST, port: config.OPS_PORT };
-    parts.use(await listen(createOpsServer(health, metrics), { ...opsAddress, stopping, graceSeconds: 0 }));
+    resources.use(await listen(createOpsServer(health, metrics), { ...opsAddress, stopping, graceSeconds: 0 }));
     // A slow start must not delay a shutdown.
-    await Promise.race([build({ config, log, metrics, health, parts, stopping }), stopped]);
+    await Promise.race([build({ config, log, metrics, health, resources, stopping }), stopped]);
     if (!stopping.aborted) {
       health.markServing();
       log.info({ opsPort: config.OPS_PORT }, 'Ready');
@@ -85,7 +85,7 @@ export async function runService<C extends ProcessSettings>(
     process.exit(1);
   };
   setTimeout(late, config.SHUTDOWN_GRACE_SECONDS * 1000 + shutdownMarginMs).unref();
-  await parts.disposeAsync();
+  await resources.disposeAsync();
   log.info('Stopped');
   // Handles without an owner, such as those of an interrupted start, must not keep the process.
   process.exit();

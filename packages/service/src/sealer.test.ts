@@ -8,7 +8,7 @@ const sealer = new Sealer([older], 'test');
 const seal = sealer.seal(place, 'text');
 
 test('a seal fits its text at its place', () => {
-  expect(sealer.fits(seal, place, 'text')).toBe(true);
+  expect(sealer.isValid(seal, place, 'text')).toBe(true);
   expect(sealer.unwrap(place, sealer.wrap(place, 'some text'))).toBe('some text');
 });
 
@@ -18,13 +18,13 @@ test.each([
   ['parts of the place that are divided elsewhere', ['verdicta', ' proof'], 'text'],
   ['a place that continues in the text', ['verdict'], ',"a proof"]text'],
 ])('a seal does not fit %s', (_, elsewhere, text) => {
-  expect(sealer.fits(seal, elsewhere, text)).toBe(false);
+  expect(sealer.isValid(seal, elsewhere, text)).toBe(false);
 });
 
 test.each([undefined, null, 1, '', '.', seal.slice(0, -2), `${seal}.${seal}.${seal}`, seal.toLowerCase()])(
   'refuses %j as a seal',
   (given) => {
-    expect(sealer.fits(given, place, 'text')).toBe(false);
+    expect(sealer.isValid(given, place, 'text')).toBe(false);
   },
 );
 
@@ -33,8 +33,8 @@ test.each(['', 'text', ' text', '{"outcome":"verified"}'])('refuses %j as wrappe
 });
 
 test('a seal with another secret or purpose does not fit', () => {
-  expect(new Sealer([newer], 'test').fits(seal, place, 'text')).toBe(false);
-  expect(new Sealer([older], 'another').fits(seal, place, 'text')).toBe(false);
+  expect(new Sealer([newer], 'test').isValid(seal, place, 'text')).toBe(false);
+  expect(new Sealer([older], 'another').isValid(seal, place, 'text')).toBe(false);
 });
 
 test.each([
@@ -44,5 +44,5 @@ test.each([
   [[newer], [older, newer]],
 ] as const)('during a rotation, seals fit in all processes that share a secret', (writes, reads) => {
   const written = new Sealer(writes, 'test').seal(place, 'text');
-  expect(new Sealer(reads, 'test').fits(written, place, 'text')).toBe(true);
+  expect(new Sealer(reads, 'test').isValid(written, place, 'text')).toBe(true);
 });

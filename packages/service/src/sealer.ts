@@ -28,7 +28,7 @@ export class Sealer {
       .join('.');
   }
 
-  fits(seal: unknown, place: readonly string[], text: string): boolean {
+  isValid(seal: unknown, place: readonly string[], text: string): boolean {
     if (typeof seal !== 'string' || seal.length > maxSealLength) return false;
     const given = seal.split('.').map((tag) => Buffer.from(tag, 'base64url'));
     return this.#tags(place, text).some((tag) =>
@@ -45,7 +45,7 @@ export class Sealer {
   unwrap(place: readonly string[], wrapped: string): string | undefined {
     const end = wrapped.indexOf(' ');
     const text = wrapped.slice(end + 1);
-    return this.fits(wrapped.slice(0, Math.max(0, end)), place, text) ? text : undefined;
+    return this.isValid(wrapped.slice(0, Math.max(0, end)), place, text) ? text : undefined;
   }
 
   #tags(place: readonly string[], text: string): Buffer[] {

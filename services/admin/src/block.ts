@@ -10,7 +10,9 @@ const recentUploads = 200;
 export async function blockUploads(store: ObjectStore, target: Blockable, audit: Audit): Promise<string> {
   audit({ act: 'block', ...auditedTarget(target) });
   await block(store, target, new Date());
-  const hint = (await hasUploaded(store, target)) ? '' : ' No uploads found; check the spelling against list.';
+  const hint = (await hasUploaded(store, target))
+    ? ''
+    : ' No uploads found; compare the spelling with the output of `admin list`.';
   return `Blocked ${describe(target)}, effective within 10 seconds.${hint} Existing uploads stay.`;
 }
 
@@ -25,7 +27,9 @@ export async function unblockUploads(store: ObjectStore, target: Blockable, audi
 /** Describes each block in a line. @throws StoreUnavailable */
 export async function listBlocks(store: ObjectStore): Promise<string[]> {
   const blocks = await readBlocks(store);
-  return blocks.length === 0 ? ['No blocks.'] : blocks.map((each) => `${each.since.toISOString()}  ${describe(each)}`);
+  return blocks.length === 0
+    ? ['No blocked users or applications.']
+    : blocks.map((each) => `${each.since.toISOString()}  ${describe(each)}`);
 }
 
 // There is no list of an application's uploads.

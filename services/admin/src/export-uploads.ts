@@ -35,7 +35,7 @@ export async function* exportUploads(
       yield `${id}: ${isUnreadable ? 'record unreadable' : 'media missing from the store'}`;
     }
   }
-  const hint = exported + failed > 0 ? '' : ' Check the spelling of provider and subject against list.';
+  const hint = exported + failed > 0 ? '' : ' Compare provider and subject with the output of `admin list`.';
   yield `Exported ${exported} uploads.${hint}`;
   if (failed > 0) throw new CommandFailed(`Failed to export ${failed} uploads.`);
 }

@@ -112,7 +112,7 @@ test('fails if the cache is unavailable', async () => {
   try {
     const { exitCode, stdout, stderr } = await runCommand(['forget', provider, subject], env);
     expect([exitCode, stdout]).toEqual([1, '']);
-    expect(stderr).toMatch(/^The verifier could not forget the user\. Check its cache/);
+    expect(stderr).toMatch(/^Failed to drop cached verdicts\. Check the verifier's cache/);
   } finally {
     await redis.restart();
   }

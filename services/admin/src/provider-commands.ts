@@ -75,7 +75,7 @@ async function forget(verifier: VerificationClient, user: ProviderUser): Promise
     throw new Error(`Unknown provider ${provider}. Configured providers: ${known.join(', ')}`);
   await verifier
     .forget(user)
-    .catch(rethrowAs('The verifier could not forget the user. Check its cache (CACHE_REDIS_URL or REDIS_URL).'));
+    .catch(rethrowAs("Failed to drop cached verdicts. Check the verifier's cache (CACHE_REDIS_URL or REDIS_URL)."));
   return (
     `Dropped cached verdicts for user "${subject}" of ${provider}; the provider is queried again. ` +
     'Cached refusals expire within ten seconds.'

@@ -107,13 +107,13 @@ const broken: [string, Behaviour, RegExp][] = [
     respondWith(302, '', 'Location: https://id.example/login?token=marked-token\r\n'),
     /redirects \(302, to https:\/\/id\.example\/login\)/,
   ],
-  ['is a page', page, /made-up credentials, it responds with a web page \(200, HTML\)/],
-  ['is not JSON', respondWith(200, 'hello'), /responds 200 without a JSON object/],
-  ['is elsewhere', respondWith(404), /has nothing there \(404\)/],
+  ['is a page', page, /made-up credentials, it returns a web page \(200, HTML\)/],
+  ['is not JSON', respondWith(200, 'hello'), /returns 200 without a JSON object/],
+  ['is elsewhere', respondWith(404), /returns Not Found \(404\)/],
   ['does not accept GET', respondWith(405), /does not accept GET \(405\)/],
   ['rate limits', respondWith(429, '', 'Retry-After: 30\r\n'), /rate limits \(429\): try again later, in 30 s/],
   ['fails', respondWith(503), /fails \(503\)/],
-  ['responds unexpectedly', respondWith(400), /responds 400; a refusal would be 401 or 403/],
+  ['responds unexpectedly', respondWith(400), /returns 400; a refusal would be 401 or 403/],
   ['accepts anybody', respondWith(200, mia), /DANGER: it accepts made-up credentials/],
   [
     'has a clock that is behind',
@@ -131,7 +131,7 @@ const broken: [string, Behaviour, RegExp][] = [
     knowsTheUser(respondWith(200, '{"id":7,"slug":"mia"}')),
     /lacks the screen name \(screen_name\); it has id, slug\. The profile wordpress would/,
   ],
-  ['is a page for the test user alone', knowsTheUser(page), /test user's credentials, it responds with a web page/],
+  ['is a page for the test user alone', knowsTheUser(page), /test user's credentials, it returns a web page/],
 ];
 
 test.each(broken)('has its own sentence for a provider that %s', async (name, behaviour) => {
@@ -190,13 +190,13 @@ test('reports an advertised Host that is not served', async () => {
   };
   const { host } = new URL(address);
   expect(await faults(`https://id.example/verify=${address}`)).toEqual([
-    `wrong  It does not serve the advertised Host: for id.example it responds 404, for its own, ${host}, it refuses as it should.`,
+    `wrong  It does not serve the advertised Host: id.example returns 404, its own host ${host} returns a refusal.`,
   ]);
   standIn.behaviour = refuses;
   const { stdout } = await examine(`https://id.example/verify=${address}`, {});
   expect(stdout).toContain('ok     It serves the advertised Host, id.example.');
   standIn.behaviour = respondWith(404);
-  expect((await examine(`https://id.example/verify=${address}`)).stdout).toContain('cannot be checked');
+  expect((await examine(`https://id.example/verify=${address}`)).stdout).toContain('Cannot check the advertised Host');
 });
 
 test('warns if the advertised Host gets 403 and its own gets 401', async () => {
@@ -207,7 +207,7 @@ test('warns if the advertised Host gets 403 and its own gets 401', async () => {
     );
   const { stdout } = await examine(`https://id.example/verify=${address}`);
   expect(stdout).toContain(
-    `warn   It may not serve the advertised Host: for id.example it responds 403, for its own, ${host}, it responds 401.`,
+    `warn   It may not serve the advertised Host: id.example returns 403, its own host ${host} returns 401.`,
   );
 });
 

@@ -48,7 +48,7 @@ export async function* purge(
 }
 
 function summary(count: number, dryRun: boolean): string {
-  const hint = count === 0 ? ' Check the spelling of provider and subject against list.' : '';
+  const hint = count === 0 ? ' Compare provider and subject with the output of `admin list`.' : '';
   if (!dryRun) return `Removed ${count} uploads.${hint}`;
   const running = count === 0 ? '' : ' To include uploads in progress, block the user first and wait a minute.';
   return `Dry run: would remove ${count} uploads. Add --yes to remove them.${hint}${running}`;

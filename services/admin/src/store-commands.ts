@@ -12,8 +12,8 @@ export function addStoreCommands(admin: Command, context: CommandContext): void 
     .summary('remove orphans and unfinished uploads')
     .description(
       'Find orphans (media and renditions without a record), unfinished uploads, remains of interrupted removals, and published uploads ' +
-        'without list entries. With --yes, remove the former and add the list entries; otherwise a dry run. Safe while uploads run; not ' +
-        'while a backup is being restored. Removes nothing while a record is unreadable.',
+        'without list entries. With --yes, remove orphans, unfinished uploads and removal leftovers, and add missing list entries; otherwise a dry ' +
+        'run. Safe while uploads run; not while a backup is being restored. Removes nothing while a record is unreadable.',
     )
     .option('--yes', 'apply the changes (default: dry run)')
     .option('--force', 'sweep even if most media has no record, which suggests lost records')
@@ -52,10 +52,10 @@ export function addStoreCommands(admin: Command, context: CommandContext): void 
     .option('--bytes', 'read all media; compare lengths and checksums')
     .option('--after <cursor>', 'continue from the cursor that an interrupted check printed', parseCursor)
     .option('--at-once <n>', 'objects to check concurrently, up to 64', parseUpTo(64), 16)
-    .action(async ({ moved: isMoved = false, bytes: readsBytes = false, after, atOnce: concurrency }) => {
+    .action(async ({ moved: isMoved = false, bytes: shouldReadBytes = false, after, atOnce: concurrency }) => {
       using stop = stopSignal();
       await printFromStore(context, (store) =>
-        checkStore(store, { isMoved, readsBytes, after, concurrency, signal: stop.signal }),
+        checkStore(store, { isMoved, shouldReadBytes, after, concurrency, signal: stop.signal }),
       );
     });
 }

@@ -155,7 +155,7 @@ test('export reports missing media', async () => {
 });
 
 test('blocks and unblocks users and applications, and lists blocks', async () => {
-  expect((await run('blocks')).stdout).toBe('No blocks.');
+  expect((await run('blocks')).stdout).toBe('No blocked users or applications.');
   const ran = await run('block-user', provider, '12345');
   expect([ran.exitCode, auditOf(ran)]).toMatchObject([0, [{ act: 'block', ...ada }]]);
   await run('block-application', 'Birdsong');
@@ -165,7 +165,7 @@ test('blocks and unblocks users and applications, and lists blocks', async () =>
   ]);
   await run('unblock-user', provider, '12345');
   await run('unblock-application', 'Birdsong');
-  expect((await run('blocks')).stdout).toBe('No blocks.');
+  expect((await run('blocks')).stdout).toBe('No blocked users or applications.');
 });
 
 test('rebuild-listings lists each published upload once', async () => {

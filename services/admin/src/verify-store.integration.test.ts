@@ -37,7 +37,7 @@ type Planted = (sample: StoredRecord) => Promise<readonly [key: string, expected
 const faults: Record<string, Planted> = {
   'a truncated record': async ({ id }) => {
     await truncate(pathOf(recordKey(id)), 20);
-    return [recordKey(id), /FAULT: record unreadable \(it is no JSON\)/];
+    return [recordKey(id), /FAULT: record unreadable \(invalid JSON\)/];
   },
   'a record of a later version': async (record) => {
     const later = encodeStoredRecord(record).toString().replace('"version":1', '"version":7');
@@ -185,7 +185,7 @@ test('an interrupted check prints a cursor, and the next check reports the rest'
   for (let n = 0; n < 5; n += 1)
     await dataDir.store.remove(mediaObjectKey((await publishSample(dataDir.store)).mediaKey));
   const stop = new AbortController();
-  const options = { concurrency: 1, isMoved: false, readsBytes: false, signal: stop.signal };
+  const options = { concurrency: 1, isMoved: false, shouldReadBytes: false, signal: stop.signal };
   const lines: string[] = [];
   const stopped = (async () => {
     for await (const line of checkStore(dataDir.store, options)) {

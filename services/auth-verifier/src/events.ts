@@ -24,13 +24,18 @@ export function createVerifierEvents(log: Log, metrics: Metrics) {
   );
   return {
     /** `seconds` is the duration of the provider request, if there was one. */
-    answered({ advertised: provider }: Provider, { outcome }: Verdict, source: VerdictSource, seconds?: number): void {
+    verificationCompleted(
+      { advertised: provider }: Provider,
+      { outcome }: Verdict,
+      source: VerdictSource,
+      seconds?: number,
+    ): void {
       verifications.inc({ provider, outcome, source });
       setSpanAttributes({ 'echodrop.provider': provider, 'echodrop.outcome': outcome, 'echodrop.source': source });
       if (seconds !== undefined) providerSeconds.observe({ provider, outcome }, seconds);
       log[outcome === 'verified' ? 'debug' : 'info']({ provider, outcome, source, seconds }, 'Verification finished');
     },
-    forgotten({ provider, subject }: ProviderUser): void {
+    userForgotten({ provider, subject }: ProviderUser): void {
       log.info({ provider, subject }, 'Discarded the cached verdicts of a user');
     },
     /** Logs only the message of `error`: its other fields may hold a credential. */

@@ -19,9 +19,11 @@ const cacheTimeoutMs = 500;
 // For the work besides the provider request.
 const leaseMarginMs = 500;
 
-await runService('auth-verifier', readConfig, async ({ config, log, metrics, parts, stopping }) => {
+await runService('auth-verifier', readConfig, async ({ config, log, metrics, resources, stopping }) => {
   const events = createVerifierEvents(log, metrics);
-  const redis = parts.use(connectRedis(cacheRedisUrl(config), { ...failFast, commandTimeout: cacheTimeoutMs }, log));
+  const redis = resources.use(
+    connectRedis(cacheRedisUrl(config), { ...failFast, commandTimeout: cacheTimeoutMs }, log),
+  );
   const keys = new CacheKeys(config.CACHE_KEY_SECRET);
   const codec = new VerdictCodec(config.CACHE_KEY_SECRET, new Forgeries(log, metrics));
   const cache = new VerdictCache({
@@ -34,9 +36,9 @@ await runService('auth-verifier', readConfig, async ({ config, log, metrics, par
     leaseMs: config.PROVIDER_TIMEOUT_MS + leaseMarginMs,
   });
   const { IDENTITY_PROVIDERS: known, PROVIDER_TIMEOUT_MS: timeoutMs, USER_ID_SECRET: userIdSecret } = config;
-  const providers = parts.use(new IdentityProviders({ timeoutMs, userIdSecret, events }));
+  const providers = resources.use(new IdentityProviders({ timeoutMs, userIdSecret, events }));
   providers.registerCircuitMetrics(metrics, known);
-  const verifier = parts.use(new Verifier({ known, cache, providers, events }));
+  const verifier = resources.use(new Verifier({ known, cache, providers, events }));
   const server = verificationServer({
     secret: config.VERIFIER_SECRET,
     providers: known.map(({ advertised }) => advertised),
@@ -46,6 +48,6 @@ await runService('auth-verifier', readConfig, async ({ config, log, metrics, par
   });
   registerHttpMetrics(metrics, server, ({ url }) => verificationRoute(url));
   const { HOST: host, PORT: port, SHUTDOWN_GRACE_SECONDS: graceSeconds } = config;
-  parts.use(await listen(server, { host, port, stopping, graceSeconds }));
+  resources.use(await listen(server, { host, port, stopping, graceSeconds }));
   log.info({ host, port }, 'Listening');
 });

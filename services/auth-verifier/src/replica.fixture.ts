@@ -34,7 +34,7 @@ export class Replica implements AsyncDisposable {
   readonly verifier: Verifier;
   readonly metrics = new Metrics('auth-verifier');
   readonly redis;
-  readonly #parts = new AsyncDisposableStack();
+  readonly #resources = new AsyncDisposableStack();
 
   constructor(settings: ReplicaSettings) {
     const {
@@ -46,25 +46,27 @@ export class Replica implements AsyncDisposable {
       cacheTimeoutMs = 500,
     } = settings;
     const log = createLog('auth-verifier', 'silent');
-    this.redis = this.#parts.use(
+    this.redis = this.#resources.use(
       connectRedis(new Secret(redisUrl), { ...failFast, commandTimeout: cacheTimeoutMs }, log),
     );
     const secret = settings.keySecret ?? [new Secret('a secret of this test')];
     const keys = new CacheKeys(secret);
     const codec = new VerdictCodec(secret, new Forgeries(log, this.metrics));
     const events = createVerifierEvents(log, this.metrics);
-    const identityProviders = this.#parts.use(
+    const identityProviders = this.#resources.use(
       new IdentityProviders({ timeoutMs, userIdSecret: new Secret('a secret of this test'), events }),
     );
     identityProviders.registerCircuitMetrics(this.metrics, providers);
     const times = { verifiedSeconds, refusedSeconds: 10, leaseMs: timeoutMs + 500 };
     const redis = settings.slowMs ? slowed(this.redis, settings.slowMs) : this.redis;
     const cache = new VerdictCache({ redis, keys, codec, reuse, ...times });
-    this.verifier = this.#parts.use(new Verifier({ known: providers, cache, providers: identityProviders, events }));
+    this.verifier = this.#resources.use(
+      new Verifier({ known: providers, cache, providers: identityProviders, events }),
+    );
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.#parts.disposeAsync();
+    await this.#resources.disposeAsync();
   }
 }
 

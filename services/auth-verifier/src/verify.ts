@@ -8,7 +8,7 @@ import type { ProofKeys } from './verdicts/proof-keys.ts';
 import type { Use, UseEnd, VerdictCache } from './verdicts/verdict-cache.ts';
 import type { Decision } from './verdicts/verdict-codec.ts';
 
-interface VerifierParts {
+interface VerifierDeps {
   readonly known: readonly Provider[];
   readonly cache: VerdictCache;
   readonly providers: IdentityProviders;
@@ -32,29 +32,29 @@ interface Running {
  * per proof. Disposing waits for pending cache writes.
  */
 export class Verifier implements AsyncDisposable {
-  readonly #parts: VerifierParts;
+  readonly #deps: VerifierDeps;
   readonly #shared = new Map<string, Running>();
   readonly #settling = new Set<Promise<void>>();
 
-  constructor(parts: VerifierParts) {
-    this.#parts = parts;
+  constructor(deps: VerifierDeps) {
+    this.#deps = deps;
   }
 
   async verify(request: VerificationRequest): Promise<Verdict> {
     const { credentials } = request;
-    const provider = findProvider(this.#parts.known, credentials);
+    const provider = findProvider(this.#deps.known, credentials);
     if (!provider) return { outcome: 'provider_unknown' };
-    if (!isSchemeSupported(credentials, provider)) return this.#refused(provider, 'scheme');
-    const proofKeys = this.#parts.cache.keysOf(request, provider);
-    if (!proofKeys) return this.#refused(provider, 'replay');
+    if (!isSchemeSupported(credentials, provider)) return this.#refuse(provider, 'scheme');
+    const proofKeys = this.#deps.cache.keysOf(request, provider);
+    if (!proofKeys) return this.#refuse(provider, 'replay');
     const shown = { ...request, provider, proofKeys };
     return proofKeys.isShared ? this.#share(shown) : (await this.#run(shown).decided).verdict;
   }
 
   /** @throws what Redis throws; verdicts may then still be cached */
   async forget(user: ProviderUser): Promise<void> {
-    await this.#parts.cache.forget(user);
-    this.#parts.events.forgotten(user);
+    await this.#deps.cache.forget(user);
+    this.#deps.events.userForgotten(user);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -72,7 +72,7 @@ export class Verifier implements AsyncDisposable {
     }
     if (!running.isDecided) {
       const decided = await running.decided;
-      if (!(await this.#parts.cache.isVoid(decided).catch(() => false))) return decided.verdict;
+      if (!(await this.#deps.cache.isVoid(decided).catch(() => false))) return decided.verdict;
     }
     // Later requests find the verdict in the cache.
     await running.settled;
@@ -94,40 +94,40 @@ export class Verifier implements AsyncDisposable {
   // Only a verified caller does not wait for the cache: after other outcomes, another process must see the result.
   async #decide(shown: Shown, decide: (decided: Decision) => void): Promise<void> {
     const { credentials, provider, proofKeys } = shown;
-    const { cache, events } = this.#parts;
+    const { cache, events } = this.#deps;
     const found = await cache.find(proofKeys);
-    if (found.state === 'replay') return decide({ verdict: this.#refused(provider, 'replay'), since: 0 });
+    if (found.state === 'replay') return decide({ verdict: this.#refuse(provider, 'replay'), since: 0 });
     if (found.state !== 'leased') {
       const decided = found.state === 'decided' ? found : { verdict: unavailable(), since: 0 };
-      events.answered(provider, decided.verdict, 'cache');
+      events.verificationCompleted(provider, decided.verdict, 'cache');
       if (decided.verdict.outcome === 'verified') decide(decided);
       await cache.settleUse(proofKeys, useEnd(decided.verdict, found.use));
       return decide(decided);
     }
-    const { verdict: received, wasSent } = await this.#query(shown);
+    const { verdict: received, canHaveArrived } = await this.#query(shown);
     // The provider may have refused only because an earlier request used up the nonce.
-    const isUnclear = received.outcome === 'refused' && found.unanswered && isSingleUse(credentials, provider);
+    const isUnclear = received.outcome === 'refused' && found.isUnanswered && isSingleUse(credentials, provider);
     const decided = { verdict: isUnclear ? unavailable() : received, since: found.since };
     if (decided.verdict.outcome === 'verified') decide(decided);
     const isOpen = decided.verdict.outcome === 'provider_unavailable';
     // The outcome is unknown, and repeats do not share a verdict.
-    const mayBeUsedUp = isOpen && wasSent && !proofKeys.isShared;
+    const mayBeUsedUp = isOpen && canHaveArrived && !proofKeys.isShared;
     const end = mayBeUsedUp ? '' : useEnd(decided.verdict, found.use);
-    await cache.settle(proofKeys, end, found, decided.verdict, isOpen && (wasSent || found.unanswered));
+    await cache.settle(proofKeys, end, found, decided.verdict, isOpen && (canHaveArrived || found.isUnanswered));
     decide(decided);
   }
 
   async #query({ credentials, clientAddress, provider }: Shown): Promise<QueryResult> {
     const authorization =
-      credentials.version === 2 ? credentials.authorization : signed(provider.advertised, credentials);
-    const result = await this.#parts.providers.query(provider, authorization, clientAddress);
+      credentials.version === 2 ? credentials.authorization : signRequest(provider.advertised, credentials);
+    const result = await this.#deps.providers.query(provider, authorization, clientAddress);
     const source = result.seconds === undefined ? 'circuit_open' : 'provider';
-    this.#parts.events.answered(provider, result.verdict, source, result.seconds);
+    this.#deps.events.verificationCompleted(provider, result.verdict, source, result.seconds);
     return result;
   }
 
-  #refused(provider: Provider, source: 'scheme' | 'replay'): Verdict {
-    this.#parts.events.answered(provider, { outcome: 'refused' }, source);
+  #refuse(provider: Provider, source: 'scheme' | 'replay'): Verdict {
+    this.#deps.events.verificationCompleted(provider, { outcome: 'refused' }, source);
     return { outcome: 'refused' };
   }
 }
@@ -138,7 +138,7 @@ function useEnd({ outcome }: Verdict, use: Use): UseEnd {
 }
 
 // Version 1: signs the request for the provider's advertised address, as the client would.
-function signed(address: string, secrets: Extract<Credentials, { version: 1 }>): string {
+function signRequest(address: string, secrets: Extract<Credentials, { version: 1 }>): string {
   const { consumerToken: consumerKey, consumerSecret, oauthToken: token, oauthSecret: tokenSecret } = secrets;
   return signedGet(address, { consumerKey, consumerSecret, token, tokenSecret });
 }

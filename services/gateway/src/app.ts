@@ -93,11 +93,11 @@ function handleUpload({ uploads, events, publicSite }: Gateway, version: 1 | 2, 
     const context = createUploadContext(request, response, version, format);
     events.uploadStarted();
     try {
-      const { record, repeated } = await upload(context, uploads);
+      const { record, isRepeat } = await upload(context, uploads);
       sendRecord(response, format, publicRecord(record, publicSite));
       Object.assign(context.log, { mediaId: record.id, mediaKey: record.mediaKey });
-      if (!repeated) context.log.bytes = record.size;
-      events.uploadEnded(context, repeated ? 'repeated' : 'published');
+      if (!isRepeat) context.log.bytes = record.size;
+      events.uploadEnded(context, isRepeat ? 'repeated' : 'published');
     } catch (error) {
       if (error instanceof ClientGone)
         return events.uploadEnded(context, wasCutOff(response) ? 'unavailable' : 'client_gone');

@@ -42,10 +42,10 @@ const reasons: Record<string, Reason> = {
   ERR_HTTP_REQUEST_TIMEOUT: 'too_slow',
 };
 
-/** Answers malformed HTTP with a refusal, instead of Node's response without a body. */
+/** Responds to malformed HTTP with a refusal, instead of Node's response without a body. */
 function answerBrokenRequests(server: Server): void {
   const running = new WeakMap<Duplex, Set<ServerResponse>>();
-  const unfinished = (socket: Duplex) => [...(running.get(socket) ?? [])].filter((each) => !each.writableFinished);
+  const findUnfinished = (socket: Duplex) => [...(running.get(socket) ?? [])].filter((each) => !each.writableFinished);
   trackRequests(server, ({ socket }, response) => {
     const responses = running.get(socket) ?? new Set();
     running.set(socket, responses.add(response));
@@ -53,7 +53,7 @@ function answerBrokenRequests(server: Server): void {
     response.once('close', () => responses.delete(response));
   });
   server.on('clientError', (error: ParserError, socket) => {
-    const responses = unfinished(socket);
+    const responses = findUnfinished(socket);
     const [first] = responses;
     // The malformed bytes follow a complete request: its response is the last of the connection.
     const last = responses.findLast(({ req }) => req.complete);
@@ -69,7 +69,7 @@ function answerBrokenRequests(server: Server): void {
   server.on('connect', (_request, socket) => {
     // Node removes its listeners from such a socket: without one for errors, a reset would end the process.
     socket.on('error', () => {}).resume();
-    const last = unfinished(socket).at(-1);
+    const last = findUnfinished(socket).at(-1);
     if (last) last.once('close', () => endSoon(socket));
     else endSoon(socket, new Refusal('not_found'));
   });

@@ -35,20 +35,20 @@ const limitsTimeoutMs = 500;
 // A start waits no longer for the store.
 const storeCheckMs = 2000;
 
-await runService('gateway', readConfig, async ({ config, log, metrics, health, parts, stopping }) => {
+await runService('gateway', readConfig, async ({ config, log, metrics, health, resources, stopping }) => {
   const events = createGatewayEvents(log, metrics);
   const forgeries = new Forgeries(log, metrics);
   const memory = new PartMemory(config.UPLOAD_BUFFER_BYTES);
-  const store = parts.use(
+  const store = resources.use(
     observeStore(await objectStoreFromSettings(config, { memory, requiresChecksums: true }), metrics),
   );
-  const limitsRedis = parts.use(
+  const limitsRedis = resources.use(
     connectRedis(cacheRedisUrl(config), { ...failFast, commandTimeout: limitsTimeoutMs }, log),
   );
-  const claimsRedis = parts.use(connectRedis(queueRedisUrl(config), failFast, log));
+  const claimsRedis = resources.use(connectRedis(queueRedisUrl(config), failFast, log));
   const queues = { url: queueRedisUrl(config), log, forgeries };
-  const probes = parts.use(new ProbeClient({ ...queues, secret: config.PROBE_QUEUE_SECRET }));
-  const verifier = parts.use(
+  const probes = resources.use(new ProbeClient({ ...queues, secret: config.PROBE_QUEUE_SECRET }));
+  const verifier = resources.use(
     new VerificationClient({
       address: config.VERIFIER_URL,
       secret: config.VERIFIER_SECRET,
@@ -63,12 +63,12 @@ await runService('gateway', readConfig, async ({ config, log, metrics, health, p
     maxUploadSeconds: config.MAX_UPLOAD_SECONDS,
     compatibility: config.CLIENT_COMPATIBILITY,
   };
-  const renditions = parts.use(new RenditionClient({ ...queues, secret: config.RENDITION_QUEUE_SECRET }));
+  const renditions = resources.use(new RenditionClient({ ...queues, secret: config.RENDITION_QUEUE_SECRET }));
   const { PROBE_TIMEOUT_MS: probeTimeoutMs } = config;
   const mediaLimits = { maxPixels: config.MAX_PIXELS, typesOff: config.MEDIA_TYPES_OFF };
   const publisher = new Publisher({ store, probes, probeTimeoutMs, mediaLimits, renditions, events });
   const claims = new IdempotencyClaims(claimsRedis, publisher.maxMs, config.VERIFIER_SECRET, forgeries);
-  const blocks = parts.use(new BlockList(store, events.blockListFailed));
+  const blocks = resources.use(new BlockList(store, events.blockListFailed));
   const perMinute = { perUser: config.UPLOADS_PER_MINUTE_PER_USER, perKey: config.UPLOADS_PER_MINUTE_PER_KEY };
   const admission = new Admission(
     {
@@ -113,10 +113,10 @@ await runService('gateway', readConfig, async ({ config, log, metrics, health, p
   health.addCheck('queue', () => probes.ready());
   health.addCheck('verifier', () => verifier.ready());
   const { HOST: host, PORT: port, SHUTDOWN_GRACE_SECONDS: graceSeconds } = config;
-  // Before the first upload, if the store answers.
+  // Before the first upload, if the store responds.
   await Promise.race([checkStore().catch(() => {}), sleep(storeCheckMs, undefined, { ref: false })]);
   const server = gatewayServer(traceRequests(app));
   registerHttpMetrics(metrics, server);
-  parts.use(await listen(server, { host, port, stopping, graceSeconds }));
+  resources.use(await listen(server, { host, port, stopping, graceSeconds }));
   log.info({ host, port }, 'Listening');
 });

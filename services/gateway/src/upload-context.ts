@@ -55,11 +55,11 @@ export function createUploadContext(
   format: Format,
 ): UploadContext {
   // RFC 9110 section 10.1.1: HTTP/1.0 has no expectations.
-  const waits = request.headers.expect !== undefined && request.httpVersion !== '1.0';
+  const isWaiting = request.headers.expect !== undefined && request.httpVersion !== '1.0';
   const context: UploadContext = {
     ...createRequestContext(request, response),
     ...{ request, version, format },
-    sendContinue: () => waits && response.writeContinue(),
+    sendContinue: () => isWaiting && response.writeContinue(),
     log: {},
     startedAt: performance.now(),
   };

@@ -64,7 +64,7 @@ export async function upload(context: UploadContext, deps: UploadDeps): Promise<
   log.mediaKey = media.key;
   const caller = await verdict.promise;
   await admitted.admitApplication(application);
-  const stored = await media.stored();
+  const stored = await media.awaitStored();
   if (!stored) throw new Refusal('media_too_large');
 
   // `return await`: else the form would be disposed of, and its media discarded, before the upload is published.

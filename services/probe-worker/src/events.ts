@@ -14,7 +14,7 @@ const bytesBuckets = [0, 16 * KiB, 64 * KiB, 256 * KiB, 1024 * KiB, 4096 * KiB, 
 export function createProbeEvents(log: Log, metrics: Metrics) {
   const bytesRead = metrics.histogram(
     'echodrop_probe_read_bytes',
-    'Bytes read from the object store per probe, beyond the head in the job.',
+    'Bytes read from the object store per probe, excluding the first 16 KiB, which the job carries.',
     ['outcome'],
     bytesBuckets,
   );

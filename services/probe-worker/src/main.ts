@@ -10,14 +10,14 @@ import { readConfig } from './config.ts';
 import { createProbeEvents } from './events.ts';
 import { probe } from './probe.ts';
 
-await runService('probe-worker', readConfig, async ({ config, log, metrics, health, parts }) => {
-  const store = parts.use(observeStore(await objectStoreFromSettings(config), metrics));
+await runService('probe-worker', readConfig, async ({ config, log, metrics, health, resources }) => {
+  const store = resources.use(observeStore(await objectStoreFromSettings(config), metrics));
   health.addCheck('store', () => store.ready());
 
   const events = createProbeEvents(log, metrics);
   const { MAX_PIXELS: maxPixels, MEDIA_TYPES_OFF: typesOff } = config;
   await prepareTools({ config, log, metrics, health });
-  const scratch = parts.use(await createScratchFolder(config.SCRATCH_DIR, 'probe-worker'));
+  const scratch = resources.use(await createScratchFolder(config.SCRATCH_DIR, 'probe-worker'));
   const deps = { store, scratchDir: scratch.path, maxPixels, typesOff, events };
   const queues = startProbeWorkers(
     {
@@ -30,6 +30,6 @@ await runService('probe-worker', readConfig, async ({ config, log, metrics, heal
     { url: queueRedisUrl(config), secret: config.PROBE_QUEUE_SECRET, log, forgeries: new Forgeries(log, metrics) },
   );
   // In parallel, so that no queue takes jobs while another stops.
-  parts.defer(() => Promise.all(queues.map((queue) => queue[Symbol.asyncDispose]())).then(() => {}));
+  resources.defer(() => Promise.all(queues.map((queue) => queue[Symbol.asyncDispose]())).then(() => {}));
   health.addCheck('queue', () => Promise.all(queues.map((queue) => queue.ready())));
 });

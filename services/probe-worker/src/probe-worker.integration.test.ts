@@ -73,11 +73,11 @@ test('does not answer a job sealed with another secret, but counts and logs it',
   await expect.poll(() => stranger.ready().then(() => true), { timeout: 5000 }).toBe(true);
   const request = { mediaKey: newMediaKey(), size: 3, head: Buffer.from('any') };
   const refused = stranger.probe(request, 'png', { deadlineMs: 5000, signal: AbortSignal.timeout(10_000) });
-  await expect(refused).rejects.toThrow('no answer');
+  await expect(refused).rejects.toThrow('job did not complete');
   const metrics = await (await fetch(`${stack.ops('probe-worker')}/metrics`)).text();
   expect(metrics).toMatch(/^echodrop_forged_entries_total\{.*kind="job".*\} 1$/m);
   expect(metrics).toMatch(/^echodrop_probe_job_seconds_count\{.*outcome="forged".*\} 1$/m);
-  expect(stack.services['probe-worker'].output).toContain('Ignored an entry in Redis with a wrong seal');
+  expect(stack.services['probe-worker'].output).toContain('Ignored Redis entry with invalid HMAC');
 });
 
 test('starts while Redis is down, and works once it is up', async () => {

@@ -28,7 +28,7 @@ export async function probe(
   const costs = { reads: 0, bytesRead: 0 };
   const read = async (offset: number, length: number, signal: AbortSignal) => {
     const object = await store.read(mediaObjectKey(request.mediaKey), { range: { offset, length }, signal });
-    if (object === undefined) throw new Error('the media is not in the store');
+    if (object === undefined) throw new Error('media not found in object store');
     const bytes = await buffer(object.body);
     costs.reads += 1;
     costs.bytesRead += bytes.length;

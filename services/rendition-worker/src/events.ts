@@ -4,7 +4,7 @@ import { createJobDurations, type JobEnd } from '@echodrop/queue/job-outcome';
 import type { Log } from '@echodrop/service/log';
 import type { Metrics } from '@echodrop/service/metrics/metrics';
 import { setSpanAttributes } from '@echodrop/service/tracing/trace';
-import { MediaRemoved } from './while-wanted.ts';
+import { MediaRemoved } from './run-unless-removed.ts';
 
 export type RenditionEvents = ReturnType<typeof createRenditionEvents>;
 
@@ -29,16 +29,16 @@ export function createRenditionEvents(log: Log, metrics: Metrics) {
       setSpanAttributes({ 'echodrop.media.key': mediaKey, 'echodrop.outcome': rendered.outcome });
       log.info(
         { mediaKey, type, set, ...rendered },
-        rendered.outcome === 'made' ? 'Renditions made' : 'No renditions possible',
+        rendered.outcome === 'made' ? 'Renditions created' : 'Media cannot be rendered',
       );
     },
     outputRefused({ mediaKey, type, set }: RenditionRequest, { file, fault }: OutputRefused) {
       refusals.inc({ fault });
-      log.warn({ mediaKey, type, set, file, fault }, 'Refused the output of a media tool; it may be compromised');
+      log.warn({ mediaKey, type, set, file, fault }, 'Rejected media tool output; tool may be compromised');
     },
-    /** Worker deaths could not be noted in the store. */
+    /** Worker crashes could not be recorded in the store. */
     noteFailed({ mediaKey, type, set }: RenditionRequest, error: unknown) {
-      log.warn({ mediaKey, type, set, err: error }, 'Failed to note media that killed its workers');
+      log.warn({ mediaKey, type, set, err: error }, 'Failed to record worker crashes for media');
     },
     jobEnded(end: JobEnd, request?: RenditionRequest) {
       const { queue, jobId, seconds, error } = end;

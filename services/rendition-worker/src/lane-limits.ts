@@ -7,7 +7,7 @@ export interface LaneLimits {
   readonly video: VideoLimits;
   readonly pictures: PictureLimits;
   /** Whether a job that costs more moves to a slower lane; else it is `too_costly`. */
-  readonly defers: boolean;
+  readonly canDefer: boolean;
   /** Wall-clock time for a video, in addition to three times its estimate. */
   readonly spareSeconds: number;
 }
@@ -20,16 +20,16 @@ const pictures = { seconds: 15, animationPixels: 50_000_000 };
  */
 export const laneLimits: Readonly<Record<Lane, LaneLimits>> = {
   // The longest wait of another owner's short video.
-  quick: { video: { seconds: 8, estimatedSeconds: 2 }, pictures, defers: true, spareSeconds: 2 },
+  quick: { video: { seconds: 8, estimatedSeconds: 2 }, pictures, canDefer: true, spareSeconds: 2 },
   medium: {
     video: { seconds: 60, estimatedSeconds: 20, niceness: 5 },
     pictures: { ...pictures, niceness: 5 },
-    ...{ defers: true, spareSeconds: 15 },
+    ...{ canDefer: true, spareSeconds: 15 },
   },
   slow: {
     video: { seconds: 2 * 60 * 60, niceness: 10 },
     pictures: { seconds: 10 * 60, niceness: 10 },
-    ...{ defers: false, spareSeconds: Number.POSITIVE_INFINITY },
+    ...{ canDefer: false, spareSeconds: Number.POSITIVE_INFINITY },
   },
 };
 
@@ -39,7 +39,7 @@ export const laneLimits: Readonly<Record<Lane, LaneLimits>> = {
  */
 export function limitsForVideo(limits: LaneLimits, estimatedSeconds: number): LaneLimits {
   const { video, spareSeconds } = limits;
-  if (!limits.defers) return limits;
+  if (!limits.canDefer) return limits;
   const { seconds = Number.POSITIVE_INFINITY } = video;
   return {
     ...limits,

@@ -23,7 +23,7 @@ import { waitUntil } from '@echodrop/testkit/wait-until';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { type LaneLimits, laneLimits, limitsForVideo } from './lane-limits.ts';
 import { noteWorkerDeaths, render } from './render.ts';
-import { MediaRemoved } from './while-wanted.ts';
+import { MediaRemoved } from './run-unless-removed.ts';
 
 const parts = new AsyncDisposableStack();
 const events = { rendered() {}, outputRefused() {}, noteFailed() {}, jobEnded() {} };

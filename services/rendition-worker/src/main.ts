@@ -12,13 +12,13 @@ import { laneLimits } from './lane-limits.ts';
 import { noteWorkerDeaths, render } from './render.ts';
 import { toolsHash } from './unsupported-renditions.ts';
 
-await runService('rendition-worker', readConfig, async ({ config, log, metrics, health, parts }) => {
-  const store = parts.use(observeStore(await objectStoreFromSettings(config), metrics));
+await runService('rendition-worker', readConfig, async ({ config, log, metrics, health, resources }) => {
+  const store = resources.use(observeStore(await objectStoreFromSettings(config), metrics));
   health.addCheck('store', () => store.ready());
 
   const events = createRenditionEvents(log, metrics);
   const { MAX_PIXELS: maxPixels, MEDIA_TYPES_OFF: typesOff } = config;
-  const scratch = parts.use(await createScratchFolder(config.SCRATCH_DIR, 'rendition-worker'));
+  const scratch = resources.use(await createScratchFolder(config.SCRATCH_DIR, 'rendition-worker'));
   const tools = toolsHash(await prepareTools({ config, log, metrics, health }), maxPixels);
   const deps = { store, scratchDir: scratch.path, maxPixels, typesOff, tools, events };
   const queues = startRenditionWorkers(
@@ -37,6 +37,6 @@ await runService('rendition-worker', readConfig, async ({ config, log, metrics, 
     { url: queueRedisUrl(config), secret: config.RENDITION_QUEUE_SECRET, log, forgeries: new Forgeries(log, metrics) },
   );
   // In parallel, so that no queue takes jobs while another stops.
-  parts.defer(() => Promise.all(queues.map((queue) => queue[Symbol.asyncDispose]())).then(() => {}));
+  resources.defer(() => Promise.all(queues.map((queue) => queue[Symbol.asyncDispose]())).then(() => {}));
   health.addCheck('queue', () => Promise.all(queues.map((queue) => queue.ready())));
 });

@@ -11,7 +11,7 @@ import { samplePhoto, sampleVideo } from '@echodrop/testkit/samples/sample-media
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { laneLimits } from './lane-limits.ts';
 import { render } from './render.ts';
-import { MediaRemoved } from './while-wanted.ts';
+import { MediaRemoved } from './run-unless-removed.ts';
 
 const parts = new AsyncDisposableStack();
 const events = { rendered() {}, outputRefused() {}, noteFailed() {}, jobEnded() {} };

@@ -16,9 +16,9 @@ import { Deferred } from '@echodrop/queue/slower-lane';
 import type { RenditionEvents } from './events.ts';
 import { type LaneLimits, limitsForVideo } from './lane-limits.ts';
 import { makeRenditions, type RenditionToMake } from './make-renditions.ts';
+import { MediaRemoved, OwnerBlocked, runUnlessRemoved } from './run-unless-removed.ts';
 import { discardIfRemoved, type RenditionStatus, readStatus, storeRenditions } from './stored-renditions.ts';
 import { isNoted, type NotedReason, noteUnsupported } from './unsupported-renditions.ts';
-import { MediaRemoved, OwnerBlocked, runWhileWanted } from './while-wanted.ts';
 
 interface RenderDeps {
   readonly store: ObjectStore;
@@ -59,7 +59,7 @@ export async function render(
   };
   try {
     if (deps.typesOff.has(type)) return report({ outcome: 'unsupported', why: 'type_off' });
-    const rendered = await runWhileWanted(request, store, signal, (signal) =>
+    const rendered = await runUnlessRemoved(request, store, signal, (signal) =>
       renderMissing(missing, request, signal, deps),
     );
     return rendered.outcome === 'made' ? outcomeOf(set, noted) : rendered;
@@ -124,7 +124,7 @@ async function renderMissing(
   const estimatedSeconds =
     isVideo(media) && typeof media.tracks === 'object' ? minVideoCostSeconds(media.tracks, media.type) : 0;
   const { estimatedSeconds: maxSeconds = Number.POSITIVE_INFINITY } = limits.video;
-  if (set === 'film' && limits.defers && estimatedSeconds > maxSeconds) throw new Deferred();
+  if (set === 'film' && limits.canDefer && estimatedSeconds > maxSeconds) throw new Deferred();
   const mediaLimits = isVideo(media) ? limitsForVideo(limits, estimatedSeconds) : limits;
   let result: Rendered = { outcome: 'made' };
   let failure: { readonly error: unknown } | undefined;
@@ -158,7 +158,7 @@ async function renderSet(
   const { rendered, made } = await makeRenditions(set, media, toMake, { scratchDir, maxPixels, signal, limits });
   await storeRenditions(made, mediaKey, store, signal);
   const why = rendered.outcome === 'unsupported' ? rendered.why : undefined;
-  if (limits.defers && (why === 'too_costly' || why === 'timed_out')) throw new Deferred();
+  if (limits.canDefer && (why === 'too_costly' || why === 'timed_out')) throw new Deferred();
   if (why && isNoted(why)) {
     const others = toMake.filter((each) => !made.includes(each)).map(({ recipe }) => recipe);
     await noteUnsupported(store, mediaKey, others, { why, tools });
@@ -175,6 +175,6 @@ function outcomeOf(set: RenditionSet, noted: RenditionStatus['noted']): Rendered
 
 async function fetchMedia(store: ObjectStore, mediaKey: string, path: string, signal: AbortSignal): Promise<void> {
   const object = await store.read(mediaObjectKey(mediaKey), { signal });
-  if (object === undefined) throw new Error('the media is not in the store');
+  if (object === undefined) throw new Error('media not found in object store');
   await pipeline(object.body, createWriteStream(path), { signal });
 }

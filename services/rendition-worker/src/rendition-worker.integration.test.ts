@@ -147,14 +147,15 @@ test('makes no rendition of a type that is turned off, and does not read it', as
       .split('\n')
       .filter((line) => line.endsWith('}'))
       .map((line) => JSON.parse(line));
-  const about = { why: 'type_off', msg: 'No renditions possible' };
+  const about = { why: 'type_off', msg: 'Media cannot be rendered' };
   await expect
     .poll(() => said().filter((line) => line.type === 'tiff'), { timeout: 5000 })
     .toMatchObject([
       { mediaKey, ...about },
       { mediaKey: unread, ...about },
     ]);
-  expect(said().filter(({ msg }) => msg === 'MEDIA_TYPES_OFF turns off tiff')).toMatchObject([{ level: 'info' }]);
+  const disabled = said().filter(({ msg }) => msg === 'Media types disabled');
+  expect(disabled).toMatchObject([{ level: 'info', types: ['tiff'] }]);
 });
 
 // Longer than the result of a made rendition is reused.
@@ -164,7 +165,7 @@ async function expectForAWhile(check: () => Promise<void>): Promise<void> {
 
 test('retries after a breakdown', async () => {
   const mediaKey = newMediaKey();
-  await expect(make(mediaKey, 'png', 'pictures')).rejects.toThrow('no answer from the queue');
+  await expect(make(mediaKey, 'png', 'pictures')).rejects.toThrow('job did not complete');
   await store.put(mediaObjectKey(mediaKey), Readable.from([await samplePng()]));
   await expect
     .poll(() => make(mediaKey, 'png', 'pictures').catch(() => 'not yet'), { timeout: 15_000, interval: 500 })
@@ -173,7 +174,7 @@ test('retries after a breakdown', async () => {
 
 test('reports media that was removed before its job ended, without a failure', async () => {
   const mediaKey = newMediaKey();
-  await expect(make(mediaKey, 'png', 'pictures')).rejects.toThrow('no answer from the queue');
+  await expect(make(mediaKey, 'png', 'pictures')).rejects.toThrow('job did not complete');
   const said = () =>
     stack.services['rendition-worker'].output
       .split('\n')

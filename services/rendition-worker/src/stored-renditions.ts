@@ -6,8 +6,8 @@ import { listObjects, removeObjects } from '@echodrop/object-store/list-objects'
 import { mediaObjectKey, renditionKey, renditionsPrefixOf } from '@echodrop/object-store/object-keys';
 import type { ObjectStore } from '@echodrop/object-store/object-store';
 import type { RenditionToMake } from './make-renditions.ts';
+import { MediaRemoved } from './run-unless-removed.ts';
 import { findNotedReason } from './unsupported-renditions.ts';
-import { MediaRemoved } from './while-wanted.ts';
 
 export interface RenditionStatus {
   /** Neither stored nor noted. */

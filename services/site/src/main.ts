@@ -17,8 +17,8 @@ import type { WebUpload } from './site.ts';
 // Includes players that are paused.
 const idleMs = 60_000;
 
-await runService('site', readConfig, async ({ config, log, metrics, health, parts, stopping }) => {
-  const store = parts.use(observeStore(await objectStoreFromSettings(config), metrics));
+await runService('site', readConfig, async ({ config, log, metrics, health, resources, stopping }) => {
+  const store = resources.use(observeStore(await objectStoreFromSettings(config), metrics));
   // Pages with existing renditions need no queue.
   health.addCheck('store', () => store.ready());
 
@@ -28,7 +28,7 @@ await runService('site', readConfig, async ({ config, log, metrics, health, part
     log,
     forgeries: new Forgeries(log, metrics),
   };
-  const renditions = new SharedRenditions(parts.use(new RenditionClient(queue)));
+  const renditions = new SharedRenditions(resources.use(new RenditionClient(queue)));
   const events = createSiteEvents(log, metrics);
   if (!isTrustworthy(config.PUBLIC_SITE_URL)) events.publicSiteUnencrypted(config.PUBLIC_SITE_URL);
   const app = siteApp({
@@ -46,7 +46,7 @@ await runService('site', readConfig, async ({ config, log, metrics, health, part
   const server = createServer(traceRequests(app)).setTimeout(idleMs);
   registerHttpMetrics(metrics, server);
   const { HOST: host, PORT: port, SHUTDOWN_GRACE_SECONDS: graceSeconds } = config;
-  parts.use(await listen(server, { host, port, stopping, graceSeconds }));
+  resources.use(await listen(server, { host, port, stopping, graceSeconds }));
 });
 
 function webUpload(config: SiteConfig): WebUpload | undefined {

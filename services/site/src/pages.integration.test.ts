@@ -129,7 +129,7 @@ test('lists the uploads of a user, newest first, 24 per page', async () => {
   expect(second).toContain(`href="/by/${ownerHash(owner)}">Newest</a>`);
 });
 
-test('labels uploads without a thumbnail, and reloads while one is pending', async () => {
+test('labels uploads without a thumbnail, and isReloading while one is pending', async () => {
   const owner = { provider, subject: 'olivia' };
   const path = `/by/${ownerHash(owner)}`;
   const broken = await publishSample(store, Buffer.from('x'), { ...owner, text: 'A <b>roken</b> one' });
@@ -199,7 +199,7 @@ test.each([
   expect((await get(path)).status).toBe(404);
 });
 
-test('a pending page reloads for half an hour, and ends at its own address', async () => {
+test('a pending page isReloading for half an hour, and ends at its own address', async () => {
   await stack.services['rendition-worker'].kill();
   const isNew = await get(`/${await publishPhoto('jpg', { timestamp: new Date() })}`);
   expect(isNew.headers.get('refresh')).toMatch(/^\d+$/);

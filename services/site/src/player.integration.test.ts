@@ -67,7 +67,7 @@ test('no other page may be framed', async () => {
   }
 });
 
-test('the player of a pending video says so and reloads', async () => {
+test('the player of a pending video says so and isReloading', async () => {
   await stack.services['rendition-worker'].freeze();
   try {
     const id = await publishVideo();

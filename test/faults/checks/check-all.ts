@@ -1,5 +1,6 @@
 import type { LedgerEntry } from '../ledger.ts';
 import type { RunningService, System } from '../start-system.ts';
+import { findDamaged } from './damaged.ts';
 import { findDuplicates } from './duplicates.ts';
 import { findFaultsInStore } from './faults-in-store.ts';
 import type { Finding } from './finding.ts';
@@ -9,7 +10,6 @@ import { findWronglyRefused } from './refused.ts';
 import { findNotRemoved } from './removed.ts';
 import { findLeaks, findUnready, type Held } from './services.ts';
 import { recordsIn } from './stored-records.ts';
-import { findDamaged } from './whole.ts';
 
 interface Expected {
   /** What services held before anything was broken. */

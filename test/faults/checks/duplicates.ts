@@ -3,7 +3,7 @@ import type { Finding } from './finding.ts';
 import type { RecordInStore } from './stored-records.ts';
 
 /** What the finding says of a key that has more than one record. */
-export const duplicate = 'its idempotency key has more than one record';
+export const duplicate = 'idempotency key with more than one record';
 
 /**
  * Which uploads have more than one record although they had an idempotency key or were sent once: another record of its text
@@ -17,7 +17,7 @@ export function findDuplicates(
   return entries.flatMap(({ scenario, text, isKeyed, attempts, id }) => {
     const ids = new Set([...(id ? [id] : []), ...(byText.get(text) ?? []).map((record) => record.id)]);
     if (ids.size < 2 || (!isKeyed && attempts > 1)) return [];
-    const what = isKeyed ? duplicate : 'it was sent once, and has more than one record';
+    const what = isKeyed ? duplicate : 'sent once, but more than one record';
     return [{ scenario, what, which: `${[...ids].join(' ')} ${text}` }];
   });
 }

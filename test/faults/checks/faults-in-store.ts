@@ -11,7 +11,7 @@ const othersFind = ['lists_nothing', 'not_listed'];
 export async function findFaultsInStore({ store }: System): Promise<Finding[]> {
   const found: Finding[] = [];
   const { signal } = new AbortController();
-  const how = { concurrency, isMoved: false, readsBytes: true, olderThanMs: 0, signal };
+  const how = { concurrency, isMoved: false, shouldReadBytes: true, olderThanMs: 0, signal };
   try {
     for await (const { findings } of verifyStore(store, how)) {
       for (const finding of findings)

@@ -28,7 +28,7 @@ export async function findStuckJobs(system: System, stuckMs: number): Promise<Fi
     if (count > 0 && performance.now() - since < stuckMs) continue;
     return left.map(({ queue, state, jobs }) => ({
       scenario: 'all',
-      what: `${jobs} jobs are left`,
+      what: `${jobs} jobs remain`,
       which: `${queue} ${state}`,
     }));
   }
@@ -61,7 +61,7 @@ export async function findOrphans({ store }: System, records: ReadonlyMap<string
   const unfinished = await Array.fromAsync(store.listUnfinishedWrites(), ({ id }) => id);
   return [
     ...(failure === undefined ? [] : [finding('the sweep failed', String(failure))]),
-    ...orphans.map((key) => finding('no record names it after a sweep', key)),
-    ...unfinished.map((id) => finding('an upload in parts was never finished', id)),
+    ...orphans.map((key) => finding('orphan after a sweep', key)),
+    ...unfinished.map((id) => finding('unfinished upload after a sweep', id)),
   ];
 }

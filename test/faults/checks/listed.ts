@@ -25,18 +25,18 @@ export async function findUnlisted(system: System, { kept, removed, records }: A
     .filter(({ id = '', user }) => own[user].has(id))
     .map(({ id, scenario, text }) => ({
       scenario,
-      what: "it was removed, and is in its owner's list",
+      what: "removed, but still in its owner's list",
       which: `${id} ${text}`,
     }));
   const notListed = kept.flatMap(({ id = '', scenario, user, text }) => {
     const finding = (what: string): Finding => ({ scenario, what, which: `${id} ${text}` });
     const another = user === 'signing' ? 'bearer' : 'signing';
     return [
-      ...(own[user].has(id) ? [] : [finding("it is not in its owner's list")]),
-      ...(own[another].has(id) ? [finding("it is in another's list")] : []),
+      ...(own[user].has(id) ? [] : [finding("missing in its owner's list")]),
+      ...(own[another].has(id) ? [finding('listed for another user')] : []),
       ...(entriesByTime(records.get(id)).some((key) => byTime.has(key))
         ? []
-        : [finding('it is not in the list by time')]),
+        : [finding('missing in the list by time')]),
     ];
   });
   return [...notListed, ...stillListed];
@@ -53,11 +53,14 @@ export async function findRecordsUnlisted({ store }: System, sweptAt: number): P
   const isListed = await readListingIndex(store, new AbortController().signal);
   const findings: Finding[] = [];
   for await (const { id, found } of listRecords(store)) {
-    if (found instanceof UnreadableRecord)
-      findings.push({ scenario: 'all', what: 'a record cannot be read', which: id });
+    if (found instanceof UnreadableRecord) findings.push({ scenario: 'all', what: 'unreadable record', which: id });
     else if (isTombstone(found) || found.timestamp.getTime() >= sweptAt - settlingMs) continue;
     else if (!isListed(listingEntryOf(found)))
-      findings.push({ scenario: 'all', what: 'a record is in no list after a sweep', which: `${id} ${found.text}` });
+      findings.push({
+        scenario: 'all',
+        what: 'record without a list entry after a sweep',
+        which: `${id} ${found.text}`,
+      });
   }
   return findings;
 }
@@ -74,7 +77,7 @@ async function ownList(system: System, user: LedgerEntry['user']): Promise<Set<s
     const query = new URLSearchParams({ count: '100', ...(after !== undefined && { after }) });
     const headers = user === 'bearer' ? anotherUser(system) : echoHeaders(system);
     const answer = await fetch(`${system.gateways[0]}/2/media.json?${query}`, { headers });
-    if (answer.status !== 200) throw new Error(`a list is answered with ${answer.status} ${await answer.text()}`);
+    if (answer.status !== 200) throw new Error(`a list request returned ${answer.status} ${await answer.text()}`);
     const { media, next } = (await answer.json()) as Page;
     for (const { id } of media) ids.add(id);
     if (next === undefined) return ids;

@@ -15,8 +15,8 @@ export function findWronglyRefused(
   const published = new Set([...records.values()].map(({ text }) => text));
   return entries.flatMap(({ scenario, outcome, attempts, text, why = '' }) => {
     if (outcome !== 'refused') return [];
-    if (wrongReasons.test(why)) return [{ scenario, what: `it was refused with ${why}`, which: text }];
+    if (wrongReasons.test(why)) return [{ scenario, what: `wrongly refused with ${why}`, which: text }];
     const isShown = attempts === 1 && !openReasons.test(why) && published.has(text);
-    return isShown ? [{ scenario, what: `it was refused with ${why}, and is published`, which: text }] : [];
+    return isShown ? [{ scenario, what: `refused with ${why}, but published`, which: text }] : [];
   });
 }

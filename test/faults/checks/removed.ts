@@ -12,11 +12,11 @@ export function findNotRemoved(
   return findEach(removed, async ({ id = '', scenario, text, removal }) => {
     const finding = (what: string): Finding => ({ scenario, what, which: `${id} ${text}` });
     const mediaKey = tombstones.get(id);
-    if (mediaKey === undefined) return [finding('its removal was acknowledged, and it has no tombstone')];
+    if (mediaKey === undefined) return [finding('removal acknowledged, but no tombstone')];
     if (removal === 'acknowledged' && (await store.stat(mediaObjectKey(mediaKey))))
-      return [finding('its removal was acknowledged, and its media is there')];
+      return [finding('removal acknowledged, but media still in the store')];
     const page = await fetch(`${site}/${id}`);
     await page.body?.cancel();
-    return page.status === 410 ? [] : [finding(`it was removed, and its page is answered with ${page.status}`)];
+    return page.status === 410 ? [] : [finding(`removed, but its page returns ${page.status}`)];
   });
 }

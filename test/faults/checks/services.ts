@@ -22,7 +22,7 @@ export async function findUnready({ services }: System): Promise<Finding[]> {
     const isReady = () => fetch(`${ops}/readyz`).then(({ ok }) => ok);
     return waitUntil(`${name}, ready`, readyMs, isReady).then(
       () => [],
-      () => [{ scenario: 'all', what: 'it does not get ready by itself', which: name }],
+      () => [{ scenario: 'all', what: 'does not become ready', which: name }],
     );
   });
   return (await Promise.all(looked)).flat();
@@ -45,7 +45,7 @@ export async function findLeaks(system: System, before: ReadonlyMap<RunningServi
       now = await holdings(service);
       return !isLeaking();
     }).catch(() => {});
-    const what = `it holds ${textOf(now)}; before all it held ${textOf(first)}`;
+    const what = `leak: uses ${textOf(now)}; used ${textOf(first)} at the start`;
     return isLeaking() ? [{ scenario: 'all', what, which: service.name }] : [];
   });
   return (await Promise.all(looked)).flat();

@@ -17,7 +17,7 @@ const videos = { count: 2000, atOnce: 20 };
 const fewerDescriptors = 5;
 const deaths = { count: 3, everyMs: 4000 };
 
-/** What a machine may do to processes that are well, and media to workers. */
+/** What a machine may do to processes that are healthy, and media to workers. */
 export const machineScenarios: readonly Scenario[] = [
   { ...descriptorsGone(['gateway'], 5), isShort: true },
   descriptorsGone(['gateway', 'site', 'auth-verifier', 'probe-worker', 'rendition-worker'], 15),
@@ -96,8 +96,9 @@ function clockOff(seconds: number): Scenario {
       parts.defer(async () => {
         await writeFile(clock, '+0\n');
         const media = await samplePhoto('png', { width: 64, height: 48 });
-        const isWell = async () => (await upload({ ...system, ...joined }, { media, message: 'clock' })).status === 200;
-        await waitUntil('an upload to the gateway whose clock is right again', 20_000, isWell);
+        const isHealthy = async () =>
+          (await upload({ ...system, ...joined }, { media, message: 'clock' })).status === 200;
+        await waitUntil('an upload to the gateway whose clock is right again', 20_000, isHealthy);
       });
       return parts.move();
     },

@@ -18,6 +18,14 @@ test.each([
   ['tell-caller.ts', '', [/^1:1 name "tell-caller.ts"/]],
   ['rules.yml', 'annotations:\n  summary: Nobody answers\n', [/^2:12 "Nobody"/]],
   ['rules.yml', '# Told again\nexpr: up\n', [/^1:3 "Told"/]],
+  ['nginx.conf', '# Told\n# again\nworkers 1;\n', [/^1:3 "Told"/]],
+  ['Dockerfile.conf', 'RUN true\n# Nobody\n', [/^2:3 "Nobody"/]],
+  ['rolling-update.conf', '#!/bin/sh\necho "$1: nobody" >&2\n', [/^2:11 "nobody"/]],
+  ['.env.example', '# Nobody\n', [/^1:3 "Nobody"/]],
+  ['page.js', "// It\nalert('it is told');\n", [/^2:14 "told"/]],
+  ['main.test.ts', "test('nobody', () => {});\n", [/^1:7 "nobody"/]],
+  ['main.test.ts', "test.each([\n  1,\n])('%s: nobody', () => {});\n", [/^3:9 "nobody"/]],
+  ['main.test.ts', "describe.skipIf(isOff)('nobody', () => {});\n", [/^1:25 "nobody"/]],
   ['board.json', '{"title": "Uploads told"}\n', [/^1:20 "told"/]],
 ])('finds in %s: %j', async (file, text, expected) => {
   expect(await found(file, text)).toEqual(expected.map((message) => expect.stringMatching(message)));

@@ -10,21 +10,48 @@ interface Piece {
   readonly end: number;
 }
 
-/** Makes textlint read comments, strings and identifiers of TypeScript, and comments and strings of YAML and JSON. */
+/**
+ * Makes textlint read comments, strings and identifiers of TypeScript and JavaScript, titles of tests, comments and strings of YAML
+ * and JSON, and comments and messages of scripts, Dockerfiles and configuration.
+ */
 const plugin: TextlintPluginCreator = {
   Processor: class {
     availableExtensions() {
-      return ['.ts', '.yml', '.yaml', '.json'];
+      return ['.ts', '.js', '.yml', '.yaml', '.json', '.conf', '.example'];
     }
     processor(extension: string) {
       return {
-        preProcess: (text: string) => document(text, extension === '.ts' ? ofTypeScript(text) : ofYaml(text)),
+        preProcess: (text: string, filePath = '') => document(text, piecesOf(text, extension, filePath)),
         postProcess: (messages: TextlintMessage[], filePath = '<text>') => ({ messages, filePath }),
       };
     }
   },
 };
 export default plugin;
+
+function piecesOf(text: string, extension: string, filePath: string): Piece[] {
+  if (filePath.endsWith('.test.ts')) return ofTests(text);
+  if (extension === '.ts' || extension === '.js') return ofTypeScript(text);
+  return ['.yml', '.yaml', '.json'].includes(extension) ? ofYaml(text) : ofScript(text);
+}
+
+/** Titles of `test` and `describe`, also after `.each` and the like. */
+function ofTests(text: string): Piece[] {
+  const titles =
+    /^[ \t]*(?:(?:await )?(?:test|describe)\w*(?:\.\w+)*\((?:[^()\n]*\)\()?|.*\] as const\)\(|.*\]\)\()\s*(?:'((?:[^'\\\n]|\\.)*)'|`([^`]*)`)/gm;
+  return [...text.matchAll(titles)].flatMap(({ 0: all, 1: quoted, 2: template, index }) => {
+    const title = quoted ?? template ?? '';
+    const end = index + all.length - 1;
+    return prose(text, end - title.length, end);
+  });
+}
+
+/** Comments, in blocks of lines, and the strings that a script prints. */
+function ofScript(text: string): Piece[] {
+  const comments = text.matchAll(/(?:(?:^|(?<=\s))#(?!!).*(?:\n[ \t]*(?=#))?)+/gm);
+  const printed = text.matchAll(/(?<=\b(?:echo|printf|skip|give_up)\b[^\n"'#]*)(?:"[^"\n]*"|'[^'\n]*')/g);
+  return [...comments, ...printed].flatMap(({ 0: piece, index }) => prose(text, index, index + piece.length));
+}
 
 function ofTypeScript(text: string): Piece[] {
   const { program, comments, errors } = parseSync('source.ts', text);

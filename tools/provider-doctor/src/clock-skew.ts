@@ -36,8 +36,8 @@ export function clockFinding(attempt: Completed, { signsRequests }: ProviderProf
   const { estimate } = skew;
   const difference = `Its clock is about ${formatDuration(Math.abs(estimate))} ${estimate > 0 ? 'ahead of' : 'behind'} ours`;
   if (skew.least < harmlessMs) return ok(`${difference}, which is harmless.`);
-  if (!signsRequests) return warn(`${difference}: set one of the two. Bearer tokens are not affected.`);
+  if (!signsRequests) return warn(`${difference}. Correct one clock. Bearer tokens are not affected.`);
   return skew.least < acceptedMs
-    ? warn(`${difference}: set one of the two. Signatures may be about 5 minutes off, and no more.`)
-    : wrong(`${difference}: the provider rejects signatures made here. Set one of the two clocks.`);
+    ? warn(`${difference}. Correct one clock. Signatures may be off by at most 5 minutes.`)
+    : wrong(`${difference}: the provider rejects signatures made here. Correct one clock.`);
 }

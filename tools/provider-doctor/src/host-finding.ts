@@ -18,14 +18,14 @@ export async function hostFinding(attempts: readonly Attempt[], queries: Queries
     const byOwnHost = await queries.sendByOwnHost();
     if (!isRefusal(byOwnHost) || byOwnHost.response?.status === refusal.response?.status) return accepted;
     return warn(
-      `It may not serve the advertised Host: for ${host} it ${summary(refusal)}, for its own, ${own}, it ${summary(byOwnHost)}.`,
+      `It may not serve the advertised Host: ${host} ${summary(refusal)}, its own host ${own} ${summary(byOwnHost)}.`,
     );
   }
   if (host !== own && isRefusal(await queries.sendByOwnHost()))
     return wrong(
-      `It does not serve the advertised Host: for ${host} it ${summary(attempts[0])}, for its own, ${own}, it refuses as it should.`,
+      `It does not serve the advertised Host: ${host} ${summary(attempts[0])}, its own host ${own} returns a refusal.`,
     );
-  return warn(`The advertised Host, ${host}, cannot be checked: it refuses no request, whatever the Host.`);
+  return warn(`Cannot check the advertised Host ${host}: it refuses no request, with any Host.`);
 }
 
 function isRefusal({ response }: Attempt): boolean {
@@ -33,5 +33,5 @@ function isRefusal({ response }: Attempt): boolean {
 }
 
 function summary(attempt: Attempt | undefined): string {
-  return attempt?.response ? `responds ${attempt.response.status}` : 'does not respond';
+  return attempt?.response ? `returns ${attempt.response.status}` : 'does not respond';
 }

@@ -1,5 +1,5 @@
-import { objectIn } from '@echodrop/identity-provider/caller-in-answer';
 import type { ProviderResponse } from '@echodrop/identity-provider/provider-connections';
+import { objectIn } from '@echodrop/identity-provider/read-caller';
 
 type ResponseKind = 'acceptance' | 'refusal' | Unusable;
 
@@ -21,14 +21,14 @@ export function kindOf({ status, headers, body }: ProviderResponse): ResponseKin
 /** Describes a response that is neither acceptance nor refusal, as a predicate of "It". */
 export function describeUnusable(kind: Unusable, { status, headers }: ProviderResponse): string {
   const descriptions: Record<Unusable, string> = {
-    page: 'responds with a web page (200, HTML) instead of JSON: this is the address of a site, not of its credential check',
+    page: 'returns a web page (200, HTML) instead of JSON: this is the address of a site, not of its credential check',
     'not JSON':
-      'responds 200 without a JSON object: this is not the address of its credential check, or not the JSON one',
+      'returns 200 without a JSON object: this is not the address of its credential check, or not the JSON one',
     redirect: `redirects (${status}${redirectTarget(headers.location)}): redirects are not followed, so configure the final address`,
-    'not found': `${notFound[status] ?? 'has nothing there'} (${status}): the address is wrong`,
+    'not found': `${notFound[status] ?? 'returns Not Found'} (${status}): the address is wrong`,
     'rate limit': `rate limits (429): try again later${retryAfter(headers['retry-after'])}`,
     'server error': `fails (${status}): the fault is the provider's, or that of a proxy in front of it`,
-    unexpected: `responds ${status}; a refusal would be 401 or 403`,
+    unexpected: `returns ${status}; a refusal would be 401 or 403`,
   };
   return descriptions[kind];
 }

@@ -1,6 +1,6 @@
-import { missingIn, objectIn, readCaller } from '@echodrop/identity-provider/caller-in-answer';
 import type { Provider } from '@echodrop/identity-provider/provider';
 import { profileNames, providerProfiles } from '@echodrop/identity-provider/provider-profiles';
+import { missingIn, objectIn, readCaller } from '@echodrop/identity-provider/read-caller';
 import { Secret } from '@echodrop/service/secret';
 import type { Queries } from './exchange.ts';
 import { type Finding, note, ok, printable, wrong } from './finding.ts';

@@ -29,7 +29,7 @@ export function createSandboxEvents(log: Log, metrics: Metrics) {
   return {
     answered(request: IdentityRequest): void {
       requests.inc({ ...request });
-      log.info(request, 'Identity request answered');
+      log.info(request, 'Identity request completed');
     },
     behaviourChanged(behaviour: BehaviourName, slowSeconds: number): void {
       changes.inc({ behaviour });

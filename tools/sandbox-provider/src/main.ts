@@ -7,7 +7,7 @@ import { sandboxApp } from './app.ts';
 import { readConfig } from './config.ts';
 import { createSandboxEvents } from './events.ts';
 
-await runService('sandbox-provider', readConfig, async ({ config, log, metrics, parts, stopping }) => {
+await runService('sandbox-provider', readConfig, async ({ config, log, metrics, resources: parts, stopping }) => {
   const app = sandboxApp({
     accounts: config.SANDBOX_USERS_FILE,
     behaviour: { behaviour: config.SANDBOX_BEHAVIOUR, slowSeconds: config.SANDBOX_SLOW_SECONDS },

@@ -46,17 +46,23 @@ function perUpload(
 function addRedisFigures(
   figures: Figures,
   { name: system }: System,
-  of: string,
+  variant: string,
   { scripts, others }: RedisCounts,
 ): void {
-  const figure = { system, of, unit: '' };
+  const figure = { system, variant, unit: '' };
   figures.add('BullMQ scripts per upload', figure, scripts);
   figures.add('Redis commands outside scripts per upload', figure, sum(others));
   for (const [name, count] of Object.entries(others)) figures.add(`Redis commands per upload: ${name}`, figure, count);
 }
 
-function addS3Figures(figures: Figures, { name: system }: System, of: string, { calls }: Batch, uploads: number): void {
-  const figure = { system, of, unit: '' };
+function addS3Figures(
+  figures: Figures,
+  { name: system }: System,
+  variant: string,
+  { calls }: Batch,
+  uploads: number,
+): void {
+  const figure = { system, variant, unit: '' };
   const own = Object.entries(calls).filter(([name]) => name !== background);
   const lists = own.filter(([name]) => name.startsWith('List'));
   figures.add('S3 calls per upload', figure, sum(Object.fromEntries(own)) / uploads);

@@ -35,14 +35,14 @@ async function measureSlowConnections(bench: Bench): Promise<void> {
 /** The p99 of honest uploads, which come from another address, in milliseconds. */
 async function uploadBeside(bench: Bench, system: System, crowd: string): Promise<number> {
   const { figures, samples } = bench;
-  const of = { system: system.name, unit: '' };
+  const labels = { system: system.name, unit: '' };
   await using open = await openCrowd(system, crowd === 'with' ? crowdSize : 0);
   const { result } = await runBatch(bench, system, samples['200 KB'], load);
   const p99 = percentile(result.latenciesMs, 0.99);
-  figures.add(`p99 ${crowd} ${crowdSize} slow connections`, { ...of, unit: 'ms' }, p99);
-  const failed = result.answers.filter(({ status }) => status !== 200).length;
-  figures.add(`failed uploads ${crowd} slow connections`, of, failed);
-  if (crowd === 'with') figures.add('slow connections open at the end', of, open.stillOpen());
+  figures.add(`p99 ${crowd} ${crowdSize} slow connections`, { ...labels, unit: 'ms' }, p99);
+  const failed = result.responses.filter(({ status }) => status !== 200).length;
+  figures.add(`failed uploads ${crowd} slow connections`, labels, failed);
+  if (crowd === 'with') figures.add('slow connections open at the end', labels, open.stillOpen());
   return p99;
 }
 
@@ -66,8 +66,8 @@ async function openCrowd({ ports }: System, size: number): Promise<AsyncDisposab
     for (const connection of await Promise.all(hundred)) {
       open.add(connection);
       await connection.write([begin]);
-      // Refused, or answered at its end.
-      connection.answer().then(
+      // Refused, or a response at its end.
+      connection.response().then(
         () => open.delete(connection),
         () => open.delete(connection),
       );

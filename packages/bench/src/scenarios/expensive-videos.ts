@@ -49,7 +49,7 @@ async function measureLane(
     ['photo', photo, 'large-'],
     ['short video', short, 'film-'],
   ] as const) {
-    const of = `${what}, ${lane} lane`;
+    const variant = `${what}, ${lane} lane`;
     const [alone, beside]: [number[], number[]] = [[], []];
     // The first try compiles code and reads from the disk.
     for (let n = 0; n <= tries; n += 1) {
@@ -59,13 +59,13 @@ async function measureLane(
       beside.push(await readyAfter(crowded, media, rendition));
     }
     const [usual, ms] = [medianOf(alone.slice(1)), medianOf(beside.slice(1))];
-    figures.add('ready with nothing waiting', { system, of, unit: 'ms' }, usual);
-    figures.add(`ready beside ${expensiveVideos} expensive videos`, { system, of, unit: 'ms' }, ms);
-    figures.add('ready beside expensive videos / alone', { system, of, unit: '' }, ms / usual);
+    figures.add('ready with nothing waiting', { system, variant, unit: 'ms' }, usual);
+    figures.add(`ready beside ${expensiveVideos} expensive videos`, { system, variant, unit: 'ms' }, ms);
+    figures.add('ready beside expensive videos / alone', { system, variant, unit: '' }, ms / usual);
   }
   figures.add(
     'expensive videos still waiting at the end',
-    { system, of: `${lane} lane`, unit: '' },
+    { system, variant: `${lane} lane`, unit: '' },
     await waiting(crowded, lane),
   );
 }

@@ -10,7 +10,7 @@ export async function measureHeaderParameters({ figures, options }: Bench): Prom
   for (const [n, root] of options.roots.entries()) {
     const { parametersOf } = await import(resolve(root, 'services/gateway/src/receive/header-parameters.ts'));
     const system = n === 0 ? 'echodrop' : `echodrop-${n + 1}`;
-    for (const [of, bytes] of [
+    for (const [variant, bytes] of [
       ['one value', MiB],
       ['values of 16 KiB', maxParsedBytes],
     ] as const) {
@@ -20,7 +20,7 @@ export async function measureHeaderParameters({ figures, options }: Bench): Prom
         for (let parsed = 0; parsed < MiB; parsed += bytes) parametersOf(value);
         return performance.now() - begin;
       });
-      figures.add('worst time for 1 MiB of header parameters', { system, of, unit: 'ms' }, Math.max(...times));
+      figures.add('worst time for 1 MiB of header parameters', { system, variant, unit: 'ms' }, Math.max(...times));
     }
   }
 }

@@ -19,12 +19,13 @@ export async function measureIdle(bench: Bench): Promise<void> {
     const before = look();
     await sleep(seconds * 1000);
     const spent = [...look()].map(([name, ms]) => [name, percent(ms - (before.get(name) ?? 0))] as const);
-    for (const [of, value] of spent) figures.add('idle processor time', { system: system.name, of, unit: '%' }, value);
+    for (const [variant, value] of spent)
+      figures.add('idle processor time', { system: system.name, variant, unit: '%' }, value);
     const total = spent.reduce((sum, [, value]) => sum + value, 0);
     figures.add('idle processor time, all services and Redis', { system: system.name, unit: '%' }, total);
-    for (const [of, pids] of processes) {
+    for (const [variant, pids] of processes) {
       const value = pids.reduce((sum, pid) => sum + proportionalMiB(pid), 0);
-      figures.add('idle proportional memory', { system: system.name, of, unit: 'MiB' }, value);
+      figures.add('idle proportional memory', { system: system.name, variant, unit: 'MiB' }, value);
     }
   }
 }

@@ -10,7 +10,7 @@ export async function measureLatency(bench: Bench): Promise<void> {
   const { samples, figures, options } = bench;
   await using systems = new AsyncDisposableStack();
   const echodrops = await startRoots(bench, systems);
-  const naive = systems.use(await startPeer(bench.around, 'naive'));
+  const naive = systems.use(await startPeer(bench.shared, 'naive'));
   const all = [...echodrops, naive];
   for (const system of all) await warmUp(bench, system, samples[size]);
   for (let round = 0; round < options.rounds; round += 1) {
@@ -21,8 +21,8 @@ export async function measureLatency(bench: Bench): Promise<void> {
     }
     const compared = middles.get(naive) ?? 0;
     for (const [{ kind, name: system }, ms] of middles) {
-      figures.add('idle p50', { system, of: size, unit: 'ms' }, ms);
-      if (kind === 'echodrop') figures.add('idle p50 / naive', { system, of: size, unit: '' }, ms / compared);
+      figures.add('idle p50', { system, variant: size, unit: 'ms' }, ms);
+      if (kind === 'echodrop') figures.add('idle p50 / naive', { system, variant: size, unit: '' }, ms / compared);
     }
   }
 }

@@ -33,7 +33,7 @@ async function measureLarge(bench: Bench, system: System): Promise<void> {
     forgetPeak(pid);
     await runBatch(bench, system, bench.samples[size], one);
     const peak = peakMiB(pid);
-    bench.figures.add('most resident memory of the gateway', { system: system.name, of: size, unit: 'MiB' }, peak);
+    bench.figures.add('most resident memory of the gateway', { system: system.name, variant: size, unit: 'MiB' }, peak);
     return peak;
   };
   const small = await peakAt('100 MiB');
@@ -55,16 +55,16 @@ async function measureHalfSent(bench: Bench, system: System): Promise<void> {
   await Promise.all(
     connections.map((each) => each.write([headOf('echodrop', port, form.length), form.subarray(0, half)])),
   );
-  const held = (await awaitStable(() => residentMiB(pid))) - before;
-  const ratio = held / ((halfSent * half) / MiB);
+  const heldMiB = (await awaitStable(() => residentMiB(pid))) - before;
+  const ratio = heldMiB / ((halfSent * half) / MiB);
   figures.add('memory of 64 half-sent uploads / their bytes', { system: system.name, unit: '' }, ratio);
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     connections.map(async (each) => {
       await each.write([form.subarray(half)]);
-      return each.answer();
+      return each.response();
     }),
   );
-  const refused = answers.filter(({ status }) => status !== 200).map(({ status, body }) => `${status} ${body}`);
+  const refused = responses.filter(({ status }) => status !== 200).map(({ status, body }) => `${status} ${body}`);
   figures.fault(`${system.name}, half-sent`, refused);
 }
 

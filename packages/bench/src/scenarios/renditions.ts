@@ -57,25 +57,25 @@ function addFigures({ figures }: Bench, name: RenderedName, costs: ReadonlyMap<S
   const plainMs = costs.get('plain')?.ms ?? 0;
   for (const [who, { ms, renditions }] of costs) {
     const isPlain = who === 'plain';
-    const of = { system: isPlain ? 'plain' : who.name, of: name };
-    figures.add('CPU of all renditions of one upload', { ...of, unit: 'ms' }, ms);
-    figures.add('renditions of one upload', { ...of, unit: '' }, renditions);
-    figures.add('renditions per CPU second', { ...of, unit: '' }, (renditions / ms) * 1000);
+    const labels = { system: isPlain ? 'plain' : who.name, variant: name };
+    figures.add('CPU of all renditions of one upload', { ...labels, unit: 'ms' }, ms);
+    figures.add('renditions of one upload', { ...labels, unit: '' }, renditions);
+    figures.add('renditions per CPU second', { ...labels, unit: '' }, (renditions / ms) * 1000);
     const ratio = name === '10 s 1080p' ? 'copied video / plain ffmpeg' : 'pictures / plain sharp';
-    if (!isPlain) figures.add(ratio, { ...of, unit: '' }, ms / plainMs);
+    if (!isPlain) figures.add(ratio, { ...labels, unit: '' }, ms / plainMs);
   }
 }
 
-async function render({ around, figures }: Bench, system: System, media: Media, uploads: number): Promise<Cost> {
+async function render({ shared, figures }: Bench, system: System, media: Media, uploads: number): Promise<Cost> {
   const { kind, ports, bucket, processes, redis } = system;
   const worker = processes['rendition-worker'] ?? [];
-  await around.take(bucket);
+  await shared.take(bucket);
   const before = cpuMsOf(worker);
   const result = await generateLoad({ kind, ports, media, uploads, connections: 2 });
   await sleep(afterwardsMs);
   await waitUntil('all renditions', maxMs, async () => (await redis?.command('EVAL', unfinished, '0')) === '0');
   const ms = (cpuMsOf(worker) - before) / uploads;
-  const { objects } = await around.take(bucket);
+  const { objects } = await shared.take(bucket);
   const made = objects.filter(({ key }) => key.startsWith('renditions/')).map(({ key }) => key.split('/')[1]);
   const renditions = made.length / uploads;
   const isWhole = new Set(made).size === uploads && Number.isInteger(renditions);

@@ -26,8 +26,8 @@ export async function measureGateways(bench: Bench): Promise<void> {
   await using systems = new AsyncDisposableStack();
   const ones = await startRoots(bench, systems);
   const fours = await startRoots(bench, systems, { gateways: 4 });
-  ones.push(systems.use(await startPeer(bench.around, 'naive')));
-  fours.push(systems.use(await startPeer(bench.around, 'naive', 4)));
+  ones.push(systems.use(await startPeer(bench.shared, 'naive')));
+  fours.push(systems.use(await startPeer(bench.shared, 'naive', 4)));
   for (const [n, one] of ones.entries()) {
     const four = fours[n] ?? one;
     // Each of the four must be warm.
@@ -54,6 +54,6 @@ async function compare(bench: Bench, name: string, ways: readonly [Way, Way]): P
       costs.set(way, totalOf(await runBatch(bench, way.system, bench.samples[size], way.load)));
     }
     const ratio = (costs.get(ways[0]) ?? 0) / (costs.get(ways[1]) ?? 0);
-    bench.figures.add(name, { system: ways[0].system.name, of: size, unit: '' }, ratio);
+    bench.figures.add(name, { system: ways[0].system.name, variant: size, unit: '' }, ratio);
   }
 }

@@ -9,8 +9,8 @@ export async function measureUploads(bench: Bench): Promise<void> {
   const { options, samples } = bench;
   await using systems = new AsyncDisposableStack();
   const echodrops = await startRoots(bench, systems);
-  const naive = systems.use(await startPeer(bench.around, 'naive'));
-  const passThrough = systems.use(await startPeer(bench.around, 'pass-through'));
+  const naive = systems.use(await startPeer(bench.shared, 'naive'));
+  const passThrough = systems.use(await startPeer(bench.shared, 'pass-through'));
   // The naive server warms the load generator up: the first system measured a seventh above the same one again.
   const all: System[] = [naive, passThrough, ...echodrops];
   for (const size of options.sizes) {
@@ -28,14 +28,14 @@ function addFigures({ figures }: Bench, size: SizeName, batches: ReadonlyMap<Sys
   const costs = new Map([...batches].map(([{ name }, batch]) => [name, totalOf(batch)]));
   const [naive, passThrough] = [costs.get('naive') ?? 0, costs.get('pass-through') ?? 0];
   for (const [{ kind, name: system }, batch] of batches) {
-    const of = { system, of: size };
+    const labels = { system, variant: size };
     for (const [service, ms] of Object.entries(batch.cpuMs))
-      figures.add(`CPU of ${service}`, { ...of, unit: 'ms' }, ms);
+      figures.add(`CPU of ${service}`, { ...labels, unit: 'ms' }, ms);
     if (kind !== 'echodrop') continue;
     const gateway = batch.cpuMs['gateway'] ?? 0;
-    figures.add('CPU of the upload path', { ...of, unit: 'ms' }, totalOf(batch));
-    figures.add('upload path / naive', { ...of, unit: '' }, totalOf(batch) / naive);
-    figures.add('gateway / naive', { ...of, unit: '' }, gateway / naive);
-    figures.add('pass-through / gateway', { ...of, unit: '' }, passThrough / gateway);
+    figures.add('CPU of the upload path', { ...labels, unit: 'ms' }, totalOf(batch));
+    figures.add('upload path / naive', { ...labels, unit: '' }, totalOf(batch) / naive);
+    figures.add('gateway / naive', { ...labels, unit: '' }, gateway / naive);
+    figures.add('pass-through / gateway', { ...labels, unit: '' }, passThrough / gateway);
   }
 }

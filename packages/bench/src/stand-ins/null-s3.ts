@@ -11,7 +11,7 @@ const buckets = new Map<string, Bucket>();
 
 const server = createServer({ keepAliveTimeout: 60_000 }, async (request, response) => {
   try {
-    const { status, headers, body = '' } = await answer(request);
+    const { status, headers, body = '' } = await respond(request);
     response.writeHead(status, { 'Content-Length': Buffer.byteLength(body), ...headers });
     response.end(request.method === 'HEAD' ? undefined : body);
   } catch {
@@ -21,7 +21,7 @@ const server = createServer({ keepAliveTimeout: 60_000 }, async (request, respon
 });
 server.listen(Number(process.env['PORT']), '127.0.0.1');
 
-async function answer(request: IncomingMessage): Promise<Reply> {
+async function respond(request: IncomingMessage): Promise<Reply> {
   const { method } = request;
   const { pathname, searchParams: query } = new URL(request.url ?? '', 'http://null-s3');
   const [, first = '', ...rest] = pathname.split('/');

@@ -11,7 +11,7 @@ const valueBytes: Record<number, number> = { 1: 1, 3: 2, 4: 4, 16: 8 };
 
 interface Layout {
   readonly order: 'LE' | 'BE';
-  readonly big: boolean;
+  readonly isBig: boolean;
   readonly isExif: boolean;
 }
 
@@ -29,22 +29,22 @@ export async function readFirstDirectory(
   if (header.length < 8) return undefined;
   const order = header.toString('latin1', 0, 2) === 'II' ? 'LE' : 'BE';
   const magic = order === 'LE' ? header.readUInt16LE(2) : header.readUInt16BE(2);
-  const layout: Layout = { order, big: magic === 43, isExif: kind === 'exif' };
-  if ((magic !== 42 && magic !== 43) || (layout.big && header.length < 16)) return undefined;
-  const offset = layout.big ? uint(layout, header, 8, 8) : uint(layout, header, 4, 4);
+  const layout: Layout = { order, isBig: magic === 43, isExif: kind === 'exif' };
+  if ((magic !== 42 && magic !== 43) || (layout.isBig && header.length < 16)) return undefined;
+  const offset = layout.isBig ? uint(layout, header, 8, 8) : uint(layout, header, 4, 4);
   const count = entryCount(layout, await read(offset, directoryBytes(layout, 0)));
   return count > maxEntries
     ? undefined
     : parseEntries(layout, count, await read(offset, directoryBytes(layout, count)));
 }
 
-function directoryBytes({ big }: Layout, entries: number): number {
-  return big ? 8 + entries * 20 : 2 + entries * 12;
+function directoryBytes({ isBig }: Layout, entries: number): number {
+  return isBig ? 8 + entries * 20 : 2 + entries * 12;
 }
 
 function entryCount(layout: Layout, bytes: Buffer): number {
   if (bytes.length < directoryBytes(layout, 0)) return 0;
-  return layout.big ? uint(layout, bytes, 0, 8) : uint(layout, bytes, 0, 2);
+  return layout.isBig ? uint(layout, bytes, 0, 8) : uint(layout, bytes, 0, 2);
 }
 
 function parseEntries(layout: Layout, declared: number, bytes: Buffer): TiffDirectory | undefined {
@@ -64,11 +64,11 @@ function parseEntries(layout: Layout, declared: number, bytes: Buffer): TiffDire
 
 function firstValue(layout: Layout, entry: Buffer): number | undefined {
   const type = uint(layout, entry, 2, 2);
-  const at = layout.big ? 12 : 8;
-  const count = layout.big ? uint(layout, entry, 4, 8) : uint(layout, entry, 4, 4);
+  const at = layout.isBig ? 12 : 8;
+  const count = layout.isBig ? uint(layout, entry, 4, 8) : uint(layout, entry, 4, 4);
   if (layout.isExif && count === 0) return undefined;
   const size = valueBytes[type];
-  if (size === undefined || Math.max(count, 1) * size > (layout.big ? 8 : 4)) return undefined;
+  if (size === undefined || Math.max(count, 1) * size > (layout.isBig ? 8 : 4)) return undefined;
   return uint(layout, entry, at, size);
 }
 

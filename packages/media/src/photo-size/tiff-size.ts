@@ -34,6 +34,6 @@ export async function tiffSize(reader: SourceReader): Promise<Size | Unsupported
 
 // Raw files begin with a small preview (subfile type 1), with the picture in a subdirectory.
 function isCameraRaw(directory: TiffDirectory): boolean {
-  const previewFirst = directory.get(tags.subfileType) === 1 && directory.has(tags.subDirectories);
-  return directory.has(tags.dngVersion) || directory.get(tags.photometric) === colourFilterArray || previewFirst;
+  const isPreviewFirst = directory.get(tags.subfileType) === 1 && directory.has(tags.subDirectories);
+  return directory.has(tags.dngVersion) || directory.get(tags.photometric) === colourFilterArray || isPreviewFirst;
 }

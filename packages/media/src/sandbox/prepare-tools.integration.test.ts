@@ -34,5 +34,5 @@ test('warns about a tool that cannot run', async () => {
 });
 
 test('logs the types that are turned off', async () => {
-  expect((await logged(['avif', 'heic'])).info).toContainEqual(['MEDIA_TYPES_OFF turns off avif, heic']);
+  expect((await logged(['avif', 'heic'])).info).toContainEqual([{ types: ['avif', 'heic'] }, 'Media types disabled']);
 });

@@ -29,8 +29,8 @@ export async function prepareTools({ config, log, metrics, health }: Service): P
   setSandboxMode(mode);
   const fault = await sandboxFault();
   if (fault) {
-    const advice = mode === 'full' ? '. MEDIA_SANDBOX=limits-only runs them with limits alone' : '';
-    throw new Error(`media tools cannot be confined on this machine: ${fault}${advice}`);
+    const advice = mode === 'full' ? ' Set MEDIA_SANDBOX=limits-only to run them with resource limits only.' : '';
+    throw new Error(`Cannot sandbox media tools: ${fault}.${advice}`);
   }
   health.setDetail('mediaSandbox', mode);
   const help = '1 if media tools run under Landlock and seccomp, 0 if only under resource limits.';
@@ -50,7 +50,7 @@ export async function prepareTools({ config, log, metrics, health }: Service): P
   for (const [tool, version] of Object.entries(tools)) {
     if (version === undefined) log.warn({ tool }, 'Media tool cannot run; media that needs it will fail');
   }
-  if (typesOff.size > 0) log.info(`MEDIA_TYPES_OFF turns off ${[...typesOff].join(', ')}`);
+  if (typesOff.size > 0) log.info({ types: [...typesOff] }, 'Media types disabled');
   return tools;
 }
 

@@ -103,7 +103,7 @@ async function runGroup(child: ChildProcess, deadlineMs: number, signal: AbortSi
     throw new ToolFailed('sandbox did not start', { cause });
   } finally {
     killGroup(child);
-    await groupEnded(child.pid);
+    await awaitGroupEnd(child.pid);
   }
   if (!hasStarted) throw new ToolFailed('sandbox did not start its tool');
 }
@@ -120,7 +120,7 @@ function killGroup(child: ChildProcess): void {
 const maxDyingMs = 5000;
 
 // SIGKILL takes effect with a delay.
-async function groupEnded(group: number | undefined): Promise<void> {
+async function awaitGroupEnd(group: number | undefined): Promise<void> {
   if (group === undefined) return;
   for (const end = Date.now() + maxDyingMs; await isGroupRunning(group); await sleep(5)) {
     if (Date.now() > end) throw new ToolFailed(`sandbox still runs ${maxDyingMs} ms after SIGKILL`);

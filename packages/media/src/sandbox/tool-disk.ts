@@ -8,7 +8,7 @@ const minFreeInodes = 64;
 /** Tools report a missing file as broken. @throws ToolFailed if it is missing */
 export async function requireSource(path: string, toolName: string): Promise<void> {
   await access(path).catch((cause: unknown) => {
-    throw new ToolFailed(`the input of ${toolName} is gone`, { cause });
+    throw new ToolFailed(`input file of ${toolName} missing`, { cause });
   });
 }
 

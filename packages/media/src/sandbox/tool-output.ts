@@ -102,7 +102,7 @@ const { O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK, O_RDONLY } = constants;
 // Through the folder's handle, as Node has no openat and a tool may have replaced the folder by a link.
 async function openWithoutLinks(path: string): Promise<FileHandle> {
   await using folder = await open(dirname(path), O_RDONLY | O_DIRECTORY | O_NOFOLLOW).catch((cause) => {
-    throw cause.code === 'ENOENT' ? new ToolFailed('the job folder is gone', { cause }) : cause;
+    throw cause.code === 'ENOENT' ? new ToolFailed('job folder missing', { cause }) : cause;
   });
   return await open(`/proc/self/fd/${folder.fd}/${basename(path)}`, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
 }

@@ -46,7 +46,7 @@ export class FilesystemObjectStore implements ObjectStore {
       return fromStore(file.append(chunk));
     });
     const stats = await fromStore(file.sync());
-    if (stats.size !== size) throw new StoreUnavailable(`only ${stats.size} of ${size} bytes are on the disk`);
+    if (stats.size !== size) throw new StoreUnavailable(`object truncated: ${stats.size} of ${size} bytes on disk`);
     signal?.throwIfAborted();
     await fromStore(this.#addName(path, () => rename(file.path, path)));
     return { ...storedObject(key, stats), crc32: checksum.hex };

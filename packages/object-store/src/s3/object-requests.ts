@@ -79,7 +79,7 @@ export class ObjectRequests {
   async requireStored(key: string, etag: string): Promise<void> {
     const found = await this.#putIfAbsent(key, Buffer.alloc(0));
     if (found === 'created' || hasOtherTag(found, etag))
-      throw new StoreUnavailable('object store lost an object that it had confirmed');
+      throw new StoreUnavailable('object missing after a confirmed write');
   }
 
   /** Joins the parts, in order, into one object. @returns its tag */

@@ -41,7 +41,7 @@ export class SignedRequests implements AsyncDisposable {
   /** Sends a request and reads the whole response within `ms`. */
   async send(method: Method, key: string, request: SignedRequest, ms: number): Promise<HttpResponse> {
     try {
-      return await exchange(this.#pool, this.#signed(method, key, request), ms);
+      return await exchange(this.#pool, this.#sign(method, key, request), ms);
     } catch (error) {
       throw toStoreUnavailable(error);
     }
@@ -59,7 +59,7 @@ export class SignedRequests implements AsyncDisposable {
     const timer = setTimeout(() => late.abort(new Error(`no response within ${callMs} ms`)), callMs);
     try {
       const response = await this.#pool.request({
-        ...this.#signed('GET', key, request),
+        ...this.#sign('GET', key, request),
         signal: signal === undefined ? late.signal : AbortSignal.any([late.signal, signal]),
         bodyTimeout: idleMs,
       });
@@ -77,7 +77,7 @@ export class SignedRequests implements AsyncDisposable {
   }
 
   // Keys need no encoding (object-keys.ts).
-  #signed(method: Method, key: string, { query = {}, headers, signedHeaders, body }: SignedRequest) {
+  #sign(method: Method, key: string, { query = {}, headers, signedHeaders, body }: SignedRequest) {
     const path = `/${this.#bucket}/${key}`;
     const names = Object.keys(query).sort();
     const search = names.map((name) => `${name}=${encode(query[name] ?? '')}`).join('&');

@@ -8,7 +8,7 @@ const buckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
 export function registerEventLoopMetrics(metrics: Metrics): Disposable {
   const delays = metrics.histogram(
     'echodrop_event_loop_delay_seconds',
-    'Timer delay, sampled once a second.',
+    'Event loop delay, sampled once a second.',
     [],
     buckets,
   );

@@ -16,7 +16,7 @@ export function registerHttpMetrics(
 ): void {
   const seconds = metrics.histogram(
     'echodrop_http_request_seconds',
-    'HTTP request duration from the head to the end of the response.',
+    'HTTP request duration from request headers to end of response.',
     ['route', 'method', 'status'],
     buckets,
   );

@@ -6,19 +6,19 @@ const a = { host: 'a', port: 26379 };
 test.each([
   ['redis://a', { kind: 'server', url: 'redis://a' }],
   ['rediss://user:p%40ss@a:6380/3', { kind: 'server', url: 'rediss://user:p%40ss@a:6380/3' }],
-  ['redis+sentinel://a/mine', { kind: 'sentinel', hosts: [a], tls: false, master: 'mine', db: 0 }],
+  ['redis+sentinel://a/mine', { kind: 'sentinel', hosts: [a], isTls: false, master: 'mine', db: 0 }],
   [
     'rediss+sentinel://:p%2Fw%3A%40%2C@a,b.example:5,[::1]:6/my-master.1/12',
     {
       kind: 'sentinel',
       hosts: [a, { host: 'b.example', port: 5 }, { host: '::1', port: 6 }],
-      tls: true,
+      isTls: true,
       password: 'p/w:@,',
       master: 'my-master.1',
       db: 12,
     },
   ],
-  ['redis+cluster://a', { kind: 'cluster', hosts: [{ host: 'a', port: 6379 }], tls: false }],
+  ['redis+cluster://a', { kind: 'cluster', hosts: [{ host: 'a', port: 6379 }], isTls: false }],
   [
     'rediss+cluster://us%3Aer:pass@10.0.0.1:7000,10.0.0.2/',
     {
@@ -27,7 +27,7 @@ test.each([
         { host: '10.0.0.1', port: 7000 },
         { host: '10.0.0.2', port: 6379 },
       ],
-      tls: true,
+      isTls: true,
       username: 'us:er',
       password: 'pass',
     },

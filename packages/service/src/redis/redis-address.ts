@@ -8,7 +8,7 @@ interface RedisHost {
 interface Hosts {
   /** The first to contact; they report the others. */
   readonly hosts: readonly RedisHost[];
-  readonly tls: boolean;
+  readonly isTls: boolean;
   readonly username?: string;
   readonly password?: string;
 }
@@ -39,7 +39,7 @@ export function readRedisAddress(address: string): RedisAddress {
   const [, credentials, hosts = '', path = ''] = /^(?:([^@/]*)@)?([^@/]*)(?:\/([^@]*))?$/s.exec(rest) ?? [];
   const common = {
     hosts: hosts.split(',').map((host) => readHost(host, ports[kind as keyof typeof ports])),
-    tls: scheme === 'rediss',
+    isTls: scheme === 'rediss',
     ...readCredentials(credentials),
   };
   if (kind === 'sentinel') return { kind, ...common, ...readMaster(path) };
@@ -71,14 +71,14 @@ function readHost(text: string, defaultPort: number): RedisHost {
 
 function readCredentials(text: string | undefined): Pick<Hosts, 'username' | 'password'> {
   if (!text) return {};
-  const [username, password, ...more] = text.split(':').map(decoded);
+  const [username, password, ...more] = text.split(':').map(percentDecode);
   if (username === undefined || more.length > 0 || (password === undefined && text.includes(':'))) {
     throw new InvalidRedisAddress('must have user and password percent-encoded');
   }
   return { ...(username && { username }), ...(password && { password }) };
 }
 
-function decoded(text: string): string | undefined {
+function percentDecode(text: string): string | undefined {
   try {
     return decodeURIComponent(text);
   } catch {

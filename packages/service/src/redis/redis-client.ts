@@ -37,7 +37,7 @@ const serverOptions: RedisOptions = {
 };
 
 function sentinelOptions(address: RedisAddress & { kind: 'sentinel' }, options: RedisOptions): RedisOptions {
-  const { hosts, master: name, db, tls, username, password } = address;
+  const { hosts, master: name, db, isTls, username, password } = address;
   return {
     sentinels: [...hosts],
     name,
@@ -47,12 +47,12 @@ function sentinelOptions(address: RedisAddress & { kind: 'sentinel' }, options: 
     ...(options.connectTimeout && { sentinelCommandTimeout: options.connectTimeout }),
     ...(username && { username, sentinelUsername: username }),
     ...(password && { password, sentinelPassword: password }),
-    ...(tls && { tls: {}, sentinelTLS: {}, enableTLSForSentinelMode: true }),
+    ...(isTls && { tls: {}, sentinelTLS: {}, enableTLSForSentinelMode: true }),
   };
 }
 
 function clusterOptions(address: RedisAddress & { kind: 'cluster' }, options: RedisOptions): ClusterOptions {
-  const { tls, username, password } = address;
+  const { isTls, username, password } = address;
   const { enableOfflineQueue = true, commandTimeout, ...nodeOptions } = options;
   return {
     clusterRetryStrategy: backoffMs,
@@ -72,7 +72,7 @@ function clusterOptions(address: RedisAddress & { kind: 'cluster' }, options: Re
       ...(commandTimeout && { commandTimeout }),
       ...(username && { username }),
       ...(password && { password }),
-      ...(tls && { tls: {} }),
+      ...(isTls && { tls: {} }),
     },
   };
 }

@@ -1,5 +1,5 @@
 import type { RedisOptions } from 'ioredis';
-import { required, requiredWithout, type Settings, secret } from '../env.ts';
+import { requiredWithout, requireSet, type Settings, secret } from '../env.ts';
 import type { Log } from '../log.ts';
 import type { Secret } from '../secret.ts';
 import { keepConnected } from './keep-connected.ts';
@@ -21,11 +21,11 @@ export const cacheRedisSettings = {
 };
 
 export function queueRedisUrl(settings: Settings<typeof queueRedisSettings>): Secret {
-  return required(settings.QUEUE_REDIS_URL ?? settings.REDIS_URL);
+  return requireSet(settings.QUEUE_REDIS_URL ?? settings.REDIS_URL);
 }
 
 export function cacheRedisUrl(settings: Settings<typeof cacheRedisSettings>): Secret {
-  return required(settings.CACHE_REDIS_URL ?? settings.REDIS_URL);
+  return requireSet(settings.CACHE_REDIS_URL ?? settings.REDIS_URL);
 }
 
 function addressFault(url: string): string | undefined {

@@ -7,12 +7,12 @@ type TraceSettings = Pick<ProcessSettings, 'OTEL_EXPORTER_OTLP_ENDPOINT' | 'OTEL
 
 /** Adds trace ids to log lines, and exports spans if OTEL_EXPORTER_OTLP_ENDPOINT is set. Disposing flushes for 2 s. */
 export async function startTracing(service: string, settings: TraceSettings, log: Log): Promise<AsyncDisposable> {
-  const parts = new AsyncDisposableStack();
+  const resources = new AsyncDisposableStack();
   if (settings.OTEL_EXPORTER_OTLP_ENDPOINT !== undefined) {
     const { exportTraces } = await import('./export-traces.ts');
-    parts.use(await exportTraces(service, settings.OTEL_EXPORTER_OTLP_PROTOCOL, log));
+    resources.use(await exportTraces(service, settings.OTEL_EXPORTER_OTLP_PROTOCOL, log));
   }
   // Has no effect if the SDK has set its own; with OTEL_SDK_DISABLED it has not.
   context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable());
-  return parts;
+  return resources;
 }

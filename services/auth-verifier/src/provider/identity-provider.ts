@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto';
 import type { Verdict } from '@echodrop/contracts/verification';
-import { missingIn, readCaller } from '@echodrop/identity-provider/caller-in-answer';
 import type { Provider } from '@echodrop/identity-provider/provider';
-import { ProviderConnections, wasSent } from '@echodrop/identity-provider/provider-connections';
+import { canHaveArrived, ProviderConnections } from '@echodrop/identity-provider/provider-connections';
+import { missingIn, readCaller } from '@echodrop/identity-provider/read-caller';
 import type { Metrics } from '@echodrop/service/metrics/metrics';
 import { networkOf } from '@echodrop/service/network-of';
 import type { Secret } from '@echodrop/service/secret';
@@ -28,7 +28,7 @@ export interface QueryResult {
   /** Duration of the request; undefined if the provider was not queried. */
   readonly seconds?: number;
   /** Whether the provider may have received the request. */
-  readonly wasSent: boolean;
+  readonly canHaveArrived: boolean;
 }
 
 /** The verdict if the provider has none, with the time to wait before a retry. */
@@ -57,10 +57,10 @@ export class IdentityProviders implements AsyncDisposable {
   async query(provider: Provider, authorization: string, clientAddress: string): Promise<QueryResult> {
     const token = digestOf(provider, tokenIn(authorization));
     const resting = this.#resting.getRemainingTTL(token);
-    if (resting > 0) return { verdict: unavailable(resting), wasSent: false };
+    if (resting > 0) return { verdict: unavailable(resting), canHaveArrived: false };
     const started = performance.now();
-    const result = (verdict: Verdict, wasSent: boolean): QueryResult => {
-      return { verdict, seconds: (performance.now() - started) / 1000, wasSent };
+    const result = (verdict: Verdict, canHaveArrived: boolean): QueryResult => {
+      return { verdict, seconds: (performance.now() - started) / 1000, canHaveArrived };
     };
     try {
       const sender = this.#senderOf(token, clientAddress);
@@ -70,10 +70,10 @@ export class IdentityProviders implements AsyncDisposable {
           this.#exchange(provider, authorization, token),
         );
       const found = await this.#gate(provider).execute(sender, exchange);
-      return 'openMs' in found ? { verdict: unavailable(found.openMs), wasSent: false } : result(found, true);
+      return 'openMs' in found ? { verdict: unavailable(found.openMs), canHaveArrived: false } : result(found, true);
     } catch (error) {
       this.#options.events.providerFailed(provider, error);
-      if (!(error instanceof TooManyRequests)) return result(unavailable(), wasSent(error));
+      if (!(error instanceof TooManyRequests)) return result(unavailable(), canHaveArrived(error));
       this.#resting.set(token, true, { ttl: error.retryMs });
       return result(unavailable(error.retryMs), true);
     }

@@ -1,7 +1,7 @@
 import { isProfileName, type ProfileName, profileNames } from '@echodrop/identity-provider/provider-profiles';
 
-const heading = '## What a provider does, and what we answer';
-const columns = ['Profile', 'Status', 'Headers', 'Body', 'Delay', 'Our answer', 'Counts'];
+const heading = '## Provider responses and verdicts';
+const columns = ['Profile', 'Status', 'Headers', 'Body', 'Delay', 'Verdict', 'Counts'];
 
 export const delays = [
   'at once',
@@ -51,8 +51,8 @@ function cellsOf(line: string): string[] {
 }
 
 function rowOf(line: string): BehaviourRow {
-  const [profile = '', status = '', headers = '', body = '', delay, answer = '', counts = ''] = cellsOf(line);
-  const expected = answerIn(answer);
+  const [profile = '', status = '', headers = '', body = '', delay, verdict = '', counts = ''] = cellsOf(line);
+  const expected = verdictIn(verdict);
   const known = delays.find((each) => each === delay);
   const isWhole = /^([1-5]\d\d|none)$/.test(status) && /^(yes|no)$/.test(counts) && headers !== '' && body !== '';
   if (!expected || !known || !isWhole) throw new Error(`invalid row: ${line}`);
@@ -80,7 +80,7 @@ const outcomes = {
   provider_unavailable: 'provider_unavailable',
 } as const;
 
-function answerIn(cell: string): Pick<BehaviourRow, 'outcome' | 'userId' | 'retryAfterSeconds'> | undefined {
+function verdictIn(cell: string): Pick<BehaviourRow, 'outcome' | 'userId' | 'retryAfterSeconds'> | undefined {
   const shape =
     /^(?:(verified)(?:, user\.id (\d+|hashed))?|(credentials_refused)|(provider_unavailable)(?:, Retry-After (\d+))?)$/;
   const [, verified, userId, refused, unavailable, retryAfter = '10'] = shape.exec(cell) ?? [];

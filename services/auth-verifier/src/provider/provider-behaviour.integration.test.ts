@@ -74,7 +74,7 @@ test('the table has every delay and outcome, and no row twice', () => {
   expect(new Set(rows.map(({ profiles, text }) => `${profiles} ${text}`)).size).toBe(rows.length);
 });
 
-const whole = page.slice(page.indexOf('\n## What a provider does'));
+const whole = page.slice(page.indexOf('\n## Provider responses and verdicts'));
 const lastRow = whole.trimEnd().split('\n').at(-1) ?? '';
 
 test.each([
@@ -93,7 +93,7 @@ test.each([
   ['an unknown profile', whole.replace('| any | 200', '| every | 200')],
   ['an unknown status', whole.replace('| any | 200', '| any | 2xx')],
   ['an unknown delay', whole.replace('| trickles |', '| drips |')],
-  ['an unknown answer', whole.replace('| credentials_refused |', '| refused |')],
+  ['an unknown verdict', whole.replace('| credentials_refused |', '| refused |')],
   ['a user of a refusal', whole.replace('| credentials_refused |', '| credentials_refused, user.id 1 |')],
   ['neither yes nor no', whole.replace('| yes |', '| maybe |')],
   ['an empty cell', whole.replace('| nothing |', '| |')],

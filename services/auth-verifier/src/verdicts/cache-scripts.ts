@@ -45,7 +45,7 @@ end
 export const lookUp: Script = {
   name: 'echodropLookUp',
   lua: `${layout}${count}
-local reuse, useSeconds, isShared, mayTake, leaseMs, unansweredSeconds = unpack(ARGV, 2, 7)
+local reuse, useSeconds, isShared, canTake, leaseMs, unansweredSeconds = unpack(ARGV, 2, 7)
 local used = ''
 if hasUses then
   used = 'first'
@@ -67,7 +67,7 @@ end
 for i = 1, n do
   if redis.call('EXISTS', lease(i)) == 1 then return {used, 'running'} end
 end
-if mayTake == '0' then return {used, 'undecided'} end
+if canTake == '0' then return {used, 'undecided'} end
 local wasUnanswered = 0
 for i = 1, n do
   if leaseMs ~= '0' then redis.call('SET', lease(i), 1, 'PX', leaseMs) end

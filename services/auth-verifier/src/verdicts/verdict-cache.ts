@@ -34,7 +34,7 @@ interface Leased {
   readonly use: Use;
   readonly since: number;
   /** Whether an earlier request with this proof had no outcome. */
-  readonly unanswered: boolean;
+  readonly isUnanswered: boolean;
   /** Cached verdicts that are not valid. */
   readonly passed: readonly string[];
 }
@@ -75,19 +75,19 @@ export class VerdictCache {
     const end = performance.now() + this.#options.leaseMs;
     const passed: string[] = [];
     let use: Use = proofKeys.uses.length > 0 ? 'first' : undefined;
-    let waited = false;
+    let hasWaited = false;
     try {
       for (let isFirst = true; isFirst || performance.now() < end; isFirst = false) {
-        const [used, state, value, extra] = await this.#lookUp(proofKeys, isFirst, !waited, passed);
+        const [used, state, value, extra] = await this.#lookUp(proofKeys, isFirst, !hasWaited, passed);
         if (isFirst && used === 'repeat') use = used;
         switch (state) {
           case 'replay':
           case 'undecided':
             return { state, use };
           case 'unshared':
-            return { state: 'leased', use, since: 0, unanswered: false, passed };
+            return { state: 'leased', use, since: 0, isUnanswered: false, passed };
           case 'leased':
-            return { state, use, since: Number(value), unanswered: extra === 1, passed };
+            return { state, use, since: Number(value), isUnanswered: extra === 1, passed };
           case 'verdict': {
             const kept = await this.#validVerdict(proofKeys.shown, value, Number(extra));
             if (kept) return { state: 'decided', use, verdict: kept.verdict, since: kept.since };
@@ -95,29 +95,29 @@ export class VerdictCache {
             break;
           }
           default:
-            waited = true;
+            hasWaited = true;
             await sleep(pollMs);
         }
       }
       return { state: 'undecided', use };
     } catch {
-      return waited ? { state: 'undecided', use } : { state: 'leased', use, since: 0, unanswered: false, passed };
+      return hasWaited ? { state: 'undecided', use } : { state: 'leased', use, since: 0, isUnanswered: false, passed };
     }
   }
 
-  /** Ends the lease, caches a verdict and settles the use. `unanswered`: the provider may have received the proof. */
+  /** Ends the lease, caches a verdict and settles the use. `isUnanswered`: the provider may have received the proof. */
   async settle(
     proofKeys: ProofKeys,
     use: UseEnd,
     leased: Leased,
     verdict: Verdict,
-    unanswered: boolean,
+    isUnanswered: boolean,
   ): Promise<void> {
     if (!proofKeys.isShared) return this.settleUse(proofKeys, use);
     const seconds = this.#lifetime(verdict);
     const text = seconds > 0 ? this.#options.codec.encode(proofKeys.shown, { verdict, since: leased.since }) : '';
     const isRefusal = verdict.outcome === 'refused' ? 1 : 0;
-    await this.#settle(proofKeys, use, [1, seconds, text, isRefusal, unanswered ? 1 : 0], leased.passed);
+    await this.#settle(proofKeys, use, [1, seconds, text, isRefusal, isUnanswered ? 1 : 0], leased.passed);
   }
 
   async settleUse(proofKeys: ProofKeys, use: UseEnd): Promise<void> {
@@ -137,14 +137,14 @@ export class VerdictCache {
     return counts.some((count) => Number(count) > since);
   }
 
-  async #lookUp(proofKeys: ProofKeys, isFirst: boolean, mayTake: boolean, passed: readonly string[]) {
+  async #lookUp(proofKeys: ProofKeys, isFirst: boolean, canTake: boolean, passed: readonly string[]) {
     const { isShared, names, uses, users } = proofKeys;
     if (!isShared && uses.length === 0) return ['', 'unshared', '', ''] as const;
     const { redis, keys, reuse, verifiedSeconds } = this.#options;
     // Verdicts that are not cached cannot be shared, so each verifier queries the provider.
     const leaseMs = verifiedSeconds === 0 ? 0 : this.#options.leaseMs;
     const [usesNow, usersNow] = isFirst ? [uses, users] : [[], []];
-    const options = [reuse, usedSeconds, Number(isShared), Number(mayTake), leaseMs, unansweredSeconds];
+    const options = [reuse, usedSeconds, Number(isShared), Number(canTake), leaseMs, unansweredSeconds];
     const args = [keys.count, ...options, ...usersNow, ...passed];
     const reply = await runScript(redis, lookUp, [keys.forgets, ...names, ...usesNow], args);
     return reply as [use: string, state: string, value: string, extra: string | number];

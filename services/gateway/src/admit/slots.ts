@@ -1,7 +1,7 @@
 import { networkOf } from '@echodrop/service/network-of';
 import { Refusal } from '../response/refusals.ts';
 import { ConcurrencyLimit } from './concurrency-limit.ts';
-import { FailedProofs } from './failed-proofs.ts';
+import { FailedVerifications } from './failed-verifications.ts';
 
 const allNetworks = '';
 
@@ -47,7 +47,7 @@ export class Slots {
   readonly #unverifiedPerAddress: ConcurrencyLimit;
   readonly #anonymous: ConcurrencyLimit;
   readonly #anonymousPerAddress: ConcurrencyLimit;
-  readonly #failures: FailedProofs;
+  readonly #failures: FailedVerifications;
   readonly #onRefused: (limit: SlotLimit) => void;
 
   constructor(
@@ -60,7 +60,7 @@ export class Slots {
     this.#unverifiedPerAddress = new ConcurrencyLimit(unverified - quarter(unverified));
     this.#anonymous = new ConcurrencyLimit(unverified - 2 * quarter(unverified));
     this.#anonymousPerAddress = new ConcurrencyLimit(anonymousPerAddress);
-    this.#failures = new FailedProofs(failuresPerMinutePerAddress);
+    this.#failures = new FailedVerifications(failuresPerMinutePerAddress);
     this.#onRefused = onRefused;
   }
 

@@ -63,7 +63,7 @@ export class IdempotencyClaims {
   /** Claims a free key, under a new media id, or returns its claim. A forged claim is counted and replaced. */
   async claim(scope: KeyScope, fingerprint: string): Promise<{ readonly isNew: boolean; readonly claim: Claim }> {
     const name = nameOf(scope);
-    const claim = this.#sealed(name, { fingerprint, mediaId: newMediaId(), holder: randomUUID(), takenOver: false });
+    const claim = this.#seal(name, { fingerprint, mediaId: newMediaId(), holder: randomUUID(), takenOver: false });
     const earlier = await this.#redis.set(name, claim.text, 'PX', keptMs, 'NX', 'GET');
     if (earlier === null) return { isNew: true, claim };
     const text = this.#sealer.unwrap([name], earlier);
@@ -77,7 +77,7 @@ export class IdempotencyClaims {
   async takeOver(scope: KeyScope, claim: Claim): Promise<Claim | undefined> {
     const name = nameOf(scope);
     const { text, ...known } = claim;
-    const taken = this.#sealed(name, { ...known, holder: randomUUID(), takenOver: true });
+    const taken = this.#seal(name, { ...known, holder: randomUUID(), takenOver: true });
     return (await this.#replace(name, text, taken, keptMs - this.#maxHoldMs)) ? taken : undefined;
   }
 
@@ -98,7 +98,7 @@ export class IdempotencyClaims {
     return (await this.#redis.eval(replaceScript, 1, name, text, maxMs, claim.text, keptMs)) === 1;
   }
 
-  #sealed(name: string, claim: z.infer<typeof claimShape>): Claim {
+  #seal(name: string, claim: z.infer<typeof claimShape>): Claim {
     return { ...claim, text: this.#sealer.wrap([name], JSON.stringify(claim)) };
   }
 }

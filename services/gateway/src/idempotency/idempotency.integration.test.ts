@@ -108,7 +108,7 @@ async function send(to: OncePublisher, sent: Sent): Promise<Published> {
   for (const bytes of [media.subarray(0, 100), media.subarray(100)]) received.write(bytes);
   received.end();
   const { signal = new AbortController().signal } = sent;
-  const stored = (await received.stored()) ?? expect.fail('too large');
+  const stored = (await received.awaitStored()) ?? expect.fail('too large');
   const complete = { message, alt, application, caller: { ...caller, subject }, media: received, stored };
   return await to.publish(complete, key, { signal, log: {} });
 }
@@ -149,8 +149,8 @@ test('a repeat gets the same record from any gateway, and its media is discarded
   const key = randomUUID();
   const first = await send(await gateway(), { key });
   const second = await send(await gateway(), { key });
-  expect(first.repeated).toBe(false);
-  expect(second).toEqual({ record: first.record, repeated: true });
+  expect(first.isRepeat).toBe(false);
+  expect(second).toEqual({ record: first.record, isRepeat: true });
   expect(await added()).toEqual({ records: 1, media: 1 });
 });
 
@@ -232,7 +232,7 @@ test('the claim of a dead gateway is in use for its maximum hold, then one repea
   await expect(Promise.race(both)).rejects.toThrow('idempotency_key_in_use');
   release.resolve();
   const published = (await Promise.allSettled(both)).flatMap((each) => (each.status === 'fulfilled' ? each.value : []));
-  expect(published).toMatchObject([{ record: { id: record.id }, repeated: false }]);
+  expect(published).toMatchObject([{ record: { id: record.id }, isRepeat: false }]);
   expect(await added()).toEqual({ records: 1, media: 1 });
 });
 
@@ -252,7 +252,7 @@ test('an attempt that resumes after its claim was taken over returns the record 
   const second = await send(await gateway(), { key });
   await removeFromListings(store, listingEntryOf(second.record));
   asleep.resolve();
-  expect(await first).toEqual({ record: second.record, repeated: true });
+  expect(await first).toEqual({ record: second.record, isRepeat: true });
   await expectListed(second.record);
   expect((await added()).records).toBe(1);
 });
@@ -261,7 +261,7 @@ test('an upload that certainly failed frees its key, for another payload too', a
   const one = await gateway();
   const key = randomUUID();
   await expect(send(one, { key, media: Buffer.from('no photo') })).rejects.toThrow('media_unsupported');
-  expect((await send(one, { key })).repeated).toBe(false);
+  expect((await send(one, { key })).isRepeat).toBe(false);
 });
 
 test('if it is unknown whether a record was written, a repeat returns the record, or writes it under the same id', async () => {
@@ -283,8 +283,8 @@ test('if it is unknown whether a record was written, a repeat returns the record
     // A second attempt that fails for sure changes nothing about the first.
     const signal = AbortSignal.abort(new Error('the client went away'));
     if (!isWritten) await expect(send(await gateway(), { key, signal })).rejects.toThrow('the client went away');
-    const { record, repeated } = await send(await gateway(), { key });
-    expect({ object: recordKey(record.id), repeated }).toEqual({ object: written, repeated: isWritten });
+    const { record, isRepeat } = await send(await gateway(), { key });
+    expect({ object: recordKey(record.id), isRepeat }).toEqual({ object: written, isRepeat: isWritten });
     await expectListed(record);
   }
   clearInterval(hurry);
@@ -340,11 +340,11 @@ test.each<[string, (claim: string, other: string) => string]>([
   expect(text).toContain(id);
   await redis.command('SET', name, rewritten(text, other.id));
   forged.length = 0;
-  const { record, repeated } = await send(one, { key });
-  expect({ repeated, forged }).toEqual({ repeated: false, forged: [name] });
+  const { record, isRepeat } = await send(one, { key });
+  expect({ isRepeat, forged }).toEqual({ isRepeat: false, forged: [name] });
   expect([other.id, id, '../blocks/x']).not.toContain(record.id);
   // It was replaced by one of ours, which ends.
-  expect(await send(one, { key })).toEqual({ record, repeated: true });
+  expect(await send(one, { key })).toEqual({ record, isRepeat: true });
   expect(Number(await redis.command('PTTL', name))).toBeGreaterThan(dayMs - 60_000);
 });
 
@@ -354,8 +354,8 @@ test('a claim copied to another key is ignored', async () => {
   const key = randomUUID();
   const second = await claimOf(one, key);
   await redis.command('SET', second.name, first.text);
-  const { record, repeated } = await send(one, { key });
-  expect(repeated).toBe(false);
+  const { record, isRepeat } = await send(one, { key });
+  expect(isRepeat).toBe(false);
   expect(record.id).not.toBe(first.id);
 });
 

@@ -24,7 +24,7 @@ export function idempotencyKeyOf(headers: IncomingHttpHeaders): string | undefin
 export interface Published {
   readonly record: StoredRecord;
   /** Whether an earlier upload published it. */
-  readonly repeated: boolean;
+  readonly isRepeat: boolean;
 }
 
 /**
@@ -45,17 +45,17 @@ export class OncePublisher {
    * @throws Refusal `idempotency_key_reused`, `idempotency_key_in_use`; errors of Redis and of Publisher
    */
   async publish(upload: CompleteUpload, key: string | undefined, context: PublishContext): Promise<Published> {
-    if (key === undefined) return { record: await this.#publisher.publish(upload, context), repeated: false };
+    if (key === undefined) return { record: await this.#publisher.publish(upload, context), isRepeat: false };
     const { provider, subject } = upload.caller;
     const scope = { provider, subject, application: upload.application, key };
     const found = await this.#recordOrClaim(scope, fingerprintOf(upload));
     if ('mediaKey' in found) {
       await this.#publisher.confirm(found, { text: upload.message, ...upload.stored });
-      return { record: found, repeated: true };
+      return { record: found, isRepeat: true };
     }
     try {
       const record = await this.#publisher.publish(upload, context, found.mediaId);
-      return { record, repeated: record.mediaKey !== upload.media.key };
+      return { record, isRepeat: record.mediaKey !== upload.media.key };
     } catch (error) {
       // If a record may have been written under this id, or was removed since, repeats must use it too.
       const isRemoved = error instanceof Refusal && error.reason === 'removed';

@@ -38,7 +38,7 @@ const cursor = { type: 'string', pattern: String.raw`^\d{13}-[0-9A-Za-z]{10}$` }
 /** OpenAPI parameters of requests about own uploads. */
 export const ownParameters = {
   id: parameter('path', 'id', 'The id of the record.', { type: 'string', pattern: '^[0-9A-Za-z]{10}$' }),
-  count: parameter('query', 'count', 'The most records of a page.', count),
+  count: parameter('query', 'count', 'Maximum records per page.', count),
   after: parameter('query', 'after', '`next` of the previous page.', cursor),
 };
 

@@ -28,8 +28,8 @@ function openApiDocument(base: string, maxMediaBytes: number) {
         'Retry 408, 409, 429, 503, and of the 401s only `provider_unavailable`, after `Retry-After` seconds if the header is there; ' +
         'and an upload whose response was lost. Sign the header again for each attempt, since an identity provider may accept a ' +
         'signature only once, and send the same `Idempotency-Key`, so that there is only one record. Other refusals are final.\n\n' +
-        'A refusal may come while the body is still being sent: read it even if sending fails, or send `Expect: 100-continue`, ' +
-        'which is answered after the checks of the headers. A request may have headers of 16 KiB, a form 100 parts.',
+        'A refusal may come while the body is still being sent: read it even if sending fails, or send `Expect: 100-continue`. ' +
+        '`100 Continue` follows the header checks. Limits: 16 KiB of headers, 100 form parts.',
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: base || '/' }],

@@ -41,13 +41,13 @@ export function ownUploadRoutes(
     request: Request<object>,
     response: Response,
     format: Format,
-    answer: (context: RequestContext) => Promise<void>,
+    respond: (context: RequestContext) => Promise<void>,
   ): Promise<void> {
     // Drops a body: Node would hold some of it, at 400 bytes for each chunk.
     request.resume();
     const context = createRequestContext(request, response);
     try {
-      await answer(context);
+      await respond(context);
     } catch (error) {
       if (error instanceof ClientGone) return;
       const refusal = asRefusal(error);

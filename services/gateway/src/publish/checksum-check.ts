@@ -1,6 +1,6 @@
 import type { ObjectStore } from '@echodrop/object-store/object-store';
 
-// The store may be upgraded, or have answered wrongly once.
+// The store may be upgraded, or have responded wrongly once.
 const recheckMs = 5 * 60_000;
 
 /**
@@ -11,17 +11,17 @@ export function checksumCheck(
   store: Pick<ObjectStore, 'supportsChecksums'>,
   onResult: (supportsChecksums: boolean) => void,
 ): () => Promise<void> {
-  let known: boolean | undefined;
+  let isVerifying: boolean | undefined;
   let checkedAt = 0;
   let running: Promise<void> | undefined;
   const check = async () => {
     const found = await store.supportsChecksums();
     checkedAt = performance.now();
-    if (found !== known) onResult(found);
-    known = found;
+    if (found !== isVerifying) onResult(found);
+    isVerifying = found;
   };
   return async () => {
-    if (known || (known === false && performance.now() - checkedAt < recheckMs)) return;
+    if (isVerifying || (isVerifying === false && performance.now() - checkedAt < recheckMs)) return;
     running ??= check().finally(() => {
       running = undefined;
     });

@@ -37,11 +37,11 @@ export async function commitRecord(
     if (await writeTwice(store, record.id, bytes)) return record;
     const found = await findRecord(store, record.id);
     // As a node of the store may that has just come back.
-    if (!found) throw new StoreUnavailable('the store does not find the record that it has');
+    if (!found) throw new StoreUnavailable('record not found although the store reports that it exists');
     const earlier = recordOf(record, found);
     const isOurs = earlier?.mediaKey === record.mediaKey;
     if (isOurs && !isDeepStrictEqual(earlier, decodeStoredRecord(bytes)))
-      throw new StoreUnavailable('the store has kept another record than it confirmed');
+      throw new StoreUnavailable('stored record differs from the one written');
     if (earlier && isClaimed) requireSamePayload(earlier, record);
     if (earlier && (isClaimed || isOurs)) return earlier;
     return commitRecord(store, { ...record, id: newMediaId() }, false);
@@ -65,7 +65,7 @@ async function writeTwice(store: ObjectStore, id: string, bytes: Buffer): Promis
   if (outcomes.includes('exists')) return outcomes.includes('created');
   if (outcomes.includes('differs')) return false;
   const failure = outcomes.find((outcome) => outcome !== 'created');
-  throw failure ?? new StoreUnavailable('the store has not kept the record that it confirmed');
+  throw failure ?? new StoreUnavailable('record missing after a confirmed write');
 }
 
 /** The record if it belongs to this user and application. @throws Refusal `removed` for a tombstone of this user */

@@ -63,7 +63,7 @@ async function publish(store: FaultyStore, enqueue: (media: unknown) => Promise<
   await using media = new ReceivedMedia({ store, onOrphan: () => expect.unreachable(), maxBytes: photo.length, body });
   media.write(photo);
   media.end();
-  const stored = (await media.stored()) ?? expect.fail('too large');
+  const stored = (await media.awaitStored()) ?? expect.fail('too large');
   const upload = { caller, media, message: 'hello', application: 'app', stored };
   const record = await publisher.publish(upload, { signal: new AbortController().signal, log: {} });
   return { record, unlisted, failed };

@@ -128,13 +128,13 @@ export class Publisher {
 
   async #requireSupported(media: ReceivedMedia, { signal, log }: PublishContext) {
     const { type } = media;
-    const unsupported = (why: UnsupportedReason, detected?: MediaType): Refusal => {
+    const toRefusal = (why: UnsupportedReason, detected?: MediaType): Refusal => {
       log.why = why;
       return mediaUnsupported(why, detected);
     };
-    if (type === undefined) throw unsupported('unknown_type');
+    if (type === undefined) throw toRefusal('unknown_type');
     const probe = await this.#probe(media, type, signal);
-    if (probe.outcome === 'unsupported') throw unsupported(probe.why, type);
+    if (probe.outcome === 'unsupported') throw toRefusal(probe.why, type);
     return probe;
   }
 

@@ -21,15 +21,15 @@ const single = ['content-disposition', 'content-type', 'content-transfer-encodin
  * Reads the headers of a part (RFC 7578 section 4) as clients have written them: parameters in any order, quoted or not, file names with
  * paths or unescaped quotes. A part with another type than text is a file even without a file name.
  * @param block the header lines, each but the last ended by CRLF
- * @param historic whether media may be of disposition `file` instead of `form-data`
+ * @param isHistoric whether media may be of disposition `file` instead of `form-data`
  * @returns undefined if it is no part of a form, or has an unsupported encoding
  */
-export function partKind(block: string, historic: boolean): PartKind | undefined {
+export function partKind(block: string, isHistoric: boolean): PartKind | undefined {
   const lines = block.replace(/\r\n[ \t]+/g, ' ').split('\r\n');
   if (!areHeaders(lines)) return undefined;
   const [disposition, parameters] = header(lines, 'content-disposition');
   const name = parameters.get('name')?.[0];
-  const isForgiven = historic && disposition === 'file' && name === 'media';
+  const isForgiven = isHistoric && disposition === 'file' && name === 'media';
   if (name === undefined || (disposition !== 'form-data' && !isForgiven)) return undefined;
   const [type, typeParameters] = header(lines, 'content-type');
   const isFile = isForgiven || parameters.has('filename') || parameters.has('filename*') || !isText(type);

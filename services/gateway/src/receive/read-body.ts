@@ -77,13 +77,13 @@ export function readBody(
     maxRead = Number.POSITIVE_INFINITY;
     resume();
   }, stop);
-  const gone = (cause?: unknown) => isOver || stop(new ClientGone('the client went away', { cause }));
+  const stopAsGone = (cause?: unknown) => isOver || stop(new ClientGone('the client went away', { cause }));
   // These listeners stay: an error after the reading belongs to the response.
   request
     .once('end', () => end(resolve))
-    .on('error', gone)
-    .once('close', gone);
-  if (request.destroyed) gone(request.errored);
+    .on('error', stopAsGone)
+    .once('close', stopAsGone);
+  if (request.destroyed) stopAsGone(request.errored);
   else request.on('data', takeNext);
   return { ended, pause, resume, stop };
 }

@@ -19,7 +19,7 @@ type FormSink = Pick<FormContent, 'begin' | 'content' | 'end'>;
  */
 export class FormReader {
   readonly #delimiter: Buffer;
-  readonly #historic: boolean;
+  readonly #isHistoric: boolean;
   readonly #sink: FormSink;
   // Bytes that may begin a delimiter. The first delimiter may begin the body.
   #tail: Buffer = crlf;
@@ -33,7 +33,7 @@ export class FormReader {
 
   constructor(boundary: string, compatibility: 'strict' | 'historic', sink: FormSink) {
     this.#delimiter = Buffer.from(`\r\n--${boundary}`, 'latin1');
-    this.#historic = compatibility === 'historic';
+    this.#isHistoric = compatibility === 'historic';
     this.#sink = sink;
   }
 
@@ -43,7 +43,7 @@ export class FormReader {
     const isFirst =
       this.#tail === crlf && chunk.subarray(0, this.#delimiter.length - 2).equals(this.#delimiter.subarray(2));
     if (isFirst) this.#delimit();
-    const bytes = isFirst ? chunk.subarray(this.#delimiter.length - 2) : joined(this.#tail, chunk);
+    const bytes = isFirst ? chunk.subarray(this.#delimiter.length - 2) : concat(this.#tail, chunk);
     let at = 0;
     for (let found = bytes.indexOf(this.#delimiter); found >= 0; found = bytes.indexOf(this.#delimiter, at)) {
       this.#take(bytes.subarray(at, found));
@@ -62,7 +62,7 @@ export class FormReader {
   end(): void {
     this.#take(this.#tail);
     const lastLine = this.#headers.toString('latin1', 0, this.#headersLength);
-    const isForgiven = this.#historic && this.#parts > 0 && /^(\r\n)?$/.test(lastLine);
+    const isForgiven = this.#isHistoric && this.#parts > 0 && /^(\r\n)?$/.test(lastLine);
     const isAtEnd = this.#state === 'headers' && (isForgiven || /^--[ \t]*\r?$/.test(lastLine));
     if (this.#state !== 'epilogue' && !isAtEnd) throw new Refusal('form_malformed');
   }
@@ -93,7 +93,7 @@ export class FormReader {
     const end = bytes.indexOf(endOfHeaders, Math.max(this.#headersBegin, known - 3));
     if ((end < 0 ? bytes.length : end + 4) > maxHeaderBytes) throw new Refusal('form_malformed');
     if (end < 0) return false;
-    const part = partKind(bytes.toString('latin1', this.#headersBegin, end), this.#historic);
+    const part = partKind(bytes.toString('latin1', this.#headersBegin, end), this.#isHistoric);
     if (!part) throw new Refusal('form_malformed');
     this.#parts += 1;
     this.#state = 'content';
@@ -130,6 +130,6 @@ export class FormReader {
   }
 }
 
-function joined(before: Buffer, bytes: Buffer): Buffer {
+function concat(before: Buffer, bytes: Buffer): Buffer {
   return before.length > 0 ? Buffer.concat([before, bytes]) : bytes;
 }

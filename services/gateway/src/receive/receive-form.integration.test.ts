@@ -81,7 +81,7 @@ test.each([[1], [7], [100_000]])(
     received = async ({ fields, media: file }) => {
       expect(Object.fromEntries(fields)).toEqual({ key: 'the key', message: 'hello' });
       expect(file?.head).toEqual(media);
-      await file?.stored();
+      await file?.awaitStored();
       expect(await readFile(join(folder, 'objects/media', `${file?.key}`))).toEqual(media);
     };
     expect(await send(whole(), pieces)).toBe('received');
@@ -109,7 +109,7 @@ function verdictThatStops() {
 
 test('media that fills the buffer before the verdict does not block the end of the form', async () => {
   const verdict = verdictThatStops();
-  received = async ({ media: file }) => expect(await file?.stored()).toMatchObject({ size: limits.maxMediaBytes });
+  received = async ({ media: file }) => expect(await file?.awaitStored()).toMatchObject({ size: limits.maxMediaBytes });
   const sent = send(
     multipartForm([
       { name: 'media', filename: 'a.jpg', content: Buffer.alloc(limits.maxMediaBytes) },
@@ -137,7 +137,7 @@ test('media that becomes too large before the verdict does not block the end of 
 
 test('committed media stays, other media is discarded', async () => {
   received = async ({ media: file }) => {
-    await file?.stored();
+    await file?.awaitStored();
     file?.commit();
   };
   expect(await send(whole())).toBe('received');
@@ -152,14 +152,14 @@ test('media over the limit is not stored, and the rest of the form is read', asy
   ]);
   received = async ({ fields, media: file }) => {
     expect(file?.tooLarge).toBe(true);
-    expect(await file?.stored()).toBeUndefined();
+    expect(await file?.awaitStored()).toBeUndefined();
     expect(fields.get('message')).toBe('hello');
   };
   expect(await send(large)).toBe('received');
   const exact = multipartForm([{ name: 'media', filename: 'a.jpg', content: Buffer.alloc(limits.maxMediaBytes) }]);
   received = async ({ media: file }) => {
     expect(file?.tooLarge).toBe(false);
-    expect(await file?.stored()).toMatchObject({ size: limits.maxMediaBytes });
+    expect(await file?.awaitStored()).toMatchObject({ size: limits.maxMediaBytes });
   };
   expect(await send(exact)).toBe('received');
   expect(await stored()).toEqual(before);
@@ -207,7 +207,7 @@ test.each(['late', 'early'] as const)('media that came %s is stored whole after 
     expect(fields.get('message')).toBe('hello');
     expect(await stored()).not.toContain(file?.key);
     waiting.verdict.resolve();
-    await file?.stored();
+    await file?.awaitStored();
     expect(await readFile(join(folder, 'objects/media', `${file?.key}`))).toEqual(Buffer.alloc(60_000, 'media'));
     expect(waiting.memory.heldBytes).toBe(0);
   };
@@ -226,7 +226,7 @@ test.each(['late', 'early'] as const)(
     waiting.verdict.reject(new Refusal('credentials_refused'));
     received = async ({ fields, media: file }) => {
       expect(fields.get('message')).toBe('hello');
-      await expect(file?.stored()).rejects.toThrow('credentials_refused');
+      await expect(file?.awaitStored()).rejects.toThrow('credentials_refused');
     };
     client.write(body.subarray(40_000));
     expect(await client.answer()).toMatchObject({ body: 'received' });

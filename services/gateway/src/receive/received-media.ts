@@ -6,7 +6,7 @@ import { mediaObjectKey, newMediaKey } from '@echodrop/object-store/object-keys'
 import { type ObjectStore, StoreUnavailable, type WrittenObject } from '@echodrop/object-store/object-store';
 import type { MemoryShare } from '../admit/unverified-memory.ts';
 import type { Refusal } from '../response/refusals.ts';
-import { HeldBytes } from './held-bytes.ts';
+import { ByteQueue } from './byte-queue.ts';
 import type { BodyReading } from './read-body.ts';
 
 // Held of media that waits without memory of its own.
@@ -42,7 +42,7 @@ export class ReceivedMedia implements AsyncDisposable {
   readonly #hash: Hash | undefined;
   readonly #memory: MemoryShare | undefined;
   /** Bytes that the source has yet to take. */
-  readonly #held = new HeldBytes();
+  readonly #held = new ByteQueue();
   readonly #head = Buffer.allocUnsafe(probeHeadBytes);
   readonly #headComplete = Promise.withResolvers<void>();
   #headLength = 0;
@@ -115,7 +115,7 @@ export class ReceivedMedia implements AsyncDisposable {
   }
 
   /** Resolves once the media is in the store; with undefined if it is too large. @throws what kept it from being stored */
-  async stored(): Promise<WrittenObject | undefined> {
+  async awaitStored(): Promise<WrittenObject | undefined> {
     return this.tooLarge ? undefined : this.#stored;
   }
 

@@ -12,7 +12,7 @@ export const unsupportedSentences = {
 } as const satisfies Record<UnsupportedReason, string>;
 
 /** Media that precedes its credentials and exceeds what the gateway buffers without them. */
-export const secretsFirst = 'Large media must follow the four credential fields.';
+export const secretsFirst = 'Send the four credential fields before the file.';
 
 /** Why a parameter is missing; the default is the API key. */
 export const missingSentences = {
@@ -24,7 +24,7 @@ export const missingSentences = {
 /** Why a form is malformed; the default is a body that ends early or is not well-formed. */
 export const malformedSentences = {
   incomplete: 'Malformed or incomplete multipart form.',
-  contentType: 'The body must be a multipart form, and Content-Type must have its boundary.',
+  contentType: 'Content-Type must be multipart/form-data with a boundary.',
   repeated: 'Duplicate parameter.',
   tooLong: 'Parameter too long.',
   tooMany: 'Too many parameters.',

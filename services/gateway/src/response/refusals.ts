@@ -10,7 +10,10 @@ export const refusals = {
   idempotency_key_malformed: [400, 'Idempotency-Key must be a quoted string of 1 to 255 printable ASCII characters.'],
   request_malformed: [400, 'The request is not well-formed HTTP.'],
   form_malformed: [400, malformedSentences.incomplete],
-  credentials_missing: [401, 'Missing credentials. Version 2 needs two headers, version 1 four fields.'],
+  credentials_missing: [
+    401,
+    'Missing credentials. Version 2 requires the headers X-Auth-Service-Provider and X-Verify-Credentials-Authorization; version 1 the fields consumer_token, consumer_secret, oauth_token and oauth_secret.',
+  ],
   credentials_refused: [401, 'The credentials were rejected.'],
   provider_unknown: [401, 'This server does not accept this identity provider.'],
   provider_unavailable: [401, 'The identity provider is unavailable. Try again later.'],

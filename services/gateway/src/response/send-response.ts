@@ -78,7 +78,7 @@ function drainRest(request: IncomingMessage, done: () => void): void {
   else request.resume();
 }
 
-/** Answers 405, with the allowed methods in `Allow`. */
+/** Responds with 405, and the allowed methods in `Allow`. */
 export function methodNotAllowed(allowed: string, format: Format): RequestListener {
   return (request, response) => {
     response.setHeader('Allow', allowed);

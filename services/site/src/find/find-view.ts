@@ -20,8 +20,8 @@ export interface MediaView {
   readonly hasMedium?: boolean;
   /** Whether a photo moves, which only its whole rendition does. */
   readonly isAnimated?: boolean;
-  /** Whether the browser reloads the page until everything is ready. */
-  readonly reloads?: boolean;
+  /** Whether the browser isReloading the page until everything is ready. */
+  readonly isReloading?: boolean;
 }
 
 /** The view after a short wait for renditions, or what became of the media. @throws StoreUnavailable, UnreadableRecord, signal's reason */

@@ -35,7 +35,7 @@ export class SharedRenditions implements Client {
     try {
       const timeout = sleep(waitMs, undefined, { signal: AbortSignal.any([signal, done.signal]) });
       const reply = await Promise.race([shared.reply, timeout]);
-      if (reply === undefined) throw new QueueUnavailable('no reply in time');
+      if (reply === undefined) throw new QueueUnavailable('timed out waiting for reply');
       return reply;
     } catch (error) {
       signal.throwIfAborted();

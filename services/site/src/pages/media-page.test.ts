@@ -72,14 +72,14 @@ test('shows an animation whole, except with reduced motion', () => {
   expect(body).toContain('type="image/webp" media="(prefers-reduced-motion: reduce)">');
 });
 
-test('a pending page reloads, or links to itself', () => {
-  expect(bodyOf(photo, { picture: 'not_ready', reloads: true })).toContain('It will appear here automatically.');
+test('a pending page isReloading, or links to itself', () => {
+  expect(bodyOf(photo, { picture: 'not_ready', isReloading: true })).toContain('It will appear here automatically.');
   expect(bodyOf(photo, { picture: 'not_ready' })).toContain('<a href="/Ab3dE6gH9j">Reload</a>');
 });
 
 test('keeps details open that a reload would close', () => {
   const pending = { picture: 'ready', video: 'not_ready' } as const;
-  expect(bodyOf(video, { ...pending, reloads: true })).toContain('<details open>');
+  expect(bodyOf(video, { ...pending, isReloading: true })).toContain('<details open>');
   expect(bodyOf(video, pending)).toContain('<details>');
 });
 

@@ -22,7 +22,7 @@ const policy = pagePolicy({ frameAncestors: "'none'", scripts: {} });
 /** The page of a record: the picture or video, caption, user, time and share section. */
 export function mediaPage(record: PublishedMedia, view: MediaView, site: SiteInfo): Page {
   const { type, text, timestamp } = record;
-  const { isAnimated = false, reloads = false } = view;
+  const { isAnimated = false, isReloading = false } = view;
   const state = view.video ?? view.picture;
   return {
     title: titleOf(record),
@@ -37,7 +37,7 @@ ${isPhoto(type) ? photo(record, view) : video(record, view)}
 <h1>${isPhoto(type) ? 'Photo' : 'Video'} by <a href="/by/${ownerHash(record)}" rel="author"><bdi>${nameOf(record)}</bdi></a></h1>
 ${captionOf(record, maxAlt) ? html`<p class="caption" dir="auto">${linkedText(text.trim())}</p>\n` : undefined}<p class="when">${time(timestamp)}</p>
 </div>
-${share(record, { publicSite: site.publicSite, isAnimated, state, reloads })}
+${share(record, { publicSite: site.publicSite, isAnimated, state, isReloading })}
 </div>`,
   };
 }
@@ -98,11 +98,11 @@ function notice(
   state: 'not_ready' | 'unsupported',
   what: 'picture' | 'video',
   { id }: PublishedMedia,
-  { reloads = false }: MediaView,
+  { isReloading = false }: MediaView,
 ): Html {
   if (state === 'unsupported') return html`<p class="notice">This ${what} cannot be displayed.</p>`;
   return html`<p class="notice pending" role="status">This ${what} is still being processed. ${
-    reloads ? 'It will appear here automatically.' : html`<a href="/${id}">Reload</a> later.`
+    isReloading ? 'It will appear here automatically.' : html`<a href="/${id}">Reload</a> later.`
   }</p>`;
 }
 

@@ -41,9 +41,9 @@ function video(record: PublishedMedia, { picture }: MediaView): Html {
 </video>`;
 }
 
-function notice({ video, reloads = false }: MediaView): Html {
+function notice({ video, isReloading = false }: MediaView): Html {
   if (video === 'unsupported') return html`<p>This video cannot be displayed.</p>`;
-  return html`<p role="status">This video is still being processed. ${reloads ? 'It will appear here automatically.' : 'Reload later.'}</p>`;
+  return html`<p role="status">This video is still being processed. ${isReloading ? 'It will appear here automatically.' : 'Reload later.'}</p>`;
 }
 
 /** The embed code of a video: its player page in a frame. */

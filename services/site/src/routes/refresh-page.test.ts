@@ -8,12 +8,12 @@ const seconds = now / 1000;
 function refreshOf(path: string, age: number, since?: number): string | undefined {
   let refresh: string | undefined;
   const response = { set: (_name: string, value: string) => (refresh = value) } as unknown as Response;
-  const reloads = refreshPage(response, { path, published: new Date(now - age * 1000), since }, now);
-  expect(reloads).toBe(refresh !== undefined);
+  const isReloading = refreshPage(response, { path, published: new Date(now - age * 1000), since }, now);
+  expect(isReloading).toBe(refresh !== undefined);
   return refresh;
 }
 
-test('for a new upload, the browser reloads the same address at increasing intervals', () => {
+test('for a new upload, the browser isReloading the same address at increasing intervals', () => {
   expect([0, 4, 40, 29 * 60].map((age) => refreshOf('/Ab3dE6gH9j', age))).toEqual(['2', '2', '10', '30']);
   // The gateway's clock may be ahead.
   expect(refreshOf('/Ab3dE6gH9j', -5)).toBe('2');

@@ -10,7 +10,7 @@ import type { Site } from '../site.ts';
 import { closeSignal } from './log-requests.ts';
 import { refreshingSince, refreshPage } from './refresh-page.ts';
 
-/** `GET /<id>`: the page of media. The browser reloads it until everything is ready. */
+/** `GET /<id>`: the page of media. The browser isReloading it until everything is ready. */
 export function showPage(site: Site): RequestHandler<{ id: string }> {
   return async (request, response) => {
     const signal = closeSignal(response);
@@ -25,12 +25,12 @@ export function showPage(site: Site): RequestHandler<{ id: string }> {
     const shouldReload = view.video !== 'ready' && isPending(view);
     // Ends at the address of the record, which people copy.
     if (since !== undefined && !shouldReload) return response.redirect(302, path);
-    const reloads = shouldReload && refreshPage(response, { path, published: record.timestamp, since });
-    sendPage(response, 200, mediaPage(record, { ...view, reloads }, site), site);
+    const isReloading = shouldReload && refreshPage(response, { path, published: record.timestamp, since });
+    sendPage(response, 200, mediaPage(record, { ...view, isReloading }, site), site);
   };
 }
 
-/** `GET /<id>/player`: a video for frames in other sites. The frame reloads until the video is ready. */
+/** `GET /<id>/player`: a video for frames in other sites. The frame isReloading until the video is ready. */
 export function showPlayer(site: Site): RequestHandler<{ id: string }> {
   return async (request, response) => {
     const signal = closeSignal(response);
@@ -41,7 +41,7 @@ export function showPlayer(site: Site): RequestHandler<{ id: string }> {
     if (typeof view === 'string') return sendProblem(response, view, site);
 
     const refresh = { path: `/${record.id}/player`, published: record.timestamp, since: refreshingSince(request) };
-    const reloads = view.video === 'not_ready' && refreshPage(response, refresh);
+    const isReloading = view.video === 'not_ready' && refreshPage(response, refresh);
     response.removeHeader('X-Frame-Options');
     response
       .set({
@@ -50,6 +50,6 @@ export function showPlayer(site: Site): RequestHandler<{ id: string }> {
         'Cross-Origin-Resource-Policy': 'cross-origin',
       })
       .type('html')
-      .send(playerPage(record, { ...view, reloads }, site).toString());
+      .send(playerPage(record, { ...view, isReloading }, site).toString());
   };
 }

@@ -1,6 +1,6 @@
-import { readCaller } from '@echodrop/identity-provider/caller-in-answer';
 import { readProvider } from '@echodrop/identity-provider/provider';
 import { type ProfileName, profileNames, providerProfiles } from '@echodrop/identity-provider/provider-profiles';
+import { readCaller } from '@echodrop/identity-provider/read-caller';
 import { Secret } from '@echodrop/service/secret';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type RunningSandbox, send, startSandbox } from '../sandbox.fixture.ts';

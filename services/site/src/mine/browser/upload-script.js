@@ -9,7 +9,7 @@ import { quoted } from './app-files.js';
 export function uploadScript({ address, provider, authorization, key }) {
   return `#!/bin/sh
 # Uploads a file or a screenshot, prints the link, and copies it.
-# This file contains a token: whoever has it can upload as you until the token expires.
+# This file contains a token: anyone who has it can upload as you until the token expires.
 #
 #   echodrop-upload photo.jpg 'A caption'
 #   echodrop-upload flameshot     (or spectacle, or grim)

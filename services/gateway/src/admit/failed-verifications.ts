@@ -1,7 +1,7 @@
 const windowMs = 60_000;
 
 /** Counts requests of each network that ended without a verified caller, in windows of a minute from the first of them. */
-export class FailedProofs {
+export class FailedVerifications {
   readonly #limit: number;
   #counts = new Map<string, number>();
   #windowEnds = 0;

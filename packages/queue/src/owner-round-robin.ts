@@ -43,7 +43,7 @@ return turns`;
  * the current turn. So a job waits for running jobs, and for at most one job of each other owner per job of its own owner before it.
  * No counter decreases when a job ends, so none can leak: an empty queue forgets all turns.
  */
-export class OwnerTurns {
+export class OwnerRoundRobin {
   readonly #redis: Pick<RedisClient, 'eval'>;
   readonly #keys: readonly [prioritized: string, turns: string];
 

@@ -3,7 +3,7 @@ const blockBytes = 16 * 1024;
 const smallestKept = 4 * 1024;
 
 /** A queue of bytes with little overhead: small pieces are copied together, large ones are kept. */
-export class HeldBytes {
+export class ByteQueue {
   #pieces: Buffer[] = [];
   #block = Buffer.alloc(0);
   /** The range of the block that is not in `#pieces` yet. */

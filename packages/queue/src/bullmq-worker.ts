@@ -4,7 +4,7 @@ import { type Job, type JobJson, Worker } from 'bullmq';
  * BullMQ's worker, with fewer scripts. After each job, BullMQ 6.7 fetches until it finds no job, and once more for the marker of the first
  * fetch. This one waits for the marker, which is there at once if there may be another job.
  */
-export class FrugalWorker<D, R> extends Worker<D, R> {
+export class BullmqWorker<D, R> extends Worker<D, R> {
   protected override async moveToActive(token: string, name?: string): Promise<Job<D, R>> {
     const job = await super.moveToActive(token, name);
     // Private in the types: whether to wait for the next job.

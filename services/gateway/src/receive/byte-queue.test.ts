@@ -1,15 +1,15 @@
 import { randomBytes, randomInt } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { HeldBytes } from './held-bytes.ts';
+import { ByteQueue } from './byte-queue.ts';
 
-function drained(held: HeldBytes): Buffer[] {
+function drained(held: ByteQueue): Buffer[] {
   const pieces = [];
   for (let next = held.shift(); next; next = held.shift()) pieces.push(next);
   return pieces;
 }
 
 test.each([1, 100, 5000, 70_000])('pieces of up to %i bytes come out in order, also while more are pushed', (most) => {
-  const held = new HeldBytes();
+  const held = new ByteQueue();
   const [sent, taken]: [Buffer[], Buffer[]] = [[], []];
   for (let i = 0; i < 200; i += 1) {
     const piece = randomBytes(randomInt(1, most + 1));
@@ -25,13 +25,13 @@ test.each([1, 100, 5000, 70_000])('pieces of up to %i bytes come out in order, a
 });
 
 test('single bytes are kept together in blocks of 16 KiB', () => {
-  const held = new HeldBytes();
+  const held = new ByteQueue();
   for (let i = 0; i < 64 * 1024; i += 1) held.push(Buffer.from([i % 256]));
   expect(drained(held).map(({ length }) => length)).toEqual(Array(4).fill(16 * 1024));
 });
 
 test('a single byte between large pieces does not cost a block', () => {
-  const held = new HeldBytes();
+  const held = new ByteQueue();
   for (let i = 0; i < 10; i += 1) {
     held.push(Buffer.from([i]));
     held.push(Buffer.alloc(4096));
@@ -45,7 +45,7 @@ test('a single byte between large pieces does not cost a block', () => {
 });
 
 test('a cleared queue is empty, and can be used again', () => {
-  const held = new HeldBytes();
+  const held = new ByteQueue();
   held.push(Buffer.from('one'));
   held.clear();
   held.push(Buffer.from('two'));

@@ -30,7 +30,7 @@ type Media = Pick<RenditionRequest, 'mediaKey' | 'owner'>;
  * the signal of `work` aborts. Ignores checks that fail.
  * @throws MediaRemoved, OwnerBlocked, or what `work` throws
  */
-export async function runWhileWanted<T>(
+export async function runUnlessRemoved<T>(
   media: Media,
   store: ObjectStore,
   signal: AbortSignal,

@@ -7,7 +7,7 @@ import { ServerProcess } from '@echodrop/testkit/servers/server-process';
 import type { Bucket } from './stand-ins/stored-objects.ts';
 
 /** What all systems share and is not measured: the store and the identity provider, each in its own process. */
-export interface Surroundings extends AsyncDisposable {
+export interface SharedServers extends AsyncDisposable {
   /** For the bench's own files. */
   readonly folder: string;
   /** The environment of every measured process. */
@@ -20,11 +20,11 @@ export interface Surroundings extends AsyncDisposable {
   readonly silently: (args: readonly string[]) => [string, ...string[]];
 }
 
-export async function startSurroundings(folder: string): Promise<Surroundings> {
-  await using parts = new AsyncDisposableStack();
+export async function startSharedServers(folder: string): Promise<SharedServers> {
+  await using resources = new AsyncDisposableStack();
   const port = await freePort();
   const endpoint = `http://127.0.0.1:${port}`;
-  parts.use(
+  resources.use(
     await ServerProcess.start({
       command: [process.execPath, join(import.meta.dirname, 'stand-ins/null-s3.ts')],
       env: { PORT: `${port}` },
@@ -32,10 +32,10 @@ export async function startSurroundings(folder: string): Promise<Surroundings> {
     }),
   );
   const provider = fork(join(import.meta.dirname, 'stand-ins/identity-stub.ts'));
-  parts.defer(() => void provider.kill('SIGKILL'));
+  resources.defer(() => void provider.kill('SIGKILL'));
   const [identityProviders] = await once(provider, 'message');
   let buckets = 0;
-  const held = parts.move();
+  const disposables = resources.move();
   return {
     folder,
     env: {
@@ -49,7 +49,7 @@ export async function startSurroundings(folder: string): Promise<Surroundings> {
     take: async (bucket) =>
       (await fetch(`${endpoint}/-/take/${bucket}`, { method: 'POST' })).json() as Promise<ReturnType<Bucket['take']>>,
     silently: (args) => ['sh', '-c', 'exec "$0" "$@" >/dev/null', process.execPath, ...args],
-    [Symbol.asyncDispose]: () => held.disposeAsync(),
+    [Symbol.asyncDispose]: () => disposables.disposeAsync(),
   };
 }
 

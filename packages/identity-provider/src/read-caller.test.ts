@@ -1,7 +1,7 @@
 import { Secret } from '@echodrop/service/secret';
 import { expect, test } from 'vitest';
-import { readCaller, userIdOf } from './caller-in-answer.ts';
 import { providerProfiles } from './provider-profiles.ts';
+import { readCaller, userIdOf } from './read-caller.ts';
 
 const advertised = 'https://identity.example/verify.json';
 const provider = { advertised, upstream: advertised, profile: providerProfiles.oauth1 };

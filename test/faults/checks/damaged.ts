@@ -7,7 +7,7 @@ import { type Finding, findEach } from './finding.ts';
 import { bytesOf, keysBelow, type RecordInStore } from './stored-records.ts';
 
 /** What the finding says of a rendition that is not retried for an hour. */
-export const putOff = 'two workers have died with its rendition, which is put off for an hour';
+export const putOff = 'two workers crashed with its rendition; no retry for an hour';
 
 const renditionMs = 20_000;
 
@@ -21,7 +21,7 @@ export function findDamaged(
     const record = records.get(entry.id ?? '');
     const what = record
       ? ((await damageOf(system, entry, record)) ?? (await notShown(system, entry, record)))
-      : 'there is no record';
+      : 'record missing';
     return what === undefined ? [] : [{ scenario: entry.scenario, what, which: `${entry.id} ${entry.text}` }];
   });
 }
@@ -31,17 +31,17 @@ async function damageOf(
   { text, sha256, size }: LedgerEntry,
   record: RecordInStore,
 ): Promise<string | undefined> {
-  if (record.text !== text) return "the record is another's";
-  if (record.size !== size) return `the record says ${record.size} bytes, and ${size} were sent`;
+  if (record.text !== text) return 'the record belongs to another upload';
+  if (record.size !== size) return `the record has ${record.size} bytes, but ${size} were sent`;
   const bytes = await bytesOf(store, mediaObjectKey(record.media_key));
-  if (bytes === undefined) return 'there is no media';
-  return createHash('sha256').update(bytes).digest('hex') === sha256 ? undefined : 'the media is not what was sent';
+  if (bytes === undefined) return 'media missing';
+  return createHash('sha256').update(bytes).digest('hex') === sha256 ? undefined : 'media differs from what was sent';
 }
 
 async function notShown(system: System, { id, text, kind }: LedgerEntry, record: RecordInStore) {
   const page = await fetch(`${system.site}/${id}`);
   const shown = await page.text();
-  if (page.status !== 200 || !shown.includes(text)) return `the page is not shown (${page.status})`;
+  if (page.status !== 200 || !shown.includes(text)) return `page not shown (${page.status})`;
   const rendition = kind === 'mp4' ? 'video.mp4' : 'large.jpg';
   let status = 0;
   const isMade = await waitUntil('a rendition', renditionMs, async () => {
@@ -57,5 +57,5 @@ async function notShown(system: System, { id, text, kind }: LedgerEntry, record:
   const stored = await keysBelow(system.store, renditionsPrefixOf(record.media_key));
   const names = stored.map((key) => key.slice(key.lastIndexOf('/') + 1));
   if (names.some((name) => /\.(killed_workers|stopped_tools)-/.test(name))) return putOff;
-  return `there is no ${rendition} (${status}; there are ${names.join(' ')})`;
+  return `rendition ${rendition} missing (${status}; stored: ${names.join(' ')})`;
 }
