@@ -95,6 +95,7 @@ async function runUpload(row, signal) {
   } else if (typeof outcome === 'object') {
     rows.delete(row);
     showPublished(row, outcome.page);
+    say(`${row.file.name} published.`);
   }
   // Several may end at the same moment.
   if (batch.size === 0) return;
