@@ -96,7 +96,7 @@ await describeWithBrowser('the upload page, with credentials', (browser) => {
     const refusal = async (label: string, text: string) => {
       await tab.getByLabel(label, { exact: true }).fill(text);
       await submit(tab);
-      await tab.getByText('0 published. 1 not published.').waitFor(soon);
+      await tab.getByText('Published: 0. Not published: 1.').waitFor(soon);
       return await tab.locator('.file .state').textContent();
     };
     expect(await refusal('Token secret', 'wrong')).toBe('The credentials were rejected.');

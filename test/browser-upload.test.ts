@@ -222,7 +222,7 @@ await describeWithBrowser('the upload page, signed in', (browser) => {
       await expect.poll(() => row(tab, name).locator('.state').textContent()).toBe('Cancelled.');
     }
     await tab.getByRole('button', { name: 'Cancel all' }).press('Enter');
-    await expect.poll(() => status(tab)).toBe('0 published. 3 not published.');
+    await expect.poll(() => status(tab)).toBe('Published: 0. Not published: 3.');
     expect(await stack.stored('records')).toEqual(records);
     await tab.getByRole('button', { name: 'Remove slow.jpg' }).click();
     await tab.getByRole('button', { name: 'Remove other.jpg' }).click();
@@ -299,7 +299,7 @@ await describeWithBrowser('the upload page, signed in', (browser) => {
     const { tab } = watched;
     await choose(tab, file('broken.jpg', Buffer.from('no photo')), file('a.jpg', photo));
     await submit(tab);
-    await expect.poll(() => status(tab), soon).toBe('1 published. 1 not published.');
+    await expect.poll(() => status(tab), soon).toBe('Published: 1. Not published: 1.');
     const fault = row(tab, 'broken.jpg').locator('.state');
     expect(await fault.textContent()).toMatch(/^Unsupported file type/);
     const box = await fault.boundingBox();

@@ -75,7 +75,7 @@ async function serve(plan: SystemPlan, env: NodeJS.ProcessEnv, stopping: AbortSi
 
 async function showSample(target: Sample, stopping: AbortSignal): Promise<void> {
   const { response, page } = await uploadSample(target, stopping);
-  const command = `To upload it again, in ${process.cwd()}:\n${sampleAsCurl(target)}`;
+  const command = `To repeat this upload, run in ${process.cwd()}:\n${sampleAsCurl(target)}`;
   process.stdout.write(`\n${command}\n${response}\n\n`);
   if (page) say('page', page);
 }

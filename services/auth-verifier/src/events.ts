@@ -33,7 +33,10 @@ export function createVerifierEvents(log: Log, metrics: Metrics) {
       verifications.inc({ provider, outcome, source });
       setSpanAttributes({ 'echodrop.provider': provider, 'echodrop.outcome': outcome, 'echodrop.source': source });
       if (seconds !== undefined) providerSeconds.observe({ provider, outcome }, seconds);
-      log[outcome === 'verified' ? 'debug' : 'info']({ provider, outcome, source, seconds }, 'Verification finished');
+      log[outcome === 'verified' ? 'debug' : 'info'](
+        { provider, outcome, source, seconds: seconds && Math.round(seconds * 1000) / 1000 },
+        'Verification finished',
+      );
     },
     userForgotten({ provider, subject }: ProviderUser): void {
       log.info({ provider, subject }, 'Discarded the cached verdicts of a user');

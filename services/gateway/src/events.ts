@@ -88,7 +88,7 @@ function createUploadEvents(log: Log, metrics: Metrics) {
 function createAdmissionEvents(log: Log, metrics: Metrics) {
   const refusedRequests = metrics.counter(
     'echodrop_admission_refused_total',
-    'Requests rejected before verification, by limit.',
+    'Requests refused before verification, by limit.',
     ['limit'],
   );
   for (const limit of slotLimits) refusedRequests.inc({ limit }, 0);
@@ -126,7 +126,7 @@ function createPublishingEvents(log: Log, metrics: Metrics) {
   );
   const relisted = metrics.counter(
     'echodrop_relisted_uploads_total',
-    'Published uploads whose missing list entries a repeated upload added.',
+    'Uploads put back on lists by a repeated upload.',
   );
   const checksums = metrics.gauge(
     'echodrop_store_verifies_checksums',

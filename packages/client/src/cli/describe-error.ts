@@ -2,7 +2,7 @@ import { RequestRefused } from '../client-errors.ts';
 import { visible } from './command-context.ts';
 
 const advice: Readonly<Record<string, string>> = {
-  credentials_refused: 'Run `echodrop login` again.',
+  credentials_refused: 'Check the credentials, or run `echodrop login`.',
   removed: 'It was uploaded and removed. `--again` uploads it once more.',
 };
 
@@ -16,7 +16,9 @@ export function describeError(error: unknown): string {
   const causes: string[] = [];
   for (let cause = error.cause; cause instanceof Error; cause = cause.cause)
     causes.push(cause.message || String(Reflect.get(cause, 'code')));
-  return visible([error.message, ...new Set(causes)].join(': '));
+  return visible(
+    [...(causes.length > 0 ? [error.message.replace(/\.$/, '')] : [error.message]), ...new Set(causes)].join(': '),
+  );
 }
 
 /** The same for scripts. */

@@ -63,7 +63,9 @@ export function connectRedis(url: Secret, options: RedisOptions, log: Log): Redi
     if (!lost.has(node)) log.warn({ reason: error.message, ...(node && { node }) }, 'Redis unreachable');
     lost.add(node);
   };
-  redis.on('ready', () => lost.delete(''));
+  redis.on('ready', () => {
+    if (lost.delete('')) log.info('Redis reachable again');
+  });
   redis.on('error', (error) => warn(error));
   // Cluster only.
   redis.on('node error', warn);

@@ -10,11 +10,12 @@ export class ApiKeys {
 
   /** `list`: comma-separated `key` or `name=key`. A key without a name gets one from its hash. `webUpload`: the key of the site's pages. */
   constructor(list: Secret, webUpload?: string) {
-    if (webUpload !== undefined) this.#names.set(digest(webUpload), webUploadName);
     for (const entry of list.reveal().split(',')) {
       const [, name, key] = /^(?:([\w.-]+)=)?(.+)$/.exec(entry.trim()) ?? [];
       if (key) this.#names.set(digest(key), name ?? `key-${digest(key).slice(0, 8)}`);
     }
+    // Last: API_KEYS may have the same key.
+    if (webUpload !== undefined) this.#names.set(digest(webUpload), webUploadName);
   }
 
   /** The application's name; undefined for an unknown key. Looks up hashes, so that timing reveals nothing of the keys. */

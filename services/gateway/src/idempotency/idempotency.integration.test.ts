@@ -159,7 +159,7 @@ test('a repeat with another alternative text gets the record with the first', as
   const key = randomUUID();
   const { record } = await send(one, { key, alt: 'Two boats' });
   expect(record.alt).toBe('Two boats');
-  expect(await send(one, { key, alt: 'Three boats' })).toEqual({ record, repeated: true });
+  expect(await send(one, { key, alt: 'Three boats' })).toEqual({ record, isRepeat: true });
 });
 
 test('a repeat lists the upload of a gateway that died before it did', async () => {

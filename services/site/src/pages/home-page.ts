@@ -8,7 +8,7 @@ export function homePage({ name, upload }: Pick<Site, 'name' | 'upload'>): Page 
     title: name,
     body: html`<div class="text home">
 <h1>${name}</h1>
-<p class="lead">Photos and videos, shared by people who post elsewhere.</p>
+<p class="lead">Photos and videos to link from your posts.</p>
 <p>Applications upload a file and a message for a user, and get a page address to put into a post.</p>
 <p>Users prove their identity with their own identity provider. There are no accounts or passwords here.</p>
 <p>Published copies carry no location, camera or other metadata.</p>

@@ -91,7 +91,7 @@ function chooser(): Html {
 <input id="media" type="file" accept="${accept}" multiple aria-describedby="media-hint"></p>
 <p class="camera"><label for="camera">Take a photo</label>
 <input id="camera" type="file" accept="image/*" capture="environment"></p>
-<p class="hint" id="media-hint">Choose files, drop them anywhere on this page, or paste a picture.</p>
+<p class="hint" id="media-hint">Choose files, or drop or paste them on this page.</p>
 </div>`;
 }
 

@@ -16,7 +16,7 @@ export function consentPage(
   });
   return page(
     'Sign in',
-    `${htmlEscape`<p><strong>${client.name}</strong> at <code>${new URL(redirectUri).origin}</code> requests: <code>${scope}</code>.</p>`}
+    `${htmlEscape`<p><strong>${client.name}</strong> at <code>${new URL(redirectUri).origin}</code> wants to know who you are (scope <code>${scope}</code>).</p>`}
 <form method="post" action="/oauth/authorize">
 ${htmlEscape`<input type="hidden" name="request" value="${id}">`}
 <fieldset><legend>Sign in as</legend>

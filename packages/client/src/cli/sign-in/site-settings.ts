@@ -1,6 +1,6 @@
 import * as z from 'zod/mini';
 import { UsageError } from '../command-context.ts';
-import { fetchJson } from './fetch-json.ts';
+import { fetchJson, StatusError } from './fetch-json.ts';
 
 const address = z.url({ protocol: /^https?$/ });
 const common = { name: z.string(), provider: address, scope: z.optional(z.string()) };
@@ -25,7 +25,7 @@ export interface SiteSettings {
 
 /** Reads what a site publishes for clients. @throws Error if it is no Echodrop site or has no sign-in */
 export async function fetchSiteSettings(site: string): Promise<SiteSettings> {
-  const { data } = settingsShape.safeParse(await fetchJson(`${site}/sign-in/providers.json`));
+  const { data } = settingsShape.safeParse(await fetchSettings(site));
   if (!data) throw new Error(`${site} offers no sign-in. Check the address: it is that of the site with the pages.`);
   return { ...data, providers: data.providers.filter((each) => each !== null) };
 }
@@ -43,4 +43,12 @@ export function chooseProvider(providers: readonly SiteProvider[], wanted: strin
       ? 'This site has no provider to sign in at.'
       : `Choose a provider with --provider: ${names}.`,
   );
+}
+
+// Undefined if the site has none.
+async function fetchSettings(site: string): Promise<unknown> {
+  return fetchJson(`${site}/sign-in/providers.json`).catch((error: unknown) => {
+    if (error instanceof StatusError && error.status === 404) return undefined;
+    throw error;
+  });
 }

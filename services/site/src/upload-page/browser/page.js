@@ -66,7 +66,7 @@ function removeRow(row) {
 function startUploads() {
   const waiting = [...rows].filter(({ state }) => state === 'waiting');
   if (waiting.length === 0) {
-    complain('Choose a photo or video first.');
+    complain(rows.size === 0 ? 'Choose a photo or video first.' : 'None of these files can be uploaded.');
     return element('media', HTMLInputElement).focus();
   }
   complain('');
@@ -110,7 +110,7 @@ function endBatch() {
   window.onbeforeunload = null;
   const isTyping = document.activeElement?.matches('textarea, input:not([type=file])');
   sending.hidden = true;
-  say(`${published} published.${rest.length > 0 ? ` ${rest.length} not published.` : ''}`);
+  say(`Published: ${published}.${rest.length > 0 ? ` Not published: ${rest.length}.` : ''}`);
   if (isTyping) return;
   const [target] = [refusal.querySelector('button'), rest[0]?.button, doneHeading].filter(Boolean);
   target?.focus();
