@@ -13,7 +13,7 @@ import { renderVideo } from '../render-video/render-video.ts';
 import { type Track, videoTracks } from '../video-layout/ffprobe.ts';
 import { hasInterlacedFrames } from '../video-layout/interlaced.ts';
 import { canHijack, type HijackedTool, hijackedTool } from './hijacked-tool.fixture.ts';
-import { sandboxFault } from './prepare-tools.ts';
+import { isOfKernel, sandboxFault } from './prepare-tools.ts';
 import { runTool } from './run-tool.ts';
 import { sandboxModes, setSandboxMode, startInSandbox } from './sandbox.ts';
 
@@ -213,8 +213,30 @@ test('stops a tool that writes endless files', async () => {
   ).toBe('too_costly');
 });
 
+/** The launcher with a change, beside nothing else. */
+async function changedLauncher(from: string, to: string) {
+  const folder = await mkdtempDisposable(join(tmpdir(), 'launcher-'));
+  const code = await readFile(launcher, 'utf8');
+  expect(code).toContain(from);
+  const path = join(folder.path, 'sandbox');
+  await writeFile(path, code.replaceAll(from, to), { mode: 0o755 });
+  return { path, [Symbol.asyncDispose]: () => folder[Symbol.asyncDispose]() };
+}
+
+// As on a kernel without these system calls.
+test.each([
+  ['Landlock', 'syscall(444,'],
+  ['seccomp filter', 'syscall($nr{seccomp},'],
+])('names %s if the kernel lacks it', async (feature, call) => {
+  await using changed = await changedLauncher(call, 'syscall(9999,');
+  const { stderr, exitCode } = await execa(changed.path, launched('full', 'true'), { reject: false });
+  expect({ stderr, exitCode }).toEqual({ stderr: expect.stringContaining(`sandbox: ${feature} (`), exitCode: 125 });
+  expect(isOfKernel(stderr)).toBe(true);
+});
+
 test('names the feature that this machine lacks', async () => {
   expect(await sandboxFault()).toBeUndefined();
   const { stderr, exitCode } = await execa(launcher, launched('full', 'no-such-tool'), { reject: false });
   expect({ stderr, exitCode }).toEqual({ stderr: 'sandbox: no-such-tool is not in PATH', exitCode: 125 });
+  expect(isOfKernel(stderr)).toBe(false);
 });
