@@ -4,7 +4,7 @@ import { link, mkdir, mkdtempDisposable, open, readdir, readFile, rm, writeFile 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { execa } from 'execa';
+import { execa, execaSync } from 'execa';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { pictureRecipes } from '../recipes.ts';
 import { extractBitmap, extractVideoFrame } from '../render-picture/extract-still.ts';
@@ -232,6 +232,28 @@ test.each([
   const { stderr, exitCode } = await execa(changed.path, launched('full', 'true'), { reject: false });
   expect({ stderr, exitCode }).toEqual({ stderr: expect.stringContaining(`sandbox: ${feature} (`), exitCode: 125 });
   expect(isOfKernel(stderr)).toBe(true);
+});
+
+// landlock_create_ruleset(2) answers its version: TCP from 4 on, abstract sockets and signals from 6 on.
+const landlockVersion = Number(
+  execaSync('perl', ['-e', 'print syscall(444, 0, 0, 1)'], { reject: false }).stdout || Number.NaN,
+);
+
+test.runIf(canHijack && landlockVersion >= 4)('Landlock alone keeps a hijacked tool from others', async () => {
+  await using hijacked = await hijackedTool();
+  await using filterless = await changedLauncher('  restrict_calls();\n', '');
+  const { stdout } = await execa(filterless.path, launched('full', hijacked.program, '-'), { reject: false });
+  // Without the filter, the rest of what the tool tries succeeds.
+  expect(stdout).toContain('1 make a UDP socket');
+  expect(stdout).not.toContain('1 connect by TCP');
+  if (landlockVersion < 6) return;
+  expect(stdout).not.toContain('1 connect to an abstract UNIX socket');
+  expect(stdout).not.toContain('1 signal its worker');
+  const { stdout: free } = await execa(filterless.path, launched('limits-only', hijacked.program, '-'), {
+    reject: false,
+  });
+  for (const each of ['connect by TCP', 'connect to an abstract UNIX socket', 'signal its worker'])
+    expect(free).toContain(`1 ${each}`);
 });
 
 test('names the feature that this machine lacks', async () => {
