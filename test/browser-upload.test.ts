@@ -86,7 +86,7 @@ await describeWithBrowser('the upload page, signed in', (browser) => {
       expect(between.length).toBeGreaterThan(1);
       expect(between).toEqual(between.toSorted((a, b) => a - b));
     }
-    expect(await status(tab)).toBe('2 published.');
+    expect(await status(tab)).toBe('Published: 2.');
     expect(await focused(tab)).toBe('Published');
     expect(await tab.locator('#files li').count()).toBe(0);
 

@@ -107,6 +107,11 @@ test('npm start starts everything and prints a working command; SIGTERM to npm o
   const { stdout } = await run('sh', ['-c', `cd ${root} && ${command}`]);
   expect(JSON.parse(stdout)).toMatchObject({ text: 'Hello from Echodrop', width: 640, height: 426, type: 'jpg' });
 
+  const ops = ports[variable('rendition-worker', 'OPS_PORT')];
+  const ready = await fetch(`http://127.0.0.1:${ops}/readyz`);
+  expect(await ready.json()).toMatchObject({ mediaSandbox: 'full' });
+  expect(output).not.toContain('limits only');
+
   const page = /^page +(\S+)$/m.exec(output)?.[1] ?? '';
   expect((await fetch(page)).status).toBe(200);
 

@@ -1,13 +1,13 @@
 import { once } from 'node:events';
 import { relative, resolve } from 'node:path';
 import { hasSandbox, localAddress } from '@echodrop/client/local-system';
-import { sandboxFault } from '@echodrop/media/sandbox/prepare-tools';
 import { InvalidSettings } from '@echodrop/service/env';
 import { invalidSettingsStatus } from '@echodrop/service/run-service';
 import { awaitReady } from './await-ready.ts';
 import { type Sample, sampleAsCurl, sampleTarget, uploadSample } from './first-upload.ts';
 import { requireFree } from './free-ports.ts';
 import { holdDataDir } from './hold-data-dir.ts';
+import { withSandboxMode } from './media-sandbox.ts';
 import { planSystem, type SystemPlan } from './plan-system.ts';
 import { portsOf } from './read-all-settings.ts';
 import { logDir, startSystem, stopWithinSeconds } from './start-system.ts';
@@ -34,7 +34,7 @@ async function runSystem(env: NodeJS.ProcessEnv, stopping: AbortSignal): Promise
   using _held = await holdDataDir(dataDir, stopping);
   const planned = await planSystem(env, dataDir);
   await requireSystemTools(planned.redis !== undefined, stopping);
-  const plan = await withSandboxMode(planned, env);
+  const plan = { ...planned, environments: await withSandboxMode(planned.environments) };
   await requireFree(portsOf(plan.configs), env, stopping);
 
   // From here on, only the user can read what the system writes, including logs and media.
@@ -44,17 +44,6 @@ async function runSystem(env: NodeJS.ProcessEnv, stopping: AbortSignal): Promise
     await Promise.race([system.failed, serve(plan, env, stopping)]).finally(() => reportStopping(plan));
   }
   say('echodrop', 'stopped');
-}
-
-// Without support by the kernel a local system still runs. A worker in a container would refuse to start.
-async function withSandboxMode(plan: SystemPlan, env: NodeJS.ProcessEnv): Promise<SystemPlan> {
-  const fault = env['MEDIA_SANDBOX'] ? undefined : await sandboxFault();
-  if (!fault) return plan;
-  say('media', `sandbox unavailable; media tools run with resource limits only: ${fault}`);
-  const environments = [...plan.environments].map(
-    ([name, each]) => [name, { ...each, MEDIA_SANDBOX: 'limits-only' }] as const,
-  );
-  return { ...plan, environments: new Map(environments) };
 }
 
 /** Waits until all services are ready, uploads a sample, prints how to use the system, and waits for `stopping`. */

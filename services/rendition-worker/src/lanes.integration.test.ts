@@ -22,6 +22,7 @@ import { samplePhoto, sampleVideo } from '@echodrop/testkit/samples/sample-media
 import { waitUntil } from '@echodrop/testkit/wait-until';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { type LaneLimits, laneLimits, limitsForVideo } from './lane-limits.ts';
+import { Overruns } from './overruns.ts';
 import { noteWorkerDeaths, render } from './render.ts';
 import { MediaRemoved } from './run-unless-removed.ts';
 
@@ -63,9 +64,22 @@ interface Job {
 function make(
   mediaKey: string,
   { type, set, owner }: Job,
-  { limits = laneLimits.quick, tools = 'these' }: { limits?: LaneLimits; tools?: string } = {},
+  {
+    limits = laneLimits.quick,
+    tools = 'these',
+    overruns = new Overruns(),
+  }: { limits?: LaneLimits; tools?: string; overruns?: Overruns } = {},
 ): Promise<RenditionReply> {
-  const rendering = { store, scratchDir, maxPixels: 1_000_000, typesOff: new Set<never>(), limits, tools, events };
+  const rendering = {
+    store,
+    scratchDir,
+    maxPixels: 1_000_000,
+    typesOff: new Set<never>(),
+    limits,
+    overruns,
+    tools,
+    events,
+  };
   const question = { mediaKey, type, set, ...(owner && { owner }) };
   return render(question, AbortSignal.timeout(60_000), rendering);
 }
@@ -115,6 +129,21 @@ test('defers a video whose pictures take too long', async () => {
   ffmpeg.wake();
   expect(await make(mediaKey, videoJob, { limits: laneLimits.slow })).toEqual(made);
   // The limits of the slow lane would be minutes.
+}, 30_000);
+
+test("an owner's next video does not start in the lane that one overran, and another owner's does", async () => {
+  const mediaKeys = [await uploaded(video), await uploaded(video), await uploaded(video)];
+  await using ffmpeg = await sleepyFfmpeg();
+  const limits = { ...withVideo('quick', { seconds: 2.5 }), pictures: { seconds: 2.5 } };
+  const overruns = new Overruns();
+  const [a, b] = ['a'.repeat(32), 'b'.repeat(32)];
+  const makeOf = (n: number, owner: string) => make(mediaKeys[n] ?? '', { ...videoJob, owner }, { limits, overruns });
+  await expect(makeOf(0, a)).rejects.toThrow(Deferred);
+  expect(await ffmpeg.started()).toBe(1);
+  await expect(makeOf(1, a)).rejects.toThrow(Deferred);
+  expect(await ffmpeg.started()).toBe(1);
+  await expect(makeOf(2, b)).rejects.toThrow(Deferred);
+  expect(await ffmpeg.started()).toBe(2);
 }, 30_000);
 
 test('makes the still pictures of a large animation, and the animation in the slow lane', async () => {

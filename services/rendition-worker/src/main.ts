@@ -9,6 +9,7 @@ import { createScratchFolder } from '@echodrop/service/scratch-folder';
 import { readConfig } from './config.ts';
 import { createRenditionEvents } from './events.ts';
 import { laneLimits } from './lane-limits.ts';
+import { Overruns } from './overruns.ts';
 import { noteWorkerDeaths, render } from './render.ts';
 import { toolsHash } from './unsupported-renditions.ts';
 
@@ -21,13 +22,15 @@ await runService('rendition-worker', readConfig, async ({ config, log, metrics, 
   const scratch = resources.use(await createScratchFolder(config.SCRATCH_DIR, 'rendition-worker'));
   const tools = toolsHash(await prepareTools({ config, log, metrics, health }), maxPixels);
   const deps = { store, scratchDir: scratch.path, maxPixels, typesOff, tools, events };
+  const overruns = { quick: new Overruns(), medium: new Overruns(), slow: new Overruns() };
   const queues = startRenditionWorkers(
     {
       pictureConcurrency: config.CONCURRENCY,
       videoConcurrency: config.FILM_CONCURRENCY,
       slowConcurrency: config.SLOW_CONCURRENCY,
       graceSeconds: config.SHUTDOWN_GRACE_SECONDS,
-      render: (request, signal, lane) => render(request, signal, { ...deps, limits: laneLimits[lane] }),
+      render: (request, signal, lane) =>
+        render(request, signal, { ...deps, limits: laneLimits[lane], overruns: overruns[lane] }),
       onEnd(end, request) {
         events.jobEnded(end, request);
         if (!request || !end.isDeadly) return;

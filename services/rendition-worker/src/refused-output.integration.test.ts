@@ -13,6 +13,7 @@ import { samplePhoto, sampleVideo } from '@echodrop/testkit/samples/sample-media
 import { afterEach, expect, test } from 'vitest';
 import { createRenditionEvents } from './events.ts';
 import { laneLimits } from './lane-limits.ts';
+import { Overruns } from './overruns.ts';
 import { render } from './render.ts';
 
 // A shell script starts other programs, and leaves what a tool cannot leave in the sandbox.
@@ -41,7 +42,7 @@ async function renderWith(script: string, present: readonly Recipe[]) {
   const metrics = new Metrics('rendition-worker');
   const rendering = {
     ...{ store, scratchDir: await newFolder(), maxPixels: 1_000_000, typesOff: new Set<never>() },
-    ...{ limits: laneLimits.slow, tools: 'tools' },
+    ...{ limits: laneLimits.slow, overruns: new Overruns(), tools: 'tools' },
     events: createRenditionEvents(createLog('test', 'silent'), metrics),
   };
   const answer = await render({ mediaKey, type: 'mp4', set: 'film' }, AbortSignal.timeout(20_000), rendering);

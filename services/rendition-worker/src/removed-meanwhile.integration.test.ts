@@ -10,12 +10,13 @@ import { type ObjectStore, StoreUnavailable } from '@echodrop/object-store/objec
 import { samplePhoto, sampleVideo } from '@echodrop/testkit/samples/sample-media';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { laneLimits } from './lane-limits.ts';
+import { Overruns } from './overruns.ts';
 import { render } from './render.ts';
 import { MediaRemoved } from './run-unless-removed.ts';
 
 const parts = new AsyncDisposableStack();
 const events = { rendered() {}, outputRefused() {}, noteFailed() {}, jobEnded() {} };
-const usual = { limits: laneLimits.slow, tools: 'tools' };
+const usual = { limits: laneLimits.slow, overruns: new Overruns(), tools: 'tools' };
 let store: FilesystemObjectStore;
 let scratchDir: string;
 let photo: Buffer;

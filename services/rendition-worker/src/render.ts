@@ -16,6 +16,7 @@ import { Deferred } from '@echodrop/queue/slower-lane';
 import type { RenditionEvents } from './events.ts';
 import { type LaneLimits, limitsForVideo } from './lane-limits.ts';
 import { makeRenditions, type RenditionToMake } from './make-renditions.ts';
+import type { Overruns } from './overruns.ts';
 import { MediaRemoved, OwnerBlocked, runUnlessRemoved } from './run-unless-removed.ts';
 import { discardIfRemoved, type RenditionStatus, readStatus, storeRenditions } from './stored-renditions.ts';
 import { isNoted, type NotedReason, noteUnsupported } from './unsupported-renditions.ts';
@@ -28,6 +29,8 @@ interface RenderDeps {
   /** Media of these types is not fetched. */
   readonly typesOff: ReadonlySet<MediaType>;
   readonly limits: LaneLimits;
+  /** In this lane. */
+  readonly overruns: Overruns;
   /** See toolsHash. */
   readonly tools: string;
   readonly events: RenditionEvents;
@@ -59,6 +62,7 @@ export async function render(
   };
   try {
     if (deps.typesOff.has(type)) return report({ outcome: 'unsupported', why: 'type_off' });
+    if (set === 'film' && deps.limits.canDefer && deps.overruns.has(request.owner)) throw new Deferred();
     const rendered = await runUnlessRemoved(request, store, signal, (signal) =>
       renderMissing(missing, request, signal, deps),
     );
@@ -154,10 +158,11 @@ async function renderSet(
   { signal, ...deps }: RenderDeps & { readonly signal: AbortSignal },
 ): Promise<Rendered> {
   const { mediaKey, set } = request;
-  const { store, scratchDir, maxPixels, limits, tools, events } = deps;
+  const { store, scratchDir, maxPixels, limits, overruns, tools, events } = deps;
   const { rendered, made } = await makeRenditions(set, media, toMake, { scratchDir, maxPixels, signal, limits });
   await storeRenditions(made, mediaKey, store, signal);
   const why = rendered.outcome === 'unsupported' ? rendered.why : undefined;
+  if (why === 'timed_out' && !isPhoto(request.type)) overruns.note(request.owner);
   if (limits.canDefer && (why === 'too_costly' || why === 'timed_out')) throw new Deferred();
   if (why && isNoted(why)) {
     const others = toMake.filter((each) => !made.includes(each)).map(({ recipe }) => recipe);

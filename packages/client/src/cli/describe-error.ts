@@ -16,9 +16,7 @@ export function describeError(error: unknown): string {
   const causes: string[] = [];
   for (let cause = error.cause; cause instanceof Error; cause = cause.cause)
     causes.push(cause.message || String(Reflect.get(cause, 'code')));
-  return visible(
-    [...(causes.length > 0 ? [error.message.replace(/\.$/, '')] : [error.message]), ...new Set(causes)].join(': '),
-  );
+  return visible([error.message, ...new Set(causes)].join(': ').replaceAll('.: ', '. '));
 }
 
 /** The same for scripts. */

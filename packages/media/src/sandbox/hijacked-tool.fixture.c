@@ -1,7 +1,7 @@
 /*
  * Replaces a media tool whose decoder was taken over: it ignores its arguments, tries what a sandboxed tool must not do, and prints a
  * line for each attempt that succeeded. If any did, it prints so much that every caller sees `too_costly`; else it ends as `broken`.
- * Compiled with FOLDER, which holds in/media, job/, secret and the UNIX socket `socket`, and with PORT, on which a TCP server listens.
+ * Compiled with FOLDER, which holds in/media, job/, secret and the UNIX socket `socket` and names an abstract one, and with PORT, on which a TCP server listens.
  */
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -10,6 +10,7 @@
 #include <linux/netlink.h>
 #include <netinet/in.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -84,6 +85,8 @@ int main(int count, char **arguments) {
   setvbuf(stdout, NULL, _IOLBF, 0);
   int worker = getppid(), has_inherited = has_inherited_file(), pair[2];
   struct sockaddr_un local = {.sun_family = AF_UNIX, .sun_path = FOLDER "/socket"};
+  struct sockaddr_un abstract = {.sun_family = AF_UNIX, .sun_path = "\0" FOLDER};
+  socklen_t abstract_length = offsetof(struct sockaddr_un, sun_path) + sizeof FOLDER;
   struct sockaddr_in tcp = {.sin_family = AF_INET, .sin_port = htons(PORT), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
   struct rlimit none = {0, 0};
   printf("begun\n");
@@ -114,6 +117,7 @@ int main(int count, char **arguments) {
   attempt("make a FIFO", mkfifo(FOLDER "/job/fifo", 0600) == 0);
   attempt("make a folder", mkdir(FOLDER "/job/folder", 0700) == 0);
   attempt("connect to a UNIX socket", can_connect((struct sockaddr *)&local, sizeof local, SOCK_STREAM));
+  attempt("connect to an abstract UNIX socket", can_connect((struct sockaddr *)&abstract, abstract_length, SOCK_STREAM));
   attempt("connect by TCP", can_connect((struct sockaddr *)&tcp, sizeof tcp, SOCK_STREAM));
   attempt("make a UDP socket", socket(AF_INET, SOCK_DGRAM, 0) >= 0);
   attempt("make a netlink socket", socket(AF_NETLINK, SOCK_RAW, NETLINK_ROUTE) >= 0);

@@ -17,7 +17,7 @@ export const canHijack = hasCompiler || process.env.REQUIRE_COMPILER === '1';
 /** A replacement of a media tool whose decoder was taken over, compiled to a program without libraries. */
 export interface HijackedTool extends AsyncDisposable {
   readonly program: string;
-  /** Holds `in/media`, `job`, `secret` and a UNIX socket that is listened to. */
+  /** Holds `in/media`, `job`, `secret` and a UNIX socket that is listened to, as is the abstract one of the folder's name. */
   readonly folder: string;
 }
 
@@ -29,8 +29,9 @@ export async function hijackedTool(): Promise<HijackedTool> {
   await writeFile(join(folder, 'in/media'), 'media');
   await writeFile(join(folder, 'secret'), 'secret');
   const byPath = parts.use(createServer().listen(join(folder, 'socket')));
+  const byName = parts.use(createServer().listen({ path: `\0${folder}` }));
   const byTcp = parts.use(createServer().listen(0, '127.0.0.1'));
-  await Promise.all([byPath, byTcp].map((server) => server.listening || once(server, 'listening')));
+  await Promise.all([byPath, byName, byTcp].map((server) => server.listening || once(server, 'listening')));
   const { port } = byTcp.address() as { port: number };
   const program = join(folder, 'hijacked');
   await compileHijackedTool(program, { folder, port });

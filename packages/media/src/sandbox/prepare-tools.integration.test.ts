@@ -1,19 +1,54 @@
 import { mkdtempDisposable } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { hostileFfprobe } from '@echodrop/testkit/hostile/hostile-ffprobe';
 import { afterEach, expect, test, vi } from 'vitest';
 import type { MediaType } from '../media-type.ts';
 import { prepareTools } from './prepare-tools.ts';
+import { type SandboxMode, setSandboxMode } from './sandbox.ts';
 
-afterEach(() => vi.unstubAllEnvs());
+afterEach(() => {
+  vi.unstubAllEnvs();
+  setSandboxMode('full');
+});
+
+function prepared(typesOff: readonly MediaType[] = [], mode: SandboxMode = 'full') {
+  const log = { info: vi.fn(), warn: vi.fn() };
+  const config = { MEDIA_SANDBOX: mode, MEDIA_TYPES_OFF: new Set(typesOff) };
+  const [set, setDetail] = [vi.fn(), vi.fn()];
+  const gauge = vi.fn(() => ({ set }));
+  const service = { config, log, metrics: { gauge }, health: { setDetail } };
+  const preparing = prepareTools(service as unknown as Parameters<typeof prepareTools>[0]);
+  return { log, set, setDetail, gauge, preparing };
+}
 
 async function logged(typesOff: readonly MediaType[] = []) {
-  const log = { info: vi.fn(), warn: vi.fn() };
-  const config = { MEDIA_SANDBOX: 'full', MEDIA_TYPES_OFF: new Set(typesOff) };
-  const service = { config, log, metrics: { gauge: () => ({ set: vi.fn() }) }, health: { setDetail: vi.fn() } };
-  await prepareTools(service as unknown as Parameters<typeof prepareTools>[0]);
+  const { log, preparing } = prepared(typesOff);
+  await preparing;
   return { info: log.info.mock.calls, warn: log.warn.mock.calls };
 }
+
+test.each([
+  ['full', 1],
+  ['limits-only', 0],
+] as const)('reports the mode %s in a gauge and in /readyz', async (mode, value) => {
+  const { set, setDetail, gauge, preparing } = prepared([], mode);
+  await preparing;
+  expect(setDetail.mock.calls).toEqual([['mediaSandbox', mode]]);
+  expect(gauge.mock.calls).toEqual([['echodrop_media_sandbox_full', expect.any(String)]]);
+  expect(set.mock.calls).toEqual([[value]]);
+});
+
+test('refuses to start with a tool that does not run in the sandbox, and reports no mode', async () => {
+  // The sandbox starts no script, as its interpreter is another program.
+  await using ffprobe = await hostileFfprobe('exit 0');
+  vi.stubEnv('PATH', ffprobe.path);
+  const { setDetail, gauge, preparing } = prepared();
+  await expect(preparing).rejects.toThrow(
+    /^Cannot sandbox media tools: .*ffprobe.*\. Set MEDIA_SANDBOX=limits-only to run them with/,
+  );
+  expect([...setDetail.mock.calls, ...gauge.mock.calls]).toEqual([]);
+});
 
 test('logs the version of each media tool once', async () => {
   const version = expect.stringMatching(/^\d+\.\d+/);

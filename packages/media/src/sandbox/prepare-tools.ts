@@ -30,7 +30,7 @@ export async function prepareTools({ config, log, metrics, health }: Service): P
   const fault = await sandboxFault();
   if (fault) {
     const advice = mode === 'full' ? ' Set MEDIA_SANDBOX=limits-only to run them with resource limits only.' : '';
-    throw new Error(`Cannot sandbox media tools: ${fault}.${advice}`);
+    throw new Error(`Cannot sandbox media tools: ${fault.reason}.${advice}`);
   }
   health.setDetail('mediaSandbox', mode);
   const help = '1 if media tools run under Landlock and seccomp, 0 if only under resource limits.';
@@ -54,17 +54,30 @@ export async function prepareTools({ config, log, metrics, health }: Service): P
   return tools;
 }
 
+/** Why a media tool does not run. */
+interface SandboxFault {
+  readonly reason: string;
+  /** Whether the kernel lacks a feature; else the tool, or the machine's load, is at fault. */
+  readonly isOfKernel: boolean;
+}
+
 /**
  * Starts each media tool in the mode that is set. Returns why one does not run, or undefined. In `full`, a tool outside the
  * system's folders may not find its libraries. A missing tool is no fault here.
  */
-export async function sandboxFault(): Promise<string | undefined> {
+export async function sandboxFault(): Promise<SandboxFault | undefined> {
   const tools = [
     [process.execPath, '--version'] as const,
     ...['ffprobe', 'ffmpeg'].map((name) => [name, '-version'] as const),
   ];
   const trials = await Promise.all(tools.map((tool) => tryTool(tool, 16 * GiB)));
-  return trials.find(({ fault }) => fault && !fault.endsWith('is not in PATH'))?.fault;
+  const reason = trials.find(({ fault }) => fault && !fault.endsWith('is not in PATH'))?.fault;
+  return reason === undefined ? undefined : { reason, isOfKernel: isOfKernel(reason) };
+}
+
+/** Whether the launcher says that the kernel lacks a feature. */
+export function isOfKernel(reason: string): boolean {
+  return /^sandbox: (Landlock|seccomp filter) /.test(reason);
 }
 
 async function tryTool(

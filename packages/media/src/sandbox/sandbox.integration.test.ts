@@ -4,7 +4,7 @@ import { link, mkdir, mkdtempDisposable, open, readdir, readFile, rm, writeFile 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { execa } from 'execa';
+import { execa, execaSync } from 'execa';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { pictureRecipes } from '../recipes.ts';
 import { extractBitmap, extractVideoFrame } from '../render-picture/extract-still.ts';
@@ -13,7 +13,7 @@ import { renderVideo } from '../render-video/render-video.ts';
 import { type Track, videoTracks } from '../video-layout/ffprobe.ts';
 import { hasInterlacedFrames } from '../video-layout/interlaced.ts';
 import { canHijack, type HijackedTool, hijackedTool } from './hijacked-tool.fixture.ts';
-import { sandboxFault } from './prepare-tools.ts';
+import { isOfKernel, sandboxFault } from './prepare-tools.ts';
 import { runTool } from './run-tool.ts';
 import { sandboxModes, setSandboxMode, startInSandbox } from './sandbox.ts';
 
@@ -213,8 +213,52 @@ test('stops a tool that writes endless files', async () => {
   ).toBe('too_costly');
 });
 
+/** The launcher with a change, beside nothing else. */
+async function changedLauncher(from: string, to: string) {
+  const folder = await mkdtempDisposable(join(tmpdir(), 'launcher-'));
+  const code = await readFile(launcher, 'utf8');
+  expect(code).toContain(from);
+  const path = join(folder.path, 'sandbox');
+  await writeFile(path, code.replaceAll(from, to), { mode: 0o755 });
+  return { path, [Symbol.asyncDispose]: () => folder[Symbol.asyncDispose]() };
+}
+
+// As on a kernel without these system calls.
+test.each([
+  ['Landlock', 'syscall(444,'],
+  ['seccomp filter', 'syscall($nr{seccomp},'],
+])('names %s if the kernel lacks it', async (feature, call) => {
+  await using changed = await changedLauncher(call, 'syscall(9999,');
+  const { stderr, exitCode } = await execa(changed.path, launched('full', 'true'), { reject: false });
+  expect({ stderr, exitCode }).toEqual({ stderr: expect.stringContaining(`sandbox: ${feature} (`), exitCode: 125 });
+  expect(isOfKernel(stderr)).toBe(true);
+});
+
+// landlock_create_ruleset(2) answers its version: TCP from 4 on, abstract sockets and signals from 6 on.
+const landlockVersion = Number(
+  execaSync('perl', ['-e', 'print syscall(444, 0, 0, 1)'], { reject: false }).stdout || Number.NaN,
+);
+
+test.runIf(canHijack && landlockVersion >= 4)('Landlock alone keeps a hijacked tool from others', async () => {
+  await using hijacked = await hijackedTool();
+  await using filterless = await changedLauncher('  restrict_calls();\n', '');
+  const { stdout } = await execa(filterless.path, launched('full', hijacked.program, '-'), { reject: false });
+  // Without the filter, the rest of what the tool tries succeeds.
+  expect(stdout).toContain('1 make a UDP socket');
+  expect(stdout).not.toContain('1 connect by TCP');
+  if (landlockVersion < 6) return;
+  expect(stdout).not.toContain('1 connect to an abstract UNIX socket');
+  expect(stdout).not.toContain('1 signal its worker');
+  const { stdout: free } = await execa(filterless.path, launched('limits-only', hijacked.program, '-'), {
+    reject: false,
+  });
+  for (const each of ['connect by TCP', 'connect to an abstract UNIX socket', 'signal its worker'])
+    expect(free).toContain(`1 ${each}`);
+});
+
 test('names the feature that this machine lacks', async () => {
   expect(await sandboxFault()).toBeUndefined();
   const { stderr, exitCode } = await execa(launcher, launched('full', 'no-such-tool'), { reject: false });
   expect({ stderr, exitCode }).toEqual({ stderr: 'sandbox: no-such-tool is not in PATH', exitCode: 125 });
+  expect(isOfKernel(stderr)).toBe(false);
 });

@@ -235,7 +235,7 @@ test('too many concurrent requests are not a failure of the provider', async () 
     events: { providerFailed: () => {}, circuitOpened: () => {}, circuitClosed: () => {} },
   });
   const all = Array.from({ length: 300 }, (_, index) =>
-    slow.query(standIn.provider, `OAuth oauth_token="${index}"`, '192.0.2.1'),
+    slow.query(standIn.provider, `OAuth oauth_token="${index}"`, `192.0.2.${index % 5}`),
   );
   const crowded = (await Promise.all(all.slice(256))).map(({ verdict }) => verdict);
   expect(new Set(crowded.map((verdict) => JSON.stringify(verdict)))).toEqual(

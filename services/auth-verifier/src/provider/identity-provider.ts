@@ -69,7 +69,7 @@ export class IdentityProviders implements AsyncDisposable {
         inSpan('query provider', 'client', { 'echodrop.provider': provider.advertised }, () =>
           this.#exchange(provider, authorization, token),
         );
-      const found = await this.#gate(provider).execute(sender, exchange);
+      const found = await this.#gate(provider).execute(sender, this.#known.has(token), exchange);
       return 'openMs' in found ? { verdict: unavailable(found.openMs), canHaveArrived: false } : result(found, true);
     } catch (error) {
       this.#options.events.providerFailed(provider, error);

@@ -17,6 +17,7 @@ import type { VerifierEvents } from '../events.ts';
 export type ProviderEvents = Pick<VerifierEvents, 'providerFailed' | 'circuitOpened' | 'circuitClosed'>;
 
 const maxConcurrent = 256;
+const maxConcurrentUnverified = maxConcurrent / 4;
 const busyRetryMs = 1000;
 const failuresToOpen = 10;
 const openMs = 10_000;
@@ -40,7 +41,7 @@ export class TooManyRequests extends Error {
 
 /**
  * Limits concurrent requests to a provider. After failures for ten senders without a success, opens the circuit for ten seconds or
- * the time of Retry-After (docs/decisions/009). Reaching the concurrency limit is not a failure.
+ * the time of Retry-After (docs/decisions/009). Reaching a concurrency limit is not a failure.
  */
 export class ProviderGate {
   readonly #breaker: CircuitBreakerPolicy;
@@ -51,6 +52,8 @@ export class ProviderGate {
   readonly #failedFor = new Set<string>();
   /** Senders whose trial failed. Their next trial waits ten seconds longer, so that no sender alone keeps the circuit open. */
   readonly #failedTrials = new Set<string>();
+  /** Requests in flight of each unverified sender. */
+  readonly #unverified = new Map<string, number>();
   #openUntil = 0;
 
   constructor(provider: Provider, events: ProviderEvents) {
@@ -71,19 +74,34 @@ export class ProviderGate {
   }
 
   /** Runs `request`, unless the circuit is open or too many run; then returns the time until a retry in ms. @throws what `request` throws */
-  async execute<T>(sender: string, request: () => Promise<T>): Promise<T | { readonly openMs: number }> {
+  async execute<T>(
+    sender: string,
+    isVerified: boolean,
+    request: () => Promise<T>,
+  ): Promise<T | { readonly openMs: number }> {
     // Others do not wait for the running trial.
     if (this.#breaker.state === CircuitState.HalfOpen) return { openMs: busyRetryMs };
     const retryMs = this.#openUntil + openMs - Date.now();
     if (this.#breaker.state === CircuitState.Open && this.#failedTrials.has(sender) && retryMs > 0)
       return { openMs: retryMs };
+    const running = this.#unverified.get(sender) ?? 0;
+    if (!isVerified && running >= maxConcurrentUnverified) return { openMs: busyRetryMs };
+    if (!isVerified) this.#unverified.set(sender, running + 1);
     try {
       return await this.#bulkhead.execute(() => this.#breaker.execute(() => this.#count(sender, request)));
     } catch (error) {
       if (isBulkheadRejectedError(error)) return { openMs: busyRetryMs };
       if (isBrokenCircuitError(error)) return { openMs: Math.max(0, this.#openUntil - Date.now()) };
       throw error;
+    } finally {
+      if (!isVerified) this.#forget(sender);
     }
+  }
+
+  #forget(sender: string): void {
+    const others = (this.#unverified.get(sender) ?? 1) - 1;
+    if (others > 0) this.#unverified.set(sender, others);
+    else this.#unverified.delete(sender);
   }
 
   /** Open, or half open during a trial. */

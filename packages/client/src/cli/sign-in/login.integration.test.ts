@@ -138,7 +138,7 @@ test('names the providers of a site that has several', async () => {
 test('a site without sign-in is named', async () => {
   const { status, stderr } = await echodrop(['login', `${provider.origin}/elsewhere`]);
   expect(status).toBe(1);
-  expect(stderr).toContain('/elsewhere/sign-in/providers.json responds 404');
+  expect(stderr).toContain('/elsewhere offers no sign-in');
 });
 
 test('no output contains a token or a secret', async () => {
