@@ -102,7 +102,7 @@ test('npm start starts everything and prints a working command; SIGTERM to npm o
   const { pid = Number.NaN } = npmStart();
   await untilReady();
 
-  expect(output).toContain(`\nTo upload it again, in ${root}:\ncurl `);
+  expect(output).toContain(`\nTo repeat this upload, run in ${root}:\ncurl `);
   const [command = ''] = output.split('\n').filter((line) => line.startsWith('curl '));
   const { stdout } = await run('sh', ['-c', `cd ${root} && ${command}`]);
   expect(JSON.parse(stdout)).toMatchObject({ text: 'Hello from Echodrop', width: 640, height: 426, type: 'jpg' });
