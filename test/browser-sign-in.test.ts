@@ -20,6 +20,11 @@ function marked(): string {
   return `m${randomBytes(10).toString('hex')}`;
 }
 
+interface PublicProvider {
+  readonly name: string;
+  readonly redirectPath: string;
+}
+
 const everythingInRedis = `
   local all = {}
   for _, key in ipairs(redis.call('keys', '*')) do
@@ -34,6 +39,7 @@ await describeWithBrowser('signing in', (browser) => {
   let hall: OidcStandIn;
   let stack: Stack;
   let photo: Buffer;
+  let redirectPaths: ReadonlyMap<string, string>;
 
   beforeAll(async () => {
     town = parts.use(await startMastodonStandIn(tokens.town));
@@ -60,7 +66,11 @@ await describeWithBrowser('signing in', (browser) => {
     stack = parts.use(await startStack({ settings }));
     // Compressed, a word would not be seen.
     await stack.redis.command('config', 'set', 'rdbcompression', 'no');
-    hall.registerSite(stack.site);
+    const { providers } = (await (await fetch(`${stack.site}/sign-in/providers.json`)).json()) as {
+      providers: PublicProvider[];
+    };
+    redirectPaths = new Map(providers.map(({ name, redirectPath }) => [name, redirectPath]));
+    hall.registerSite(stack.site, redirectPathOf('Town hall'));
     photo = await samplePhoto('jpg', { width: 64, height: 48 });
   });
   afterAll(() => parts.disposeAsync());
@@ -77,6 +87,7 @@ await describeWithBrowser('signing in', (browser) => {
     return Object.assign(watched, { seen });
   }
 
+  const redirectPathOf = (name: string) => redirectPaths.get(name) ?? '';
   const press = (tab: Page, name: string) => tab.getByRole('button', { name, exact: true }).click();
   const signInAt = (tab: Page, name: string) => press(tab, `Sign in with ${name}`);
   const alert = (tab: Page) => tab.getByRole('alert').filter({ hasText: /./ });
@@ -183,7 +194,7 @@ await describeWithBrowser('signing in', (browser) => {
     await press(tab, 'Deny');
     await alert(tab).waitFor(soon);
     expect(await alert(tab).textContent()).toBe('You did not allow access at Sandbox. You are not signed in.');
-    expect(tab.url()).toBe(`${stack.site}/sign-in`);
+    expect(tab.url()).toBe(stack.site + redirectPathOf('Sandbox'));
     expect(await barriers(tab)).toEqual([]);
     await tab.getByRole('link', { name: 'Try again' }).click();
     await tab.waitForURL(`${stack.site}/upload`);
@@ -192,16 +203,36 @@ await describeWithBrowser('signing in', (browser) => {
   test('an answer that this tab did not request signs no one in', async () => {
     await using watched = await opened();
     const { tab } = watched;
-    await tab.goto(`${stack.site}/sign-in?code=of-someone-else&state=made-up`);
+    await tab.goto(`${stack.site}${redirectPathOf('Sandbox')}?code=of-someone-else&state=made-up`);
     await alert(tab).waitFor(soon);
     expect(await alert(tab).textContent()).toBe('This tab has begun no sign-in, or it has ended already.');
 
     await tab.goto(`${stack.site}/upload`);
     await signInAt(tab, 'Sandbox');
     await tab.getByRole('button', { name: 'Allow' }).waitFor(soon);
-    await tab.goto(`${stack.site}/sign-in?code=of-someone-else&state=made-up`);
+    await tab.goto(`${stack.site}${redirectPathOf('Sandbox')}?code=of-someone-else&state=made-up`);
     await alert(tab).waitFor(soon);
     expect(await alert(tab).textContent()).toBe('This answer belongs to another sign-in, so it was ignored.');
+    expect(await tab.evaluate('sessionStorage.length')).toBe(0);
+  });
+
+  test('a provider that forwards the user to another provider does not get the code of that one', async () => {
+    await using watched = await opened();
+    const { tab } = watched;
+    hall.flaw = 'no-issuer';
+    const { issuer } = hall.signIn as { issuer: string };
+    await tab.route('**/oauth/authorize?*', (route) => {
+      const mixedUp = new URL(`${issuer}/auth`);
+      mixedUp.search = new URL(route.request().url()).search;
+      mixedUp.searchParams.set('client_id', 'echodrop');
+      mixedUp.searchParams.set('redirect_uri', stack.site + redirectPathOf('Town hall'));
+      return route.fulfill({ status: 302, headers: { location: mixedUp.href } });
+    });
+    const before = town.seen.length;
+    await signInAt(tab, 'Town');
+    await alert(tab).waitFor(soon);
+    expect(await alert(tab).textContent()).toBe('This answer is from another provider, so it was ignored.');
+    expect(town.seen.slice(before).filter((each) => each.includes('/oauth/token'))).toEqual([]);
     expect(await tab.evaluate('sessionStorage.length')).toBe(0);
   });
 

@@ -15,9 +15,11 @@ interface Code {
 }
 
 export interface OidcStandIn
-  extends SignInStandIn<'expired' | 'other-nonce' | 'other-issuer' | 'other-subject' | 'no-cors' | 'login-required'> {
-  /** Registers the one site whose scripts may query it and to which it redirects. */
-  registerSite(origin: string): void;
+  extends SignInStandIn<
+    'expired' | 'other-nonce' | 'other-issuer' | 'no-issuer' | 'other-subject' | 'no-cors' | 'login-required'
+  > {
+  /** Registers the one site whose scripts may query it, and the path there to which it redirects. */
+  registerSite(origin: string, redirectPath: string): void;
 }
 
 const clientId = 'echodrop';
@@ -33,6 +35,7 @@ export async function startOidcStandIn(token: string): Promise<OidcStandIn> {
   const seen: string[] = [];
   const revoked: string[] = [];
   let site = '';
+  let redirectPath = '';
 
   const cors = ({ headers }: StandInRequest): Record<string, string> | undefined =>
     headers.origin === site && state.flaw !== 'no-cors'
@@ -112,14 +115,15 @@ export async function startOidcStandIn(token: string): Promise<OidcStandIn> {
           subject_types_supported: ['public'],
           id_token_signing_alg_values_supported: ['RS256'],
           code_challenge_methods_supported: ['S256'],
-          authorization_response_iss_parameter_supported: true,
+          authorization_response_iss_parameter_supported: state.flaw !== 'no-issuer',
         },
       }),
       'GET /realms/town/auth': ({ query }) => {
         const redirectUri = query.get('redirect_uri') ?? '';
-        const isFit = query.get('client_id') === clientId && redirectUri === `${site}/sign-in`;
+        const isFit = query.get('client_id') === clientId && redirectUri === site + redirectPath;
         if (!isFit || query.get('code_challenge_method') !== 'S256') return oauthError(400, 'invalid_request');
-        const answer = { state: query.get('state'), iss: state.flaw === 'other-issuer' ? back.origin : issuer };
+        const iss = state.flaw === 'other-issuer' ? back.origin : issuer;
+        const answer = { state: query.get('state'), iss: state.flaw === 'no-issuer' ? null : iss };
         if (state.flaw === 'login-required')
           return redirectTo(redirectUri, {
             ...answer,
@@ -139,8 +143,8 @@ export async function startOidcStandIn(token: string): Promise<OidcStandIn> {
     identityProvider: `oidc ${provider}`,
     seen,
     revoked,
-    registerSite(origin: string) {
-      site = origin;
+    registerSite(...registered: [string, string]) {
+      [site, redirectPath] = registered;
     },
     async [Symbol.asyncDispose]() {
       await front[Symbol.asyncDispose]();

@@ -3,7 +3,7 @@ import type { Page } from '../pages/page.ts';
 import type { WebUpload } from '../site.ts';
 import { signedInPolicy, signInSettings } from './sign-in-buttons.ts';
 
-/** The page at `/sign-in`, to which providers redirect: its script completes the sign-in and goes back. */
+/** The page to which providers redirect, each to its own path: its script completes the sign-in and goes back. */
 export function signInPage(upload: WebUpload, siteName: string): Page {
   return {
     title: `Sign in · ${siteName}`,

@@ -2,7 +2,7 @@ import { type RequestHandler, Router } from 'express';
 import { sendPage } from '../pages/page.ts';
 import { fixedFile } from '../serve/fixed-file.ts';
 import type { Site, WebUpload } from '../site.ts';
-import { publicSettings } from './public-settings.ts';
+import { publicSettings, redirectPath } from './public-settings.ts';
 import { signInPage } from './sign-in-page.ts';
 
 const scripts = [
@@ -20,17 +20,19 @@ const scripts = [
   'sign-in',
 ];
 
-/** `/sign-in` and what pages load for signing in; no routes without an upload page. */
+/** The pages to which providers redirect, and what pages load for signing in; no routes without an upload page. */
 export function signInRoutes(site: Pick<Site, 'upload' | 'name' | 'abuseContact'>): Router {
   const { upload, name } = site;
   const router = Router({ caseSensitive: true, strict: true });
   if (!upload) return router;
   const page = signInPage(upload, name);
-  router.get('/sign-in', (_request, response) => {
-    // The address has a code until the script removes it.
-    response.set('Referrer-Policy', 'no-referrer');
-    sendPage(response, 200, page, site);
-  });
+  for (const provider of upload.signIn) {
+    router.get(redirectPath(provider), (_request, response) => {
+      // The address has a code until the script removes it.
+      response.set('Referrer-Policy', 'no-referrer');
+      sendPage(response, 200, page, site);
+    });
+  }
   router.get('/sign-in/providers.json', sendSettings(upload));
   router.get('/sign-in/sign-in.css', fixedFile(new URL('./sign-in.css', import.meta.url)));
   for (const script of scripts) {

@@ -3,6 +3,7 @@ import { startSite } from '../site.fixture.ts';
 
 const resources = new AsyncDisposableStack();
 const town = { name: 'Town', profile: 'mastodon', provider: 'https://town.example/api/v1/accounts/verify_credentials' };
+const redirectPath = '/sign-in/a485525990dfbea4';
 let site: string;
 
 beforeAll(async () => {
@@ -13,7 +14,7 @@ beforeAll(async () => {
 afterAll(() => resources.disposeAsync());
 
 test('the callback page sends no referrer and is not indexed', async () => {
-  const { status, headers } = await fetch(`${site}/sign-in?code=a&state=b`);
+  const { status, headers } = await fetch(`${site}${redirectPath}?code=a&state=b`);
   expect([status, headers.get('referrer-policy'), headers.get('x-robots-tag')]).toEqual([
     200,
     'no-referrer',
@@ -27,7 +28,11 @@ test('the callback page sends no referrer and is not indexed', async () => {
 test('command lines and other sites can read how to sign in', async () => {
   const response = await fetch(`${site}/sign-in/providers.json`);
   expect(response.headers.get('access-control-allow-origin')).toBe('*');
-  expect(await response.json()).toEqual({ upload: 'https://upload.example', apiKey: 'web-upload', providers: [town] });
+  expect(await response.json()).toEqual({
+    upload: 'https://upload.example',
+    apiKey: 'web-upload',
+    providers: [{ ...town, redirectPath }],
+  });
 });
 
 test('every module that a page loads is served as JavaScript', async () => {

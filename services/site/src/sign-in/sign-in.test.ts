@@ -47,12 +47,20 @@ test('public settings have no origins, and no API key if there is none', () => {
     provider: 'https://id.example/userinfo',
     issuer: 'https://login.example/realms/town',
     clientId: 'echodrop',
+    redirectPath: '/sign-in/addb65a83da55418',
   });
   expect(town).not.toHaveProperty('origins');
   expect(publicSettings({ ...upload, apiKey: undefined, signIn: [] })).toEqual({
     upload: 'https://upload.example/api',
     providers: [],
   });
+});
+
+test('each provider has a redirect URI of its own, which stays the same when the list changes', () => {
+  const paths = (signIn: WebUpload['signIn']) =>
+    publicSettings({ ...upload, signIn }).providers.map(({ redirectPath }) => redirectPath);
+  expect(new Set(paths(upload.signIn)).size).toBe(2);
+  expect(paths(upload.signIn.toReversed())).toEqual(paths(upload.signIn).toReversed());
 });
 
 test('names of providers are text', () => {

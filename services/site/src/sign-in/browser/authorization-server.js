@@ -12,9 +12,13 @@ import { oidcServer } from './oidc.js';
  * @typedef {{ server: oauth.AuthorizationServer, client: oauth.Client, authentication: oauth.ClientAuth, scope: string }} Connection
  */
 
-/** The exact address to which providers redirect. */
-export function redirectUri() {
-  return `${location.origin}/sign-in`;
+/**
+ * The exact address to which this provider redirects.
+ *
+ * @param {Provider} provider
+ */
+export function redirectUri({ redirectPath }) {
+  return location.origin + redirectPath;
 }
 
 /**
@@ -26,7 +30,7 @@ export function redirectUri() {
 export async function connect(provider) {
   if (provider.profile === 'oidc') return await connectOidc(provider);
   const server = mastodonServer(provider.provider);
-  return connectionOf(server, await requireApplication(server, redirectUri(), provider.scope));
+  return connectionOf(server, await requireApplication(server, redirectUri(provider), provider.scope));
 }
 
 /**
@@ -38,7 +42,7 @@ export async function connect(provider) {
 export async function reconnect(provider) {
   if (provider.profile === 'oidc') return await connectOidc(provider);
   const server = mastodonServer(provider.provider);
-  const application = keptApplication(server, redirectUri());
+  const application = keptApplication(server, redirectUri(provider));
   if (!application) throw new SignInFault('This sign-in has expired.');
   return connectionOf(server, application);
 }

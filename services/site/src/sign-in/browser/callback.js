@@ -19,6 +19,9 @@ if (progress) progress.textContent = `Signing in at ${name}.`;
 
 try {
   if (!attempt || !provider) throw new SignInFault('This tab has begun no sign-in, or it has ended already.');
+  // A provider that forwards the user to another one must not get the code of the other one.
+  if (provider.redirectPath !== location.pathname)
+    throw new SignInFault('This answer is from another provider, so it was ignored.');
   keepSession(await completeSignIn(answer, attempt, provider));
   location.replace(returnPath(attempt.returnTo));
 } catch (error) {

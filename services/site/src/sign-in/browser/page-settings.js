@@ -1,10 +1,10 @@
 // @ts-check
 
 /**
- * A provider at which people sign in; `provider` is its advertised address.
+ * A provider at which people sign in; `provider` is its advertised address. It alone redirects to `redirectPath`.
  *
- * @typedef {{ profile: 'mastodon', name: string, provider: string, scope?: string }} MastodonProvider
- * @typedef {{ profile: 'oidc', name: string, provider: string, scope?: string, issuer: string, clientId: string }} OidcProvider
+ * @typedef {{ profile: 'mastodon', name: string, provider: string, redirectPath: string, scope?: string }} MastodonProvider
+ * @typedef {{ profile: 'oidc', name: string, provider: string, redirectPath: string, scope?: string, issuer: string, clientId: string }} OidcProvider
  * @typedef {MastodonProvider | OidcProvider} Provider
  */
 

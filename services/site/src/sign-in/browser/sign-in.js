@@ -15,7 +15,7 @@ import { requestOptions } from './request-options.js';
 const maxName = 100;
 
 /**
- * Goes to a provider, which asks the user and redirects to `/sign-in`. Authorization code flow with PKCE (RFC 7636).
+ * Goes to a provider, which asks the user and redirects back. Authorization code flow with PKCE (RFC 7636).
  *
  * @param {Provider} provider
  * @param {string} path to return to afterwards
@@ -33,7 +33,7 @@ export async function beginSignIn(provider, path) {
     returnTo: returnPath(path),
   };
   keepAttempt(attempt);
-  location.assign(await authorizationAddress(server, client, { attempt, scope, isOidc: provider.profile === 'oidc' }));
+  location.assign(await authorizationAddress({ server, client, scope }, attempt, provider));
 }
 
 /**
@@ -64,23 +64,23 @@ export async function completeSignIn(answer, attempt, provider) {
 }
 
 /**
- * @param {oauth.AuthorizationServer} server
- * @param {oauth.Client} client
- * @param {{ attempt: Attempt, scope: string, isOidc: boolean }} request
+ * @param {Omit<Connection, 'authentication'>} connection
+ * @param {Attempt} attempt
+ * @param {Provider} provider
  */
-async function authorizationAddress(server, client, { attempt: { verifier, state, nonce }, scope, isOidc }) {
+async function authorizationAddress({ server, client, scope }, { verifier, state, nonce }, provider) {
   const endpoint = server.authorization_endpoint;
   if (!endpoint || !/^https?:/.test(endpoint)) throw new SignInFault('The provider has no address for signing in.');
   const address = new URL(endpoint);
   const parameters = {
     response_type: 'code',
     client_id: client.client_id,
-    redirect_uri: redirectUri(),
+    redirect_uri: redirectUri(provider),
     scope,
     state,
     code_challenge: await oauth.calculatePKCECodeChallenge(verifier),
     code_challenge_method: 'S256',
-    ...(isOidc && { nonce }),
+    ...(provider.profile === 'oidc' && { nonce }),
   };
   for (const [name, value] of Object.entries(parameters)) address.searchParams.set(name, value);
   return address.href;
@@ -92,24 +92,24 @@ async function authorizationAddress(server, client, { attempt: { verifier, state
  * @param {Attempt} attempt
  * @param {Provider} provider
  */
-async function exchangeCode({ server, client, authentication }, code, { verifier, nonce }, { profile }) {
+async function exchangeCode({ server, client, authentication }, code, { verifier, nonce }, provider) {
   const options = requestOptions(server.issuer);
   const sent = oauth.authorizationCodeGrantRequest(
     server,
     client,
     authentication,
     code,
-    redirectUri(),
+    redirectUri(provider),
     verifier,
     options,
   );
-  const checks = profile === 'oidc' ? { expectedNonce: nonce, requireIdToken: true } : {};
+  const checks = provider.profile === 'oidc' ? { expectedNonce: nonce, requireIdToken: true } : {};
   try {
     return await oauth.processAuthorizationCodeResponse(server, client, await sent, checks);
   } catch (error) {
     // The instance no longer knows this site: the next try registers it again.
-    if (profile === 'mastodon' && error instanceof oauth.ResponseBodyError && error.error === 'invalid_client')
-      forgetApplication(server, redirectUri());
+    if (provider.profile === 'mastodon' && error instanceof oauth.ResponseBodyError && error.error === 'invalid_client')
+      forgetApplication(server, redirectUri(provider));
     throw error;
   }
 }
