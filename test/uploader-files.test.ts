@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { barriers } from '@echodrop/testkit/accessibility';
 import { describeWithBrowser } from '@echodrop/testkit/describe-with-browser';
 import { samplePhoto } from '@echodrop/testkit/samples/sample-media';
+import { startStandInServer } from '@echodrop/testkit/sign-in/stand-in-server';
 import { openSignedIn, signInSettings } from '@echodrop/testkit/signed-in-tab';
 import { type Stack, sandbox, startStack } from '@echodrop/testkit/start-stack';
 import { execa } from 'execa';
@@ -158,6 +159,23 @@ await describeWithBrowser('files for other programs', (browser) => {
     const [settings = ''] = (await made('upload-script', 'uploadScript')).split('\nif ');
     const { stdout } = await execa('sh', ['-c', `${settings}\nprintf '%s\\n' "$provider" "$key"`]);
     expect(stdout.split('\n')).toEqual([access.provider, access.key]);
+  });
+
+  test('quotes and backslashes in a token stay text in the configuration of curl', async () => {
+    const received: unknown[] = [];
+    await using server = await startStandInServer([], ({ headers }) => {
+      received.push(headers['x-verify-credentials-authorization'], headers['x-injected']);
+      return { json: { url: 'https://a.example/b' } };
+    });
+    const authorization = String.raw`Bearer a"b\nX-Injected: c\\`;
+    const access = { address: server.origin, provider: 'https://id.example/', authorization, key: 'k' };
+    const script = await tab.evaluate(
+      `import('/mine/upload-script.js').then((files) => files.uploadScript(${JSON.stringify(access)}))`,
+    );
+    const [path, picture] = ['odd-token', 'any.png'].map((name) => join(stack.folder, name)) as [string, string];
+    await Promise.all([writeFile(path, String(script)), writeFile(picture, photo)]);
+    await execa('sh', [path, picture]);
+    expect(received).toEqual([authorization, undefined]);
   });
 
   test('the curl command uploads', async () => {

@@ -44,14 +44,19 @@ if [ ! -s "$media" ]; then
   exit 1
 fi
 
+# A text in quotes, for the configuration of curl.
+quote() {
+  printf '"%s"' "$(printf '%s' "$1" | sed 's/[\\\\"]/\\\\&/g')"
+}
+
 # The same for all retries, so that a lost response adds no second upload.
 attempt=$(od -An -N16 -tx1 /dev/urandom | tr -d ' \\n')
 
 answer=$(curl --silent --show-error --retry 5 --connect-timeout 20 --write-out '%{http_code}' \\
   --form-string "key=$key" --form-string "message=\${2-}" --form "media=@$media" \\
   --config - "$address" <<END
-header = "X-Auth-Service-Provider: $provider"
-header = "X-Verify-Credentials-Authorization: $authorization"
+header = $(quote "X-Auth-Service-Provider: $provider")
+header = $(quote "X-Verify-Credentials-Authorization: $authorization")
 header = "Idempotency-Key: \\"$attempt\\""
 END
 )
