@@ -283,13 +283,26 @@ await describeWithBrowser('the upload page, signed in', (browser) => {
     expect(keys).toEqual([expect.stringMatching(/^"[0-9a-f]{32}"$/), keys[0]]);
   });
 
+  test.each([
+    ['121', '3 minutes'],
+    ['86400', '24 hours'],
+    ['2592000', '720 hours'],
+  ])('it does not wait %s seconds, and says so', async (retryAfter, time) => {
+    await using watched = await opened();
+    const { tab } = watched;
+    await tab.route('**/2/upload.json', refusal(429, 'too_many_requests', retryAfter));
+    await choose(tab, file('a.jpg', photo));
+    await submit(tab);
+    await row(tab, 'a.jpg').getByText(`Not now. Try again in ${time}.`).waitFor(soon);
+  });
+
   test('a wait can be cancelled', async () => {
     await using watched = await opened();
     const { tab } = watched;
-    await tab.route('**/2/upload.json', refusal(503, 'overloaded', '600'));
+    await tab.route('**/2/upload.json', refusal(503, 'overloaded', '120'));
     await choose(tab, file('a.jpg', photo));
     await submit(tab);
-    await row(tab, 'a.jpg').getByText('Trying again in 600 seconds.').waitFor(soon);
+    await row(tab, 'a.jpg').getByText('Trying again in 120 seconds.').waitFor(soon);
     await tab.getByRole('button', { name: 'Cancel a.jpg' }).click();
     await row(tab, 'a.jpg').getByText('Cancelled.').waitFor(soon);
   });

@@ -5,7 +5,7 @@ import { settings } from '/sign-in/session.js';
 import { isReadable } from './check-file.js';
 import { credentials, isSignedIn } from './credentials.js';
 import { Cancelled, NoResponse, sendUpload } from './send-upload.js';
-import { sendWithRetries } from './send-with-retries.js';
+import { LongWait, sendWithRetries } from './send-with-retries.js';
 
 /** The file changed since it was chosen. Browsers then refuse to send it, without a reason. */
 class Unreadable extends Error {}
@@ -97,6 +97,7 @@ function outcomeOf(answer, row) {
 function failureMessage(error) {
   if (error instanceof Unreadable)
     return 'The file cannot be read: it is a folder, or was changed or moved. Remove it and choose it again.';
+  if (error instanceof LongWait) return error.message;
   if (error instanceof NoResponse)
     return 'No response: the service is unreachable, or the connection was lost. Press Upload to try again.';
   return `Upload failed: ${error instanceof Error ? error.message : error}`;
