@@ -187,6 +187,18 @@ await describeWithBrowser('signing in', (browser) => {
     await other.getByRole('button', { name: 'Sign in with Town', exact: true }).waitFor(soon);
   });
 
+  test('a window that a signed-in tab opens is not signed in, and the tab stays so', async () => {
+    await using watched = await opened();
+    const { tab } = watched;
+    await signInAt(tab, 'Town');
+    await expectSignedIn(tab, 'Signed in as Ada <b>L</b> at Town.');
+    const [other] = await Promise.all([tab.waitForEvent('popup'), tab.evaluate("void window.open('/upload')")]);
+    await other.getByRole('button', { name: 'Sign in with Town', exact: true }).waitFor(soon);
+    expect(await other.evaluate('sessionStorage.length')).toBe(0);
+    await tab.reload();
+    await expectSignedIn(tab, 'Signed in as Ada <b>L</b> at Town.');
+  });
+
   test('who denies access reads so, and can try again', async () => {
     await using watched = await opened();
     const { tab } = watched;

@@ -19,10 +19,10 @@ export async function openSignedIn(
   { path, token = 'sandbox-bearer', options }: { path: string; token?: string; options?: BrowserContextOptions },
 ): Promise<WatchedTab> {
   const watched = await openTab(browser, options);
-  const session = { provider: bearerProvider, providerName: 'Sandbox', token, name: 'Sandbox User' };
+  const session = { provider: bearerProvider, providerName: 'Sandbox', token, name: 'Sandbox User', tab: 'signed-in' };
   await watched.tab.goto(`${site}/documentation`);
   const text = JSON.stringify(JSON.stringify(session));
-  await watched.tab.evaluate(`sessionStorage.setItem('echodrop.session', ${text})`);
+  await watched.tab.evaluate(`window.name = 'signed-in'; sessionStorage.setItem('echodrop.session', ${text})`);
   await watched.tab.goto(`${site}${path}`);
   return watched;
 }

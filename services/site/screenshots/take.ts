@@ -67,7 +67,7 @@ if (!record || isTombstone(record)) throw new Error('the photo has no record');
 await shown(`${video}.mp4`);
 const session = {
   provider: 'https://id.example/api/v1/accounts/verify_credentials',
-  ...{ providerName: 'Hills', token: 'a token', name: 'Mira' },
+  ...{ providerName: 'Hills', token: 'a token', name: 'Mira', tab: 'signed-in' },
 };
 const own = {
   media: [
@@ -89,7 +89,9 @@ async function take(page: string, address: string): Promise<void> {
     for (const colorScheme of ['light', 'dark'] as const) {
       await using context = await browser.newContext({ ...window, colorScheme });
       const tab = await context.newPage();
-      await tab.addInitScript(`sessionStorage.setItem('echodrop.session', '${JSON.stringify(session)}')`);
+      await tab.addInitScript(
+        `window.name = 'signed-in'; sessionStorage.setItem('echodrop.session', '${JSON.stringify(session)}')`,
+      );
       await tab.route('**/2/media.json', (route) =>
         route.fulfill({ headers: { 'Access-Control-Allow-Origin': '*' }, json: own }),
       );

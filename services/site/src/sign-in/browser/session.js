@@ -9,13 +9,16 @@ import { pageSettings } from './page-settings.js';
 
 const key = 'echodrop.session';
 
-/** @returns {Session | undefined} undefined also if the site no longer offers its provider */
+/** @returns {Session | undefined} undefined also if the site no longer offers its provider, or if it is a copy of another tab's */
 export function currentSession() {
   try {
     const session = JSON.parse(sessionStorage.getItem(key) ?? 'null');
     const fields = [session?.provider, session?.providerName, session?.token, session?.name];
     const isOffered = pageSettings().providers.some((each) => each.provider === session?.provider);
-    return isOffered && fields.every((field) => typeof field === 'string') ? session : undefined;
+    // A window that this tab opens gets a copy of `sessionStorage`, but not the name.
+    const isCopy = session !== null && (!window.name || session.tab !== window.name);
+    if (isCopy) sessionStorage.removeItem(key);
+    return !isCopy && isOffered && fields.every((field) => typeof field === 'string') ? session : undefined;
   } catch {
     // No JSON, or a browser that allows no storage.
     return undefined;
@@ -24,7 +27,8 @@ export function currentSession() {
 
 /** @param {Session} session */
 export function keepSession(session) {
-  sessionStorage.setItem(key, JSON.stringify(session));
+  window.name = crypto.randomUUID();
+  sessionStorage.setItem(key, JSON.stringify({ ...session, tab: window.name }));
 }
 
 /** Ends the session. Revokes its token if the provider can, within a few seconds. */
