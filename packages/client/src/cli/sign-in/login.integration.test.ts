@@ -98,12 +98,21 @@ test('an id token of another sign-in is refused', async () => {
   expect(await profile()).toBeUndefined();
 });
 
+test.each(['file:///tmp/a.desktop', 'http://social.example/authorize'])('does not send the user to %s', async (address) => {
+  provider.behaviour.authorizationEndpoint = address;
+  const { status, stderr } = await login(['--provider', 'Work']);
+  expect({ status, stderr }).toEqual({
+    status: 2,
+    stderr: `The address of the authorization endpoint must start with https:// (${address}).\n`,
+  });
+});
+
 test('answers of others do not end the login', async () => {
   const { status } = await login(['--provider', 'Town'], async (address) => {
     const back = new URL(address).searchParams.get('redirect_uri') ?? '';
     expect((await fetch(`${back}?code=stolen&state=guessed`)).status).toBe(400);
     expect((await fetch(`${back}?error=access_denied`)).status).toBe(400);
-    expect((await fetch(new URL('/', back))).status).toBe(404);
+    for (const path of ['/', '//']) expect((await fetch(new URL(back).origin + path)).status).toBe(404);
     const page = await fetch(address);
     expect(page.headers.get('referrer-policy')).toBe('no-referrer');
     expect(await page.text()).toBe('Done. You can close this tab and return to the terminal.\n');

@@ -29,9 +29,10 @@ export async function listenOnLoopback(): Promise<Loopback> {
       new Promise((resolve, reject) => {
         const limit = setTimeout(() => reject(new Error('No sign-in within ten minutes. Try again.')), maxWaitMs);
         answers.handle = (request, response) => {
-          const url = new URL(request.url ?? '', origin);
-          // Other programs of this machine can send requests too.
-          if (request.method !== 'GET' || url.pathname !== path) return reply(response, 404, 'Not found.');
+          // Other programs of this machine can send requests too. Node 20 has no URL.parse.
+          const target = request.url ?? '';
+          const url = URL.canParse(target, origin) ? new URL(target, origin) : undefined;
+          if (request.method !== 'GET' || url?.pathname !== path) return reply(response, 404, 'Not found.');
           if (url.searchParams.get('state') !== state)
             return reply(response, 400, 'This answer belongs to another sign-in.');
           clearTimeout(limit);

@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { webAddress } from '../command-context.ts';
 
 const openers: Partial<Record<NodeJS.Platform, readonly [string, ...string[]]>> = {
   darwin: ['open'],
@@ -6,8 +7,9 @@ const openers: Partial<Record<NodeJS.Platform, readonly [string, ...string[]]>> 
   win32: ['rundll32', 'url.dll,FileProtocolHandler'],
 };
 
-/** Opens an address in the user's browser, if this machine has one. The address is printed too, so a failure does not matter. */
+/** Opens an address in the user's browser, if this machine has one. The address is printed too, so a failure does not matter. @throws UsageError for another scheme, which opens other programs */
 export function openBrowser(address: string, env: NodeJS.ProcessEnv): void {
+  webAddress('The sign-in address', address);
   const [program, ...args] = openers[process.platform] ?? ['xdg-open'];
   const child = spawn(program, [...args, address], { stdio: 'ignore', detached: true, env });
   child.on('error', () => {});

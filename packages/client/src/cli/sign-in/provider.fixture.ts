@@ -20,6 +20,7 @@ export interface Behaviour {
   /** Signs the id token for another sign-in. */
   wrongNonce: boolean;
   tokenSeconds: number | undefined;
+  authorizationEndpoint: string | undefined;
 }
 
 /**
@@ -51,6 +52,7 @@ export async function startProvider(): Promise<ProviderStandIn> {
     deniesUser: false,
     wrongNonce: false,
     tokenSeconds: undefined,
+    authorizationEndpoint: undefined,
   };
 
   const authorize = (query: URLSearchParams, response: ServerResponse) => {
@@ -131,7 +133,7 @@ export async function startProvider(): Promise<ProviderStandIn> {
       },
       'GET /api/v1/accounts/verify_credentials': () => user(request, response, { id: '42', username: 'mia' }),
       'GET /userinfo': () => user(request, response, { sub: 'u-1', preferred_username: 'max' }),
-      'GET /.well-known/openid-configuration': () => json(response, metadataOf(origin())),
+      'GET /.well-known/openid-configuration': () => json(response, metadataOf(origin(), behaviour)),
     };
     const route = routes[`${request.method} ${pathname}`];
     if (route) route();
@@ -156,9 +158,9 @@ const providersOf = (origin: string) => [
   { name: 'Later', profile: 'unknown', provider: `${origin}/later` },
 ];
 
-const metadataOf = (origin: string) => ({
+const metadataOf = (origin: string, { authorizationEndpoint }: Behaviour) => ({
   issuer: origin,
-  authorization_endpoint: `${origin}/oauth/authorize`,
+  authorization_endpoint: authorizationEndpoint ?? `${origin}/oauth/authorize`,
   token_endpoint: `${origin}/oauth/token`,
   revocation_endpoint: `${origin}/oauth/revoke`,
   userinfo_endpoint: `${origin}/userinfo`,

@@ -1,6 +1,7 @@
 import * as oauth from 'oauth4webapi';
 import { type AuthorizationClient, prepareClient, requestOptions } from './authorization-client.ts';
 import { listenOnLoopback } from './loopback.ts';
+import { requireSecure } from './secure-address.ts';
 import type { SiteProvider } from './site-settings.ts';
 
 /** The tokens of a finished sign-in, and what renews or ends them. */
@@ -25,6 +26,7 @@ export async function signIn(provider: SiteProvider, show: (address: string) => 
     const prepared = await prepareClient(provider, loopback.redirectUri);
     const { server, client, scope, isOpenId } = prepared;
     if (!server.authorization_endpoint) throw new Error(`${server.issuer} has no authorization endpoint.`);
+    requireSecure('authorization endpoint', server.authorization_endpoint);
     const verifier = oauth.generateRandomCodeVerifier();
     const state = oauth.generateRandomState();
     const nonce = isOpenId ? oauth.generateRandomNonce() : undefined;
