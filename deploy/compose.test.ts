@@ -59,35 +59,29 @@ test('required variables explain themselves if missing', () => {
   );
 });
 
-test('publishes only the ports of the proxy, and of Grafana and the sandbox on loopback', () => {
+test('publishes only the ports of the proxy and of Grafana', () => {
   const published = services.filter(([, { ports }]) => ports);
   expect(Object.fromEntries(published.map(([name, { ports }]) => [name, ports]))).toEqual({
     proxy: [
       `\${GATEWAY_HOST:-127.0.0.1}:\${GATEWAY_PORT:-8080}:8080`,
       `\${SITE_HOST:-127.0.0.1}:\${SITE_PORT:-8081}:8081`,
+      `127.0.0.1:\${SANDBOX_PORT:-8085}:8085`,
     ],
     grafana: [`127.0.0.1:\${GRAFANA_PORT:-3000}:3000`],
-    'sandbox-provider': [`127.0.0.1:\${SANDBOX_PORT:-8085}:8085`],
   });
 });
 
 test('only the verifier, the commands and published services can connect to the internet', () => {
   const open = Object.keys(composeFile.networks).filter((name) => !composeFile.networks[name]?.internal);
   const withWayOut = services.filter(([, { networks }]) => networks.some((network) => open.includes(network)));
-  expect(withWayOut.map(([name]) => name).sort()).toEqual([
-    'admin',
-    'auth-verifier',
-    'grafana',
-    'proxy',
-    'sandbox-provider',
-  ]);
+  expect(withWayOut.map(([name]) => name).sort()).toEqual(['admin', 'auth-verifier', 'grafana', 'proxy']);
 });
 
 const workers = ['probe-worker', 'rendition-worker'];
 
 // What a part that is taken over can connect to (SECURITY.md).
 test.each([
-  ['proxy', ['gateway', 'grafana', 'prometheus', 'site']],
+  ['proxy', ['gateway', 'grafana', 'prometheus', 'sandbox-provider', 'site']],
   ['auth-verifier', ['admin', 'cache-redis', 'gateway', 'prometheus', 'sandbox-provider']],
   ['queue-redis', ['gateway', 'prometheus', 'site', ...workers]],
   ['cache-redis', ['auth-verifier', 'gateway']],

@@ -20,6 +20,7 @@ test('has descriptors for all its connections, on machines that allow 20,000', (
 test.each([
   [8080, 'connections', 'requests'],
   [8081, 'readers', 'pages'],
+  [8085, 'readers', 'pages'],
 ])('limits connections and requests of each client on port %i', (port, connections, requests) => {
   const server = text.split('\n  server {').find((each) => each.includes(`\n    listen ${port};`)) ?? '';
   // At the level of the server, so it holds for every location.

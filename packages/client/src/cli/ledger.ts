@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { MediaRecord } from '@echodrop/record';
@@ -24,8 +25,9 @@ export class Ledger {
   async add(key: string, record: MediaRecord): Promise<void> {
     await mkdir(this.#folder, { recursive: true, mode: 0o700 });
     const path = join(this.#folder, `${key}.json`);
-    await writeFile(`${path}.part`, recordToExactJson(record), { mode: 0o600 });
-    await rename(`${path}.part`, path);
+    const part = `${path}.${randomUUID()}`;
+    await writeFile(part, recordToExactJson(record), { mode: 0o600 });
+    await rename(part, path);
   }
 
   /** Forgets uploads with these ids, so that they can be uploaded again. */

@@ -22,11 +22,22 @@ export interface UploadsOptions {
   readonly format: Format;
 }
 
-/** What became of a file. `body` is the response; the ledger has none. */
-export type Outcome = { readonly name: string } & (
-  | { readonly record: MediaRecord; readonly body: string | undefined }
-  | { readonly error: unknown }
-);
+/** `body` is the response; the ledger has none. */
+interface Published {
+  readonly record: MediaRecord;
+  readonly body: string | undefined;
+}
+
+/** What became of a file. */
+export type Outcome = { readonly name: string } & (Published | { readonly error: unknown });
+
+interface Run {
+  readonly context: CommandContext;
+  readonly connection: Connection;
+  readonly options: UploadsOptions;
+  /** By content key: identical files share one upload. */
+  readonly shared: Map<string, Promise<Published>>;
+}
 
 /** Uploads files, several at once. Yields the outcomes in the order of the files, each as soon as it is known. */
 export async function* uploadFiles(
@@ -35,13 +46,14 @@ export async function* uploadFiles(
   files: readonly NamedFile[],
   options: UploadsOptions,
 ): AsyncGenerator<Outcome> {
+  const run: Run = { context, connection, options, shared: new Map() };
   const bars = createBars(context);
   const outcomes: Promise<Outcome>[] = [];
   const running = new Set<Promise<unknown>>();
   const start = async (file: NamedFile): Promise<Outcome> => {
     while (running.size >= options.jobs) await Promise.race(running);
     const bar = bars.add(file.name);
-    const upload = uploadFile(context, connection, file, { ...options, onProgress: bar.onProgress })
+    const upload = uploadFile(run, file, bar.onProgress)
       .catch((error: unknown) => ({ name: file.name, error }))
       .finally(() => {
         running.delete(upload);
@@ -61,36 +73,48 @@ export async function* uploadFiles(
   }
 }
 
-async function uploadFile(
-  context: CommandContext,
-  connection: Connection,
-  { name, path: given }: NamedFile,
-  { message, alt, again, version, format, onProgress }: UploadsOptions & { onProgress: Progress | undefined },
-): Promise<Outcome> {
+async function uploadFile(run: Run, { name, path: given }: NamedFile, onProgress?: Progress): Promise<Outcome> {
+  const { context, connection, options, shared } = run;
+  const { message, alt, again } = options;
   const input = given === undefined ? await storeInput(context.stdin) : undefined;
   const path = given ?? input?.path ?? '';
   try {
     const { account, service } = connection;
-    const ledger = new Ledger(context.env);
     const key = await contentKey({ path, account, service, message, alt });
-    // The ledger has no XML.
-    const known = again || format === 'xml' ? undefined : await ledger.find(key);
-    if (known) return { name, record: known, body: undefined };
-    let body: string | undefined;
-    const client = new EchodropClient({
-      ...connection,
-      fetch: async (...request) => {
-        const response = await fetch(...request);
-        body = await response.text();
-        return new Response(body, response);
-      },
-    });
-    const idempotencyKey = again ? newIdempotencyKey() : key;
-    const filename = input ? 'media' : undefined;
-    const record = await client.upload(path, { message, alt, filename, version, format, onProgress, idempotencyKey });
-    await ledger.add(key, record);
-    return { name, record, body };
+    const upload = () => publish(run, { path, key, filename: input ? 'media' : undefined, onProgress });
+    if (again) return { name, ...(await upload()) };
+    const published = shared.get(key) ?? upload();
+    shared.set(key, published);
+    return { name, ...(await published) };
   } finally {
     await input?.remove();
   }
+}
+
+interface Media {
+  readonly path: string;
+  readonly key: string;
+  readonly filename: string | undefined;
+  readonly onProgress: Progress | undefined;
+}
+
+async function publish({ context, connection, options }: Run, { path, key, ...media }: Media): Promise<Published> {
+  const { message, alt, again, version, format } = options;
+  const ledger = new Ledger(context.env);
+  // The ledger has no XML.
+  const known = again || format === 'xml' ? undefined : await ledger.find(key);
+  if (known) return { record: known, body: undefined };
+  let body: string | undefined;
+  const client = new EchodropClient({
+    ...connection,
+    fetch: async (...request) => {
+      const response = await fetch(...request);
+      body = await response.text();
+      return new Response(body, response);
+    },
+  });
+  const idempotencyKey = again ? newIdempotencyKey() : key;
+  const record = await client.upload(path, { ...media, message, alt, version, format, idempotencyKey });
+  await ledger.add(key, record);
+  return { record, body };
 }

@@ -12,6 +12,8 @@ export interface Page {
   readonly policy?: string;
   /** Whether search engines may index it; the default is yes. */
   readonly robots?: Site['robots'];
+  /** For a page whose address has a secret; otherwise browsers keep it, and revalidate. */
+  readonly caching?: 'no-store';
 }
 
 /** What header and footer of every page show. */
@@ -28,7 +30,7 @@ const defaultPolicy = pagePolicy({ frameAncestors: "'none'" });
 
 /** Sends a page that browsers revalidate. One with `Refresh` is not cached: with a 304, a browser would keep reloading forever. */
 export function sendPage(response: Response, status: number, page: Page, frame: SiteFrame): void {
-  const cacheControl = response.get('Refresh') === undefined ? 'no-cache' : 'no-store';
+  const cacheControl = page.caching ?? (response.get('Refresh') === undefined ? 'no-cache' : 'no-store');
   response
     .status(status)
     .set({ 'Cache-Control': cacheControl, 'Content-Security-Policy': page.policy ?? defaultPolicy });

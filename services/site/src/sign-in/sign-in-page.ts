@@ -8,6 +8,7 @@ export function signInPage(upload: WebUpload, siteName: string): Page {
   return {
     title: `Sign in · ${siteName}`,
     robots: 'noindex',
+    caching: 'no-store',
     policy: signedInPolicy(upload),
     head: html`<link rel="stylesheet" href="/sign-in/sign-in.css">
 <script src="/sign-in/callback.js" type="module"></script>

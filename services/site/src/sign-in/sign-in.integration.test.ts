@@ -13,12 +13,13 @@ beforeAll(async () => {
 });
 afterAll(() => resources.disposeAsync());
 
-test('the callback page sends no referrer and is not indexed', async () => {
+test('the callback page sends no referrer, and is neither indexed nor stored', async () => {
   const { status, headers } = await fetch(`${site}${redirectPath}?code=a&state=b`);
-  expect([status, headers.get('referrer-policy'), headers.get('x-robots-tag')]).toEqual([
+  expect([status, headers.get('referrer-policy'), headers.get('x-robots-tag'), headers.get('cache-control')]).toEqual([
     200,
     'no-referrer',
     'noindex',
+    'no-store',
   ]);
   expect(headers.get('content-security-policy')).toContain(
     "connect-src 'self' https://upload.example https://town.example;",

@@ -98,14 +98,17 @@ test('an id token of another sign-in is refused', async () => {
   expect(await profile()).toBeUndefined();
 });
 
-test.each(['file:///tmp/a.desktop', 'http://social.example/authorize'])('does not send the user to %s', async (address) => {
-  provider.behaviour.authorizationEndpoint = address;
-  const { status, stderr } = await login(['--provider', 'Work']);
-  expect({ status, stderr }).toEqual({
-    status: 2,
-    stderr: `The address of the authorization endpoint must start with https:// (${address}).\n`,
-  });
-});
+test.each(['file:///tmp/a.desktop', 'http://social.example/authorize'])(
+  'does not send the user to %s',
+  async (address) => {
+    provider.behaviour.authorizationEndpoint = address;
+    const { status, stderr } = await login(['--provider', 'Work']);
+    expect({ status, stderr }).toEqual({
+      status: 2,
+      stderr: `The address of the authorization endpoint must start with https:// (${address}).\n`,
+    });
+  },
+);
 
 test('answers of others do not end the login', async () => {
   const { status } = await login(['--provider', 'Town'], async (address) => {

@@ -29,10 +29,8 @@ export async function listenOnLoopback(): Promise<Loopback> {
       new Promise((resolve, reject) => {
         const limit = setTimeout(() => reject(new Error('No sign-in within ten minutes. Try again.')), maxWaitMs);
         answers.handle = (request, response) => {
-          // Other programs of this machine can send requests too. Node 20 has no URL.parse.
-          const target = request.url ?? '';
-          const url = URL.canParse(target, origin) ? new URL(target, origin) : undefined;
-          if (request.method !== 'GET' || url?.pathname !== path) return reply(response, 404, 'Not found.');
+          const url = readTarget(request, origin);
+          if (url?.pathname !== path) return reply(response, 404, 'Not found.');
           if (url.searchParams.get('state') !== state)
             return reply(response, 400, 'This answer belongs to another sign-in.');
           clearTimeout(limit);
@@ -50,6 +48,11 @@ export async function listenOnLoopback(): Promise<Loopback> {
       server.closeIdleConnections();
     },
   };
+}
+
+// Other programs of this machine can send requests too. Node 20 has no URL.parse.
+function readTarget({ method, url = '' }: IncomingMessage, origin: string): URL | undefined {
+  return method === 'GET' && URL.canParse(url, origin) ? new URL(url, origin) : undefined;
 }
 
 function reply(response: ServerResponse, status: number, sentence: string): void {

@@ -7,7 +7,7 @@ const maxAttempts = 8;
 const longestSeconds = 60;
 const longestRetryAfter = 120;
 
-/** The server asks for a wait that is too long for a page. */
+/** The wait that the server requires is too long for a page. */
 export class LongWait extends Error {}
 
 /**
