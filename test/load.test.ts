@@ -152,12 +152,13 @@ test('each API key has a rate, which refused users do not use up, and which is o
 test.each(['photos', 'videos'] as const)(
   'while the queue of %s is too old these are refused by their first bytes, and others go on',
   async (queue) => {
-    await using stack = await gatewayWith({ PROBE_TIMEOUT_MS: '10000' });
+    // The queue is too old after six of ten parts of it; a thawed worker may take another 3.5 s to notice its job.
+    await using stack = await gatewayWith({ PROBE_TIMEOUT_MS: '15000' });
     const media = queue === 'photos' ? photo : await sampleVideo('mp4', { width: 64, height: 48 });
     const long = Buffer.concat([media, Buffer.alloc(8 * 1024 * 1024)]);
     await system.services['probe-worker'].freeze();
     const waiting = upload(stack, { media });
-    await waitUntil('a refusal', 8000, async () => {
+    await waitUntil('a refusal', 12_000, async () => {
       await using client = await halfSent(stack, 2, long);
       await waitUntil('an early answer', 500, async () => client.received.includes('"overloaded"'));
       return true;

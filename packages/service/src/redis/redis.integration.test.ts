@@ -18,7 +18,7 @@ import {
 /** A log that collects warnings. */
 function collectWarnings() {
   const warnings: unknown[] = [];
-  return { warnings, log: { warn: (fields: unknown) => warnings.push(fields) } as unknown as Log };
+  return { warnings, log: { warn: (fields: unknown) => warnings.push(fields), info: () => {} } as unknown as Log };
 }
 
 async function msUntilRejected(call: Promise<unknown>): Promise<number> {
