@@ -37,7 +37,9 @@ export function testHardening(system: () => ComposeSystem): void {
         Memory: expect.any(Number),
       });
       expect(HostConfig.Memory).toBeGreaterThan(0);
-      expect(Object.keys(HostConfig.PortBindings)).toEqual(service === 'proxy' ? ['8080/tcp', '8081/tcp'] : []);
+      expect(Object.keys(HostConfig.PortBindings)).toEqual(
+        service === 'proxy' ? ['8080/tcp', '8081/tcp', '8085/tcp'] : [],
+      );
       const secrets = await secretsOf(system(), '', /^S3_ROOT_USER$|_ACCESS_KEY$/);
       expect(secrets.filter((secret) => JSON.stringify([Config.Env, Config.Cmd]).includes(secret))).toEqual([]);
     }
