@@ -18,8 +18,10 @@ export function refusal(status: number, code: string): Reply {
   return xml(`<Error><Code>${code}</Code><Message>${code}</Message></Error>`, status);
 }
 
-/** The response to a GET of a bucket: a list of its objects. */
+/** The response to a GET of a bucket: its objects, or its unfinished uploads, which minio's client lists before a multipart upload. */
 export function listBucket(bucket: Bucket, query: URLSearchParams): string {
+  if (query.has('uploads'))
+    return '<ListMultipartUploadsResult><IsTruncated>false</IsTruncated></ListMultipartUploadsResult>';
   const [prefix, after] = [query.get('prefix') ?? '', query.get('start-after') ?? ''];
   const most = Number(query.get('max-keys') ?? 1000);
   const keys = [...bucket.objects.keys()].filter((key) => key.startsWith(prefix) && key > after).sort();
