@@ -38,9 +38,10 @@ const unwantedShare = 0.15;
 const wantedMs = 2000;
 const recoveryMs = 60_000;
 const recoveryPauseMs = 250;
-// What must go well again: a video and a photo that a worker looks at, by both versions.
+// What must go well again: a video and a photo that a worker looks at, by both versions. Only a fresh signature needs the provider;
+// secrets and bearer tokens have a cached verdict.
 const recoveries = [
-  { kind: 'png', version: 2, isKeyed: true },
+  { kind: 'png', version: 2, user: 'signing', isKeyed: true },
   { kind: 'mp4', version: 1, isKeyed: false },
 ] as const;
 

@@ -48,7 +48,8 @@ async function stopWhileConnecting({ system, broke, note }: GameDay): Promise<As
     raw.head(path, headers, body.length);
     await raw.flush(body);
     await waitUntil('an answer or an end', 5000, async () => raw.closed || raw.received.includes('\r\n\r\n'));
-    if (!raw.received.startsWith('HTTP/1.1 200')) note('an accepted connection was not answered', `client ${n}`);
+    const [status = 'nothing'] = raw.received.split('\r\n', 1);
+    if (!status.startsWith('HTTP/1.1 200')) note('an accepted connection was not answered', `client ${n}: ${status}`);
   });
   await Promise.all([...answered, stopping]);
   return onDispose(() => gateway?.restart());
