@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { entryOf } from '@echodrop/build/entry-of';
+import { entryOf, nodeFlagsOf } from '@echodrop/build/entry-of';
 import { localPorts } from '@echodrop/client/local-system';
 import { describeWithOpsCheckers } from '@echodrop/testkit/describe-with-ops-checkers';
 import { execa } from 'execa';
@@ -22,7 +22,8 @@ await describeWithOpsCheckers('Dockerfiles', ['hadolint'], () => {
 
 test.each([...serviceNames, 'admin'])('the image of %s has a description, an entry point and ports', (name) => {
   const stage = new RegExp(`^FROM (\\w+) AS for-${name}\\n(.*?)\\n\\n`, 'ms').exec(dockerfile)?.[2];
-  expect(stage).toContain(`ENTRYPOINT ["tini", "--", "node", "built/${name}/main.js"]`);
+  const command = ['tini', '--', 'node', ...nodeFlagsOf(name), `built/${name}/main.js`];
+  expect(JSON.parse(/^ENTRYPOINT (.*)$/m.exec(stage ?? '')?.[1] ?? '')).toEqual(command);
   const { description } = JSON.parse(readFileSync(join(entryOf(name), '../../package.json'), 'utf8'));
   expect(stage).toContain(`LABEL org.opencontainers.image.description="${description}"`);
   const ports = name === 'admin' ? [] : portsOf(name as ServiceName);

@@ -1,6 +1,6 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { entryOf } from '@echodrop/build/entry-of';
+import { entryOf, nodeFlagsOf } from '@echodrop/build/entry-of';
 import { execa } from 'execa';
 import { type Kept, keepRunning, type Program } from './keep-running.ts';
 import { awaitListening, type RedisLogin, writeRedisConfig } from './local-redis.ts';
@@ -70,7 +70,7 @@ async function redisProgram(dataDir: string, login: RedisLogin): Promise<Program
 function serviceProgram(name: ServiceName, config: ServiceConfig, { environments }: SystemPlan): Program {
   const env = environments.get(name) ?? {};
   const stopWithinMs = graceOf(config) * 1000 + stuckMs;
-  const command = [process.execPath, entryOf(name)];
+  const command = [process.execPath, ...nodeFlagsOf(name), entryOf(name)];
   return { name, command, env, stopWithinMs, showAll: Boolean(env['LOG_LEVEL']) };
 }
 

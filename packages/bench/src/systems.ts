@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
+import { nodeFlagsOf } from '@echodrop/build/entry-of';
 import { freePort } from '@echodrop/testkit/free-ports';
 import { ServerProcess } from '@echodrop/testkit/servers/server-process';
 import { type RunningRedis, startRedis } from '@echodrop/testkit/servers/start-redis';
@@ -70,7 +71,7 @@ export async function startEchodrop(shared: SharedServers, options: EchodropOpti
     const built = join(resolve(root), 'built', service, 'main.js');
     const main = existsSync(built) ? built : join(resolve(root), 'services', service, 'src/main.ts');
     const running = await ServerProcess.start({
-      command: shared.silently([...flags, main]),
+      command: shared.silently([...nodeFlagsOf(service), ...flags, main]),
       env: { ...env, PORT: `${port}`, OPS_PORT: `${opsPort}` },
       answers: () => fetch(`http://127.0.0.1:${opsPort}/readyz`).then(({ ok }) => ok),
     });

@@ -8,3 +8,8 @@ export function entryOf(name: string): string {
   const [service = '', tool = ''] = ['services', 'tools'].map((folder) => join(root, folder, name, 'src/main.ts'));
   return existsSync(service) ? service : tool;
 }
+
+/** Options of Node that the service `name` runs with, as its image does. The gateway frees body chunks by itself (`part-memory.ts`). */
+export function nodeFlagsOf(name: string): string[] {
+  return name === 'gateway' ? ['--expose-gc'] : [];
+}

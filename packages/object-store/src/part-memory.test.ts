@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { blockBytes, PartMemory, partBytes } from './part-memory.ts';
 import { UploadPart } from './s3/upload-part.ts';
 
@@ -32,6 +32,19 @@ test('a part takes no more than fits and releases everything when emptied', asyn
   expect(memory.heldBytes).toBe(partBytes);
   part.empty();
   expect([part.size, memory.heldBytes]).toEqual([0, 0]);
+});
+
+test('used body chunks are freed after 8 MiB of new blocks and after each full part, not if a small upload reuses blocks', async () => {
+  const gc = vi.fn();
+  vi.stubGlobal('gc', gc);
+  const memory = new PartMemory(4 * partBytes);
+  const full = await filled(memory, partBytes);
+  expect(gc).toHaveBeenCalledExactlyOnceWith({ type: 'minor' });
+  full.empty();
+  expect(gc).toHaveBeenCalledTimes(2);
+  for (let upload = 0; upload < 100; upload += 1) (await filled(memory, 2 * blockBytes)).empty();
+  expect(gc).toHaveBeenCalledTimes(2);
+  vi.unstubAllGlobals();
 });
 
 test('uploads that all wait in the middle of a part finish it one after the other', async () => {

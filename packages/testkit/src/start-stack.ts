@@ -1,6 +1,7 @@
 import { mkdtempDisposable, readdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { nodeFlagsOf } from '@echodrop/build/entry-of';
 import { builtService } from './built-service.ts';
 import { freePort, freePorts } from './free-ports.ts';
 import { ServerProcess } from './servers/server-process.ts';
@@ -121,7 +122,7 @@ export async function startStack({
     const program = await builtService(name);
     const own = { ...(port ? { PORT: String(port) } : {}), OPS_PORT: String(opsPort), ...of[name] };
     const env = { ...program.env, ...common, ...own };
-    const command: [string, string] = [process.execPath, program.path];
+    const command: [string, ...string[]] = [process.execPath, ...nodeFlagsOf(name), program.path];
     return parts.use(await ServerProcess.start({ command, env, answers: () => isReady(at(opsPort)) }));
   };
   const started = await Promise.all(
