@@ -1,10 +1,14 @@
 import { join } from 'node:path';
 import { execa } from 'execa';
+import { allScenarios } from './all-scenarios.ts';
 import { splitArguments, usage } from './run-options.ts';
 
 const { env, others, isHelp } = splitArguments(process.argv.slice(2));
 if (isHelp) {
   process.stdout.write(`${usage}
+
+Scenarios:
+${allScenarios.map(({ name }) => `  ${name}`).join('\n')}
 `);
   process.exit(0);
 }

@@ -21,7 +21,7 @@ export const usageOf = (scenarioNames: readonly string[]) => `npm run bench -- [
   --connections N     concurrent uploads (default: 8)
   --only NAMES        comma-separated scenarios: ${scenarioNames.join(', ')} (default: all except crowds)
   --sizes NAMES       comma-separated sizes: ${sizeNames.join(', ')} (default: all)
-  --root DIR          checkout to measure; repeat to compare several
+  --root DIR          checkout to measure; repeat to compare several (only the first is compared with the goals)
   --profile DIR       write CPU profiles of the services to DIR
   --json FILE         write every figure to FILE
   --svg FILE          write the plot to FILE
