@@ -1,4 +1,5 @@
 import { type FormRequest, filenameOf, inMemory, type MediaSource, type OpenMedia } from './platform.ts';
+import { maxBodyBytes, tooLarge } from './read-body.ts';
 
 // What is used of the DOM, whose types Node's do not contain.
 interface Xhr {
@@ -7,6 +8,7 @@ interface Xhr {
   responseType: string;
   responseURL: string;
   readonly upload: { onprogress: ((event: { loaded: number; total: number }) => void) | null };
+  onprogress: ((event: { loaded: number }) => void) | null;
   onload: (() => void) | null;
   onerror: (() => void) | null;
   onabort: (() => void) | null;
@@ -50,6 +52,11 @@ function sendMeasured(address: string, { headers, signal, onProgress, body, size
     for (const [name, value] of Object.entries(headers)) xhr.setRequestHeader(name, value);
     // The form's other parts come first, and are not counted.
     xhr.upload.onprogress = ({ loaded, total }) => onProgress?.(Math.max(0, size - (total - loaded)), size);
+    xhr.onprogress = ({ loaded }) => {
+      if (loaded <= maxBodyBytes) return;
+      reject(tooLarge(maxBodyBytes));
+      abort();
+    };
     xhr.onload = () => {
       if (xhr.responseURL !== new URL(address).href) reject(new TypeError('The service redirected the upload.'));
       else

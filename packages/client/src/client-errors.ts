@@ -28,7 +28,7 @@ export class RequestRefused extends Error {
   }
 }
 
-/** A successful response that cannot be read. The media may have been published. */
+/** A response that is too large, or that reports success without a record. The media may have been published. */
 export class UnreadableResponse extends Error {
   override readonly name = 'UnreadableResponse';
 }

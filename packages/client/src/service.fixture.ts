@@ -62,6 +62,16 @@ export const refuse = (status: number, reason: string, headers: Record<string, s
 /** The connection closes without a response. */
 export const lose: Answer = (response) => response.destroy();
 
+/** Spaces without end, as a hostile server sends them. */
+export const endless: Answer = (response) => {
+  const some = Buffer.alloc(65_536, ' ');
+  const write = () => {
+    while (response.write(some));
+  };
+  response.writeHead(200, { 'Content-Type': 'application/json' }).on('drain', write);
+  write();
+};
+
 export const someRecord: MediaRecord = {
   id: 'a1B2c3D4e5',
   text: ' a <b> & "c"\r\n\t]]> größe 😀 \uFFFD ',

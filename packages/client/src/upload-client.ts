@@ -1,8 +1,9 @@
 import type { MediaRecord, RecordPage } from '@echodrop/record';
-import { RequestRefused, ServiceUnreachable } from './client-errors.ts';
+import { RequestRefused, ServiceUnreachable, UnreadableResponse } from './client-errors.ts';
 import { echoHeaders, type Proof, secretFields } from './credentials.ts';
 import { idempotencyHeader, newIdempotencyKey } from './idempotency-key.ts';
 import type { Platform, Progress } from './platform.ts';
+import { maxBodyBytes, readBody } from './read-body.ts';
 import { type Format, readPage, readRecord, readRefusal } from './read-response.ts';
 import { withRetries } from './retry.ts';
 
@@ -46,6 +47,8 @@ export interface ListOptions extends RequestOptions {
 
 const defaultRetries = 4;
 const largestPage = 100;
+// 100 captions of 64 KiB, which JSON can escape to six times as much.
+const maxPageBytes = 40 * 2 ** 20;
 const maxUploadMs = 6 * 3600 * 1000;
 const maxRequestMs = 120_000;
 
@@ -77,7 +80,7 @@ export class UploadClient<Source> {
       const headers = { ...(version === 2 && echoHeaders(this.#options)), 'Idempotency-Key': idempotencyKey };
       const request = { headers, fields, media, signal, onProgress, fetch: this.#options.fetch };
       const address = `${this.#service}/${version}/upload.${format}`;
-      const { response, body } = await exchange(signal, () => this.#platform.post(address, request));
+      const { response, body } = await exchange(signal, maxBodyBytes, () => this.#platform.post(address, request));
       if (response.status !== 200) throw await readRefusal(format, body, response);
       return readRecord(format, body);
     };
@@ -128,7 +131,7 @@ export class UploadClient<Source> {
 
   async #request(method: string, path: string, signal: AbortSignal): Promise<string> {
     const send = this.#options.fetch ?? fetch;
-    const { response, body } = await exchange(signal, () =>
+    const { response, body } = await exchange(signal, maxPageBytes, () =>
       send(this.#service + path, { method, headers: echoHeaders(this.#options), redirect: 'error', signal }),
     );
     if (!response.ok) throw await readRefusal('json', body, response);
@@ -147,13 +150,14 @@ export class UploadClient<Source> {
   }
 }
 
-/** Sends a request and reads the response. @throws ServiceUnreachable, the signal's reason, or the source's error */
-async function exchange(signal: AbortSignal, send: () => Promise<Response>) {
+/** Sends a request and reads the response. @throws ServiceUnreachable, UnreadableResponse, the signal's reason, or the source's error */
+async function exchange(signal: AbortSignal, maxBytes: number, send: () => Promise<Response>) {
   try {
     const response = await send();
-    return { response, body: await response.text() };
+    return { response, body: await readBody(response, maxBytes) };
   } catch (cause) {
     signal.throwIfAborted();
+    if (cause instanceof UnreadableResponse) throw cause;
     throw sourceError(cause) ?? new ServiceUnreachable('No response from the upload service.', { cause });
   }
 }

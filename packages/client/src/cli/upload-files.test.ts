@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { recordToJson } from '@echodrop/record';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
-import { type FakeService, respond, someRecord, startFakeService } from '../service.fixture.ts';
+import { endless, type FakeService, respond, someRecord, startFakeService } from '../service.fixture.ts';
 import { run } from './run-cli.fixture.ts';
 
 let service: FakeService;
@@ -37,4 +37,10 @@ test('identical files of one run are sent once, and with --again each', async ()
   expect(service.received).toHaveLength(1);
   expect(await upload(...names, '--again')).toEqual({ status: 0, stdout, stderr: '' });
   expect(service.received).toHaveLength(4);
+});
+
+test('a response is read to a limit', async () => {
+  await writeFile(join(folder, 'a.jpg'), 'photo');
+  service.answers = [endless, respond(200, recordToJson(someRecord))];
+  expect(await upload('a.jpg')).toEqual({ status: 0, stdout: `${someRecord.url}\n`, stderr: '' });
 });

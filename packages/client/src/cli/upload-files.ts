@@ -2,6 +2,7 @@ import type { MediaRecord } from '@echodrop/record';
 import { newIdempotencyKey } from '../idempotency-key.ts';
 import { EchodropClient } from '../node.ts';
 import type { Progress } from '../platform.ts';
+import { readBody } from '../read-body.ts';
 import type { Format } from '../read-response.ts';
 import type { CommandContext } from './command-context.ts';
 import type { Connection } from './connection.ts';
@@ -109,7 +110,7 @@ async function publish({ context, connection, options }: Run, { path, key, ...me
     ...connection,
     fetch: async (...request) => {
       const response = await fetch(...request);
-      body = await response.text();
+      body = await readBody(response);
       return new Response(body, response);
     },
   });

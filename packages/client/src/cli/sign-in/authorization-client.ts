@@ -1,5 +1,6 @@
 import * as oauth from 'oauth4webapi';
 import * as z from 'zod/mini';
+import { readBody } from '../../read-body.ts';
 import { fetchJson, StatusError } from './fetch-json.ts';
 import { isLoopback, requireSecure } from './secure-address.ts';
 import type { SiteProvider } from './site-settings.ts';
@@ -21,9 +22,18 @@ export function prepareClient(provider: SiteProvider, redirectUri: string): Prom
   return provider.profile === 'mastodon' ? registerAtMastodon(provider, redirectUri) : discoverOpenId(provider);
 }
 
-/** The requests' limits, and plain HTTP only on this machine. */
+/** The requests' limits of time and size, and plain HTTP only on this machine. */
 export function requestOptions(address: string) {
-  return { signal: AbortSignal.timeout(requestMs), [oauth.allowInsecureRequests]: isLoopback(address) };
+  return {
+    signal: AbortSignal.timeout(requestMs),
+    [oauth.allowInsecureRequests]: isLoopback(address),
+    [oauth.customFetch]: fetchWhole,
+  };
+}
+
+async function fetchWhole(...request: Parameters<typeof fetch>): Promise<Response> {
+  const response = await fetch(...request);
+  return new Response((await readBody(response)) || null, response);
 }
 
 async function registerAtMastodon({ provider, scope }: SiteProvider, redirectUri: string) {

@@ -1,21 +1,18 @@
-const maxBytes = 256 * 1024;
+import { parseExactJson } from '../../exact-json.ts';
+import { readBody } from '../../read-body.ts';
+
 const maxMs = 30_000;
 
-/** Fetches a small JSON document. @throws Error for another status, and for a document that is large, slow or no JSON */
+/** Fetches a small JSON document, with exact integers. @throws StatusError, or Error for a document that is large, slow or no JSON */
 export async function fetchJson(address: string, init: RequestInit = {}): Promise<unknown> {
   const signal = AbortSignal.timeout(maxMs);
   const response = await fetch(address, { redirect: 'error', ...init, signal }).catch((cause: unknown) => {
     throw new Error(`${new URL(address).origin} does not respond`, { cause });
   });
   if (!response.ok) throw new StatusError(address, response.status);
-  let text = '';
-  const decoder = new TextDecoder();
-  for await (const chunk of response.body ?? []) {
-    text += decoder.decode(chunk, { stream: true });
-    if (text.length > maxBytes) throw new Error(`${address} is too large.`);
-  }
+  const text = await readBody(response);
   try {
-    return JSON.parse(text);
+    return parseExactJson(text);
   } catch {
     throw new Error(`${address} is no JSON.`);
   }

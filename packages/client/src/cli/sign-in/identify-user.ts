@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { authorizationOf, type Proof } from '../../credentials.ts';
-import { parseExactJson } from '../../exact-json.ts';
 import { UsageError } from '../command-context.ts';
+import { fetchJson, StatusError } from './fetch-json.ts';
 
 export interface User {
   readonly name: string;
@@ -9,7 +9,6 @@ export interface User {
   readonly subject: string;
 }
 
-const maxMs = 30_000;
 const id = z.union([z.string(), z.number(), z.bigint()]);
 // Fields of the profiles in docs/identity-providers.md.
 const userShape = z.object({
@@ -26,17 +25,14 @@ const userShape = z.object({
 /** Queries the provider for the user of a proof, as the service does. @throws UsageError if it refuses the proof */
 export async function identifyUser(proof: Proof): Promise<User> {
   const { provider, credentials } = proof;
-  const response = await fetch(provider, {
-    headers: { Authorization: authorizationOf(provider, credentials) },
-    redirect: 'error',
-    signal: AbortSignal.timeout(maxMs),
-  });
-  if ([401, 403].includes(response.status))
+  const headers = { Authorization: authorizationOf(provider, credentials) };
+  const found = await fetchJson(provider, { headers }).catch((error: unknown) => {
+    if (!(error instanceof StatusError && [401, 403].includes(error.status))) throw error;
     throw new UsageError(`${new URL(provider).host} does not accept the credentials. Run \`echodrop login\` again.`);
-  const { data } = response.ok ? userShape.safeParse(parseExactJson(await response.text())) : { data: undefined };
+  });
+  const { data } = userShape.safeParse(found);
   const subject = data?.sub ?? data?.user_id ?? data?.id_str ?? data?.id;
-  if (!data || subject === undefined)
-    throw new Error(`${provider} responds ${response.status} without a user. Try again later.`);
+  if (!data || subject === undefined) throw new Error(`${provider} responds without a user. Try again later.`);
   const name = data.preferred_username ?? data.screen_name ?? data.username ?? data.slug ?? String(subject);
   return { name, subject: String(subject) };
 }
