@@ -16,6 +16,8 @@ function localEnvironment(given: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const credentials = localCredentials(given);
   return {
     ECHODROP_URL: localService(given),
+    // HOST may be another address of this machine.
+    ECHODROP_ALLOW_HTTP: '1',
     ECHODROP_KEY: localApiKey(given),
     ECHODROP_PROVIDER: localProvider(given),
     ...(credentials && {

@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -66,17 +66,51 @@ test('an expired sign-in without a way to renew it says so', async () => {
 
 test('an option overrides its variable, and both replace the profile', async () => {
   await writeProfile({ XDG_CONFIG_HOME: home }, 'default', profile);
-  const env = { ECHODROP_PROVIDER: 'http://variable.example', ECHODROP_BEARER: 'b', ECHODROP_URL: 'http://gateway/' };
-  expect(await connect(context(env), { provider: 'https://option.example/v' })).toMatchObject({
-    service: 'http://gateway',
+  const env = { ECHODROP_PROVIDER: 'https://variable.example', ECHODROP_BEARER: 'b' };
+  const options = { provider: 'https://option.example/v', url: 'https://gateway.example/' };
+  expect(await connect(context(env), options)).toMatchObject({
+    service: 'https://gateway.example',
     provider: 'https://option.example/v',
     credentials: { bearer: 'b' },
   });
   expect(await connect(context(env), { profile: 'default' })).toMatchObject({ provider: profile.provider });
 });
 
+test('the token of a profile goes to no other server', async () => {
+  await writeProfile({ XDG_CONFIG_HOME: home }, 'default', profile);
+  const connectTo = (url: string) => connect(context({ ECHODROP_URL: url }), {});
+  expect(await connectTo('https://upload.example/api/')).toMatchObject({ service: 'https://upload.example/api' });
+  for (const url of ['https://other.example', 'http://upload.example', 'https://upload.example:8443'])
+    await expect(connectTo(url)).rejects.toThrow(
+      `The profile default belongs to https://upload.example, so its token is not sent to ${url}.`,
+    );
+});
+
+test.each([
+  ['upload service', { url: 'http://gateway:8080' }],
+  ['provider', { provider: 'http://id.example/v' }],
+])('credentials go over plain HTTP only on this machine, or with --allow-http: %s', async (what, plain) => {
+  const options = { provider: 'https://id.example/v', url: 'http://127.0.0.1:8080', bearer: 'b' };
+  expect(await connect(context(), options)).toMatchObject({ service: options.url });
+  const insecure = connect(context(), { ...options, ...plain });
+  await expect(insecure).rejects.toThrow(`The address of the ${what} must start with https://`);
+  expect(await connect(context(), { ...options, ...plain, allowHttp: true })).toMatchObject({
+    credentials: { bearer: 'b' },
+  });
+});
+
+test('a profile that others can read is refused, and logout still ends it', async () => {
+  await writeProfile({ XDG_CONFIG_HOME: home }, 'default', profile);
+  const path = join(home, 'echodrop/default.json');
+  for (const mode of [0o640, 0o604, 0o602]) {
+    await chmod(path, mode);
+    await expect(connect(context(), {})).rejects.toThrow(`can read or change ${path}.`);
+  }
+  expect((await run(['logout'], { env: { XDG_CONFIG_HOME: home } })).stdout).toBe('Signed out mia.\n');
+});
+
 test('OAuth 1.0a needs all four credentials', async () => {
-  const env = { ECHODROP_URL: 'http://gateway', ECHODROP_CONSUMER_KEY: 'ck', ECHODROP_TOKEN: 't' };
+  const env = { ECHODROP_URL: 'https://gateway.example', ECHODROP_CONSUMER_KEY: 'ck', ECHODROP_TOKEN: 't' };
   const options = { provider: 'https://id.example/v', consumerSecret: 'cs' };
   await expect(connect(context(env), options)).rejects.toThrow('Missing credentials for https://id.example/v');
   expect(await connect(context(env), { ...options, tokenSecret: 'ts' })).toMatchObject({
@@ -87,7 +121,7 @@ test('OAuth 1.0a needs all four credentials', async () => {
 test('the account of a bearer token does not contain it', async () => {
   const { account } = await connect(context(), {
     provider: 'https://id.example/v',
-    url: 'http://gateway',
+    url: 'https://gateway.example',
     bearer: 'hush',
   });
   expect(account).not.toContain('hush');

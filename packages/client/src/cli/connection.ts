@@ -3,8 +3,9 @@ import type { OAuthCredentials } from '@echodrop/oauth/signed-get';
 import type { Command } from 'commander';
 import type { Proof, UserCredentials } from '../credentials.ts';
 import { type CommandContext, UsageError, webAddress } from './command-context.ts';
-import { defaultProfile, readProfile } from './profiles.ts';
+import { defaultProfile, readProfile, requirePrivate } from './profiles.ts';
 import { freshProfile } from './sign-in/renew-token.ts';
+import { requireSecure } from './sign-in/secure-address.ts';
 
 /** A user of an upload service. */
 export interface Connection extends Proof {
@@ -17,6 +18,7 @@ export interface Connection extends Proof {
 export interface ConnectionOptions {
   readonly profile?: string;
   readonly url?: string;
+  readonly allowHttp?: boolean;
   readonly key?: string;
   readonly provider?: string;
   readonly bearer?: string;
@@ -32,6 +34,7 @@ export function addConnectionOptions(command: Command): Command {
     .option('--profile <name>', 'user and server of an earlier login (ECHODROP_PROFILE)')
     .optionsGroup('Without a profile (prefer the variables: other users of the machine can see options):')
     .option('--url <address>', 'upload service (ECHODROP_URL)')
+    .option('--allow-http', 'send credentials without TLS, in a trusted network (ECHODROP_ALLOW_HTTP=1)')
     .option('--key <key>', 'API key (ECHODROP_KEY)')
     .option('--provider <address>', 'identity provider (ECHODROP_PROVIDER)')
     .option('--bearer <token>', 'bearer token (ECHODROP_BEARER)')
@@ -63,9 +66,16 @@ async function connectWithProfile(options: ConnectionOptions, env: NodeJS.Proces
     const as = name === defaultProfile ? '' : ` as ${name}`;
     throw new UsageError(`Not signed in${as}. Run \`echodrop login <site>\`.`);
   }
-  const { service, apiKey, token, subject, provider } = await freshProfile(env, name, profile);
+  await requirePrivate(env, name);
+  const service = webAddress('--url', options.url || env['ECHODROP_URL'] || profile.service);
+  if (new URL(service).origin !== new URL(profile.service).origin)
+    throw new UsageError(
+      `The profile ${name} belongs to ${profile.service}, so its token is not sent to ${service}. Leave out --url and ECHODROP_URL, ` +
+        'run `echodrop login` for the other server with a --profile of its own, or pass --provider and credentials.',
+    );
+  const { apiKey, token, subject, provider } = await freshProfile(env, name, profile);
   return {
-    service: webAddress('--url', options.url || env['ECHODROP_URL'] || service),
+    service,
     apiKey: options.key || env['ECHODROP_KEY'] || apiKey,
     provider,
     credentials: { bearer: token },
@@ -80,11 +90,17 @@ export function profileName({ profile }: Pick<ConnectionOptions, 'profile'>, env
 
 function connectDirectly(proof: Proof, options: ConnectionOptions, env: NodeJS.ProcessEnv): Connection {
   const { provider, credentials } = proof;
-  const service = options.url || env['ECHODROP_URL'];
-  if (!service) throw new UsageError('Missing upload service: pass --url or ECHODROP_URL.');
+  const given = options.url || env['ECHODROP_URL'];
+  if (!given) throw new UsageError('Missing upload service: pass --url or ECHODROP_URL.');
+  const service = webAddress('--url', given);
+  if (!options.allowHttp && !env['ECHODROP_ALLOW_HTTP']) {
+    const advice = 'In a trusted network, pass --allow-http or ECHODROP_ALLOW_HTTP=1.';
+    requireSecure('upload service', service, advice);
+    requireSecure('provider', provider, advice);
+  }
   const identity = 'bearer' in credentials ? credentials.bearer : `${credentials.consumerKey} ${credentials.token}`;
   return {
-    service: webAddress('--url', service),
+    service,
     apiKey: options.key || env['ECHODROP_KEY'],
     ...proof,
     account: JSON.stringify([provider, createHash('sha256').update(identity).digest('hex')]),

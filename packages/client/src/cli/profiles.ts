@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { chmod, mkdir, open, readFile, rename, rm } from 'node:fs/promises';
+import { chmod, mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as z from 'zod/mini';
 import { UsageError } from './command-context.ts';
@@ -8,7 +8,7 @@ import { configFolder } from './user-folders.ts';
 const profileShape = z.object({
   site: z.string(),
   /** The upload service. */
-  service: z.string(),
+  service: z.url({ protocol: /^https?$/ }),
   apiKey: z.optional(z.string()),
   provider: z.string(),
   providerName: z.string(),
@@ -49,6 +49,18 @@ export async function readProfile(env: NodeJS.ProcessEnv, name: string): Promise
   } catch {
     throw new UsageError(`${path} is damaged. Run \`echodrop login\` again.`);
   }
+}
+
+/** Refuses a profile that other users could have read, as ssh does with keys. @throws UsageError */
+export async function requirePrivate(env: NodeJS.ProcessEnv, name: string): Promise<void> {
+  const path = profilePath(env, name);
+  const { mode } = await stat(path);
+  // Windows has no such modes.
+  if (process.platform === 'win32' || !(mode & 0o077)) return;
+  throw new UsageError(
+    `Other users of this machine can read or change ${path}. If you trust them all, run \`chmod 600\` on it; otherwise run ` +
+      '`echodrop logout`, which ends the token, and sign in again.',
+  );
 }
 
 /** Writes a profile in a file that only this user can read. */
