@@ -3,6 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { recordToJson, recordToXml } from '@echodrop/record';
+import { execa } from 'execa';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { EchodropClient, RequestRefused, ServiceUnreachable, UnreadableResponse } from './node.ts';
 import { type FakeService, refuse, respond, someRecord, startFakeService } from './service.fixture.ts';
@@ -165,9 +166,19 @@ test('an aborted signal ends the upload, and also the pause before another attem
   await expect(client().upload(file, { signal: later.signal })).rejects.toThrow('aborted');
 });
 
-test("throws the system's error for a missing file or a directory", async () => {
+test("throws the system's error for a missing file", async () => {
   await expect(client().upload(`${file}.not`)).rejects.toThrow('ENOENT');
-  await expect(client().upload(directory)).rejects.toThrow('EISDIR');
+});
+
+test('refuses what is no regular file, without waiting for it', async () => {
+  const pipe = join(directory, 'pipe');
+  await execa('mkfifo', [pipe]);
+  for (const [path, what] of [
+    [directory, 'a directory'],
+    [pipe, 'a pipe or device'],
+    ['/dev/zero', 'a pipe or device'],
+  ] as const)
+    await expect(client().upload(path)).rejects.toThrow(`${path} is ${what}.`);
 });
 
 test('needs an API key for uploads only', async () => {

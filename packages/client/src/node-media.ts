@@ -1,4 +1,4 @@
-import { openAsBlob } from 'node:fs';
+import { constants, openAsBlob } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -7,7 +7,7 @@ import { filenameOf, inMemory, type MediaSource, type OpenMedia } from './platfo
 /** A path, a `file:` URL, bytes, a Blob, or a stream of bytes. */
 export type NodeMediaSource = string | URL | MediaSource | AsyncIterable<Uint8Array>;
 
-/** Opens media for sending. Files are streamed. @throws the system's error if a file cannot be opened */
+/** Opens media for sending. Files are streamed. @throws the system's error if a file cannot be opened, or TypeError if it is no regular file */
 export async function openMedia(source: NodeMediaSource, filename: string | undefined): Promise<OpenMedia> {
   if (typeof source === 'string' || source instanceof URL) {
     const path = source instanceof URL ? fileURLToPath(source) : source;
@@ -19,11 +19,22 @@ export async function openMedia(source: NodeMediaSource, filename: string | unde
 
 async function openFile(path: string): Promise<Blob> {
   // The errors of openAsBlob contain no reason.
-  const probe = await open(path);
-  try {
-    await probe.read({ buffer: Buffer.alloc(1) });
-  } finally {
-    await probe.close();
-  }
+  await requireFile(path);
   return openAsBlob(path);
+}
+
+/** @throws the system's error if a file cannot be opened, or TypeError if it is no regular file, which may have no end */
+export async function requireFile(path: string): Promise<void> {
+  // Without O_NONBLOCK, opening a named pipe waits for its writer.
+  const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  try {
+    const info = await file.stat();
+    if (info.isDirectory()) throw new TypeError(`${path} is a directory. Pass the files in it.`);
+    if (!info.isFile())
+      throw new TypeError(
+        `${path} is a pipe or device. Pass it as a stream, on the command line as standard input (-).`,
+      );
+  } finally {
+    await file.close();
+  }
 }

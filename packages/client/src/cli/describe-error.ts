@@ -8,19 +8,31 @@ const advice: Readonly<Record<string, string>> = {
 
 /** What happened and what to do, on one line. */
 export function describeError(error: unknown): string {
-  if (error instanceof RequestRefused) {
-    const { status, reason, message } = error;
-    return visible(`${message} (${status} ${reason})${advice[reason] ? ` ${advice[reason]}` : ''}`);
-  }
-  if (!(error instanceof Error)) return visible(String(error));
-  const causes: string[] = [];
-  for (let cause = error.cause; cause instanceof Error; cause = cause.cause)
-    causes.push(cause.message || String(Reflect.get(cause, 'code')));
-  return visible([error.message, ...new Set(causes)].join(': ').replaceAll('.: ', '. '));
+  // The message of a response without a reason has the status.
+  const isKnown = error instanceof RequestRefused && error.reason !== 'unknown';
+  return describe(error, isKnown ? ` (${error.status} ${error.reason})` : '');
 }
 
 /** The same for scripts. */
 export function errorFields(error: unknown): Record<string, unknown> {
   const { status, reason } = error instanceof RequestRefused ? error : { status: undefined, reason: 'failed' };
-  return { ...(status !== undefined && { status }), reason, message: describeError(error) };
+  return { ...(status !== undefined && { status }), reason, message: describe(error) };
+}
+
+function describe(error: unknown, status = ''): string {
+  if (error instanceof RequestRefused) {
+    const { message, reason } = error;
+    return visible(`${message}${status} ${advice[reason] ?? ''}`.trimEnd());
+  }
+  if (!(error instanceof Error)) return visible(String(error));
+  const messages = new Set<string>();
+  for (let each: unknown = error; each instanceof Error; each = each.cause) messages.add(plainMessage(each));
+  return visible([...messages].join(': ').replaceAll('.: ', '. '));
+}
+
+// Node writes `ENOENT: no such file or directory, open '/a'`, and nothing if several addresses refuse a connection.
+function plainMessage(error: Error): string {
+  const { message, code, path } = error as NodeJS.ErrnoException;
+  const fault = /^[A-Z]\w+: (.*), \w+ '/.exec(message)?.[1];
+  return path && fault ? `${path}: ${fault}` : message || String(code);
 }

@@ -1,6 +1,7 @@
 import type { MediaRecord } from '@echodrop/record';
 import { newIdempotencyKey } from '../idempotency-key.ts';
 import { EchodropClient } from '../node.ts';
+import { requireFile } from '../node-media.ts';
 import type { Progress } from '../platform.ts';
 import { readBody } from '../read-body.ts';
 import type { Format } from '../read-response.ts';
@@ -80,6 +81,7 @@ async function uploadFile(run: Run, { name, path: given }: NamedFile, onProgress
   const input = given === undefined ? await storeInput(context.stdin) : undefined;
   const path = given ?? input?.path ?? '';
   try {
+    await requireFile(path);
     const { account, service } = connection;
     const key = await contentKey({ path, account, service, message, alt });
     const upload = () => publish(run, { path, key, filename: input ? 'media' : undefined, onProgress });

@@ -151,7 +151,7 @@ test('with --json each file is a JSON object, failed or not', async () => {
   expect({ status, stderr }).toEqual({ status: 1, stderr: '' });
   expect(lines(stdout).map((line) => JSON.parse(line))).toMatchObject([
     { file: 'a.jpg', record: { type: 'jpg', user: { id: sandbox.userId } } },
-    { file: 'no.jpg', error: { reason: 'failed', message: expect.stringContaining('ENOENT') } },
+    { file: 'no.jpg', error: { reason: 'failed', message: expect.stringContaining('no such file') } },
   ]);
 });
 
