@@ -90,7 +90,7 @@ async function uploadFile(run: Run, { name, path: given }: NamedFile, onProgress
     shared.set(key, published);
     return { name, ...(await published) };
   } finally {
-    await input?.remove();
+    input?.remove();
   }
 }
 
