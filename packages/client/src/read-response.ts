@@ -46,13 +46,19 @@ export async function readPage(body: string): Promise<RecordPage> {
 export async function readRefusal(format: Format, body: string, response: Response): Promise<RequestRefused> {
   const { status, headers } = response;
   const { data } = refusalShape.safeParse(await parsed(format, body));
-  const seconds = headers.get('retry-after');
   return new RequestRefused({
     status,
     ...(data?.errors[0] ?? { reason: 'unknown', message: `The service responded ${status}.` }),
-    retryAfterSeconds: seconds && /^\d{1,9}$/.test(seconds) ? Number(seconds) : undefined,
+    retryAfterSeconds: secondsOf(headers.get('retry-after') ?? ''),
     requestId: headers.get('x-request-id') ?? undefined,
   });
+}
+
+// Retry-After is a number of seconds or a date (RFC 9110 section 10.2.3).
+function secondsOf(retryAfter: string): number | undefined {
+  if (/^\d{1,9}$/.test(retryAfter)) return Number(retryAfter);
+  const at = retryAfter.endsWith(' GMT') ? Date.parse(retryAfter) : Number.NaN;
+  return Number.isNaN(at) ? undefined : Math.max(0, Math.ceil((at - Date.now()) / 1000));
 }
 
 function read<T>(shape: z.ZodMiniType<T>, value: unknown): T {

@@ -1,6 +1,6 @@
 import { recordToJson } from '@echodrop/record';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { EchodropClient, ServiceUnreachable } from './node.ts';
+import { EchodropClient, type RequestRefused, ServiceUnreachable } from './node.ts';
 import { type FakeService, lose, refuse, respond, someRecord, startFakeService } from './service.fixture.ts';
 
 const published = respond(200, recordToJson(someRecord));
@@ -63,6 +63,21 @@ test('another attempt waits as long as Retry-After says', async () => {
   const began = performance.now();
   await client().upload(bytes);
   expect(performance.now() - began).toBeGreaterThan(1950);
+});
+
+test('a Retry-After can be a date', async () => {
+  const date = (seconds: number) => new Date(Date.now() + seconds * 1000).toUTCString();
+  const refusedUntil = async (text: string) => {
+    service.answers = [refuse(503, 'overloaded', { 'Retry-After': text })];
+    const error = await client({ retries: 0 })
+      .upload(bytes)
+      .catch((refused: unknown) => refused);
+    return (error as RequestRefused).retryAfterSeconds;
+  };
+  // Dates have no fractions, and the request takes time.
+  expect([58, 59, 60]).toContain(await refusedUntil(date(60)));
+  expect(await refusedUntil(date(-60))).toBe(0);
+  expect(await refusedUntil('tomorrow GMT')).toBeUndefined();
 });
 
 test('a Retry-After of hours ends it at once', async () => {
