@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
@@ -8,6 +9,7 @@ import { join } from 'node:path';
 import { buildClient } from '@echodrop/build/build-client';
 import { samplePhoto } from '@echodrop/testkit/samples/sample-media';
 import { execa } from 'execa';
+import { endless } from './service.fixture.ts';
 
 /** The package as `npm pack` makes it, and an application that has installed it. */
 export interface BuiltPackage extends AsyncDisposable {
@@ -17,11 +19,18 @@ export interface BuiltPackage extends AsyncDisposable {
   readonly app: string;
 }
 
-/** The Node of the workspace, and that of the system, which may be older. */
-export const nodes: Readonly<Record<string, string>> = {
-  'this Node': process.execPath,
-  ...(existsSync('/usr/bin/node') && { 'the Node of the system': '/usr/bin/node' }),
-};
+/** The oldest Node that the package supports, and that of the workspace. */
+export const nodeVersions = [20, 24] as const;
+
+/** The program of a version of Node: NODE_20_BIN, this process's or the system's. Undefined if none of them has the version. */
+export function findNode(version: (typeof nodeVersions)[number]): string | undefined {
+  const candidates = [process.env['NODE_20_BIN'], process.execPath, '/usr/bin/node'];
+  return candidates.find((path) => path && existsSync(path) && versionOf(path) === version);
+}
+
+function versionOf(node: string): number {
+  return Number(execFileSync(node, ['-p', 'process.versions.node.split(".")[0]'], { encoding: 'utf8' }));
+}
 
 /** Builds and packs the package, and installs the tarball in an empty folder with two photos. */
 export async function buildPackage(): Promise<BuiltPackage> {
@@ -41,7 +50,7 @@ export async function buildPackage(): Promise<BuiltPackage> {
 
 /** Runs a command in the application as a user of `node` does, with nothing of this process's environment. */
 export async function runInApp({ app }: BuiltPackage, node: string, command: readonly [string, ...string[]]) {
-  const home = join(app, '..', `home-${Object.values(nodes).indexOf(node)}`);
+  const home = join(app, '..', `home-${versionOf(node)}`);
   await mkdir(home, { recursive: true });
   await writeFile(join(home, 'xdg-open'), '#!/bin/sh\nexec curl -sL -o /dev/null "$1"\n', { mode: 0o755 });
   const path = [home, join(app, 'node_modules/.bin'), join(node, '..'), '/usr/bin', '/bin'];
@@ -57,11 +66,12 @@ export async function examplesIn(language: 'js' | 'sh'): Promise<string> {
   return [...blocks].map(([, code = '']) => code).join('\n');
 }
 
-/** Serves an empty page, and the files of the package's browser entry. */
+/** Serves an empty page, the files of the package's browser entry, and endless responses to uploads. */
 export async function startPages(): Promise<AsyncDisposable & { readonly origin: string; folder: string }> {
   const server = createServer(async (request, response) => {
     const name = /^\/([\w.-]+\.js)$/.exec(request.url ?? '')?.[1];
-    if (name) response.setHeader('Content-Type', 'text/javascript').end(await readFile(join(pages.folder, name)));
+    if (request.method === 'POST') request.resume().on('end', () => endless(response));
+    else if (name) response.setHeader('Content-Type', 'text/javascript').end(await readFile(join(pages.folder, name)));
     else response.setHeader('Content-Type', 'text/html').end('<!doctype html><title>A page</title>');
   });
   server.listen(0, '127.0.0.1');

@@ -1,12 +1,21 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describeWithBrowser } from '@echodrop/testkit/describe-with-browser';
+import { describeUnlessMissing } from '@echodrop/testkit/describe-with-ops-checkers';
 import { type Stack, sandbox, startStack } from '@echodrop/testkit/start-stack';
 import { openTab } from '@echodrop/testkit/watched-tab';
 import { execa } from 'execa';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type ProviderStandIn, startProvider } from './cli/sign-in/provider.fixture.ts';
-import { type BuiltPackage, buildPackage, examplesIn, nodes, runInApp, startPages } from './package.fixture.ts';
+import {
+  type BuiltPackage,
+  buildPackage,
+  examplesIn,
+  findNode,
+  nodeVersions,
+  runInApp,
+  startPages,
+} from './package.fixture.ts';
 
 const parts = new AsyncDisposableStack();
 let built: BuiltPackage;
@@ -98,51 +107,59 @@ describe('the tarball', () => {
   });
 });
 
-describe.each(Object.entries(nodes))('installed in an empty folder, on %s', (name, node) => {
-  const documented = async (language: 'js' | 'sh') =>
-    (await examplesIn(language))
-      .replaceAll('https://upload.example', stack.gateway)
-      .replaceAll(/https:\/\/(photos|social)\.example/g, provider.origin)
-      .replaceAll('my-key', sandbox.apiKey)
-      // What was removed does not come back by the same upload.
-      .replaceAll('Soon gone', `Soon gone, ${name}`);
+for (const version of nodeVersions) {
+  const node = findNode(version) ?? '';
+  const missing = node === '' ? `Node ${version}, set NODE_20_BIN` : '';
+  describeUnlessMissing(`installed, on Node ${version}`, { missing, variable: 'REQUIRE_NODES' }, () => {
+    const documented = async (language: 'js' | 'sh') =>
+      (await examplesIn(language))
+        .replaceAll('https://upload.example', stack.gateway)
+        .replaceAll(/https:\/\/(photos|social)\.example/g, provider.origin)
+        .replaceAll('my-key', sandbox.apiKey)
+        // What was removed does not come back by the same upload.
+        .replaceAll('Soon gone', `Soon gone, ${version}`);
 
-  const runProgram = async (code: string) => {
-    await writeFile(join(built.app, 'program.js'), code);
-    return (await runInApp(built, node, [node, 'program.js'])).stdout;
-  };
+    const runProgram = async (code: string) => {
+      await writeFile(join(built.app, 'program.js'), code);
+      return (await runInApp(built, node, ['node', 'program.js'])).stdout;
+    };
 
-  test('the documented program runs', async () => {
-    expect(await runProgram(await documented('js'))).toMatch(
-      /^\d+ of \d+ bytes\n[\s\S]*http:\/\/[\w.:]+\/\w{10} 42n\n415 media_unsupported$/,
-    );
+    test('`node` is this version', async () => {
+      expect((await runInApp(built, node, ['node', '--version'])).stdout).toMatch(new RegExp(`^v${version}\\.`));
+    });
+
+    test('the documented program runs', async () => {
+      expect(await runProgram(await documented('js'))).toMatch(
+        /^\d+ of \d+ bytes\n[\s\S]*http:\/\/[\w.:]+\/\w{10} 42n\n415 media_unsupported$/,
+      );
+    });
+
+    test('the documented commands run', async () => {
+      const { stdout, stderr } = await runInApp(built, node, [
+        'timeout',
+        '60',
+        'sh',
+        '-c',
+        `set -e\n${await documented('sh')}`,
+      ]);
+      expect(stdout).toMatch(/^Signed in as mia \(Town\)\.\n/);
+      expect(stdout).toMatch(/^\[!\[Upload\]\(http\S+\/large\.jpg\)\]\(http\S+\)$/m);
+      expect(stdout).toMatch(/^\{"file":"standard input","record":\{"id":"\w{10}"/m);
+      expect(stdout).toMatch(/\nremoved \w{10}\nSigned out mia\.$/);
+      expect(stderr).toMatch(/^To sign in at Town, open this address/);
+    });
+
+    test('reads XML and sends a stream', async () => {
+      const program = `
+        import { createReadStream } from 'node:fs';
+        import { EchodropClient } from '@echodrop/client';
+        const client = new EchodropClient(${clientOptions()});
+        const { user, type } = await client.upload(createReadStream('sea.jpg'), { format: 'xml' });
+        console.log(type, user.id);`;
+      expect(await runProgram(program)).toBe('jpg 42n');
+    });
   });
-
-  test('the documented commands run', async () => {
-    const { stdout, stderr } = await runInApp(built, node, [
-      'timeout',
-      '60',
-      'sh',
-      '-c',
-      `set -e\n${await documented('sh')}`,
-    ]);
-    expect(stdout).toMatch(/^Signed in as mia \(Town\)\.\n/);
-    expect(stdout).toMatch(/^\[!\[Upload\]\(http\S+\/large\.jpg\)\]\(http\S+\)$/m);
-    expect(stdout).toMatch(/^\{"file":"standard input","record":\{"id":"\w{10}"/m);
-    expect(stdout).toMatch(/\nremoved \w{10}\nSigned out mia\.$/);
-    expect(stderr).toMatch(/^To sign in at Town, open this address/);
-  });
-
-  test('reads XML and sends a stream', async () => {
-    const program = `
-      import { createReadStream } from 'node:fs';
-      import { EchodropClient } from '@echodrop/client';
-      const client = new EchodropClient(${clientOptions()});
-      const { user, type } = await client.upload(createReadStream('sea.jpg'), { format: 'xml' });
-      console.log(type, user.id);`;
-    expect(await runProgram(program)).toBe('jpg 42n');
-  });
-});
+}
 
 await describeWithBrowser('in a browser', (browser) => {
   const inPage = async <T>(body: string): Promise<T> => {
@@ -184,5 +201,13 @@ await describeWithBrowser('in a browser', (browser) => {
       const reasonOf = (options) => client.upload(new Uint8Array(3), options).catch((error) => error instanceof RequestRefused && error.reason);
       return [await reasonOf({}), await reasonOf({ onProgress() {} })];`);
     expect(reasons).toEqual(['media_unsupported', 'media_unsupported']);
+  });
+
+  test('ends an endless response, with and without progress', async () => {
+    const messages = await inPage(`
+      const hostile = new EchodropClient({ ...${clientOptions()}, service: location.origin, retries: 0 });
+      const messageOf = (options) => hostile.upload(bytes, options).catch(({ message }) => message);
+      return [await messageOf({}), await messageOf({ onProgress() {} })];`);
+    expect(messages).toEqual(Array(2).fill('The response is larger than 1 MiB.'));
   });
 });
