@@ -35,8 +35,8 @@ Examples:
   grim - | echodrop upload -
   echodrop upload film.mp4 --json | jq -r .record.url
 
-The same file with the same message and alternative text is uploaded once: a repeat prints the first record. The service
-remembers uploads for 24 hours, this machine in $XDG_STATE_HOME/echodrop until \`rm\` removes them.
+Without --again, the same file with the same message and alternative text is uploaded once: a repeat prints the first
+record, and fails if it was removed. The service remembers uploads for 24 hours, this machine in $XDG_STATE_HOME/echodrop.
 `;
 
 /** Adds the command `upload`. */

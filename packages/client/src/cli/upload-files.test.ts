@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { recordToJson } from '@echodrop/record';
 import { execa } from 'execa';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
-import { endless, type FakeService, refuse, respond, someRecord, startFakeService } from '../service.fixture.ts';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { endless, type FakeService, lose, refuse, respond, someRecord, startFakeService } from '../service.fixture.ts';
 import { run } from './run-cli.fixture.ts';
 
 let service: FakeService;
@@ -38,6 +38,46 @@ test('identical files of one run are sent once, and with --again each', async ()
   expect(service.received).toHaveLength(1);
   expect(await upload(...names, '--again')).toEqual({ status: 0, stdout, stderr: '' });
   expect(service.received).toHaveLength(4);
+});
+
+describe('a file that was uploaded before', () => {
+  const url = () => `${service.address}/a1B2c3D4e5`;
+  const published = (id: string) => respond(200, recordToJson({ ...someRecord, id, url: `${service.address}/${id}` }));
+  const requests = () => service.received.map(({ method, path }) => `${method} ${path}`);
+
+  beforeEach(async () => {
+    await writeFile(join(folder, 'a.jpg'), 'photo');
+    service.answers = [published(someRecord.id)];
+    await upload('a.jpg');
+    service.received.length = 0;
+  });
+
+  test.each([
+    ['is published', respond(200)],
+    ['is on a site that fails', respond(503)],
+    ['is on a site that does not respond', lose],
+  ])('and %s is not sent again', async (_, answer) => {
+    service.answers = [answer];
+    expect(await upload('a.jpg')).toEqual({ status: 0, stdout: `${url()}\n`, stderr: '' });
+    expect(requests()).toEqual(['HEAD /a1B2c3D4e5']);
+  });
+
+  test('and was removed elsewhere is published again only with --again', async () => {
+    service.answers = [respond(410)];
+    const { status, stdout, stderr } = await upload('a.jpg');
+    expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
+    expect(stderr).toBe(
+      'a.jpg: This upload was removed. (410 removed) It was uploaded and removed. `--again` uploads it once more.\n',
+    );
+    expect(requests()).toEqual(['HEAD /a1B2c3D4e5']);
+    service.answers = [published('b1B2c3D4e5')];
+    expect((await upload('a.jpg', '--again')).stdout).toBe(`${service.address}/b1B2c3D4e5\n`);
+  });
+
+  test('and that the site does not know is sent again', async () => {
+    service.answers = [respond(404), published('b1B2c3D4e5')];
+    expect((await upload('a.jpg')).stdout).toBe(`${service.address}/b1B2c3D4e5\n`);
+  });
 });
 
 test('a response is read to a limit', async () => {

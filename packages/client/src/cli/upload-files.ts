@@ -1,4 +1,5 @@
 import type { MediaRecord } from '@echodrop/record';
+import { RequestRefused } from '../client-errors.ts';
 import { newIdempotencyKey } from '../idempotency-key.ts';
 import { EchodropClient } from '../node.ts';
 import { requireFile } from '../node-media.ts';
@@ -23,6 +24,9 @@ export interface UploadsOptions {
   readonly version: 1 | 2;
   readonly format: Format;
 }
+
+// A page responds 410 at once. That of a new upload may wait for its pictures.
+const maxCheckMs = 3000;
 
 /** `body` is the response; the ledger has none. */
 interface Published {
@@ -106,7 +110,7 @@ async function publish({ context, connection, options }: Run, { path, key, ...me
   const ledger = new Ledger(context.env);
   // The ledger has no XML.
   const known = again || format === 'xml' ? undefined : await ledger.find(key);
-  if (known) return { record: known, body: undefined };
+  if (known && (await isKept(known))) return { record: known, body: undefined };
   let body: string | undefined;
   const client = new EchodropClient({
     ...connection,
@@ -120,4 +124,15 @@ async function publish({ context, connection, options }: Run, { path, key, ...me
   const record = await client.upload(path, { ...media, message, alt, version, format, idempotencyKey });
   await ledger.add(key, record);
   return { record, body };
+}
+
+/**
+ * Whether the site still has an earlier upload, or does not respond. @throws RequestRefused as the service does for 24 hours if it was removed:
+ * only the user decides to publish it again
+ */
+async function isKept({ url }: MediaRecord): Promise<boolean> {
+  const request = { method: 'HEAD', redirect: 'manual', signal: AbortSignal.timeout(maxCheckMs) } as const;
+  const { status } = (await fetch(url, request).catch(() => undefined)) ?? {};
+  if (status === 410) throw new RequestRefused({ status, reason: 'removed', message: 'This upload was removed.' });
+  return status !== 404;
 }

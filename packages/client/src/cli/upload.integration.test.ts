@@ -92,7 +92,7 @@ test('of 20 files with a bad one, prints 19 addresses in order and exits 1; a re
   ]);
   expect(await records()).toBe(before + 19);
 
-  const second = await echodrop(['upload', ...names]);
+  const second = await echodrop(['upload', ...names, '--jobs', '16']);
   expect({ ...second, stderr: '' }).toEqual({ ...first, stderr: '' });
   expect(await records()).toBe(before + 19);
 });
