@@ -19,6 +19,13 @@ test('the error for a missing file contains its full path', async () => {
   expect(stderr).toContain('/no/such/folder/sea.jpg: no such file');
 });
 
+test('help shows the defaults of this system', async () => {
+  const { stdout } = await cli(['upload', '--help'], {});
+  const text = stdout.replaceAll(/\s+/g, ' ');
+  expect(text).toMatch(/--output <form> [^-]*default: "json"\)/);
+  expect(text).toMatch(/--again [^-]*\(default: true\)/);
+});
+
 test('with another identity provider, explains how to pass credentials', async () => {
   const { exitCode, stdout, stderr } = await cli(['sign'], { IDENTITY_PROVIDERS: 'https://id.example/verify' });
   expect([exitCode, stdout]).toEqual([2, '']);

@@ -5,12 +5,10 @@ import { localApiKey, localCredentials, localProvider, localService } from './lo
 const { stdin, stdout, stderr } = process;
 // Empty counts as unset.
 const env = Object.fromEntries(Object.entries(process.env).filter(([, value]) => value));
-const [command = '--help', ...args] = process.argv.slice(2);
-// Its data may have been deleted since the last upload, so the ledger does not count.
-const options = command === 'upload' ? ['--again', '--output', 'json'] : [];
 const cwd = env['INIT_CWD'] ?? process.cwd();
 const context = { env: { ...localEnvironment(env), ...env }, cwd, stdin, stdout, stderr };
-process.exitCode = await runCli([command, ...options, ...args], context);
+// Its data may have been deleted since the last upload, so the ledger does not count.
+process.exitCode = await runCli(process.argv.slice(2), context, { again: true, output: 'json' });
 
 function localEnvironment(given: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const credentials = localCredentials(given);

@@ -4,7 +4,7 @@ import { addAccountCommands } from './account-commands.ts';
 import { type CommandContext, PartFailed, printError, UsageError } from './command-context.ts';
 import { describeError } from './describe-error.ts';
 import { addOwnUploadsCommands } from './own-uploads-commands.ts';
-import { addUploadCommand } from './upload-command.ts';
+import { addUploadCommand, type UploadDefaults } from './upload-command.ts';
 
 const help = `
 Examples:
@@ -17,7 +17,11 @@ Exit status: 0 success, 1 a failure (others of several files may have been uploa
 `;
 
 /** Runs the command in `args`. @returns the exit status */
-export async function runCli(args: readonly string[], context: CommandContext): Promise<number> {
+export async function runCli(
+  args: readonly string[],
+  context: CommandContext,
+  uploadDefaults?: UploadDefaults,
+): Promise<number> {
   const { stdout, stderr } = context;
   const program = new Command('echodrop')
     .description('Upload photos and videos to an Echodrop server.')
@@ -28,7 +32,7 @@ export async function runCli(args: readonly string[], context: CommandContext): 
     .addHelpText('after', help)
     .configureOutput({ writeOut: (text) => stdout.write(text), writeErr: (text) => stderr.write(text) });
   addAccountCommands(program, context);
-  addUploadCommand(program, context);
+  addUploadCommand(program, context, uploadDefaults);
   addOwnUploadsCommands(program, context);
   try {
     await program.parseAsync(args, { from: 'user' });

@@ -39,18 +39,24 @@ Without --again, the same file with the same message and alternative text is upl
 record, and fails if it was removed. The service remembers uploads for 24 hours, this machine in $XDG_STATE_HOME/echodrop.
 `;
 
+export type UploadDefaults = Pick<UploadCommandOptions, 'again' | 'output'>;
+
 /** Adds the command `upload`. */
-export function addUploadCommand(program: Command, context: CommandContext): void {
+export function addUploadCommand(
+  program: Command,
+  context: CommandContext,
+  { again, output }: UploadDefaults = { again: false, output: 'url' },
+): void {
   const command = program
     .command('upload')
     .description('upload photos and videos and print their addresses')
     .argument('<files...>', 'paths or patterns; - is standard input')
     .option('-m, --message <text>', 'public caption', '')
     .option('--alt <text>', 'alternative text: what the photo or video shows')
-    .addOption(new Option('-o, --output <form>', 'what to print for each file').choices(outputs).default('url'))
+    .addOption(new Option('-o, --output <form>', 'what to print for each file').choices(outputs).default(output))
     .option('--json', 'print a JSON object for each file, also for one that failed')
     .option('-j, --jobs <n>', `files that are sent at once, up to ${mostJobs}`, parseUpTo(mostJobs), 3)
-    .option('--again', 'upload even what was uploaded before', false)
+    .option('--again', 'upload even what was uploaded before', again)
     .addOption(new Option('--api-version <n>', 'version of the interface').choices(['2', '1']).default('2'))
     .addOption(
       new Option('--format <format>', 'format of the response; xml is printed as received')
