@@ -115,10 +115,13 @@ await describeWithBrowser('signing in', (browser) => {
       const { tab, complaints } = watched;
       expect(await barriers(tab)).toEqual([]);
       await signInAt(tab, name);
-      await tab.getByLabel('Sandbox (sandbox)').check(soon);
+      await tab.getByLabel('Robin (sandbox)').check(soon);
       expect(await barriers(tab)).toEqual([]);
+      const fill = (value: string) =>
+        tab.evaluate(`getComputedStyle(document.querySelector('[value=${value}]')).backgroundColor`);
+      expect(await fill('allow')).not.toBe(await fill('deny'));
       await press(tab, 'Allow');
-      await expectSignedIn(tab, `Signed in as Sandbox at ${name}.`);
+      await expectSignedIn(tab, `Signed in as Robin at ${name}.`);
       expect(await barriers(tab)).toEqual([]);
       const fields = await tab.locator('input:visible, textarea:visible, summary:visible').all();
       expect(await Promise.all(fields.map((field) => field.getAttribute('name')))).toEqual([null]);
