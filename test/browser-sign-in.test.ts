@@ -292,6 +292,35 @@ await describeWithBrowser('signing in', (browser) => {
     expect(await again()).toEqual([first, `${new URL(stack.site).host} read:accounts`]);
   });
 
+  test('an instance that answers too many requests keeps its application, and the page says so', async () => {
+    await using watched = await opened();
+    const { tab } = watched;
+    await signInAt(tab, 'Town');
+    await expectSignedIn(tab, 'Signed in as Ada <b>L</b> at Town.');
+    await press(tab, 'Sign out');
+    await tab.getByRole('button', { name: 'Sign in with Town', exact: true }).waitFor(soon);
+    const registered = town.registered.length;
+    town.flaw = 'overloaded';
+    await signInAt(tab, 'Town');
+    await alert(tab).waitFor(soon);
+    expect(await alert(tab).textContent()).toBe('The provider cannot sign you in now (status 429). Try again later.');
+    expect(town.registered.length).toBe(registered);
+  });
+
+  test('signing out revokes the token with the application that got it, even if another tab has registered again', async () => {
+    await using watched = await opened();
+    const { tab } = watched;
+    await signInAt(tab, 'Town');
+    await expectSignedIn(tab, 'Signed in as Ada <b>L</b> at Town.');
+    await tab.evaluate(`for (const key of Object.keys(localStorage)) {
+      localStorage.setItem(key, JSON.stringify({ clientId: 'newer', clientSecret: 'newer', scope: 'profile' }));
+    }`);
+    const revoked = town.revoked.length;
+    await press(tab, 'Sign out');
+    await tab.getByRole('button', { name: 'Sign in with Town', exact: true }).waitFor(soon);
+    expect(town.revoked.length).toBe(revoked + 1);
+  });
+
   test('without a secure context, the page says what is needed', async () => {
     await using watched = await openTab(browser());
     const { tab } = watched;
