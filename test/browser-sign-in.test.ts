@@ -148,6 +148,10 @@ await describeWithBrowser('signing in', (browser) => {
     await signInAt(tab, name);
     await expectSignedIn(tab, sentence);
     expect(await upload(tab)).toBe('ada');
+    await tab.getByRole('link', { name: 'My uploads' }).click();
+    await tab.getByRole('list', { name: 'Uploads, newest first' }).getByRole('link').first().waitFor(soon);
+    await tab.getByRole('link', { name: 'Upload from other programs' }).click();
+    await tab.getByRole('link', { name: /^Download .*\.sxcu$/ }).waitFor(soon);
     expect(complaints).toEqual([]);
 
     const session = await tab.evaluate('JSON.stringify({ ...sessionStorage })');
