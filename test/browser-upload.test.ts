@@ -133,6 +133,18 @@ await describeWithBrowser('the upload page, signed in', (browser) => {
     expect(complaints).toEqual([]);
   });
 
+  test('on a phone, the button that takes a photo opens the camera, and shows that it has the focus', async () => {
+    await using watched = await opened({ hasTouch: true, isMobile: true, viewport: { width: 360, height: 740 } });
+    const { tab } = watched;
+    const button = tab.getByText('Take a photo', { exact: true });
+    await tab.getByLabel('Photos and videos', { exact: true }).focus();
+    await tab.keyboard.press('Tab');
+    const outline = "getComputedStyle(document.querySelector('[for=camera]')).outlineStyle";
+    expect(await tab.evaluate(outline)).toBe('solid');
+    const [chooser] = await Promise.all([tab.waitForEvent('filechooser'), button.click()]);
+    expect(await chooser.element().getAttribute('capture')).toBe('environment');
+  });
+
   test('a file that is too large, empty or of another type is not sent, and says why', async () => {
     await using watched = await opened();
     const { tab } = watched;
