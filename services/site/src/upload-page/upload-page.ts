@@ -14,6 +14,7 @@ const scripts = [
   'choose-files',
   'credentials',
   'file-row',
+  'may-be-published',
   'page',
   'preview',
   'queue',
