@@ -115,10 +115,13 @@ await describeWithBrowser('signing in', (browser) => {
       const { tab, complaints } = watched;
       expect(await barriers(tab)).toEqual([]);
       await signInAt(tab, name);
-      await tab.getByLabel('Sandbox (sandbox)').check(soon);
+      await tab.getByLabel('Robin (sandbox)').check(soon);
       expect(await barriers(tab)).toEqual([]);
+      const fill = (value: string) =>
+        tab.evaluate(`getComputedStyle(document.querySelector('[value=${value}]')).backgroundColor`);
+      expect(await fill('allow')).not.toBe(await fill('deny'));
       await press(tab, 'Allow');
-      await expectSignedIn(tab, `Signed in as Sandbox at ${name}.`);
+      await expectSignedIn(tab, `Signed in as Robin at ${name}.`);
       expect(await barriers(tab)).toEqual([]);
       const fields = await tab.locator('input:visible, textarea:visible, summary:visible').all();
       expect(await Promise.all(fields.map((field) => field.getAttribute('name')))).toEqual([null]);
@@ -145,6 +148,10 @@ await describeWithBrowser('signing in', (browser) => {
     await signInAt(tab, name);
     await expectSignedIn(tab, sentence);
     expect(await upload(tab)).toBe('ada');
+    await tab.getByRole('link', { name: 'My uploads' }).click();
+    await tab.getByRole('list', { name: 'Uploads, newest first' }).getByRole('link').first().waitFor(soon);
+    await tab.getByRole('link', { name: 'Upload from other programs' }).click();
+    await tab.getByRole('link', { name: /^Download .*\.sxcu$/ }).waitFor(soon);
     expect(complaints).toEqual([]);
 
     const session = await tab.evaluate('JSON.stringify({ ...sessionStorage })');
@@ -287,6 +294,35 @@ await describeWithBrowser('signing in', (browser) => {
     town.forgetApplications();
     town.flaw = 'old-release';
     expect(await again()).toEqual([first, `${new URL(stack.site).host} read:accounts`]);
+  });
+
+  test('an instance that answers too many requests keeps its application, and the page says so', async () => {
+    await using watched = await opened();
+    const { tab } = watched;
+    await signInAt(tab, 'Town');
+    await expectSignedIn(tab, 'Signed in as Ada <b>L</b> at Town.');
+    await press(tab, 'Sign out');
+    await tab.getByRole('button', { name: 'Sign in with Town', exact: true }).waitFor(soon);
+    const registered = town.registered.length;
+    town.flaw = 'overloaded';
+    await signInAt(tab, 'Town');
+    await alert(tab).waitFor(soon);
+    expect(await alert(tab).textContent()).toBe('The provider cannot sign you in now (status 429). Try again later.');
+    expect(town.registered.length).toBe(registered);
+  });
+
+  test('signing out revokes the token with the application that got it, even if another tab has registered again', async () => {
+    await using watched = await opened();
+    const { tab } = watched;
+    await signInAt(tab, 'Town');
+    await expectSignedIn(tab, 'Signed in as Ada <b>L</b> at Town.');
+    await tab.evaluate(`for (const key of Object.keys(localStorage)) {
+      localStorage.setItem(key, JSON.stringify({ clientId: 'newer', clientSecret: 'newer', scope: 'profile' }));
+    }`);
+    const revoked = town.revoked.length;
+    await press(tab, 'Sign out');
+    await tab.getByRole('button', { name: 'Sign in with Town', exact: true }).waitFor(soon);
+    expect(town.revoked.length).toBe(revoked + 1);
   });
 
   test('without a secure context, the page says what is needed', async () => {

@@ -38,6 +38,17 @@ await describeWithBrowser('the upload page, signed in', (browser) => {
     return openSignedIn(browser(), stack, { path: '/upload', token, options });
   }
 
+  /** The page, whose uploads pass through a proxy of the gateway. */
+  async function openedThrough({ endpoint }: { endpoint: string }): Promise<WatchedTab> {
+    // The policy of the page names the gateway only.
+    const watched = await opened({ bypassCSP: true });
+    await watched.tab.evaluate(`{
+      const { dataset } = document.querySelector('#sign-in-settings');
+      dataset.settings = dataset.settings.replace('${stack.gateway}', '${endpoint}');
+    }`);
+    return watched;
+  }
+
   const file = (name: string, buffer: Buffer, mimeType = 'image/jpeg') => ({ name, mimeType, buffer });
   const big = (bytes: number) => Buffer.concat([photo, randomBytes(bytes)]);
   const choose = (tab: Page, ...files: ReturnType<typeof file>[]) =>
@@ -131,6 +142,18 @@ await describeWithBrowser('the upload page, signed in', (browser) => {
     await tab.keyboard.press('Enter');
     await expect.poll(() => published(tab).count(), soon).toBe(3);
     expect(complaints).toEqual([]);
+  });
+
+  test('on a phone, the button that takes a photo opens the camera, and shows that it has the focus', async () => {
+    await using watched = await opened({ hasTouch: true, isMobile: true, viewport: { width: 360, height: 740 } });
+    const { tab } = watched;
+    const button = tab.getByText('Take a photo', { exact: true });
+    await tab.getByLabel('Photos and videos', { exact: true }).focus();
+    await tab.keyboard.press('Tab');
+    const outline = "getComputedStyle(document.querySelector('[for=camera]')).outlineStyle";
+    expect(await tab.evaluate(outline)).toBe('solid');
+    const [chooser] = await Promise.all([tab.waitForEvent('filechooser'), button.click()]);
+    expect(await chooser.element().getAttribute('capture')).toBe('environment');
   });
 
   test('a file that is too large, empty or of another type is not sent, and says why', async () => {
@@ -239,19 +262,56 @@ await describeWithBrowser('the upload page, signed in', (browser) => {
       // Chromium itself repeats a request once if a connection that it has used before is closed.
       return uploads <= 2 ? 'lost' : 'passes';
     });
-    // The policy of the page names the gateway, and this is a way to it.
-    await using watched = await opened({ bypassCSP: true });
+    await using watched = await openedThrough(proxy);
     const { tab } = watched;
-    await tab.evaluate(`{
-      const { dataset } = document.querySelector('#sign-in-settings');
-      dataset.settings = dataset.settings.replace('${stack.gateway}', '${proxy.endpoint}');
-    }`);
     const records = (await stack.stored('records')).length;
     await choose(tab, file('lost.jpg', photo));
     await submit(tab);
     await tab.getByText(/^lost\.jpg: The connection was lost\. Trying again in \d seconds?\.$/).waitFor(soon);
     await expect.poll(() => published(tab).count(), soon).toBe(1);
     expect(uploads).toBe(3);
+    expect((await stack.stored('records')).length).toBe(records + 1);
+  });
+
+  test('an upload that is cancelled after all of it was sent may be published, and says where to look', async () => {
+    await using proxy = await startCountingProxy(stack.gateway, ({ method }) =>
+      method === 'POST' ? 'held' : 'passes',
+    );
+    await using watched = await openedThrough(proxy);
+    const { tab } = watched;
+    await choose(tab, file('sent.jpg', photo));
+    await submit(tab);
+    await row(tab, 'sent.jpg').getByText('Sent. Processing.').waitFor(soon);
+    await tab.getByRole('button', { name: 'Cancel sent.jpg' }).click();
+    const doubt = /^Cancelled\. The whole file was sent, so it may be published: look in My uploads\./;
+    await row(tab, 'sent.jpg').getByText(doubt).waitFor(soon);
+    expect(await status(tab)).toBe('Published: 0. Perhaps published: 1.');
+    const link = row(tab, 'sent.jpg').getByRole('link', { name: 'My uploads' });
+    expect(await link.getAttribute('href')).toBe('/mine');
+    expect(await barriers(tab)).toEqual([]);
+  });
+
+  test('an upload that may be published keeps its texts, so that the next try adds no second record', async () => {
+    let isLosing = true;
+    await using proxy = await startCountingProxy(stack.gateway, ({ method }) =>
+      method === 'POST' && isLosing ? 'lost' : 'passes',
+    );
+    await using watched = await openedThrough(proxy);
+    const { tab } = watched;
+    const records = (await stack.stored('records')).length;
+    await choose(tab, file('twice.jpg', photo));
+    const caption = row(tab, 'twice.jpg').getByLabel('Caption');
+    await caption.fill('As sent');
+    await submit(tab);
+    await row(tab, 'twice.jpg').getByText('The connection was lost.').waitFor(soon);
+    await tab.getByRole('button', { name: 'Cancel twice.jpg' }).click();
+    await row(tab, 'twice.jpg')
+      .getByText(/^Cancelled\./)
+      .waitFor(soon);
+    expect(await caption.isEditable()).toBe(false);
+    isLosing = false;
+    await submit(tab);
+    await expect.poll(() => published(tab).count(), soon).toBe(1);
     expect((await stack.stored('records')).length).toBe(records + 1);
   });
 

@@ -1,6 +1,7 @@
 import { rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describeWithBrowser } from '@echodrop/testkit/describe-with-browser';
+import { expectJourney } from '@echodrop/testkit/journey';
 import { RawClient } from '@echodrop/testkit/raw-client';
 import { samplePhoto, sampleVideo } from '@echodrop/testkit/samples/sample-media';
 import { upload, uploadRequest } from '@echodrop/testkit/upload';
@@ -48,17 +49,6 @@ describe.each([1, 2] as const)('version %i', (version) => {
   );
 });
 
-const uploadAsSignedIn = `async (base64) => {
-  const { credentialHeaders, currentSession, settings } = await import('/sign-in/session.js');
-  const { upload, apiKey } = settings();
-  const body = new FormData();
-  body.set('key', apiKey);
-  body.set('message', 'by a person who signed in');
-  body.set('media', new Blob([Uint8Array.from(atob(base64), (c) => c.charCodeAt(0))]), 'a.png');
-  const headers = credentialHeaders(currentSession());
-  return (await fetch(upload + '/2/upload.json', { method: 'POST', headers, body })).text();
-}`;
-
 await describeWithBrowser('a browser', (browser) => {
   test('opens the page, and the picture on it is drawn', async () => {
     const { text } = await upload(system, {
@@ -72,15 +62,8 @@ await describeWithBrowser('a browser', (browser) => {
     expect(await page.waitForFunction(drawn)).toBeTruthy();
   });
 
-  test('signs in at the sandbox, and uploads', async () => {
-    const page = await browser().newPage();
-    await page.goto(`${system.site}/upload`);
-    await page.getByRole('button', { name: 'Sign in with Sandbox' }).click();
-    await page.getByRole('button', { name: 'Allow' }).click();
-    await page.getByText('Signed in as Sandbox').waitFor();
-    const photo = await samplePhoto('png', { width: 64, height: 48 });
-    const record: string = await page.evaluate(`(${uploadAsSignedIn})('${photo.toString('base64')}')`);
-    expect(JSON.parse(record)).toMatchObject({ text: 'by a person who signed in', user: { screen_name: 'sandbox' } });
+  test('a person signs in, uploads, copies a link, deletes an upload and signs out, all through the proxy', async () => {
+    await expectJourney(browser(), system.site);
   });
 });
 

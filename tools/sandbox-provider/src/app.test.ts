@@ -23,7 +23,7 @@ async function get(authorization: string | undefined, address = origin + path) {
   return { status: response.status, body: (await response.json()) as { errors?: unknown[] } };
 }
 
-const user = { id: 12345, id_str: '12345', name: 'Sandbox', screen_name: 'sandbox' };
+const user = { id: 12345, id_str: '12345', name: 'Robin', screen_name: 'sandbox' };
 
 test('identifies the user of a signed request', async () => {
   expect(await get(header(signed()))).toMatchObject({ status: 200, body: user });

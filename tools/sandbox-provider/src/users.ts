@@ -50,7 +50,7 @@ export const builtInAccounts: Accounts = {
     {
       id: 12345n,
       screenName: 'sandbox',
-      name: 'Sandbox',
+      name: 'Robin',
       oauthTokens: [{ token: '12345-sandbox', secret: 'sandbox-token-secret' }],
       bearerTokens: ['sandbox-bearer'],
     },

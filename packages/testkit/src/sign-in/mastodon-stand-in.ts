@@ -14,7 +14,7 @@ interface Code {
   readonly challenge: string | null;
 }
 
-export interface MastodonStandIn extends SignInStandIn<'expired' | 'old-release' | 'no-registration'> {
+export interface MastodonStandIn extends SignInStandIn<'expired' | 'old-release' | 'no-registration' | 'overloaded'> {
   /** Names of registered applications and their scopes. */
   readonly registered: readonly string[];
   /** Removes all applications, as Mastodon does with those without users. */
@@ -58,6 +58,7 @@ export async function startMastodonStandIn(token: string): Promise<MastodonStand
       return redirectTo(redirectUri, { code, state: query.get('state') });
     },
     'POST /oauth/token': ({ form }) => {
+      if (state.flaw === 'overloaded') return { status: 429, json: { error: 'Too many requests' } };
       const client = secrets.get(form.get('client_id') ?? '');
       if (!client || client.secret !== form.get('client_secret')) return oauthError(401, 'invalid_client');
       const created = { token_type: 'Bearer', scope: client.scope, created_at: 1 };

@@ -41,6 +41,7 @@ const imageTags = {
   'og:image:width': '1200',
   'og:image:height': '900',
   'og:image:alt': 'Lunch',
+  'twitter:image:alt': 'Lunch',
 };
 
 test('writes exactly these tags for a photo', () => {

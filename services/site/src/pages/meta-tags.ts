@@ -53,11 +53,13 @@ function cardOf(hasPicture: boolean, hasVideo: boolean): string {
 
 function imageTags(record: PublishedMedia, page: string): Html {
   const { width, height } = pictureSize(large, record);
+  const alt = alternativeTextOf(record, maxAlt) ?? captionOf(record, maxAlt) ?? bylineOf(record);
   return html`<meta property="og:image" content="${page}/large.jpg">
 <meta property="og:image:type" content="${contentTypeOf(large.extension)}">
 <meta property="og:image:width" content="${width}">
 <meta property="og:image:height" content="${height}">
-<meta property="og:image:alt" content="${alternativeTextOf(record, maxAlt) ?? captionOf(record, maxAlt) ?? bylineOf(record)}">
+<meta property="og:image:alt" content="${alt}">
+<meta name="twitter:image:alt" content="${alt}">
 `;
 }
 

@@ -14,6 +14,7 @@ const scripts = [
   'choose-files',
   'credentials',
   'file-row',
+  'may-be-published',
   'page',
   'preview',
   'queue',
@@ -89,8 +90,8 @@ function chooser(): Html {
   return html`<div class="drop" id="drop">
 <p><label for="media">Photos and videos</label>
 <input id="media" type="file" accept="${accept}" multiple aria-describedby="media-hint"></p>
-<p class="camera"><label for="camera">Take a photo</label>
-<input id="camera" type="file" accept="image/*" capture="environment"></p>
+<p class="camera"><input class="unseen" id="camera" type="file" accept="image/*" capture="environment">
+<label class="button" for="camera">Take a photo</label></p>
 <p class="hint" id="media-hint">Choose files, or drop or paste them on this page.</p>
 </div>`;
 }

@@ -74,7 +74,7 @@ const fields: Record<ProfileName, Record<string, unknown>> = {
   oauth1: {
     id: 12345,
     id_str: '12345',
-    name: 'Sandbox',
+    name: 'Robin',
     screen_name: 'sandbox',
     created_at: 'Thu Jan 01 00:00:00 +0000 2026',
     protected: false,
@@ -83,11 +83,11 @@ const fields: Record<ProfileName, Record<string, unknown>> = {
     id: '12345',
     username: 'sandbox',
     acct: 'sandbox',
-    display_name: 'Sandbox',
+    display_name: 'Robin',
     source: { privacy: 'public' },
   },
-  oidc: { sub: '12345', preferred_username: 'sandbox', name: 'Sandbox', email_verified: false },
-  wordpress: { id: 12345, slug: 'sandbox', name: 'Sandbox', avatar_urls: { 24: expect.any(String) } },
+  oidc: { sub: '12345', preferred_username: 'sandbox', name: 'Robin', email_verified: false },
+  wordpress: { id: 12345, slug: 'sandbox', name: 'Robin', avatar_urls: { 24: expect.any(String) } },
   matrix: { user_id: expect.stringMatching(/^@sandbox:127\.0\.0\.1:\d+$/), device_id: 'SANDBOX', is_guest: false },
 };
 

@@ -23,7 +23,7 @@ ${htmlEscape`<input type="hidden" name="request" value="${id}">`}
 ${choices.join('\n')}
 </fieldset>
 <button name="decision" value="allow">Allow</button>
-<button name="decision" value="deny">Deny</button>
+<button class="secondary" name="decision" value="deny">Deny</button>
 </form>`,
   );
 }

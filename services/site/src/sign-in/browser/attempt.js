@@ -3,7 +3,7 @@
 /**
  * What must survive the redirect to the provider and back. It contains no token.
  *
- * @typedef {{ provider: string, verifier: string, state: string, nonce: string, returnTo: string }} Attempt
+ * @typedef {{ provider: string, verifier: string, state: string, nonce: string, returnTo: string, application?: unknown }} Attempt
  */
 
 const key = 'echodrop.sign-in';

@@ -1,15 +1,16 @@
 // @ts-check
 import { SignInFault } from './fault.js';
-import { keptApplication, mastodonServer, requireApplication } from './mastodon.js';
+import { isApplication, mastodonServer, requireApplication } from './mastodon.js';
 import * as oauth from './oauth4webapi/build/index.js';
 import { oidcServer } from './oidc.js';
 
+/** @import { Application } from './mastodon.js' */
 /** @import { Provider } from './page-settings.js' */
 
 /**
- * An authorization server, and this site as its client.
+ * An authorization server, and this site as its client. `application` is what the site registered, if it did.
  *
- * @typedef {{ server: oauth.AuthorizationServer, client: oauth.Client, authentication: oauth.ClientAuth, scope: string }} Connection
+ * @typedef {{ server: oauth.AuthorizationServer, client: oauth.Client, authentication: oauth.ClientAuth, scope: string, application?: Application }} Connection
  */
 
 /**
@@ -34,17 +35,16 @@ export async function connect(provider) {
 }
 
 /**
- * The connection with which a sign-in began.
+ * The connection with which a sign-in began. Codes and tokens belong to its application, and another tab may have registered a newer one.
  *
  * @param {Provider} provider
+ * @param {unknown} application
  * @returns {Promise<Connection>}
  */
-export async function reconnect(provider) {
+export async function reconnect(provider, application) {
   if (provider.profile === 'oidc') return await connectOidc(provider);
-  const server = mastodonServer(provider.provider);
-  const application = keptApplication(server, redirectUri(provider));
-  if (!application) throw new SignInFault('This sign-in has expired.');
-  return connectionOf(server, application);
+  if (!isApplication(application)) throw new SignInFault('This sign-in has expired.');
+  return connectionOf(mastodonServer(provider.provider), application);
 }
 
 /** @param {Extract<Provider, { profile: 'oidc' }>} provider */
@@ -54,8 +54,10 @@ async function connectOidc({ issuer, clientId, scope = 'openid profile' }) {
 
 /**
  * @param {oauth.AuthorizationServer} server
- * @param {import('./mastodon.js').Application} application
+ * @param {Application} application
  */
-function connectionOf(server, { clientId, clientSecret, scope }) {
-  return { server, client: { client_id: clientId }, authentication: oauth.ClientSecretPost(clientSecret), scope };
+function connectionOf(server, application) {
+  const { clientId, clientSecret, scope } = application;
+  const authentication = oauth.ClientSecretPost(clientSecret);
+  return { server, client: { client_id: clientId }, authentication, scope, application };
 }

@@ -8,6 +8,8 @@ import { requestOptions } from './request-options.js';
 // A scope that shows nothing but the account, since Mastodon 4.3, and what earlier releases and similar software have.
 const narrowScope = 'profile';
 const widerScope = 'read:accounts';
+// RFC 6749, section 5.2: the client is unknown, or was registered for something else.
+const unusable = ['invalid_client', 'unauthorized_client', 'unsupported_grant_type', 'invalid_scope'];
 
 /**
  * The endpoints of an instance. Its metadata, if it has any, is only read for the scopes.
@@ -47,26 +49,11 @@ export async function requireApplication(server, redirectUri, scope) {
 }
 
 /**
- * @param {oauth.AuthorizationServer} server
- * @param {string} redirectUri
- * @returns {Application | undefined}
+ * @param {any} value
+ * @returns {value is Application}
  */
-export function keptApplication(server, redirectUri) {
-  try {
-    const kept = JSON.parse(localStorage.getItem(keyOf(server, redirectUri)) ?? 'null');
-    const fields = [kept?.clientId, kept?.clientSecret, kept?.scope];
-    return fields.every((field) => typeof field === 'string') ? kept : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-/**
- * @param {oauth.AuthorizationServer} server
- * @param {string} redirectUri
- */
-export function forgetApplication(server, redirectUri) {
-  localStorage.removeItem(keyOf(server, redirectUri));
+export function isApplication(value) {
+  return [value?.clientId, value?.clientSecret, value?.scope].every((field) => typeof field === 'string');
 }
 
 /**
@@ -84,10 +71,26 @@ export async function mastodonName(provider, token) {
 }
 
 /**
+ * @param {oauth.AuthorizationServer} server
+ * @param {string} redirectUri
+ * @returns {Application | undefined}
+ */
+function keptApplication(server, redirectUri) {
+  try {
+    const kept = JSON.parse(localStorage.getItem(keyOf(server, redirectUri)) ?? 'null');
+    return isApplication(kept) ? kept : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/**
  * Whether an instance still knows an application; it removes those without users after a time.
  *
  * @param {oauth.AuthorizationServer} server
  * @param {Application} application
+ * @returns {Promise<boolean>}
+ * @throws {SignInFault} if the instance cannot say
  */
 async function isKnown(server, { clientId, clientSecret, scope }) {
   const client = { client_id: clientId };
@@ -98,7 +101,10 @@ async function isKnown(server, { clientId, clientSecret, scope }) {
     { scope },
     requestOptions(server.issuer),
   );
-  return response.ok;
+  if (response.ok) return true;
+  const body = await response.json().catch(() => undefined);
+  if (unusable.includes(body?.error)) return false;
+  throw new SignInFault(`The provider cannot sign you in now (status ${response.status}). Try again later.`);
 }
 
 /**

@@ -2,9 +2,9 @@
 import { pageSettings } from './page-settings.js';
 
 /**
- * Who is signed in, in this tab only. `name` is for people; `provider` is the advertised address.
+ * Who is signed in, in this tab only. `name` is for people; `provider` is the advertised address; `application` revokes the token.
  *
- * @typedef {{ provider: string, providerName: string, token: string, name: string }} Session
+ * @typedef {{ provider: string, providerName: string, token: string, name: string, application?: unknown }} Session
  */
 
 const key = 'echodrop.session';
@@ -39,7 +39,7 @@ export async function signOut() {
   if (!session || !provider) return;
   try {
     const { revokeToken } = await import('./revoke-token.js');
-    await revokeToken(provider, session.token);
+    await revokeToken(provider, session);
   } catch {
     // The token then ends when the provider says so.
   }

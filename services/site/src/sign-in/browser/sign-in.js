@@ -2,7 +2,7 @@
 import { keepAttempt, returnPath } from './attempt.js';
 import { connect, reconnect, redirectUri } from './authorization-server.js';
 import { SignInFault } from './fault.js';
-import { forgetApplication, mastodonName } from './mastodon.js';
+import { mastodonName } from './mastodon.js';
 import * as oauth from './oauth4webapi/build/index.js';
 import { oidcName } from './oidc.js';
 import { requestOptions } from './request-options.js';
@@ -24,13 +24,14 @@ export async function beginSignIn(provider, path) {
   // Browsers have it on encrypted pages and on this machine.
   if (!globalThis.crypto?.subtle)
     throw new SignInFault('Signing in needs an encrypted connection: open this site with https.');
-  const { server, client, scope } = await connect(provider);
+  const { server, client, scope, application } = await connect(provider);
   const attempt = {
     provider: provider.provider,
     verifier: oauth.generateRandomCodeVerifier(),
     state: oauth.generateRandomState(),
     nonce: oauth.generateRandomNonce(),
     returnTo: returnPath(path),
+    application,
   };
   keepAttempt(attempt);
   location.assign(await authorizationAddress({ server, client, scope }, attempt, provider));
@@ -47,7 +48,7 @@ export async function beginSignIn(provider, path) {
 export async function completeSignIn(answer, attempt, provider) {
   if (answer.get('state') !== attempt.state)
     throw new SignInFault('This answer belongs to another sign-in, so it was ignored.');
-  const connection = await reconnect(provider);
+  const connection = await reconnect(provider, attempt.application);
   const { server, client } = connection;
   const code = oauth.validateAuthResponse(server, client, answer, attempt.state);
   const tokens = await exchangeCode(connection, code, attempt, provider);
@@ -60,6 +61,7 @@ export async function completeSignIn(answer, attempt, provider) {
     providerName: provider.name,
     token: tokens.access_token,
     name: name.slice(0, maxName),
+    application: connection.application,
   };
 }
 
@@ -104,12 +106,5 @@ async function exchangeCode({ server, client, authentication }, code, { verifier
     options,
   );
   const checks = provider.profile === 'oidc' ? { expectedNonce: nonce, requireIdToken: true } : {};
-  try {
-    return await oauth.processAuthorizationCodeResponse(server, client, await sent, checks);
-  } catch (error) {
-    // The instance no longer knows this site: the next try registers it again.
-    if (provider.profile === 'mastodon' && error instanceof oauth.ResponseBodyError && error.error === 'invalid_client')
-      forgetApplication(server, redirectUri(provider));
-    throw error;
-  }
+  return await oauth.processAuthorizationCodeResponse(server, client, await sent, checks);
 }

@@ -2,6 +2,7 @@
 import { fromTemplate, partOf, unseen } from '/scripts/elements.js';
 import { formatSize } from '/scripts/format.js';
 import { validateCaption } from './caption.js';
+import { explainDoubt } from './may-be-published.js';
 import { showPreview } from './preview.js';
 
 /**
@@ -16,6 +17,8 @@ export class FileRow {
   state = 'waiting';
   /** Bytes of the file that have been sent. */
   sent = 0;
+  /** Whether the whole upload was sent, and no answer says what became of it. */
+  mayBePublished = false;
   #cancelling = new AbortController();
   #key = { value: '', texts: '' };
 
@@ -63,7 +66,7 @@ export class FileRow {
     this.#cancelling.abort();
   }
 
-  /** The Idempotency-Key of this file with its present texts: a repeat of the same upload gets the same record. */
+  /** The Idempotency-Key of this file with its present texts: a repeat of the same upload gets the same record. An upload that may be published keeps its texts. */
   key() {
     const texts = JSON.stringify([this.caption.value, this.alt.value]);
     if (this.#key.texts !== texts) this.#key = { value: randomKey(), texts };
@@ -81,6 +84,7 @@ export class FileRow {
       this.#say(`${Math.floor((100 * sent) / total)} %, ${formatSize(sent)} of ${formatSize(total)}`);
       return;
     }
+    this.mayBePublished = true;
     this.bar.removeAttribute('value');
     this.#say('Sent. Processing.');
   }
@@ -120,15 +124,15 @@ export class FileRow {
     this.state = state;
     this.root.classList.remove('refused');
     this.texts.hidden = state === 'unfit';
-    this.caption.readOnly = this.alt.readOnly = isBusy;
+    this.caption.readOnly = this.alt.readOnly = isBusy || this.mayBePublished;
     this.bar.hidden = !isBusy;
     this.button.replaceChildren(isBusy ? 'Cancel' : 'Remove', unseen(` ${this.file.name}`));
-    this.#say(sentence);
+    this.#say(sentence, ...(this.mayBePublished && !isBusy ? explainDoubt() : []));
   }
 
-  /** @param {string} sentence */
-  #say(sentence) {
-    partOf(this.root, '.state', HTMLElement).textContent = sentence;
+  /** @param {(string | Node)[]} sentences */
+  #say(...sentences) {
+    partOf(this.root, '.state', HTMLElement).replaceChildren(...sentences);
   }
 }
 

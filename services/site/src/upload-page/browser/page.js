@@ -106,11 +106,15 @@ async function runUpload(row, signal) {
 function endBatch() {
   const rest = [...batch].filter(({ state }) => state !== 'published');
   const published = batch.size - rest.length;
+  const unclear = rest.filter(({ mayBePublished }) => mayBePublished).length;
   batch.clear();
   window.onbeforeunload = null;
   const isTyping = document.activeElement?.matches('textarea, input:not([type=file])');
   sending.hidden = true;
-  say(`Published: ${published}.${rest.length > 0 ? ` Not published: ${rest.length}.` : ''}`);
+  const sentences = [`Published: ${published}.`];
+  if (rest.length > unclear) sentences.push(`Not published: ${rest.length - unclear}.`);
+  if (unclear > 0) sentences.push(`Perhaps published: ${unclear}.`);
+  say(sentences.join(' '));
   if (isTyping) return;
   const [target] = [refusal.querySelector('button'), rest[0]?.button, doneHeading].filter(Boolean);
   target?.focus();

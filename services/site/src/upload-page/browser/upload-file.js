@@ -4,6 +4,7 @@ import { formatCount } from '/scripts/format.js';
 import { settings } from '/sign-in/session.js';
 import { isReadable } from './check-file.js';
 import { credentials, isSignedIn } from './credentials.js';
+import { mayBePublished } from './may-be-published.js';
 import { Cancelled, NoResponse, sendUpload } from './send-upload.js';
 import { LongWait, sendWithRetries } from './send-with-retries.js';
 
@@ -59,14 +60,17 @@ async function send(row, key, { signal, onProgress }) {
   if (row.alt.value.trim()) body.set('alt', row.alt.value.trim());
   body.set('media', row.file);
   const request = { headers: { ...headers, 'Idempotency-Key': key }, body };
+  const before = row.mayBePublished;
   try {
-    return await sendUpload(`${settings().upload}/2/upload.json`, request, {
+    const answer = await sendUpload(`${settings().upload}/2/upload.json`, request, {
       signal,
       onProgress(sent, total) {
         row.showProgress(sent, total);
         onProgress();
       },
     });
+    row.mayBePublished = mayBePublished(answer, before);
+    return answer;
   } catch (error) {
     // The file may have changed during the upload.
     if (error instanceof NoResponse && !(await isReadable(row.file))) throw new Unreadable();
