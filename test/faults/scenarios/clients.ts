@@ -14,7 +14,6 @@ const connectedAtOnce = 50;
 export const clientScenarios: readonly Scenario[] = [
   { ...aborting(60), isShort: true },
   aborting(200),
-  slow(100, 15),
   slow(500, 30),
 ];
 

@@ -28,7 +28,8 @@ export const machineScenarios: readonly Scenario[] = [
   {
     name: `a backlog of ${videos.count} videos`,
     breaks: `SIGKILL of the rendition-worker, started again when ${videos.count} videos wait for it`,
-    forSeconds: 0,
+    // While it catches up.
+    forSeconds: 40,
     begin: async ({ system, load, broke }) => {
       await system.servers['rendition-worker']?.kill();
       broke();
@@ -37,7 +38,8 @@ export const machineScenarios: readonly Scenario[] = [
         while (left-- > 0) await load.send({ kind: 'mp4', isKeyed: true });
       });
       await Promise.all(sending);
-      return onDispose(() => system.servers['rendition-worker']?.restart());
+      await system.servers['rendition-worker']?.restart();
+      return onDispose(() => {});
     },
   },
 ];

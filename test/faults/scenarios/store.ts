@@ -74,7 +74,7 @@ export const storeScenarios: readonly Scenario[] = [
   answering('the store refuses everything', 'refuses all requests with 503 SlowDown', 20, () =>
     s3Error(503, 'SlowDown'),
   ),
-  answering('the store is slow', 'takes 2 s for each request', 30, () => ({ afterMs: 2000 })),
+  answering('the store is slow', 'takes 2 s for each request', 20, () => ({ afterMs: 2000 })),
   answering(
     'the store loses answers',
     'does what is requested, and every fifth answer is cut',
@@ -88,7 +88,7 @@ export const storeScenarios: readonly Scenario[] = [
     (_request, happens) => (happens(0.2) ? 'cut' : 'passes'),
   ),
   { ...unreachable('silent', 5), isShort: true },
-  unreachable('silent', 40),
+  unreachable('silent', 25),
   unreachable('cut', 15),
   {
     name: 'lose a node of the store',
