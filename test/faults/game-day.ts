@@ -38,17 +38,29 @@ export async function playGameDay(options: GameDayOptions): Promise<GameDayRepor
     const isUsual = kind === 'one of each';
     const isLate = () => isLong && performance.now() - began > minutes * 60_000;
     const hasEnough = () => report.acknowledged >= enough.acknowledged && report.faults >= enough.faults;
-    const each = inSomeOrder(scenarios, kind, random);
-    await playOn(kind, options, report, async (play) => {
-      for (const scenario of each) {
-        if (isLate()) report.notPlayed.set(scenario.name, 'there was no time');
-        else await play(scenario);
-      }
-      const repeated = each.filter((scenario) => isBrief(scenario) && !report.notPlayed.has(scenario.name));
-      while (isLong && isUsual && repeated.length > 0 && !hasEnough() && !isLate()) await play(random.pick(repeated));
-    });
+    const each = await playable(inSomeOrder(scenarios, kind, random), report);
+    if (each.length > 0)
+      await playOn(kind, options, report, async (play) => {
+        for (const scenario of each) {
+          if (isLate()) report.notPlayed.set(scenario.name, 'there was no time');
+          else await play(scenario);
+        }
+        const repeated = each.filter((scenario) => isBrief(scenario) && !report.notPlayed.has(scenario.name));
+        while (isLong && isUsual && repeated.length > 0 && !hasEnough() && !isLate()) await play(random.pick(repeated));
+      });
   }
   return report;
+}
+
+/** Those for which the machine has all that they take; the report says of the others why not. */
+async function playable(scenarios: readonly Scenario[], report: GameDayReport): Promise<Scenario[]> {
+  const found: Scenario[] = [];
+  for (const scenario of scenarios) {
+    const missing = await scenario.missing?.();
+    if (missing === undefined) found.push(scenario);
+    else report.notPlayed.set(scenario.name, `missing ${missing}`);
+  }
+  return found;
 }
 
 type Play = (scenario: Scenario) => Promise<void>;
@@ -72,8 +84,6 @@ async function playOn(
     await load.recovered();
     const before = await heldBy(system);
     await goThrough(async (scenario) => {
-      const missing = await scenario.missing?.();
-      if (missing !== undefined) return void report.notPlayed.set(scenario.name, `missing ${missing}`);
       const begun = performance.now();
       turn += 1;
       const random = new SeededRandom(seed + turn);

@@ -3,18 +3,10 @@ import type { StoppableServer } from '@echodrop/testkit/servers/server-process';
 import { onDispose, runUntilDisposed } from '../on-dispose.ts';
 import type { GameDay, Scenario } from '../scenario.ts';
 
+const services = ['gateway', 'auth-verifier', 'probe-worker', 'rendition-worker', 'site'] as const;
+
 /** Every part that others rely on. */
-const all = [
-  'gateway',
-  'auth-verifier',
-  'probe-worker',
-  'rendition-worker',
-  'site',
-  'sandbox-provider',
-  'queue-redis',
-  'cache-redis',
-  'minio',
-] as const;
+const all = [...services, 'sandbox-provider', 'queue-redis', 'cache-redis', 'minio'] as const;
 
 type Part = (typeof all)[number];
 
@@ -50,6 +42,7 @@ export const processScenarios: readonly Scenario[] = [
   killedAtRandom('any part', all, 90),
   { ...killedAtRandom('the gateway', ['gateway'], 7), isShort: true },
   { ...killedAtRandom('two parts at once', all, 8, 2), isShort: true },
+  { ...killedAtRandom('any service beside a folder', services, 20), on: 'folder' },
   { ...frozen(['queue-redis', 'minio'], 4), name: 'freeze queue-redis and minio briefly', isShort: true },
 ];
 
