@@ -4,6 +4,8 @@ import { lstat, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
+import { samplePhoto } from '@echodrop/testkit/samples/sample-media';
+import { upload } from '@echodrop/testkit/upload';
 import { waitUntil } from '@echodrop/testkit/wait-until';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { NpmStart, root, type Service, services } from './npm-start.fixture.ts';
@@ -88,7 +90,7 @@ test('skips the sample and prints the reason if no user is known', async () => {
   expect(npm.output).toMatch(/^echodrop +stopped$/m);
 });
 
-test('refuses a second system on the same directory, restarts killed processes, and no process survives a killed supervisor', async () => {
+test('refuses a second system on the same directory, and restarts killed processes; a killed supervisor leaves no process, and loses no upload', async () => {
   npm.start();
   await npm.untilReady();
   await expectSecondSystemRefused();
@@ -103,9 +105,36 @@ test('refuses a second system on the same directory, restarts killed processes, 
   });
   await waitUntil('that the worker is ready', 10_000, () => isReady('probe-worker'));
 
+  const ids: string[] = [];
+  const uploading = Array.from({ length: 4 }, () => uploadUntilCut(ids));
+  await waitUntil('uploads', 10_000, async () => ids.length >= 20);
   process.kill(await npm.pidOf(supervisor), 'SIGKILL');
   await waitUntil('that nothing is left', 20_000, nothingRemains);
+  await Promise.all(uploading);
+
+  npm.start();
+  await npm.untilReady();
+  const pages = await Promise.all(ids.map((id) => fetch(`${addressOf('site')}/${id}`)));
+  expect(pages.map(({ status }) => status)).toEqual(ids.map(() => 200));
 });
+
+/** Adds the ids of the uploads that are acknowledged until the gateway is gone. */
+async function uploadUntilCut(ids: string[]): Promise<void> {
+  const media = await samplePhoto('jpg', { width: 64, height: 48 });
+  const system = {
+    gateway: addressOf('gateway'),
+    provider: `${addressOf('sandbox-provider')}/1/account/verify_credentials.json`,
+  };
+  for (;;) {
+    const response = await upload(system, { media }).catch(() => undefined);
+    if (response === undefined) return;
+    if (response.status === 200) ids.push(JSON.parse(response.text).id);
+  }
+}
+
+function addressOf(service: Service): string {
+  return `http://127.0.0.1:${npm.portOf(service, 'PORT')}`;
+}
 
 async function expectSecondSystemRefused(): Promise<void> {
   const second = spawn(process.execPath, ['deploy/local/local.ts'], {

@@ -44,9 +44,19 @@ export function kindsOf(scenarios: readonly Scenario[]): readonly SystemKind[] {
   return [...kinds].sort((a, b) => Number(a === usual) - Number(b === usual));
 }
 
-/** Those for one kind of system, in an order by chance: faults that follow each other are to be others each time. */
+/** Whether a long run may repeat it. */
+export function isBrief({ forSeconds }: Scenario): boolean {
+  return forSeconds < lengthySeconds;
+}
+
+/**
+ * Those for one kind of system. The brief ones first, in random order: faults that follow each other are to be others each time. Then the others,
+ * the longest last: a run that meets its time limit has played most.
+ */
 export function inSomeOrder(scenarios: readonly Scenario[], kind: SystemKind, random: SeededRandom): Scenario[] {
-  return random.shuffled(scenarios.filter(({ on = usual }) => on === kind));
+  const length = (scenario: Scenario) => (isBrief(scenario) ? 0 : scenario.forSeconds);
+  return random.shuffled(scenarios.filter(({ on = usual }) => on === kind)).sort((a, b) => length(a) - length(b));
 }
 
 const usual: SystemKind = 'one of each';
+const lengthySeconds = 30;

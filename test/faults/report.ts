@@ -39,6 +39,8 @@ export class GameDayReport {
   readonly findings: Finding[] = [];
   /** Findings that the documentation describes: what a fault costs although all works as it should. */
   readonly prices: Finding[] = [];
+  /** Why, for each scenario that was left out. */
+  readonly notPlayed = new Map<string, string>();
   readonly #forgetful = new Set<string>();
   #taken = 0;
   /** So far, of the system that is under load now too. */
@@ -59,11 +61,6 @@ export class GameDayReport {
     row.faults += faults;
     row.recoverySeconds = Math.max(row.recoverySeconds, recoverySeconds);
     if (forgetsKeys) this.#forgetful.add(name);
-  }
-
-  /** Whether the scenario was gone through, and not passed over. */
-  hasPlayed(name: string): boolean {
-    return (this.rows.get(name)?.rounds ?? 0) > 0;
   }
 
   /** How many were acknowledged by now, with `running` of the system that is under load. */
@@ -106,6 +103,7 @@ export class GameDayReport {
       `seed ${this.seed}: ${this.acknowledged} acknowledged uploads, ${this.faults} faults, ${this.findings.length} findings`,
       [...columns, 'recovery (s)'].join(' | '),
       ...rows,
+      ...[...this.notPlayed].map(([name, why]) => `NOT PLAYED ${name}: ${why}`),
       ...this.prices.map((each) => `EXPECTED ${spelled(each)}`),
       ...this.findings.map((each) => `FAILED ${spelled(each)}`),
     ];
@@ -114,7 +112,8 @@ export class GameDayReport {
   /** Writes all of it as JSON. */
   async write(path: string): Promise<void> {
     const { seed, date, acknowledged, faults, findings, prices } = this;
-    const report = { seed, date, acknowledged, faults, rows: [...this.rows.values()], findings, prices };
+    const notPlayed = Object.fromEntries(this.notPlayed);
+    const report = { seed, date, acknowledged, faults, rows: [...this.rows.values()], notPlayed, findings, prices };
     await writeFile(path, `${JSON.stringify(report, null, 2)}\n`);
   }
 

@@ -6,7 +6,7 @@ import { parseArgs } from 'node:util';
 /** Options of `npm run test:faults`. */
 export interface FaultOptions {
   readonly isLong: boolean;
-  /** When a long one ends at the latest, its checks not counted. */
+  /** After how long a long one begins no scenario more. */
   readonly minutes: number;
   readonly seed: number;
   readonly only: RegExp;
@@ -16,7 +16,7 @@ export interface FaultOptions {
 
 export const usage = `npm run test:faults -- [options] [Vitest options]
 
-  --long              all scenarios, repeated (default: the short set, four minutes)
+  --long              all scenarios, 55 minutes (default: the short set, four minutes)
   --minutes N         time limit of --long (default: 60)
   --seed N            seed of all random choices (default: random)
   --only REGEXP       scenarios whose name matches

@@ -1,3 +1,6 @@
+import { mkdtempDisposable } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type { ObjectStore } from '@echodrop/object-store/object-store';
 import { objectStoreFromSettings, storeSettings } from '@echodrop/object-store/object-store-from-settings';
 import { readSettings } from '@echodrop/service/env';
@@ -9,10 +12,14 @@ import { startMinio, startMinioSet } from '@echodrop/testkit/servers/start-minio
 import { type RunningRedis, startRedis } from '@echodrop/testkit/servers/start-redis';
 import { type RedisSet, startSentinelSet } from '@echodrop/testkit/servers/start-redis-set';
 import { type ServiceName, type Stack, startStack } from '@echodrop/testkit/start-stack';
+import { makeClock, type OwnClock } from './clocks.ts';
 import { missingForDisks, mountSmallDisk } from './small-disk.ts';
 
-/** How many there are of what: one process of everything, two of each service, a Redis with replicas and sentinels, or four nodes of a store. */
-export type SystemKind = 'one of each' | 'two of each' | 'sentinels' | 'four nodes';
+/**
+ * One process of everything; or two of each service, a Redis with replicas and sentinels, four nodes of a store, a folder as the store, or a clock
+ * that verifier, workers and site share.
+ */
+export type SystemKind = 'one of each' | 'two of each' | 'sentinels' | 'four nodes' | 'folder' | 'own clock';
 
 /** A process of a service. */
 export interface RunningService {
@@ -46,10 +53,12 @@ export interface System extends AsyncDisposable {
   readonly links: Readonly<Record<LinkName, SpreadingProxy>>;
   /** Below it every worker has its scratch folder. */
   readonly scratch: string;
-  /** The disk that the store has for itself: with four nodes, if this machine can mount one. */
+  /** The disk that the store has for itself: with four nodes or a folder, if this machine can mount one. */
   readonly storeDisk: string | undefined;
   /** The store, past every proxy. */
   readonly store: ObjectStore;
+  /** That of verifier, workers and site, if they have their own. */
+  readonly clock: OwnClock | undefined;
   /** Decides from now on what becomes of requests to the store. */
   decide(fate: (request: SeenRequest) => Fate): void;
   /** Requests to the store that went through since the last call. */
@@ -63,11 +72,13 @@ const replicated: readonly ServiceName[] = ['auth-verifier', 'probe-worker', 're
 /** Starts a system of this kind and waits until all of it is ready. @throws Error if there is no MinIO to start */
 export async function startSystem(kind: SystemKind, scratch: string): Promise<System> {
   await using parts = new AsyncDisposableStack();
-  const hasDisk = kind === 'four nodes' && (await missingForDisks()) === undefined;
-  const storeDisk = hasDisk ? parts.use(await mountSmallDisk()).path : undefined;
-  const nodes = await startStore(kind, storeDisk, parts);
+  const isFolder = kind === 'folder';
+  const mayFill = (isFolder || kind === 'four nodes') && (await missingForDisks()) === undefined;
+  const storeDisk = mayFill ? parts.use(await mountSmallDisk()).path : undefined;
+  const folder = parts.use(await mkdtempDisposable(join(tmpdir(), 'echodrop-system-'))).path;
+  const clock = kind === 'own clock' ? await makeClock(folder) : undefined;
+  const nodes = isFolder ? [] : await startStore(kind, storeDisk, parts);
   const [minio] = nodes;
-  if (!minio) throw new Error('there is no node of a store');
   const nodePorts = nodes.map(({ endpoint }) => portOf(endpoint));
   const persistent = { persistent: true } as const;
   const [queueRedis, cacheRedis] = await Promise.all([startRedis(persistent), startRedis()]);
@@ -81,9 +92,13 @@ export async function startSystem(kind: SystemKind, scratch: string): Promise<Sy
   const toCache = await link(cacheRedis.port);
   let fate: (request: SeenRequest) => Fate = () => 'passes';
   const proxy = parts.use(await startCountingProxy(at(toStore.port), (request) => fate(request)));
+  // Of a store of nodes, the address varies.
+  const storeAt = (endpoint: string): Record<string, string> =>
+    minio
+      ? { ...minio.settings, S3_ENDPOINT: endpoint }
+      : { OBJECT_STORE: 'filesystem', OBJECT_STORE_DIR: join(storeDisk ?? folder, 'store') };
   const settings = {
-    ...minio.settings,
-    S3_ENDPOINT: proxy.endpoint,
+    ...storeAt(proxy.endpoint),
     QUEUE_REDIS_URL: redisSet?.url ?? redisAt(toQueue),
     CACHE_REDIS_URL: redisAt(toCache),
     SCRATCH_DIR: scratch,
@@ -93,16 +108,20 @@ export async function startSystem(kind: SystemKind, scratch: string): Promise<Sy
     ...(kind === 'two of each' && { SHUTDOWN_DELAY_SECONDS: '1' }),
   };
   const beforeGateway = replicated.filter((name) => name !== 'gateway');
-  const first = parts.use(await startStack({ services: ['sandbox-provider', ...beforeGateway], settings }));
+  const first = parts.use(
+    await startStack({
+      services: ['sandbox-provider', ...beforeGateway],
+      settings,
+      of: Object.fromEntries(beforeGateway.map((name) => [name, clock?.settings ?? {}])),
+    }),
+  );
   const others = kind === 'two of each' ? [await second(first)] : [];
   const verifiers = [first, ...others].map(({ verifier }) => portOf(verifier));
   const toVerifier = await link(...verifiers);
   const behind = { ...settings, VERIFIER_URL: at(toVerifier.port) };
   const gateway = async () => parts.use(await startStack({ beside: first, services: ['gateway'], settings: behind }));
   const gateways = await Promise.all(kind === 'two of each' ? [gateway(), gateway()] : [gateway()]);
-  const store = parts.use(
-    await objectStoreFromSettings(readSettings(storeSettings, { ...minio.settings, S3_ENDPOINT: at(past.port) })),
-  );
+  const store = parts.use(await objectStoreFromSettings(readSettings(storeSettings, storeAt(at(past.port)))));
   const services = [
     ...servicesOf(first, ['sandbox-provider', ...beforeGateway]),
     ...others.flatMap((stack) => servicesOf(stack, beforeGateway)),
@@ -122,9 +141,9 @@ export async function startSystem(kind: SystemKind, scratch: string): Promise<Sy
       ...Object.fromEntries(services.map(({ name, server }) => [name, server] as const).reverse()),
       'queue-redis': queueRedis,
       'cache-redis': cacheRedis,
-      minio: minio.server,
+      ...(minio && { minio: minio.server }),
     },
-    ...{ queueRedis, cacheRedis, redisSet, scratch, storeDisk, store },
+    ...{ queueRedis, cacheRedis, redisSet, scratch, storeDisk, store, clock },
     links: { 'queue-redis': toQueue, 'cache-redis': toCache, store: toStore, verifier: toVerifier },
     decide(next) {
       fate = next;

@@ -7,6 +7,11 @@ export function isMediaPut({ method, path }: SeenRequest): boolean {
   return method === 'PUT' && /^\/[^/]+\/media\//.test(path);
 }
 
+/** Whether a request joins the parts of an upload's bytes. */
+export function isMediaCompletion({ method, path, query }: SeenRequest): boolean {
+  return method === 'POST' && query.has('uploadId') && /^\/[^/]+\/media\//.test(path);
+}
+
 /** Whether a request writes a record: the commit. */
 export function isRecordPut({ method, path }: SeenRequest): boolean {
   return method === 'PUT' && /^\/[^/]+\/records\//.test(path);

@@ -139,6 +139,18 @@ test('renditions that were made and are requested again are made again: they mus
   expect(requests).toEqual(['pictures deleted', 'pictures deleted']);
 });
 
+test('a failed job is tried again after the clock of its worker was an hour ahead', async () => {
+  let isDown = true;
+  worker(async () => {
+    if (isDown) throw new Error('the store is down');
+    return { outcome: 'made' };
+  });
+  await expect(client.make(photo('early'), waiting)).rejects.toThrow('job did not complete');
+  isDown = false;
+  await endedEarlier('early', -3600);
+  expect(await client.make(photo('early'), waiting)).toEqual({ outcome: 'made' });
+});
+
 test('a failed job is tried again after ten seconds, not at once', async () => {
   let isDown = true;
   const requests = worker(async () => {

@@ -150,7 +150,9 @@ export class QueueClient<Q, R> implements AsyncDisposable {
     const job = await this.#queue.getJob(jobId);
     if (job?.finishedOn) {
       const end = this.#open(jobId, endOf(job));
-      const isReused = end !== undefined && Date.now() - job.finishedOn < this.#reuse.seconds(end) * 1000;
+      // By the worker's clock: an end in the future is no newer than one as far in the past.
+      const age = Math.abs(Date.now() - job.finishedOn);
+      const isReused = end !== undefined && age < this.#reuse.seconds(end) * 1000;
       // Fails if another client has replaced the job, and a worker has locked it.
       if (!isReused) await job.remove().catch(() => {});
       return isReused;

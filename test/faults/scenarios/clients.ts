@@ -11,12 +11,7 @@ const dribble = { bytes: 3000, everyMs: 1000 };
 const connectedAtOnce = 50;
 
 /** Clients that do not do what good ones do. */
-export const clientScenarios: readonly Scenario[] = [
-  { ...aborting(60), isShort: true },
-  aborting(200),
-  slow(100, 15),
-  slow(500, 30),
-];
+export const clientScenarios: readonly Scenario[] = [{ ...aborting(60), isShort: true }, aborting(200), slow(500, 30)];
 
 /** Each sends a part of its upload and is gone, in the middle of the file or with its last byte. */
 function aborting(count: number): Scenario {

@@ -2,17 +2,22 @@ import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Scenario } from '../scenario.ts';
 import { coverWithFullDisk, fillDisk, missingForDisks } from '../small-disk.ts';
-import type { System } from '../start-system.ts';
+import type { System, SystemKind } from '../start-system.ts';
 
 /** Disks of the machine that are full: those on which workers lay out media, and that of the store. The gateway has none. */
 export const diskScenarios: readonly Scenario[] = [
   scratchFull('probe-worker'),
   scratchFull('rendition-worker'),
-  {
-    name: 'the disk of the store is full',
-    breaks: 'the disk on which all four nodes of the store keep their data has no free block',
+  storeFull('the disk of the store is full', 'all four nodes of the store keep their data', 'four nodes'),
+  storeFull('the disk of the folder is full', 'the folder lies that is the store', 'folder'),
+];
+
+function storeFull(name: string, lies: string, on: SystemKind): Scenario {
+  return {
+    name,
+    breaks: `the disk on which ${lies} has no free block`,
     forSeconds: 15,
-    on: 'four nodes',
+    on,
     missing: missingForDisks,
     begin: async ({ system: { storeDisk }, broke }) => {
       if (storeDisk === undefined) throw new Error('the store has no disk of its own');
@@ -20,8 +25,8 @@ export const diskScenarios: readonly Scenario[] = [
       broke();
       return filled;
     },
-  },
-];
+  };
+}
 
 function scratchFull(worker: 'probe-worker' | 'rendition-worker'): Scenario {
   return {

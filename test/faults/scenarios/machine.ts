@@ -1,4 +1,4 @@
-import { access, mkdtempDisposable, readdir, writeFile } from 'node:fs/promises';
+import { mkdtempDisposable, readdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -7,6 +7,7 @@ import { samplePhoto } from '@echodrop/testkit/samples/sample-media';
 import { upload } from '@echodrop/testkit/upload';
 import { waitUntil } from '@echodrop/testkit/wait-until';
 import { execa } from 'execa';
+import { makeClock, missingForClocks } from '../clocks.ts';
 import { onDispose } from '../on-dispose.ts';
 import type { GameDay, Scenario } from '../scenario.ts';
 import type { RunningService } from '../start-system.ts';
@@ -21,14 +22,14 @@ const deaths = { count: 3, everyMs: 4000 };
 export const machineScenarios: readonly Scenario[] = [
   { ...descriptorsGone(['gateway'], 5), isShort: true },
   descriptorsGone(['gateway', 'site', 'auth-verifier', 'probe-worker', 'rendition-worker'], 15),
-  clockOff(hour),
-  clockOff(-hour),
+  ...[hour, -hour].flatMap((seconds) => [gatewayClockOff(seconds), otherClocksOff(seconds)]),
   deadlyMedia('probe-worker', 'ffprobe'),
   deadlyMedia('rendition-worker', 'ffmpeg'),
   {
     name: `a backlog of ${videos.count} videos`,
     breaks: `SIGKILL of the rendition-worker, started again when ${videos.count} videos wait for it`,
-    forSeconds: 0,
+    // While it catches up.
+    forSeconds: 40,
     begin: async ({ system, load, broke }) => {
       await system.servers['rendition-worker']?.kill();
       broke();
@@ -37,7 +38,8 @@ export const machineScenarios: readonly Scenario[] = [
         while (left-- > 0) await load.send({ kind: 'mp4', isKeyed: true });
       });
       await Promise.all(sending);
-      return onDispose(() => system.servers['rendition-worker']?.restart());
+      await system.servers['rendition-worker']?.restart();
+      return onDispose(() => {});
     },
   },
 ];
@@ -66,54 +68,51 @@ async function withoutDescriptors({ server: { pid } }: RunningService): Promise<
   return onDispose(() => limit(`--nofile=${usual}:`));
 }
 
-const libraries = ['x86_64', 'aarch64'].map((machine) => `/usr/lib/${machine}-linux-gnu/faketime/libfaketimeMT.so.1`);
-
-function clockOff(seconds: number): Scenario {
-  const off = `an hour ${seconds < 0 ? 'back' : 'ahead'}`;
+function gatewayClockOff(seconds: number): Scenario {
   return {
-    name: `a clock jumps ${off}`,
-    breaks: `the clock of one gateway more jumps ${off} while it takes uploads`,
+    name: `a clock jumps ${jumpOf(seconds)}`,
+    breaks: `the clock of one gateway more jumps ${jumpOf(seconds)} while it takes uploads`,
     forSeconds: 15,
-    missing: async () =>
-      (await faketime()) === undefined ? 'libfaketime (Debian: apt-get install libfaketime)' : undefined,
+    missing: missingForClocks,
     begin: async ({ system, broke }) => {
       await using parts = new AsyncDisposableStack();
-      const clock = join(parts.use(await mkdtempDisposable(join(tmpdir(), 'echodrop-clock-'))).path, 'offset');
-      await writeFile(clock, '+0\n');
-      const settings = {
-        LD_PRELOAD: `${await faketime()}`,
-        FAKETIME_TIMESTAMP_FILE: clock,
-        FAKETIME_NO_CACHE: '1',
-        FAKETIME_DONT_FAKE_MONOTONIC: '1',
-      };
-      const joined = parts.use(await system.join('gateway', settings));
+      const folder = parts.use(await mkdtempDisposable(join(tmpdir(), 'echodrop-clock-'))).path;
+      const clock = await makeClock(folder);
+      const joined = parts.use(await system.join('gateway', clock.settings));
       system.gateways.push(joined.gateway);
       parts.defer(() => {
         system.gateways.splice(system.gateways.indexOf(joined.gateway), 1);
       });
-      await writeFile(clock, `${seconds < 0 ? '' : '+'}${seconds}\n`);
-      broke();
       parts.defer(async () => {
-        await writeFile(clock, '+0\n');
         const media = await samplePhoto('png', { width: 64, height: 48 });
         const isHealthy = async () =>
           (await upload({ ...system, ...joined }, { media, message: 'clock' })).status === 200;
         await waitUntil('an upload to the gateway whose clock is right again', 20_000, isHealthy);
       });
+      parts.use(await clock.jump(seconds));
+      broke();
       return parts.move();
     },
   };
 }
 
-async function faketime(): Promise<string | undefined> {
-  for (const path of libraries) {
-    const isThere = await access(path).then(
-      () => true,
-      () => false,
-    );
-    if (isThere) return path;
-  }
-  return undefined;
+function otherClocksOff(seconds: number): Scenario {
+  return {
+    name: `the clocks of verifier, workers and site jump ${jumpOf(seconds)}`,
+    breaks: `the clocks of auth-verifier, probe-worker, rendition-worker and site jump ${jumpOf(seconds)}`,
+    forSeconds: 15,
+    on: 'own clock',
+    missing: missingForClocks,
+    begin: async ({ system: { clock }, broke }) => {
+      if (!clock) throw new Error('these services have no clock of their own');
+      broke();
+      return clock.jump(seconds);
+    },
+  };
+}
+
+function jumpOf(seconds: number): string {
+  return `an hour ${seconds < 0 ? 'back' : 'ahead'}`;
 }
 
 function deadlyMedia(worker: 'probe-worker' | 'rendition-worker', tool: 'ffprobe' | 'ffmpeg'): Scenario {

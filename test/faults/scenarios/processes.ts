@@ -3,18 +3,10 @@ import type { StoppableServer } from '@echodrop/testkit/servers/server-process';
 import { onDispose, runUntilDisposed } from '../on-dispose.ts';
 import type { GameDay, Scenario } from '../scenario.ts';
 
+const services = ['gateway', 'auth-verifier', 'probe-worker', 'rendition-worker', 'site'] as const;
+
 /** Every part that others rely on. */
-const all = [
-  'gateway',
-  'auth-verifier',
-  'probe-worker',
-  'rendition-worker',
-  'site',
-  'sandbox-provider',
-  'queue-redis',
-  'cache-redis',
-  'minio',
-] as const;
+const all = [...services, 'sandbox-provider', 'queue-redis', 'cache-redis', 'minio'] as const;
 
 type Part = (typeof all)[number];
 
@@ -31,6 +23,13 @@ const pairs: readonly (readonly [Part, Part])[] = [
 ];
 
 const freezes = [5, 30, 90];
+const longerFreezes: readonly (readonly [readonly [Part, Part], number])[] = [
+  [['gateway', 'queue-redis'], 30],
+  [['gateway', 'minio'], 30],
+  [['queue-redis', 'minio'], 30],
+  [['gateway', 'queue-redis'], 90],
+  [['queue-redis', 'minio'], 90],
+];
 const betweenMs = { least: 300, most: 1500 };
 
 /** Kills and freezes, of every part alone, of pairs, and of whatever chance picks. */
@@ -39,9 +38,11 @@ export const processScenarios: readonly Scenario[] = [
   ...pairs.map((pair) => killed(pair, 2)),
   ...freezes.flatMap((seconds) => all.map((part) => frozen([part], seconds))),
   ...pairs.map((pair) => frozen(pair, 5)),
-  killedAtRandom('any part', all, 120),
+  ...longerFreezes.map(([pair, seconds]) => frozen(pair, seconds)),
+  killedAtRandom('any part', all, 90),
   { ...killedAtRandom('the gateway', ['gateway'], 7), isShort: true },
   { ...killedAtRandom('two parts at once', all, 8, 2), isShort: true },
+  { ...killedAtRandom('any service beside a folder', services, 20), on: 'folder' },
   { ...frozen(['queue-redis', 'minio'], 4), name: 'freeze queue-redis and minio briefly', isShort: true },
 ];
 

@@ -23,7 +23,7 @@ export const providerScenarios: readonly Scenario[] = [
     (failure): Scenario => ({
       name: `the provider is ${failure}`,
       breaks: `the identity provider is ${failure}`,
-      forSeconds: 12,
+      forSeconds: 8,
       begin: async (day) => {
         await setBehaviour(day.system.provider, failure);
         day.broke();

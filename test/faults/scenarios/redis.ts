@@ -20,8 +20,8 @@ export const redisScenarios: readonly Scenario[] = [
   { ...readOnly(['queue-redis'], 4), isShort: true },
   readOnly(['cache-redis'], 5),
   { ...unreachable(both, 'silent', 5), isShort: true },
-  unreachable(['queue-redis'], 'silent', 30),
-  unreachable(['cache-redis'], 'silent', 30),
+  unreachable(['queue-redis'], 'silent', 20),
+  unreachable(['cache-redis'], 'silent', 20),
   unreachable(['queue-redis'], 'cut', 15),
   unreachable(['cache-redis'], 'cut', 15),
   {

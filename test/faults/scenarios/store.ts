@@ -1,9 +1,16 @@
 import { Readable } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { ObjectStore } from '@echodrop/object-store/object-store';
 import type { Fate, SeenRequest } from '@echodrop/testkit/servers/counting-proxy';
 import type { LinkState } from '@echodrop/testkit/servers/spreading-proxy';
+import { withoutLastPart } from '@echodrop/testkit/without-last-part';
 import { onDispose } from '../on-dispose.ts';
 import type { GameDay, Scenario } from '../scenario.ts';
-import { decided, isMediaPut, isRecordPut } from '../store-requests.ts';
+import { decided, isMediaCompletion, isMediaPut, isRecordPut } from '../store-requests.ts';
+
+// Longer than a gateway tries to write a record.
+const repeatedMs = 25_000;
+const liesMs = 2000;
 
 const isWrite = ({ method }: SeenRequest) => method === 'PUT' || method === 'POST';
 
@@ -54,6 +61,20 @@ export const storeScenarios: readonly Scenario[] = [
     begin: keepOtherRecords,
   },
   {
+    name: 'the store joins fewer parts',
+    breaks: 'the store completes multipart uploads without their last parts, and says so',
+    forSeconds: 1,
+    isShort: true,
+    begin: joinFewerParts,
+  },
+  {
+    name: 'the store keeps records of another size',
+    breaks:
+      'the store says 200 to the first write of a record, with the tag and the checksum of what was sent, and keeps it with another size; clients repeat with their keys',
+    forSeconds: 0,
+    begin: keepRecordsOfAnotherSize,
+  },
+  {
     ...answering('a bit flips on the way to the store', 'gets every body with one bit of it flipped', 5, (request) =>
       request.method === 'PUT' ? 'changed' : 'passes',
     ),
@@ -74,7 +95,7 @@ export const storeScenarios: readonly Scenario[] = [
   answering('the store refuses everything', 'refuses all requests with 503 SlowDown', 20, () =>
     s3Error(503, 'SlowDown'),
   ),
-  answering('the store is slow', 'takes 2 s for each request', 30, () => ({ afterMs: 2000 })),
+  answering('the store is slow', 'takes 2 s for each request', 20, () => ({ afterMs: 2000 })),
   answering(
     'the store loses answers',
     'does what is requested, and every fifth answer is cut',
@@ -88,7 +109,7 @@ export const storeScenarios: readonly Scenario[] = [
     (_request, happens) => (happens(0.2) ? 'cut' : 'passes'),
   ),
   { ...unreachable('silent', 5), isShort: true },
-  unreachable('silent', 40),
+  unreachable('silent', 25),
   unreachable('cut', 15),
   {
     name: 'lose a node of the store',
@@ -129,33 +150,77 @@ async function keepOtherBytes({ system, broke }: GameDay, isConfirmed: boolean):
     const key = keyOf(request);
     if (!isMediaPut(request) || request.query.has('uploadId') || kept.has(key)) return 'passes';
     kept.add(key);
-    const after = system.store.put(key, Readable.from([Buffer.from('other bytes')]));
+    const after = () => system.store.put(key, Readable.from([Buffer.from('other bytes')]));
     return { status: 200, headers: { ETag: '"any"' }, body: '', after, isConfirmed };
   });
 }
 
+// Its clients give up: nothing that they send can be stored.
+async function joinFewerParts({ system, load, broke }: GameDay): Promise<AsyncDisposable> {
+  await using parts = new AsyncDisposableStack();
+  parts.use(
+    await decided(system, (request) => (isMediaCompletion(request) ? { replaced: withoutLastPart } : 'passes')),
+  );
+  broke();
+  await Promise.all([1, 2, 3].map(() => load.send({ kind: 'large', patienceMs: 0 })));
+  return parts.move();
+}
+
 async function keepOtherRecords({ system, broke }: GameDay): Promise<AsyncDisposable> {
   await using parts = new AsyncDisposableStack();
-  const seen = new Set<string>();
-  const kept: string[] = [];
+  const others = new OtherRecords(system, () => Buffer.from('{"another":"record"}'));
   broke();
-  parts.defer(async () => {
-    for (const key of kept) await system.store.remove(key);
-  });
-  parts.use(
-    await decided(system, (request) => {
-      const key = keyOf(request);
-      if (!isRecordPut(request)) return 'passes';
-      // The other write of the record, which comes at the same time, must not be first.
-      if (seen.has(key)) return { afterMs: 200 };
-      seen.add(key);
-      const after = system.store.putIfAbsent(key, Buffer.from('{"another":"record"}')).then((outcome) => {
-        if (outcome === 'created') kept.push(key);
-      });
-      return { status: 200, headers: { ETag: '"any"' }, body: '', after, isConfirmed: true };
-    }),
-  );
+  parts.use(others);
+  parts.use(await decided(system, (request) => others.fateOf(request)));
   return parts.move();
+}
+
+async function keepRecordsOfAnotherSize({ system, load, broke }: GameDay): Promise<AsyncDisposable> {
+  await using parts = new AsyncDisposableStack();
+  const others = parts.use(new OtherRecords(system, withAnotherSize));
+  let sending: Promise<unknown>[];
+  {
+    await using _lies = await decided(system, (request) => others.fateOf(request));
+    broke();
+    sending = [1, 2, 3].map(() => load.send({ kind: 'jpg', isKeyed: true, patienceMs: repeatedMs }));
+    await sleep(liesMs);
+  }
+  await Promise.all(sending);
+  return parts.move();
+}
+
+function withAnotherSize(record: Buffer): Buffer {
+  const { size, ...others } = JSON.parse(record.toString());
+  return Buffer.from(JSON.stringify({ ...others, size: size + 1 }));
+}
+
+/** Records that a store keeps in place of those that it confirms; disposing removes them. */
+class OtherRecords implements AsyncDisposable {
+  readonly #store: ObjectStore;
+  readonly #alter: (record: Buffer) => Buffer;
+  readonly #seen = new Set<string>();
+  readonly #kept: string[] = [];
+
+  constructor({ store }: GameDay['system'], alter: (record: Buffer) => Buffer) {
+    this.#store = store;
+    this.#alter = alter;
+  }
+
+  fateOf(request: SeenRequest): Fate {
+    const key = keyOf(request);
+    if (!isRecordPut(request)) return 'passes';
+    // The other write of the record, which comes at the same time, must not be first.
+    if (this.#seen.has(key)) return { afterMs: 200 };
+    this.#seen.add(key);
+    const after = async (record: Buffer) => {
+      if ((await this.#store.putIfAbsent(key, this.#alter(record))) === 'created') this.#kept.push(key);
+    };
+    return { status: 200, headers: { ETag: '"any"' }, body: '', after, isConfirmed: true };
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const key of this.#kept) await this.#store.remove(key);
+  }
 }
 
 function keyOf({ path }: SeenRequest): string {

@@ -9,9 +9,11 @@ import type { StoreDeadlines } from './deadlines.ts';
 import type { SignedRequests } from './signed-requests.ts';
 import {
   checksumHeader,
+  hasOtherPartCount,
   hasOtherTag,
   readChecksum,
   readChecksumHex,
+  readCompletion,
   readSize,
   readTag,
   responseError,
@@ -82,18 +84,26 @@ export class ObjectRequests {
       throw new StoreUnavailable('object missing after a confirmed write');
   }
 
-  /** Joins the parts, in order, into one object. @returns its tag */
-  async completeUpload(key: string, uploadId: string, parts: readonly WrittenPart[]): Promise<string> {
+  /**
+   * Joins the parts, in order, into one object. `crc32` is that of all bytes, in Base64.
+   * @returns the object's tag
+   * @throws StoreUnavailable, also if the response describes an object of other parts
+   */
+  async completeUpload(key: string, uploadId: string, parts: readonly WrittenPart[], crc32: string): Promise<string> {
     const request = {
       query: { uploadId },
       headers: { 'content-type': 'application/xml' },
       body: completionXml(parts),
     };
     const response = await this.#requests.send('POST', key, request, this.#deadlines.partMs);
+    const joined = readCompletion(response.body);
     // S3 may send status 200 before it knows the result.
-    const etag = /<ETag>(?:"|&quot;|&#34;)?([\w-]+)/.exec(response.body.toString())?.[1];
-    if (response.status !== 200 || etag === undefined) throw responseError(response.status, response.body);
-    return etag;
+    if (response.status !== 200 || joined === undefined) throw responseError(response.status, response.body);
+    const partsChecksum = checksumOfParts(parts);
+    const known = [undefined, `${partsChecksum}-${parts.length}`, partsChecksum, crc32];
+    if (hasOtherPartCount(joined.etag, parts.length) || !known.includes(joined.crc32))
+      throw new StoreUnavailable('object store joined other parts than it was sent');
+    return joined.etag;
   }
 
   /**
@@ -176,6 +186,13 @@ export class ObjectRequests {
     if (confirmed === undefined && !this.#supportsChecksums) return;
     throw new StoreUnavailable('object store did not confirm the checksum');
   }
+}
+
+/** What S3 calls a composite checksum, without the number of parts. */
+function checksumOfParts(parts: readonly WrittenPart[]): string {
+  const checksum = new Checksum();
+  for (const { crc32 } of parts) checksum.add(Buffer.from(crc32, 'base64'));
+  return checksum.base64;
 }
 
 function completionXml(parts: readonly WrittenPart[]): string {

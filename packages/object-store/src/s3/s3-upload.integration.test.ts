@@ -4,6 +4,7 @@ import { buffer } from 'node:stream/consumers';
 import { type SeenRequest, startCountingProxy } from '@echodrop/testkit/servers/counting-proxy';
 import { describeWithMinio } from '@echodrop/testkit/servers/describe-with-minio';
 import type { RunningMinio } from '@echodrop/testkit/servers/start-minio';
+import { withoutLastPart } from '@echodrop/testkit/without-last-part';
 import { Client } from 'minio';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Checksum } from '../checksum.ts';
@@ -100,12 +101,52 @@ describeWithMinio('an upload to MinIO', {}, (start) => {
         status: 200,
         headers: { ETag: etag, 'x-amz-checksum-crc32': checksum.base64 },
         body: `<CompleteMultipartUploadResult><ETag>${etag}</ETag></CompleteMultipartUploadResult>`,
-        after: direct.put('media/other', Readable.from([bytes.subarray(0, 10)])),
+        after: () => direct.put('media/other', Readable.from([bytes.subarray(0, 10)])),
       };
     });
     await using store = minioStore({ ...minio, endpoint: proxy.endpoint });
     await expect(store.put('media/other', inChunks(bytes))).rejects.toThrow(StoreUnavailable);
     expect(await direct.stat('media/other')).toBeUndefined();
+  });
+
+  test('fails if the store joins fewer parts than it was sent, and leaves nothing behind', async () => {
+    await using proxy = await startCountingProxy(minio.endpoint, ({ method, query }) =>
+      method === 'POST' && query.has('uploadId') ? { replaced: withoutLastPart } : 'passes',
+    );
+    await using store = minioStore({ ...minio, endpoint: proxy.endpoint });
+    await expect(store.put('media/fewer', inChunks(randomBytes(partBytes + 1)))).rejects.toThrow(StoreUnavailable);
+    expect(await store.stat('media/fewer')).toBeUndefined();
+    expect(await countUnfinished('media/fewer')).toBe(0);
+  });
+
+  /** A store that describes each completed multipart upload with this tag and, if any, this checksum. */
+  function startConfirming(etag: string, checksum?: string) {
+    const crc32 = checksum === undefined ? '' : `<ChecksumCRC32>${checksum}</ChecksumCRC32>`;
+    const body = `<CompleteMultipartUploadResult><ETag>"${etag}"</ETag>${crc32}</CompleteMultipartUploadResult>`;
+    return startCountingProxy(minio.endpoint, ({ method, query }) => {
+      if (method === 'PUT' && !query.has('uploadId')) return { status: 412, headers: { ETag: etag }, body: '' };
+      return method === 'POST' && query.has('uploadId') ? { status: 200, body } : 'passes';
+    });
+  }
+
+  test.each([
+    ['a tag of one part', `${md5(Buffer.from('one'))}-1`, undefined],
+    ['the checksum of other parts', 'no-md5', 'AAAAAA==-2'],
+    ['the checksum of other bytes', 'no-md5', 'AAAAAA=='],
+  ])('of two parts fails if the store describes the object with %s', async (_what, etag, checksum) => {
+    await using proxy = await startConfirming(etag, checksum);
+    await using store = minioStore({ ...minio, endpoint: proxy.endpoint });
+    const writing = store.put('media/joined', inChunks(randomBytes(partBytes + 1)));
+    await expect(writing).rejects.toThrow('joined other parts');
+  });
+
+  test('of several parts may be confirmed with the checksum of all bytes', async () => {
+    const bytes = randomBytes(partBytes + 1);
+    const checksum = new Checksum();
+    checksum.add(bytes);
+    await using proxy = await startConfirming('no-md5', checksum.base64);
+    await using store = minioStore({ ...minio, endpoint: proxy.endpoint });
+    expect(await store.put('media/joined', inChunks(bytes))).toMatchObject({ size: bytes.length, crc32: checksum.hex });
   });
 
   test('with requiresChecksums a write needs a confirmed checksum until the store is known to confirm none', async () => {

@@ -81,7 +81,7 @@ class S3Target {
     }
     await this.sendPart(last);
     this.#finishing = true;
-    return this.#bucket.objects.completeUpload(this.#key, this.#uploadId, this.#parts);
+    return this.#bucket.objects.completeUpload(this.#key, this.#uploadId, this.#parts, last.checksumOfAll.base64);
   }
 
   /** Removes what may have been written, except a replaced object. If the store cannot be reached, a later sweep does it. */

@@ -4,8 +4,8 @@ import { StoreUnavailable } from '../object-store.ts';
 /** S3 verifies the bytes against this request header and repeats it in the response. */
 export const checksumHeader = 'x-amz-checksum-crc32';
 
-// MD5 of a single part, or of several.
-const md5Tag = /^[0-9a-f]{32}(-\d+)?$/;
+// MD5 of a single part, or of those of several, with their number.
+const md5Tag = /^[0-9a-f]{32}(?:-(\d+))?$/;
 
 /** Size of the whole object: from `bytes 0-9/1234`, or the length of a complete response. @throws StoreUnavailable */
 export function readSize(headers: IncomingHttpHeaders): number {
@@ -31,6 +31,20 @@ export function readChecksumHex(headers: IncomingHttpHeaders): string | undefine
 export function hasOtherTag({ etag }: IncomingHttpHeaders, expected: string): boolean {
   const found = etag?.replaceAll('"', '') ?? '';
   return md5Tag.test(found) && found !== expected;
+}
+
+/** Whether it is the tag of an object of more or fewer parts. Any other tag proves nothing. */
+export function hasOtherPartCount(etag: string, parts: number): boolean {
+  const count = md5Tag.exec(etag)?.[1];
+  return count !== undefined && Number(count) !== parts;
+}
+
+/** Tag and CRC-32, if any, of a completed multipart upload; undefined if `xml` says nothing of it. */
+export function readCompletion(xml: Uint8Array): { etag: string; crc32: string | undefined } | undefined {
+  const text = Buffer.from(xml).toString();
+  const etag = /<ETag>(?:"|&quot;|&#34;)?([\w-]+)/.exec(text)?.[1];
+  const crc32 = /<ChecksumCRC32>([\w+/=-]+)</.exec(text)?.[1];
+  return etag === undefined ? undefined : { etag, crc32 };
 }
 
 /** @throws StoreUnavailable */

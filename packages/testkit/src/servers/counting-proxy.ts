@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { createServer, type IncomingMessage, request as send } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse, request as send } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { pipeline } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
@@ -35,6 +35,7 @@ export interface CountingProxy extends AsyncDisposable {
  * and the connection closes. `changed`: one bit of its body flips on the way; `changed back`: one of its answer's. `swallowed`: it does not
  * arrive, and is answered as a store answers a PUT that has read its bytes, and `swallowed unread` as one that has not: with no checksum. Or it
  * is answered with this status, and does not arrive; the answer waits for `after`, and with `isConfirmed` has tag and checksum of what was sent.
+ * Or another body arrives in its place.
  */
 export type Fate =
   | 'passes'
@@ -48,13 +49,16 @@ export type Fate =
   | 'swallowed'
   | 'swallowed unread'
   | { readonly afterMs: number }
-  | {
-      readonly status: number;
-      readonly headers?: Record<string, string>;
-      readonly body: string;
-      readonly after?: Promise<unknown>;
-      readonly isConfirmed?: boolean;
-    };
+  | { readonly replaced: (body: Buffer) => Buffer }
+  | OwnAnswer;
+
+interface OwnAnswer {
+  readonly status: number;
+  readonly headers?: Record<string, string>;
+  readonly body: string;
+  readonly after?: (body: Buffer) => Promise<unknown>;
+  readonly isConfirmed?: boolean;
+}
 
 const noAnswer = { answeredBytes: 0, status: undefined };
 
@@ -75,8 +79,10 @@ export async function startCountingProxy(
     const request: SeenRequest = { ...noAnswer, method, path: pathname, query: searchParams, range: headers.range };
     seen.push(request);
     const becomes = fate(request);
-    const forward = (report: (answered: IncomingMessage) => void) =>
-      send({ hostname, port, method, path: url, headers }, report).on('error', () => answer.destroy());
+    const forward = (report: (answered: IncomingMessage) => void, more = {}) =>
+      send({ hostname, port, method, path: url, headers: { ...headers, ...more } }, report).on('error', () =>
+        answer.destroy(),
+      );
     const reply = (answered: IncomingMessage) => {
       if (answer.destroyed) return void answered.resume();
       request.status = answered.statusCode;
@@ -101,11 +107,13 @@ export async function startCountingProxy(
     const body = await buffer(incoming).catch(() => undefined);
     // Its sender has gone.
     if (body === undefined) return answer.destroy();
+    if (typeof becomes === 'object' && 'replaced' in becomes) {
+      const other = becomes.replaced(body);
+      return forward(reply, { 'content-length': other.length }).end(other);
+    }
     if (typeof becomes === 'object') {
-      await becomes.after;
       request.status = becomes.status;
-      const headers = becomes.isConfirmed ? asStored(incoming, body) : becomes.headers;
-      return answer.writeHead(becomes.status, headers).end(becomes.body);
+      return replyWith(becomes, answer, incoming, body);
     }
     const arrive = (report: (answered: IncomingMessage) => void) =>
       forward((answered) => {
@@ -143,6 +151,11 @@ export async function startCountingProxy(
       await once(server, 'close');
     },
   };
+}
+
+async function replyWith(own: OwnAnswer, answer: ServerResponse, incoming: IncomingMessage, body: Buffer) {
+  await own.after?.(body);
+  answer.writeHead(own.status, own.isConfirmed ? asStored(incoming, body) : own.headers).end(own.body);
 }
 
 function flipped(body: Buffer): Buffer {
