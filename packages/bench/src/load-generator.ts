@@ -1,7 +1,11 @@
 /** A process that sends uploads when its parent starts it. It signs all proofs first, and is not measured. */
-import { HttpConnection } from './http-connection.ts';
-import type { Load, LoadResult } from './load.ts';
-import { formOf, headOf } from './upload-request.ts';
+import { once } from 'node:events';
+import { Agent, type IncomingMessage, type RequestOptions, request } from 'node:http';
+import { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
+import { pipeline } from 'node:stream/promises';
+import type { HttpResponse, Load, LoadResult } from './load.ts';
+import { formOf, uploadHeaders, uploadPathOf } from './upload-request.ts';
 
 process.on('message', async (load: Load | 'go') => {
   if (load === 'go') start.resolve();
@@ -13,26 +17,37 @@ const start = Promise.withResolvers<void>();
 async function generate({ kind, ports, media, uploads, connections }: Load): Promise<LoadResult> {
   const form = formOf(media);
   const bodyBytes = form.reduce((sum, chunk) => sum + chunk.length, 0);
-  const ways = await Promise.all(
-    Array.from({ length: connections }, async (_, n) => {
-      const port = ports[n % ports.length] ?? 0;
-      const share = Math.floor(uploads / connections) + (n < uploads % connections ? 1 : 0);
-      const heads = Array.from({ length: share }, () => headOf(kind, port, bodyBytes));
-      return { connection: await HttpConnection.open(port), heads };
-    }),
-  );
+  const ways = Array.from({ length: connections }, (_, n) => {
+    const share = Math.floor(uploads / connections) + (n < uploads % connections ? 1 : 0);
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    const target = {
+      agent,
+      host: '127.0.0.1',
+      port: ports[n % ports.length],
+      path: uploadPathOf(kind),
+      method: 'POST',
+    };
+    return Array.from({ length: share }, () => ({ ...target, headers: uploadHeaders(kind, bodyBytes) }));
+  });
   process.send?.('ready');
   await start.promise;
   const latenciesMs: number[] = [];
-  const responses: LoadResult['responses'][number][] = [];
-  const sendAll = async ({ connection, heads }: (typeof ways)[number]) => {
-    for (const head of heads) {
+  const responses: HttpResponse[] = [];
+  const sendAll = async (requests: readonly RequestOptions[]) => {
+    for (const options of requests) {
       const begin = performance.now();
-      responses.push(await connection.send(head, form).catch(({ message }: Error) => ({ status: 0, body: message })));
+      responses.push(await send(options, form).catch(({ message }: Error) => ({ status: 0, body: message })));
       latenciesMs.push(performance.now() - begin);
     }
-    connection[Symbol.dispose]();
   };
   await Promise.all(ways.map(sendAll));
   return { latenciesMs, responses };
+}
+
+/** @throws Error if the connection closes before the response is complete */
+async function send(options: RequestOptions, form: readonly Buffer[]): Promise<HttpResponse> {
+  const sent = request(options);
+  const received = once(sent, 'response') as Promise<[IncomingMessage]>;
+  const [[response]] = await Promise.all([received, pipeline(Readable.from(form), sent)]);
+  return { status: response.statusCode ?? 0, body: await text(response) };
 }

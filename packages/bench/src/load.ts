@@ -1,7 +1,6 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import type { HttpResponse } from './http-connection.ts';
 import type { Media } from './media.ts';
 import type { SystemKind } from './upload-request.ts';
 
@@ -14,12 +13,17 @@ export interface Load {
   readonly connections: number;
 }
 
+export interface HttpResponse {
+  readonly status: number;
+  readonly body: string;
+}
+
 export interface LoadResult {
   readonly latenciesMs: readonly number[];
   readonly responses: readonly HttpResponse[];
 }
 
-/** Sends a load from a new process. Calls `begun` once every proof is signed and every connection open. @throws Error if the process ends early */
+/** Sends a load from a new process. Calls `begun` once every proof is signed. @throws Error if the process ends early */
 export async function generateLoad(load: Load, begun: () => void = () => {}): Promise<LoadResult> {
   const child = fork(join(import.meta.dirname, 'load-generator.ts'), { serialization: 'advanced' });
   try {

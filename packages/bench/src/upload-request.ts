@@ -28,22 +28,20 @@ export function formOf(media: Media): Buffer[] {
 
 const contentTypes = { jpg: 'image/jpeg', mp4: 'video/mp4' };
 
-/** The head of an upload; for Echodrop with a fresh proof. */
-export function headOf(kind: SystemKind, port: number, bodyBytes: number): Buffer {
-  const proof =
-    kind === 'echodrop'
-      ? [
-          `X-Auth-Service-Provider: ${providerAddress}`,
-          `X-Verify-Credentials-Authorization: ${signEcho(providerAddress, sandbox)}`,
-        ]
-      : [];
-  const lines = [
-    `POST ${kind === 'echodrop' ? '/2/upload.json' : '/upload'} HTTP/1.1`,
-    `Host: 127.0.0.1:${port}`,
-    'User-Agent: bench',
-    ...proof,
-    `Content-Type: multipart/form-data; boundary=${boundary}`,
-    `Content-Length: ${bodyBytes}`,
-  ];
-  return Buffer.from(`${lines.join('\r\n')}\r\n\r\n`);
+/** The path of an upload. */
+export function uploadPathOf(kind: SystemKind): string {
+  return kind === 'echodrop' ? '/2/upload.json' : '/upload';
+}
+
+/** The headers of an upload; for Echodrop with a fresh proof. */
+export function uploadHeaders(kind: SystemKind, bodyBytes: number): Record<string, string> {
+  return {
+    'User-Agent': 'bench',
+    ...(kind === 'echodrop' && {
+      'X-Auth-Service-Provider': providerAddress,
+      'X-Verify-Credentials-Authorization': signEcho(providerAddress, sandbox),
+    }),
+    'Content-Type': `multipart/form-data; boundary=${boundary}`,
+    'Content-Length': `${bodyBytes}`,
+  };
 }

@@ -1,6 +1,6 @@
 import { multipartForm } from '@echodrop/testkit/multipart-form';
+import { RawClient } from '@echodrop/testkit/raw-client';
 import { sandbox } from '@echodrop/testkit/start-stack';
-import { HttpConnection } from '../http-connection.ts';
 import { type Bench, rotate, runBatch, startRoots, warmUp } from '../scenario.ts';
 import type { System } from '../systems.ts';
 import { measureExpensiveVideos } from './expensive-videos.ts';
@@ -52,36 +52,26 @@ async function openCrowd({ ports }: System, size: number): Promise<AsyncDisposab
     { name: 'key', content: sandbox.apiKey },
     { name: 'media', filename: 'a.jpg', content: Buffer.alloc(MiB) },
   ]);
-  const head = [
-    'POST /1/upload.json HTTP/1.1',
-    'Host: 127.0.0.1',
-    `X-Forwarded-For: ${crowdAddress}`,
-    `Content-Type: ${contentType}`,
-    `Content-Length: ${body.length}`,
-  ];
-  const begin = Buffer.concat([Buffer.from(`${head.join('\r\n')}\r\n\r\n`), body.subarray(0, 300)]);
-  const open = new Set<HttpConnection>();
+  const headers = { 'X-Forwarded-For': crowdAddress, 'Content-Type': contentType };
+  const clients: RawClient[] = [];
   for (let opened = 0; opened < size; opened += 100) {
-    const hundred = Array.from({ length: 100 }, () => HttpConnection.open(ports[0] ?? 0));
-    for (const connection of await Promise.all(hundred)) {
-      open.add(connection);
-      await connection.write([begin]);
-      // Refused, or a response at its end.
-      connection.response().then(
-        () => open.delete(connection),
-        () => open.delete(connection),
-      );
+    const hundred = Array.from({ length: 100 }, () => RawClient.connect(`http://127.0.0.1:${ports[0]}`));
+    for (const client of await Promise.all(hundred)) {
+      clients.push(client);
+      client.head('/1/upload.json', headers, body.length);
+      client.write(body.subarray(0, 300));
     }
   }
-  const all = [...open];
+  // The others are refused, or have a response at their end.
+  const open = () => clients.filter(({ closed, received }) => !closed && received === '');
   const dripping = setInterval(() => {
-    for (const connection of open) connection.write([Buffer.from('\0')]).catch(() => {});
+    for (const client of open()) client.write('\0');
   }, 1000);
   return {
-    stillOpen: () => open.size,
+    stillOpen: () => open().length,
     async [Symbol.asyncDispose]() {
       clearInterval(dripping);
-      for (const connection of all) connection[Symbol.dispose]();
+      for (const client of clients) client.destroy();
     },
   };
 }

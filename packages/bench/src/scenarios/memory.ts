@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { HttpConnection } from '../http-connection.ts';
+import { RawClient } from '@echodrop/testkit/raw-client';
 import { forgetPeak, peakMiB, residentMiB } from '../process-usage.ts';
 import { type Bench, runBatch, startRoots, warmUp } from '../scenario.ts';
 import type { System } from '../systems.ts';
-import { formOf, headOf } from '../upload-request.ts';
+import { formOf, uploadHeaders, uploadPathOf } from '../upload-request.ts';
 
 const MiB = 1024 * 1024;
 const maxRounds = 3;
@@ -45,25 +45,22 @@ async function measureHalfSent(bench: Bench, system: System): Promise<void> {
   const { figures, samples } = bench;
   await runBatch(bench, system, samples['200 KB'], few);
   const pid = gatewayOf(system);
-  const port = system.ports[0] ?? 0;
+  const address = `http://127.0.0.1:${system.ports[0]}`;
   const form = Buffer.concat(formOf(samples['4 MiB']));
   const half = form.length / 2;
   const before = residentMiB(pid);
-  using opened = new DisposableStack();
-  const connections = await Promise.all(Array.from({ length: halfSent }, () => HttpConnection.open(port)));
-  for (const each of connections) opened.use(each);
-  await Promise.all(
-    connections.map((each) => each.write([headOf('echodrop', port, form.length), form.subarray(0, half)])),
-  );
+  await using opened = new AsyncDisposableStack();
+  const clients = await Promise.all(Array.from({ length: halfSent }, () => RawClient.connect(address)));
+  for (const client of clients) {
+    opened.use(client);
+    client.head(uploadPathOf('echodrop'), uploadHeaders('echodrop', form.length), form.length);
+  }
+  await Promise.all(clients.map((client) => client.flush(form.subarray(0, half))));
   const heldMiB = (await awaitStable(() => residentMiB(pid))) - before;
   const ratio = heldMiB / ((halfSent * half) / MiB);
   figures.add('memory of 64 half-sent uploads / their bytes', { system: system.name, unit: '' }, ratio);
-  const responses = await Promise.all(
-    connections.map(async (each) => {
-      await each.write([form.subarray(half)]);
-      return each.response();
-    }),
-  );
+  await Promise.all(clients.map((client) => client.flush(form.subarray(half))));
+  const responses = await Promise.all(clients.map((client) => client.answer()));
   const refused = responses.filter(({ status }) => status !== 200).map(({ status, body }) => `${status} ${body}`);
   figures.fault(`${system.name}, half-sent`, refused);
 }
