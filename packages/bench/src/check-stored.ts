@@ -68,27 +68,21 @@ function parse(text: string): Record<string, unknown> {
 
 /** Whether an object that was written in parts has these bytes. */
 function hashesOf(chunks: readonly Buffer[]): (parts: StoredObject['parts']) => boolean {
+  const bytes = Buffer.concat(chunks);
   const known = new Map<string, string>();
-  const total = sizeOf(chunks.map(({ length }) => ({ size: length })));
   return (parts) => {
     const layout = parts.map(({ size }) => size).join();
-    const expected = known.get(layout) ?? crcsOf(chunks, parts).join();
+    const expected = known.get(layout) ?? crcsOf(bytes, parts).join();
     known.set(layout, expected);
-    return sizeOf(parts) === total && expected === parts.map(({ crc }) => crc).join();
+    return sizeOf(parts) === bytes.length && expected === parts.map(({ crc }) => crc).join();
   };
 }
 
-function crcsOf(chunks: readonly Buffer[], parts: StoredObject['parts']): number[] {
-  const rest = [...chunks];
+function crcsOf(bytes: Buffer, parts: StoredObject['parts']): number[] {
+  let end = 0;
   return parts.map(({ size }) => {
-    let crc = 0;
-    for (let left = size; left > 0; ) {
-      const chunk = rest.shift();
-      if (!chunk) break;
-      crc = crc32(chunk.subarray(0, left), crc);
-      if (chunk.length > left) rest.unshift(chunk.subarray(left));
-      left -= Math.min(left, chunk.length);
-    }
-    return crc;
+    const begin = end;
+    end += size;
+    return crc32(bytes.subarray(begin, end));
   });
 }
