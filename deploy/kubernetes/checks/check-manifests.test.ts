@@ -66,13 +66,6 @@ const mistakes: Record<string, readonly Mistake[]> = {
       'spec.rules.0.http.paths.0.backend.service.port.name',
       'web',
     ],
-    [
-      'Ingress gateway: media.example differs from the settings',
-      'Ingress/gateway',
-      'spec.rules.0.host',
-      'media.example',
-    ],
-    ['Ingress site: media.example has no certificate', 'Ingress/site', 'spec.tls', []],
   ],
   selectors: [
     ['Service site selects no pods', 'Service/site', 'spec.selector', { 'app.kubernetes.io/name': 'sight' }],
@@ -119,12 +112,6 @@ const mistakes: Record<string, readonly Mistake[]> = {
       'NetworkPolicy/nothing-else',
       'spec.podSelector',
       { matchLabels: { 'app.kubernetes.io/name': 'site' } },
-    ],
-    [
-      'gateway -> auth-verifier:8082 is allowed by one end only',
-      'NetworkPolicy/verifier-from-gateway',
-      'spec.ingress.0.ports.0.port',
-      8083,
     ],
     [
       '0.0.0.0/0 reaches 169.254.169.254',

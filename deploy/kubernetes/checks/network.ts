@@ -19,9 +19,20 @@ const privateAddresses = [
 
 /** Lists the connections between workloads that both ends allow, as `from -> to:port`. */
 export function connectionsBetween(manifests: readonly Manifest[]): string[] {
-  return connections(manifests)
-    .filter(({ isAllowedOut, isAllowedIn }) => isAllowedOut && isAllowedIn)
-    .map(({ name }) => name);
+  const policies = policiesOf(manifests);
+  const workloads = workloadsOf(manifests);
+  return workloads.flatMap((from) =>
+    workloads.flatMap((to) =>
+      to.pod.containers
+        .flatMap(({ ports = [] }) => ports)
+        .filter(
+          ({ containerPort: port }) =>
+            allows(rulesFor(from.labels, policies, 'Egress'), to.labels, port) &&
+            allows(rulesFor(to.labels, policies, 'Ingress'), from.labels, port),
+        )
+        .map(({ containerPort: port }) => `${from.name} -> ${to.name}:${port}`),
+    ),
+  );
 }
 
 /** Lists the connections of workloads to addresses outside of the cluster, as `from -> network:ports`. */
@@ -51,16 +62,13 @@ export function connectionsIn(manifests: readonly Manifest[]): string[] {
   );
 }
 
-/** Finds pods without policies, connections that only one end allows, and networks of providers that include private addresses. */
+/** Finds pods without policies, and networks of providers that include private addresses. */
 export function checkNetwork(manifests: readonly Manifest[]): string[] {
   const policies = policiesOf(manifests);
   const isClosed = policies.some(
     ({ podSelector, policyTypes, ingress, egress }) =>
       Object.keys(podSelector).length === 0 && `${policyTypes}` === 'Ingress,Egress' && !ingress && !egress,
   );
-  const oneSided = connections(manifests)
-    .filter(({ isAllowedOut, isAllowedIn }) => isAllowedOut !== isAllowedIn)
-    .map(({ name }) => `${name} is allowed by one end only`);
   const wideBlocks = policies
     .flatMap(({ egress = [] }) => egress.flatMap(({ to = [] }) => to))
     .flatMap(({ ipBlock }) => (ipBlock && Number(ipBlock.cidr.split('/')[1]) < 8 ? [ipBlock] : []));
@@ -69,27 +77,11 @@ export function checkNetwork(manifests: readonly Manifest[]): string[] {
       .filter((address) => includes([cidr], address) && !includes(except, address))
       .map((address) => `${cidr} reaches ${address}`),
   );
-  return [...(isClosed ? [] : ['pods without a policy are open']), ...oneSided, ...reachable];
+  return [...(isClosed ? [] : ['pods without a policy are open']), ...reachable];
 }
 
 function policiesOf(manifests: readonly Manifest[]): NetworkPolicySpec[] {
   return ofKind<NetworkPolicySpec>(manifests, 'NetworkPolicy').map(({ spec }) => spec);
-}
-
-function connections(manifests: readonly Manifest[]) {
-  const policies = policiesOf(manifests);
-  const workloads = workloadsOf(manifests);
-  return workloads.flatMap((from) =>
-    workloads.flatMap((to) =>
-      to.pod.containers
-        .flatMap(({ ports = [] }) => ports)
-        .map(({ containerPort: port }) => ({
-          name: `${from.name} -> ${to.name}:${port}`,
-          isAllowedOut: allows(rulesFor(from.labels, policies, 'Egress'), to.labels, port),
-          isAllowedIn: allows(rulesFor(to.labels, policies, 'Ingress'), from.labels, port),
-        })),
-    ),
-  );
 }
 
 /** The rules for pods with these labels; undefined if no policy restricts this direction. */

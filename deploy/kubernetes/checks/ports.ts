@@ -12,17 +12,13 @@ import {
 import { settingsOf } from './settings.ts';
 
 interface IngressSpec {
-  readonly tls?: readonly { readonly hosts: readonly string[] }[];
-  readonly rules: readonly {
-    readonly host: string;
-    readonly http: { readonly paths: readonly { readonly backend: Backend }[] };
-  }[];
+  readonly rules: readonly { readonly http: { readonly paths: readonly { readonly backend: Backend }[] } }[];
 }
 interface Backend {
   readonly service: { readonly name: string; readonly port: { readonly name: string } };
 }
 
-/** Finds ports without a listener, addresses without a service, and hosts that differ from the settings. */
+/** Finds ports without a listener, and addresses without a service. */
 export function checkPorts(manifests: readonly Manifest[]): string[] {
   return [
     ...checkContainers(manifests, (container, workload) => containerFaults(container, workload, manifests)),
@@ -75,25 +71,13 @@ function serviceFaults(manifests: readonly Manifest[]): string[] {
 }
 
 function ingressFaults(manifests: readonly Manifest[]): string[] {
-  const configs = workloadsOf(manifests).flatMap(({ pod }) =>
-    pod.containers.map((container) => settingsOf(container, pod, manifests).config),
-  );
-  const hostsOf = (setting: string) =>
-    configs.flatMap(({ [setting]: value }) => (typeof value === 'string' ? [new URL(value).hostname] : []));
-  const hosts: Record<string, readonly string[]> = { gateway: hostsOf('UPLOAD_URL'), site: hostsOf('PUBLIC_SITE_URL') };
   const services = ofKind<ServiceSpec>(manifests, 'Service');
-  return ofKind<IngressSpec>(manifests, 'Ingress').flatMap(({ title, spec: { rules, tls = [] } }) =>
-    rules.flatMap(({ host, http: { paths } }) =>
-      paths.flatMap(({ backend: { service: backend } }) => {
-        const service = services.find(({ metadata }) => metadata.name === backend.name);
-        return faultsIf({
-          [`${title}: its backend does not exist`]: !service?.spec.ports.some(
-            (port) => port.name === backend.port.name,
-          ),
-          [`${title}: ${host} differs from the settings`]: !hosts[backend.name]?.includes(host),
-          [`${title}: ${host} has no certificate`]: !tls.some((each) => each.hosts.includes(host)),
-        });
-      }),
-    ),
+  const exists = ({ service: { name, port } }: Backend) =>
+    services.some(({ metadata, spec }) => metadata.name === name && spec.ports.some((each) => each.name === port.name));
+  return ofKind<IngressSpec>(manifests, 'Ingress').flatMap(({ title, spec: { rules } }) =>
+    rules
+      .flatMap(({ http }) => http.paths)
+      .filter(({ backend }) => !exists(backend))
+      .map(() => `${title}: its backend does not exist`),
   );
 }
