@@ -78,7 +78,6 @@ export async function warmUp(bench: Bench, system: System, media: Media): Promis
 const warmUps: Record<string, BatchSize> = {
   '200 KB': { uploads: 6000, connections: 8 },
   '3 MB': { uploads: 60, connections: 8 },
-  '100 MiB': { uploads: 4, connections: 2 },
 };
 
 /** Starts Echodrop from every checkout of the options: `echodrop`, and for the second one `echodrop-2` and so on. */

@@ -1,5 +1,9 @@
 import type { Provider } from '@echodrop/identity-provider/provider';
-import type { ProviderConnections, ProviderResponse } from '@echodrop/identity-provider/provider-connections';
+import {
+  canHaveArrived,
+  type ProviderConnections,
+  type ProviderResponse,
+} from '@echodrop/identity-provider/provider-connections';
 
 interface Failure {
   readonly sentence: string;
@@ -43,7 +47,7 @@ export function queriesTo(provider: Provider, connections: ProviderConnections, 
 function explainFailure(error: unknown, upstream: string, timeoutMs: number): Failure {
   const { host, hostname } = new URL(upstream);
   const code = codeOf(error);
-  const connected: [codes: RegExp, sentence: string][] = [
+  const sentences: [codes: RegExp, sentence: string][] = [
     [
       /^(ETIMEDOUT|UND_ERR_(CONNECT|HEADERS|BODY)_TIMEOUT|TimeoutError)$/,
       `No complete response within ${timeoutMs} ms: it hangs or is too slow, or a firewall drops the traffic.`,
@@ -51,8 +55,6 @@ function explainFailure(error: unknown, upstream: string, timeoutMs: number): Fa
     [/^(ECONNRESET|EPIPE|UND_ERR_SOCKET)$/, 'It closes the connection before its response is complete.'],
     [/^ResponseTooLarge$/, 'Its response is too large: over 64 KiB, or over 16 KiB of headers.'],
     [/^(HPE_.*|HTTPParserError)$/, `Its response is not HTTP: does ${host} speak https?`],
-  ];
-  const unconnected: typeof connected = [
     [/^ENOTFOUND$/, `Host name ${hostname} not found.`],
     [/^EAI_AGAIN$/, `DNS lookup of ${hostname} failed: the name server does not respond.`],
     [/^ECONNREFUSED$/, `Connection refused: nothing listens at ${host}.`],
@@ -68,10 +70,8 @@ function explainFailure(error: unknown, upstream: string, timeoutMs: number): Fa
     [/^(ERR_SSL_.*|EPROTO)$/, `TLS connection to ${host} failed (${code}): does it speak http?`],
     [/CERT/, `Its TLS certificate is rejected (${code}).`],
   ];
-  const sentenceOf = (table: typeof connected) => table.find(([codes]) => codes.test(code))?.[1];
-  const sentence = sentenceOf(connected);
-  if (sentence) return { sentence, isConnected: true };
-  return { sentence: sentenceOf(unconnected) ?? `Request failed (${code}).`, isConnected: false };
+  const sentence = sentences.find(([codes]) => codes.test(code))?.[1] ?? `Request failed (${code}).`;
+  return { sentence, isConnected: canHaveArrived(error) };
 }
 
 function codeOf(error: unknown): string {

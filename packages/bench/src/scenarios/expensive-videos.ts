@@ -100,18 +100,8 @@ async function expensiveVideo(folder: string, tensOfSeconds: number): Promise<Bu
   const coded = ['-c:v', 'libx264', '-preset', 'ultrafast', '-pix_fmt', 'yuv420p10le'];
   const ten = join(folder, 'ten-seconds.mp4');
   await writeFile(ten, await made([...picture, ...coded, '-f', 'mp4']));
-  return made([
-    '-stream_loop',
-    `${tensOfSeconds - 1}`,
-    '-i',
-    ten,
-    '-c',
-    'copy',
-    '-movflags',
-    '+faststart',
-    '-f',
-    'mp4',
-  ]);
+  const repeated = ['-stream_loop', `${tensOfSeconds - 1}`, '-i', ten];
+  return made([...repeated, '-c', 'copy', '-movflags', '+faststart', '-f', 'mp4']);
 }
 
 /** Jobs that wait in the lane. */
