@@ -3,7 +3,6 @@ import type { Figures } from '../figures.ts';
 import type { SizeName } from '../media.ts';
 import { type RedisCounts, RedisMonitor } from '../redis-monitor.ts';
 import { type Batch, type Bench, runBatch, startRoots, warmUp } from '../scenario.ts';
-import type { System } from '../systems.ts';
 
 const uploadsOf: Record<SizeName, number> = { '200 KB': 200, '3 MB': 50, '100 MiB': 4 };
 const idleSeconds = 12;
@@ -23,8 +22,9 @@ export async function measureCalls(bench: Bench): Promise<void> {
       monitor.take();
       const batch = await runBatch(bench, system, bench.samples[size], load);
       const counted = perUpload(monitor.take(), idle, batch.seconds / idleSeconds, load.uploads);
-      addRedisFigures(bench.figures, system, size, counted);
-      addS3Figures(bench.figures, system, size, batch, load.uploads);
+      const labels = { system: system.name, variant: size, unit: '' };
+      addRedisFigures(bench.figures, labels, counted);
+      addS3Figures(bench.figures, labels, batch, load.uploads);
     }
   }
 }
@@ -43,33 +43,22 @@ function perUpload(
   };
 }
 
-function addRedisFigures(
-  figures: Figures,
-  { name: system }: System,
-  variant: string,
-  { scripts, others }: RedisCounts,
-): void {
-  const figure = { system, variant, unit: '' };
-  figures.add('BullMQ scripts per upload', figure, scripts);
-  figures.add('Redis commands outside scripts per upload', figure, sum(others));
-  for (const [name, count] of Object.entries(others)) figures.add(`Redis commands per upload: ${name}`, figure, count);
+type Labels = Parameters<Figures['add']>[1];
+
+function addRedisFigures(figures: Figures, labels: Labels, { scripts, others }: RedisCounts): void {
+  figures.add('BullMQ scripts per upload', labels, scripts);
+  figures.add('Redis commands outside scripts per upload', labels, sum(Object.entries(others)));
+  for (const [name, count] of Object.entries(others)) figures.add(`Redis commands per upload: ${name}`, labels, count);
 }
 
-function addS3Figures(
-  figures: Figures,
-  { name: system }: System,
-  variant: string,
-  { calls }: Batch,
-  uploads: number,
-): void {
-  const figure = { system, variant, unit: '' };
+function addS3Figures(figures: Figures, labels: Labels, { calls }: Batch, uploads: number): void {
   const own = Object.entries(calls).filter(([name]) => name !== background);
   const lists = own.filter(([name]) => name.startsWith('List'));
-  figures.add('S3 calls per upload', figure, sum(Object.fromEntries(own)) / uploads);
-  figures.add('List calls per upload', figure, sum(Object.fromEntries(lists)) / uploads);
-  for (const [name, count] of own) figures.add(`S3 calls per upload: ${name}`, figure, count / uploads);
+  figures.add('S3 calls per upload', labels, sum(own) / uploads);
+  figures.add('List calls per upload', labels, sum(lists) / uploads);
+  for (const [name, count] of own) figures.add(`S3 calls per upload: ${name}`, labels, count / uploads);
 }
 
-function sum(counts: Readonly<Record<string, number>>): number {
-  return Object.values(counts).reduce((all, count) => all + count, 0);
+function sum(counts: readonly (readonly [name: string, count: number])[]): number {
+  return counts.reduce((all, [, count]) => all + count, 0);
 }
