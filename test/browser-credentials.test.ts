@@ -104,7 +104,7 @@ await describeWithBrowser('the upload page, with credentials', (browser) => {
       'This server does not accept this identity provider.',
     );
     await fillIn(tab);
-    expect(await refusal('API key', 'unknown')).toBe('Unknown API key in parameter key.');
+    expect(await refusal('API key', 'unknown')).toBe('This server does not accept this API key (parameter: key).');
     await fillIn(tab);
     await submit(tab);
     await published(tab);

@@ -103,7 +103,7 @@ function handleUpload({ uploads, events, publicSite }: Gateway, version: 1 | 2, 
         return events.uploadEnded(context, wasCutOff(response) ? 'unavailable' : 'client_gone');
       const refusal = asRefusal(error);
       sendRefusal(request, response, format, refusal);
-      context.log.message = refusal.sentence;
+      context.log.refusalMessage = refusal.sentence;
       events.uploadEnded(context, refusal.reason, refusal.cause);
     }
   };

@@ -34,8 +34,7 @@ interface UploadLog {
   mediaKey?: string;
   /** Why media is unsupported. */
   why?: UnsupportedReason;
-  /** The message of a refusal. */
-  message?: string;
+  refusalMessage?: string;
   bytes?: number;
 }
 

@@ -58,22 +58,22 @@ describe.each(unsupportedReasons)('unsupported media: %s', (why) => {
     'version %i, %s: the response has the message, the log the reason',
     async (version, format, error) => {
       const media = await unsupported[why]();
-      const answer = await upload(stack, { version, format, media });
-      expect(answer.status).toBe(415);
-      const body = error(answer.text);
+      const response = await upload(stack, { version, format, media });
+      expect(response.status).toBe(415);
+      const body = error(response.text);
       expect({ ...body, code: Number(body.code) }).toEqual({
         code: 415,
         reason: 'media_unsupported',
         message: unsupportedSentences[why].replace('{type}', 'bmp'),
       });
-      const end = await line('gateway', 'Upload refused', answer.headers.get('x-request-id') ?? 'none');
+      const end = await line('gateway', 'Upload refused', response.headers.get('x-request-id') ?? 'none');
       expect(end).toMatchObject({
         outcome: 'media_unsupported',
         why,
-        message: body.message,
+        refusalMessage: body.message,
         mediaKey: expect.stringMatching(/^[0-9a-f]{32}$/),
       });
-      expect(answer.text).not.toContain(end.mediaKey);
+      expect(response.text).not.toContain(end.mediaKey);
     },
   );
 });
