@@ -53,20 +53,20 @@ describe.concurrent('a service', () => {
       service.process.kill(signal);
       await service.becomes('/readyz', 503);
       expect(await service.status('/livez')).toBe(200);
-      const answer = await fetch(service.app);
-      expect([answer.headers.get('connection'), await answer.text()]).toEqual(['close', '[secret]']);
-      expect(await service.ended()).toEqual({ exitCode: 0, log: ['Ready', 'Stopping', ...stopped] });
+      const response = await fetch(service.app);
+      expect([response.headers.get('connection'), await response.text()]).toEqual(['close', '[secret]']);
+      expect(await service.ended()).toEqual({ exitCode: 0, log: ['Listening', 'Ready', 'Stopping', ...stopped] });
     },
   );
 
   test('completes a running request; further signals have no effect', async () => {
     const service = await start();
     await service.becomes('/readyz', 200);
-    const answer = fetch(`${service.app}/slow`);
+    const response = fetch(`${service.app}/slow`);
     await fetch(service.app);
     for (const signal of ['SIGTERM', 'SIGINT', 'SIGTERM'] as const) service.process.kill(signal);
-    expect((await answer).status).toBe(200);
-    expect(await service.ended()).toEqual({ exitCode: 0, log: ['Ready', 'Stopping', ...stopped] });
+    expect((await response).status).toBe(200);
+    expect(await service.ended()).toEqual({ exitCode: 0, log: ['Listening', 'Ready', 'Stopping', ...stopped] });
   });
 
   test('a signal during the start exits at once and disposes what was built', async () => {
@@ -104,7 +104,7 @@ describe.concurrent('a service', () => {
     service.process.kill();
     expect(await service.ended()).toEqual({
       exitCode: 1,
-      log: ['Ready', 'Stopping', 'Shutdown timed out; exiting with open resources'],
+      log: ['Listening', 'Ready', 'Stopping', 'Shutdown timed out; exiting with open resources'],
     });
   });
 });

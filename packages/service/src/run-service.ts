@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
+import type { Server } from 'node:http';
 import { flushCompileCache } from 'node:module';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
@@ -8,6 +9,7 @@ import { Health } from './health.ts';
 import { listen } from './http-server.ts';
 import { createLog, type Log } from './log.ts';
 import { registerEventLoopMetrics } from './metrics/event-loop-delay.ts';
+import { type RouteOf, registerHttpMetrics } from './metrics/http-metrics.ts';
 import { Metrics } from './metrics/metrics.ts';
 import { createOpsServer } from './ops-server.ts';
 import type { ProcessSettings } from './process-settings.ts';
@@ -34,8 +36,8 @@ export interface Service<C> {
   readonly metrics: Metrics;
   readonly health: Health;
   readonly resources: AsyncDisposableStack;
-  /** Aborted by SIGTERM or SIGINT; running requests and jobs may still finish. */
-  readonly stopping: AbortSignal;
+  /** Lets a server listen until the shutdown, with metrics of its requests. `resources` of earlier parts outlive it. */
+  readonly serve: (server: Server, port: number, routeOf?: RouteOf) => Promise<void>;
 }
 
 /**
@@ -62,13 +64,19 @@ export async function runService<C extends ProcessSettings>(
   resources.use(registerEventLoopMetrics(metrics));
   try {
     resources.use(await startTracing(name, config, log));
-    const opsAddress = { host: config.HOST, port: config.OPS_PORT };
-    resources.use(await listen(createOpsServer(health, metrics), { ...opsAddress, stopping, graceSeconds: 0 }));
+    const { HOST: host, OPS_PORT: opsPort, SHUTDOWN_GRACE_SECONDS: graceSeconds } = config;
+    const ops = createOpsServer(health, metrics);
+    resources.use(await listen(ops, { host, port: opsPort, stopping, graceSeconds: 0 }));
+    const serve = async (server: Server, port: number, routeOf?: RouteOf) => {
+      registerHttpMetrics(metrics, server, routeOf);
+      resources.use(await listen(server, { host, port, stopping, graceSeconds }));
+      log.info({ host, port }, 'Listening');
+    };
     // A slow start must not delay a shutdown.
-    await Promise.race([build({ config, log, metrics, health, resources, stopping }), stopped]);
+    await Promise.race([build({ config, log, metrics, health, resources, serve }), stopped]);
     if (!stopping.aborted) {
       health.markServing();
-      log.info({ opsPort: config.OPS_PORT }, 'Ready');
+      log.info({ opsPort }, 'Ready');
       // Writes NODE_COMPILE_CACHE now: the process may be killed before a regular end.
       flushCompileCache();
       await stopped;

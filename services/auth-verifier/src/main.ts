@@ -1,8 +1,6 @@
 import { verificationRoute } from '@echodrop/contracts/verification';
 import { verificationServer } from '@echodrop/contracts/verification-server';
 import { Forgeries } from '@echodrop/service/forgeries';
-import { listen } from '@echodrop/service/http-server';
-import { registerHttpMetrics } from '@echodrop/service/metrics/http-metrics';
 import { cacheRedisUrl, connectRedis, failFast } from '@echodrop/service/redis/redis';
 import { runService } from '@echodrop/service/run-service';
 import { readConfig } from './config.ts';
@@ -19,7 +17,7 @@ const cacheTimeoutMs = 500;
 // For the work besides the provider request.
 const leaseMarginMs = 500;
 
-await runService('auth-verifier', readConfig, async ({ config, log, metrics, resources, stopping }) => {
+await runService('auth-verifier', readConfig, async ({ config, log, metrics, resources, serve }) => {
   const events = createVerifierEvents(log, metrics);
   const redis = resources.use(
     connectRedis(cacheRedisUrl(config), { ...failFast, commandTimeout: cacheTimeoutMs }, log),
@@ -46,8 +44,5 @@ await runService('auth-verifier', readConfig, async ({ config, log, metrics, res
     forget: (user) => verifier.forget(user),
     log,
   });
-  registerHttpMetrics(metrics, server, ({ url }) => verificationRoute(url));
-  const { HOST: host, PORT: port, SHUTDOWN_GRACE_SECONDS: graceSeconds } = config;
-  resources.use(await listen(server, { host, port, stopping, graceSeconds }));
-  log.info({ host, port }, 'Listening');
+  await serve(server, config.PORT, ({ url }) => verificationRoute(url));
 });

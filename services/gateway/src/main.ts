@@ -7,8 +7,6 @@ import { observeStore } from '@echodrop/object-store/observed-object-store';
 import { PartMemory } from '@echodrop/object-store/part-memory';
 import { registerBacklogMetrics } from '@echodrop/queue/queue-clients';
 import { Forgeries } from '@echodrop/service/forgeries';
-import { listen } from '@echodrop/service/http-server';
-import { registerHttpMetrics } from '@echodrop/service/metrics/http-metrics';
 import { cacheRedisUrl, connectRedis, failFast, queueRedisUrl } from '@echodrop/service/redis/redis';
 import { registerQueueMemoryMetrics } from '@echodrop/service/redis/redis-memory';
 import { runService } from '@echodrop/service/run-service';
@@ -35,7 +33,7 @@ const limitsTimeoutMs = 500;
 // A start waits no longer for the store.
 const storeCheckMs = 2000;
 
-await runService('gateway', readConfig, async ({ config, log, metrics, health, resources, stopping }) => {
+await runService('gateway', readConfig, async ({ config, log, metrics, health, resources, serve }) => {
   const events = createGatewayEvents(log, metrics);
   const forgeries = new Forgeries(log, metrics);
   const memory = new PartMemory(config.UPLOAD_BUFFER_BYTES);
@@ -112,11 +110,7 @@ await runService('gateway', readConfig, async ({ config, log, metrics, health, r
   health.addCheck('blocks', () => blocks.ready());
   health.addCheck('queue', () => probes.ready());
   health.addCheck('verifier', () => verifier.ready());
-  const { HOST: host, PORT: port, SHUTDOWN_GRACE_SECONDS: graceSeconds } = config;
   // Before the first upload, if the store responds.
   await Promise.race([checkStore().catch(() => {}), sleep(storeCheckMs, undefined, { ref: false })]);
-  const server = gatewayServer(traceRequests(app));
-  registerHttpMetrics(metrics, server);
-  resources.use(await listen(server, { host, port, stopping, graceSeconds }));
-  log.info({ host, port }, 'Listening');
+  await serve(gatewayServer(traceRequests(app)), config.PORT);
 });

@@ -3,8 +3,6 @@ import { RenditionClient } from '@echodrop/contracts/rendition';
 import { objectStoreFromSettings } from '@echodrop/object-store/object-store-from-settings';
 import { observeStore } from '@echodrop/object-store/observed-object-store';
 import { Forgeries } from '@echodrop/service/forgeries';
-import { listen } from '@echodrop/service/http-server';
-import { registerHttpMetrics } from '@echodrop/service/metrics/http-metrics';
 import { queueRedisUrl } from '@echodrop/service/redis/redis';
 import { runService } from '@echodrop/service/run-service';
 import { traceRequests } from '@echodrop/service/tracing/trace';
@@ -17,7 +15,7 @@ import type { WebUpload } from './site.ts';
 // Includes players that are paused.
 const idleMs = 60_000;
 
-await runService('site', readConfig, async ({ config, log, metrics, health, resources, stopping }) => {
+await runService('site', readConfig, async ({ config, log, metrics, health, resources, serve }) => {
   const store = resources.use(observeStore(await objectStoreFromSettings(config), metrics));
   // Pages with existing renditions need no queue.
   health.addCheck('store', () => store.ready());
@@ -43,10 +41,7 @@ await runService('site', readConfig, async ({ config, log, metrics, health, reso
     upload: webUpload(config),
   });
 
-  const server = createServer(traceRequests(app)).setTimeout(idleMs);
-  registerHttpMetrics(metrics, server);
-  const { HOST: host, PORT: port, SHUTDOWN_GRACE_SECONDS: graceSeconds } = config;
-  resources.use(await listen(server, { host, port, stopping, graceSeconds }));
+  await serve(createServer(traceRequests(app)).setTimeout(idleMs), config.PORT);
 });
 
 function webUpload(config: SiteConfig): WebUpload | undefined {

@@ -5,15 +5,11 @@ import { expressRoute, methodOf } from './request-labels.ts';
 
 const buckets = [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
 
-/**
- * Registers the duration of requests to `server` by route, method and status. `routeOf` returns a known pattern, never the
- * requested path; undefined without a route. Status `gone`: the client disconnected before the response began.
- */
-export function registerHttpMetrics(
-  metrics: Metrics,
-  server: Server,
-  routeOf: (request: IncomingMessage) => string | undefined = expressRoute,
-): void {
+/** The pattern of a request's route, never the requested path; undefined without a route. */
+export type RouteOf = (request: IncomingMessage) => string | undefined;
+
+/** Registers the duration of requests by route, method and status. Status `gone`: the client disconnected before the response began. */
+export function registerHttpMetrics(metrics: Metrics, server: Server, routeOf: RouteOf = expressRoute): void {
   const seconds = metrics.histogram(
     'echodrop_http_request_seconds',
     'HTTP request duration from request headers to end of response.',
