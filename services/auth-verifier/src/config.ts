@@ -1,5 +1,5 @@
 import { identityProviders } from '@echodrop/identity-provider/provider';
-import { choice, port, readSettings, rotatedSecret, type Settings, secret, wholeNumber } from '@echodrop/service/env';
+import { choice, port, readSettings, rotatedSecret, secret, wholeNumber } from '@echodrop/service/env';
 import { processSettings } from '@echodrop/service/process-settings';
 import { cacheRedisSettings } from '@echodrop/service/redis/redis';
 
@@ -22,8 +22,4 @@ const settings = {
   USER_ID_SECRET: secret({ minLength: 16 }),
 };
 
-type VerifierConfig = Settings<typeof settings>;
-
-export function readConfig(env: NodeJS.ProcessEnv): VerifierConfig {
-  return readSettings(settings, env);
-}
+export const readConfig = (env: NodeJS.ProcessEnv) => readSettings(settings, env);

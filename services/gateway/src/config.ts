@@ -10,7 +10,6 @@ import {
   port,
   readSettings,
   rotatedSecret,
-  type Settings,
   secret,
   wholeNumber,
 } from '@echodrop/service/env';
@@ -76,8 +75,4 @@ function isNetwork(entry: string): boolean {
   return Number(bits ?? 1) >= 1 && longest >= Number(bits ?? 1);
 }
 
-type GatewayConfig = Settings<typeof settings>;
-
-export function readConfig(env: NodeJS.ProcessEnv): GatewayConfig {
-  return readSettings(settings, env);
-}
+export const readConfig = (env: NodeJS.ProcessEnv) => readSettings(settings, env);

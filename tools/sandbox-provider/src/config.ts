@@ -1,4 +1,4 @@
-import { choice, port, readSettings, type Settings, text, wholeNumber } from '@echodrop/service/env';
+import { choice, port, readSettings, text, wholeNumber } from '@echodrop/service/env';
 import { processSettings } from '@echodrop/service/process-settings';
 import { z } from 'zod';
 import { behaviourNames, maxSlowSeconds } from './behaviours.ts';
@@ -22,9 +22,4 @@ const settings = {
   SANDBOX_SLOW_SECONDS: wholeNumber({ default: 10, min: 1, max: maxSlowSeconds }),
 };
 
-export type SandboxConfig = Settings<typeof settings>;
-
-/** @throws InvalidSettings with all faults at once */
-export function readConfig(env: NodeJS.ProcessEnv): SandboxConfig {
-  return readSettings(settings, env);
-}
+export const readConfig = (env: NodeJS.ProcessEnv) => readSettings(settings, env);
