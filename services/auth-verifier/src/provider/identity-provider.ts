@@ -9,7 +9,12 @@ import type { Secret } from '@echodrop/service/secret';
 import { inSpan } from '@echodrop/service/tracing/trace';
 import { LRUCache } from 'lru-cache';
 import { tokenIn } from '../proof.ts';
-import { InvalidResponse, type ProviderEvents, ProviderGate, TooManyRequests } from './provider-gate.ts';
+import {
+  InvalidResponse,
+  ProviderCircuitBreaker,
+  type ProviderEvents,
+  TooManyRequests,
+} from './provider-circuit-breaker.ts';
 
 const defaultRetryMs = 10_000;
 const maxRetryMs = 60 * 60_000;
@@ -40,7 +45,7 @@ export function unavailable(afterMs = defaultRetryMs): Verdict {
 export class IdentityProviders implements AsyncDisposable {
   readonly #options: ProviderOptions;
   readonly #connections: ProviderConnections;
-  readonly #gates = new Map<Provider, ProviderGate>();
+  readonly #breakers = new Map<Provider, ProviderCircuitBreaker>();
   readonly #resting = new LRUCache<string, true>({ max: rememberedTokens, perf: Date, ttlResolution: 0 });
   /** Subjects of recently verified tokens. */
   readonly #known = new LRUCache<string, string>({ max: rememberedTokens, ttl: knownMs, perf: Date, ttlResolution: 0 });
@@ -69,7 +74,7 @@ export class IdentityProviders implements AsyncDisposable {
         inSpan('query provider', 'client', { 'echodrop.provider': provider.advertised }, () =>
           this.#exchange(provider, authorization, token),
         );
-      const found = await this.#gate(provider).execute(sender, this.#known.has(token), exchange);
+      const found = await this.#breakerOf(provider).execute(sender, this.#known.has(token), exchange);
       return 'openMs' in found ? { verdict: unavailable(found.openMs), canHaveArrived: false } : result(found, true);
     } catch (error) {
       this.#options.events.providerFailed(provider, error);
@@ -86,7 +91,7 @@ export class IdentityProviders implements AsyncDisposable {
     metrics.gaugesOnScrape({ [name]: help }, 'provider', async () =>
       known.map((provider) => ({
         label: provider.advertised,
-        values: { [name]: this.#gates.get(provider)?.isOpen ? 1 : 0 },
+        values: { [name]: this.#breakers.get(provider)?.isOpen ? 1 : 0 },
       })),
     );
   }
@@ -116,10 +121,10 @@ export class IdentityProviders implements AsyncDisposable {
     return { outcome: 'verified', caller };
   }
 
-  #gate(provider: Provider): ProviderGate {
-    const gate = this.#gates.get(provider) ?? new ProviderGate(provider, this.#options.events);
-    this.#gates.set(provider, gate);
-    return gate;
+  #breakerOf(provider: Provider): ProviderCircuitBreaker {
+    const breaker = this.#breakers.get(provider) ?? new ProviderCircuitBreaker(provider, this.#options.events);
+    this.#breakers.set(provider, breaker);
+    return breaker;
   }
 }
 

@@ -1,10 +1,10 @@
 import type { ProbeClient, ProbeKind } from '@echodrop/contracts/probe';
 import type { Caller } from '@echodrop/contracts/verification';
 import { isPhoto, type MediaType } from '@echodrop/media/media-type';
+import { ConcurrencyLimit } from '@echodrop/service/concurrency-limit';
 import { networkOf } from '@echodrop/service/network-of';
 import { Refusal } from '../response/refusals.ts';
 import type { BlockList } from './block-list.ts';
-import { ConcurrencyLimit } from './concurrency-limit.ts';
 import { type Slot, type SlotLimit, type SlotLimits, Slots, type Standing } from './slots.ts';
 import { type MemoryShare, UnverifiedMemory } from './unverified-memory.ts';
 import type { UploadRates } from './upload-rates.ts';

@@ -1,5 +1,6 @@
 import type { Provider } from '@echodrop/identity-provider/provider';
 import { ResponseTooLarge } from '@echodrop/identity-provider/provider-connections';
+import { ConcurrencyLimit } from '@echodrop/service/concurrency-limit';
 import {
   type BulkheadPolicy,
   bulkhead,
@@ -40,10 +41,10 @@ export class TooManyRequests extends Error {
 }
 
 /**
- * Limits concurrent requests to a provider. After failures for ten senders without a success, opens the circuit for ten seconds or
- * the time of Retry-After (docs/decisions/009). Reaching a concurrency limit is not a failure.
+ * A circuit breaker with a bulkhead: limits concurrent requests to a provider. After failures for ten senders without a success, opens the
+ * circuit for ten seconds or the time of Retry-After (docs/decisions/009). Reaching a concurrency limit is not a failure.
  */
-export class ProviderGate {
+export class ProviderCircuitBreaker {
   readonly #breaker: CircuitBreakerPolicy;
   readonly #bulkhead: BulkheadPolicy = bulkhead(maxConcurrent);
   readonly #provider: Provider;
@@ -53,7 +54,7 @@ export class ProviderGate {
   /** Senders whose trial failed. Their next trial waits ten seconds longer, so that no sender alone keeps the circuit open. */
   readonly #failedTrials = new Set<string>();
   /** Requests in flight of each unverified sender. */
-  readonly #unverified = new Map<string, number>();
+  readonly #unverified = new ConcurrencyLimit(maxConcurrentUnverified);
   #openUntil = 0;
 
   constructor(provider: Provider, events: ProviderEvents) {
@@ -84,24 +85,15 @@ export class ProviderGate {
     const retryMs = this.#openUntil + openMs - Date.now();
     if (this.#breaker.state === CircuitState.Open && this.#failedTrials.has(sender) && retryMs > 0)
       return { openMs: retryMs };
-    const running = this.#unverified.get(sender) ?? 0;
-    if (!isVerified && running >= maxConcurrentUnverified) return { openMs: busyRetryMs };
-    if (!isVerified) this.#unverified.set(sender, running + 1);
+    using held = new DisposableStack();
+    if (!isVerified && !this.#unverified.acquire(sender, held)) return { openMs: busyRetryMs };
     try {
       return await this.#bulkhead.execute(() => this.#breaker.execute(() => this.#count(sender, request)));
     } catch (error) {
       if (isBulkheadRejectedError(error)) return { openMs: busyRetryMs };
       if (isBrokenCircuitError(error)) return { openMs: Math.max(0, this.#openUntil - Date.now()) };
       throw error;
-    } finally {
-      if (!isVerified) this.#forget(sender);
     }
-  }
-
-  #forget(sender: string): void {
-    const others = (this.#unverified.get(sender) ?? 1) - 1;
-    if (others > 0) this.#unverified.set(sender, others);
-    else this.#unverified.delete(sender);
   }
 
   /** Open, or half open during a trial. */
