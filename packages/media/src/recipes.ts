@@ -1,3 +1,4 @@
+/** Which renditions media has: names, versions, formats and nominal sizes. `rendition-size.ts` computes their pixels. */
 import { isPhoto, type MediaType } from './media-type.ts';
 
 /** A public rendition of media. A recipe that makes other bytes than before needs a new version, and so a new store key. */
