@@ -20,16 +20,26 @@ export async function* listUploads(store: ObjectStore, { owner, after, limit }: 
     ...{ owner: owner && ownerHash(owner), after, limit },
     unreadable: (id) => unreadable.push(id),
   });
-  if (records.length === 0) yield 'No uploads.';
-  else yield 'published  id  type  bytes  user  provider  subject  application  caption';
-  for (const record of records) yield uploadLine(record);
+  yield* records.length === 0 ? ['No uploads.'] : alignColumns([columns, ...records.map(rowOf)]);
   for (const id of unreadable) yield `${id}: record unreadable`;
   if (next !== undefined) yield `More uploads: --after ${next}`;
 }
 
-function uploadLine({ id, timestamp, type, size, application, text, user, provider, subject }: StoredRecord): string {
+const columns = ['published', 'id', 'type', 'bytes', 'user', 'provider', 'subject', 'application', 'caption'];
+
+function rowOf({ id, timestamp, type, size, application, text, user, provider, subject }: StoredRecord): string[] {
   const untrusted = [user.screenName, provider, subject, application, text].map(quoteForTerminal);
-  return [timestamp.toISOString(), id, type, size, ...untrusted].join('  ');
+  return [timestamp.toISOString(), id, type, String(size), ...untrusted];
+}
+
+function alignColumns(rows: readonly (readonly string[])[]): string[] {
+  const widths = columns.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
+  return rows.map((row) =>
+    row
+      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+      .join('  ')
+      .trimEnd(),
+  );
 }
 
 /** Writes missing list entries of every record, and removes entries without a published upload. @throws StoreUnavailable; CommandFailed at the end if a record is unreadable */
