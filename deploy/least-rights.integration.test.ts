@@ -89,14 +89,14 @@ describeWithMinio(
     }
 
     const statusAt = async (address: string, init: RequestInit = {}) => {
-      const answer = await fetch(address, init);
-      await answer.body?.cancel();
-      return answer.status;
+      const response = await fetch(address, init);
+      await response.body?.cancel();
+      return response.status;
     };
 
     // Last in each test: what a service was refused is a right that it lacks.
     async function expectNothingRefused(): Promise<void> {
-      // The store's clock is read from any answer, whatever it is.
+      // The store's clock is read from any response, whatever it is.
       const refused = proxy.seen.filter(({ status, path }) => status === 403 && !path.endsWith('/clock'));
       expect(refused.map(({ method, path, query }) => `${method} ${path}?${query}`).join('\n')).toBe('');
       for (const role of ['QUEUE', 'CACHE'] as const) {

@@ -23,7 +23,7 @@ function of(role: string): RunningRedis {
   return redis[role] ?? expect.fail(`no Redis for ${role}`);
 }
 
-/** What Redis answers a user to a command. */
+/** The reply of Redis to a user to a command. */
 function asUser(role: string, user: string, password: string, ...command: string[]): Promise<string> {
   return of(role).command('--user', user, '--pass', password, '--no-auth-warning', ...command);
 }
@@ -167,8 +167,8 @@ test('a password rotates while its service is connected: first both are valid, t
   const old = passwordIn(new URL(secrets.read(name)));
   const log = createLog('test', 'silent');
   await using connected = connectRedis(address(), failFast, log);
-  const answers = async () => (await connected.exists('{echodrop}').catch(() => undefined)) !== undefined;
-  await waitUntil('an answer', 5000, answers);
+  const isReady = async () => (await connected.exists('{echodrop}').catch(() => undefined)) !== undefined;
+  await waitUntil('a reply', 5000, isReady);
 
   await rename(file, `${file}.old`);
   await secrets.makeAgain();
@@ -176,14 +176,14 @@ test('a password rotates while its service is connected: first both are valid, t
   const fresh = passwordIn(new URL(secrets.read(name)));
   expect(fresh).not.toBe(old);
   for (const password of [old, fresh]) expect(await asUser('QUEUE', 'site', password, 'PING')).toBe('PONG');
-  await waitUntil('an answer to who has the old one', 5000, answers);
+  await waitUntil('a reply to the old one', 5000, isReady);
 
   await rm(`${file}.old`);
   await secrets.makeAgain();
   expect(await asOperator('QUEUE', 'ACL', 'LOAD')).toBe('OK');
   expect(await asUser('QUEUE', 'site', old, 'PING')).toContain('NOAUTH');
   await using restarted = connectRedis(address(), failFast, log);
-  await waitUntil('an answer to who has the new one', 5000, async () => (await restarted.ping()) === 'PONG');
+  await waitUntil('a reply to the new one', 5000, async () => (await restarted.ping()) === 'PONG');
 });
 
 test.each(['rediss:', 'redis+sentinel:', 'rediss+cluster:'])(

@@ -51,7 +51,7 @@ await describeWithBrowser('My uploads', (browser) => {
     expect(await barriers(unknown.tab)).toEqual([]);
   });
 
-  test('lists page by page, copies a link, and deletes after one question, which Escape answers with no', async () => {
+  test('lists page by page, copies a link, and deletes after one question, which Escape cancels', async () => {
     for (let i = 1; i <= pageSize + 1; i += 1) await uploaded(i === 1 ? '' : `Upload ${i}`);
     const { url } = await uploaded('The newest <b>one</b>');
     await using watched = await opened({ permissions: ['clipboard-read', 'clipboard-write'] });

@@ -140,8 +140,8 @@ await describeWithBrowser('pages in a browser', (browser) => {
     const requests: Promise<[range: string | null, status: number | undefined]>[] = [];
     tab.on('request', (request) => {
       if (!request.url().endsWith('/video.mp4')) return;
-      const answer = request.response().then((response) => response?.status());
-      requests.push(Promise.all([request.headerValue('range'), answer]));
+      const status = request.response().then((response) => response?.status());
+      requests.push(Promise.all([request.headerValue('range'), status]));
     });
     await open(tab, page);
     const video = tab.locator('video');
@@ -245,8 +245,8 @@ await describeWithBrowser('pages in a browser', (browser) => {
     await using opened = await openTab(browser());
     const { tab, complaints } = opened;
     let looks = 0;
-    tab.on('response', (answer) => {
-      if (answer.request().isNavigationRequest()) looks += 1;
+    tab.on('response', (response) => {
+      if (response.request().isNavigationRequest()) looks += 1;
     });
     await open(tab, 'user');
     const entries = await tab.evaluate('history.length');

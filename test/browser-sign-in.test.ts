@@ -219,7 +219,7 @@ await describeWithBrowser('signing in', (browser) => {
     await tab.waitForURL(`${stack.site}/upload`);
   });
 
-  test('an answer that this tab did not request signs no one in', async () => {
+  test('a response that this tab did not request signs no one in', async () => {
     await using watched = await opened();
     const { tab } = watched;
     await tab.goto(`${stack.site}${redirectPathOf('Sandbox')}?code=of-someone-else&state=made-up`);

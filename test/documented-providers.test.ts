@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import { providerAnswers, type Software } from '@echodrop/testkit/provider-answers';
+import { providerResponses, type Software } from '@echodrop/testkit/provider-responses';
 import { samplePhoto } from '@echodrop/testkit/samples/sample-media';
 import {
   type DocumentedProvider,
@@ -11,7 +11,7 @@ import { upload } from '@echodrop/testkit/upload';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
 const userIdSecret = 'the secret of ids of this test';
-const software = Object.keys(providerAnswers) as Software[];
+const software = Object.keys(providerResponses) as Software[];
 
 const parts = new AsyncDisposableStack();
 let providers: Record<Software, DocumentedProvider>;
@@ -53,19 +53,19 @@ function hashedId(provider: string, subject: string): string {
   return String(hash.readBigUInt64BE() >> 1n);
 }
 
-test.each(software)('%s: an upload is published as the user whom its answer names', async (each) => {
+test.each(software)('%s: an upload is published as the user whom its response names', async (each) => {
   const provider = providers[each];
   const id = /^\d+$/.test(provider.subject) ? provider.subject : hashedId(provider.address, provider.subject);
-  const answer = await uploadWith(provider, provider.rightProof());
-  expect(answer).toMatchObject({ status: 200 });
+  const response = await uploadWith(provider, provider.rightProof());
+  expect(response).toMatchObject({ status: 200 });
   // As text: no JSON parser may spoil an id beyond 2^53.
-  expect(answer.text).toContain(`"user":{"id":${id},"screen_name":${JSON.stringify(provider.screenName)}}`);
+  expect(response.text).toContain(`"user":{"id":${id},"screen_name":${JSON.stringify(provider.screenName)}}`);
 });
 
 test.each(software)('%s: who shows wrong credentials is refused', async (each) => {
-  const answer = await uploadWith(providers[each], providers[each].wrongProof());
-  expect(answer.status).toBe(401);
-  expect(JSON.parse(answer.text)).toMatchObject({ errors: [{ reason: 'credentials_refused' }] });
+  const response = await uploadWith(providers[each], providers[each].wrongProof());
+  expect(response.status).toBe(401);
+  expect(JSON.parse(response.text)).toMatchObject({ errors: [{ reason: 'credentials_refused' }] });
 });
 
 test("one provider's proof is none at another", async () => {
@@ -74,8 +74,8 @@ test("one provider's proof is none at another", async () => {
     ['matrix', 'wordpress'],
     ['wordpress', 'mastodon'],
   ] as const) {
-    const answer = await uploadWith(providers[other], providers[proved].rightProof());
-    expect(JSON.parse(answer.text)).toMatchObject({ errors: [{ reason: 'credentials_refused' }] });
+    const response = await uploadWith(providers[other], providers[proved].rightProof());
+    expect(JSON.parse(response.text)).toMatchObject({ errors: [{ reason: 'credentials_refused' }] });
   }
 });
 
@@ -86,9 +86,9 @@ test('version 1 asks the first of those that take signed requests', async () => 
     { name: 'message', content: '' },
     { name: 'media', filename: 'media', content: media },
   ];
-  const answer = await upload(stack, { version: 1, parts: form(documentedSecretParts) });
-  expect(answer).toMatchObject({ status: 200 });
-  expect(answer.text).toContain(
+  const response = await upload(stack, { version: 1, parts: form(documentedSecretParts) });
+  expect(response).toMatchObject({ status: 200 });
+  expect(response.text).toContain(
     `"user":{"id":${providers.wordpress.subject},"screen_name":"${providers.wordpress.screenName}"}`,
   );
 

@@ -134,13 +134,13 @@ describe('a hostile form gets a 400 in the requested format', () => {
 
   test.each(forms)('%s: %s', async (_what, reason, options) => {
     for (const version of [1, 2] as const) {
-      const answer = await upload(stack, { ...options(), version, format: version === 1 ? 'xml' : 'json' });
+      const response = await upload(stack, { ...options(), version, format: version === 1 ? 'xml' : 'json' });
       // Version 1 misses its secrets in forms that are replaced whole.
       const expected =
         version === 1 && reason === 'parameter_missing' && options().parts ? 'credentials_missing' : reason;
-      expect(answer.text).toContain(expected);
-      expect(answer.status).toBe(expected === 'credentials_missing' ? 401 : 400);
-      expect(answer.headers.get('content-type')).toMatch(version === 1 ? 'application/xml' : 'application/json');
+      expect(response.text).toContain(expected);
+      expect(response.status).toBe(expected === 'credentials_missing' ? 401 : 400);
+      expect(response.headers.get('content-type')).toMatch(version === 1 ? 'application/xml' : 'application/json');
     }
   });
 
@@ -150,12 +150,12 @@ describe('a hostile form gets a 400 in the requested format', () => {
     const old = /boundary=(.*)$/.exec(`${headers['Content-Type']}`)?.[1] ?? '';
     const renamed = Buffer.from(body.toString('latin1').replaceAll(`--${old}`, `--${boundary}`), 'latin1');
     const contentType = `multipart/form-data; boundary=${boundary}`;
-    const answer = await fetch(`${stack.gateway}${path}`, {
+    const response = await fetch(`${stack.gateway}${path}`, {
       method: 'POST',
       headers: { ...headers, 'Content-Type': contentType },
       body: renamed,
     });
-    expect(answer.status).toBe(200);
+    expect(response.status).toBe(200);
     before.media += 1;
     before.records += 1;
   });
@@ -205,16 +205,19 @@ describe('a request that is no clean HTTP gets a 4xx in our shape, and the conne
   ])('%s', async (_what, status, reason, request) => {
     await using client = await RawClient.connect(stack.gateway);
     client.write(request());
-    const answer = await client.answer();
-    expect(answer).toMatchObject({ status, body: expect.stringContaining(`<reason>${reason}</reason>`) });
-    expect(answer.head).toMatch(/\r\nx-request-id: /i);
+    const response = await client.response();
+    expect(response).toMatchObject({ status, body: expect.stringContaining(`<reason>${reason}</reason>`) });
+    expect(response.head).toMatch(/\r\nx-request-id: /i);
     await waitUntil('the end of the connection', 5000, async () => client.closed);
   });
 
   test('a request that is not HTTP is refused as JSON', async () => {
     await using client = await RawClient.connect(stack.gateway);
     client.write('\x16\x03\x01\x02\x00\x01\x00\x01\xfc\r\n\r\n');
-    expect(await client.answer()).toMatchObject({ status: 400, body: expect.stringContaining('"request_malformed"') });
+    expect(await client.response()).toMatchObject({
+      status: 400,
+      body: expect.stringContaining('"request_malformed"'),
+    });
   });
 
   test('a Content-Length that is too small cuts the form; what follows is no request', async () => {
@@ -222,32 +225,32 @@ describe('a request that is no clean HTTP gets a 4xx in our shape, and the conne
     await using client = await RawClient.connect(stack.gateway);
     client.head(path, headers, body.length - 20);
     client.write(body);
-    expect(await client.answer()).toMatchObject({ status: 400, body: expect.stringContaining('form_malformed') });
+    expect(await client.response()).toMatchObject({ status: 400, body: expect.stringContaining('form_malformed') });
     expect(client.received.match(/HTTP\/1\.1/g)).toHaveLength(1);
     await waitUntil('the end of the connection', 5000, async () => client.closed);
   });
 
-  test('the answer to a whole upload is not lost when the request behind it breaks', async () => {
+  test('the response to a whole upload is not lost when the request behind it breaks', async () => {
     const { path, headers, body } = bodyOf();
     await using client = await RawClient.connect(stack.gateway);
     client.head(path, headers, body.length);
     client.write(Buffer.concat([body, Buffer.from(`${head(`${signed()}Transfer-Encoding: chunked\r\n`)}zz\r\n`)]));
-    expect(await client.answer()).toMatchObject({ status: 200 });
+    expect(await client.response()).toMatchObject({ status: 200 });
     before.media += 1;
     before.records += 1;
     await waitUntil('the end of the connection', 5000, async () => client.closed);
     expect(client.received.match(/HTTP\/1\.1 \d/g)).toHaveLength(1);
   });
 
-  test('CONNECT is refused, and takes no answer from the upload before it', async () => {
+  test('CONNECT is refused, and takes no response from the upload before it', async () => {
     await using alone = await RawClient.connect(stack.gateway);
     alone.write('CONNECT a:1 HTTP/1.1\r\nHost: a:1\r\n\r\n');
-    expect(await alone.answer()).toMatchObject({ status: 404 });
+    expect(await alone.response()).toMatchObject({ status: 404 });
     const { path, headers, body } = bodyOf();
     await using client = await RawClient.connect(stack.gateway);
     client.head(path, headers, body.length);
     client.write(Buffer.concat([body, Buffer.from('CONNECT a:1 HTTP/1.1\r\nHost: a:1\r\n\r\n')]));
-    expect(await client.answer()).toMatchObject({ status: 200 });
+    expect(await client.response()).toMatchObject({ status: 200 });
     before.media += 1;
     before.records += 1;
     await waitUntil('the end of the connection', 5000, async () => client.closed);
@@ -263,7 +266,7 @@ describe('a request that is no clean HTTP gets a 4xx in our shape, and the conne
     }
     await using client = await RawClient.connect(stack.gateway);
     client.write('GET /2/upload.json HTTP/1.1\r\nHost: gateway\r\n\r\n');
-    expect(await client.answer()).toMatchObject({ status: 405 });
+    expect(await client.response()).toMatchObject({ status: 405 });
   });
 
   test('a connection ends behind a CONNECT, whatever its client does', async () => {
@@ -283,15 +286,15 @@ describe('a request that is no clean HTTP gets a 4xx in our shape, and the conne
   test('a request behind others is refused in its own format', async () => {
     await using client = await RawClient.connect(stack.gateway);
     client.write('GET /2/upload.json HTTP/1.1\r\nHost: gateway\r\n\r\n');
-    await waitUntil('the first answer', 5000, async () => client.received.includes('"method_not_allowed"'));
+    await waitUntil('the first response', 5000, async () => client.received.includes('"method_not_allowed"'));
     client.write('POST /2/upload.xml HTTP/1.1\r\nHost: gateway\r\nbad header\r\n\r\n');
-    await waitUntil('the second answer', 5000, async () => client.received.includes('<reason>request_malformed<'));
+    await waitUntil('the second response', 5000, async () => client.received.includes('<reason>request_malformed<'));
   });
 
-  test('a body that breaks after an early refusal gets no second answer', async () => {
+  test('a body that breaks after an early refusal gets no second response', async () => {
     await using client = await RawClient.connect(stack.gateway);
     client.write(head('Transfer-Encoding: chunked\r\n'));
-    expect(await client.answer()).toMatchObject({ status: 401 });
+    expect(await client.response()).toMatchObject({ status: 401 });
     client.write('zz\r\n');
     await waitUntil('the end of the connection', 5000, async () => client.closed);
     expect(client.received.match(/HTTP\/1\.1 \d/g)).toHaveLength(1);
@@ -304,7 +307,7 @@ describe('a request that is no clean HTTP gets a 4xx in our shape, and the conne
   ])('%s', async (_what, hosts) => {
     await using client = await RawClient.connect(stack.gateway);
     client.write(`POST /2/upload.xml HTTP/1.1\r\n${hosts}Content-Length: 0\r\n\r\n`);
-    expect(await client.answer()).toMatchObject({
+    expect(await client.response()).toMatchObject({
       status: 400,
       body: expect.stringContaining('<reason>request_malformed<'),
     });
@@ -315,7 +318,7 @@ describe('a request that is no clean HTTP gets a 4xx in our shape, and the conne
     await client.flush(Buffer.from(`POST /2/upload.xml HTTP/1.1\r\nHost: gateway\r\nX: ${'x'.repeat(10_000)}`));
     await waitUntil('the first packet read', 5000, async () => (await state()).media === before.media);
     await client.flush(Buffer.from(`${'x'.repeat(10_000)}\r\n\r\n`));
-    expect(await client.answer()).toMatchObject({
+    expect(await client.response()).toMatchObject({
       status: 431,
       body: expect.stringContaining('"reason":"headers_too_large"'),
     });
@@ -329,7 +332,7 @@ describe('a request that is no clean HTTP gets a 4xx in our shape, and the conne
     );
     client.write(`POST ${path} HTTP/1.0\r\n${lines.join('')}\r\n`);
     client.write(body);
-    expect(await client.answer()).toMatchObject({ status: 200 });
+    expect(await client.response()).toMatchObject({ status: 200 });
     before.media += 1;
     before.records += 1;
   });

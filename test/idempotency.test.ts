@@ -31,17 +31,17 @@ const send = (key: string, options: UploadOptions = {}, to: Gateway = first()) =
 const records = async () => (await stack.stored('records')).length;
 const media = async () => (await stack.stored('media')).length;
 
-test('a repeat is answered with exactly the same, by either gateway, in either version and format, and is no second upload', async () => {
+test('a repeat gets exactly the same response, by either gateway, in either version and format, and is no second upload', async () => {
   const before = await records();
-  const answer = await send('"repeated"');
-  expect(answer.status).toBe(200);
+  const response = await send('"repeated"');
+  expect(response.status).toBe(200);
   for (const options of [{}, { version: 1 }] as const) {
     for (const gateway of [first(), second()]) {
-      expect(await send('"repeated"', options, gateway)).toMatchObject({ status: 200, text: answer.text });
+      expect(await send('"repeated"', options, gateway)).toMatchObject({ status: 200, text: response.text });
     }
   }
   const xml = await send('repeated', { format: 'xml' });
-  expect(xml).toMatchObject({ status: 200, text: expect.stringContaining(`<id>${JSON.parse(answer.text).id}</id>`) });
+  expect(xml).toMatchObject({ status: 200, text: expect.stringContaining(`<id>${JSON.parse(response.text).id}</id>`) });
   expect(await records()).toBe(before + 1);
   expect(await media()).toBe(await records());
 });
@@ -49,8 +49,8 @@ test('a repeat is answered with exactly the same, by either gateway, in either v
 test('without a key, or with another one, the same upload is published again', async () => {
   const before = await records();
   const unkeyed = () => upload(stack, { media: photo });
-  for (const answer of [await unkeyed(), await unkeyed(), await send('"one"'), await send('"two"')]) {
-    expect(answer.status).toBe(200);
+  for (const response of [await unkeyed(), await unkeyed(), await send('"one"'), await send('"two"')]) {
+    expect(response.status).toBe(200);
   }
   expect(await records()).toBe(before + 4);
 });
@@ -72,7 +72,7 @@ test.each(versionsAndKeys())(
     const { path, headers } = uploadRequest(stack, { version });
     await using client = await RawClient.connect(stack.gateway);
     client.head(path, { ...headers, 'Idempotency-Key': key, Expect: '100-continue' }, 5_000_000);
-    expect(await client.answer()).toMatchObject({
+    expect(await client.response()).toMatchObject({
       status: 400,
       body: expect.stringContaining('"idempotency_key_malformed"'),
     });
@@ -125,17 +125,17 @@ test('a gateway that is killed between claim and record holds the key until no g
   await stack.services['probe-worker'].freeze();
   const before = await records();
   const claimsBefore = await claims();
-  const lost = send('"killed"', {}, second()).catch(() => 'no answer');
+  const lost = send('"killed"', {}, second()).catch(() => 'no response');
   await waitUntil('a claim', 10_000, async () => (await claims()).length > claimsBefore.length);
   await other.services.gateway.kill();
-  expect(await lost).toBe('no answer');
+  expect(await lost).toBe('no response');
   await other.services.gateway.restart();
   await stack.services['probe-worker'].thaw();
   expect((await send('"killed"', {}, second())).status).toBe(409);
   // As if the longest that an upload may take to be published had passed.
   for (const claim of await claims()) await stack.redis.command('PEXPIRE', claim, `${dayMs - 60_000}`);
-  const answers = [await send('"killed"'), await send('"killed"', {}, second())];
-  expect(answers).toMatchObject([{ status: 200 }, { status: 200, text: answers[0]?.text }]);
+  const responses = [await send('"killed"'), await send('"killed"', {}, second())];
+  expect(responses).toMatchObject([{ status: 200 }, { status: 200, text: responses[0]?.text }]);
   expect(await records()).toBe(before + 1);
 }, 40_000);
 

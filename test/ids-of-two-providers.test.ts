@@ -7,7 +7,7 @@ import { type Stack, startStack } from '@echodrop/testkit/start-stack';
 import { echoHeaders, upload } from '@echodrop/testkit/upload';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
-// The sandbox answers with the same number at both of its addresses; they are two providers.
+// The sandbox responds with the same number at both of its addresses; they are two providers.
 let stack: Stack;
 let media: Buffer;
 
@@ -25,10 +25,10 @@ const headersOfOther = () => anotherUser(stack);
 
 test('the same id at two providers is two users: each has its own records, keys and limits', async () => {
   const repeated = { 'Idempotency-Key': randomUUID() };
-  const answers = [];
+  const responses = [];
   for (const headers of [echoHeaders(stack), headersOfOther(), echoHeaders(stack)])
-    answers.push(await upload(stack, { media, headers: { ...headers, ...repeated } }));
-  const [first, other, again] = answers.map(({ text }) => JSON.parse(text)) as { id: string; user: unknown }[];
+    responses.push(await upload(stack, { media, headers: { ...headers, ...repeated } }));
+  const [first, other, again] = responses.map(({ text }) => JSON.parse(text)) as { id: string; user: unknown }[];
   const fields = ['id', 'text', 'url', 'width', 'height', 'size', 'type', 'timestamp', 'user'];
   expect(Object.keys(first ?? {})).toEqual(fields);
   expect(first?.user).toEqual({ id: 12345, screen_name: 'sandbox' });
@@ -41,7 +41,7 @@ test('the same id at two providers is two users: each has its own records, keys 
   expect((await upload(stack, { media, headers: headersOfOther() })).status).toBe(429);
 });
 
-test('a stored record keeps provider and subject as sent, which the answer does not show', async () => {
+test('a stored record keeps provider and subject as sent, which the response does not show', async () => {
   const owners = new Set<string>();
   for (const name of await stack.stored('records')) {
     const { id, provider, subject, user } = JSON.parse(

@@ -36,14 +36,14 @@ async function halfSent(stack: Gateway, version: 1 | 2, media = large): Promise<
   return client;
 }
 
-/** What is answered to the head of an upload whose body waits: `100` where it may be sent. */
-async function answerToHead(stack: Gateway, version: 1 | 2): Promise<string> {
+/** The response to the head of an upload whose body waits: `100` where it may be sent. */
+async function responseToHead(stack: Gateway, version: 1 | 2): Promise<string> {
   const { path, headers } = uploadRequest(stack, { version });
   await using client = await RawClient.connect(stack.gateway);
   client.head(path, { ...headers, Expect: '100-continue' }, 5_000_000);
-  await waitUntil('an answer', 10_000, async () => client.received.includes('\r\n\r\n'));
+  await waitUntil('a response', 10_000, async () => client.received.includes('\r\n\r\n'));
   if (client.received.startsWith('HTTP/1.1 100 ')) return '100';
-  const { status, head, body } = await client.answer();
+  const { status, head, body } = await client.response();
   return `${status} ${JSON.parse(body).errors[0].reason} ${/\r\nretry-after: (\d+)/i.exec(head)?.[1]}`;
 }
 
@@ -67,7 +67,7 @@ describe('with slots', () => {
       for (let round = 0; round < 5; round += 1) {
         const halves = await Promise.all(Array.from({ length: 3 }, () => halfSent(stack, version)));
         await running(stack, 3);
-        expect(await answerToHead(stack, version)).toBe('503 overloaded 5');
+        expect(await responseToHead(stack, version)).toBe('503 overloaded 5');
         for (const client of halves) client.destroy();
         await running(stack, 0);
       }
@@ -89,7 +89,7 @@ test('a user with too many uploads at once is refused with 429 while the body is
   const left = upload(stack, { media: photo, signal: leaving.signal }).catch(() => 'left');
   const second = upload(stack, { version: 1, media: photo });
   await waiting(2);
-  const refused = await (await halfSent(stack, 2)).answer();
+  const refused = await (await halfSent(stack, 2)).response();
   expect(refused).toMatchObject({ status: 429, body: expect.stringContaining('"too_many_requests"') });
   expect(refused.head).toMatch(/\r\nretry-after: 5\r\n/i);
   expect((await upload(stack, { version: 1, media: photo })).status).toBe(429);
@@ -160,10 +160,10 @@ test.each(['photos', 'videos'] as const)(
     const waiting = upload(stack, { media });
     await waitUntil('a refusal', 12_000, async () => {
       await using client = await halfSent(stack, 2, long);
-      await waitUntil('an early answer', 500, async () => client.received.includes('"overloaded"'));
+      await waitUntil('an early response', 500, async () => client.received.includes('"overloaded"'));
       return true;
     });
-    expect(await answerToHead(stack, 2)).toBe('100');
+    expect(await responseToHead(stack, 2)).toBe('100');
     expect((await upload(stack, { media: await samplePhoto('jpg', { width: 32, height: 32 }) })).status).toBe(200);
     await system.services['probe-worker'].thaw();
     expect((await waiting).status).toBe(200);

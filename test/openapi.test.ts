@@ -1,12 +1,12 @@
 import { once } from 'node:events';
 import { get } from 'node:http';
-import { type OpenApi, type Responses, undocumented } from '@echodrop/testkit/documented-answers';
+import { type OpenApi, type Responses, undocumented } from '@echodrop/testkit/documented-responses';
 import { samplePhoto } from '@echodrop/testkit/samples/sample-media';
 import type { Stack } from '@echodrop/testkit/start-stack';
 import { upload } from '@echodrop/testkit/upload';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { answerOf, provocations, startProvokedStack } from './provoked-refusals.ts';
+import { provocations, readResponse, startProvokedStack } from './provoked-refusals.ts';
 
 const uploads = ([2, 1] as const).flatMap((version) =>
   (['json', 'xml'] as const).map((format) => ({ version, format })),
@@ -28,10 +28,10 @@ afterAll(async () => {
 
 test('the document is valid OpenAPI 3.1, below every base path', async () => {
   for (const base of ['', '/api']) {
-    const answer = await fetch(`${stack.gateway}${base}/openapi.json`);
-    expect(answer.status).toBe(200);
-    expect(answer.headers.get('content-type')).toBe('application/json; charset=utf-8');
-    const served = (await answer.json()) as object;
+    const response = await fetch(`${stack.gateway}${base}/openapi.json`);
+    expect(response.status).toBe(200);
+    expect(response.headers.get('content-type')).toBe('application/json; charset=utf-8');
+    const served = (await response.json()) as object;
     expect(served).toMatchObject({ openapi: expect.stringMatching(/^3\.1\./), servers: [{ url: base || '/' }] });
     expect(await new Validator().validate({ ...served })).toEqual({ valid: true });
   }
@@ -51,29 +51,29 @@ test('the document may be kept, and is read only', async () => {
   const address = `${stack.gateway}/openapi.json`;
   const { headers } = await fetch(address);
   expect(headers.get('cache-control')).toMatch(/max-age=\d+/);
-  // fetch would say that it wants no kept answer.
+  // fetch would say that it keeps no connection.
   const [again] = await once(get(address, { headers: { 'If-None-Match': `${headers.get('etag')}` } }), 'response');
   expect(again.resume().statusCode).toBe(304);
-  const posted = await answerOf(fetch(address, { method: 'POST', body: 'hello' }));
+  const posted = await readResponse(fetch(address, { method: 'POST', body: 'hello' }));
   expect(posted.headers.get('allow')).toBe('GET, HEAD');
   expect(undocumented(document, otherMethod, posted)).toEqual([]);
 });
 
-test.each(uploads)('version $version answers a record in $format as the document says', async (kind) => {
-  const answer = await upload(stack, { ...kind, media: photo });
-  expect(answer.status).toBe(200);
-  expect(undocumented(document, responsesOf(kind.version), answer)).toEqual([]);
+test.each(uploads)('version $version returns a record in $format as the document says', async (kind) => {
+  const response = await upload(stack, { ...kind, media: photo });
+  expect(response.status).toBe(200);
+  expect(undocumented(document, responsesOf(kind.version), response)).toEqual([]);
 });
 
 describe.each(Object.entries(provocations))('%s', (reason, provoke) => {
-  test('is answered as the document says, in both versions and formats', async () => {
-    const answers = await Promise.all(
-      uploads.map(async (kind) => ({ ...kind, answer: await provoke({ stack, photo, ...kind }) })),
+  test('has the response that the document describes, in both versions and formats', async () => {
+    const received = await Promise.all(
+      uploads.map(async (kind) => ({ ...kind, response: await provoke({ stack, photo, ...kind }) })),
     );
-    for (const { version, answer } of answers) {
-      expect(answer.text).toContain(reason);
+    for (const { version, response } of received) {
+      expect(response.text).toContain(reason);
       const responses = reason === 'method_not_allowed' ? otherMethod : responsesOf(version);
-      expect(undocumented(document, responses, answer)).toEqual([]);
+      expect(undocumented(document, responses, response)).toEqual([]);
     }
   });
 });

@@ -27,14 +27,14 @@ function ask(path: string, method = 'GET', headers: Record<string, string> = ech
 }
 
 async function listed(query = '', headers = echoHeaders(stack)) {
-  const answer = await ask(`/2/media.json${query}`, 'GET', headers);
-  expect(answer.status).toBe(200);
-  return (await answer.json()) as { media: Record<string, unknown>[]; next?: string };
+  const response = await ask(`/2/media.json${query}`, 'GET', headers);
+  expect(response.status).toBe(200);
+  return (await response.json()) as { media: Record<string, unknown>[]; next?: string };
 }
 
-async function reasonOf(answer: Response): Promise<[status: number, reason: string]> {
-  const { errors } = (await answer.json()) as { errors: [{ reason: string }] };
-  return [answer.status, errors[0].reason];
+async function reasonOf(response: Response): Promise<[status: number, reason: string]> {
+  const { errors } = (await response.json()) as { errors: [{ reason: string }] };
+  return [response.status, errors[0].reason];
 }
 
 test('a user lists what is their own, newest first, page by page, in both formats', async () => {
@@ -60,8 +60,8 @@ test('a user lists what is their own, newest first, page by page, in both format
 test('what a user removes is gone: its page and pictures say so, no list has it, and its bytes leave the store', async () => {
   const { id, url } = await uploaded('to be removed');
   await expect.poll(async () => (await fetch(`${url}/large.jpg`)).status, { timeout: 15_000 }).toBe(200);
-  const answer = await ask(`/2/media/${id}`, 'DELETE');
-  expect([answer.status, await answer.text(), answer.headers.has('x-request-id')]).toEqual([204, '', true]);
+  const response = await ask(`/2/media/${id}`, 'DELETE');
+  expect([response.status, await response.text(), response.headers.has('x-request-id')]).toEqual([204, '', true]);
   expect((await listed()).media.map((record) => record['id'])).not.toContain(id);
   for (const address of [url, `${url}/large.jpg`]) expect((await fetch(`${address}`)).status).toBe(410);
   expect(await reasonOf(await ask(`/2/media/${id}`, 'DELETE'))).toEqual([404, 'not_found']);
@@ -147,8 +147,8 @@ test('pages of configured origins may ask and read, those of others may not', as
     expect([refused.status, refused.headers.get('access-control-allow-origin')]).toEqual([405, null]);
   }
   const headers = { ...echoHeaders(stack), Origin: 'https://pages.example' };
-  for (const answer of [await ask('/2/media.json', 'GET', headers), await ask('/2/upload.json', 'POST', headers)])
-    expect([answer.headers.get('access-control-allow-origin'), answer.headers.get('vary')]).toEqual([
+  for (const response of [await ask('/2/media.json', 'GET', headers), await ask('/2/upload.json', 'POST', headers)])
+    expect([response.headers.get('access-control-allow-origin'), response.headers.get('vary')]).toEqual([
       'https://pages.example',
       'Origin',
     ]);

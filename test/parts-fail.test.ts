@@ -66,9 +66,9 @@ describe('a part that', () => {
 
   test('is the identity provider gives 401 with Retry-After', async () => {
     await stack.services['sandbox-provider'].kill();
-    const answer = await upload(stack, { media: photo });
-    expect(answer).toMatchObject({ status: 401, text: expect.stringContaining('provider_unavailable') });
-    expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0);
+    const response = await upload(stack, { media: photo });
+    expect(response).toMatchObject({ status: 401, text: expect.stringContaining('provider_unavailable') });
+    expect(Number(response.headers.get('retry-after'))).toBeGreaterThan(0);
     await stack.services['sandbox-provider'].restart();
     await expectWorking(stack);
   });
@@ -79,10 +79,10 @@ test('a worker that is killed in mid-job costs time, not the upload', async () =
   // It is a shell script, which starts other programs.
   const env = { PATH: ffprobe.path, MEDIA_SANDBOX: 'limits-only' };
   await using stack = await startStack({ services: uploadServices, of: { 'probe-worker': env } });
-  const answer = upload(stack, { media: await sampleVideo('mp4', { width: 64, height: 48 }) });
+  const response = upload(stack, { media: await sampleVideo('mp4', { width: 64, height: 48 }) });
   await ffprobe.called();
   await stack.services['probe-worker'].restart();
-  expect(await answer).toMatchObject({ status: 200, text: expect.stringContaining('"type":"mp4"') });
+  expect(await response).toMatchObject({ status: 200, text: expect.stringContaining('"type":"mp4"') });
 }, 40_000);
 
 describeWithMinio('MinIO', { stoppable: true }, (startMinio) => {
@@ -109,9 +109,9 @@ describeWithMinio('MinIO', { stoppable: true }, (startMinio) => {
 });
 
 async function expectUnavailable(stack: Stack, withinSeconds: number): Promise<void> {
-  const answer = await upload(stack, { media: photo, signal: AbortSignal.timeout(withinSeconds * 1000) });
-  expect(answer).toMatchObject({ status: 503, text: expect.stringContaining('"unavailable"') });
-  expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0);
+  const response = await upload(stack, { media: photo, signal: AbortSignal.timeout(withinSeconds * 1000) });
+  expect(response).toMatchObject({ status: 503, text: expect.stringContaining('"unavailable"') });
+  expect(Number(response.headers.get('retry-after'))).toBeGreaterThan(0);
 }
 
 // Of the filesystem store, whose objects can be listed.

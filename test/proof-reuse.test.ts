@@ -46,6 +46,6 @@ test('VERDICT_REUSE=off: never', async () => {
 test('ten verifiers and two hundred uploads with one proof: the provider, which accepts a nonce once, gets one query', async () => {
   await using stack = await gatewayWith({ MAX_CONCURRENT_UPLOADS_PER_USER: '200' }, 10);
   const headers = echoHeaders(stack);
-  const answers = await Promise.all(Array.from({ length: 200 }, () => upload(stack, { media, headers })));
-  expect(new Set(answers.map(({ status, text }) => (status === 200 ? 200 : text)))).toEqual(new Set([200]));
+  const responses = await Promise.all(Array.from({ length: 200 }, () => upload(stack, { media, headers })));
+  expect(new Set(responses.map(({ status, text }) => (status === 200 ? 200 : text)))).toEqual(new Set([200]));
 }, 120_000);

@@ -38,7 +38,7 @@ beforeEach(() => {
   questions.length = 0;
 });
 
-// The canary answers everything with a user, and so would any server behind it; the other one leads to it.
+// The canary responds to everything with a user, and so would any server behind it; the other one leads to it.
 async function listening(onRequest: (request: { headers: { host?: string }; url?: string }) => void): Promise<number> {
   const server: Server = createServer((request, response) => {
     onRequest(request);
@@ -124,7 +124,7 @@ test.each([
   expect(questions).toEqual([]);
 });
 
-test('the canary would answer', async () => {
+test('the canary would respond', async () => {
   expect((await fetch(`http://127.0.0.1:${canaryPort}/led.json`)).status).toBe(200);
   expect(questions).toHaveLength(1);
 });

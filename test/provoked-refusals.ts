@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { adminOf } from '@echodrop/testkit/admin-of';
 import { anotherUser } from '@echodrop/testkit/another-user';
-import type { Answer } from '@echodrop/testkit/documented-answers';
+import type { ReceivedResponse } from '@echodrop/testkit/documented-responses';
 import { RawClient } from '@echodrop/testkit/raw-client';
 import { signEcho } from '@echodrop/testkit/sign-echo';
 import { type Stack, sandbox, startStack } from '@echodrop/testkit/start-stack';
@@ -48,10 +48,10 @@ const message = { name: 'message', content: '' };
 const file = { name: 'media', filename: 'a.jpg', content: 'anything' };
 
 /** Provokes each refusal, by its reason. The last ones leave a service that hangs or is down. */
-export const provocations: Readonly<Record<string, (target: Target) => Promise<Answer>>> = {
+export const provocations: Readonly<Record<string, (target: Target) => Promise<ReceivedResponse>>> = {
   parameter_missing: (target) => sendForm(target, [key, file]),
   query_malformed: ({ stack }) =>
-    answerOf(fetch(`${stack.gateway}/2/media.json?count=0`, { headers: echoHeaders(stack) })),
+    readResponse(fetch(`${stack.gateway}/2/media.json?count=0`, { headers: echoHeaders(stack) })),
   form_malformed: (target) => send(target, { headers: { 'Content-Type': 'text/plain' } }),
   credentials_missing: (target) =>
     send(target, { parts: [key, message, file], headers: { 'X-Verify-Credentials-Authorization': '' } }),
@@ -74,8 +74,8 @@ export const provocations: Readonly<Record<string, (target: Target) => Promise<A
     await remove(target, await publish(target, repeated));
     return send(target, { headers: repeated });
   },
-  not_found: ({ stack, version }) => answerOf(fetch(`${stack.gateway}/${version}/upload.gif`, { method: 'POST' })),
-  method_not_allowed: (target) => answerOf(fetch(`${target.stack.gateway}${pathOf(target)}`)),
+  not_found: ({ stack, version }) => readResponse(fetch(`${stack.gateway}/${version}/upload.gif`, { method: 'POST' })),
+  method_not_allowed: (target) => readResponse(fetch(`${target.stack.gateway}${pathOf(target)}`)),
   media_too_large: (target) => send(target, { media: Buffer.alloc(65_537) }),
   media_unsupported: (target) => send(target, { media: Buffer.from('not a photo') }),
   expectation_failed: (target) => sendRaw(target, (client) => client.head(pathOf(target), { Expect: 'miracles' }, 0)),
@@ -120,41 +120,41 @@ async function publish(target: Target, headers: Record<string, string> = {}): Pr
   return JSON.parse(text).id;
 }
 
-function remove({ stack }: Target, id: string, headers = echoHeaders(stack)): Promise<Answer> {
-  return answerOf(fetch(`${stack.gateway}/2/media/${id}`, { method: 'DELETE', headers }));
+function remove({ stack }: Target, id: string, headers = echoHeaders(stack)): Promise<ReceivedResponse> {
+  return readResponse(fetch(`${stack.gateway}/2/media/${id}`, { method: 'DELETE', headers }));
 }
 
-/** An answer of fetch, with its body read. */
-export async function answerOf(asking: Promise<Response>): Promise<Answer> {
+/** A response of fetch, with its body read. */
+export async function readResponse(asking: Promise<Response>): Promise<ReceivedResponse> {
   const response = await asking;
   return { status: response.status, headers: response.headers, text: await response.text() };
 }
 
-function send({ stack, photo: media, version, format }: Target, options: UploadOptions): Promise<Answer> {
+function send({ stack, photo: media, version, format }: Target, options: UploadOptions): Promise<ReceivedResponse> {
   return upload(stack, { media, version, format, ...options });
 }
 
-function sendForm(target: Target, parts: NonNullable<UploadOptions['parts']>): Promise<Answer> {
+function sendForm(target: Target, parts: NonNullable<UploadOptions['parts']>): Promise<ReceivedResponse> {
   return send(target, { parts: target.version === 1 ? [...secretParts, ...parts] : parts });
 }
 
-/** The answer to a client that sends only this, and waits. */
-async function sendRaw({ stack }: Target, words: (client: RawClient) => void): Promise<Answer> {
+/** The response to a client that sends only this, and waits. */
+async function sendRaw({ stack }: Target, words: (client: RawClient) => void): Promise<ReceivedResponse> {
   await using client = await RawClient.connect(stack.gateway);
   words(client);
-  const { status, head, body } = await client.answer();
+  const { status, head, body } = await client.response();
   const headers = new Headers();
   for (const line of head.split('\r\n').slice(1)) headers.append(...(line.split(': ', 2) as [string, string]));
   return { status, headers, text: body };
 }
 
-async function firstWith(status: number, ask: () => Promise<Answer>): Promise<Answer> {
-  let answer: Answer | undefined;
-  await waitUntil(`an answer of ${status}`, 20_000, async () => {
-    answer = await ask();
-    return answer.status === status;
+async function firstWith(status: number, ask: () => Promise<ReceivedResponse>): Promise<ReceivedResponse> {
+  let response: ReceivedResponse | undefined;
+  await waitUntil(`a response of ${status}`, 20_000, async () => {
+    response = await ask();
+    return response.status === status;
   });
-  return answer as Answer;
+  return response as ReceivedResponse;
 }
 
 function pathOf({ version, format }: Target): string {

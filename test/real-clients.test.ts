@@ -43,9 +43,9 @@ for (const [name, find] of Object.entries(clients)) {
     };
 
     test('uploads a photo and reads its record', { timeout: withinMs }, async () => {
-      const answer = await upload(photoFile);
-      expect(answer).toMatchObject({ status: 200 });
-      expect(JSON.parse(answer.text)).toMatchObject({
+      const response = await upload(photoFile);
+      expect(response).toMatchObject({ status: 200 });
+      expect(JSON.parse(response.text)).toMatchObject({
         text: 'Häuser & Boote',
         width: 64,
         height: 48,
@@ -57,9 +57,9 @@ for (const [name, find] of Object.entries(clients)) {
 
     test('reads a 401 while it sends 20 MB', { timeout: withinMs }, async () => {
       const wrong = { ...sandbox, token: { ...sandbox.token, secret: 'wrong' } };
-      const answer = await upload(largeFile, wrong as typeof sandbox);
-      expect(answer).toMatchObject({ status: 401 });
-      expect(JSON.parse(answer.text)).toMatchObject({ errors: [{ code: 401, reason: 'credentials_refused' }] });
+      const response = await upload(largeFile, wrong as typeof sandbox);
+      expect(response).toMatchObject({ status: 401 });
+      expect(JSON.parse(response.text)).toMatchObject({ errors: [{ code: 401, reason: 'credentials_refused' }] });
       expect(await stack.stored('media')).toHaveLength((await stack.stored('records')).length);
     });
   });

@@ -42,7 +42,7 @@ describe.runIf(existsSync(clients)).each(['strict', 'historic'] as const)('recor
         advertised: [v1, 'https://api.twitter.com/1.1/account/verify_credentials.json'],
         consumer: { key: 'ckey', secret: 'csecret' },
         token: { key: '12345-utoken', secret: 'tsecret' },
-        answer: { id: 12345, id_str: '12345', screen_name: 'recorded' },
+        response: { id: 12345, id_str: '12345', screen_name: 'recorded' },
       }),
     );
     stack = parts.use(

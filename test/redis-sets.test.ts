@@ -12,7 +12,7 @@ test.concurrent.each([
   ['a cluster', startClusterSet],
   ['sentinels', startSentinelSet],
 ] as const)(
-  'with %s, uploads go on when the master is killed, no answered one is lost, and verdicts and limits are shared again',
+  'with %s, uploads go on when the master is killed, no acknowledged one is lost, and verdicts and limits are shared again',
   async (_, start) => {
     await using redis = await start();
     const settings = { REDIS_URL: redis.url };
@@ -31,7 +31,7 @@ test.concurrent.each([
     await uploads.more(20);
     expect(uploads.statuses()).not.toContain(500);
 
-    await waitUntil('a second answer from the cache', 10_000, async () => {
+    await waitUntil('a second response from the cache', 10_000, async () => {
       const { path, headers, body } = uploadRequest(stack, { media: photo });
       const before = await fromCache(stack);
       for (const _ of [1, 2]) await fetch(`${stack.gateway}${path}`, { method: 'POST', headers, body });
@@ -59,10 +59,10 @@ function uploadsAllTheTime(stack: Stack, media: Buffer) {
     while (!isOver) {
       const begin = performance.now();
       begun.add(begin);
-      const answer = await upload(stack, { media });
+      const response = await upload(stack, { media });
       begun.delete(begin);
-      statuses.push(answer.status);
-      if (answer.status === 200) ids.push(JSON.parse(answer.text).id);
+      statuses.push(response.status);
+      if (response.status === 200) ids.push(JSON.parse(response.text).id);
       await sleep(100);
     }
   };
@@ -79,7 +79,7 @@ function uploadsAllTheTime(stack: Stack, media: Buffer) {
     },
     /** For how long the oldest of them has waited. */
     oldestMs: () => performance.now() - Math.min(...begun),
-    /** Waits until so many more were answered with 200. */
+    /** Waits until so many more got 200. */
     more: async (count: number) => {
       const wanted = ids.length + count;
       await waitUntil(`${count} more uploads`, 30_000, async () => ids.length >= wanted);

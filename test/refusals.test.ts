@@ -181,8 +181,8 @@ test('exactly what is allowed passes: the largest media, the longest field, a hu
   const tags = Array.from({ length: 96 }, () => ({ name: 'tag', content: '' }));
   const long = { name: 'message', content: 'm'.repeat(64 * KiB) };
   const ignored = { name: 'other', filename: 'b.txt', content: 'not media' };
-  const answer = await upload(stack, { parts: [...tags, ignored, key, long, file(largest)] });
-  expect(answer).toMatchObject({ status: 200, text: expect.stringContaining(`"size":${maxMediaBytes},`) });
+  const response = await upload(stack, { parts: [...tags, ignored, key, long, file(largest)] });
+  expect(response).toMatchObject({ status: 200, text: expect.stringContaining(`"size":${maxMediaBytes},`) });
   expect((await upload(stack, { media, message: '' })).status).toBe(200);
 });
 
@@ -196,8 +196,8 @@ test.each([
   ['GET', '/', 404, 'not_found'],
   ['GET', '/%', 404, 'not_found'],
 ])('%s %s is refused with %i %s', async (method, path, status, reason) => {
-  const answer = await fetch(`${stack.gateway}${path}`, { method });
-  expect(answer.status).toBe(status);
-  expect(answer.headers.get('allow')).toBe(status === 405 ? 'POST' : null);
-  expect(await answer.json()).toMatchObject({ errors: [{ code: status, reason }] });
+  const response = await fetch(`${stack.gateway}${path}`, { method });
+  expect(response.status).toBe(status);
+  expect(response.headers.get('allow')).toBe(status === 405 ? 'POST' : null);
+  expect(await response.json()).toMatchObject({ errors: [{ code: status, reason }] });
 });

@@ -39,7 +39,7 @@ test('a worker that is killed while it renders leaves its job to its successor, 
   await expect.poll(() => status(`/${id}/large.jpg`), { timeout: 30_000, interval: 500 }).toBe(200);
 }, 60_000);
 
-test('without a rendition worker uploads are answered as ever', async () => {
+test('without a rendition worker uploads are published as ever', async () => {
   await stack.services['rendition-worker'].kill();
   await uploaded(await samplePhoto('jpg', { width: 320, height: 240 }));
   await stack.services['rendition-worker'].restart();

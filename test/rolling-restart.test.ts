@@ -143,6 +143,6 @@ async function halfSent(gateway: Stack) {
   });
   return {
     rest: () => client.flush(body.subarray(body.length / 2)),
-    id: async () => /"id":"(\w+)"/.exec((await client.answer()).body)?.[1],
+    id: async () => /"id":"(\w+)"/.exec((await client.response()).body)?.[1],
   };
 }

@@ -132,7 +132,7 @@ function echoHeaders(header = signEcho(stack.provider, signer), provider = stack
   return { 'X-Verify-Credentials-Authorization': header, 'X-Auth-Service-Provider': provider };
 }
 
-/** Uploads, looks that the answer holds no word, and gives its status and reason. */
+/** Uploads, expects no word in the response, and returns its status and reason. */
 async function send({
   version = 2,
   format = 'json',
@@ -147,9 +147,10 @@ async function send({
     { name: 'message', content: 'a caption' },
     { name: 'media', filename: 'media', content: media },
   ];
-  const answer = await upload(stack, { version, format, headers: version === 2 ? headers : {}, parts: sent });
-  for (const word of words) expect([...answer.headers.values(), answer.text].join().toLowerCase()).not.toContain(word);
-  return `${answer.status} ${/"reason":"(\w+)"|<reason>(\w+)/.exec(answer.text)?.slice(1).join('') ?? ''}`.trim();
+  const response = await upload(stack, { version, format, headers: version === 2 ? headers : {}, parts: sent });
+  for (const word of words)
+    expect([...response.headers.values(), response.text].join().toLowerCase()).not.toContain(word);
+  return `${response.status} ${/"reason":"(\w+)"|<reason>(\w+)/.exec(response.text)?.slice(1).join('') ?? ''}`.trim();
 }
 
 test('uploads that succeed', async () => {
@@ -220,8 +221,8 @@ test.each<[string, () => Sent, string]>([
     }),
     '400 form_malformed',
   ],
-])('%s', async (_, sent, answer) => {
-  expect(await send(sent())).toBe(answer);
+])('%s', async (_, sent, expected) => {
+  expect(await send(sent())).toBe(expected);
 });
 
 test.each([
@@ -253,7 +254,7 @@ test.each([
 ])('%s', async (_, request) => {
   await using client = await RawClient.connect(stack.gateway);
   client.write(request(marked()));
-  await waitUntil('an answer', 10_000, async () => client.received.includes('\r\n\r\n'));
+  await waitUntil('a response', 10_000, async () => client.received.includes('\r\n\r\n'));
   expect(client.received).toMatch(/^HTTP\/1\.1 4\d\d/);
   for (const word of words) expect(client.received.toLowerCase()).not.toContain(word);
 });
@@ -286,12 +287,12 @@ test('a client that goes away in the middle', async () => {
 test('somebody who asks the verifier without its secret', async () => {
   const verifier = stack.verifier;
   for (const path of ['/verify', '/forget', '/providers', `/${marked()}`]) {
-    const answer = await fetch(verifier + path, {
+    const response = await fetch(verifier + path, {
       method: 'POST',
       headers: { authorization: `Bearer ${marked()}` },
       body: marked(),
     });
-    expect(answer.status).toBe(401);
+    expect(response.status).toBe(401);
   }
 });
 

@@ -30,7 +30,7 @@ test('an honest slow upload goes through: faster than the least, slower than any
     await client.flush(body.subarray(at, at + piece));
     await sleep(500);
   }
-  expect(await client.answer()).toMatchObject({ status: 200 });
+  expect(await client.response()).toMatchObject({ status: 200 });
 }, 40_000);
 
 describeWithMinio('five hundred that dribble', {}, (startMinio) => {
@@ -75,5 +75,5 @@ test('a client that stops in the middle gets 408', async () => {
   await using client = await RawClient.connect(quick.gateway);
   client.head(path, headers, body.length);
   client.write(body.subarray(0, 300));
-  expect(await client.answer()).toMatchObject({ status: 408, body: expect.stringContaining('"too_slow"') });
+  expect(await client.response()).toMatchObject({ status: 408, body: expect.stringContaining('"too_slow"') });
 });

@@ -63,7 +63,7 @@ describeWithMinio('what an upload costs MinIO', {}, (startMinio) => {
   });
 });
 
-describeWithMinio('a record whose writing has no clear answer', {}, (startMinio) => {
+describeWithMinio('a record whose write has no clear response', {}, (startMinio) => {
   const parts = new AsyncDisposableStack();
   const fates: Fate[] = [];
   const mediaFates: Fate[] = [];
@@ -86,9 +86,9 @@ describeWithMinio('a record whose writing has no clear answer', {}, (startMinio)
     async (fate) => {
       proxy.seen.length = 0;
       fates.push(fate);
-      const answer = await upload(stack, { media: await samplePhoto('jpg', { width: 64, height: 48 }) });
-      expect(answer.status).toBe(200);
-      const { id, url } = JSON.parse(answer.text);
+      const response = await upload(stack, { media: await samplePhoto('jpg', { width: 64, height: 48 }) });
+      expect(response.status).toBe(200);
+      const { id, url } = JSON.parse(response.text);
       const written = new Set(proxy.seen.filter(isRecordPut).map(({ path }) => path.split('/').pop()));
       expect([...written]).toEqual([`${id}.json`]);
       expect(proxy.seen.filter(({ method }) => method === 'DELETE')).toEqual([]);

@@ -173,12 +173,12 @@ test('clients can neither choose a trace nor see one', async () => {
   const forged = { traceparent: `00-${foreignTrace}-b7ad6b7169203331-01` };
   await fetch(`${stack.verifier}/verify`, { method: 'POST', headers: forged });
   expect((await fetch(`${stack.site}/style.css`, { headers: forged })).status).toBe(200);
-  const answered = () => linesOf('site').find(({ path }) => path === '/style.css');
-  await waitUntil('the line of the site', 5000, async () => answered() !== undefined);
-  expect(answered()?.trace_id).toMatch(/^[\da-f]{32}$/);
+  const served = () => linesOf('site').find(({ path }) => path === '/style.css');
+  await waitUntil('the line of the site', 5000, async () => served() !== undefined);
+  expect(served()?.trace_id).toMatch(/^[\da-f]{32}$/);
   const shown = () => collector.spans.find(({ name }) => name === 'GET /style.css');
   await waitUntil('the span of the site', 5000, async () => shown() !== undefined);
-  expect(shown()?.traceId).toBe(answered()?.trace_id);
+  expect(shown()?.traceId).toBe(served()?.trace_id);
   expect(collector.received).not.toContain(foreignTrace);
 });
 
@@ -233,8 +233,8 @@ test('a collector that hangs is logged once, and neither uploads nor a stop wait
   await waitUntil('the line about it', 10_000, async () => linesWith('Failed to export traces') === 1);
   const before = collector.exports;
   expect((await send()).status).toBe(200);
-  await waitUntil('another export that gets no answer', 10_000, async () => collector.exports > before + 2);
-  collector.answer();
+  await waitUntil('another export that gets no response', 10_000, async () => collector.exports > before + 2);
+  collector.respond();
   await waitUntil('the end of it', 10_000, async () => {
     expect((await send()).status).toBe(200);
     return linesWith('Trace export recovered') === 1;

@@ -80,9 +80,9 @@ await describeWithBrowser('files for other programs', (browser) => {
     const headers = Object.entries(uploader.Headers).map(([name, value]): [string, string] => [name, parsed(value)]);
     const send = (headers: [string, string][]) =>
       fetch(parsed(uploader.RequestURL), { method: 'POST', headers, body: form });
-    const answer = await send(headers);
-    expect(answer.status).toBe(200);
-    expect(await captionAt(parsed(uploader.URL, await answer.json()))).toBe('');
+    const response = await send(headers);
+    expect(response.status).toBe(200);
+    expect(await captionAt(parsed(uploader.URL, await response.json()))).toBe('');
     const refused = await send([]);
     expect(parsed(uploader.ErrorMessage, await refused.json())).toMatch(/^Missing credentials\./);
   });
@@ -201,21 +201,21 @@ await describeWithBrowser('files for other programs', (browser) => {
       else form.append(name, name === 'message' ? 'From a phone' : value);
     }
     const address = (await tab.locator('ol > li > [data-value=address]').textContent()) ?? '';
-    const answer = await fetch(address, { method: 'POST', headers: await pairs('#shortcut-headers'), body: form });
-    expect(answer.status).toBe(200);
-    const { url } = (await answer.json()) as { url: string };
+    const response = await fetch(address, { method: 'POST', headers: await pairs('#shortcut-headers'), body: form });
+    expect(response.status).toBe(200);
+    const { url } = (await response.json()) as { url: string };
     expect(await captionAt(url)).toBe('From a phone');
     expect(form.get('key')).toBe(sandbox.apiKey);
   });
 });
 
-/** A text of a custom uploader as ShareX parses it: escapes, and `{json:path}` of an answer. */
-function parsed(text: string, answer?: unknown): string {
+/** A text of a custom uploader as ShareX parses it: escapes, and `{json:path}` of a response. */
+function parsed(text: string, response?: unknown): string {
   return text.replaceAll(/\\(.)|\{json:([^}]*)\}|[{}|%]/g, (_whole, escaped?: string, path?: string) => {
     if (escaped !== undefined) return escaped;
     if (path === undefined) throw new Error(`syntax of ShareX in ${text}`);
     const keys = path.split(/[.[\]]+/).filter(Boolean);
-    return String(keys.reduce<unknown>((value, key) => Reflect.get(Object(value), key), answer));
+    return String(keys.reduce<unknown>((value, key) => Reflect.get(Object(value), key), response));
   });
 }
 

@@ -42,23 +42,23 @@ function testUploads(
   });
 
   describe.each(interfaces)('version %i', (version, format) => {
-    test(`answers a photo's record as ${format}`, async () => {
+    test(`returns a photo's record as ${format}`, async () => {
       const media = await samplePhoto('jpg', { width: 64, height: 48 });
-      const answer = await upload(stack, { version, format, media, message, alt: 'Drei Boote' });
-      expect(answer).toMatchObject({ status: 200 });
-      expect(answer.headers.get('content-type')).toBe(`application/${format}; charset=utf-8`);
-      const record = read(format, answer.text);
+      const response = await upload(stack, { version, format, media, message, alt: 'Drei Boote' });
+      expect(response).toMatchObject({ status: 200 });
+      expect(response.headers.get('content-type')).toBe(`application/${format}; charset=utf-8`);
+      const record = read(format, response.text);
       expect(record).toMatchObject({ width: '64', height: '48', size: `${media.length}`, type: 'jpg' });
       await expectPublished(stack, record);
-      expect(answer.text).not.toContain('Drei Boote');
+      expect(response.text).not.toContain('Drei Boote');
       expect(await (await fetch(`${record['url']}`)).text()).toContain('alt="Drei Boote"');
     });
 
-    test(`answers a video's record as ${format}`, async () => {
+    test(`returns a video's record as ${format}`, async () => {
       const media = await sampleVideo('mp4', { width: 64, height: 48 });
-      const answer = await upload(stack, { version, format, media, message });
-      expect(answer).toMatchObject({ status: 200 });
-      const record = read(format, answer.text);
+      const response = await upload(stack, { version, format, media, message });
+      expect(response).toMatchObject({ status: 200 });
+      const record = read(format, response.text);
       expect(record).toMatchObject({ width: '64', height: '48', size: `${media.length}`, type: 'mp4' });
       await expectPublished(stack, record);
     });
@@ -67,8 +67,8 @@ function testUploads(
   test('media of several parts arrives whole', async () => {
     const jpeg = await samplePhoto('jpg', { width: 64, height: 48 });
     const media = Buffer.concat([jpeg, Buffer.alloc(20 * 1024 * 1024)]);
-    const answer = await upload(stack, { media, message });
-    const record = read('json', answer.text);
+    const response = await upload(stack, { media, message });
+    const record = read('json', response.text);
     expect(record).toMatchObject({ size: `${media.length}`, type: 'jpg' });
     await expectPublished(stack, record);
   });

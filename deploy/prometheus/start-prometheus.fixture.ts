@@ -5,7 +5,7 @@ import { freePort } from '@echodrop/testkit/free-ports';
 import { ServerProcess } from '@echodrop/testkit/servers/server-process';
 import { parse, stringify } from 'yaml';
 
-interface Answer {
+interface ApiResponse {
   readonly status: string;
   readonly error?: string;
   readonly data: { result: { value: [time: number, value: string] }[]; groups: { rules: Rule[] }[] };
@@ -48,11 +48,11 @@ export async function startPrometheus(
   const address = `127.0.0.1:${await freePort()}`;
   const data = `--storage.tsdb.path=${join(folder, 'data')}`;
   const command = ['prometheus', `--config.file=${file}`, data, `--web.listen-address=${address}`] as const;
-  parts.use(await ServerProcess.start({ command, answers: async () => (await fetch(`http://${address}/-/ready`)).ok }));
+  parts.use(await ServerProcess.start({ command, isReady: async () => (await fetch(`http://${address}/-/ready`)).ok }));
   const get = async (path: string) => {
-    const answer = (await (await fetch(`http://${address}/api/v1/${path}`)).json()) as Answer;
-    if (answer.status !== 'success') throw new Error(answer.error);
-    return answer.data;
+    const response = (await (await fetch(`http://${address}/api/v1/${path}`)).json()) as ApiResponse;
+    if (response.status !== 'success') throw new Error(response.error);
+    return response.data;
   };
   const held = parts.move();
   return {

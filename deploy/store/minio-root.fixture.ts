@@ -14,7 +14,7 @@ interface Sent {
   readonly body?: string | Buffer;
 }
 
-/** Sends a signed request to MinIO, whichever API `path` belongs to. Answers with its status. */
+/** Sends a signed request to MinIO, whichever API `path` belongs to. Returns the status. */
 export async function statusOf(
   { endpoint, region }: RunningMinio,
   { accessKey, secretKey }: S3Keys,
@@ -26,9 +26,9 @@ export async function statusOf(
   const signer = new S3Signer({ host, region, accessKey: new Secret(accessKey), secretKey: new Secret(secretKey) });
   const { host: _, ...headers } = signer.sign(method, path, query);
   const sent = { method, headers, ...(body !== undefined && { body: new Uint8Array(Buffer.from(body)) }) };
-  const answer = await fetch(`${endpoint}${path}${query && `?${query}`}`, sent);
-  await answer.body?.cancel();
-  return answer.status;
+  const response = await fetch(`${endpoint}${path}${query && `?${query}`}`, sent);
+  await response.body?.cancel();
+  return response.status;
 }
 
 const admin = '/minio/admin/v3';
@@ -37,7 +37,7 @@ const admin = '/minio/admin/v3';
 export async function addUser(minio: RunningMinio, user: S3Keys, name: string, policy: string): Promise<void> {
   const call = async (path: string, query: string, body?: string | Buffer) => {
     const status = await statusOf(minio, minio, 'PUT', `${admin}/${path}`, { query, ...(body && { body }) });
-    if (status !== 200) throw new Error(`MinIO answered ${status} to ${path}`);
+    if (status !== 200) throw new Error(`MinIO responded ${status} to ${path}`);
   };
   const added = JSON.stringify({ secretKey: user.secretKey, status: 'enabled' });
   await call('add-canned-policy', `name=${name}`, policy);

@@ -15,13 +15,13 @@ export interface ClientUpload {
   readonly file: string;
 }
 
-export interface ClientAnswer {
+export interface ClientResponse {
   readonly status: number;
   readonly text: string;
 }
 
 /** Makes uploads, each by a process of its own. */
-type Client = (upload: ClientUpload) => Promise<ClientAnswer>;
+type Client = (upload: ClientUpload) => Promise<ClientResponse>;
 
 const runMs = 40_000;
 
@@ -45,7 +45,14 @@ export const clients: Readonly<Record<string, () => Promise<Client | undefined>>
   },
 };
 
-async function withCurl({ address, provider, authorization, key, message, file }: ClientUpload): Promise<ClientAnswer> {
+async function withCurl({
+  address,
+  provider,
+  authorization,
+  key,
+  message,
+  file,
+}: ClientUpload): Promise<ClientResponse> {
   const headers = [`X-Auth-Service-Provider: ${provider}`, `X-Verify-Credentials-Authorization: ${authorization}`];
   const fields = [`key=${key}`, `message=${message}`, `media=@${file}`];
   const { stdout } = await execa(
@@ -62,7 +69,7 @@ async function withCurl({ address, provider, authorization, key, message, file }
   return { status: Number(status), text };
 }
 
-async function withBrowser(executablePath: string, upload: ClientUpload): Promise<ClientAnswer> {
+async function withBrowser(executablePath: string, upload: ClientUpload): Promise<ClientResponse> {
   await using browser = await chromium.launch({ executablePath, args: ['--no-sandbox'], timeout: runMs });
   const page = await browser.newPage();
   // A page of the gateway's own origin: uploads from other pages are another matter.
@@ -79,7 +86,7 @@ async function withBrowser(executablePath: string, upload: ClientUpload): Promis
 }
 
 // A program of ours prints the status on a line of its own, then the body.
-async function printed(command: string, args: readonly string[]): Promise<ClientAnswer> {
+async function printed(command: string, args: readonly string[]): Promise<ClientResponse> {
   const { stdout } = await execa(command, args, { timeout: runMs });
   const end = stdout.indexOf('\n');
   return { status: Number(stdout.slice(0, end)), text: stdout.slice(end + 1) };

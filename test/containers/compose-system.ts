@@ -33,7 +33,7 @@ export interface ComposeSystem extends AsyncDisposable {
   healthy(service: string): Promise<void>;
 }
 
-/** Builds all images. Answers with what it took, in seconds. */
+/** Builds all images. Returns the seconds that it took. */
 export async function buildImages(): Promise<number> {
   const before = performance.now();
   const env = {

@@ -81,7 +81,10 @@ describe('the proxy', () => {
     await using client = await RawClient.connect(system.gateway);
     client.head('/2/upload.xml', { 'Content-Type': 'multipart/form-data; boundary=b' }, 100_000_000);
     client.write(Buffer.alloc(4 * 1024 * 1024));
-    expect(await client.answer()).toMatchObject({ status: 401, body: expect.stringContaining('credentials_missing') });
+    expect(await client.response()).toMatchObject({
+      status: 401,
+      body: expect.stringContaining('credentials_missing'),
+    });
   });
 
   test('says 100 to who waits for it', async () => {
@@ -92,7 +95,7 @@ describe('the proxy', () => {
     client.head(path, { ...headers, Expect: '100-continue' }, body.length);
     await expect.poll(() => client.received, { timeout: 5000 }).toMatch(/^HTTP\/1\.1 100 /);
     client.write(body);
-    expect(await client.answer()).toMatchObject({ status: 200 });
+    expect(await client.response()).toMatchObject({ status: 200 });
   });
 
   test('passes HEAD and Range on', async () => {
@@ -142,7 +145,7 @@ describe('what runs', () => {
     expect(new Set(statuses)).toEqual(new Set([200]));
   });
 
-  test('answers commands', async () => {
+  test('runs commands', async () => {
     const { text } = await upload(system, { media: await samplePhoto('jpg', { width: 64, height: 48 }) });
     expect(await system.compose('run', '--rm', '-T', 'admin', 'list')).toContain(JSON.parse(text).id);
   });
@@ -158,7 +161,7 @@ describe('without a gateway', () => {
     client.write(body.subarray(0, body.length / 2));
     await expect.poll(() => metric('gateway', 'echodrop_uploads_in_flight'), { timeout: 30_000 }).toBe(1);
     await killInTurn(system, 'gateway');
-    expect(await client.answer()).toMatchObject({ status: 502, body: expect.stringContaining('unavailable') });
+    expect(await client.response()).toMatchObject({ status: 502, body: expect.stringContaining('unavailable') });
     expect(await metric('gateway', 'echodrop_uploads_in_flight')).toBe(0);
   });
 
@@ -177,9 +180,9 @@ describe('without a gateway', () => {
 });
 
 async function typeOf(address: string): Promise<string | null> {
-  const answer = await fetch(address);
-  await answer.body?.cancel();
-  return answer.headers.get('content-type');
+  const response = await fetch(address);
+  await response.body?.cancel();
+  return response.headers.get('content-type');
 }
 
 async function metric(service: string, name: string): Promise<number> {

@@ -51,7 +51,7 @@ test.each(Object.keys(seen))(
     await load.flows();
     const killed = load.failures.splice(0);
     process.stdout.write(
-      `${service}: ${load.answered.length} answered; stopped: ${counted(stopped)}; killed: ${counted(killed)}\n`,
+      `${service}: ${load.acknowledged.length} acknowledged; stopped: ${counted(stopped)}; killed: ${counted(killed)}\n`,
     );
     expect({
       before,
@@ -111,10 +111,10 @@ test('an update whose new containers do not become healthy fails and keeps the o
   expect(load.failures).toEqual([]);
 }, 300_000);
 
-test('every upload that was answered has its page, its record and its media', async () => {
-  const answered = loads.flatMap((load) => load.answered);
-  expect(answered.length).toBeGreaterThan(100);
-  await expectKept(system, answered);
+test('every upload that was acknowledged has its page, its record and its media', async () => {
+  const acknowledged = loads.flatMap((load) => load.acknowledged);
+  expect(acknowledged.length).toBeGreaterThan(100);
+  await expectKept(system, acknowledged);
 }, 600_000);
 
 /** While `work` is done .env has a line more. */

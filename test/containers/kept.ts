@@ -4,27 +4,27 @@ import { sandbox } from '@echodrop/testkit/start-stack';
 import { waitUntil } from '@echodrop/testkit/wait-until';
 import { expect } from 'vitest';
 import type { ComposeSystem } from './compose-system.ts';
-import { type Answered, sha256 } from './load.ts';
+import { type Acknowledged, sha256 } from './load.ts';
 
 const atOnce = 8;
 
 /** Expects of each upload that its record is in the store, its media byte for byte, and that its page and its picture are shown. */
-export async function expectKept(system: ComposeSystem, answered: readonly Answered[]): Promise<void> {
+export async function expectKept(system: ComposeSystem, acknowledged: readonly Acknowledged[]): Promise<void> {
   const folder = await exported(system);
   const files = new Set(await readdir(folder));
-  const records = answered.filter(({ id }) => !files.has(`${id}.json`));
+  const records = acknowledged.filter(({ id }) => !files.has(`${id}.json`));
   expect(records).toEqual([]);
-  for (const { id, sha256: sent } of answered) {
+  for (const { id, sha256: sent } of acknowledged) {
     expect({ id, sha256: sha256(await readFile(join(folder, `${id}.jpg`))) }).toEqual({ id, sha256: sent });
   }
-  const left = [...answered];
+  const left = [...acknowledged];
   const looking = Array.from({ length: atOnce }, async () => {
     for (let upload = left.pop(); upload; upload = left.pop()) await expectShown(system, upload);
   });
   await Promise.all(looking);
 }
 
-async function expectShown({ site }: ComposeSystem, { id, message }: Answered): Promise<void> {
+async function expectShown({ site }: ComposeSystem, { id, message }: Acknowledged): Promise<void> {
   const page = await fetch(`${site}/${id}`);
   expect({ id, status: page.status, text: await page.text() }).toMatchObject({
     id,

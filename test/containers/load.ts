@@ -5,8 +5,8 @@ import { uploadRequest } from '@echodrop/testkit/upload';
 import { waitUntil } from '@echodrop/testkit/wait-until';
 import type { ComposeSystem } from './compose-system.ts';
 
-/** An upload that was answered with a record. */
-export interface Answered {
+/** An upload that was acknowledged with a record. */
+export interface Acknowledged {
   readonly id: string;
   readonly message: string;
   readonly sha256: string;
@@ -18,7 +18,7 @@ const slowly = { pieces: 6, everyMs: 500 };
 
 /** Uploads that go on, of both versions in both formats, half of them slow, until they are stopped. */
 export class Load implements AsyncDisposable {
-  readonly answered: Answered[] = [];
+  readonly acknowledged: Acknowledged[] = [];
   /** Each as its status and reason; a status of 0 is a connection that failed. */
   readonly failures: string[] = [];
   readonly #system: Pick<ComposeSystem, 'gateway' | 'provider'>;
@@ -34,10 +34,10 @@ export class Load implements AsyncDisposable {
     return new Load(system, await samplePhoto('jpg', { width: 64, height: 48 }));
   }
 
-  /** Resolves when there was time for every loop to be answered again. */
+  /** Resolves when there was time for every loop to get another response. */
   async flows(): Promise<void> {
-    const before = this.answered.length;
-    await waitUntil('uploads that are answered', 60_000, async () => this.answered.length >= before + pausesMs.length);
+    const before = this.acknowledged.length;
+    await waitUntil('acknowledged uploads', 60_000, async () => this.acknowledged.length >= before + pausesMs.length);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -67,7 +67,7 @@ export class Load implements AsyncDisposable {
       });
       const text = await response.text();
       const id = /"id":"(\w+)"|<image><id>(\w+)</.exec(text)?.slice(1).find(Boolean);
-      if (response.status === 200 && id) this.answered.push({ id, message, sha256: sha256(media) });
+      if (response.status === 200 && id) this.acknowledged.push({ id, message, sha256: sha256(media) });
       else
         this.failures.push(`${response.status} ${/"reason":"(\w+)"|<reason>(\w+)/.exec(text)?.slice(1).find(Boolean)}`);
     } catch (error) {

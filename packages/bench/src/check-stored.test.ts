@@ -25,8 +25,8 @@ async function uploaded(partBytes: number) {
   const text = JSON.stringify({ id: 'i', media_key: 'k', ...described });
   const record: StoredObject = { key: 'records/i.json', parts: [], text };
   const responses = [{ status: 200, body: JSON.stringify({ id: 'i', ...described }) }];
-  const faults = (objects: readonly StoredObject[], answered = responses) =>
-    faultsOf('echodrop', media, { latenciesMs: [], responses: answered }, objects);
+  const faults = (objects: readonly StoredObject[], received = responses) =>
+    faultsOf('echodrop', media, { latenciesMs: [], responses: received }, objects);
   const entries = ['by-user/o/1-i', 'by-time/1-i'].map((key): StoredObject => ({ key, parts: [] }));
   return { stored, record, entries, faults, [Symbol.asyncDispose]: () => folder[Symbol.asyncDispose]() };
 }

@@ -28,7 +28,7 @@ export async function startSharedServers(folder: string): Promise<SharedServers>
     await ServerProcess.start({
       command: [process.execPath, join(import.meta.dirname, 'stand-ins/null-s3.ts')],
       env: { PORT: `${port}` },
-      answers: () => accepts(port),
+      isReady: () => accepts(port),
     }),
   );
   const provider = fork(join(import.meta.dirname, 'stand-ins/identity-stub.ts'));

@@ -10,7 +10,8 @@ import { accepts, type SharedServers } from './shared-servers.ts';
 import type { SystemKind } from './upload-request.ts';
 
 export const uploadServices = ['gateway', 'auth-verifier', 'probe-worker'] as const;
-export type ServiceName = (typeof uploadServices)[number] | 'rendition-worker' | 'site';
+export const measuredServices = [...uploadServices, 'rendition-worker', 'site'] as const;
+export type ServiceName = (typeof measuredServices)[number];
 
 /** A peer, or Echodrop. */
 export interface System extends AsyncDisposable {
@@ -73,7 +74,7 @@ export async function startEchodrop(shared: SharedServers, options: EchodropOpti
     const running = await ServerProcess.start({
       command: shared.silently([...nodeFlagsOf(service), ...flags, main]),
       env: { ...env, PORT: `${port}`, OPS_PORT: `${opsPort}` },
-      answers: () => fetch(`http://127.0.0.1:${opsPort}/readyz`).then(({ ok }) => ok),
+      isReady: () => fetch(`http://127.0.0.1:${opsPort}/readyz`).then(({ ok }) => ok),
     });
     // A profile is written at a graceful end.
     resources.defer(() => (profiles ? running.stop() : running.kill()));
@@ -111,7 +112,7 @@ export async function startPeer(shared: SharedServers, kind: 'naive' | 'pass-thr
     const running = await ServerProcess.start({
       command: shared.silently([join(import.meta.dirname, program)]),
       env: { ...shared.env, S3_BUCKET: bucket, PORT: `${port}` },
-      answers: () => accepts(port),
+      isReady: () => accepts(port),
     });
     resources.defer(() => running.kill());
     pids.push(running.pid ?? 0);

@@ -15,7 +15,7 @@ test('a built service starts and finds its assets', async () => {
   await build(entryOf('sandbox-provider'), join(folder.path, 'built'));
   const ports = await freePorts(['service', 'ops']);
   const env = { PORT: String(ports.service), OPS_PORT: String(ports.ops) };
-  const answers = () =>
+  const isReady = () =>
     fetch(`http://127.0.0.1:${ports.ops}/readyz`).then(
       ({ ok }) => ok,
       () => false,
@@ -23,7 +23,7 @@ test('a built service starts and finds its assets', async () => {
   await using _service = await ServerProcess.start({
     command: [process.execPath, join(folder.path, 'built/main.js')],
     env,
-    answers,
+    isReady,
   });
   expect((await fetch(`http://127.0.0.1:${ports.service}/style.css`)).status).toBe(200);
 });

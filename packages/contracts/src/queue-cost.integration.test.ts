@@ -11,15 +11,15 @@ const uploads = 40;
 test('an upload costs the queues at most 5.1 scripts and three commands, one upload after the other', async () => {
   await using redis = await startRedis();
   await using resources = new AsyncDisposableStack();
-  const answer = { outcome: 'media', kind: 'photo', type: 'jpg', width: 3, height: 2 } as const;
+  const reply = { outcome: 'media', kind: 'photo', type: 'jpg', width: 3, height: 2 } as const;
   const serving = { photoConcurrency: 8, videoConcurrency: 1, graceSeconds: 0, onEnd: () => {} };
-  for (const queue of startProbeWorkers({ ...serving, probe: async () => answer }, queueOptionsFor(redis.url)))
+  for (const queue of startProbeWorkers({ ...serving, probe: async () => reply }, queueOptionsFor(redis.url)))
     resources.use(queue);
   const probes = resources.use(new ProbeClient(queueOptionsFor(redis.url)));
   const renditions = resources.use(new RenditionClient(queueOptionsFor(redis.url)));
   const upload = async (mediaKey: string) => {
     const waiting = { deadlineMs: 5000, signal: AbortSignal.timeout(5000) };
-    expect(await probes.probe({ mediaKey, size: 3, head: Buffer.from('any') }, 'jpg', waiting)).toEqual(answer);
+    expect(await probes.probe({ mediaKey, size: 3, head: Buffer.from('any') }, 'jpg', waiting)).toEqual(reply);
     await renditions.enqueue({ mediaKey, type: 'jpg' });
   };
   await waitUntil('a first upload', 5000, () => upload('first').then(() => true));

@@ -145,7 +145,7 @@ test('the known providers are fetched again after ten seconds, and kept while th
   expect(requests).toBe(3);
 });
 
-/** Sends a raw request to the verifier and gives the status of the answer. */
+/** Sends a raw request to the verifier and returns the status of the response. */
 async function statusOf(path: string, headers: Record<string, string>, body?: string): Promise<number | undefined> {
   const sent = request(addressOf(server) + path, { method: body === undefined ? 'GET' : 'POST', headers });
   sent.on('error', () => {}).end(body);
@@ -254,10 +254,10 @@ test("an aborted request rejects with the signal's reason", async () => {
   const silent = await listening(createServer(() => {}));
   const verifier = client({ at: addressOf(silent) });
   const leaving = new AbortController();
-  const answer = verifier.verify(verification, leaving.signal);
+  const verifying = verifier.verify(verification, leaving.signal);
   await once(silent, 'request');
   leaving.abort(new Error('client went away'));
-  await expect(answer).rejects.toThrow('client went away');
+  await expect(verifying).rejects.toThrow('client went away');
   await expect(verifier.verify(verification, leaving.signal)).rejects.toThrow('client went away');
 });
 
@@ -265,13 +265,13 @@ test('a verifier that is down or hangs is unavailable in time, and serves the sa
   const { verifier: port } = await freePorts(['verifier']);
   const at = `http://127.0.0.1:${port}`;
   const program = join(import.meta.dirname, 'verification-server.fixture.ts');
-  const answers = () => fetch(at).then(({ status }) => status === 401);
+  const isReady = () => fetch(at).then(({ status }) => status === 401);
   await using process_ = await ServerProcess.start({
     command: [process.execPath, program, `${port}`, secret],
-    answers,
+    isReady,
   });
   const verifier = client({ at, deadlineMs: 1000 });
-  const answered = () => expect(verifier.verify(verification, never)).resolves.toEqual({ outcome: 'refused' });
+  const expectRefused = () => expect(verifier.verify(verification, never)).resolves.toEqual({ outcome: 'refused' });
   const unavailable = async () => {
     const begin = performance.now();
     await expect(verifier.verify(verification, never)).rejects.toThrow(VerifierUnavailable);
@@ -279,18 +279,18 @@ test('a verifier that is down or hangs is unavailable in time, and serves the sa
     expect(performance.now() - begin).toBeLessThan(3000);
   };
 
-  await Promise.all(Array.from({ length: 20 }, answered));
+  await Promise.all(Array.from({ length: 20 }, expectRefused));
   await process_.freeze();
   await unavailable();
   await process_.thaw();
-  await answered();
+  await expectRefused();
   await process_.kill();
   await unavailable();
   await process_.restart();
-  await answered();
+  await expectRefused();
   // Restarted between two requests, so that every kept connection is dead.
   await process_.restart();
-  await answered();
+  await expectRefused();
   expect(await verifier.knownProviders()).toEqual([provider]);
 });
 

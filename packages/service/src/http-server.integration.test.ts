@@ -12,9 +12,9 @@ let server: Server;
 let listener: AsyncDisposable;
 let port: number;
 
-/** Starts a server with the handler `answer`, and a client with one keep-alive connection. */
-async function start(answer: (request: IncomingMessage, response: ServerResponse) => void, graceSeconds = 5) {
-  await startWith(createServer(answer), graceSeconds);
+/** Starts a server with the handler `respond`, and a client with one keep-alive connection. */
+async function start(respond: (request: IncomingMessage, response: ServerResponse) => void, graceSeconds = 5) {
+  await startWith(createServer(respond), graceSeconds);
 }
 
 async function startWith(withHandlers: Server, graceSeconds: number) {
@@ -34,7 +34,7 @@ function ask(headers: Record<string, string> = {}) {
   return request({ port, method: 'POST', agent, headers });
 }
 
-async function answered(asked = ask().end()): Promise<IncomingMessage & { body: string }> {
+async function received(asked = ask().end()): Promise<IncomingMessage & { body: string }> {
   const [response] = (await once(asked, 'response')) as [IncomingMessage];
   return Object.assign(response, { body: await text(response) });
 }
@@ -47,19 +47,19 @@ async function disposeMs(): Promise<number> {
 
 test('keeps connections alive until the shutdown; then every response closes its connection', async () => {
   await start((_, response) => response.end('a'));
-  expect((await answered()).headers.connection).toBe('keep-alive');
+  expect((await received()).headers.connection).toBe('keep-alive');
   stop.abort();
-  expect((await answered()).headers.connection).toBe('close');
+  expect((await received()).headers.connection).toBe('close');
 });
 
 test('a response to an earlier request closes its connection too', async () => {
   const running = Promise.withResolvers<ServerResponse>();
   await start((_, response) => running.resolve(response));
-  const answer = answered();
+  const whole = received();
   const response = await running.promise;
   stop.abort();
   response.end('a');
-  expect((await answer).headers.connection).toBe('close');
+  expect((await whole).headers.connection).toBe('close');
 });
 
 test('a running request may finish within the grace period, and no idle connection delays the end', async () => {
@@ -68,31 +68,31 @@ test('a running request may finish within the grace period, and no idle connecti
     response.write('half');
     running.resolve(response);
   });
-  const answer = answered();
+  const whole = received();
   const response = await running.promise;
   stop.abort();
   const disposed = disposeMs();
   await expect.poll(() => server.listening).toBe(false);
   await expect(fetch(`http://127.0.0.1:${port}/`)).rejects.toThrow();
   response.end(' and half');
-  expect((await answer).body).toBe('half and half');
+  expect((await whole).body).toBe('half and half');
   expect(await disposed).toBeLessThan(2000);
 });
 
 test('an idle connection does not delay the end', async () => {
   await start((_, response) => response.end('a'));
-  await answered();
+  await received();
   stop.abort();
   expect(await disposeMs()).toBeLessThan(2000);
 });
 
 test('handles a request on its way in an open connection when the listener closes', async () => {
   await start((_, response) => response.end('a'));
-  await answered();
+  await received();
   stop.abort();
   const disposed = disposeMs();
   await expect.poll(() => server.listening).toBe(false);
-  const { headers, body } = await answered();
+  const { headers, body } = await received();
   expect([headers.connection, body]).toEqual(['close', 'a']);
   expect(await disposed).toBeLessThan(900);
 });
@@ -114,7 +114,7 @@ test('a connection without any request does not delay the end', async () => {
 
 test('many connections without any request do not prevent a response', async () => {
   await start((_, response) => setTimeout(() => response.end('a'), 2500));
-  const asked = answered();
+  const asked = received();
   await once(server, 'request');
   for (let n = 0; n < 30; n += 1) await silentConnection();
   stop.abort();
@@ -188,11 +188,11 @@ test('cuts off responses after the grace period, and distinguishes them from tho
   const [, givenUp] = (await once(server, 'request')) as [IncomingMessage, ServerResponse];
   given.destroy();
   await once(givenUp, 'close');
-  const answer = answered();
-  answer.catch(() => {});
+  const response = received();
+  response.catch(() => {});
   const [, cut] = (await once(server, 'request')) as [IncomingMessage, ServerResponse];
   expect(await disposeMs()).toBeLessThan(1000);
-  await expect(answer).rejects.toThrow('aborted');
+  await expect(response).rejects.toThrow('aborted');
   expect([givenUp, cut].map(wasCutOff)).toEqual([false, true]);
 });
 
@@ -201,7 +201,7 @@ test('sends 100 Continue if the server does not handle it', async () => {
   const asked = ask({ Expect: '100-continue' });
   asked.flushHeaders();
   await once(asked, 'continue');
-  expect((await answered(asked.end('body'))).body).toBe('body');
+  expect((await received(asked.end('body'))).body).toBe('body');
 });
 
 test('a server that handles 100 Continue also closes the connection', async () => {
@@ -212,7 +212,7 @@ test('a server that handles 100 Continue also closes the connection', async () =
   stop.abort();
   const asked = ask({ Expect: '100-continue' });
   asked.flushHeaders();
-  const { statusCode, headers } = await answered(asked);
+  const { statusCode, headers } = await received(asked);
   expect([statusCode, headers.connection]).toEqual([401, 'close']);
   asked.end();
 });
@@ -223,7 +223,7 @@ test('a server that refuses an expectation also closes the connection', async ()
     5,
   );
   stop.abort();
-  const { statusCode, headers } = await answered(ask({ Expect: 'tea' }).end());
+  const { statusCode, headers } = await received(ask({ Expect: 'tea' }).end());
   expect([statusCode, headers.connection]).toEqual([417, 'close']);
 });
 

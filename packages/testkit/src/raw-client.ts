@@ -2,9 +2,9 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { waitUntil } from './wait-until.ts';
 
-const answerMs = 40_000;
+const responseMs = 40_000;
 
-export interface RawAnswer {
+export interface RawResponse {
   readonly status: number;
   readonly head: string;
   readonly body: string;
@@ -62,10 +62,10 @@ export class RawClient implements AsyncDisposable {
     return this.#socket.bytesWritten - this.#socket.writableLength;
   }
 
-  /** The final answer, whole. */
-  async answer(): Promise<RawAnswer> {
-    await waitUntil('a whole answer', answerMs, async () => this.#parsed() !== undefined);
-    return this.#parsed() as RawAnswer;
+  /** The final response, whole. */
+  async response(): Promise<RawResponse> {
+    await waitUntil('a whole response', responseMs, async () => this.#parsed() !== undefined);
+    return this.#parsed() as RawResponse;
   }
 
   destroy(): void {
@@ -76,7 +76,7 @@ export class RawClient implements AsyncDisposable {
     this.#socket.destroy();
   }
 
-  #parsed(): RawAnswer | undefined {
+  #parsed(): RawResponse | undefined {
     const final = this.#received.replace(/^(?:HTTP\/1\.1 1\d\d [\s\S]*?\r\n\r\n)+/, '');
     const [head, body] = split(final, '\r\n\r\n');
     const length = /\r\ncontent-length: (\d+)/i.exec(head)?.[1];

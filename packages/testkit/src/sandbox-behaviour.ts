@@ -22,5 +22,5 @@ export type ProviderFailure = (typeof providerFailures)[number];
 export async function setBehaviour(provider: string, behaviour: ProviderFailure | 'normal'): Promise<void> {
   const body = new URLSearchParams({ behaviour });
   const { status } = await fetch(new URL('/behaviour', provider), { method: 'POST', body, redirect: 'manual' });
-  if (status !== 303) throw new Error(`the sandbox provider answers ${status} to the behaviour ${behaviour}`);
+  if (status !== 303) throw new Error(`the sandbox provider responds with ${status} to the behaviour ${behaviour}`);
 }

@@ -2,20 +2,20 @@ import { createHmac } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { ProviderRefusal } from './provider-answer-types.ts';
+import type { ProviderRefusal } from './provider-response-types.ts';
 import type { Signer } from './sign-echo.ts';
 
 /** What proves the one user to it: a signature with these (OAuth 1.0a), or a bearer token. */
 export type Accepted = Signer | { readonly bearer: string };
 
 type StandIn = Accepted & {
-  /** The addresses for which clients sign; it answers at no other. */
+  /** The addresses for which clients sign; it responds at no other. */
   readonly advertised: readonly string[];
   /** The word for it in IDENTITY_PROVIDERS, where it is not `oauth1`. */
   readonly profile?: string;
   /** What a verified user gets, as JSON; a text is sent as it is. */
-  readonly answer: unknown;
-  /** The answer to other credentials; 401 by default. */
+  readonly response: unknown;
+  /** The response to other credentials; 401 by default. */
   readonly refusal?: ProviderRefusal;
 };
 
@@ -26,8 +26,12 @@ export interface StandInProvider extends AsyncDisposable {
 }
 
 export async function startStandInProvider(standIn: StandIn): Promise<StandInProvider> {
-  const { advertised, profile, answer, refusal = { status: 401, body: '{}' } } = standIn;
-  const accepted = { status: 200, headers: {}, body: typeof answer === 'string' ? answer : JSON.stringify(answer) };
+  const { advertised, profile, response, refusal = { status: 401, body: '{}' } } = standIn;
+  const accepted = {
+    status: 200,
+    headers: {},
+    body: typeof response === 'string' ? response : JSON.stringify(response),
+  };
   const server = createServer(({ headers, url }, response) => {
     // As software behind a proxy derives its address.
     const requested = `${headers['x-forwarded-proto'] ?? 'http'}://${headers.host}${url}`;

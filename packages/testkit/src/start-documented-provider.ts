@@ -1,6 +1,6 @@
 import type { FormPart } from './multipart-form.ts';
-import type { ProviderAnswers } from './provider-answer-types.ts';
-import { providerAnswers, type Software } from './provider-answers.ts';
+import type { ProviderResponses } from './provider-response-types.ts';
+import { providerResponses, type Software } from './provider-responses.ts';
 import { signEcho } from './sign-echo.ts';
 import { type Accepted, type StandInProvider, startStandInProvider } from './stand-in-provider.ts';
 
@@ -18,8 +18,8 @@ export const documentedSecretParts: readonly FormPart[] = [
   { name: 'oauth_secret', content: signer.token.secret },
 ];
 
-/** A software that is known by its documentation: its path, its way of proof, its answer to the right one and to a wrong one. */
-export interface DocumentedProvider extends StandInProvider, ProviderAnswers {
+/** A software that is known by its documentation: its path, its way of proof, its response to the right one and to a wrong one. */
+export interface DocumentedProvider extends StandInProvider, ProviderResponses {
   /** The address that it advertises. */
   readonly address: string;
   /** The Authorization value of its one user, made afresh. */
@@ -30,8 +30,8 @@ export interface DocumentedProvider extends StandInProvider, ProviderAnswers {
 
 /** Starts a stand-in for `software`; it advertises an address of its own with that software's path. */
 export async function startDocumentedProvider(software: Software): Promise<DocumentedProvider> {
-  const answers = providerAnswers[software];
-  const { profile, scheme, path, accepted: answer, refused: refusal } = answers;
+  const responses = providerResponses[software];
+  const { profile, scheme, path, accepted: response, refused: refusal } = responses;
   const address = `https://${software.toLowerCase()}.example${path}`;
   const right: Accepted = scheme === 'OAuth' ? signer : { bearer: 'documented-bearer' };
   const wrong: Accepted = scheme === 'OAuth' ? stranger : { bearer: 'guessed' };
@@ -39,11 +39,11 @@ export async function startDocumentedProvider(software: Software): Promise<Docum
     ...right,
     advertised: [address],
     profile,
-    answer,
+    response,
     refusal,
   });
   return {
-    ...answers,
+    ...responses,
     setting,
     address,
     rightProof: () => proofFor(address, right),

@@ -23,7 +23,7 @@ export const sandbox = {
   apiKey: 'sandbox-key',
 } as const;
 
-/** What the stack's jobs and answers are sealed with. */
+/** What the stack's jobs and replies are sealed with. */
 export const queueSecrets = {
   PROBE_QUEUE_SECRET: 'a secret of the probes of test stacks',
   RENDITION_QUEUE_SECRET: 'a secret of the renditions of test stacks',
@@ -51,7 +51,7 @@ interface StackAddresses {
 /** The whole system on free ports of this machine, each service a process of its own that a test may hang, kill and bring back. */
 export interface Stack extends AsyncDisposable {
   readonly gateway: string;
-  /** Where the auth-verifier answers, or all of them in turn. */
+  /** Where the auth-verifier listens, or all of them in turn. */
   readonly verifier: string;
   readonly site: string;
   /** The address that the sandbox provider advertises, and that clients sign for. */
@@ -60,7 +60,7 @@ export interface Stack extends AsyncDisposable {
   readonly bearerProvider: string;
   readonly redis: RunningRedis;
   readonly services: Record<ServiceName, ServerProcess>;
-  /** Where the ops server of a service answers. */
+  /** Where the ops server of a service listens. */
   readonly ops: (service: ServiceName) => string;
   /** A folder that is removed with the stack; the filesystem store is in `store` below it. */
   readonly folder: string;
@@ -123,7 +123,7 @@ export async function startStack({
     const own = { ...(port ? { PORT: String(port) } : {}), OPS_PORT: String(opsPort), ...of[name] };
     const env = { ...program.env, ...common, ...own };
     const command: [string, ...string[]] = [process.execPath, ...nodeFlagsOf(name), program.path];
-    return parts.use(await ServerProcess.start({ command, env, answers: () => isReady(at(opsPort)) }));
+    return parts.use(await ServerProcess.start({ command, env, isReady: () => isReady(at(opsPort)) }));
   };
   const started = await Promise.all(
     services.map(async (name) => [name, await start(name, Reflect.get(ports, name))] as const),

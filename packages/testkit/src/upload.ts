@@ -35,7 +35,7 @@ export function uploadRequest(stack: Pick<Stack, 'provider'>, options: UploadOpt
   return { path: `/${version}/upload.${format}`, headers, body };
 }
 
-/** Uploads over HTTP and gives the answer with its body read. */
+/** Uploads over HTTP and returns the response with its body read. */
 export async function upload(stack: Pick<Stack, 'gateway' | 'provider'>, options: UploadOptions = {}) {
   const { path, headers, body } = uploadRequest(stack, options);
   const signal = options.signal ?? AbortSignal.timeout(60_000);

@@ -46,7 +46,7 @@ beforeAll(async () => {
     await ServerProcess.start({
       command: [process.execPath, main],
       env: environments.get('auth-verifier') ?? {},
-      answers: async () => (await fetch(`http://127.0.0.1:${ports.ops}/readyz`)).ok,
+      isReady: async () => (await fetch(`http://127.0.0.1:${ports.ops}/readyz`)).ok,
     }),
   );
   const secret = new Secret(await readFile(generatedSecretFile(dataDir, 'VERIFIER_SECRET'), 'utf8'));

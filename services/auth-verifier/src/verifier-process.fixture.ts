@@ -25,7 +25,7 @@ export async function startVerifier(settings: Record<string, string>, knows = se
       USER_ID_SECRET: secret,
       ...settings,
     },
-    answers: () =>
+    isReady: () =>
       fetch(`http://127.0.0.1:${ports.ops}/readyz`).then(
         ({ ok }) => ok,
         () => false,

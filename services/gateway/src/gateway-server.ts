@@ -23,7 +23,7 @@ export function gatewayServer(app: RequestListener): Server {
   server.maxHeadersCount = 100;
   server.on('checkContinue', app);
   server.on('checkExpectation', app);
-  answerBrokenRequests(server);
+  refuseBrokenRequests(server);
   return server;
 }
 
@@ -43,7 +43,7 @@ const reasons: Record<string, Reason> = {
 };
 
 /** Responds to malformed HTTP with a refusal, instead of Node's response without a body. */
-function answerBrokenRequests(server: Server): void {
+function refuseBrokenRequests(server: Server): void {
   const running = new WeakMap<Duplex, Set<ServerResponse>>();
   const findUnfinished = (socket: Duplex) => [...(running.get(socket) ?? [])].filter((each) => !each.writableFinished);
   trackRequests(server, ({ socket }, response) => {

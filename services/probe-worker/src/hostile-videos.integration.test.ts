@@ -103,7 +103,7 @@ test('a video that kills its worker twice fails permanently, and does not delay 
   expect(logged.map((line) => JSON.parse(line))).toMatchObject([{ level: 'error', mediaKey: expect.any(String) }]);
 }, 60_000);
 
-test('answers the next job whatever ffprobe does', async () => {
+test('completes the next job whatever ffprobe does', async () => {
   const hanging = probe(await videoOf(70_001), 'flv').catch((error: Error) => error.name);
   expect(await probe(await videoOf(70_002), 'flv')).toEqual({ outcome: 'unsupported', why: 'too_costly' });
   for (const size of [70_003, 70_004, 70_005]) {

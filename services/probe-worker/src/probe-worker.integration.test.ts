@@ -68,7 +68,7 @@ test('returns a result for a file that is no media', async () => {
   expect(await probe(await store(bytes), bytes, 'jpg')).toEqual({ outcome: 'unsupported', why: 'broken' });
 });
 
-test('does not answer a job sealed with another secret, but counts and logs it', async () => {
+test('does not reply to a job sealed with another secret, but counts and logs it', async () => {
   const stranger = parts.use(new ProbeClient(queueOptionsFor(stack.redis.url, queueSecrets.RENDITION_QUEUE_SECRET)));
   await expect.poll(() => stranger.ready().then(() => true), { timeout: 5000 }).toBe(true);
   const request = { mediaKey: newMediaKey(), size: 3, head: Buffer.from('any') };
@@ -106,11 +106,11 @@ test('another worker takes over the job of one that dies', async () => {
   await rename(path, `${path}.aside`);
   // This pipe has no writer, so the worker waits for its opening.
   await execa('mkfifo', [path]);
-  const answer = probe(mediaKey, bytes, 'mp4');
+  const reply = probe(mediaKey, bytes, 'mp4');
   using view = new RedisView(stack.redis.url);
   await expect.poll(() => view.jobs('probe-films', 'active'), { timeout: 10_000 }).toHaveLength(1);
   await stack.services['probe-worker'].kill();
   await rename(`${path}.aside`, path);
   await stack.services['probe-worker'].restart();
-  expect(await answer).toMatchObject({ outcome: 'media', type: 'mp4', width: 640, height: 360 });
+  expect(await reply).toMatchObject({ outcome: 'media', type: 'mp4', width: 640, height: 360 });
 }, 40_000);

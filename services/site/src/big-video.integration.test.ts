@@ -43,12 +43,12 @@ describeWithMinio('a video of 96 MiB', {}, (startMinio) => {
   afterAll(() => resources.disposeAsync());
 
   /** The site's reads from the store while `use` runs. */
-  async function readDuring(use: () => Promise<void>): Promise<{ range: string | undefined; answeredBytes: number }[]> {
+  async function readDuring(use: () => Promise<void>): Promise<{ range: string | undefined; responseBytes: number }[]> {
     proxy.seen.length = 0;
     await use();
     return proxy.seen
       .filter(({ method, path: key }) => method === 'GET' && !key.includes('/records/'))
-      .map(({ range, answeredBytes }) => ({ range, answeredBytes }));
+      .map(({ range, responseBytes }) => ({ range, responseBytes }));
   }
 
   function get(range: string, method = 'GET'): Promise<Response> {
@@ -62,7 +62,7 @@ describeWithMinio('a video of 96 MiB', {}, (startMinio) => {
       expect(part.status).toBe(206);
       expect(Buffer.from(await part.arrayBuffer()).readUInt32BE()).toBe(50);
     });
-    expect(reads).toEqual([{ range: `bytes=${offset}-${offset + 99}`, answeredBytes: 100 }]);
+    expect(reads).toEqual([{ range: `bytes=${offset}-${offset + 99}`, responseBytes: 100 }]);
   });
 
   test('reads only the end for a suffix range', async () => {
@@ -71,7 +71,7 @@ describeWithMinio('a video of 96 MiB', {}, (startMinio) => {
       expect(part.headers.get('content-range')).toBe(`bytes ${size - MiB}-${size - 1}/${size}`);
       expect(Buffer.from(await part.arrayBuffer()).readUInt32BE()).toBe(95);
     });
-    expect(reads).toEqual([{ range: `bytes=${size - MiB}-${size - 1}`, answeredBytes: MiB }]);
+    expect(reads).toEqual([{ range: `bytes=${size - MiB}-${size - 1}`, responseBytes: MiB }]);
   });
 
   test('reads nothing for HEAD, 304 and 416', async () => {
@@ -98,8 +98,8 @@ describeWithMinio('a video of 96 MiB', {}, (startMinio) => {
       going.abort();
       await expect.poll(() => proxy.connections()).toBeLessThan(open);
     });
-    expect(reads).toEqual([{ range: `bytes=0-${size - 1}`, answeredBytes: expect.any(Number) }]);
-    expect(reads[0]?.answeredBytes).toBeLessThan(size / 2);
+    expect(reads).toEqual([{ range: `bytes=0-${size - 1}`, responseBytes: expect.any(Number) }]);
+    expect(reads[0]?.responseBytes).toBeLessThan(size / 2);
   });
 
   test('never reads the original', async () => {
@@ -123,7 +123,7 @@ describeWithMinio('a video of 96 MiB', {}, (startMinio) => {
 
   let before = -1;
   async function isStill(): Promise<boolean> {
-    const now = proxy.seen.reduce((sum, { answeredBytes }) => sum + answeredBytes, 0);
+    const now = proxy.seen.reduce((sum, { responseBytes }) => sum + responseBytes, 0);
     const still = now === before && now > 0;
     before = now;
     return still;

@@ -60,7 +60,7 @@ async function measureHalfSent(bench: Bench, system: System): Promise<void> {
   const ratio = heldMiB / ((halfSent * half) / MiB);
   figures.add('memory of 64 half-sent uploads / their bytes', { system: system.name, unit: '' }, ratio);
   await Promise.all(clients.map((client) => client.flush(form.subarray(half))));
-  const responses = await Promise.all(clients.map((client) => client.answer()));
+  const responses = await Promise.all(clients.map((client) => client.response()));
   const refused = responses.filter(({ status }) => status !== 200).map(({ status, body }) => `${status} ${body}`);
   figures.fault(`${system.name}, half-sent`, refused);
 }

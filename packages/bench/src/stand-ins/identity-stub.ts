@@ -5,6 +5,6 @@ import { sandbox } from '@echodrop/testkit/start-stack';
 import { providerAddress } from '../upload-request.ts';
 
 process.on('disconnect', () => process.exit());
-const answer = { id: sandbox.userId, id_str: `${sandbox.userId}`, screen_name: sandbox.screenName };
-const { setting } = await startStandInProvider({ ...sandbox, advertised: [providerAddress], answer });
+const response = { id: sandbox.userId, id_str: `${sandbox.userId}`, screen_name: sandbox.screenName };
+const { setting } = await startStandInProvider({ ...sandbox, advertised: [providerAddress], response });
 process.send?.(setting);

@@ -29,10 +29,10 @@ test.each(turnedPhotos)('%s: %s, %i x %i', async (_name, type, width, height, ma
 /** What the probe says; no process is started for it. */
 async function seen(source: CountedSource): Promise<Probe> {
   const options = { scratchDir: tmpdir(), maxPixels: 100_000_000, signal: AbortSignal.timeout(10_000) };
-  const answer: Probe[] = [];
-  const processes = await processesStarted(async () => answer.push(await probeMedia(source, options)));
+  const found: Probe[] = [];
+  const processes = await processesStarted(async () => found.push(await probeMedia(source, options)));
   expect(processes).toEqual([]);
-  return answer[0] as Probe;
+  return found[0] as Probe;
 }
 
 async function sizeBySharp(bytes: Buffer): Promise<{ width: number; height: number }> {

@@ -91,10 +91,10 @@ test.each([
   ['an outcome that does not exist', '{"outcome":"stored"}'],
   ['a reason that does not exist', '{"outcome":"unsupported","why":"tired"}'],
   ['an array', '[]'],
-])('%s instead of a result: the media is broken', async (_, answer) => {
+])('%s instead of a result: the media is broken', async (_, output) => {
   await using folder = await mkdtempDisposable(join(tmpdir(), 'pictures-'));
   const job = await jobOf(folder.path, await photo());
-  await using node = await hostileFfprobe(`printf '%s\\n' ${startMarker} '${answer}'`, 'node');
+  await using node = await hostileFfprobe(`printf '%s\\n' ${startMarker} '${output}'`, 'node');
   process.execPath = join(node.folder, 'node');
   setSandboxMode('limits-only');
   expect(await makePictures(job, signal())).toEqual({ outcome: 'unsupported', why: 'broken' });

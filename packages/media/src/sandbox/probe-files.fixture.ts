@@ -3,11 +3,11 @@ import { join } from 'node:path';
 import { probeMedia } from '../probe.ts';
 
 // Probes every file of a folder, one after another, as a process of its own: probe-files.fixture.ts <folder> <scratch folder>. Prints as JSON how
-// many answers there were, the most memory that this process ever held, and how long the longest look took.
+// many probes there were, the most memory that this process ever held, and how long the longest look took.
 const [, , folder = '', scratchDir = ''] = process.argv;
 const kibibytes = () => process.resourceUsage().maxRSS;
 
-let [answers, longestMs] = [0, 0];
+let [probes, longestMs] = [0, 0];
 const atStart = kibibytes();
 for (const name of await readdir(folder)) {
   await using file = await open(join(folder, name));
@@ -18,6 +18,6 @@ for (const name of await readdir(folder)) {
   const started = performance.now();
   await probeMedia(source, { scratchDir, maxPixels: 1e8, signal: AbortSignal.timeout(20_000) });
   longestMs = Math.max(longestMs, performance.now() - started);
-  answers += 1;
+  probes += 1;
 }
-process.stdout.write(JSON.stringify({ answers, grownBy: (kibibytes() - atStart) * 1024, longestMs }));
+process.stdout.write(JSON.stringify({ probes, grownBy: (kibibytes() - atStart) * 1024, longestMs }));

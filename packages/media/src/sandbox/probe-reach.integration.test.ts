@@ -25,8 +25,8 @@ test.skipIf(!traced)(
 
     const { printed, calls } = await tracedRun('probe-files.fixture.ts', { media, scratch, trace });
 
-    const { answers, grownBy } = JSON.parse(printed) as { answers: number; grownBy: number };
-    expect(answers).toBe(hostileMedia.length);
+    const { probes, grownBy } = JSON.parse(printed) as { probes: number; grownBy: number };
+    expect(probes).toBe(hostileMedia.length);
     expect(grownBy).toBeLessThan(200 * MiB);
     await expectOutOfReach(canary, calls);
     const opened = filesOpenedBy('ffprobe', calls);

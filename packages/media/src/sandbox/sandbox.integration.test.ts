@@ -76,7 +76,7 @@ const track: Track = {
 };
 const probing = { maxPixels: 1e8, signal };
 
-/** Every call that runs a media tool, and what it answers if the tool fails, and if it printed what it could do. */
+/** Every call that runs a media tool, and what it returns if the tool fails, and if it printed what it could do. */
 const places: readonly [string, (path: string, out: string) => Promise<unknown>, failed: unknown, escaped: unknown][] =
   [
     ['ffprobe, for tracks', (path) => videoTracks(path, 'mkv', signal), 'broken', 'too_costly'],
@@ -234,7 +234,7 @@ test.each([
   expect(isOfKernel(stderr)).toBe(true);
 });
 
-// landlock_create_ruleset(2) answers its version: TCP from 4 on, abstract sockets and signals from 6 on.
+// landlock_create_ruleset(2) returns its version: TCP from 4 on, abstract sockets and signals from 6 on.
 const landlockVersion = Number(
   execaSync('perl', ['-e', 'print syscall(444, 0, 0, 1)'], { reject: false }).stdout || Number.NaN,
 );

@@ -18,7 +18,7 @@ afterEach(async () => {
 
 async function ffprobeIs(script: string): Promise<void> {
   ffprobe = await hostileFfprobe(script);
-  await writeFile(join(ffprobe.folder, 'answer'), '{"streams":[{"index":0,"width":7}]}');
+  await writeFile(join(ffprobe.folder, 'output'), '{"streams":[{"index":0,"width":7}]}');
   process.env.PATH = ffprobe.path;
 }
 
@@ -61,7 +61,7 @@ describe('an ffprobe that', () => {
   });
 
   test('succeeds and leaves a child behind is done, and the child is killed', async () => {
-    await ffprobeIs('(. "$count"; sleep 600) &\nsleep 0.3\ncat "$folder/answer"');
+    await ffprobeIs('(. "$count"; sleep 600) &\nsleep 0.3\ncat "$folder/output"');
     expect(await look(5000)).toMatchObject([{ width: 7 }]);
     await expectNobodyLeft(2);
   });
@@ -98,13 +98,13 @@ describe('an ffprobe that', () => {
 
   test('reads its environment finds no settings', async () => {
     process.env.S3_SECRET_KEY = 'a secret';
-    await ffprobeIs('test -z "$S3_SECRET_KEY" && cat "$folder/answer"');
+    await ffprobeIs('test -z "$S3_SECRET_KEY" && cat "$folder/output"');
     expect(await look(9000)).toMatchObject([{ width: 7 }]);
     delete process.env.S3_SECRET_KEY;
   });
 
   test('requests more privileges gets none', async () => {
-    await ffprobeIs('grep -q "NoNewPrivs:.1" /proc/self/status && cat "$folder/answer"');
+    await ffprobeIs('grep -q "NoNewPrivs:.1" /proc/self/status && cat "$folder/output"');
     expect(await look(9000)).toMatchObject([{ width: 7 }]);
   });
 
@@ -122,9 +122,9 @@ describe('an ffprobe that', () => {
     ['a negative height', '{"streams":[{"index":0,"height":-1}]}'],
     ['more tracks than a video may have', `{"streams":[${Array(65).fill('{"index":0}')}]}`],
     ['nested arrays up to its limit', '['.repeat(250_000)],
-  ])('answers with %s says that the video is broken', async (_, answer) => {
-    await ffprobeIs('cat "$folder/answer"');
-    await writeFile(join(ffprobe.folder, 'answer'), answer);
+  ])('output of %s says that the video is broken', async (_, output) => {
+    await ffprobeIs('cat "$folder/output"');
+    await writeFile(join(ffprobe.folder, 'output'), output);
     expect(await look(9000)).toBe('broken');
   });
 

@@ -66,10 +66,10 @@ afterAll(async () => {
 /** What the probe says, with so many looks of ffprobe. */
 async function seen(source: CountedSource, looks = 1): Promise<Probe> {
   const options = { scratchDir, maxPixels: 100_000_000, signal: AbortSignal.timeout(15_000) };
-  const answer: Probe[] = [];
-  const processes = await processesStarted(async () => answer.push(await probeMedia(source, options)));
+  const found: Probe[] = [];
+  const processes = await processesStarted(async () => found.push(await probeMedia(source, options)));
   expect(processes.filter((program) => program.endsWith('/sandbox'))).toHaveLength(looks);
-  return answer[0] as Probe;
+  return found[0] as Probe;
 }
 
 /** The size of the first frame that ffmpeg shows of the whole file: turned, and its pixels made square. */

@@ -19,8 +19,8 @@ test('probes hostile photos with little memory and time', async () => {
   const program = join(import.meta.dirname, '../sandbox/probe-files.fixture.ts');
   const { stdout } = await execa(process.execPath, [program, media, scratch], { timeout: 60_000 });
 
-  const { answers, grownBy, longestMs } = JSON.parse(stdout);
-  expect(answers).toBe(hostilePhotos.length);
+  const { probes, grownBy, longestMs } = JSON.parse(stdout);
+  expect(probes).toBe(hostilePhotos.length);
   expect(grownBy).toBeLessThan(100 * MiB);
   expect(longestMs).toBeLessThan(2000);
 }, 90_000);

@@ -49,8 +49,8 @@ async function inFolder<T>(video: Buffer, use: (path: string) => Promise<T>): Pr
 function picturesIn(video: Buffer): Promise<number> {
   return inFolder(video, async (path) => {
     const query = ['-ignore_editlist', '1', '-select_streams', 'v', '-count_packets'];
-    const answer = ['-show_entries', 'stream=nb_read_packets', '-of', 'csv=print_section=0'];
-    return Number((await execa('ffprobe', ['-v', 'error', ...query, ...answer, path])).stdout);
+    const shown = ['-show_entries', 'stream=nb_read_packets', '-of', 'csv=print_section=0'];
+    return Number((await execa('ffprobe', ['-v', 'error', ...query, ...shown, path])).stdout);
   });
 }
 

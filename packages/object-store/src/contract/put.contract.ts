@@ -121,11 +121,11 @@ export function putContract(stores: () => OpenedStores): void {
       const key = recordKey(newMediaKey());
       const records = Array.from({ length: 20 }, (_, index) => Buffer.alloc(5000, `${index}.`));
       const { store, other } = stores();
-      const answers = await Promise.all(
+      const outcomes = await Promise.all(
         records.map((record, index) => (index % 2 ? other : store).putIfAbsent(key, record)),
       );
-      expect(answers.filter((answer) => answer === 'created')).toHaveLength(1);
-      const winner = records[answers.indexOf('created')] as Buffer;
+      expect(outcomes.filter((outcome) => outcome === 'created')).toHaveLength(1);
+      const winner = records[outcomes.indexOf('created')] as Buffer;
       expect((await bytesAt(stores().store, key))?.equals(winner)).toBe(true);
     });
 

@@ -57,7 +57,7 @@ describeWithMinio('when MinIO fails', { stoppable: true }, (start) => {
   }
 
   // After a freeze MinIO first finishes old requests, and may exceed these deadlines for a moment.
-  const worksSoon = (call: () => Promise<unknown>) => waitUntil('an answer', soon, () => call().then(() => true));
+  const worksSoon = (call: () => Promise<unknown>) => waitUntil('a response', soon, () => call().then(() => true));
 
   test.each(calls)('%s throws StoreUnavailable in time while MinIO hangs, and works afterwards', async (_, call) => {
     await minio.server?.freeze();

@@ -6,9 +6,9 @@ import { listen } from '../http-server.ts';
 import { registerHttpMetrics } from './http-metrics.ts';
 import { Metrics } from './metrics.ts';
 
-async function observed(answer: RequestListener, routeOf?: Parameters<typeof registerHttpMetrics>[2]) {
+async function observed(respond: RequestListener, routeOf?: Parameters<typeof registerHttpMetrics>[2]) {
   const metrics = new Metrics('test');
-  const server = createServer(answer);
+  const server = createServer(respond);
   registerHttpMetrics(metrics, server, routeOf);
   const stopping = new AbortController().signal;
   const listening = await listen(server, { host: '127.0.0.1', port: 0, stopping, graceSeconds: 0 });
@@ -57,8 +57,8 @@ test("uses the pattern of an Express route, and 'gone' if the client disconnects
 test('counts an upload that waits for 100 Continue once', async () => {
   const metrics = new Metrics('test');
   const server = createServer();
-  const answer: RequestListener = (_request, response) => void response.writeHead(401).end();
-  server.on('request', answer).on('checkContinue', answer);
+  const respond: RequestListener = (_request, response) => void response.writeHead(401).end();
+  server.on('request', respond).on('checkContinue', respond);
   registerHttpMetrics(metrics, server, () => '/upload');
   const stopping = new AbortController().signal;
   await using _listening = await listen(server, { host: '127.0.0.1', port: 0, stopping, graceSeconds: 0 });

@@ -69,7 +69,7 @@ async function start(settings: readonly string[], flags: readonly string[] = [])
   const cluster = settings.includes('cluster-enabled yes') ? [`cluster-config-file ${port}.nodes`] : [];
   await writeFile(file, `${[...common, ...cluster, ...settings].join('\n')}\n`);
   const command = [await redisProgram(), file, ...flags] as const;
-  parts.use(await ServerProcess.start({ command, answers: async () => (await ask(port, 'PING')) === 'PONG' }));
+  parts.use(await ServerProcess.start({ command, isReady: async () => (await ask(port, 'PING')) === 'PONG' }));
   return port;
 }
 

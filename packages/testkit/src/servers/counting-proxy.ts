@@ -15,9 +15,9 @@ export interface SeenRequest {
   readonly query: URLSearchParams;
   /** The Range header. */
   readonly range: string | undefined;
-  /** How many bytes of the answer's body have come from the target so far. */
-  answeredBytes: number;
-  /** The answer's status, once there is one. */
+  /** How many bytes of the response's body have come from the target so far. */
+  responseBytes: number;
+  /** The response's status, once there is one. */
   status: number | undefined;
 }
 
@@ -30,11 +30,11 @@ export interface CountingProxy extends AsyncDisposable {
 }
 
 /**
- * What becomes of a request: it passes, at once or late; its answer is `lost` (the connection closes) or `held` forever; it arrives `twice`,
- * and the second answer is sent; it is `overtaken`: it fails, and arrives only when the next one has passed; it is `cut`: it does not arrive,
- * and the connection closes. `changed`: one bit of its body flips on the way; `changed back`: one of its answer's. `swallowed`: it does not
- * arrive, and is answered as a store answers a PUT that has read its bytes, and `swallowed unread` as one that has not: with no checksum. Or it
- * is answered with this status, and does not arrive; the answer waits for `after`, and with `isConfirmed` has tag and checksum of what was sent.
+ * What becomes of a request: it passes, at once or late; its response is `lost` (the connection closes) or `held` forever; it arrives `twice`,
+ * and the second response is sent; it is `overtaken`: it fails, and arrives only when the next one has passed; it is `cut`: it does not arrive,
+ * and the connection closes. `changed`: one bit of its body flips on the way; `changed back`: one of its response's. `swallowed`: it does not
+ * arrive, and gets the response of a store to a PUT that has read its bytes, and `swallowed unread` as one that has not: with no checksum. Or it
+ * gets a response with this status, and does not arrive; the response waits for `after`, and with `isConfirmed` has tag and checksum of what was sent.
  * Or another body arrives in its place.
  */
 export type Fate =
@@ -50,9 +50,9 @@ export type Fate =
   | 'swallowed unread'
   | { readonly afterMs: number }
   | { readonly replaced: (body: Buffer) => Buffer }
-  | OwnAnswer;
+  | OwnResponse;
 
-interface OwnAnswer {
+interface OwnResponse {
   readonly status: number;
   readonly headers?: Record<string, string>;
   readonly body: string;
@@ -60,7 +60,7 @@ interface OwnAnswer {
   readonly isConfirmed?: boolean;
 }
 
-const noAnswer = { answeredBytes: 0, status: undefined };
+const noResponse = { responseBytes: 0, status: undefined };
 
 /**
  * An HTTP proxy in front of `target` (an http address) that passes everything on as it is, the Host header included, unless
@@ -73,68 +73,68 @@ export async function startCountingProxy(
   const { hostname, port } = new URL(target);
   const seen: SeenRequest[] = [];
   const late: (() => void)[] = [];
-  const server = createServer(async (incoming, answer) => {
+  const server = createServer(async (incoming, response) => {
     const { method = '', url = '/', headers } = incoming;
     const { pathname, searchParams } = new URL(url, target);
-    const request: SeenRequest = { ...noAnswer, method, path: pathname, query: searchParams, range: headers.range };
+    const request: SeenRequest = { ...noResponse, method, path: pathname, query: searchParams, range: headers.range };
     seen.push(request);
     const becomes = fate(request);
-    const forward = (report: (answered: IncomingMessage) => void, more = {}) =>
+    const forward = (report: (received: IncomingMessage) => void, more = {}) =>
       send({ hostname, port, method, path: url, headers: { ...headers, ...more } }, report).on('error', () =>
-        answer.destroy(),
+        response.destroy(),
       );
-    const reply = (answered: IncomingMessage) => {
-      if (answer.destroyed) return void answered.resume();
-      request.status = answered.statusCode;
-      answer.writeHead(answered.statusCode ?? 502, answered.rawHeaders);
-      answered.on('data', (chunk: Buffer) => {
-        request.answeredBytes += chunk.length;
+    const reply = (received: IncomingMessage) => {
+      if (response.destroyed) return void received.resume();
+      request.status = received.statusCode;
+      response.writeHead(received.statusCode ?? 502, received.rawHeaders);
+      received.on('data', (chunk: Buffer) => {
+        request.responseBytes += chunk.length;
       });
-      pipeline(answered, answer, () => {
+      pipeline(received, response, () => {
         for (const arrive of late.splice(0)) arrive();
       });
     };
     const pass = () =>
       pipeline(incoming, forward(reply), (error) => {
-        if (error) answer.destroy();
+        if (error) response.destroy();
       });
     if (typeof becomes === 'object' && 'afterMs' in becomes) {
       await sleep(becomes.afterMs);
       return pass();
     }
     if (becomes === 'passes') return pass();
-    if (becomes === 'cut') return answer.destroy();
+    if (becomes === 'cut') return response.destroy();
     const body = await buffer(incoming).catch(() => undefined);
     // Its sender has gone.
-    if (body === undefined) return answer.destroy();
+    if (body === undefined) return response.destroy();
     if (typeof becomes === 'object' && 'replaced' in becomes) {
       const other = becomes.replaced(body);
       return forward(reply, { 'content-length': other.length }).end(other);
     }
     if (typeof becomes === 'object') {
       request.status = becomes.status;
-      return replyWith(becomes, answer, incoming, body);
+      return replyWith(becomes, response, incoming, body);
     }
-    const arrive = (report: (answered: IncomingMessage) => void) =>
-      forward((answered) => {
-        request.status = answered.statusCode;
-        report(answered.resume());
+    const arrive = (report: (received: IncomingMessage) => void) =>
+      forward((received) => {
+        request.status = received.statusCode;
+        report(received.resume());
       }).end(body);
-    const tellChanged = async (answered: IncomingMessage) => {
-      answer.writeHead(answered.statusCode ?? 502, answered.rawHeaders);
-      answer.end(flipped(await buffer(answered)));
+    const sendChanged = async (received: IncomingMessage) => {
+      response.writeHead(received.statusCode ?? 502, received.rawHeaders);
+      response.end(flipped(await buffer(received)));
     };
     const befalls = {
       changed: () => forward(reply).end(flipped(body)),
-      'changed back': () => forward(tellChanged).end(body),
-      swallowed: () => answer.writeHead(200, asStored(incoming, body)).end(),
-      'swallowed unread': () => answer.writeHead(200, { ETag: '"any"' }).end(),
-      lost: () => arrive(() => answer.destroy()),
+      'changed back': () => forward(sendChanged).end(body),
+      swallowed: () => response.writeHead(200, asStored(incoming, body)).end(),
+      'swallowed unread': () => response.writeHead(200, { ETag: '"any"' }).end(),
+      lost: () => arrive(() => response.destroy()),
       held: () => arrive(() => {}),
       twice: () => arrive(() => forward(reply).end(body)),
       overtaken: () => {
         late.push(() => arrive(() => {}));
-        answer.destroy();
+        response.destroy();
       },
     };
     befalls[becomes]();
@@ -153,9 +153,9 @@ export async function startCountingProxy(
   };
 }
 
-async function replyWith(own: OwnAnswer, answer: ServerResponse, incoming: IncomingMessage, body: Buffer) {
+async function replyWith(own: OwnResponse, response: ServerResponse, incoming: IncomingMessage, body: Buffer) {
   await own.after?.(body);
-  answer.writeHead(own.status, own.isConfirmed ? asStored(incoming, body) : own.headers).end(own.body);
+  response.writeHead(own.status, own.isConfirmed ? asStored(incoming, body) : own.headers).end(own.body);
 }
 
 function flipped(body: Buffer): Buffer {

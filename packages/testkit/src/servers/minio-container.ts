@@ -8,17 +8,17 @@ interface Login {
   readonly secretKey: string;
 }
 
-/** Starts a MinIO in a container; `answers` says whether an endpoint serves. Disposing removes the container. */
+/** Starts a MinIO in a container; `isReady` says whether an endpoint serves. Disposing removes the container. */
 export async function startMinioContainer(
   { accessKey, secretKey }: Login,
-  answers: (endpoint: string) => Promise<boolean>,
+  isReady: (endpoint: string) => Promise<boolean>,
 ) {
   const server = await startContainer({
     image,
     command: ['server', '/data'],
     env: { MINIO_ROOT_USER: accessKey, MINIO_ROOT_PASSWORD: secretKey },
     port: 9000,
-    answers: (host, port) => answers(`http://${host}:${port}`),
+    isReady: (host, port) => isReady(`http://${host}:${port}`),
   });
   return { endpoint: `http://${server.host}:${server.port}`, server };
 }

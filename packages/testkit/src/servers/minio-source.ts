@@ -10,7 +10,7 @@ const dockerMs = 5000;
 
 /**
  * Finds a MinIO, in this order: the S3_ENDPOINT that is given (with S3_ACCESS_KEY and S3_SECRET_KEY), the program that MINIO_BIN
- * names, a Docker engine that answers, `minio` in PATH; undefined if there is none. With REQUIRE_CONTAINERS=1 it is a Docker engine.
+ * names, a Docker engine that responds, `minio` in PATH; undefined if there is none. With REQUIRE_CONTAINERS=1 it is a Docker engine.
  */
 export async function findMinio(
   env: Record<string, string | undefined> = process.env,
@@ -18,17 +18,17 @@ export async function findMinio(
   if (env.REQUIRE_CONTAINERS === '1') return { kind: 'container' };
   const { S3_ENDPOINT: endpoint, S3_ACCESS_KEY: accessKey, S3_SECRET_KEY: secretKey, MINIO_BIN: named } = env;
   if (endpoint && accessKey && secretKey) return { kind: 'given', endpoint, accessKey, secretKey };
-  if (!named && (await dockerAnswers())) return { kind: 'container' };
+  if (!named && (await dockerResponds())) return { kind: 'container' };
   const path = named || 'minio';
   const { failed } = await execa(path, ['--version'], { reject: false });
   return failed ? undefined : { kind: 'program', path };
 }
 
-async function dockerAnswers(): Promise<boolean> {
+async function dockerResponds(): Promise<boolean> {
   const { getContainerRuntimeClient } = await import('testcontainers');
-  const answered = getContainerRuntimeClient().then(
+  const responds = getContainerRuntimeClient().then(
     () => true,
     () => false,
   );
-  return Promise.race([answered, new Promise<false>((resolve) => setTimeout(resolve, dockerMs, false).unref())]);
+  return Promise.race([responds, new Promise<false>((resolve) => setTimeout(resolve, dockerMs, false).unref())]);
 }

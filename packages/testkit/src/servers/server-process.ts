@@ -4,19 +4,19 @@ import { waitUntil } from '../wait-until.ts';
 
 /** A server that a test may hang, kill and bring back under the same address. */
 export interface StoppableServer {
-  /** Freezes it (SIGSTOP): its sockets stay open without an answer. */
+  /** Freezes it (SIGSTOP): its sockets stay open without a response. */
   freeze(): Promise<void>;
   thaw(): Promise<void>;
   /** Ends it without warning (SIGKILL). */
   kill(): Promise<void>;
-  /** Brings it back after `kill`, or kills it first; resolves when it answers again. */
+  /** Brings it back after `kill`, or kills it first; resolves when it is ready again. */
   restart(): Promise<void>;
 }
 
 interface Start {
   readonly command: readonly [string, ...string[]];
   readonly env?: NodeJS.ProcessEnv;
-  readonly answers: () => Promise<boolean>;
+  readonly isReady: () => Promise<boolean>;
 }
 
 const startMs = 20_000;
@@ -31,7 +31,7 @@ export class ServerProcess implements StoppableServer, AsyncDisposable {
     this.#start = start;
   }
 
-  /** @throws Error with what the server said, where it does not answer in time */
+  /** @throws Error with what the server said, if it is not ready in time */
   static async start(start: Start): Promise<ServerProcess> {
     const server = new ServerProcess(start);
     await server.restart();
@@ -51,7 +51,7 @@ export class ServerProcess implements StoppableServer, AsyncDisposable {
     this.#child?.kill('SIGSTOP');
     const pid = this.pid;
     if (process.platform !== 'linux' || pid === undefined) return;
-    // Its threads stop one by one, and until then some still answer.
+    // Its threads stop one by one, and until then some still respond.
     await waitUntil('the stop of all threads', 2000, () => isStopped(pid));
   }
 
@@ -74,7 +74,7 @@ export class ServerProcess implements StoppableServer, AsyncDisposable {
 
   async restart(): Promise<void> {
     await this.kill();
-    const { command, answers } = this.#start;
+    const { command, isReady } = this.#start;
     const child = spawn(this.#start);
     this.#child = child;
     child.all?.on('data', (chunk) => {
@@ -86,8 +86,8 @@ export class ServerProcess implements StoppableServer, AsyncDisposable {
       throw new Error(`ended with ${exitCode}`);
     });
     // If it ended, its port may soon belong to another server.
-    const answered = waitUntil('an answer', startMs, async () => over || answers());
-    await Promise.race([answered, ended]).catch(async (cause) => {
+    const ready = waitUntil('a response', startMs, async () => over || isReady());
+    await Promise.race([ready, ended]).catch(async (cause) => {
       await this.kill();
       throw new Error(`${command.join(' ')} did not start:\n${this.#output}`, { cause });
     });

@@ -20,12 +20,12 @@ export interface Collector extends AsyncDisposable {
   readonly spans: readonly CollectedSpan[];
   /** Everything that came, headers too. */
   readonly received: string;
-  /** How many exports came, those included that got no answer. */
+  /** How many exports came, those included that got no response. */
   readonly exports: number;
-  /** From now on it does not answer. */
+  /** From now on it does not respond. */
   hang(): void;
-  /** Answers every request again. */
-  answer(): void;
+  /** Responds to every request again. */
+  respond(): void;
 }
 
 export async function startCollector(): Promise<Collector> {
@@ -55,7 +55,7 @@ export async function startCollector(): Promise<Collector> {
     hang() {
       hangs = true;
     },
-    answer() {
+    respond() {
       hangs = false;
     },
     async [Symbol.asyncDispose]() {

@@ -94,22 +94,22 @@ async function startProgram(path: string, port: number, drives: readonly string[
       // In a container it would wait until its own address leads elsewhere than to this machine.
       _MINIO_SERVER_LOCAL: address,
     },
-    answers: () => serves(endpoint),
+    isReady: () => serves(endpoint),
   });
   return { endpoint, server };
 }
 
-// MinIO is alive before it serves: until then it answers 503, and afterwards 403 to unsigned requests.
+// MinIO is alive before it serves: until then it responds with 503, and afterwards 403 to unsigned requests.
 async function serves(endpoint: string): Promise<boolean> {
-  const answer = await fetch(endpoint, { signal: AbortSignal.timeout(1000) });
-  await answer.body?.cancel();
-  return answer.status === 403;
+  const response = await fetch(endpoint, { signal: AbortSignal.timeout(1000) });
+  await response.body?.cancel();
+  return response.status === 403;
 }
 
 async function hasQuorum(endpoint: string): Promise<boolean> {
-  const answer = await fetch(`${endpoint}/minio/health/cluster`, { signal: AbortSignal.timeout(1000) });
-  await answer.body?.cancel();
-  return answer.ok;
+  const response = await fetch(`${endpoint}/minio/health/cluster`, { signal: AbortSignal.timeout(1000) });
+  await response.body?.cancel();
+  return response.ok;
 }
 
 function newBucket(): string {

@@ -8,7 +8,7 @@ import { startSentinels } from './start-sentinels.ts';
 export interface RedisSet extends AsyncDisposable {
   readonly url: string;
   readonly servers: readonly RunningRedis[];
-  /** The server that has the keys of the queues now, as those say that still answer. */
+  /** The server that has the keys of the queues now, as those say that still respond. */
   master(): Promise<RunningRedis>;
 }
 
@@ -91,7 +91,7 @@ function hosts(ports: readonly number[]): string {
   return ports.map((port) => `127.0.0.1:${port}`).join();
 }
 
-// Each node that answers says who has the slot; one that was away may be the last to know of another, so the latest epoch decides.
+// Each node that responds says who has the slot; one that was away may be the last to know of another, so the latest epoch decides.
 async function masterOfQueues(servers: readonly RunningRedis[]): Promise<RunningRedis> {
   const replies = await Promise.all(
     servers

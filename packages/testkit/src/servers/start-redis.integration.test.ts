@@ -7,8 +7,8 @@ function say(port: number, command: string): Promise<string | undefined> {
   return new Promise((resolve) => {
     const socket = connect(port, '127.0.0.1', () => socket.write(`${command}\r\n`));
     socket.setTimeout(300, () => socket.destroy());
-    socket.once('data', (answer) => {
-      resolve(answer.toString().trim());
+    socket.once('data', (response) => {
+      resolve(response.toString().trim());
       socket.destroy();
     });
     socket.once('error', () => {});

@@ -46,7 +46,7 @@ export async function startRedis({
   };
   const server = await ServerProcess.start({
     command: [program, ...asArguments(settings)],
-    answers: () => pongs(port),
+    isReady: () => pongs(port),
   });
   return {
     url: `redis://127.0.0.1:${port}`,
@@ -70,7 +70,7 @@ export async function startRedis({
 async function startRedisContainer(settings: Record<string, string>): Promise<RunningRedis> {
   const { startContainer } = await import('./stoppable-container.ts');
   const command = ['redis-server', ...asArguments(settings)];
-  const server = await startContainer({ image, command, port: 6379, answers: (host, port) => pongs(port, host) });
+  const server = await startContainer({ image, command, port: 6379, isReady: (host, port) => pongs(port, host) });
   return {
     ...server,
     url: `redis://${server.host}:${server.port}`,
@@ -99,13 +99,13 @@ export async function redisProgram(): Promise<string> {
   throw new Error('tests need redis-server or valkey-server in PATH (Debian: apt-get install redis-server)');
 }
 
-/** Whether a Redis or a sentinel answers at a port of this machine, also if it requires a password. */
+/** Whether a Redis or a sentinel responds at a port of this machine, also if it requires a password. */
 export function pongs(port: number, host = '127.0.0.1'): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(port, host, () => socket.write('PING\r\n'));
     socket.setTimeout(1000, () => socket.destroy());
-    socket.once('data', (answer) => {
-      resolve(/^(\+PONG|-NOAUTH)/.test(answer.toString()));
+    socket.once('data', (response) => {
+      resolve(/^(\+PONG|-NOAUTH)/.test(response.toString()));
       socket.destroy();
     });
     socket.once('error', () => {});

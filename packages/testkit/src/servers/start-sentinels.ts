@@ -42,7 +42,7 @@ export async function startSentinels({ name, masterPort, replicas, goneMs }: Wat
       `sentinel failover-timeout ${name} 5000`,
     ];
     await writeFile(file, `${lines.join('\n')}\n`);
-    parts.use(await ServerProcess.start({ command: [program, file, '--sentinel'], answers: () => pongs(port) }));
+    parts.use(await ServerProcess.start({ command: [program, file, '--sentinel'], isReady: () => pongs(port) }));
     return port;
   };
   const ports = await Promise.all(Array.from({ length: count }, start));

@@ -13,7 +13,7 @@ interface Wanted {
   /** Where the server listens in the container. */
   readonly port: number;
   /** Whether the server at `host:port` does its work. */
-  readonly answers: (host: string, port: number) => Promise<boolean>;
+  readonly isReady: (host: string, port: number) => Promise<boolean>;
 }
 
 /** A server in a container of its own, reached at `host:port`. */
@@ -26,8 +26,8 @@ export interface StoppableContainer extends StoppableServer, AsyncDisposable {
   run(command: readonly string[]): Promise<string>;
 }
 
-/** Starts a server by Testcontainers and waits until it answers. Disposing removes the container. */
-export async function startContainer({ image, command, env = {}, port, answers }: Wanted): Promise<StoppableContainer> {
+/** Starts a server by Testcontainers and waits until it is ready. Disposing removes the container. */
+export async function startContainer({ image, command, env = {}, port, isReady }: Wanted): Promise<StoppableContainer> {
   // A port of the host's that is named stays the same over a restart.
   const hostPort = await freePort();
   const started = await new GenericContainer(image)
@@ -39,7 +39,7 @@ export async function startContainer({ image, command, env = {}, port, answers }
   const { container: containers } = await getContainerRuntimeClient();
   const container = containers.getById(started.getId());
   const host = started.getHost();
-  const serves = () => waitUntil(`an answer of ${image}`, restartMs, () => answers(host, hostPort));
+  const serves = () => waitUntil(`a response of ${image}`, restartMs, () => isReady(host, hostPort));
   const state = async () => (await container.inspect()).State;
   const kill = async () => {
     if ((await state()).Running) await container.kill();

@@ -23,7 +23,7 @@ export interface MastodonStandIn extends SignInStandIn<'expired' | 'old-release'
 
 /**
  * A stand-in for Mastodon's documented sign-in (docs.joinmastodon.org: "apps", "oauth", "accounts"; `config/initializers/cors.rb`): a confidential client,
- * CORS for /api, /oauth/token and /.well-known only, no `iss` in the answer. Its one user has `token` and agrees at once.
+ * CORS for /api, /oauth/token and /.well-known only, no `iss` in the response. Its one user has `token` and agrees at once.
  */
 export async function startMastodonStandIn(token: string): Promise<MastodonStandIn> {
   const secrets = new Map<string, { secret: string; redirectUris: string; scope: string }>();

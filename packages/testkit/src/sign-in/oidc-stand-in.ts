@@ -123,16 +123,16 @@ export async function startOidcStandIn(token: string): Promise<OidcStandIn> {
         const isFit = query.get('client_id') === clientId && redirectUri === site + redirectPath;
         if (!isFit || query.get('code_challenge_method') !== 'S256') return oauthError(400, 'invalid_request');
         const iss = state.flaw === 'other-issuer' ? back.origin : issuer;
-        const answer = { state: query.get('state'), iss: state.flaw === 'no-issuer' ? null : iss };
+        const parameters = { state: query.get('state'), iss: state.flaw === 'no-issuer' ? null : iss };
         if (state.flaw === 'login-required')
           return redirectTo(redirectUri, {
-            ...answer,
+            ...parameters,
             error: 'login_required',
             error_description: 'Not <b>signed</b> in',
           });
         const code = randomUUID();
         codes.set(code, { redirectUri, challenge: query.get('code_challenge'), nonce: query.get('nonce') });
-        return redirectTo(redirectUri, { ...answer, code });
+        return redirectTo(redirectUri, { ...parameters, code });
       },
     }),
   );

@@ -33,10 +33,10 @@ export interface SignInStandIn<Flaw extends string> extends AsyncDisposable {
   flaw: Flaw | undefined;
 }
 
-/** Starts a server on a free port; it adds to `seen`. What `answer` does not know is 404. */
+/** Starts a server on a free port; it adds to `seen`. What `respond` does not know is 404. */
 export async function startStandInServer(
   seen: string[],
-  answer: (request: StandInRequest) => StandInResponse | undefined,
+  respond: (request: StandInRequest) => StandInResponse | undefined,
 ): Promise<StandInServer> {
   const server = createServer(async (request, response) => {
     const { pathname, searchParams: query } = new URL(`http://stand-in${request.url}`);
@@ -47,7 +47,7 @@ export async function startStandInServer(
       status = 200,
       headers = {},
       json = {},
-    } = answer({ route, query, form, headers: request.headers }) ?? {
+    } = respond({ route, query, form, headers: request.headers }) ?? {
       status: 404,
     };
     response.writeHead(status, { 'Content-Type': 'application/json', ...headers }).end(JSON.stringify(json));

@@ -254,15 +254,15 @@ test('during a trial, other requests get a verdict at once', async () => {
   standIn.behaviour = respondWith(500);
   await verifyTimes(10);
   vi.setSystemTime(Date.now() + 10_000);
-  let answer = () => {};
+  let respond = () => {};
   standIn.behaviour = (socket) => {
-    answer = () => mia(socket);
+    respond = () => mia(socket);
   };
   const probe = verify();
   await waitUntil('the request', 5000, async () => standIn.requests.length === 11);
   expect(await verify()).toEqual({ outcome: 'provider_unavailable', retryAfterSeconds: 1 });
   expect(await circuitGauge()).toBe('1');
-  answer();
+  respond();
   expect(await probe).toMatchObject({ outcome: 'verified' });
   expect(await verify()).toMatchObject({ outcome: expect.any(String) });
 });

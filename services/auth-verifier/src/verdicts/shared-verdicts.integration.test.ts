@@ -64,9 +64,9 @@ function onceOnly(afterMs: number): void {
   const seen = new Set<string>();
   standIn.behaviour = (socket) => {
     const nonce = standIn.requests.at(-1)?.match(/^authorization: .*$/m)?.[0] ?? '';
-    const answer = seen.has(nonce) ? respondWith(401) : mia;
+    const respond = seen.has(nonce) ? respondWith(401) : mia;
     seen.add(nonce);
-    setTimeout(() => answer(socket), afterMs);
+    setTimeout(() => respond(socket), afterMs);
   };
 }
 
@@ -324,14 +324,14 @@ test('all verifiers query a forgotten user again', async () => {
 
 test('forgetting a user voids the verdict of a running query', async () => {
   const one = await replica();
-  let answer = () => {};
+  let respond = () => {};
   standIn.behaviour = (socket) => {
-    answer = () => mia(socket);
+    respond = () => mia(socket);
   };
   const pending = verify(one);
   await waitUntil('the request', 5000, async () => standIn.requests.length === 1);
   await one.verifier.forget({ provider: standIn.provider.advertised, subject: '1059182745930317825' });
-  answer();
+  respond();
   await pending;
   standIn.behaviour = respondWith(403);
   expect(await verify(one)).toEqual({ outcome: 'refused' });
@@ -349,16 +349,16 @@ test('caches a forgotten user again after the next query', async () => {
 
 test('a request after a user was forgotten does not get the verdict of an earlier query', async () => {
   const one = await replica();
-  const answers: (() => void)[] = [];
-  standIn.behaviour = (socket) => answers.push(() => (answers.length === 1 ? mia : respondWith(403))(socket));
+  const responses: (() => void)[] = [];
+  standIn.behaviour = (socket) => responses.push(() => (responses.length === 1 ? mia : respondWith(403))(socket));
   const before = verify(one);
-  await waitUntil('the request', 5000, async () => answers.length === 1);
+  await waitUntil('the request', 5000, async () => responses.length === 1);
   await one.verifier.forget({ provider: standIn.provider.advertised, subject: '1059182745930317825' });
   const after = verify(one);
-  answers[0]?.();
+  responses[0]?.();
   expect(await before).toMatchObject({ outcome: 'verified' });
-  await waitUntil('another request', 5000, async () => answers.length === 2);
-  answers[1]?.();
+  await waitUntil('another request', 5000, async () => responses.length === 2);
+  responses[1]?.();
   expect(await after).toEqual({ outcome: 'refused' });
 });
 
@@ -393,9 +393,9 @@ test('an evicted count of forgotten users revives no verdict', async () => {
 
 test('a verdict from before the cache returned can be forgotten', async () => {
   const one = await replica();
-  let answer = () => {};
+  let respond = () => {};
   standIn.behaviour = (socket) => {
-    answer = () => mia(socket);
+    respond = () => mia(socket);
   };
   await redis.kill();
   const pending = verify(one);
@@ -403,7 +403,7 @@ test('a verdict from before the cache returned can be forgotten', async () => {
   await redis.restart();
   await waitUntil('the cache', 5000, async () => one.redis.status === 'ready');
   await one.verifier.forget({ provider: standIn.provider.advertised, subject: '1059182745930317825' });
-  answer();
+  respond();
   await pending;
   standIn.behaviour = respondWith(403);
   expect(await verify(one)).toEqual({ outcome: 'refused' });

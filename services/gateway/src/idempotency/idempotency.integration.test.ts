@@ -37,7 +37,7 @@ let folder: string;
 let store: FilesystemObjectStore;
 let probes: ProbeClient;
 let photo: Buffer;
-/** What the probe worker does before it answers. */
+/** What the probe worker does before it replies. */
 let looking: () => Promise<void>;
 
 beforeAll(async () => {

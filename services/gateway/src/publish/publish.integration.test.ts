@@ -36,9 +36,9 @@ class ForgetfulStore extends FaultyStore {
   #notFound = 1;
 
   override async putIfAbsent(key: string, bytes: Buffer) {
-    const answer = await super.putIfAbsent(key, bytes);
-    if (key.startsWith('records/') && this.#lost-- > 0) throw new StoreUnavailable('the answer is lost');
-    return answer;
+    const outcome = await super.putIfAbsent(key, bytes);
+    if (key.startsWith('records/') && this.#lost-- > 0) throw new StoreUnavailable('the response is lost');
+    return outcome;
   }
 
   override async read(key: string, options?: Parameters<FilesystemObjectStore['read']>[1]) {

@@ -70,7 +70,7 @@ async function send({ contentType, body }: MultipartForm, pieces = body.length):
   await using client = await RawClient.connect(address);
   client.head('/', { 'Content-Type': contentType }, body.length);
   for (let at = 0; at < body.length; at += pieces) await client.flush(body.subarray(at, at + pieces));
-  return (await client.answer()).body;
+  return (await client.response()).body;
 }
 
 const stored = () => readdir(join(folder, 'objects/media')).catch(() => []);
@@ -175,7 +175,7 @@ test('a refused caller ends a form at once, and takes precedence over a malforme
   const malformed = send({ contentType, body: body.subarray(0, 100) });
   verdict.reject(new Refusal('credentials_refused'));
   expect(await malformed).toBe('credentials_refused');
-  expect(await unfinished.answer()).toMatchObject({ body: 'credentials_refused' });
+  expect(await unfinished.response()).toMatchObject({ body: 'credentials_refused' });
   expect(await stored()).toEqual(before);
 });
 
@@ -229,7 +229,7 @@ test.each(['late', 'early'] as const)(
       await expect(file?.awaitStored()).rejects.toThrow('credentials_refused');
     };
     client.write(body.subarray(40_000));
-    expect(await client.answer()).toMatchObject({ body: 'received' });
+    expect(await client.response()).toMatchObject({ body: 'received' });
     expect(await stored()).toEqual(before);
     expect(waiting.memory.heldBytes).toBe(0);
   },
@@ -241,7 +241,7 @@ test('media before its credentials is refused if it is larger than the memory, a
   await using client = await RawClient.connect(address);
   client.head('/', { 'Content-Type': contentType }, body.length);
   client.write(body.subarray(0, 55_000));
-  expect(await client.answer()).toMatchObject({ body: 'media_too_large' });
+  expect(await client.response()).toMatchObject({ body: 'media_too_large' });
   expect(waiting.memory.heldBytes).toBe(0);
 });
 
@@ -253,7 +253,7 @@ test('media that is crowded out ends its upload', async () => {
   client.write(body.subarray(0, 45_000));
   await waitUntil('held media', 5000, async () => waiting.memory.heldBytes > 40_000);
   waiting.memory.open('another', () => expect.unreachable()).take(20_000);
-  expect(await client.answer()).toMatchObject({ body: 'overloaded' });
+  expect(await client.response()).toMatchObject({ body: 'overloaded' });
   expect(waiting.memory.heldBytes).toBe(20_000);
 });
 

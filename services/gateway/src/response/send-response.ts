@@ -21,16 +21,16 @@ const contentTypes = { xml: 'application/xml; charset=utf-8', json: 'application
 
 /** 200 with the record (docs/interface.md section 4.3). */
 export function sendRecord(response: ServerResponse, format: Format, record: MediaRecord): void {
-  answerWith(response, format, format === 'xml' ? recordToXml(record) : recordToJson(record));
+  sendBody(response, format, format === 'xml' ? recordToXml(record) : recordToJson(record));
 }
 
 /** 200 with a page of records, not to be cached. */
 export function sendRecords(response: ServerResponse, format: Format, page: RecordPage): void {
   response.setHeader('Cache-Control', 'no-store');
-  answerWith(response, format, format === 'xml' ? recordsToXml(page) : recordsToJson(page));
+  sendBody(response, format, format === 'xml' ? recordsToXml(page) : recordsToJson(page));
 }
 
-function answerWith(response: ServerResponse, format: Format, body: string): void {
+function sendBody(response: ServerResponse, format: Format, body: string): void {
   response
     .writeHead(200, { 'Content-Type': contentTypes[format], 'Content-Length': Buffer.byteLength(body) })
     .end(body);

@@ -1,5 +1,5 @@
 import { Secret } from '@echodrop/service/secret';
-import { providerAnswers, type Software } from '@echodrop/testkit/provider-answers';
+import { providerResponses, type Software } from '@echodrop/testkit/provider-responses';
 import { expect, test } from 'vitest';
 import type { Provider } from './provider.ts';
 import { isProfileName, type ProfileName, profileNames, providerProfiles } from './provider-profiles.ts';
@@ -13,7 +13,7 @@ function providerOf(profile: ProfileName): Provider {
 }
 
 function profileOf(software: Software): ProfileName {
-  const name = providerAnswers[software].profile;
+  const name = providerResponses[software].profile;
   if (!isProfileName(name)) throw new Error(`${name} is not a profile`);
   return name;
 }
@@ -30,7 +30,7 @@ test.each<[Software, string, bigint, string]>([
   ['wordpress', '3', 3n, 'wanda'],
   ['matrix', '@max:matrix.example', 2794403684492548784n, '@max:matrix.example'],
 ])("%s's documented response has the subject %s, user id %i and name %s", (software, subject, userId, screenName) => {
-  const { accepted, profile, ...documented } = providerAnswers[software];
+  const { accepted, profile, ...documented } = providerResponses[software];
   expect(readCaller(accepted, providerOf(profileOf(software)), secret)).toEqual({
     provider: advertised,
     subject,
@@ -42,21 +42,21 @@ test.each<[Software, string, bigint, string]>([
 });
 
 test('every profile has a documented response', () => {
-  const shown = (Object.keys(providerAnswers) as Software[]).map(profileOf);
+  const shown = (Object.keys(providerResponses) as Software[]).map(profileOf);
   expect([...new Set(shown)].sort()).toEqual([...profileNames].sort());
 });
 
-const software = Object.keys(providerAnswers) as Software[];
+const software = Object.keys(providerResponses) as Software[];
 const mismatches = software.flatMap((each) =>
   profileNames.filter((profile) => profile !== profileOf(each)).map((profile) => [each, profile] as const),
 );
 
 test.each(mismatches)("%s's response has no caller for the profile %s", (each, profile) => {
-  expect(readCaller(providerAnswers[each].accepted, providerOf(profile), secret)).toBeUndefined();
+  expect(readCaller(providerResponses[each].accepted, providerOf(profile), secret)).toBeUndefined();
 });
 
 test.each(software)("%s's refusal has no caller for any profile", (each) => {
-  const { status, body } = providerAnswers[each].refused;
+  const { status, body } = providerResponses[each].refused;
   expect([401, 403]).toContain(status);
   for (const profile of profileNames) expect(readCaller(body, providerOf(profile), secret)).toBeUndefined();
 });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { undocumented } from './documented-answers.ts';
+import { undocumented } from './documented-responses.ts';
 
 const document = {
   components: {

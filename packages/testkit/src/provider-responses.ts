@@ -1,8 +1,8 @@
-import { friendica, mastodon, pleroma } from './mastodon-answers.ts';
-import type { ProviderAnswers } from './provider-answer-types.ts';
+import { friendica, mastodon, pleroma } from './mastodon-responses.ts';
+import type { ProviderResponses } from './provider-response-types.ts';
 
 // developer.x.com, "GET account/verify_credentials" (API 1.1) and "Response codes": code 32 comes with a 401.
-const x: ProviderAnswers = {
+const x: ProviderResponses = {
   profile: 'oauth1',
   scheme: 'OAuth',
   path: '/1.1/account/verify_credentials.json',
@@ -27,7 +27,7 @@ const x: ProviderAnswers = {
 };
 
 // GNU social, lib/apiaction.php (twitterUserArray: a number, no id_str; the status without its user; clientError) and lib/apiauth.php.
-const gnuSocial: ProviderAnswers = {
+const gnuSocial: ProviderResponses = {
   profile: 'oauth1',
   scheme: 'OAuth',
   path: '/api/account/verify_credentials.json',
@@ -58,7 +58,7 @@ const gnuSocial: ProviderAnswers = {
 
 // Friendica, src/Object/Api/Twitter/User.php without what src/Module/Api/Twitter/Account/VerifyCredentials.php takes away; error() of
 // src/Module/Api/ApiResponse.php. Its own OAuth 1.0a server is gone since 2021.09 (CHANGELOG).
-const friendicaLikeTwitter: ProviderAnswers = {
+const friendicaLikeTwitter: ProviderResponses = {
   profile: 'oauth1',
   scheme: 'OAuth',
   path: '/api/account/verify_credentials.json',
@@ -84,8 +84,8 @@ const friendicaLikeTwitter: ProviderAnswers = {
   screenName: 'frida',
 };
 
-// OpenID Connect Core 1.0: sections 5.3.2 (the answer) and 5.3.3 (the refusal, in a header alone).
-const openIdConnect: ProviderAnswers = {
+// OpenID Connect Core 1.0: sections 5.3.2 (the response) and 5.3.3 (the refusal, in a header alone).
+const openIdConnect: ProviderResponses = {
   profile: 'oidc',
   scheme: 'Bearer',
   path: '/userinfo',
@@ -103,7 +103,7 @@ const openIdConnect: ProviderAnswers = {
 };
 
 // WordPress REST API handbook, "Users" (context `view`), and lib/class-wp-rest-oauth1.php of the plugin WP-API/OAuth1.
-const wordpress: ProviderAnswers = {
+const wordpress: ProviderResponses = {
   profile: 'wordpress',
   scheme: 'OAuth',
   path: '/wp-json/wp/v2/users/me',
@@ -124,7 +124,7 @@ const wordpress: ProviderAnswers = {
 };
 
 // Matrix specification, data/api/client-server/whoami.yaml.
-const matrix: ProviderAnswers = {
+const matrix: ProviderResponses = {
   profile: 'matrix',
   scheme: 'Bearer',
   path: '/_matrix/client/v3/account/whoami',
@@ -134,7 +134,7 @@ const matrix: ProviderAnswers = {
   screenName: '@max:matrix.example',
 };
 
-export const providerAnswers = {
+export const providerResponses = {
   x,
   gnuSocial,
   friendicaLikeTwitter,
@@ -146,4 +146,4 @@ export const providerAnswers = {
   matrix,
 } as const;
 
-export type Software = keyof typeof providerAnswers;
+export type Software = keyof typeof providerResponses;

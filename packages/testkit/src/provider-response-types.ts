@@ -1,8 +1,8 @@
 /**
- * How a software answers the check of a user's credentials: the fields are those that its documentation or its source shows, the
+ * How a software responds to the check of a user's credentials: the fields are those that its documentation or its source shows, the
  * values are made up, and ids are numbers or texts as that software sends them.
  */
-export interface ProviderAnswers {
+export interface ProviderResponses {
   /** The word for it in IDENTITY_PROVIDERS. */
   readonly profile: string;
   readonly scheme: 'OAuth' | 'Bearer';

@@ -24,7 +24,7 @@ test('a client that waits for 100 Continue gets it, then its record', async () =
   client.head(path, { ...headers, Expect: '100-continue' }, body.length);
   await waitUntil('100 Continue', 5000, async () => client.received.startsWith('HTTP/1.1 100 '));
   client.write(body);
-  expect(await client.answer()).toMatchObject({ status: 200 });
+  expect(await client.response()).toMatchObject({ status: 200 });
 });
 
 test.each([
@@ -34,14 +34,14 @@ test.each([
   const { path, headers, body } = uploadRequest(stack, { media });
   await using client = await RawClient.connect(stack.gateway);
   client.head(path, { ...headers, ...wrong, Expect: '100-continue' }, body.length);
-  expect(await client.answer()).toMatchObject({ status });
+  expect(await client.response()).toMatchObject({ status });
   expect(client.received).not.toContain('HTTP/1.1 100');
 });
 
 test('an unknown expectation is refused', async () => {
   await using client = await RawClient.connect(stack.gateway);
   client.head('/2/upload.json', { Expect: 'miracles' }, 10);
-  expect(await client.answer()).toMatchObject({ status: 417, body: expect.stringContaining('expectation_failed') });
+  expect(await client.response()).toMatchObject({ status: 417, body: expect.stringContaining('expectation_failed') });
 });
 
 test('a refused client reads its 401 while it is still sending, and all that it sends is taken before the connection closes', async () => {
@@ -55,9 +55,9 @@ test('a refused client reads its 401 while it is still sending, and all that it 
   await using client = await RawClient.connect(stack.gateway);
   client.head(path, { ...headers, ...wrong }, 20 * MiB);
   client.write(Buffer.alloc(MiB));
-  const answer = await client.answer();
-  expect(answer).toMatchObject({ status: 401, body: expect.stringContaining('credentials_refused') });
-  expect(answer.head).toMatch(/\r\nconnection: close/i);
+  const response = await client.response();
+  expect(response).toMatchObject({ status: 401, body: expect.stringContaining('credentials_refused') });
+  expect(response.head).toMatch(/\r\nconnection: close/i);
   for (let sent = 1; sent < 20; sent++) await client.flush(Buffer.alloc(MiB));
   await waitUntil('the end of the connection', 5000, async () => client.closed);
   expect(client.bytesTaken).toBeGreaterThanOrEqual(20 * MiB);
@@ -66,7 +66,7 @@ test('a refused client reads its 401 while it is still sending, and all that it 
 test('a client that sends without end after its refusal is cut off', async () => {
   await using client = await RawClient.connect(stack.gateway);
   client.head('/2/upload.json', {});
-  expect(await client.answer()).toMatchObject({ status: 401 });
+  expect(await client.response()).toMatchObject({ status: 401 });
   const piece = Buffer.concat([Buffer.from('100000\r\n'), Buffer.alloc(MiB), Buffer.from('\r\n')]);
   for (let sent = 0; sent < 64 && !client.closed; sent++) await client.flush(piece);
   expect(client.closed).toBe(true);
@@ -80,7 +80,7 @@ test('until the verdict hardly anything of the form is read, and nothing reaches
   client.head(path, headers, body.length);
   client.write(body);
   let taken = 0;
-  await waitUntil('an answer', 10_000, async () => {
+  await waitUntil('a response', 10_000, async () => {
     if (client.received !== '') return true;
     taken = client.bytesTaken;
     expect(await slow.stored('media')).toEqual([]);
@@ -88,7 +88,7 @@ test('until the verdict hardly anything of the form is read, and nothing reaches
   });
   // What the gateway has not read lies in the kernel's buffers on both sides.
   expect(taken).toBeLessThan(16 * MiB);
-  const answer = await client.answer();
-  expect(answer).toMatchObject({ status: 401, body: expect.stringContaining('provider_unavailable') });
-  expect(answer.head).toMatch(/\r\nretry-after: \d+/i);
+  const response = await client.response();
+  expect(response).toMatchObject({ status: 401, body: expect.stringContaining('provider_unavailable') });
+  expect(response.head).toMatch(/\r\nretry-after: \d+/i);
 });

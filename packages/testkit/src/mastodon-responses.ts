@@ -1,10 +1,10 @@
-import type { ProviderAnswers } from './provider-answer-types.ts';
+import type { ProviderResponses } from './provider-response-types.ts';
 
 const mastodonPath = '/api/v1/accounts/verify_credentials';
 
 // Friendica, src/Object/Api/Mastodon/Account.php (a text; the same number as in its other API); Forbidden() of
 // src/Factory/Api/Mastodon/Error.php, with 403 by src/Module/BaseApi.php.
-export const friendica: ProviderAnswers = {
+export const friendica: ProviderResponses = {
   profile: 'mastodon',
   scheme: 'Bearer',
   path: mastodonPath,
@@ -25,7 +25,7 @@ export const friendica: ProviderAnswers = {
 };
 
 // docs.joinmastodon.org/methods/accounts, "Verify account credentials" (CredentialAccount: an Account, and `source`).
-export const mastodon: ProviderAnswers = {
+export const mastodon: ProviderResponses = {
   profile: 'mastodon',
   scheme: 'Bearer',
   path: mastodonPath,
@@ -53,7 +53,7 @@ export const mastodon: ProviderAnswers = {
 
 // Pleroma and Akkoma, lib/pleroma/web/mastodon_api/views/account_view.ex; ids of 128 bits, "Flake IDs" in
 // docs/development/API/differences_in_mastoapi_responses.md; the refusal is that of EnsureAuthenticatedPlug.
-export const pleroma: ProviderAnswers = {
+export const pleroma: ProviderResponses = {
   profile: 'mastodon',
   scheme: 'Bearer',
   path: mastodonPath,

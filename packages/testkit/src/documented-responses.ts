@@ -1,7 +1,7 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { readXml } from './read-xml.ts';
 
-/** What is read of an OpenAPI 3.1 document to hold an answer against it; a response is named, or there itself. */
+/** What is read of an OpenAPI 3.1 document to compare a response with it; a response is named, or there itself. */
 export interface OpenApi {
   readonly components: {
     readonly schemas: Readonly<Record<string, Schema>>;
@@ -24,7 +24,7 @@ interface ResponseObject {
 /** The responses of an operation, by status. */
 export type Responses = Readonly<Record<string, { readonly $ref: string }>>;
 
-export interface Answer {
+export interface ReceivedResponse {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
@@ -39,29 +39,29 @@ const readers = {
   json: new Ajv2020({ strict: false, validateFormats: false, allErrors: true }),
 };
 
-/** Everything in `answer` that `document` does not describe: its status, headers, type and body. Schemas are taken as closed: what they do not name is told. */
-export function undocumented(document: OpenApi, responses: Responses, answer: Answer): string[] {
-  const named = responses[answer.status];
-  if (!named) return [`status ${answer.status}: ${answer.text}`];
+/** Everything in `response` that `document` does not describe: its status, headers, type and body. Schemas are taken as closed: what they do not name is reported. */
+export function undocumented(document: OpenApi, responses: Responses, response: ReceivedResponse): string[] {
+  const named = responses[response.status];
+  if (!named) return [`status ${response.status}: ${response.text}`];
   const { headers, content } = referred<ResponseObject>(document, named.$ref);
-  return [...undocumentedHeaders(headers, answer), ...undocumentedBody(document, content, answer)];
+  return [...undocumentedHeaders(headers, response), ...undocumentedBody(document, content, response)];
 }
 
-function undocumentedHeaders(documented: ResponseObject['headers'], answer: Answer): string[] {
+function undocumentedHeaders(documented: ResponseObject['headers'], response: ReceivedResponse): string[] {
   const names = Object.keys(documented).map((name) => name.toLowerCase());
-  const unknown = [...answer.headers.keys()].filter((name) => !names.includes(name) && !ofHttp.includes(name));
+  const unknown = [...response.headers.keys()].filter((name) => !names.includes(name) && !ofHttp.includes(name));
   const wrong = Object.entries(documented).flatMap(([name, { required, schema }]) => {
-    const value = answer.headers.get(name);
+    const value = response.headers.get(name);
     if (value === null) return required ? [`no header ${name}`] : [];
     return faults('text', { properties: { [name]: schema } }, { [name]: value });
   });
-  return [...unknown.map((name) => `header ${name}: ${answer.headers.get(name)}`), ...wrong];
+  return [...unknown.map((name) => `header ${name}: ${response.headers.get(name)}`), ...wrong];
 }
 
 function undocumentedBody(
   document: OpenApi,
   documented: ResponseObject['content'],
-  { headers, text }: Answer,
+  { headers, text }: ReceivedResponse,
 ): string[] {
   const type = headers.get('content-type')?.replace(/;.*/, '') ?? 'none';
   const given = documented?.[type]?.schema;
