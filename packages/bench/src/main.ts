@@ -2,6 +2,7 @@
 import { mkdtempDisposable, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { buildServices } from '@echodrop/build/build';
 import { Figures } from './figures.ts';
 import { makeSamples } from './media.ts';
 import { type Options, readOptions, usageOf } from './options.ts';
@@ -17,6 +18,7 @@ import { measureRenditions } from './scenarios/renditions.ts';
 import { measureConnections, measureGateways } from './scenarios/scaling.ts';
 import { measureUploads } from './scenarios/upload.ts';
 import { startSharedServers } from './shared-servers.ts';
+import { measuredServices } from './systems.ts';
 import { writeDocs } from './write-docs.ts';
 
 const scenarios: Readonly<Record<string, (bench: Bench) => Promise<void>>> = {
@@ -36,6 +38,7 @@ if (process.argv.includes('--help')) process.stdout.write(`${usageOf(names)}\n`)
 else await run(readOptions(process.argv.slice(2), names));
 
 async function run(options: Options): Promise<void> {
+  await buildServices(measuredServices);
   await using folder = await mkdtempDisposable(join(tmpdir(), 'echodrop-bench-'));
   await using shared = await startSharedServers(folder.path);
   const figures = new Figures();

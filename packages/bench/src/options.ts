@@ -14,7 +14,9 @@ export interface Options {
   readonly shouldWriteDocs: boolean;
 }
 
-export const usageOf = (scenarioNames: readonly string[]) => `npm run bench -- [options]
+export const usageOf = (scenarioNames: readonly string[]) => `Usage: npm run bench -- [options]
+
+Measures processor time and memory of uploads, for Echodrop and its peers (docs/performance.md).
 
   --rounds N          interleaved rounds (default: 5)
   --quick             one round

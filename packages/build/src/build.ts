@@ -64,6 +64,9 @@ async function packageFolders(files: Iterable<string>): Promise<readonly string[
   return [...folders].map((folder) => relative(root, folder)).sort();
 }
 
-if (import.meta.main) {
-  for (const service of process.argv.slice(2)) await build(entryOf(service), join(root, 'built', service));
+/** Builds services into `built/`, as images have them. */
+export async function buildServices(names: readonly string[]): Promise<void> {
+  for (const name of names) await build(entryOf(name), join(root, 'built', name));
 }
+
+if (import.meta.main) await buildServices(process.argv.slice(2));

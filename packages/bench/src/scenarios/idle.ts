@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { proportionalMiB, runMsOf } from '../process-usage.ts';
 import { type Bench, startRoots } from '../scenario.ts';
-import { uploadServices } from '../systems.ts';
+import { measuredServices } from '../systems.ts';
 
 const settleSeconds = 10;
 const seconds = 20;
@@ -10,9 +10,7 @@ const seconds = 20;
 export async function measureIdle(bench: Bench): Promise<void> {
   const { figures } = bench;
   await using systems = new AsyncDisposableStack();
-  for (const system of await startRoots(bench, systems, {
-    services: [...uploadServices, 'rendition-worker', 'site'],
-  })) {
+  for (const system of await startRoots(bench, systems, { services: measuredServices })) {
     const processes = Object.entries({ ...system.processes, redis: [system.redis?.pid ?? 0] });
     const look = () => new Map(processes.map(([name, pids]) => [name, runMsOf(pids)]));
     await sleep(settleSeconds * 1000);
