@@ -104,7 +104,9 @@ await describeWithBrowser('the upload page, with credentials', (browser) => {
       'This server does not accept this identity provider.',
     );
     await fillIn(tab);
-    expect(await refusal('API key', 'unknown')).toBe('This server does not accept this API key (parameter: key).');
+    expect(await refusal('API key', 'unknown')).toBe(
+      'This server does not accept this API key. Check the parameter `key`.',
+    );
     await fillIn(tab);
     await submit(tab);
     await published(tab);

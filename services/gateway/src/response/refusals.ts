@@ -17,7 +17,7 @@ export const refusals = {
   credentials_refused: [401, 'The credentials were rejected.'],
   provider_unknown: [401, 'This server does not accept this identity provider.'],
   provider_unavailable: [401, 'The identity provider is unavailable. Try again later.'],
-  api_key_unknown: [401, 'This server does not accept this API key (parameter: key).'],
+  api_key_unknown: [401, 'This server does not accept this API key. Check the parameter `key`.'],
   not_yours: [403, 'This upload belongs to another user.'],
   caller_blocked: [403, 'This user is blocked from uploading.'],
   application_blocked: [403, 'This application is blocked from uploading.'],
