@@ -6,7 +6,6 @@ import { buildServices } from '@echodrop/build/build';
 import { Figures } from './figures.ts';
 import { makeSamples } from './media.ts';
 import { type Options, readOptions, usageOf } from './options.ts';
-import { plotOf } from './plot.ts';
 import { reportOf } from './report.ts';
 import type { Bench } from './scenario.ts';
 import { measureCalls } from './scenarios/calls.ts';
@@ -49,7 +48,6 @@ async function run(options: Options): Promise<void> {
   }
   process.stdout.write(reportOf(figures));
   if (options.json) await writeFile(options.json, JSON.stringify(figures, undefined, 2));
-  if (options.svg) await writeFile(options.svg, plotOf(figures));
   if (options.shouldWriteDocs) await writeDocs(figures);
   if (figures.faults.length > 0) process.exitCode = 1;
 }

@@ -10,7 +10,6 @@ export interface Options {
   readonly roots: readonly string[];
   readonly profiles: string | undefined;
   readonly json: string | undefined;
-  readonly svg: string | undefined;
   readonly shouldWriteDocs: boolean;
 }
 
@@ -26,7 +25,6 @@ Measures processor time and memory of uploads, for Echodrop and its peers (docs/
   --root DIR          checkout to measure; repeat to compare several (only the first is compared with the goals)
   --profile DIR       write CPU profiles of the services to DIR
   --json FILE         write every figure to FILE
-  --svg FILE          write the plot to FILE
   --write-docs        write the table and the plot of docs/performance.md`;
 
 /** @throws TypeError for an invalid option */
@@ -43,7 +41,6 @@ export function readOptions(args: readonly string[], scenarioNames: readonly str
       root: { type: 'string', multiple: true },
       profile: { type: 'string' },
       json: { type: 'string' },
-      svg: { type: 'string' },
       'write-docs': { type: 'boolean', default: false },
     },
   });
@@ -55,7 +52,6 @@ export function readOptions(args: readonly string[], scenarioNames: readonly str
     roots: values.root ?? [`${import.meta.dirname}/../../..`],
     profiles: values.profile,
     json: values.json,
-    svg: values.svg,
     shouldWriteDocs: values['write-docs'],
   };
 }
