@@ -3,6 +3,7 @@ import { mkdtempDisposable, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Figures } from './figures.ts';
+import { missedOf } from './goals.ts';
 import { makeSamples } from './media.ts';
 import { type Options, readOptions, usageOf } from './options.ts';
 import { plotOf } from './plot.ts';
@@ -48,5 +49,5 @@ async function run(options: Options): Promise<void> {
   if (options.json) await writeFile(options.json, JSON.stringify(figures, undefined, 2));
   if (options.svg) await writeFile(options.svg, plotOf(figures));
   if (options.shouldWriteDocs) await writeDocs(figures);
-  if (figures.faults.length > 0) process.exitCode = 1;
+  if (figures.faults.length > 0 || missedOf(figures).length > 0) process.exitCode = 1;
 }
