@@ -101,7 +101,7 @@ export class Publisher {
     if (published.mediaKey === media.key) {
       // Not awaited: without renditions a viewer waits for some seconds, and the upload for none.
       this.#deps.renditions
-        .enqueue({ mediaKey: media.key, type, owner: ownerHash(record) })
+        .enqueue({ mediaKey: media.key, type, pixels: width * height, bytes: stored.size, owner: ownerHash(record) })
         .catch((error) => this.#deps.events.enqueueFailed(media.key, error));
       // The store may have come back just in time for the record alone.
       if (!isAsWritten || !isListed) await this.#list(published);
