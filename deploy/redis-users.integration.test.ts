@@ -186,6 +186,26 @@ test('a password rotates while its service is connected: first both are valid, t
   await waitUntil('a reply to the new one', 5000, async () => (await restarted.ping()) === 'PONG');
 });
 
+test("the operator's password rotates in both Redis: first both are valid, then only the new one", async () => {
+  const name = 'REDIS_OPERATOR_PASSWORD';
+  const file = join(secrets.folder, name);
+  const roles = ['QUEUE', 'CACHE'];
+  const old = secrets.read(name);
+
+  await rename(file, `${file}.old`);
+  await secrets.makeAgain();
+  const fresh = secrets.read(name);
+  expect(fresh).not.toBe(old);
+  for (const role of roles) expect(await asUser(role, 'operator', old, 'ACL', 'LOAD')).toBe('OK');
+  for (const role of roles)
+    for (const password of [old, fresh]) expect(await asUser(role, 'operator', password, 'PING')).toBe('PONG');
+
+  await rm(`${file}.old`);
+  await secrets.makeAgain();
+  for (const role of roles) expect(await asOperator(role, 'ACL', 'LOAD')).toBe('OK');
+  for (const role of roles) expect(await asUser(role, 'operator', old, 'PING')).toContain('NOAUTH');
+});
+
 test.each(['rediss:', 'redis+sentinel:', 'rediss+cluster:'])(
   'a password is taken from an address of %s',
   async (scheme) => {

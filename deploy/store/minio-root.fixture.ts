@@ -9,6 +9,8 @@ export interface S3Keys {
   readonly secretKey: string;
 }
 
+type Minio = Pick<RunningMinio, 'endpoint' | 'region'>;
+
 interface Sent {
   readonly query?: string;
   readonly body?: string | Buffer;
@@ -16,7 +18,7 @@ interface Sent {
 
 /** Sends a signed request to MinIO, whichever API `path` belongs to. Returns the status. */
 export async function statusOf(
-  { endpoint, region }: RunningMinio,
+  { endpoint, region }: Minio,
   { accessKey, secretKey }: S3Keys,
   method: string,
   path: string,
@@ -34,7 +36,7 @@ export async function statusOf(
 const admin = '/minio/admin/v3';
 
 /** Gives MinIO a user with a policy of this text, or the user another secret key, as `mc admin` does. @throws Error */
-export async function addUser(minio: RunningMinio, user: S3Keys, name: string, policy: string): Promise<void> {
+export async function addUser(minio: Minio & S3Keys, user: S3Keys, name: string, policy: string): Promise<void> {
   const call = async (path: string, query: string, body?: string | Buffer) => {
     const status = await statusOf(minio, minio, 'PUT', `${admin}/${path}`, { query, ...(body && { body }) });
     if (status !== 200) throw new Error(`MinIO responded ${status} to ${path}`);

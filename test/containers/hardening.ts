@@ -78,6 +78,11 @@ export function testHardening(system: () => ComposeSystem): void {
     // Within a shell: what the engine starts loses its parent, and with it the tool would end.
     const shell = (mode: string) => ['-c', `packages/media/src/sandbox/sandbox ${mode} $$ "$@" | head -c 4096`, 'sh'];
     const limits = '5 5 1073741824 1073741824 0 0'.split(' ');
+    // Seccomp 2: with a filter, that of the engine's default profile. Kubernetes calls it RuntimeDefault.
+    const rights = ['-c', "grep -E '^(Uid|NoNewPrivs|Seccomp):' /proc/self/status"];
+    expect((await system().compose(...run, ...rights)).split(/\s+/)).toEqual(
+      'Uid: 10001 10001 10001 10001 NoNewPrivs: 1 Seccomp: 2'.split(' '),
+    );
     const triedIn = (mode: string) => system().compose(...run, ...shell(mode), ...limits, '--', '/hijacked');
     expect(await system().compose('logs', '--no-log-prefix', service)).toContain(
       'Media tools run under Landlock and seccomp',

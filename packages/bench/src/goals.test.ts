@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { Figures } from './figures.ts';
-import { verdictOf } from './goals.ts';
+import { missedOf, verdictOf } from './goals.ts';
 
 test.each([
   ['upload path / naive', '200 KB', [0.9, 5, 1], 'aim met'],
@@ -16,4 +16,15 @@ test.each([
   const figures = new Figures();
   for (const value of values) figures.add(name, { system: 'echodrop', variant, unit: '' }, value);
   expect(figures.all.map(verdictOf)).toEqual([verdict]);
+});
+
+test('only goals of the first checkout are missed', () => {
+  const figures = new Figures();
+  for (const system of ['echodrop', 'echodrop-2', 'naive'])
+    for (const [variant, value] of [
+      ['200 KB', 1.6],
+      ['3 MB', 0.1],
+    ] as const)
+      figures.add('upload path / naive', { system, variant, unit: '' }, value);
+  expect(missedOf(figures).map(({ system, variant }) => `${system} ${variant}`)).toEqual(['echodrop 200 KB']);
 });

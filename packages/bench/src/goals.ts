@@ -1,4 +1,4 @@
-import { type Figure, medianOf } from './figures.ts';
+import { type Figure, type Figures, medianOf } from './figures.ts';
 
 /** Limits for a figure's median: required, and desired. */
 export interface Goal {
@@ -42,6 +42,11 @@ export type Verdict = 'aim met' | 'minimum met' | 'missed';
 
 export function goalOf({ name, variant }: Figure): Goal | undefined {
   return goals[variant ? `${name}, ${variant}` : name];
+}
+
+/** The figures of Echodrop that miss their goals. With several checkouts, those of the first. */
+export function missedOf({ all }: Pick<Figures, 'all'>): Figure[] {
+  return all.filter((figure) => figure.system === 'echodrop' && verdictOf(figure) === 'missed');
 }
 
 /** Compares the median of a figure with its goal; undefined without a goal. More is better if the aim exceeds the minimum. */

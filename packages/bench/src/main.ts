@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buildServices } from '@echodrop/build/build';
 import { Figures } from './figures.ts';
+import { missedOf } from './goals.ts';
 import { makeSamples } from './media.ts';
 import { type Options, readOptions, usageOf } from './options.ts';
 import { reportOf } from './report.ts';
@@ -49,5 +50,5 @@ async function run(options: Options): Promise<void> {
   process.stdout.write(reportOf(figures));
   if (options.json) await writeFile(options.json, JSON.stringify(figures, undefined, 2));
   if (options.shouldWriteDocs) await writeDocs(figures);
-  if (figures.faults.length > 0) process.exitCode = 1;
+  if (figures.faults.length > 0 || missedOf(figures).length > 0) process.exitCode = 1;
 }

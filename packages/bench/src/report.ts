@@ -1,13 +1,17 @@
 import { type Figure, type Figures, medianOf } from './figures.ts';
-import { goalOf, verdictOf } from './goals.ts';
+import { goalOf, missedOf, verdictOf } from './goals.ts';
 
-/** The figures as lines of text: median, spread over the rounds, and whether the goal is met. */
-export function reportOf({ all, faults }: Figures): string {
+/** The figures as lines of text: median, spread over the rounds, and whether the goal is met. Missed goals and faults are last. */
+export function reportOf(figures: Figures): string {
+  const { all, faults } = figures;
   const names = [...new Set(all.map(({ name }) => name))];
   const lines = names.flatMap((name) => ['', name, ...all.filter((figure) => figure.name === name).map(lineOf)]);
   const listed = faults.slice(0, 20).map((fault) => `  ${fault.slice(0, 300)}`);
   const wrong = faults.length > 0 ? ['', `${faults.length} wrong responses, records or bytes:`, ...listed] : [];
-  return [...lines, ...wrong, ''].join('\n');
+  const missed = missedOf(figures);
+  const misses =
+    missed.length > 0 ? ['', 'Missed goals:', ...missed.map((figure) => `  ${figure.name}${lineOf(figure)}`)] : [];
+  return [...lines, ...misses, ...wrong, ''].join('\n');
 }
 
 function lineOf(figure: Figure): string {

@@ -31,9 +31,9 @@ function failingWorker(message: string): (string | undefined)[] {
   return ended;
 }
 
-function probe(mediaKey: string, type: 'jpg' | 'flv') {
+function probe(mediaKey: string, type: 'jpg' | 'flv', owner = 'a') {
   const request = { mediaKey, size: 3, head: Buffer.from('any') };
-  return client.probe(request, type, { deadlineMs: 8000, signal: AbortSignal.timeout(9000) });
+  return client.probe(request, type, { owner, deadlineMs: 8000, signal: AbortSignal.timeout(9000) });
 }
 
 test.each(['jpg', 'flv'] as const)('a %s that killed two workers is too costly', async (type) => {
@@ -47,6 +47,33 @@ test('a failed job is QueueUnavailable', async () => {
   await expect(probe('unlucky', 'jpg')).rejects.toThrow(QueueUnavailable);
 });
 
+test("one owner's slow probes take half of a worker's slots, so that another owner's are answered at once", async () => {
+  const answer = { outcome: 'media', kind: 'photo', type: 'jpg', width: 3, height: 2 } as const;
+  let goOn = Promise.withResolvers<void>();
+  const begun: string[] = [];
+  const serving = { photoConcurrency: 8, videoConcurrency: 2, graceSeconds: 0, onEnd: () => {} };
+  const slow = async ({ mediaKey }: { mediaKey: string }) => {
+    begun.push(mediaKey);
+    if (mediaKey.startsWith('a')) await goOn.promise;
+    return answer;
+  };
+  for (const queue of startProbeWorkers({ ...serving, probe: slow }, queueOptionsFor(redis.url))) parts.use(queue);
+  for (const [type, atOnce] of [
+    ['flv', 1],
+    ['jpg', 4],
+  ] as const) {
+    const names = Array.from({ length: 10 }, (_, n) => `a-${type}-${n}`);
+    const waiting = names.map((name) => probe(name, type));
+    await waitUntil('the first of them', 5000, async () => begun.length === atOnce);
+    expect(await probe(`b-${type}`, type, 'b')).toEqual(answer);
+    expect(begun).toEqual([...names.slice(0, atOnce), `b-${type}`]);
+    goOn.resolve();
+    expect(await Promise.all(waiting)).toEqual(names.map(() => answer));
+    begun.length = 0;
+    goOn = Promise.withResolvers();
+  }
+});
+
 const request = { mediaKey: '0'.repeat(32), size: 3, head: Buffer.from('abc') };
 
 async function calls(command: string): Promise<number> {
@@ -57,7 +84,8 @@ async function calls(command: string): Promise<number> {
 test('each queue reports its waiting jobs, and the age of the oldest', async () => {
   expect(await client.backlog('photos')).toEqual({ waiting: 0, oldestMs: 0, unsupported: 0 });
   const over = new AbortController();
-  const probe = () => client.probe(request, 'jpg', { deadlineMs: 20_000, signal: over.signal }).catch(() => {});
+  const probe = () =>
+    client.probe(request, 'jpg', { owner: 'a', deadlineMs: 20_000, signal: over.signal }).catch(() => {});
   const started = Date.now();
   probe();
   await waitUntil('a second', 5000, async () => (await client.backlog('photos')).oldestMs >= 1000);
@@ -88,7 +116,8 @@ test('a hundred calls within a second share one read', async () => {
 });
 
 test.each(['freeze', 'kill'] as const)('an unreadable queue counts as empty (%s)', async (how) => {
-  const waiting = client.probe(request, 'jpg', { deadlineMs: 10_000, signal: AbortSignal.timeout(4000) });
+  const wait = { owner: 'a', deadlineMs: 10_000, signal: AbortSignal.timeout(4000) };
+  const waiting = client.probe(request, 'jpg', wait);
   waiting.catch(() => {});
   await waitUntil('a job that waits', 5000, async () => (await client.backlog('photos')).waiting > 0);
   await redis[how]();

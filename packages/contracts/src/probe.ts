@@ -1,6 +1,7 @@
 import { isPhoto, type MediaType } from '@echodrop/media/media-type';
 import type { Probe } from '@echodrop/media/outcomes';
 import { isDeadlyJobError, type JobEnd } from '@echodrop/queue/job-outcome';
+import { OwnerLimit } from '@echodrop/queue/owner-limit';
 import type { Backlog } from '@echodrop/queue/queue-client';
 import { QueueClients } from '@echodrop/queue/queue-clients';
 import type { QueueOptions } from '@echodrop/queue/queue-connection';
@@ -29,8 +30,18 @@ interface ProbeJob {
   readonly head: string;
 }
 
+/** How long a probe may take, and whose media it is. */
+interface ProbeWait {
+  readonly owner: string;
+  readonly deadlineMs: number;
+  readonly signal: AbortSignal;
+}
+
 /** Requests probes. */
 export class ProbeClient extends QueueClients<QueueName, ProbeJob, Probe> {
+  // Half of a probe-worker's concurrency, so that slow probes of one owner do not delay those of others.
+  readonly #limits = { photos: new OwnerLimit(4), videos: new OwnerLimit(1) };
+
   constructor(options: QueueOptions) {
     super(Object.values(queues), options);
   }
@@ -39,10 +50,15 @@ export class ProbeClient extends QueueClients<QueueName, ProbeJob, Probe> {
   async probe(
     { mediaKey, size, head }: ProbeRequest,
     type: MediaType,
-    waiting: { deadlineMs: number; signal: AbortSignal },
+    { owner, deadlineMs, signal }: ProbeWait,
   ): Promise<Probe> {
-    const queue = this.clients[isPhoto(type) ? queues.photos : queues.videos];
-    return queue.request({ mediaKey, size, head: head.toString('base64') }, waiting).catch(tooCostlyIfDeadly);
+    const kind = isPhoto(type) ? 'photos' : 'videos';
+    const deadline = Date.now() + deadlineMs;
+    return this.#limits[kind].run(owner, { waitMs: deadlineMs, signal }, () => {
+      const job = { mediaKey, size, head: head.toString('base64') };
+      const waiting = { deadlineMs: deadline - Date.now(), signal };
+      return this.clients[queues[kind]].request(job, waiting).catch(tooCostlyIfDeadly);
+    });
   }
 
   /** The backlog of a queue, at most a second old; an unreadable queue counts as empty, and fails the request that follows. */

@@ -18,7 +18,7 @@ test('an upload costs the queues at most 5.1 scripts and three commands, one upl
   const probes = resources.use(new ProbeClient(queueOptionsFor(redis.url)));
   const renditions = resources.use(new RenditionClient(queueOptionsFor(redis.url)));
   const upload = async (mediaKey: string) => {
-    const waiting = { deadlineMs: 5000, signal: AbortSignal.timeout(5000) };
+    const waiting = { owner: 'a', deadlineMs: 5000, signal: AbortSignal.timeout(5000) };
     expect(await probes.probe({ mediaKey, size: 3, head: Buffer.from('any') }, 'jpg', waiting)).toEqual(reply);
     await renditions.enqueue({ mediaKey, type: 'jpg' });
   };

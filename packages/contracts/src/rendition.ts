@@ -13,6 +13,9 @@ export interface RenditionRequest {
   readonly mediaKey: string;
   readonly type: MediaType;
   readonly set: RenditionSet;
+  /** Width x height as displayed, and the length of the file, to estimate the cost. Jobs of earlier releases have neither. */
+  readonly pixels?: number;
+  readonly bytes?: number;
   /** The hash of the media's owner: owners take turns. Media without one share the turns of one owner. */
   readonly owner?: string;
 }
@@ -20,7 +23,7 @@ export interface RenditionRequest {
 /** `made`: in the store. `unsupported`: impossible for this media, or while its type is off or its owner is blocked. */
 export type RenditionReply = Rendered | { readonly outcome: 'unsupported'; readonly why: 'owner_blocked' };
 
-/** Every job begins in `quick`. A job that costs too much is Deferred: pictures to `slow`, videos to `medium` and then `slow`. */
+/** Every job begins in `quick`. A job that costs too much is Deferred to the next lane. */
 export type Lane = 'quick' | 'medium' | 'slow';
 
 // The quick lane has two queues, so that pictures do not wait behind videos, which take minutes.
@@ -103,7 +106,7 @@ export function startRenditionWorkers(
     return new QueueWorker<RenditionRequest, RenditionReply>(worker, options);
   };
   return [
-    start(queues.pictures, pictureConcurrency, 'quick', queues.slow),
+    start(queues.pictures, pictureConcurrency, 'quick', queues.medium, queues.slow),
     start(queues.video, videoConcurrency, 'quick', queues.medium, queues.slow),
     start(queues.medium, videoConcurrency, 'medium', queues.slow),
     start(queues.slow, slowConcurrency, 'slow'),

@@ -57,7 +57,7 @@ async function probe(bytes: Buffer, type: MediaType, deadlineMs = 25_000) {
   const mediaKey = newMediaKey();
   await new FilesystemObjectStore(`${stack.folder}/store`).put(mediaObjectKey(mediaKey), Readable.from([bytes]));
   const question = { mediaKey, size: bytes.length, head: bytes.subarray(0, probeHeadBytes) };
-  return client.probe(question, type, { deadlineMs, signal: AbortSignal.timeout(deadlineMs) });
+  return client.probe(question, type, { owner: mediaKey, deadlineMs, signal: AbortSignal.timeout(deadlineMs) });
 }
 
 /** An FLV of so many bytes: a format in which anything may follow the video. */

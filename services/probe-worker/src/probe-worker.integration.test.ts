@@ -34,7 +34,7 @@ async function store(bytes: Buffer): Promise<string> {
 
 function probe(mediaKey: string, bytes: Buffer, type: MediaType) {
   const request = { mediaKey, size: bytes.length, head: bytes.subarray(0, probeHeadBytes) };
-  return client.probe(request, type, { deadlineMs, signal: AbortSignal.timeout(deadlineMs) });
+  return client.probe(request, type, { owner: mediaKey, deadlineMs, signal: AbortSignal.timeout(deadlineMs) });
 }
 
 test('probes a photo from the head in its job', async () => {
@@ -72,7 +72,8 @@ test('does not reply to a job sealed with another secret, but counts and logs it
   const stranger = parts.use(new ProbeClient(queueOptionsFor(stack.redis.url, queueSecrets.RENDITION_QUEUE_SECRET)));
   await expect.poll(() => stranger.ready().then(() => true), { timeout: 5000 }).toBe(true);
   const request = { mediaKey: newMediaKey(), size: 3, head: Buffer.from('any') };
-  const refused = stranger.probe(request, 'png', { deadlineMs: 5000, signal: AbortSignal.timeout(10_000) });
+  const wait = { owner: 'a', deadlineMs: 5000, signal: AbortSignal.timeout(10_000) };
+  const refused = stranger.probe(request, 'png', wait);
   await expect(refused).rejects.toThrow('job did not complete');
   const metrics = await (await fetch(`${stack.ops('probe-worker')}/metrics`)).text();
   expect(metrics).toMatch(/^echodrop_forged_entries_total\{.*kind="job".*\} 1$/m);

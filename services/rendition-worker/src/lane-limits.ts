@@ -6,13 +6,13 @@ import type { VideoLimits } from '@echodrop/media/render-video/render-video';
 export interface LaneLimits {
   readonly video: VideoLimits;
   readonly pictures: PictureLimits;
+  /** The longest estimate of CPU time for the pictures of a photo. */
+  readonly photoSeconds: number;
   /** Whether a job that costs more moves to a slower lane; else it is `too_costly`. */
   readonly canDefer: boolean;
   /** Wall-clock time for a video, in addition to three times its estimate. */
   readonly spareSeconds: number;
 }
-
-const pictures = { seconds: 15, animationPixels: 50_000_000 };
 
 /**
  * The slow lane has the limits of docs/media.md. On one machine, a slower lane gets the CPU time that quicker lanes do not
@@ -20,16 +20,20 @@ const pictures = { seconds: 15, animationPixels: 50_000_000 };
  */
 export const laneLimits: Readonly<Record<Lane, LaneLimits>> = {
   // The longest wait of another owner's short video.
-  quick: { video: { seconds: 8, estimatedSeconds: 2 }, pictures, canDefer: true, spareSeconds: 2 },
+  quick: {
+    video: { seconds: 8, estimatedSeconds: 2 },
+    pictures: { seconds: 15, animationPixels: 10_000_000 },
+    ...{ photoSeconds: 2, canDefer: true, spareSeconds: 2 },
+  },
   medium: {
     video: { seconds: 60, estimatedSeconds: 20, niceness: 5 },
-    pictures: { ...pictures, niceness: 5 },
-    ...{ canDefer: true, spareSeconds: 15 },
+    pictures: { seconds: 60, niceness: 5 },
+    ...{ photoSeconds: Number.POSITIVE_INFINITY, canDefer: true, spareSeconds: 15 },
   },
   slow: {
     video: { seconds: 2 * 60 * 60, niceness: 10 },
     pictures: { seconds: 10 * 60, niceness: 10 },
-    ...{ canDefer: false, spareSeconds: Number.POSITIVE_INFINITY },
+    ...{ photoSeconds: Number.POSITIVE_INFINITY, canDefer: false, spareSeconds: Number.POSITIVE_INFINITY },
   },
 };
 

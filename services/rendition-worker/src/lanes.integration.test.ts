@@ -2,7 +2,7 @@ import { mkdtempDisposable, readdir, utimes } from 'node:fs/promises';
 import { getPriority, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
-import type { Lane, RenditionReply } from '@echodrop/contracts/rendition';
+import type { Lane, RenditionReply, RenditionRequest } from '@echodrop/contracts/rendition';
 import type { MediaType } from '@echodrop/media/media-type';
 import { fullRecipe, pictureRecipes, type RenditionSet, videoRecipe } from '@echodrop/media/recipes';
 import { ToolStopped } from '@echodrop/media/sandbox/run-tool';
@@ -20,7 +20,7 @@ import { type HostileFfprobe, hostileFfprobe } from '@echodrop/testkit/hostile/h
 import { gif } from '@echodrop/testkit/samples/sample-animation';
 import { samplePhoto, sampleVideo } from '@echodrop/testkit/samples/sample-media';
 import { waitUntil } from '@echodrop/testkit/wait-until';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { type LaneLimits, laneLimits, limitsForVideo } from './lane-limits.ts';
 import { Overruns } from './overruns.ts';
 import { noteWorkerDeaths, render } from './render.ts';
@@ -55,15 +55,14 @@ async function uploaded(bytes: Buffer): Promise<string> {
   return mediaKey;
 }
 
-interface Job {
+interface Job extends Omit<RenditionRequest, 'mediaKey'> {
   readonly type: MediaType;
   readonly set: RenditionSet;
-  readonly owner?: string;
 }
 
 function make(
   mediaKey: string,
-  { type, set, owner }: Job,
+  job: Job,
   {
     limits = laneLimits.quick,
     tools = 'these',
@@ -80,8 +79,7 @@ function make(
     tools,
     events,
   };
-  const question = { mediaKey, type, set, ...(owner && { owner }) };
-  return render(question, AbortSignal.timeout(60_000), rendering);
+  return render({ mediaKey, ...job }, AbortSignal.timeout(60_000), rendering);
 }
 
 async function namesOf(mediaKey: string): Promise<string[]> {
@@ -108,6 +106,24 @@ test('defers a video with a long estimate, and makes it in the slow lane', async
   expect(await namesOf(mediaKey)).toEqual([]);
   expect(await make(mediaKey, videoJob, { limits: laneLimits.slow })).toEqual(made);
   expect(await namesOf(mediaKey)).toContain(nameOf(videoRecipe));
+});
+
+test.each<[string, Job]>([
+  ['the pictures of a photo of 100 megapixels', { type: 'png', set: 'pictures', pixels: 100_000_000 }],
+  ['a video of 500 MB', { type: 'avi', set: 'film', bytes: 500_000_000 }],
+])('defers %s before it fetches the media', async (_, job) => {
+  const mediaKey = await uploaded(video);
+  const read = vi.spyOn(store, 'read');
+  await expect(make(mediaKey, job)).rejects.toThrow(Deferred);
+  expect(read).not.toHaveBeenCalled();
+  read.mockRestore();
+});
+
+test('makes pictures of a large photo in the medium lane', async () => {
+  const mediaKey = await uploaded(await samplePhoto('png', { width: 64, height: 48 }));
+  const large: Job = { type: 'png', set: 'pictures', pixels: 100_000_000 };
+  expect(await make(mediaKey, large, { limits: laneLimits.medium })).toEqual(made);
+  expect(await namesOf(mediaKey)).toContain(nameOf(pictureRecipes.large));
 });
 
 test('makes pictures of a deferred video on request', async () => {
@@ -146,14 +162,14 @@ test("an owner's next video does not start in the lane that one overran, and ano
   expect(await ffmpeg.started()).toBe(2);
 }, 30_000);
 
-test('makes the still pictures of a large animation, and the animation in the slow lane', async () => {
+test('makes the still pictures of a large animation, and the animation in the medium lane', async () => {
   const mediaKey = await uploaded(gif(frame, { ...frame, colour: 'red' }, { ...frame, colour: 'blue' }));
   const animation: Job = { type: 'gif', set: 'pictures' };
   const limits = { ...laneLimits.quick, pictures: { animationPixels: 10 } };
   await expect(make(mediaKey, animation, { limits })).rejects.toThrow(Deferred);
   expect(await namesOf(mediaKey)).toContain(nameOf(pictureRecipes.large));
   expect(await namesOf(mediaKey)).not.toContain(nameOf(fullRecipe('gif')));
-  expect(await make(mediaKey, animation, { limits: laneLimits.slow })).toEqual(made);
+  expect(await make(mediaKey, animation, { limits: laneLimits.medium })).toEqual(made);
   expect(await namesOf(mediaKey)).toContain(nameOf(fullRecipe('gif')));
 });
 
@@ -227,8 +243,8 @@ test('stops pictures that take too long in the slow lane', async () => {
   await node.allEnded(0);
 });
 
-test('allows pictures 15 seconds, and 10 minutes in the slow lane', () => {
-  expect(Object.values(laneLimits).map(({ pictures }) => pictures.seconds)).toEqual([15, 15, 600]);
+test('allows pictures 15 seconds, a minute in the medium lane, and 10 minutes in the slow lane', () => {
+  expect(Object.values(laneLimits).map(({ pictures }) => pictures.seconds)).toEqual([15, 60, 600]);
 });
 
 test.each([

@@ -6,6 +6,7 @@ import type { RenditionReply, RenditionRequest } from '@echodrop/contracts/rendi
 import { isPhoto, type MediaType } from '@echodrop/media/media-type';
 import type { Rendered } from '@echodrop/media/outcomes';
 import { type Recipe, type RenditionSet, recipesOf, setOf } from '@echodrop/media/recipes';
+import { photoCostSeconds } from '@echodrop/media/render-picture/photo-cost';
 import { minVideoCostSeconds } from '@echodrop/media/render-video/render-video';
 import { ToolStopped } from '@echodrop/media/sandbox/run-tool';
 import { OutputRefused } from '@echodrop/media/sandbox/tool-output';
@@ -62,7 +63,7 @@ export async function render(
   };
   try {
     if (deps.typesOff.has(type)) return report({ outcome: 'unsupported', why: 'type_off' });
-    if (set === 'film' && deps.limits.canDefer && deps.overruns.has(request.owner)) throw new Deferred();
+    if (isKnownToBeCostly(request, deps)) throw new Deferred();
     const rendered = await runUnlessRemoved(request, store, signal, (signal) =>
       renderMissing(missing, request, signal, deps),
     );
@@ -78,6 +79,20 @@ export async function render(
   } finally {
     await discardIfRemoved(mediaKey, store);
   }
+}
+
+// Of a store on a local network.
+const fetchedPerSecond = 100_000_000;
+
+/** Whether it costs too much for a lane, before the media is fetched. The duration and codec of a video are only in its file. */
+function isKnownToBeCostly(
+  { type, set, pixels = 0, bytes = 0, owner }: RenditionRequest,
+  { limits, overruns }: RenderDeps,
+): boolean {
+  if (!limits.canDefer) return false;
+  if (isPhoto(type)) return photoCostSeconds({ type, pixels }, set) > limits.photoSeconds;
+  const { estimatedSeconds = Number.POSITIVE_INFINITY } = limits.video;
+  return set === 'film' && (overruns.has(owner) || bytes / fetchedPerSecond > estimatedSeconds);
 }
 
 /**

@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
-import { describeWithMinioSet } from '@echodrop/testkit/servers/describe-with-minio';
+import { describeWithMinioProgram } from '@echodrop/testkit/servers/describe-with-minio';
+import { startMinioSet } from '@echodrop/testkit/servers/start-minio';
 import { waitUntil } from '@echodrop/testkit/wait-until';
 import { expect, test } from 'vitest';
 import { listObjects } from '../list-objects.ts';
@@ -9,9 +10,9 @@ import type { ObjectStore } from '../object-store.ts';
 import { partBytes } from '../part-memory.ts';
 import { minioStore } from './minio-store.fixture.ts';
 
-describeWithMinioSet('a MinIO of four nodes', (start) => {
+describeWithMinioProgram('a MinIO of four nodes', (program) => {
   test('reads, writes, lists and decides conflicts while one node is down, and through that node once it is back', async () => {
-    await using set = await start();
+    await using set = await startMinioSet(program);
     await using parts = new AsyncDisposableStack();
     const [first, second, , last] = set.nodes.map((node) => parts.use(minioStore(node))) as [
       ObjectStore,

@@ -1,6 +1,6 @@
 import { describe, expect, inject, test } from 'vitest';
 import './minio-global-setup.ts';
-import { type MinioSet, type RunningMinio, startMinio, startMinioSet } from './start-minio.ts';
+import { type RunningMinio, startMinio } from './start-minio.ts';
 
 /**
  * A `describe` for tests that need a MinIO, which `start` gives them. Without one they are skipped, or one test
@@ -20,10 +20,9 @@ export function describeWithMinio(
   describe.runIf(usable)(name, () => tests(() => startMinio(source ?? undefined)));
 }
 
-/** As `describeWithMinio`, for tests that need several nodes of one store: they are skipped where MinIO is not a program of this machine. */
-export function describeWithMinioSet(name: string, tests: (start: () => Promise<MinioSet>) => void): void {
+/** As `describeWithMinio`, for tests that start MinIO their own way: they are skipped where it is not a program of this machine. */
+export function describeWithMinioProgram(name: string, tests: (path: string) => void): void {
   const source = inject('minioSource');
-  describe.runIf(source?.kind === 'program')(name, () =>
-    tests(() => startMinioSet(source?.kind === 'program' ? source.path : '')),
-  );
+  const path = source?.kind === 'program' ? source.path : undefined;
+  describe.runIf(path !== undefined)(name, () => tests(path ?? ''));
 }

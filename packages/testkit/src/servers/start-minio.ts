@@ -20,7 +20,9 @@ export interface RunningMinio extends AsyncDisposable {
   readonly settings: Record<string, string>;
 }
 
+const region = 'us-east-1';
 const login = { accessKey: 'echodrop-test', secretKey: 'echodrop-test-secret' };
+const rootSettings: Record<string, string> = { MINIO_ROOT_USER: login.accessKey, MINIO_ROOT_PASSWORD: login.secretKey };
 
 /**
  * Starts a MinIO of its own for the caller, or takes the one that is given. Disposing ends what was started.
@@ -52,6 +54,30 @@ export async function startMinio(source?: MinioSource): Promise<RunningMinio> {
   }
 }
 
+/** Files that hold a user name and a password. */
+interface LoginFiles {
+  readonly user: string;
+  readonly password: string;
+}
+
+/** A MinIO program that reads its root keys from files at each start. */
+export interface MinioOfFiles extends AsyncDisposable {
+  readonly endpoint: string;
+  readonly region: string;
+  readonly server: StoppableServer;
+}
+
+/** Starts the MinIO whose program lies at `path`. */
+export async function startMinioOfFiles(path: string, { user, password }: LoginFiles): Promise<MinioOfFiles> {
+  await using parts = new AsyncDisposableStack();
+  const { path: drive } = parts.use(await mkdtempDisposable(join(tmpdir(), 'echodrop-minio-')));
+  const env = { MINIO_ROOT_USER_FILE: user, MINIO_ROOT_PASSWORD_FILE: password };
+  const { endpoint, server } = await startProgram(path, await freePort(), [drive], env);
+  parts.use(server);
+  const held = parts.move();
+  return { endpoint, region, server, [Symbol.asyncDispose]: () => held.disposeAsync() };
+}
+
 /** Nodes of one store, each with a drive: each serves all of it, and three of the four are needed to write. */
 export interface MinioSet extends AsyncDisposable {
   readonly nodes: readonly (RunningMinio & { readonly server: StoppableServer })[];
@@ -80,14 +106,13 @@ export async function startMinioSet(path: string, disk = tmpdir()): Promise<Mini
   return { nodes, [Symbol.asyncDispose]: () => held.disposeAsync() };
 }
 
-async function startProgram(path: string, port: number, drives: readonly string[]) {
+async function startProgram(path: string, port: number, drives: readonly string[], root = rootSettings) {
   const address = `127.0.0.1:${port}`;
   const endpoint = `http://${address}`;
   const server = await ServerProcess.start({
     command: [path, 'server', ...drives, '--address', address, '--quiet'],
     env: {
-      MINIO_ROOT_USER: login.accessKey,
-      MINIO_ROOT_PASSWORD: login.secretKey,
+      ...root,
       MINIO_BROWSER: 'off',
       // Drives of one set may then lie on one disk.
       MINIO_CI_CD: '1',
@@ -121,7 +146,6 @@ function described(
   server: StoppableServer | undefined,
   bucket = newBucket(),
 ): RunningMinio {
-  const region = 'us-east-1';
   return {
     ...{ endpoint, region, bucket, accessKey, secretKey, server },
     settings: {

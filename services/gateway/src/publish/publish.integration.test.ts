@@ -122,12 +122,13 @@ test('list entries that fail until the record is written are added then, and do 
   expect((await listNewest(store, { limit: 9 })).records.map(({ id }) => id)).toEqual([record.id]);
 });
 
-test('renditions are enqueued for the owner of the record', async () => {
+test('renditions are enqueued for the owner of the record, with what their cost depends on', async () => {
   await using folder = await mkdtempDisposable(join(tmpdir(), 'publish-'));
   await using store = new FaultyStore(folder.path);
   const enqueue = vi.fn(async () => {});
   const { record } = await publish(store, enqueue);
-  expect(enqueue.mock.calls).toEqual([[{ mediaKey: record.mediaKey, type: 'png', owner: ownerHash(caller) }]]);
+  const about = { mediaKey: record.mediaKey, type: 'png', owner: ownerHash(caller) };
+  expect(enqueue.mock.calls).toEqual([[{ ...about, pixels: 1, bytes: photo.length }]]);
 });
 
 test('an upload is published while the rendition queue hangs or is down', async () => {

@@ -64,7 +64,7 @@ export class Publisher {
    */
   async publish(upload: CompleteUpload, context: PublishContext, claimedId?: string): Promise<StoredRecord> {
     const { media, message, alt, application, caller, stored } = upload;
-    const { type, width, height } = await this.#requireSupported(media, context);
+    const { type, width, height } = await this.#requireSupported(upload, context);
     context.signal.throwIfAborted();
     media.commit();
     const record = {
@@ -101,7 +101,7 @@ export class Publisher {
     if (published.mediaKey === media.key) {
       // Not awaited: without renditions a viewer waits for some seconds, and the upload for none.
       this.#deps.renditions
-        .enqueue({ mediaKey: media.key, type, owner: ownerHash(record) })
+        .enqueue({ mediaKey: media.key, type, pixels: width * height, bytes: stored.size, owner: ownerHash(record) })
         .catch((error) => this.#deps.events.enqueueFailed(media.key, error));
       // The store may have come back just in time for the record alone.
       if (!isAsWritten || !isListed) await this.#list(published);
@@ -126,23 +126,27 @@ export class Publisher {
     return found && recordOf(owner, found);
   }
 
-  async #requireSupported(media: ReceivedMedia, { signal, log }: PublishContext) {
+  async #requireSupported({ media, caller }: CompleteUpload, { signal, log }: PublishContext) {
     const { type } = media;
     const toRefusal = (why: UnsupportedReason, detected?: MediaType): Refusal => {
       log.why = why;
       return mediaUnsupported(why, detected);
     };
     if (type === undefined) throw toRefusal('unknown_type');
-    const probe = await this.#probe(media, type, signal);
+    const probe = await this.#probe(media, type, { owner: ownerHash(caller), signal });
     if (probe.outcome === 'unsupported') throw toRefusal(probe.why, type);
     return probe;
   }
 
   // A JPEG with its header in the first 16 KiB is read here: that costs less than a job, and runs no decoder (docs/decisions/028).
-  async #probe({ key: mediaKey, head, size }: ReceivedMedia, type: MediaType, signal: AbortSignal): Promise<Probe> {
+  async #probe(
+    { key: mediaKey, head, size }: ReceivedMedia,
+    type: MediaType,
+    waiting: { readonly owner: string; readonly signal: AbortSignal },
+  ): Promise<Probe> {
     const { probes, probeTimeoutMs: deadlineMs, mediaLimits, events } = this.#deps;
     const probe = type === 'jpg' ? await probeJpeg(head, mediaLimits) : undefined;
-    if (!probe) return probes.probe({ mediaKey, size, head }, type, { deadlineMs, signal });
+    if (!probe) return probes.probe({ mediaKey, size, head }, type, { ...waiting, deadlineMs });
     events.mediaProbed(probe);
     return probe;
   }

@@ -66,7 +66,7 @@ async function requestRendition(
   { renditions, events }: RenditionSources,
   waiting: { readonly waitMs: number; readonly signal: AbortSignal },
 ): Promise<RenditionWait['outcome']> {
-  const { mediaKey, type } = record;
+  const { mediaKey, type, width, height, size: bytes } = record;
   const began = performance.now();
   const report = (outcome: RenditionWait['outcome'], error?: unknown) => {
     const seconds = (performance.now() - began) / 1000;
@@ -74,7 +74,8 @@ async function requestRendition(
     return outcome;
   };
   try {
-    const request = { mediaKey, type, set: setOf(recipe), owner: ownerHash(record) };
+    const about = { mediaKey, type, pixels: width * height, bytes, owner: ownerHash(record) };
+    const request = { ...about, set: setOf(recipe) };
     return report((await renditions.make(request, waiting)).outcome);
   } catch (error) {
     if (error instanceof QueueUnavailable) return report('not_ready', error);

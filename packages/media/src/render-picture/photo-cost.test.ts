@@ -1,0 +1,28 @@
+import { expect, test } from 'vitest';
+import type { PhotoType } from '../media-type.ts';
+import { photoCostSeconds } from './photo-cost.ts';
+
+const megapixels = (type: PhotoType, number: number) => ({ type, pixels: number * 1e6 });
+
+test.each([
+  ['jpg', 100],
+  ['heic', 12],
+  ['webp', 12],
+  ['png', 24],
+] as const)('estimates less than two seconds for pictures of a %s of %i megapixels', (type, number) => {
+  expect(photoCostSeconds(megapixels(type, number), 'pictures')).toBeLessThan(2);
+});
+
+test.each([
+  ['png', 100],
+  ['tiff', 100],
+  ['heic', 48],
+  ['gif', 48],
+] as const)('estimates more for pictures of a %s of %i megapixels', (type, number) => {
+  expect(photoCostSeconds(megapixels(type, number), 'pictures')).toBeGreaterThan(2);
+});
+
+test.each(['jpg', 'png', 'avif', 'tiff', 'heic', 'bmp'] as const)('the whole picture of a %s costs more', (type) => {
+  const photo = megapixels(type, 12);
+  expect(photoCostSeconds(photo, 'whole')).toBeGreaterThan(photoCostSeconds(photo, 'pictures'));
+});

@@ -1,0 +1,59 @@
+import { expect, test } from 'vitest';
+import { OwnerLimit } from './owner-limit.ts';
+import { QueueUnavailable } from './queue-client.ts';
+
+const wait = { waitMs: 5000, signal: new AbortController().signal };
+
+/** Work of an owner that begins when it may and ends when the test says so. */
+function workOf(limit: OwnerLimit, owner: string, waiting = wait) {
+  const { promise, resolve, reject } = Promise.withResolvers<string>();
+  let hasBegun = false;
+  const result = limit.run(owner, waiting, () => {
+    hasBegun = true;
+    return promise;
+  });
+  result.catch(() => {});
+  return { result, end: () => resolve('done'), fail: () => reject(new Error('failed')), hasBegun: () => hasBegun };
+}
+
+const settled = () => new Promise(setImmediate);
+
+test('begins what exceeds the limit as earlier work of the same owner ends or fails', async () => {
+  const limit = new OwnerLimit(2);
+  const all = Array.from({ length: 4 }, () => workOf(limit, 'a'));
+  const begun = () => all.map((each) => each.hasBegun());
+  await settled();
+  expect(begun()).toEqual([true, true, false, false]);
+  all[1]?.fail();
+  await settled();
+  expect(begun()).toEqual([true, true, true, false]);
+  all[0]?.end();
+  await settled();
+  expect(begun()).toEqual([true, true, true, true]);
+  for (const each of all) each.end();
+  expect(await Promise.allSettled(all.map(({ result }) => result))).toMatchObject(
+    ['fulfilled', 'rejected', 'fulfilled', 'fulfilled'].map((status) => ({ status })),
+  );
+});
+
+test('begins work of other owners at once', async () => {
+  const limit = new OwnerLimit(1);
+  workOf(limit, 'a');
+  workOf(limit, 'a');
+  expect(workOf(limit, 'b').hasBegun()).toBe(true);
+});
+
+test('work that waited too long, or was aborted, does not begin and takes no place', async () => {
+  const limit = new OwnerLimit(1);
+  const first = workOf(limit, 'a');
+  const late = workOf(limit, 'a', { ...wait, waitMs: 1 });
+  const gone = new AbortController();
+  const left = workOf(limit, 'a', { ...wait, signal: gone.signal });
+  const next = workOf(limit, 'a');
+  await expect(late.result).rejects.toThrow(QueueUnavailable);
+  gone.abort(new Error('the client has left'));
+  await expect(left.result).rejects.toThrow('the client has left');
+  first.end();
+  await settled();
+  expect([late, left, next].map((each) => each.hasBegun())).toEqual([false, false, true]);
+});
