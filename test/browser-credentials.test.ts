@@ -51,7 +51,7 @@ await describeWithBrowser('the upload page, with credentials', (browser) => {
       .setInputFiles({ name: 'photo.jpg', mimeType: 'image/jpeg', buffer: photo });
   const submit = (tab: Page) => tab.getByRole('button', { name: 'Upload', exact: true }).click();
   const soon = { timeout: 20_000 };
-  const published = (tab: Page) => tab.getByRole('heading', { name: 'Published' }).waitFor(soon);
+  const published = (tab: Page) => tab.getByRole('heading', { name: 'New uploads' }).waitFor(soon);
 
   test('the page offers to sign in, and no field until the person opens the credentials', async () => {
     await using watched = await openTab(browser());

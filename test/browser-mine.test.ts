@@ -100,6 +100,18 @@ await describeWithBrowser('My uploads', (browser) => {
     expect(await tab.getByRole('dialog').evaluate((box: { scrollWidth: number }) => box.scrollWidth)).toBeLessThan(320);
   });
 
+  test.each([
+    [404, 'This picture cannot be displayed.'],
+    [503, 'Preview is being made.'],
+  ])('a thumbnail with status %i is the text "%s"', async (status, text) => {
+    await uploaded('Without a thumbnail');
+    await using watched = await opened();
+    const { tab } = watched;
+    await tab.route('**/thumb.jpg', (route) => route.fulfill({ status }));
+    await tab.reload();
+    await items(tab).first().getByText(text).waitFor(soon);
+  });
+
   test('without a response it says so, and tries again', async () => {
     await using watched = await opened();
     const { tab } = watched;

@@ -57,6 +57,7 @@ await describeWithBrowser('signing in', (browser) => {
       const providers = [`mastodon ${atSandbox.mastodon}`, `oidc ${atSandbox.oidc}`];
       return {
         LOG_LEVEL: 'trace',
+        SITE_NAME: 'Bild & Ton',
         WEB_UPLOAD: '1',
         WEB_UPLOAD_API_KEY: webKey,
         WEB_SIGN_IN: JSON.stringify(signIn),
@@ -103,8 +104,8 @@ await describeWithBrowser('signing in', (browser) => {
       .getByLabel('Photos and videos', { exact: true })
       .setInputFiles({ name: 'a.jpg', mimeType: 'image/jpeg', buffer: photo });
     await press(tab, 'Upload');
-    await tab.getByRole('heading', { name: 'Published' }).waitFor(soon);
-    const page = await fetch((await tab.locator('#published a').textContent()) ?? '');
+    await tab.getByRole('heading', { name: 'New uploads' }).waitFor(soon);
+    const page = await fetch((await tab.locator('#published a').getAttribute('href')) ?? '');
     return /by <a [^>]*><bdi>([^<]*)</.exec(await page.text())?.[1] ?? '';
   }
 
@@ -121,7 +122,7 @@ await describeWithBrowser('signing in', (browser) => {
         tab.evaluate(`getComputedStyle(document.querySelector('[value=${value}]')).backgroundColor`);
       expect(await fill('allow')).not.toBe(await fill('deny'));
       await press(tab, 'Allow');
-      await expectSignedIn(tab, `Signed in as Robin at ${name}.`);
+      await expectSignedIn(tab, `Signed in as Robin (sandbox) at ${name}.`);
       expect(await barriers(tab)).toEqual([]);
       const fields = await tab.locator('input:visible, textarea:visible, summary:visible').all();
       expect(await Promise.all(fields.map((field) => field.getAttribute('name')))).toEqual([null]);
@@ -140,8 +141,8 @@ await describeWithBrowser('signing in', (browser) => {
   );
 
   test.each([
-    ['Town', 'Signed in as Ada <b>L</b> at Town.', () => tokens.town, () => town],
-    ['Town hall', 'Signed in as Ada L at Town hall.', () => tokens.hall, () => hall],
+    ['Town', 'Signed in as Ada <b>L</b> (ada) at Town.', () => tokens.town, () => town],
+    ['Town hall', 'Signed in as Ada L (ada) at Town hall.', () => tokens.hall, () => hall],
   ] as const)('%s: its token is in no log, store, Redis key, address or referrer', async (name, sentence, word, of) => {
     await using watched = await opened();
     const { tab, seen, complaints } = watched;
@@ -188,7 +189,7 @@ await describeWithBrowser('signing in', (browser) => {
     await using watched = await opened();
     const { tab } = watched;
     await signInAt(tab, 'Town');
-    await expectSignedIn(tab, 'Signed in as Ada <b>L</b> at Town.');
+    await expectSignedIn(tab, 'Signed in as Ada <b>L</b> (ada) at Town.');
     const other = await tab.context().newPage();
     await other.goto(`${stack.site}/upload`);
     await other.getByRole('button', { name: 'Sign in with Town', exact: true }).waitFor(soon);
@@ -198,15 +199,29 @@ await describeWithBrowser('signing in', (browser) => {
     await using watched = await opened();
     const { tab } = watched;
     await signInAt(tab, 'Town');
-    await expectSignedIn(tab, 'Signed in as Ada <b>L</b> at Town.');
+    await expectSignedIn(tab, 'Signed in as Ada <b>L</b> (ada) at Town.');
     const [other] = await Promise.all([tab.waitForEvent('popup'), tab.evaluate("void window.open('/upload')")]);
     await other.getByRole('button', { name: 'Sign in with Town', exact: true }).waitFor(soon);
     expect(await other.evaluate('sessionStorage.length')).toBe(0);
     await tab.reload();
-    await expectSignedIn(tab, 'Signed in as Ada <b>L</b> at Town.');
+    await expectSignedIn(tab, 'Signed in as Ada <b>L</b> (ada) at Town.');
   });
 
-  test('who denies access reads so, and can try again', async () => {
+  test('signing out is confirmed, once', async () => {
+    await using watched = await opened();
+    const { tab } = watched;
+    await signInAt(tab, 'Town');
+    await expectSignedIn(tab, 'Signed in as Ada <b>L</b> (ada) at Town.');
+    await press(tab, 'Sign out');
+    const confirmation = tab.getByRole('status').filter({ hasText: 'Signed out.' });
+    await confirmation.waitFor(soon);
+    expect(await barriers(tab)).toEqual([]);
+    await tab.reload();
+    await tab.getByRole('button', { name: 'Sign in with Town', exact: true }).waitFor(soon);
+    expect(await confirmation.count()).toBe(0);
+  });
+
+  test('who denies access reads so, and can go back to the upload page', async () => {
     await using watched = await opened();
     const { tab } = watched;
     await signInAt(tab, 'Sandbox');
@@ -215,7 +230,7 @@ await describeWithBrowser('signing in', (browser) => {
     expect(await alert(tab).textContent()).toBe('You did not allow access at Sandbox. You are not signed in.');
     expect(tab.url()).toBe(stack.site + redirectPathOf('Sandbox'));
     expect(await barriers(tab)).toEqual([]);
-    await tab.getByRole('link', { name: 'Try again' }).click();
+    await tab.getByRole('link', { name: 'Back to the upload page' }).click();
     await tab.waitForURL(`${stack.site}/upload`);
   });
 
@@ -277,30 +292,30 @@ await describeWithBrowser('signing in', (browser) => {
     expect(await tab.evaluate("sessionStorage.getItem('echodrop.session')")).toBeNull();
   });
 
-  test('the site registers once at an instance, and again if the instance forgot it', async () => {
+  test('the site registers once at an instance, under its name, and again if the instance forgot it', async () => {
     await using watched = await opened();
     const { tab } = watched;
     const before = town.registered.length;
     const again = async () => {
       await signInAt(tab, 'Town');
-      await expectSignedIn(tab, 'Signed in as Ada <b>L</b> at Town.');
+      await expectSignedIn(tab, 'Signed in as Ada <b>L</b> (ada) at Town.');
       await press(tab, 'Sign out');
       await tab.getByRole('button', { name: 'Sign in with Town', exact: true }).waitFor(soon);
       return town.registered.slice(before);
     };
-    const first = `${new URL(stack.site).host} profile`;
+    const first = 'Bild & Ton profile';
     expect(await again()).toEqual([first]);
     expect(await again()).toEqual([first]);
     town.forgetApplications();
     town.flaw = 'old-release';
-    expect(await again()).toEqual([first, `${new URL(stack.site).host} read:accounts`]);
+    expect(await again()).toEqual([first, 'Bild & Ton read:accounts']);
   });
 
   test('an instance that answers too many requests keeps its application, and the page says so', async () => {
     await using watched = await opened();
     const { tab } = watched;
     await signInAt(tab, 'Town');
-    await expectSignedIn(tab, 'Signed in as Ada <b>L</b> at Town.');
+    await expectSignedIn(tab, 'Signed in as Ada <b>L</b> (ada) at Town.');
     await press(tab, 'Sign out');
     await tab.getByRole('button', { name: 'Sign in with Town', exact: true }).waitFor(soon);
     const registered = town.registered.length;
@@ -315,7 +330,7 @@ await describeWithBrowser('signing in', (browser) => {
     await using watched = await opened();
     const { tab } = watched;
     await signInAt(tab, 'Town');
-    await expectSignedIn(tab, 'Signed in as Ada <b>L</b> at Town.');
+    await expectSignedIn(tab, 'Signed in as Ada <b>L</b> (ada) at Town.');
     await tab.evaluate(`for (const key of Object.keys(localStorage)) {
       localStorage.setItem(key, JSON.stringify({ clientId: 'newer', clientSecret: 'newer', scope: 'profile' }));
     }`);

@@ -55,7 +55,7 @@ await describeWithBrowser('the upload page, signed in', (browser) => {
     tab.getByLabel('Photos and videos', { exact: true }).setInputFiles(files);
   const row = (tab: Page, name: string) => tab.getByRole('group', { name, exact: true });
   const submit = (tab: Page) => tab.getByRole('button', { name: 'Upload', exact: true }).click();
-  const published = (tab: Page) => tab.getByRole('region', { name: 'Published' }).getByRole('listitem');
+  const published = (tab: Page) => tab.getByRole('region', { name: 'New uploads' }).getByRole('listitem');
   const status = (tab: Page) => tab.locator('#news').textContent();
   const focused = (tab: Page) => tab.evaluate('document.activeElement.textContent.trim()');
 
@@ -98,11 +98,12 @@ await describeWithBrowser('the upload page, signed in', (browser) => {
       expect(between).toEqual(between.toSorted((a, b) => a - b));
     }
     expect(await status(tab)).toBe('Published: 2.');
-    expect(await focused(tab)).toBe('Published');
+    expect(await focused(tab)).toBe('New uploads');
     expect(await tab.locator('#files li').count()).toBe(0);
 
     const item = published(tab).filter({ has: tab.getByAltText('Preview of first.jpg') });
-    const link = (await item.getByRole('link').textContent()) ?? '';
+    const link = (await item.getByRole('link').getAttribute('href')) ?? '';
+    expect(await item.getByRole('link').textContent()).toBe('Häuser & <b>Boote</b>');
     const copy = async (what: string) => {
       await item.getByRole('button', { name: `Copy ${what}` }).click();
       await expect.poll(() => tab.locator('main > [role=status]').textContent()).toBe(`Copied ${what}.`);

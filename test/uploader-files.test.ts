@@ -55,6 +55,15 @@ await describeWithBrowser('files for other programs', (browser) => {
     return /class="caption"[^>]*>([^<]*)</.exec(await page.text())?.[1] ?? '';
   }
 
+  test('the page shows the token only when the person opens a section with it', async () => {
+    const shown = () => tab.getByText('sandbox-bearer').filter({ visible: true }).count();
+    expect(await shown()).toBe(0);
+    expect(await tab.getByRole('button', { name: 'Copy token' }).isVisible()).toBe(true);
+    await tab.getByText('Show the token').click();
+    expect(await shown()).toBe(1);
+    await tab.getByText('Show the token').click();
+  });
+
   test('axe finds nothing, a phone needs no scrolling sideways, and the token is in no address', async () => {
     for (const summary of await tab.locator('summary').all()) await summary.click();
     expect(await barriers(tab)).toEqual([]);
@@ -132,7 +141,7 @@ await describeWithBrowser('files for other programs', (browser) => {
     expect(await run([])).toMatchObject({ exitCode: 2, stderr: expect.stringMatching(/^Usage: echodrop-upload FILE/) });
     expect(await run(['missing.png'])).toMatchObject({
       exitCode: 1,
-      stderr: 'Nothing to upload: missing.png gave no picture.',
+      stderr: 'Nothing to upload: missing.png produced no picture.',
     });
     const refused = await run([path]);
     expect(refused).toMatchObject({

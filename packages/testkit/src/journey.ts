@@ -23,7 +23,7 @@ export async function expectJourney(browser: Browser, site: string): Promise<voi
 
   await tab.goto(site);
   await expectPlain(tab);
-  await tab.getByRole('link', { name: 'Upload', exact: true }).click();
+  await tab.getByRole('main').getByRole('link', { name: 'Upload', exact: true }).click();
   await expectPlain(tab);
   await tab.getByRole('button', { name: 'Sign in with Sandbox', exact: true }).click();
   const allow = tab.getByRole('button', { name: 'Allow' });
@@ -38,10 +38,10 @@ export async function expectJourney(browser: Browser, site: string): Promise<voi
   await tab.getByRole('group', { name: 'dropped.jpg' }).getByLabel('Caption').fill('The dropped one');
   await expectPlain(tab);
   await tab.getByRole('button', { name: 'Upload', exact: true }).click();
-  const published = tab.getByRole('region', { name: 'Published' }).getByRole('listitem');
+  const published = tab.getByRole('region', { name: 'New uploads' }).getByRole('listitem');
   await expect.poll(() => published.count(), soon).toBe(2);
   await expectPlain(tab);
-  const link = (await published.first().getByRole('link').textContent()) ?? '';
+  const link = (await published.first().getByRole('link').getAttribute('href')) ?? '';
   await published.first().getByRole('button', { name: 'Copy link' }).click();
   await expect.poll(() => tab.evaluate('navigator.clipboard.readText()')).toBe(link);
   await expectPage(tab, link, 200);

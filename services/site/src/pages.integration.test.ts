@@ -183,7 +183,7 @@ test('a removed upload is not on the page of its user', async () => {
   expect(idsIn(await bodyOf(`/by/${ownerHash(owner)}`))).toEqual([kept]);
   const gone = await get(`/${removed}`);
   expect(gone.status).toBe(410);
-  expect(await gone.text()).toContain('<h1>Removed</h1>');
+  expect(await gone.text()).toContain('<h1>Deleted</h1>');
 });
 
 test.each([

@@ -14,13 +14,15 @@ import type { Accounts } from './users.ts';
 
 interface SandboxOptions {
   readonly accounts: Accounts;
+  /** The name of the public client. */
+  readonly siteName: string;
   /** The initial behaviour. */
   readonly behaviour: Readonly<BehaviourState>;
   readonly events: SandboxEvents;
 }
 
 /** The routes of the sandbox: an endpoint for each profile, signing in, and a page with credentials and the current behaviour. */
-export function sandboxApp({ accounts, behaviour, events }: SandboxOptions): Express {
+export function sandboxApp({ accounts, siteName, behaviour, events }: SandboxOptions): Express {
   const state: BehaviourState = { ...behaviour };
   const grants = new Grants();
   const checks = { signature: createSignatureCheck(accounts), bearer: createBearerCheck(accounts, grants) };
@@ -42,7 +44,7 @@ export function sandboxApp({ accounts, behaviour, events }: SandboxOptions): Exp
   app.post('/behaviour', switchBehaviour(state, events));
   app.all('/behaviour', notAllowed('POST'));
 
-  app.use(signInRoutes(accounts, grants));
+  app.use(signInRoutes(accounts, siteName, grants));
   for (const [name, { path }] of profileEntries) {
     app.get(path, identityRoute(name, { checks, state, events }));
     app.all(path, notAllowed('GET, HEAD'));

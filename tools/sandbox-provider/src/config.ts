@@ -16,6 +16,8 @@ const settings = {
       return z.NEVER;
     })
     .default(builtInAccounts),
+  /** The site's setting; names the public client. */
+  SITE_NAME: text('Echodrop'),
   /** The initial behaviour. */
   SANDBOX_BEHAVIOUR: choice(behaviourNames, 'normal'),
   /** The delay of `slow`. */

@@ -8,6 +8,7 @@ import { createSandboxEvents } from './events.ts';
 await runService('sandbox-provider', readConfig, async ({ config, log, metrics, serve }) => {
   const app = sandboxApp({
     accounts: config.SANDBOX_USERS_FILE,
+    siteName: config.SITE_NAME,
     behaviour: { behaviour: config.SANDBOX_BEHAVIOUR, slowSeconds: config.SANDBOX_SLOW_SECONDS },
     events: createSandboxEvents(log, metrics),
   });

@@ -25,7 +25,9 @@ export async function startSandbox({
 }: Partial<BehaviourState> & { accounts?: Accounts } = {}): Promise<RunningSandbox> {
   const metrics = new Metrics('sandbox-provider');
   const events = createSandboxEvents(createLog('sandbox-provider', 'silent'), metrics);
-  const server = createServer(sandboxApp({ accounts, behaviour: { behaviour, slowSeconds }, events }));
+  const server = createServer(
+    sandboxApp({ accounts, siteName: 'Bild & Ton', behaviour: { behaviour, slowSeconds }, events }),
+  );
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   return {

@@ -18,8 +18,8 @@ export function appsPage(upload: WebUpload, siteName: string): Page {
 ${signInSection(upload)}
 <noscript><p class="refusal">This page requires JavaScript: your browser makes the files. <a href="/documentation">For developers</a> describes the requests.</p></noscript>
 <div id="apps" hidden>
-<p class="warning">Each file on this page contains your token. Anyone who has the file can upload, list and delete as you. Keep it private.</p>
-<p>The files work until the token expires. Then sign in and download them again. Signing out here can revoke the token at once: to keep the files working, close the tab instead. This browser makes the files, and the server never gets them.</p>
+<p class="warning">Every file, script and command on this page contains your token. Anyone who has one of them can upload, list and delete as you. Keep them private.</p>
+<p>The files work until the token expires. Then sign in and download them again. Signing out may revoke the token, and the files stop working. To keep them working, close this tab without signing out. This browser makes the files, and the server never gets them.</p>
 ${shareX}
 ${screenshotScript}
 ${shortcut}
@@ -40,7 +40,7 @@ const screenshotScript = html`<section aria-labelledby="script">
 <p>A shell script that needs curl. It uploads a file or takes a screenshot, prints the link, and copies it with wl-copy or xclip. Save it as <code>~/.local/bin/echodrop-upload</code> and make it executable for you alone:</p>
 <pre><code>chmod 700 ~/.local/bin/echodrop-upload
 echodrop-upload flameshot</code></pre>
-<p>For a key of your own, make a custom shortcut in the keyboard settings of your desktop, with the command <code>echodrop-upload flameshot</code>, <code>echodrop-upload spectacle</code> or <code>echodrop-upload grim</code>. In Flameshot, press Enter or the check mark after you have selected an area. Spectacle and grim upload the selected area at once; grim needs slurp.</p>
+<p>To start it with a keyboard shortcut, add one in the keyboard settings of your desktop, with the command <code>echodrop-upload flameshot</code>, <code>echodrop-upload spectacle</code> or <code>echodrop-upload grim</code>. In Flameshot, press Enter or the check mark after you have selected an area. Spectacle and grim upload the selected area at once; grim needs slurp.</p>
 ${file('script', 'the script')}
 </section>`;
 
@@ -54,7 +54,7 @@ const shortcut = html`<section aria-labelledby="shortcut">
 <p>Open “Show More”. Set Method to POST, and add two headers:</p>
 <dl id="shortcut-headers">
 <dt>X-Auth-Service-Provider</dt><dd>${value('provider', 'provider')}</dd>
-<dt>X-Verify-Credentials-Authorization</dt><dd>${value('authorization', 'token')}</dd>
+<dt>X-Verify-Credentials-Authorization</dt><dd><details><summary>Show the token</summary>${value('authorization', 'token')}</details></dd>
 </dl>
 <p>Set Request Body to Form, and add three fields:</p>
 <dl id="shortcut-fields">

@@ -15,9 +15,9 @@ export function minePage(upload: WebUpload, siteName: string): Page {
     body: html`<div class="text upload">
 <h1 id="heading" tabindex="-1">My uploads</h1>
 ${signInSection(upload)}
-<noscript><p class="refusal">This page requires JavaScript. Without it, list and delete uploads <a href="/documentation">by command line</a>.</p></noscript>
+<noscript><p class="refusal">This page requires JavaScript. Without JavaScript, list and delete uploads <a href="/documentation">from the command line</a>.</p></noscript>
 <div id="mine" hidden>
-<p class="ways"><a class="button" href="/upload">Upload</a> <a class="button" href="/mine/apps">Upload from other programs</a></p>
+<p class="ways"><a class="button" href="/mine/apps">Upload from other programs</a></p>
 <p class="lead" id="empty" hidden>No uploads yet.</p>
 <ul id="uploads" aria-label="Uploads, newest first"></ul>
 <p class="news" id="news" role="status"></p>
@@ -36,7 +36,7 @@ ${signInSection(upload)}
 <dialog id="confirm" aria-labelledby="confirm-name" aria-describedby="confirm-text">
 <h2 id="confirm-name">Delete this upload?</h2>
 <p><q id="confirm-title" dir="auto"></q></p>
-<p id="confirm-text">Its page and all its copies disappear, and links to them stop working. This cannot be undone.</p>
+<p id="confirm-text">The page and all published sizes are deleted, and links to them stop working. This cannot be undone.</p>
 <p class="ways"><button class="button" type="button" value="" autofocus>Keep</button> <button class="button danger" type="button" value="delete">Delete</button></p>
 </dialog>`,
   };

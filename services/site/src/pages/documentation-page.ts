@@ -34,8 +34,8 @@ export function documentationPage({ name, publicSite, upload }: Pick<Site, 'name
 }</code></pre>
 <p>Any other status is a refusal with a reason: 400 for an incomplete form, 401 for invalid credentials or an invalid key, 403 for blocked users and applications, 413 for a file that is too large, 415 for an unsupported file type; 429 and 503 come with <code>Retry-After</code>.</p>
 
-<h2>List and remove</h2>
-<p>With the same two headers, users list their own uploads, newest first, and remove one. The list has <code>media</code> and, if there are older uploads, the cursor <code>next</code>: send it as <code>after</code>. <code>count</code> limits the list, up to 100. Status 204: the upload is removed.</p>
+<h2>List and delete</h2>
+<p>With the same two headers, users list their own uploads, newest first, and delete one. The list has <code>media</code> and, if there are older uploads, the cursor <code>next</code>: send it as <code>after</code>. <code>count</code> limits the list, up to 100. Status 204: the upload is deleted.</p>
 <pre><code>curl ${gateway}/2/media.json \\
   -H 'X-Auth-Service-Provider: https://id.example/verify.json' \\
   -H "X-Verify-Credentials-Authorization: $OAUTH_HEADER"
@@ -87,7 +87,7 @@ function publicAddresses(publicSite: string): Html {
 <dt><code>/&lt;id&gt;/player</code></dt>
 <dd>A video alone, for frames in other sites.</dd>
 </dl>
-<p>After a removal, all of them respond 410. While a picture or video is being processed, its address responds 503 with <code>Retry-After</code>.</p>
+<p>After a deletion, all of them respond 410. While a picture or video is being processed, its address responds 503 with <code>Retry-After</code>.</p>
 
 <h2>oEmbed</h2>
 <p>For sites that embed links: photos, and videos as an <code>iframe</code>. For XML, use <code>format=xml</code>.</p>

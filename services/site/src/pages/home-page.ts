@@ -12,7 +12,7 @@ export function homePage({ name, upload }: Pick<Site, 'name' | 'upload'>): Page 
 <p>Applications upload a file and a message for a user, and get a page address to put into a post.</p>
 <p>Users prove their identity with their own identity provider. There are no accounts or passwords here.</p>
 <p>Published copies carry no location, camera or other metadata.</p>
-<p>Users can remove their uploads at any time.</p>
+<p>Users can delete their uploads at any time.</p>
 <p class="ways">${upload && html`<a class="button" href="/upload">Upload</a> <a class="button" href="/mine">My uploads</a> `}<a class="button" href="/documentation">For developers</a></p>
 </div>`,
   };

@@ -17,7 +17,7 @@ export interface Page {
 }
 
 /** What header and footer of every page show. */
-export type SiteFrame = Pick<Site, 'name' | 'abuseContact'>;
+export type SiteFrame = Pick<Site, 'name' | 'abuseContact' | 'upload'>;
 
 /** What a page may do beyond showing pictures, videos and style sheets of this site. */
 interface Permissions {
@@ -54,19 +54,22 @@ export function pagePolicy({ frameAncestors, scripts }: Permissions): string {
   ].join('; ');
 }
 
-function document({ title, body, head, robots }: Page, { name, abuseContact }: SiteFrame): Html {
+const ownPages = html` <nav aria-label="Your uploads"><a href="/upload">Upload</a> <a href="/mine">My uploads</a></nav>`;
+
+function document({ title, body, head, robots }: Page, { name, abuseContact, upload }: SiteFrame): Html {
   return html`<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
+<meta name="application-name" content="${name}">
 <title>${title}</title>
 ${robots === 'noindex' ? html`<meta name="robots" content="noindex">\n` : undefined}<link rel="stylesheet" href="/style.css">
 <link rel="icon" href="/favicon.svg" type="image/svg+xml">
 ${head}</head>
 <body>
-<header><a class="site" href="/"><img src="/favicon.svg" width="24" height="24" alt="">${name}</a></header>
+<header><a class="site" href="/"><img src="/favicon.svg" width="24" height="24" alt="">${name}</a>${upload && ownPages}</header>
 <main>
 ${body}
 </main>

@@ -5,7 +5,7 @@ import { type SiteFrame, sendPage } from './page.ts';
 const problems = {
   malformed: [400, 'Malformed request', 'A request needs exactly one Host header.'],
   not_found: [404, 'Not found', 'No photo or video at this address.'],
-  gone: [410, 'Removed', 'This photo or video has been removed.'],
+  gone: [410, 'Deleted', 'This photo or video has been deleted.'],
   unsupported: [404, 'Cannot be displayed', 'This file cannot be displayed.'],
   method_not_allowed: [405, 'Method not allowed', 'This address is read-only.'],
   failed: [500, 'Server error', 'An internal error occurred and was logged.'],

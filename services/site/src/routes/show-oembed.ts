@@ -41,7 +41,7 @@ function pixelsIn(side: Query[string]): number | undefined {
 
 function refuseMissing(response: Response, media: NoMedia): void {
   if (media === 'not_found') refuse(response, 404, 'url: no photo or video at this address.');
-  else refuse(response, 410, 'url: this photo or video has been removed.');
+  else refuse(response, 410, 'url: this photo or video has been deleted.');
 }
 
 function refuse(response: Response, status: number, sentence: string): void {

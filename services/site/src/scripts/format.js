@@ -11,6 +11,16 @@ export function formatSize(bytes) {
 }
 
 /**
+ * The beginning of a caption, for lists.
+ *
+ * @param {string} caption
+ */
+export function shortenCaption(caption) {
+  const text = caption.trim();
+  return text.length > 120 ? `${text.slice(0, 120)}…` : text;
+}
+
+/**
  * Formats a number of things: "1 file", "2 files".
  *
  * @param {number} count

@@ -20,6 +20,7 @@ export function signInSection(upload: WebUpload): Html {
 <p class="ways" id="sign-in-ways" hidden>
 ${buttons}</p>
 <p id="signed-in" hidden>Signed in as <strong><bdi id="signed-in-name"></bdi></strong> at <bdi id="signed-in-at"></bdi>. <button class="button" type="button" id="sign-out">Sign out</button></p>
+<p class="news" id="signed-out" role="status"></p>
 <p class="refusal" id="sign-in-fault" role="alert"></p>
 ${signInSettings(upload)}
 </section>`;

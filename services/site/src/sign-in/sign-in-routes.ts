@@ -6,6 +6,7 @@ import { publicSettings, redirectPath } from './public-settings.ts';
 import { signInPage } from './sign-in-page.ts';
 
 const scripts = [
+  'account-name',
   'attempt',
   'authorization-server',
   'buttons',

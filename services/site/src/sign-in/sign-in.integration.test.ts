@@ -26,6 +26,12 @@ test('the callback page sends no referrer, and is neither indexed nor stored', a
   );
 });
 
+test('every page leads to the upload page and to own uploads', async () => {
+  const page = await (await fetch(`${site}/AAAAAAAAAA`)).text();
+  const [header = ''] = /<header>.*<\/header>/.exec(page) ?? [];
+  expect([...header.matchAll(/href="([^"]+)"/g)].map(([, path]) => path)).toEqual(['/', '/upload', '/mine']);
+});
+
 test('command lines and other sites can read how to sign in', async () => {
   const response = await fetch(`${site}/sign-in/providers.json`);
   expect(response.headers.get('access-control-allow-origin')).toBe('*');

@@ -13,9 +13,9 @@ export function credentialFields(prefill: Prefill, { canSignIn }: { readonly can
 <fieldset id="typed">
 <legend class="unseen">Credentials</legend>
 ${field('provider', prefill, html` type="url" aria-describedby="provider-hint"`)}
-<p class="hint" id="provider-hint">The address at which it verifies credentials. This page stores nothing that you type; of OAuth 1.0a secrets it sends only a signature.</p>
+<p class="hint" id="provider-hint">The provider’s credential check address. Nothing you type is stored. With OAuth 1.0a, only a signature is sent, never the secrets.</p>
 <fieldset class="proof">
-<legend>Proof</legend>
+<legend>Credential type</legend>
 ${proof('oauth', 'OAuth 1.0a', !usesBearer)} ${proof('bearer', 'Bearer token', usesBearer)}
 </fieldset>
 <fieldset id="with-oauth" class="secrets"${hiddenUnless(!usesBearer)}>

@@ -57,9 +57,8 @@ function uploadPage(upload: WebUpload, siteName: string): Page {
     body: html`<div class="text upload">
 <h1>Upload</h1>
 <p class="lead">Photos and videos, each with a public caption.</p>
-<noscript><p class="refusal">Uploading from this page requires JavaScript. <a href="/documentation">Without it</a>, use a command line.</p></noscript>
+<noscript><p class="refusal">Uploading from this page requires JavaScript. Without JavaScript, <a href="/documentation">upload from the command line</a>.</p></noscript>
 ${signInSection(upload)}
-<p class="ways" id="own" hidden><a class="button" href="/mine">My uploads</a></p>
 <form id="upload" autocomplete="off"${canSignIn ? html` data-has-sign-in` : undefined} data-max-bytes="${maxBytes}" data-extensions="${knownExtensions.join(' ')}">
 ${credentialFields(prefill, { canSignIn })}
 <fieldset id="fields" hidden disabled>
@@ -77,7 +76,7 @@ ${chooser()}
 <p><button class="button" type="button" id="cancel">Cancel all</button></p>
 </div>
 <section id="done" aria-labelledby="done-name" hidden>
-<h2 id="done-name" tabindex="-1">Published</h2>
+<h2 id="done-name" tabindex="-1">New uploads</h2>
 <ul id="published"></ul>
 </section>
 </div>
@@ -114,7 +113,7 @@ const rowTemplates = html`<template id="file-row"><li class="file">
 <template id="published-row"><li class="file">
 <div class="preview"></div>
 <div>
-<p class="link"><a></a></p>
+<p class="link"><a dir="auto"></a></p>
 <p class="ways codes"></p>
 </div>
 </li></template>`;

@@ -36,17 +36,20 @@ export const registration = z.object({
   website: z.string().max(2000).optional(),
 });
 
-const publicClient: Client = {
-  id: publicClientId,
-  secret: undefined,
-  name: 'Echodrop',
-  redirectUris: 'loopback',
-  scope: 'openid profile',
-};
-
 /** Applications that may sign users in. Beyond 1000 it forgets the oldest. */
 export class Clients {
   readonly #registered = new LRUCache<string, Client>({ max: maxClients, ttl: clientMs });
+  readonly #publicClient: Client;
+
+  constructor(siteName: string) {
+    this.#publicClient = {
+      id: publicClientId,
+      secret: undefined,
+      name: siteName,
+      redirectUris: 'loopback',
+      scope: 'openid profile',
+    };
+  }
 
   register({ client_name: name, redirect_uris: redirectUris, scopes: scope }: z.output<typeof registration>): Client {
     const [id, secret] = [randomBytes(32).toString('base64url'), randomBytes(32).toString('base64url')];
@@ -56,7 +59,7 @@ export class Clients {
   }
 
   find(id: string): Client | undefined {
-    return id === publicClientId ? publicClient : this.#registered.get(id);
+    return id === publicClientId ? this.#publicClient : this.#registered.get(id);
   }
 }
 

@@ -15,8 +15,8 @@ import { issueToken, revokeToken } from './token.ts';
 const forScripts = ['/api', '/.well-known', '/oauth/token', '/oauth/revoke', '/jwks', sandboxProfiles.oidc.path];
 
 /** Signing in with the authorization code flow, like at Mastodon and at a provider of OpenID Connect. */
-export function signInRoutes({ users }: Accounts, grants: Grants): Router {
-  const dependencies = { users, grants, clients: new Clients(), idTokens: new IdTokens() };
+export function signInRoutes({ users }: Accounts, siteName: string, grants: Grants): Router {
+  const dependencies = { users, grants, clients: new Clients(siteName), idTokens: new IdTokens() };
   const { clients, idTokens } = dependencies;
   const form = express.urlencoded({ extended: false, limit: '32kb', parameterLimit: 30 });
   const router = Router({ caseSensitive: true, strict: true });

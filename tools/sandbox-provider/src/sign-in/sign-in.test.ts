@@ -62,6 +62,11 @@ test('OpenID Connect: the ID token names issuer, user, client and nonce, and its
   expect(await account('/userinfo', body['access_token'] ?? '')).toMatchObject({ status: 200, body: { sub: '12345' } });
 });
 
+test('the consent page names the site, whose public client has no name of its own', async () => {
+  const page = await at.authorize('echodrop', { redirect_uri: 'http://127.0.0.1:5555/', scope: 'openid profile' });
+  expect(await page.text()).toContain('<strong>Bild &amp; Ton</strong> at <code>http://127.0.0.1:5555</code>');
+});
+
 test('a user who denies is sent back without a code', async () => {
   const { client_id } = await at.register();
   const { target } = await at.decide(await at.authorize(client_id), 'deny');

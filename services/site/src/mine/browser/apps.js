@@ -30,7 +30,8 @@ function showAll(access) {
     const value = Reflect.get(access, name);
     place.textContent = value;
     const what = place.getAttribute('data-label') ?? name;
-    place.after(
+    // Outside of closed details, where people can press it.
+    (place.closest('details') ?? place).after(
       ' ',
       copyButton(what, () => value, { hidesWhat: true }),
     );

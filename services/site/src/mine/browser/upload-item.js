@@ -1,6 +1,8 @@
 // @ts-check
 import { copyButton } from '/scripts/copy-button.js';
 import { fromTemplate, partOf, unseen } from '/scripts/elements.js';
+import { shortenCaption } from '/scripts/format.js';
+import { showRendition } from '/scripts/rendition.js';
 
 const spelled = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeStyle: 'short' });
 const videoTypes = ['mp4', 'mov', '3gp', 'webm', 'mkv', 'avi', 'mpg', 'ts', 'ogv', 'flv', 'wmv'];
@@ -33,9 +35,7 @@ export function uploadItem(upload, onDelete) {
 
 /** @param {import('./own-uploads.js').Upload} upload */
 export function titleOf({ text, type }) {
-  const caption = text.trim();
-  if (caption) return caption.length > 120 ? `${caption.slice(0, 120)}…` : caption;
-  return videoTypes.includes(type) ? 'Video without a caption' : 'Photo without a caption';
+  return shortenCaption(text) || (isVideo(type) ? 'Video without a caption' : 'Photo without a caption');
 }
 
 /**
@@ -52,11 +52,13 @@ function showTime(place, time) {
  * @param {HTMLElement} place
  * @param {import('./own-uploads.js').Upload} upload
  */
-function showThumbnail(place, { id }) {
+function showThumbnail(place, { id, type }) {
   const picture = new Image(150, 150);
-  picture.alt = '';
   picture.loading = 'lazy';
-  picture.addEventListener('error', () => place.replaceChildren('No preview yet'));
-  picture.src = `/${id}/thumb.jpg`;
-  place.append(picture);
+  showRendition(place, picture, `/${id}/thumb.jpg`, isVideo(type) ? 'video' : 'picture');
+}
+
+/** @param {string} type */
+function isVideo(type) {
+  return videoTypes.includes(type);
 }

@@ -40,7 +40,7 @@ case $1 in
   *) ln -s "$PWD/$1" "$media" ;;
 esac
 if [ ! -s "$media" ]; then
-  echo "Nothing to upload: $1 gave no picture." >&2
+  echo "Nothing to upload: $1 produced no picture." >&2
   exit 1
 fi
 
@@ -63,7 +63,7 @@ END
 
 if [ "\${answer##*\\}}" != 200 ]; then
   message=$(printf '%s' "$answer" | sed -n 's/.*"message":"\\([^"]*\\)".*/\\1/p')
-  echo "Upload failed: \${message:-no answer of the service.}" >&2
+  echo "Upload failed: \${message:-no response from the server.}" >&2
   echo "If the credentials were rejected, sign in again and download this file again." >&2
   exit 1
 fi

@@ -13,10 +13,16 @@ const out = document.getElementById('sign-out');
 out?.addEventListener('click', async () => {
   out.setAttribute('disabled', '');
   await signOut();
+  // Survives the reload, unlike a text of this page.
+  history.replaceState({ isSignedOut: true }, '');
   location.reload();
 });
 
 showState();
+if (history.state?.isSignedOut) {
+  history.replaceState(null, '');
+  showText('signed-out', 'Signed out.');
+}
 // After "back" the page is as it was left.
 window.addEventListener('pageshow', (event) => {
   if (event.persisted) showState();
@@ -51,7 +57,9 @@ function showState() {
 /** @param {boolean} isBusy */
 function showBusy(isBusy) {
   for (const button of buttons) button.disabled = isBusy;
-  if (isBusy) showFault('');
+  if (!isBusy) return;
+  showFault('');
+  showText('signed-out');
 }
 
 /** @param {string} sentence */

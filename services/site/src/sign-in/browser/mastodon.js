@@ -1,4 +1,5 @@
 // @ts-check
+import { accountName } from './account-name.js';
 import { SignInFault } from './fault.js';
 import * as oauth from './oauth4webapi/build/index.js';
 import { requestOptions } from './request-options.js';
@@ -8,6 +9,8 @@ import { requestOptions } from './request-options.js';
 // A scope that shows nothing but the account, since Mastodon 4.3, and what earlier releases and similar software have.
 const narrowScope = 'profile';
 const widerScope = 'read:accounts';
+// Of the name of an application, at Mastodon.
+const maxName = 60;
 // RFC 6749, section 5.2: the client is unknown, or was registered for something else.
 const unusable = ['invalid_client', 'unauthorized_client', 'unsupported_grant_type', 'invalid_scope'];
 
@@ -67,7 +70,7 @@ export async function mastodonName(provider, token) {
   const response = await fetch(provider, { headers: { Authorization: `Bearer ${token}` }, redirect: 'error', signal });
   if (!response.ok) throw new SignInFault(`The provider did not confirm the account (status ${response.status}).`);
   const { display_name: displayName, username } = await response.json();
-  return String(displayName || username);
+  return accountName(displayName, username);
 }
 
 /**
@@ -131,7 +134,7 @@ async function scopesToTry({ issuer }) {
  */
 async function register({ issuer }, redirectUri, scope) {
   const body = new URLSearchParams({
-    client_name: location.host,
+    client_name: siteName(),
     redirect_uris: redirectUri,
     scopes: scope,
     website: location.origin,
@@ -142,6 +145,11 @@ async function register({ issuer }, redirectUri, scope) {
   const { client_id: clientId, client_secret: clientSecret } = await response.json();
   if (typeof clientId !== 'string' || typeof clientSecret !== 'string') return undefined;
   return { clientId, clientSecret, scope };
+}
+
+function siteName() {
+  const name = document.querySelector('meta[name=application-name]')?.getAttribute('content');
+  return name?.slice(0, maxName) || location.host;
 }
 
 /**

@@ -1,4 +1,5 @@
 // @ts-check
+import { accountName } from './account-name.js';
 import * as oauth from './oauth4webapi/build/index.js';
 import { requestOptions } from './request-options.js';
 
@@ -29,5 +30,5 @@ export async function oidcName(server, client, tokens) {
     preferred_username: username,
     sub,
   } = await oauth.processUserInfoResponse(server, client, subject, response);
-  return name || username || sub;
+  return accountName(name, username) || sub;
 }

@@ -15,7 +15,6 @@ export function enableCredentials() {
   // An invalid field is only visible if its section is open.
   form.addEventListener('invalid', openSection, { capture: true });
   if (isSignedIn()) {
-    element('own', HTMLElement).hidden = false;
     const hasKey = settings().apiKey !== undefined;
     typedFields.hidden = typedFields.disabled = true;
     advanced.hidden = element('apiKey', HTMLInputElement).disabled = hasKey;

@@ -1,12 +1,12 @@
 // @ts-check
 import { element, fromTemplate, partOf } from '/scripts/elements.js';
-import { formatCount } from '/scripts/format.js';
+import { formatCount, shortenCaption } from '/scripts/format.js';
 import { showSignInExpired } from '/scripts/sign-in-again.js';
 import { faultOf } from './check-file.js';
 import { onFiles } from './choose-files.js';
 import { canUpload, enableCredentials } from './credentials.js';
 import { FileRow } from './file-row.js';
-import { clearPreview, showRendition } from './preview.js';
+import { clearPreview, showPublishedPreview } from './preview.js';
 import { enqueue } from './queue.js';
 import { addCopyButtons } from './share-codes.js';
 import { uploadFile } from './upload-file.js';
@@ -138,9 +138,9 @@ function showPublished(row, page) {
   const item = fromTemplate('published-row');
   const link = partOf(item, 'a', HTMLAnchorElement);
   link.href = page;
-  link.textContent = page;
+  link.textContent = shortenCaption(row.caption.value) || row.file.name;
   partOf(item, '.preview', HTMLElement).replaceWith(row.preview);
-  if (row.preview.hidden) showRendition(row.preview, page);
+  if (row.preview.hidden) showPublishedPreview(row.preview, page, row.file);
   void addCopyButtons(partOf(item, '.codes', HTMLElement), page);
   element('published', HTMLElement).prepend(item);
   done.hidden = false;

@@ -1,4 +1,5 @@
 // @ts-check
+import { showRendition } from '/scripts/rendition.js';
 
 /**
  * Shows a picture or video of this machine in `place`; nothing if the browser cannot show it.
@@ -29,15 +30,15 @@ export function showPreview(place, file) {
  *
  * @param {HTMLElement} place
  * @param {string} page the address of the page
+ * @param {File} file
  */
-export function showRendition(place, page) {
+export function showPublishedPreview(place, page, file) {
   const view = new Image();
-  view.alt = '';
   view.addEventListener('load', () => {
     place.hidden = false;
   });
-  view.src = `${new URL(page).pathname}/small.jpg`;
-  place.replaceChildren(view);
+  const what = file.type.startsWith('video/') ? 'video' : 'picture';
+  showRendition(place, view, `${new URL(page).pathname}/small.jpg`, what);
 }
 
 /**
