@@ -61,6 +61,9 @@ async function writeJavaScript(folder: string, external: string[]): Promise<read
   return output.flatMap((file) => (file.type === 'chunk' ? file.moduleIds : [])).filter((id) => id.startsWith('/'));
 }
 
+// It warns of TypeScript 7, whatever the options.
+const errorsOnly = { info() {}, warn() {}, error: console.error };
+
 async function writeTypes(folder: string, external: string[]): Promise<void> {
   await using bundle = await rolldown({
     cwd: client,
@@ -69,7 +72,7 @@ async function writeTypes(folder: string, external: string[]): Promise<void> {
     external: [/^node:/, ...external],
     // It waits for the compiler, which is another process.
     checks: { pluginTimings: false },
-    plugins: [dts({ emitDtsOnly: true, tsconfig: join(root, 'tsconfig.client.json') })],
+    plugins: [dts({ emitDtsOnly: true, tsconfig: join(root, 'tsconfig.client.json'), logger: errorsOnly })],
   });
   await bundle.write({ dir: folder, format: 'esm', chunkFileNames: '[name]-chunk.d.ts' });
 }

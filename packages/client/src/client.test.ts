@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { recordToJson, recordToXml } from '@echodrop/record';
 import { execa } from 'execa';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { EchodropClient, RequestRefused, ServiceUnreachable, UnreadableResponse } from './node.ts';
+import { type ClientOptions, EchodropClient, RequestRefused, ServiceUnreachable, UnreadableResponse } from './node.ts';
 import { type FakeService, refuse, respond, someRecord, startFakeService } from './service.fixture.ts';
 
 const media = randomBytes(300_000);
@@ -56,6 +56,18 @@ test('version 2 sends a signature in headers and no secrets', async () => {
     ['message', 'größe & more'],
     ['alt', 'Two boats'],
   ]);
+});
+
+const withoutTypes = (options: unknown) => new EchodropClient(options as ClientOptions);
+test.each([
+  ['service', {}],
+  ['service', { service: 'x', provider, credentials: oauth }],
+  ['provider', { service: 'https://upload.example', provider: 'y', credentials: oauth }],
+  ['credentials', { service: 'https://upload.example', provider, credentials: {} }],
+  ['credentials', { service: 'https://upload.example', provider, credentials: { bearer: '' } }],
+])('names an invalid option: `%s` in %j', (name, options) => {
+  expect(() => withoutTypes(options)).toThrow(TypeError);
+  expect(() => withoutTypes(options)).toThrow(`\`${name}\` must be `);
 });
 
 test('a bearer token goes as it is', async () => {

@@ -1,6 +1,9 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempDisposable, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { samplePhoto } from '@echodrop/testkit/samples/sample-media';
 import { sandbox, startStack } from '@echodrop/testkit/start-stack';
 import { execa } from 'execa';
@@ -19,11 +22,22 @@ test('the error for a missing file contains its full path', async () => {
   expect(stderr).toContain('/no/such/folder/sea.jpg: no such file');
 });
 
-test('help shows the defaults of this system', async () => {
+test('help describes this system: the npm command, its defaults, and no option without effect', async () => {
   const { stdout } = await cli(['upload', '--help'], {});
-  const text = stdout.replaceAll(/\s+/g, ' ');
-  expect(text).toMatch(/--output <form> [^-]*default: "json"\)/);
-  expect(text).toMatch(/--again [^-]*\(default: true\)/);
+  const help = stdout.replaceAll(/\s+/g, ' ');
+  expect(help).toMatch(/^Usage: npm run upload -- \[options\] <files\.\.\.>/);
+  expect(help).toMatch(/--output <form> [^-]*default: "json"\)/);
+  expect(help).not.toMatch(/--again|echodrop upload/);
+});
+
+test('ends quietly when the reader of its output is gone', async () => {
+  const child = spawn(process.execPath, [join(import.meta.dirname, 'local-cli.ts'), 'sign'], {
+    env: {},
+    timeout: 30_000,
+  });
+  child.stdout.destroy();
+  const [stderr, [status]] = await Promise.all([text(child.stderr), once(child, 'exit')]);
+  expect({ stderr, status }).toEqual({ stderr: '', status: 141 });
 });
 
 test('with another identity provider, explains how to pass credentials', async () => {

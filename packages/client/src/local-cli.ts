@@ -1,14 +1,13 @@
+import { processStreams } from './cli/process-streams.ts';
 import { runCli } from './cli/run-cli.ts';
 import { localApiKey, localCredentials, localProvider, localService } from './local-system.ts';
 
 // `npm run upload` and `npm run sign`: the command line, for a system that `npm start` runs in the same environment.
-const { stdin, stdout, stderr } = process;
 // Empty counts as unset.
 const env = Object.fromEntries(Object.entries(process.env).filter(([, value]) => value));
 const cwd = env['INIT_CWD'] ?? process.cwd();
-const context = { env: { ...localEnvironment(env), ...env }, cwd, stdin, stdout, stderr };
-// Its data may have been deleted since the last upload, so the ledger does not count.
-process.exitCode = await runCli(process.argv.slice(2), context, { again: true, output: 'json' });
+const context = { env: { ...localEnvironment(env), ...env }, cwd, ...processStreams() };
+process.exitCode = await runCli(process.argv.slice(2), context, { isLocal: true });
 
 function localEnvironment(given: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const credentials = localCredentials(given);

@@ -5,6 +5,7 @@ import { idempotencyHeader, newIdempotencyKey } from './idempotency-key.ts';
 import type { Platform, Progress } from './platform.ts';
 import { maxBodyBytes, readBody } from './read-body.ts';
 import { type Format, readPage, readRecord, readRefusal } from './read-response.ts';
+import { requireComplete } from './require-complete.ts';
 import { withRetries } from './retry.ts';
 
 export interface ClientOptions extends Proof {
@@ -61,7 +62,9 @@ export class UploadClient<Source> {
   readonly #service: string;
   readonly #platform: Platform<Source>;
 
+  /** @throws TypeError for an option that is missing or invalid */
   constructor(options: ClientOptions, platform: Platform<Source>) {
+    requireComplete(options);
     this.#options = options;
     this.#service = String(options.service).replace(/\/+$/, '');
     this.#platform = platform;

@@ -39,7 +39,7 @@ export function addAccountCommands(program: Command, context: CommandContext): v
     .option('--profile <name>', 'name for this user and server (ECHODROP_PROFILE)')
     .option('--key <key>', 'API key, if the site publishes none')
     .option('--token-stdin', 'read a bearer token from standard input and open no browser')
-    .option('--no-browser', 'print the address only')
+    .option('--no-browser', 'print the address only, and wait ten minutes for the sign-in')
     .addHelpText('after', loginHelp)
     .action((site: string, options: LoginOptions) => login(context, site, options));
 
@@ -52,7 +52,7 @@ export function addAccountCommands(program: Command, context: CommandContext): v
 
   program
     .command('logout')
-    .description('end the token at the provider, if it can, and forget it')
+    .description('revoke the token at the provider, if supported, and delete it here')
     .option('--profile <name>', 'user and server of an earlier login (ECHODROP_PROFILE)')
     .action((options: { profile?: string }) => logout(context, options));
 
@@ -66,7 +66,7 @@ export function addAccountCommands(program: Command, context: CommandContext): v
 async function login(context: CommandContext, address: string, options: LoginOptions): Promise<void> {
   const { env } = context;
   const name = profileName(options, env);
-  const site = webAddress('<site>', address);
+  const site = webAddress('<site>', address, 'https://photos.example');
   requireSecure('site', site);
   const settings = await fetchSiteSettings(site);
   requireSecure('upload service', settings.upload);
@@ -76,7 +76,10 @@ async function login(context: CommandContext, address: string, options: LoginOpt
   const grant = options.tokenStdin
     ? await readToken(context)
     : await grantInBrowser(context, provider, options.browser);
-  const user = await identifyUser({ provider: provider.provider, credentials: { bearer: grant.token } });
+  const user = await identifyUser(
+    { provider: provider.provider, credentials: { bearer: grant.token } },
+    options.tokenStdin ? 'rejected this token. Check the token and try again.' : undefined,
+  );
   await writeProfile(env, name, {
     site,
     service: webAddress('upload service', settings.upload),
@@ -102,7 +105,7 @@ async function grantInBrowser(context: CommandContext, provider: SiteProvider, o
   const grant = await signIn(provider, (address) => {
     printNote(
       context,
-      `To sign in at ${visible(provider.name)}, open this address in a browser on this machine:\n${address}`,
+      `To sign in at ${visible(provider.name)}, open this address in a browser on this machine within ten minutes:\n${address}`,
     );
     if (opens) openBrowser(address, context.env);
   });

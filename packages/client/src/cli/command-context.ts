@@ -51,8 +51,8 @@ export function parseUpTo(max: number): (text: string) => number {
 }
 
 /** An http or https address, without its final slashes. @throws UsageError */
-export function webAddress(name: string, address: string): string {
+export function webAddress(name: string, address: string, example = 'https://upload.example'): string {
   if (!URL.canParse(address) || !/^https?:$/.test(new URL(address).protocol))
-    throw new UsageError(`${name} must be an http(s) address, such as https://upload.example.`);
+    throw new UsageError(`${name} must be an http(s) address, such as ${example}.`);
   return address.replace(/\/+$/, '');
 }

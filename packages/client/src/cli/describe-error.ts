@@ -1,9 +1,12 @@
 import { RequestRefused } from '../client-errors.ts';
 import { visible } from './command-context.ts';
 
+// Instead of the message of the service, which does not know this program.
+const ownMessages: Readonly<Record<string, string>> = {
+  removed: 'This file was uploaded before and then removed. To publish it again, add --again.',
+};
 const advice: Readonly<Record<string, string>> = {
   credentials_refused: 'Check the credentials, or run `echodrop login`.',
-  removed: 'It was uploaded and removed. `--again` uploads it once more.',
 };
 
 /** What happened and what to do, on one line. */
@@ -22,7 +25,7 @@ export function errorFields(error: unknown): Record<string, unknown> {
 function describe(error: unknown, status = ''): string {
   if (error instanceof RequestRefused) {
     const { message, reason } = error;
-    return visible(`${message}${status} ${advice[reason] ?? ''}`.trimEnd());
+    return visible(`${ownMessages[reason] ?? message}${status} ${advice[reason] ?? ''}`.trimEnd());
   }
   if (!(error instanceof Error)) return visible(String(error));
   const messages = new Set<string>();

@@ -1,5 +1,6 @@
 #!/usr/bin/env node
+import { processStreams } from './process-streams.ts';
 import { runCli } from './run-cli.ts';
 
-const { stdin, stdout, stderr } = process;
-process.exitCode = await runCli(process.argv.slice(2), { env: process.env, cwd: process.cwd(), stdin, stdout, stderr });
+const context = { env: process.env, cwd: process.cwd(), ...processStreams() };
+process.exitCode = await runCli(process.argv.slice(2), context);

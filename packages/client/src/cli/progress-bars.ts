@@ -1,4 +1,4 @@
-import { MultiBar, Presets } from 'cli-progress';
+import { MultiBar, Presets, type SingleBar } from 'cli-progress';
 import type { Progress } from '../platform.ts';
 import { type CommandContext, visible } from './command-context.ts';
 
@@ -24,13 +24,16 @@ export function createBars({ stdout, stderr }: CommandContext): Bars {
   );
   return {
     add(name) {
-      const bar = bars.create(1, 0, { name: shortened(visible(name)) });
+      let bar: SingleBar | undefined;
       return {
         onProgress(sent, total) {
+          bar ??= bars.create(1, 0, { name: shortened(visible(name)) });
           bar.setTotal(total ?? sent);
           bar.update(sent);
         },
-        done: () => void bars.remove(bar),
+        done() {
+          if (bar) bars.remove(bar);
+        },
       };
     },
     stop: () => bars.stop(),

@@ -4,7 +4,7 @@ import { addAccountCommands } from './account-commands.ts';
 import { type CommandContext, PartFailed, printError, UsageError } from './command-context.ts';
 import { describeError } from './describe-error.ts';
 import { addOwnUploadsCommands } from './own-uploads-commands.ts';
-import { addUploadCommand, type UploadDefaults } from './upload-command.ts';
+import { addUploadCommand } from './upload-command.ts';
 
 const help = `
 Examples:
@@ -13,26 +13,34 @@ Examples:
   echodrop list
   echodrop rm 4AaBXzv6nZ
 
-Exit status: 0 success, 1 a failure (others of several files may have been uploaded), 2 invalid arguments or not signed in.
+Exit status:
+  0  success
+  1  at least one file failed; the others may have been uploaded. Or the command failed.
+  2  invalid arguments, or not signed in
 `;
+
+interface CliOptions {
+  /** It runs as `npm run <command> --`, for the system of `npm start`. */
+  readonly isLocal?: boolean;
+}
 
 /** Runs the command in `args`. @returns the exit status */
 export async function runCli(
   args: readonly string[],
   context: CommandContext,
-  uploadDefaults?: UploadDefaults,
+  { isLocal = false }: CliOptions = {},
 ): Promise<number> {
   const { stdout, stderr } = context;
   const program = new Command('echodrop')
     .description('Upload photos and videos to an Echodrop server.')
     .version(manifest.version)
-    .helpCommand(false)
     .showHelpAfterError('(--help shows usage)')
     .exitOverride()
     .addHelpText('after', help)
     .configureOutput({ writeOut: (text) => stdout.write(text), writeErr: (text) => stderr.write(text) });
+  if (isLocal) program.configureHelp({ commandUsage: (command) => `npm run ${command.name()} -- ${command.usage()}` });
   addAccountCommands(program, context);
-  addUploadCommand(program, context, uploadDefaults);
+  addUploadCommand(program, context, isLocal);
   addOwnUploadsCommands(program, context);
   try {
     await program.parseAsync(args, { from: 'user' });

@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import { type Command, Option } from 'commander';
 import { toExactJson } from '../exact-json.ts';
 import {
@@ -6,6 +7,7 @@ import {
   parseUpTo,
   print,
   printError,
+  printNote,
   UsageError,
   visible,
 } from './command-context.ts';
@@ -33,37 +35,45 @@ Examples:
   echodrop upload sea.jpg --message 'At the sea' --alt 'Two boats on a grey sea'
   echodrop upload *.jpg --jobs 4 --output markdown
   grim - | echodrop upload -
-  echodrop upload film.mp4 --json | jq -r .record.url
+  echodrop upload boats.mp4 --json | jq -r .record.url
 
 Without --again, the same file with the same message and alternative text is uploaded once: a repeat prints the first
-record, and fails if it was removed. The service remembers uploads for 24 hours, this machine in $XDG_STATE_HOME/echodrop.
+record, and fails if it was removed. The server remembers uploads for 24 hours; this machine keeps its own list in
+$XDG_STATE_HOME/echodrop.
+`;
+const localExamples = `
+Examples:
+  npm run upload -- sea.jpg --message 'At the sea' --alt 'Two boats on a grey sea'
+  npm run upload -- *.jpg --jobs 4 --output markdown
 `;
 
-export type UploadDefaults = Pick<UploadCommandOptions, 'again' | 'output'>;
-
-/** Adds the command `upload`. */
-export function addUploadCommand(
-  program: Command,
-  context: CommandContext,
-  { again, output }: UploadDefaults = { again: false, output: 'url' },
-): void {
+/** Adds the command `upload`. With `isLocal` it uploads each time, because the data of the system may have been deleted, and prints the record. */
+export function addUploadCommand(program: Command, context: CommandContext, isLocal: boolean): void {
   const command = program
     .command('upload')
     .description('upload photos and videos and print their addresses')
     .argument('<files...>', 'paths or patterns; - is standard input')
     .option('-m, --message <text>', 'public caption', '')
     .option('--alt <text>', 'alternative text: what the photo or video shows')
-    .addOption(new Option('-o, --output <form>', 'what to print for each file').choices(outputs).default(output))
+    .addOption(
+      new Option('-o, --output <form>', 'what to print for each file')
+        .choices(outputs)
+        .default(isLocal ? 'json' : 'url'),
+    )
     .option('--json', 'print a JSON object for each file, also for one that failed')
     .option('-j, --jobs <n>', `files that are sent at once, up to ${mostJobs}`, parseUpTo(mostJobs), 3)
-    .option('--again', 'upload even what was uploaded before', again)
+    .addOption(
+      new Option('--again', 'upload again even if the same file was uploaded before')
+        .default(isLocal)
+        .hideHelp(isLocal),
+    )
     .addOption(new Option('--api-version <n>', 'version of the interface').choices(['2', '1']).default('2'))
     .addOption(
       new Option('--format <format>', 'format of the response; xml is printed as received')
         .choices(['json', 'xml'])
         .default('json'),
     )
-    .addHelpText('after', examples)
+    .addHelpText('after', isLocal ? localExamples : examples)
     .action((files: string[], options: UploadCommandOptions) => upload(context, files, options));
   addConnectionOptions(command);
 }
@@ -89,8 +99,18 @@ function printOutcome(context: CommandContext, outcome: Outcome, { json, output,
   const { name } = outcome;
   if ('error' in outcome) {
     if (json) print(context, toExactJson({ file: name, error: errorFields(outcome.error) }));
-    else printError(context, `${visible(name)}: ${describeError(outcome.error)}`);
-  } else if (json) print(context, toExactJson({ file: name, record: recordFields(outcome.record) }));
-  else if (format === 'xml' && outcome.body !== undefined) print(context, outcome.body);
-  else print(context, showRecord(outcome.record, output, alt));
+    else printError(context, describeFailure(context, name, outcome.error));
+    return;
+  }
+  const { isUploaded, record } = outcome;
+  if (json) return print(context, toExactJson({ file: name, uploaded: isUploaded, record: recordFields(record) }));
+  if (!isUploaded) printNote(context, `${visible(name)}: already uploaded. --again uploads it again.`);
+  if (format === 'xml' && outcome.body !== undefined) print(context, outcome.body);
+  else print(context, showRecord(record, output, alt));
+}
+
+function describeFailure({ cwd }: CommandContext, name: string, error: unknown): string {
+  const message = describeError(error);
+  const hasPath = message.startsWith(visible(resolve(cwd, name)));
+  return hasPath ? message : `${visible(name)}: ${message}`;
 }

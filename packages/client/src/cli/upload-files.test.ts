@@ -30,11 +30,14 @@ const environment = () => ({
 });
 const upload = (...args: string[]) => run(['upload', ...args], { env: environment(), cwd: folder });
 
+const repeated = (name: string) => `${name}: already uploaded. --again uploads it again.\n`;
+
 test('identical files of one run are sent once, and with --again each', async () => {
   const names = ['a.jpg', 'b.jpg', 'c.jpg'];
   for (const name of names) await writeFile(join(folder, name), 'photo');
   const stdout = `${someRecord.url}\n`.repeat(3);
-  expect(await upload(...names)).toEqual({ status: 0, stdout, stderr: '' });
+  const stderr = repeated('b.jpg') + repeated('c.jpg');
+  expect(await upload(...names)).toEqual({ status: 0, stdout, stderr });
   expect(service.received).toHaveLength(1);
   expect(await upload(...names, '--again')).toEqual({ status: 0, stdout, stderr: '' });
   expect(service.received).toHaveLength(4);
@@ -58,7 +61,7 @@ describe('a file that was uploaded before', () => {
     ['is on a site that does not respond', lose],
   ])('and %s is not sent again', async (_, answer) => {
     service.answers = [answer];
-    expect(await upload('a.jpg')).toEqual({ status: 0, stdout: `${url()}\n`, stderr: '' });
+    expect(await upload('a.jpg')).toEqual({ status: 0, stdout: `${url()}\n`, stderr: repeated('a.jpg') });
     expect(requests()).toEqual(['HEAD /a1B2c3D4e5']);
   });
 
@@ -67,11 +70,24 @@ describe('a file that was uploaded before', () => {
     const { status, stdout, stderr } = await upload('a.jpg');
     expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
     expect(stderr).toBe(
-      'a.jpg: This upload was removed. (410 removed) It was uploaded and removed. `--again` uploads it once more.\n',
+      'a.jpg: This file was uploaded before and then removed. To publish it again, add --again. (410 removed)\n',
     );
     expect(requests()).toEqual(['HEAD /a1B2c3D4e5']);
     service.answers = [published('b1B2c3D4e5')];
     expect((await upload('a.jpg', '--again')).stdout).toBe(`${service.address}/b1B2c3D4e5\n`);
+  });
+
+  test('is reported as not uploaded with --json', async () => {
+    service.answers = [respond(200)];
+    expect(JSON.parse((await upload('a.jpg', '--json')).stdout).uploaded).toBe(false);
+    service.answers = [published('b1B2c3D4e5')];
+    expect(JSON.parse((await upload('a.jpg', '--json', '--again')).stdout).uploaded).toBe(true);
+  });
+
+  test('has no progress bar', async () => {
+    service.answers = [respond(200)];
+    const { stderr } = await run(['upload', 'a.jpg'], { env: environment(), cwd: folder, isTTY: true });
+    expect(stderr).not.toContain(' bytes');
   });
 
   test('and that the site does not know is sent again', async () => {
@@ -96,8 +112,8 @@ test('with --json, an error has its status once', async () => {
   });
 });
 
-test('a missing file is named in plain words', async () => {
-  expect((await upload('no.jpg')).stderr).toBe(`no.jpg: ${join(folder, 'no.jpg')}: no such file or directory\n`);
+test('a missing file is named once, in plain words', async () => {
+  expect((await upload('no.jpg')).stderr).toBe(`${join(folder, 'no.jpg')}: no such file or directory\n`);
 });
 
 test('a named pipe is refused at once', async () => {

@@ -32,6 +32,8 @@ const maxCheckMs = 3000;
 interface Published {
   readonly record: MediaRecord;
   readonly body: string | undefined;
+  /** The file was sent now, not in an earlier run or under another name. */
+  readonly isUploaded: boolean;
 }
 
 /** What became of a file. */
@@ -90,7 +92,9 @@ async function uploadFile(run: Run, { name, path: given }: NamedFile, onProgress
     const key = await contentKey({ path, account, service, message, alt });
     const upload = () => publish(run, { path, key, filename: input ? 'media' : undefined, onProgress });
     if (again) return { name, ...(await upload()) };
-    const published = shared.get(key) ?? upload();
+    const earlier = shared.get(key);
+    if (earlier) return { name, ...(await earlier), isUploaded: false };
+    const published = upload();
     shared.set(key, published);
     return { name, ...(await published) };
   } finally {
@@ -110,7 +114,7 @@ async function publish({ context, connection, options }: Run, { path, key, ...me
   const ledger = new Ledger(context.env);
   // The ledger has no XML.
   const known = again || format === 'xml' ? undefined : await ledger.find(key);
-  if (known && (await isKept(known))) return { record: known, body: undefined };
+  if (known && (await isKept(known))) return { record: known, body: undefined, isUploaded: false };
   let body: string | undefined;
   const client = new EchodropClient({
     ...connection,
@@ -123,7 +127,7 @@ async function publish({ context, connection, options }: Run, { path, key, ...me
   const idempotencyKey = again ? newIdempotencyKey() : key;
   const record = await client.upload(path, { ...media, message, alt, version, format, idempotencyKey });
   await ledger.add(key, record);
-  return { record, body };
+  return { record, body, isUploaded: true };
 }
 
 /**

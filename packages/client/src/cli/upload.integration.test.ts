@@ -135,7 +135,7 @@ test('what rm removed can be uploaded again with --again, and nothing else', asy
   expect((await fetch(address)).status).toBe(410);
   const repeated = await echodrop(['upload', name]);
   expect(repeated).toMatchObject({ status: 1, stdout: '' });
-  expect(repeated.stderr).toContain('(410 removed) It was uploaded and removed. `--again` uploads it once more.');
+  expect(repeated.stderr).toContain('To publish it again, add --again. (410 removed)');
   expect((await echodrop(['upload', name, '--again'])).status).toBe(0);
 });
 

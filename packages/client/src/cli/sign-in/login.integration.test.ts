@@ -88,7 +88,7 @@ test('a denial ends the login with a way back, and stores nothing', async () => 
   provider.behaviour.deniesUser = true;
   const { status, stderr } = await login(['--provider', 'Town']);
   expect(status).toBe(1);
-  expect(stderr).toContain('The request was denied. Run `echodrop login` to try again.');
+  expect(stderr).toMatch(/^The request was denied\. Run `echodrop login` to try again\.$/m);
   expect(await profile()).toBeUndefined();
 });
 
@@ -137,7 +137,10 @@ test('takes a token from standard input', async () => {
   expect(await echodrop(args, 'given\n')).toMatchObject({ status: 0, stdout: 'Signed in as mia (Town).\n' });
   expect((await profile())?.token).toBe('given');
   for (const wrong of ['unknown', '', 'two words'])
-    expect((await echodrop([...args, '--profile', 'other'], wrong)).status).toBe(2);
+    expect(await echodrop([...args, '--profile', 'other'], wrong)).toMatchObject({
+      status: 2,
+      stderr: expect.stringMatching(/rejected this token|Standard input has no token/),
+    });
   expect(await profile('other')).toBeUndefined();
 });
 
@@ -145,6 +148,11 @@ test('names the providers of a site that has several', async () => {
   const { status, stderr } = await echodrop(['login', provider.origin]);
   expect(status).toBe(2);
   expect(stderr).toBe('Choose a provider with --provider: "Town", "Work".\n');
+});
+
+test('names an unknown provider', async () => {
+  const { stderr } = await echodrop(['login', provider.origin, '--provider', 'Nowhere']);
+  expect(stderr).toBe('Unknown provider "Nowhere". Choose one with --provider: "Town", "Work".\n');
 });
 
 test('a site without sign-in is named', async () => {

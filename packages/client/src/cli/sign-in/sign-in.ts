@@ -76,9 +76,9 @@ export function authenticationOf({ secret }: Pick<AuthorizationClient, 'secret'>
 function accepted({ server, client }: AuthorizationClient, answer: URL, state: string): URLSearchParams {
   try {
     return oauth.validateAuthResponse(server, client, answer, state);
-  } catch (cause) {
-    if (!(cause instanceof oauth.AuthorizationResponseError)) throw cause;
-    const reason = cause.error === 'access_denied' ? 'The request was denied' : `The provider reported ${cause.error}`;
-    throw new SignInDenied(`${reason}. Run \`echodrop login\` to try again.`, { cause });
+  } catch (error) {
+    if (!(error instanceof oauth.AuthorizationResponseError)) throw error;
+    const reason = error.error === 'access_denied' ? 'The request was denied' : `The provider reported ${error.error}`;
+    throw new SignInDenied(`${reason}. Run \`echodrop login\` to try again.`);
   }
 }

@@ -26,7 +26,10 @@ export interface SiteSettings {
 /** Reads what a site publishes for clients. @throws Error if it is no Echodrop site or has no sign-in */
 export async function fetchSiteSettings(site: string): Promise<SiteSettings> {
   const { data } = settingsShape.safeParse(await fetchSettings(site));
-  if (!data) throw new Error(`${site} offers no sign-in. Check the address: it is that of the site with the pages.`);
+  if (!data)
+    throw new Error(
+      `${site} offers no sign-in. Use the address of the site (where the pages are), not of the upload service.`,
+    );
   return { ...data, providers: data.providers.filter((each) => each !== null) };
 }
 
@@ -37,12 +40,11 @@ export function chooseProvider(providers: readonly SiteProvider[], wanted: strin
   );
   const [first, second] = found;
   if (first && !second) return first;
+  if (providers.length === 0) throw new UsageError('This site has no provider to sign in at.');
   const names = providers.map(({ name }) => JSON.stringify(name)).join(', ');
-  throw new UsageError(
-    providers.length === 0
-      ? 'This site has no provider to sign in at.'
-      : `Choose a provider with --provider: ${names}.`,
-  );
+  const isUnknown = wanted !== undefined && !first;
+  const choose = isUnknown ? `Unknown provider ${JSON.stringify(wanted)}. Choose one` : 'Choose a provider';
+  throw new UsageError(`${choose} with --provider: ${names}.`);
 }
 
 // Undefined if the site has none.
