@@ -16,7 +16,8 @@ const someText = z.string().check(z.minLength(1));
 const recordShape = z.object({
   id: someText,
   text: z.string(),
-  url: someText,
+  // Programs link to it: no `javascript:`.
+  url: z.url({ protocol: /^https?$/ }),
   width: wholeNumber,
   height: wholeNumber,
   size: wholeNumber,

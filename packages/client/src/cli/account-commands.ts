@@ -3,8 +3,15 @@ import type { Command } from 'commander';
 import { authorizationOf } from '../credentials.ts';
 import { toExactJson } from '../exact-json.ts';
 import { type CommandContext, print, printNote, UsageError, visible, webAddress } from './command-context.ts';
-import { addConnectionOptions, type ConnectionOptions, connect, directProof, profileName } from './connection.ts';
-import { type Profile, readProfile, removeProfile, writeProfile } from './profiles.ts';
+import {
+  addConnectionOptions,
+  type ConnectionOptions,
+  connect,
+  directProof,
+  isToken,
+  profileName,
+} from './connection.ts';
+import { DamagedProfile, type Profile, readProfile, removeProfile, writeProfile } from './profiles.ts';
 import { identifyUser } from './sign-in/identify-user.ts';
 import { openBrowser } from './sign-in/open-browser.ts';
 import { expiryOf, revokeToken } from './sign-in/renew-token.ts';
@@ -73,9 +80,12 @@ async function login(context: CommandContext, address: string, options: LoginOpt
   const apiKey = options.key ?? settings.apiKey;
   const provider = chooseProvider(settings.providers, options.provider);
   requireSecure('provider', provider.provider);
-  const grant = options.tokenStdin
-    ? await readToken(context)
-    : await grantInBrowser(context, provider, options.browser);
+  const given = options.tokenStdin ? await readToken(context) : undefined;
+  const replaced = await readProfile(env, name).catch(orDamaged);
+  // Not after the new sign-in: Keycloak ends all sign-ins of a user with the refresh token of one.
+  if (replaced && replaced !== 'damaged' && replaced.token !== given?.token) await revokeToken(replaced);
+  if (replaced === 'damaged') printNote(context, damagedNote(name));
+  const grant = given ?? (await grantInBrowser(context, provider, options.browser));
   const user = await identifyUser(
     { provider: provider.provider, credentials: { bearer: grant.token } },
     options.tokenStdin ? 'rejected this token. Check the token and try again.' : undefined,
@@ -97,7 +107,7 @@ type Tokens = Pick<Profile, 'token' | 'client' | 'refreshToken' | 'expiresAt'>;
 
 async function readToken({ stdin }: CommandContext): Promise<Tokens> {
   const token = (await text(stdin)).trim();
-  if (!/^[\x21-\x7e]+$/.test(token)) throw new UsageError('Standard input has no token, or more than one.');
+  if (!isToken(token)) throw new UsageError('Standard input has no token, or more than one.');
   return { token };
 }
 
@@ -137,10 +147,20 @@ async function showUser(context: CommandContext, { json, ...options }: Connectio
 
 async function logout(context: CommandContext, options: { readonly profile?: string }): Promise<void> {
   const name = profileName(options, context.env);
-  const profile = await readProfile(context.env, name).catch(() => undefined);
-  if (profile) await revokeToken(profile);
+  const profile = await readProfile(context.env, name).catch(orDamaged);
+  if (profile && profile !== 'damaged') await revokeToken(profile);
   await removeProfile(context.env, name);
+  if (profile === 'damaged') throw new Error(damagedNote(name));
   print(context, profile ? visible(`Signed out ${profile.name}.`) : 'Not signed in.');
+}
+
+function orDamaged(error: unknown): 'damaged' {
+  if (error instanceof DamagedProfile) return 'damaged';
+  throw error;
+}
+
+function damagedNote(name: string): string {
+  return `The file of the profile ${name} was damaged and is replaced or deleted. Its token could not be ended: end it at the provider.`;
 }
 
 async function printSignature(context: CommandContext, options: ConnectionOptions): Promise<void> {

@@ -118,6 +118,33 @@ test('OAuth 1.0a needs all four credentials', async () => {
   });
 });
 
+test('a bearer token that no header can carry is refused without being shown', async () => {
+  const env = { ECHODROP_URL: 'https://gateway.example', ECHODROP_PROVIDER: 'https://id.example/v' };
+  const { status, stderr } = await run(['whoami'], { env: { ...env, ECHODROP_BEARER: 'SECRETtok\nen' } });
+  expect({ status, stderr }).toEqual({ status: 2, stderr: expect.stringMatching(/^The bearer token .*\n$/) });
+  expect(stderr).not.toContain('SECRET');
+});
+
+test.each([{ ECHODROP_BEARER: 'b' }, { ECHODROP_TOKEN: 't' }])(
+  'credentials without a provider do not silently yield to a profile: %j',
+  async (env) => {
+    await writeProfile({ XDG_CONFIG_HOME: home }, 'default', profile);
+    await expect(connect(context(env), {})).rejects.toThrow('Credentials need their provider');
+    expect(await connect(context(env), { profile: 'default' })).toMatchObject({
+      credentials: { bearer: 'secret-token' },
+    });
+  },
+);
+
+test('logout says that it could not end the token of a damaged profile', async () => {
+  await writeProfile({ XDG_CONFIG_HOME: home }, 'default', profile);
+  await writeFile(join(home, 'echodrop/default.json'), '{"token":');
+  const { status, stdout, stderr } = await run(['logout'], { env: { XDG_CONFIG_HOME: home } });
+  expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
+  expect(stderr).toContain('Its token could not be ended');
+  expect((await run(['logout'], { env: { XDG_CONFIG_HOME: home } })).stdout).toBe('Not signed in.\n');
+});
+
 test('the account of a bearer token does not contain it', async () => {
   const { account } = await connect(context(), {
     provider: 'https://id.example/v',

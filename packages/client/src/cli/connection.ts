@@ -53,7 +53,11 @@ export async function connect({ env }: CommandContext, options: ConnectionOption
 /** Provider and credentials from options or variables; undefined if a profile has them. @throws UsageError if they are incomplete */
 export function directProof(options: ConnectionOptions, env: NodeJS.ProcessEnv): Proof | undefined {
   const provider = options.provider || env['ECHODROP_PROVIDER'];
-  if (!provider || options.profile !== undefined) return undefined;
+  if (options.profile !== undefined) return undefined;
+  if (!provider) {
+    requireNoCredentials(options, env);
+    return undefined;
+  }
   // The service compares it character by character, so it stays as it is.
   webAddress('--provider', provider);
   return { provider, credentials: directCredentials(provider, options, env) };
@@ -83,6 +87,15 @@ async function connectWithProfile(options: ConnectionOptions, env: NodeJS.Proces
   };
 }
 
+// Otherwise a profile would take their place, and with it another user.
+function requireNoCredentials(options: ConnectionOptions, env: NodeJS.ProcessEnv): void {
+  if (options.bearer || env['ECHODROP_BEARER'] || options.token || env['ECHODROP_TOKEN'])
+    throw new UsageError(
+      'Credentials need their provider: pass --provider or ECHODROP_PROVIDER. ' +
+        'To use a profile instead, pass --profile or remove the credentials (ECHODROP_BEARER, ECHODROP_TOKEN).',
+    );
+}
+
 /** The profile that option or variable names, or the default one. */
 export function profileName({ profile }: Pick<ConnectionOptions, 'profile'>, env: NodeJS.ProcessEnv): string {
   return profile || env['ECHODROP_PROFILE'] || defaultProfile;
@@ -109,7 +122,10 @@ function connectDirectly(proof: Proof, options: ConnectionOptions, env: NodeJS.P
 
 function directCredentials(provider: string, options: ConnectionOptions, env: NodeJS.ProcessEnv): UserCredentials {
   const bearer = options.bearer || env['ECHODROP_BEARER'];
-  if (bearer) return { bearer };
+  if (bearer) {
+    if (!isToken(bearer)) throw new UsageError('The bearer token has spaces or other characters that no token has.');
+    return { bearer };
+  }
   const credentials = {
     consumerKey: options.consumerKey || env['ECHODROP_CONSUMER_KEY'],
     consumerSecret: options.consumerSecret || env['ECHODROP_CONSUMER_SECRET'],
@@ -121,6 +137,11 @@ function directCredentials(provider: string, options: ConnectionOptions, env: No
     `Missing credentials for ${provider}: pass a bearer token, or OAuth 1.0a consumer key, consumer secret, token and token secret. ` +
       'Their variables are ECHODROP_BEARER, ECHODROP_CONSUMER_KEY, ECHODROP_CONSUMER_SECRET, ECHODROP_TOKEN and ECHODROP_TOKEN_SECRET.',
   );
+}
+
+/** Whether a header can carry it. */
+export function isToken(text: string): boolean {
+  return /^[\x21-\x7e]+$/.test(text);
 }
 
 function isComplete(credentials: Record<keyof OAuthCredentials, string | undefined>): credentials is OAuthCredentials {

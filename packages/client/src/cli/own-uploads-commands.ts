@@ -8,6 +8,7 @@ import {
   print,
   printError,
   printNote,
+  UsageError,
   visible,
 } from './command-context.ts';
 import { addConnectionOptions, type ConnectionOptions, connect } from './connection.ts';
@@ -62,7 +63,7 @@ async function removeUploads(
 ) {
   const client = new EchodropClient(await connect(context, options));
   let failed = 0;
-  for (const id of new Set(args.map(idOf))) {
+  for (const id of await readIds(client, args)) {
     try {
       await client.remove(id);
       print(context, json ? toExactJson({ id, removed: true }) : visible(`removed ${id}`));
@@ -75,7 +76,24 @@ async function removeUploads(
   if (failed > 0) throw new PartFailed(`${failed} uploads were not removed`);
 }
 
+/** The ids in arguments, of which some are addresses. @throws UsageError for an address of another site */
+async function readIds(client: EchodropClient, args: readonly string[]): Promise<Set<string>> {
+  if (!args.some(isAddress)) return new Set(args);
+  // Only records have the address of the site.
+  const [newest] = (await client.list({ count: 1 })).records;
+  return new Set(args.map((arg) => (isAddress(arg) ? idIn(arg, newest?.url) : arg)));
+}
+
+function isAddress(arg: string): boolean {
+  return /^https?:/i.test(arg);
+}
+
 // The first segment of a page's address.
-function idOf(arg: string): string {
-  return /^https?:\/\/[^/]+\/([^/?#]+)/.exec(arg)?.[1]?.replace(/\.\w+$/, '') ?? arg;
+function idIn(address: string, url: string | undefined): string {
+  if (url === undefined) throw new UsageError(`You have no upload with the address ${visible(address)}.`);
+  const { origin } = new URL(url);
+  const id = URL.canParse(address) && new URL(address).pathname.split('/')[1]?.replace(/\.\w+$/, '');
+  if (!id || new URL(address).origin !== origin)
+    throw new UsageError(`${visible(address)} is not the address of an upload at ${origin}. No upload was removed.`);
+  return id;
 }

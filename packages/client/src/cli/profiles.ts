@@ -34,9 +34,12 @@ const profileShape = z.object({
 /** One signed-in user of one server. */
 export type Profile = z.infer<typeof profileShape>;
 
+/** The file of a profile holds no profile. */
+export class DamagedProfile extends UsageError {}
+
 export const defaultProfile = 'default';
 
-/** Reads a profile; undefined if no user is signed in. @throws UsageError if the file cannot be read */
+/** Reads a profile; undefined if no user is signed in. @throws DamagedProfile */
 export async function readProfile(env: NodeJS.ProcessEnv, name: string): Promise<Profile | undefined> {
   const path = profilePath(env, name);
   const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
@@ -47,7 +50,7 @@ export async function readProfile(env: NodeJS.ProcessEnv, name: string): Promise
   try {
     return profileShape.parse(JSON.parse(text));
   } catch {
-    throw new UsageError(`${path} is damaged. Run \`echodrop login\` again.`);
+    throw new DamagedProfile(`${path} is damaged. Run \`echodrop login\` again.`);
   }
 }
 

@@ -7,16 +7,21 @@ const longestName = 28;
 /** Progress bars, one for each file that is being sent. */
 export interface Bars {
   add(name: string): { readonly onProgress?: Progress; done(): void };
+  /** Clears them, so that lines can be printed, until `resume`. */
+  pause(): void;
+  resume(): void;
   stop(): void;
 }
 
-/** Bars on a terminal, and none if output goes elsewhere. */
-export function createBars({ stdout, stderr }: CommandContext): Bars {
-  if (!stdout.isTTY || !stderr.isTTY) return { add: () => ({ done() {} }), stop() {} };
+/** Bars on a terminal that can move its cursor, and none if output goes elsewhere. */
+export function createBars({ stdout, stderr, env }: CommandContext): Bars {
+  if (!stdout.isTTY || !stderr.isTTY || env['TERM'] === 'dumb')
+    return { add: () => ({ done() {} }), pause() {}, resume() {}, stop() {} };
   const bars = new MultiBar(
     {
       format: '{name} {bar} {percentage}%  {value} of {total} bytes',
-      hideCursor: true,
+      // Without it, a signal that ends the process would leave the terminal without line wrap.
+      linewrap: true,
       clearOnComplete: true,
       stream: stderr as NodeJS.WriteStream,
     },
@@ -36,6 +41,8 @@ export function createBars({ stdout, stderr }: CommandContext): Bars {
         },
       };
     },
+    pause: () => bars.stop(),
+    resume: () => bars.update(),
     stop: () => bars.stop(),
   };
 }

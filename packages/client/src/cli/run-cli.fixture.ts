@@ -8,17 +8,19 @@ interface RunOptions {
   readonly isTTY?: boolean;
   /** Called with standard error so far, whenever it grows. */
   readonly onStderr?: (text: string) => void;
+  readonly onStdout?: (text: string) => void;
 }
 
 /** Runs the command line in this process. Nothing of the machine's own environment reaches it. */
 export async function run(args: readonly string[], options: RunOptions = {}) {
-  const { env = {}, cwd = '/', stdin = '', isTTY = false, onStderr } = options;
+  const { env = {}, cwd = '/', stdin = '', isTTY = false, onStderr, onStdout } = options;
   const written = { stdout: '', stderr: '' };
   const output = (name: keyof typeof written) => ({
     isTTY,
     write(text: string | Uint8Array) {
       written[name] += text;
       if (name === 'stderr') onStderr?.(written.stderr);
+      else onStdout?.(written.stdout);
       return true;
     },
   });

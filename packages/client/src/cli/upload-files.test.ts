@@ -43,6 +43,14 @@ test('identical files of one run are sent once, and with --again each', async ()
   expect(service.received).toHaveLength(4);
 });
 
+test('files are published, with one warning, if the ledger cannot be written', async () => {
+  for (const name of ['a.jpg', 'b.jpg']) await writeFile(join(folder, name), name);
+  await writeFile(join(folder, 'state'), 'no folder');
+  const { status, stdout, stderr } = await upload('a.jpg', 'b.jpg');
+  expect({ status, stdout }).toEqual({ status: 0, stdout: `${someRecord.url}\n`.repeat(2) });
+  expect(stderr).toMatch(/^Cannot remember uploads on this machine: .*state.*\n$/);
+});
+
 describe('a file that was uploaded before', () => {
   const url = () => `${service.address}/a1B2c3D4e5`;
   const published = (id: string) => respond(200, recordToJson({ ...someRecord, id, url: `${service.address}/${id}` }));
@@ -93,6 +101,36 @@ describe('a file that was uploaded before', () => {
   test('and that the site does not know is sent again', async () => {
     service.answers = [respond(404), published('b1B2c3D4e5')];
     expect((await upload('a.jpg')).stdout).toBe(`${service.address}/b1B2c3D4e5\n`);
+  });
+});
+
+describe('on a terminal', () => {
+  const uploadOnTerminal = async (names: readonly string[], options: Parameters<typeof run>[1]) => {
+    for (const name of names) await writeFile(join(folder, name), name);
+    return run(['upload', ...names, '--jobs', '1'], { cwd: folder, isTTY: true, env: environment(), ...options });
+  };
+  const published = respond(200, recordToJson(someRecord));
+
+  test('a bar is drawn while a file is sent, and the terminal keeps its cursor and line wrap', async () => {
+    const drawn = Promise.withResolvers<void>();
+    service.answers = [(response) => void drawn.promise.then(() => published(response))];
+    const onStderr = (text: string) => void (/a\.jpg .*%/.test(text) && drawn.resolve());
+    const { stdout, stderr } = await uploadOnTerminal(['a.jpg'], { onStderr });
+    expect(stdout).toBe(`${someRecord.url}\n`);
+    // A signal would leave it without.
+    for (const change of ['[?25l', '[?7l']) expect(stderr).not.toContain(change);
+  });
+
+  test('an address is printed as soon as its file is published', async () => {
+    const printed = Promise.withResolvers<void>();
+    service.answers = [published, (response) => void printed.promise.then(() => published(response))];
+    const { stdout } = await uploadOnTerminal(['a.jpg', 'b.jpg'], { onStdout: () => printed.resolve() });
+    expect(stdout).toBe(`${someRecord.url}\n`.repeat(2));
+  });
+
+  test('without cursor sequences (TERM=dumb), nothing is drawn', async () => {
+    const env = { ...environment(), TERM: 'dumb' };
+    expect((await uploadOnTerminal(['a.jpg'], { env })).stderr).toBe('');
   });
 });
 

@@ -6,9 +6,10 @@ import { requireFile } from '../node-media.ts';
 import type { Progress } from '../platform.ts';
 import { readBody } from '../read-body.ts';
 import type { Format } from '../read-response.ts';
-import type { CommandContext } from './command-context.ts';
+import { type CommandContext, printNote } from './command-context.ts';
 import type { Connection } from './connection.ts';
 import { contentKey } from './content-key.ts';
+import { describeError } from './describe-error.ts';
 import type { NamedFile } from './expand-files.ts';
 import { Ledger } from './ledger.ts';
 import { createBars } from './progress-bars.ts';
@@ -45,6 +46,8 @@ interface Run {
   readonly options: UploadsOptions;
   /** By content key: identical files share one upload. */
   readonly shared: Map<string, Promise<Published>>;
+  /** Why an upload could not be added to the ledger. */
+  ledgerError?: unknown;
 }
 
 /** Uploads files, several at once. Yields the outcomes in the order of the files, each as soon as it is known. */
@@ -72,10 +75,19 @@ export async function* uploadFiles(
   };
   for (const file of files) outcomes.push(start(file));
   try {
-    // Bars and lines would overwrite each other on a terminal.
-    if (context.stdout.isTTY) await Promise.all(outcomes);
+    for (const each of outcomes) {
+      const outcome = await each;
+      // Bars and lines would overwrite each other.
+      bars.pause();
+      yield outcome;
+      bars.resume();
+    }
     bars.stop();
-    yield* outcomes;
+    if (run.ledgerError !== undefined)
+      printNote(
+        context,
+        `Cannot remember uploads on this machine: ${describeError(run.ledgerError)}. After 24 hours, a repeat uploads them again.`,
+      );
   } finally {
     bars.stop();
   }
@@ -109,7 +121,8 @@ interface Media {
   readonly onProgress: Progress | undefined;
 }
 
-async function publish({ context, connection, options }: Run, { path, key, ...media }: Media): Promise<Published> {
+async function publish(run: Run, { path, key, ...media }: Media): Promise<Published> {
+  const { context, connection, options } = run;
   const { message, alt, again, version, format } = options;
   const ledger = new Ledger(context.env);
   // The ledger has no XML.
@@ -126,7 +139,10 @@ async function publish({ context, connection, options }: Run, { path, key, ...me
   });
   const idempotencyKey = again ? newIdempotencyKey() : key;
   const record = await client.upload(path, { ...media, message, alt, version, format, idempotencyKey });
-  await ledger.add(key, record);
+  // It is published, whatever becomes of the entry.
+  await ledger.add(key, record).catch((error: unknown) => {
+    run.ledgerError ??= error;
+  });
   return { record, body, isUploaded: true };
 }
 

@@ -182,12 +182,3 @@ test('shows the user', async () => {
     stderr: expect.stringContaining('does not accept'),
   });
 });
-
-test('bars are drawn on a terminal, and none where output is piped', async () => {
-  const name = await photo('a.jpg');
-  const piped = await echodrop(['upload', name, '--again']);
-  expect(piped.stderr).toBe('');
-  const onTerminal = await echodrop(['upload', name, '--again'], { isTTY: true });
-  expect(onTerminal.status).toBe(0);
-  expect(lines(onTerminal.stdout)).toHaveLength(1);
-});

@@ -55,6 +55,12 @@ test('signs in at Mastodon, shows the user and signs out', async () => {
   expect((await echodrop(['logout'])).stdout).toBe('Not signed in.\n');
 });
 
+test('a second login ends the token that it replaces', async () => {
+  await login(['--provider', 'Town']);
+  await login(['--provider', 'Town']);
+  expect([...provider.validTokens]).toEqual([(await profile())?.token]);
+});
+
 test('an older Mastodon gets the scope that it knows', async () => {
   provider.behaviour.refusesProfileScope = true;
   expect((await login(['--provider', 'Town'])).status).toBe(0);
@@ -82,6 +88,28 @@ test('a token that ends soon is renewed', async () => {
   const renewed = (await profile())?.token;
   expect([...provider.validTokens]).toEqual([renewed]);
   expect(renewed).not.toBe(first);
+});
+
+test('two processes can renew a token at once, although its refresh token is valid once', async () => {
+  provider.behaviour.tokenSeconds = 30;
+  provider.behaviour.rotates = true;
+  await login(['--provider', 'Work']);
+  provider.behaviour.tokenSeconds = 3600;
+  provider.validTokens.clear();
+  const both = await Promise.all([echodrop(['whoami']), echodrop(['whoami'])]);
+  expect(both.map(({ status, stderr }) => ({ status, stderr }))).toEqual(Array(2).fill({ status: 0, stderr: '' }));
+  expect([...provider.validTokens]).toEqual([(await profile())?.token]);
+});
+
+test('a renewal while the provider is down can be repeated', async () => {
+  provider.behaviour.tokenSeconds = 30;
+  provider.behaviour.renewalStatus = 503;
+  await login(['--provider', 'Work']);
+  const { status, stderr } = await echodrop(['whoami']);
+  expect(status).toBe(1);
+  expect(stderr).toContain('could not renew the sign-in. Try again later.');
+  provider.behaviour.renewalStatus = undefined;
+  expect((await echodrop(['whoami'])).status).toBe(0);
 });
 
 test('a denial ends the login with a way back, and stores nothing', async () => {

@@ -35,17 +35,19 @@ export async function listenOnLoopback(): Promise<Loopback> {
             return reply(response, 400, 'This answer belongs to another sign-in.');
           clearTimeout(limit);
           const isDenied = url.searchParams.has('error');
+          // When the reply is sent, connections may be closed.
+          response.once('close', () => resolve(url));
           reply(
             response,
             200,
             `${isDenied ? 'Not signed in.' : 'Done.'} You can close this tab and return to the terminal.`,
           );
-          resolve(url);
         };
       }),
     close() {
       server.close();
-      server.closeIdleConnections();
+      // Browsers keep spare connections open, on which they send nothing.
+      server.closeAllConnections();
     },
   };
 }

@@ -20,6 +20,10 @@ export interface Behaviour {
   /** Signs the id token for another sign-in. */
   wrongNonce: boolean;
   tokenSeconds: number | undefined;
+  /** A refresh token is valid once. */
+  rotates: boolean;
+  /** The status of every renewal. */
+  renewalStatus: number | undefined;
   authorizationEndpoint: string | undefined;
 }
 
@@ -46,12 +50,15 @@ export async function startProvider(): Promise<ProviderStandIn> {
   const codes = new Map<string, Grant>();
   const validTokens = new Set<string>();
   const requests: ProviderStandIn['requests'] = [];
+  let refreshToken = 'refresh-1';
   const settings = { upload: 'https://upload.example', apiKey: 'pages' };
   const behaviour: Behaviour = {
     refusesProfileScope: false,
     deniesUser: false,
     wrongNonce: false,
     tokenSeconds: undefined,
+    rotates: false,
+    renewalStatus: undefined,
     authorizationEndpoint: undefined,
   };
 
@@ -86,6 +93,12 @@ export async function startProvider(): Promise<ProviderStandIn> {
     return grant && [grant.client, grant.redirect, grant.challenge].join(' ') === asked ? grant : undefined;
   };
 
+  const takeRefreshToken = (form: URLSearchParams): boolean => {
+    const isValid = form.get('refresh_token') === refreshToken;
+    if (isValid && behaviour.rotates) refreshToken = `refresh-${randomUUID()}`;
+    return isValid;
+  };
+
   const token = (form: URLSearchParams, response: ServerResponse) => {
     const client = form.get('client_id') ?? '';
     const secret = registered.get(client)?.secret;
@@ -93,8 +106,7 @@ export async function startProvider(): Promise<ProviderStandIn> {
       return json(response, { error: 'invalid_client' }, 401);
     const isRenewal = form.get('grant_type') === 'refresh_token';
     const grant = isRenewal ? undefined : takeGrant(client, form);
-    if (isRenewal ? form.get('refresh_token') !== 'refresh-1' : !grant)
-      return json(response, { error: 'invalid_grant' }, 400);
+    if (isRenewal ? !takeRefreshToken(form) : !grant) return json(response, { error: 'invalid_grant' }, 400);
     const issued = `token-${randomUUID()}`;
     validTokens.add(issued);
     const nonce = behaviour.wrongNonce ? 'of another' : grant?.nonce;
@@ -102,7 +114,7 @@ export async function startProvider(): Promise<ProviderStandIn> {
       access_token: issued,
       token_type: 'Bearer',
       scope: grant?.scope,
-      ...(behaviour.tokenSeconds && { expires_in: behaviour.tokenSeconds, refresh_token: 'refresh-1' }),
+      ...(behaviour.tokenSeconds && { expires_in: behaviour.tokenSeconds, refresh_token: refreshToken }),
       ...(nonce && { id_token: idToken(origin(), client, nonce, keys.privateKey) }),
     });
   };
@@ -126,7 +138,10 @@ export async function startProvider(): Promise<ProviderStandIn> {
         return json(response, { client_id: id, client_secret: registered.get(id)?.secret });
       },
       'GET /oauth/authorize': () => authorize(searchParams, response),
-      'POST /oauth/token': () => token(form, response),
+      'POST /oauth/token': () =>
+        behaviour.renewalStatus && form.has('refresh_token')
+          ? json(response, {}, behaviour.renewalStatus)
+          : token(form, response),
       'POST /oauth/revoke': () => {
         validTokens.delete(form.get('token') ?? '');
         return json(response, {});

@@ -1,24 +1,24 @@
+import { setTimeout } from 'node:timers/promises';
 import * as oauth from 'oauth4webapi';
 import { UsageError } from '../command-context.ts';
-import { type Profile, writeProfile } from '../profiles.ts';
+import { type Profile, readProfile, writeProfile } from '../profiles.ts';
 import { requestOptions } from './authorization-client.ts';
 import { authenticationOf } from './sign-in.ts';
 
 const marginMs = 60_000;
 
-/** The profile with a token that is valid for a minute or more. It is renewed and stored if necessary. @throws UsageError if it has ended */
+/**
+ * The profile with a token that is valid for a minute or more. It is renewed and stored if necessary. @throws UsageError if it has ended,
+ * Error if the provider does not respond
+ */
 export async function freshProfile(env: NodeJS.ProcessEnv, name: string, profile: Profile): Promise<Profile> {
   const { expiresAt, client, refreshToken } = profile;
   if (expiresAt === undefined || Date.parse(expiresAt) > Date.now() + marginMs) return profile;
   if (!client?.tokenEndpoint || !refreshToken)
     throw new UsageError('The sign-in has expired. Run `echodrop login` again.');
-  const server = { issuer: client.issuer, token_endpoint: client.tokenEndpoint };
-  const known = { client_id: client.id };
+  const { id, secret, issuer, tokenEndpoint } = client;
   try {
-    const options = requestOptions(client.tokenEndpoint);
-    const authentication = authenticationOf({ secret: client.secret });
-    const response = await oauth.refreshTokenGrantRequest(server, known, authentication, refreshToken, options);
-    const tokens = await oauth.processRefreshTokenResponse(server, known, response);
+    const tokens = await renew({ id, secret, issuer, tokenEndpoint }, refreshToken);
     const renewed: Profile = {
       ...profile,
       token: tokens.access_token,
@@ -28,8 +28,51 @@ export async function freshProfile(env: NodeJS.ProcessEnv, name: string, profile
     await writeProfile(env, name, renewed);
     return renewed;
   } catch (cause) {
+    if (!isRefusal(cause)) throw cause;
+    const renewed = await renewedElsewhere(env, name, profile);
+    if (renewed) return renewed;
     throw new UsageError('The sign-in could not be renewed. Run `echodrop login` again.', { cause });
   }
+}
+
+interface RenewingClient {
+  readonly id: string;
+  readonly secret: string | undefined;
+  readonly issuer: string;
+  readonly tokenEndpoint: string;
+}
+
+async function renew({ id, secret, issuer, tokenEndpoint }: RenewingClient, refreshToken: string) {
+  const server = { issuer, token_endpoint: tokenEndpoint };
+  const known = { client_id: id };
+  try {
+    const options = requestOptions(tokenEndpoint);
+    const authentication = authenticationOf({ secret });
+    const response = await oauth.refreshTokenGrantRequest(server, known, authentication, refreshToken, options);
+    return await oauth.processRefreshTokenResponse(server, known, response);
+  } catch (cause) {
+    if (isRefusal(cause)) throw cause;
+    throw new Error(`${new URL(tokenEndpoint).host} could not renew the sign-in. Try again later.`, { cause });
+  }
+}
+
+// 429 has an error in its body, too.
+function isRefusal(error: unknown): boolean {
+  return (
+    error instanceof oauth.WWWAuthenticateChallengeError ||
+    (error instanceof oauth.ResponseBodyError && error.status !== 429)
+  );
+}
+
+/** The profile that another process renewed with the same refresh token, which is valid once. It may still be writing it. */
+async function renewedElsewhere(env: NodeJS.ProcessEnv, name: string, old: Profile): Promise<Profile | undefined> {
+  for (let n = 0; n < 10; n += 1) {
+    const stored = await readProfile(env, name);
+    const isSameUser = stored?.provider === old.provider && stored.subject === old.subject;
+    if (isSameUser && stored.service === old.service && stored.token !== old.token) return stored;
+    await setTimeout(100);
+  }
+  return undefined;
 }
 
 /** Ends the token at the provider, if it can. A failure is ignored: the provider may be away, and the token is forgotten here. */

@@ -1,0 +1,32 @@
+import { recordsToJson } from '@echodrop/record';
+import { expect, test } from 'vitest';
+import { respond, someRecord, startFakeService } from '../service.fixture.ts';
+import { run } from './run-cli.fixture.ts';
+
+test('rm takes addresses of the site, and refuses those of another site before it removes any', async () => {
+  await using service = await startFakeService();
+  const env = {
+    ECHODROP_URL: service.address,
+    ECHODROP_PROVIDER: 'https://social.example/verify',
+    ECHODROP_BEARER: 'token',
+  };
+  const remove = async (...args: string[]) => {
+    service.received.length = 0;
+    service.answers = [respond(200, recordsToJson({ records: [someRecord] })), respond(204)];
+    const result = await run(['rm', ...args], { env });
+    return { ...result, removed: service.received.filter(({ method }) => method === 'DELETE').map(({ path }) => path) };
+  };
+  const { id, url } = someRecord;
+  expect(await remove(`${url}/large.jpg`)).toMatchObject({ status: 0, removed: [`/2/media/${id}`] });
+  for (const other of [
+    `https://other.example/${id}`,
+    `http://site.example:8443/${id}`,
+    `http://site.example@other.example/${id}`,
+  ])
+    expect(await remove(url, other)).toEqual({
+      status: 2,
+      stdout: '',
+      stderr: `${other} is not the address of an upload at http://site.example. No upload was removed.\n`,
+      removed: [],
+    });
+});
