@@ -123,6 +123,20 @@ await describeWithBrowser('My uploads', (browser) => {
     expect(await tab.locator('#refusal').textContent()).toBe('');
   });
 
+  test.each(['{}', '{"media":[{"id":1}]}', '<html></html>'])(
+    'a list that is none, %s, is an unexpected response',
+    async (body) => {
+      await using watched = await opened();
+      const { tab, complaints } = watched;
+      const headers = { 'Access-Control-Allow-Origin': '*' };
+      await tab.route('**/2/media.json', (route) => route.fulfill({ status: 200, headers, body }));
+      await tab.reload();
+      await tab.getByText('Unexpected response from the server (status 200).').waitFor(soon);
+      expect(await tab.getByRole('button', { name: 'Try again' }).isVisible()).toBe(true);
+      expect(complaints).toEqual([]);
+    },
+  );
+
   test('an upload that is already gone leaves the list; a refused deletion says why', async () => {
     const { id } = await uploaded('Gone');
     await using watched = await opened();

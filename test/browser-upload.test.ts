@@ -20,8 +20,8 @@ const dropped = `(base64) => {
   document.body.dispatchEvent(new DragEvent('drop', { bubbles: true, cancelable: true, dataTransfer: data }));
 }`;
 
-const copied = `(base64) => navigator.clipboard.write([
-  new ClipboardItem({ 'image/png': new Blob([Uint8Array.from(atob(base64), (c) => c.charCodeAt(0))], { type: 'image/png' }) }),
+const copied = `(base64, more = {}) => navigator.clipboard.write([
+  new ClipboardItem({ ...more, 'image/png': new Blob([Uint8Array.from(atob(base64), (c) => c.charCodeAt(0))], { type: 'image/png' }) }),
 ])`;
 
 await describeWithBrowser('the upload page, signed in', (browser) => {
@@ -145,6 +145,18 @@ await describeWithBrowser('the upload page, signed in', (browser) => {
     expect(complaints).toEqual([]);
   });
 
+  test('text that is pasted into a caption stays text, although the clipboard has a picture of it too', async () => {
+    await using watched = await opened({ permissions: ['clipboard-read', 'clipboard-write'] });
+    const { tab } = watched;
+    await choose(tab, file('a.jpg', photo));
+    const png = await samplePhoto('png', { width: 32, height: 24 });
+    await tab.evaluate(`(${copied})('${png.toString('base64')}', { 'text/plain': 'From a table' })`);
+    const caption = row(tab, 'a.jpg').getByLabel('Caption');
+    await caption.press('Control+V');
+    await expect.poll(() => caption.inputValue()).toBe('From a table');
+    expect(await tab.locator('#files li').count()).toBe(1);
+  });
+
   test('on a phone, the button that takes a photo opens the camera, and shows that it has the focus', async () => {
     await using watched = await opened({ hasTouch: true, isMobile: true, viewport: { width: 360, height: 740 } });
     const { tab } = watched;
@@ -169,7 +181,7 @@ await describeWithBrowser('the upload page, signed in', (browser) => {
     );
     const fault = (name: string) => row(tab, name).locator('.state').textContent();
     expect(await fault('notes.txt')).toMatch(/^Unsupported file type\. Use JPEG/);
-    expect(await fault('large.jpg')).toBe('This file is too large: 8.4 MB. The limit is 8.4 MB.');
+    expect(await fault('large.jpg')).toBe('This file is too large: 8,388,609 bytes. The limit is 8,388,608 bytes.');
     expect(await fault('empty.jpg')).toBe('This file is empty.');
     expect(await barriers(tab)).toEqual([]);
     await submit(tab);
@@ -253,6 +265,44 @@ await describeWithBrowser('the upload page, signed in', (browser) => {
     await submit(tab);
     await expect.poll(() => published(tab).count(), soon).toBe(1);
     expect(complaints).toEqual([]);
+  });
+
+  test('during an upload, "Upload" says so, and "Sign out" asks first and then cancels', async () => {
+    await using watched = await opened();
+    const { tab, complaints } = watched;
+    const records = await stack.stored('records');
+    await tab.route('**/2/upload.json', () => {});
+    await choose(tab, file('a.jpg', photo));
+    await submit(tab);
+    await row(tab, 'a.jpg').getByRole('button', { name: 'Cancel' }).waitFor(soon);
+    await submit(tab);
+    await expect.poll(() => status(tab)).toBe('These files are already being uploaded.');
+
+    const signOut = tab.getByRole('button', { name: 'Sign out' });
+    await signOut.click();
+    expect(complaints).toEqual(['dialog: Files are still being uploaded. Cancel them and sign out?']);
+    expect(await row(tab, 'a.jpg').getByRole('button', { name: 'Cancel' }).isVisible()).toBe(true);
+    expect(await tab.evaluate('sessionStorage.length')).toBe(1);
+    await tab.evaluate('window.confirm = () => true');
+    await signOut.click();
+    await tab.getByRole('button', { name: 'Sign in with Sandbox' }).waitFor(soon);
+    expect(complaints).toHaveLength(1);
+    expect(await stack.stored('records')).toEqual(records);
+  });
+
+  test('embed codes of many files are read one at a time, and all arrive', async () => {
+    await using watched = await opened();
+    const { tab } = watched;
+    const held: Route[] = [];
+    let isHolding = true;
+    await tab.route(/\/\w{10}$/, (route) => (isHolding ? void held.push(route) : route.continue()));
+    await choose(tab, ...['a', 'b', 'c', 'd'].map((name) => file(`${name}.jpg`, photo)));
+    await submit(tab);
+    await expect.poll(() => published(tab).count(), soon).toBe(4);
+    expect(held).toHaveLength(1);
+    isHolding = false;
+    await held[0]?.continue();
+    await expect.poll(() => tab.getByRole('button', { name: 'Copy BBCode' }).count(), soon).toBe(4);
   });
 
   test('an upload whose first responses are lost is repeated by itself, and leaves one record', async () => {

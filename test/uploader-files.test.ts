@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { barriers } from '@echodrop/testkit/accessibility';
 import { describeWithBrowser } from '@echodrop/testkit/describe-with-browser';
 import { samplePhoto } from '@echodrop/testkit/samples/sample-media';
+import { startCountingProxy } from '@echodrop/testkit/servers/counting-proxy';
 import { startStandInServer } from '@echodrop/testkit/sign-in/stand-in-server';
 import { openSignedIn, signInSettings } from '@echodrop/testkit/signed-in-tab';
 import { type Stack, sandbox, startStack } from '@echodrop/testkit/start-stack';
@@ -148,6 +149,32 @@ await describeWithBrowser('files for other programs', (browser) => {
       exitCode: 1,
       stderr: expect.stringMatching(/^Upload failed: Unsupported file type/),
     });
+  });
+
+  test('the script repeats an upload whose response is lost, which leaves one record', async () => {
+    const { path } = await downloaded(/Download echodrop-upload/);
+    let uploads = 0;
+    await using proxy = await startCountingProxy(stack.gateway, () => {
+      uploads += 1;
+      return uploads === 1 ? 'lost' : 'passes';
+    });
+    await writeFile(path, (await readFile(path, 'utf8')).replace(stack.gateway, proxy.endpoint));
+    await writeFile(join(stack.folder, 'lost.png'), photo);
+    const records = (await stack.stored('records')).length;
+    const { stdout } = await execa('sh', [path, 'lost.png', 'Lost'], { cwd: stack.folder });
+    expect(await captionAt(stdout)).toBe('Lost');
+    expect(uploads).toBe(2);
+    expect((await stack.stored('records')).length).toBe(records + 1);
+  });
+
+  test('without any response the script says that the upload failed', async () => {
+    const { path } = await downloaded(/Download echodrop-upload/);
+    const bin = join(stack.folder, 'broken');
+    await mkdir(bin);
+    await program(bin, 'curl', 'printf 000; exit 52');
+    const env = { PATH: `${bin}:${process.env['PATH']}` };
+    const { exitCode, stderr } = await execa('sh', [path, path], { env, reject: false });
+    expect({ exitCode, stderr }).toEqual({ exitCode: 1, stderr: expect.stringMatching(/^Upload failed: no /) });
   });
 
   test('syntax of ShareX and of the shell in an address or key stays text', async () => {

@@ -1,10 +1,14 @@
-import { type Browser, chromium } from 'playwright-core';
+import { type Browser, chromium, type LaunchOptions } from 'playwright-core';
 import { afterAll, beforeAll } from 'vitest';
 import { describeUnlessMissing } from './describe-with-ops-checkers.ts';
 import { findBrowser } from './find-browser.ts';
 
 /** A `describe` for tests in one real Chromium. Without one, warns and skips them, or fails with REQUIRE_BROWSER=1. */
-export async function describeWithBrowser(name: string, tests: (browser: () => Browser) => void): Promise<void> {
+export async function describeWithBrowser(
+  name: string,
+  tests: (browser: () => Browser) => void,
+  options: LaunchOptions = {},
+): Promise<void> {
   const executablePath = await findBrowser();
   const missing = executablePath === undefined ? 'Chromium' : '';
   describeUnlessMissing(name, { missing, variable: 'REQUIRE_BROWSER' }, () => {
@@ -13,6 +17,7 @@ export async function describeWithBrowser(name: string, tests: (browser: () => B
       browser = await chromium.launch({
         executablePath: executablePath ?? '',
         args: ['--no-sandbox', '--disable-gpu'],
+        ...options,
       });
     });
     afterAll(() => browser?.close());

@@ -25,3 +25,8 @@ export interface WebUpload {
   readonly apiKey: string | undefined;
   readonly signIn: readonly SignInProvider[];
 }
+
+/** Whether people can sign in, which the pages of own uploads require. */
+export function canSignIn(upload: WebUpload | undefined): upload is WebUpload {
+  return upload !== undefined && upload.signIn.length > 0;
+}

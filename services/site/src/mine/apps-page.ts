@@ -37,7 +37,7 @@ ${file('sharex', 'the ShareX file')}
 
 const screenshotScript = html`<section aria-labelledby="script">
 <h2 id="script">Flameshot, Spectacle and grim (Linux)</h2>
-<p>A shell script that needs curl. It uploads a file or takes a screenshot, prints the link, and copies it with wl-copy or xclip. Save it as <code>~/.local/bin/echodrop-upload</code> and make it executable for you alone:</p>
+<p>A shell script that needs curl 7.71 or newer. It uploads a file or takes a screenshot, prints the link, and copies it with wl-copy or xclip. Save it as <code>~/.local/bin/echodrop-upload</code> and make it executable for you alone:</p>
 <pre><code>chmod 700 ~/.local/bin/echodrop-upload
 echodrop-upload flameshot</code></pre>
 <p>To start it with a keyboard shortcut, add one in the keyboard settings of your desktop, with the command <code>echodrop-upload flameshot</code>, <code>echodrop-upload spectacle</code> or <code>echodrop-upload grim</code>. In Flameshot, press Enter or the check mark after you have selected an area. Spectacle and grim upload the selected area at once; grim needs slurp.</p>

@@ -1,4 +1,4 @@
-import type { Site } from '../site.ts';
+import { canSignIn, type Site } from '../site.ts';
 import { type Html, html } from './html.ts';
 import type { Page } from './page.ts';
 
@@ -52,19 +52,23 @@ curl -X DELETE ${gateway}/2/media/Ab3dE6gH9j \\
   -F message='At the sea' \\
   -F media=@photo.jpg</code></pre>
 
-${publicAddresses(publicSite)}${upload && ownPages}</div>`,
+${publicAddresses(publicSite)}${upload && ownPages(canSignIn(upload))}</div>`,
   };
 }
 
-const ownPages = html`<h2>Pages for uploading</h2>
+function ownPages(canList: boolean): Html {
+  return html`<h2>Pages for uploading</h2>
 <dl>
 <dt><a href="/upload"><code>/upload</code></a></dt>
 <dd>Uploads photos and videos from a browser.</dd>
-<dt><a href="/mine"><code>/mine</code></a></dt>
+${canList ? listPages : undefined}</dl>
+`;
+}
+
+const listPages = html`<dt><a href="/mine"><code>/mine</code></a></dt>
 <dd>Lists and deletes one's own uploads.</dd>
 <dt><a href="/mine/apps"><code>/mine/apps</code></a></dt>
 <dd>Makes files with which ShareX, Flameshot, Spectacle, grim, Shortcuts and curl upload.</dd>
-</dl>
 `;
 
 function publicAddresses(publicSite: string): Html {

@@ -1,4 +1,4 @@
-import type { Site } from '../site.ts';
+import { canSignIn, type Site } from '../site.ts';
 import { html } from './html.ts';
 import type { Page } from './page.ts';
 
@@ -13,7 +13,7 @@ export function homePage({ name, upload }: Pick<Site, 'name' | 'upload'>): Page 
 <p>Users prove their identity with their own identity provider. There are no accounts or passwords here.</p>
 <p>Published copies carry no location, camera or other metadata.</p>
 <p>Users can delete their uploads at any time.</p>
-<p class="ways">${upload && html`<a class="button" href="/upload">Upload</a> <a class="button" href="/mine">My uploads</a> `}<a class="button" href="/documentation">For developers</a></p>
+<p class="ways">${upload && html`<a class="button" href="/upload">Upload</a> `}${canSignIn(upload) ? html`<a class="button" href="/mine">My uploads</a> ` : undefined}<a class="button" href="/documentation">For developers</a></p>
 </div>`,
   };
 }

@@ -1,5 +1,5 @@
 import type { Response } from 'express';
-import type { Site } from '../site.ts';
+import { canSignIn, type Site } from '../site.ts';
 import { type Html, html } from './html.ts';
 
 /** A page; `body` is the content of its `main`. */
@@ -54,7 +54,9 @@ export function pagePolicy({ frameAncestors, scripts }: Permissions): string {
   ].join('; ');
 }
 
-const ownPages = html` <nav aria-label="Your uploads"><a href="/upload">Upload</a> <a href="/mine">My uploads</a></nav>`;
+function ownPages(canList: boolean): Html {
+  return html` <nav aria-label="Your uploads"><a href="/upload">Upload</a>${canList ? html` <a href="/mine">My uploads</a>` : undefined}</nav>`;
+}
 
 function document({ title, body, head, robots }: Page, { name, abuseContact, upload }: SiteFrame): Html {
   return html`<!doctype html>
@@ -69,7 +71,7 @@ ${robots === 'noindex' ? html`<meta name="robots" content="noindex">\n` : undefi
 <link rel="icon" href="/favicon.svg" type="image/svg+xml">
 ${head}</head>
 <body>
-<header><a class="site" href="/"><img src="/favicon.svg" width="24" height="24" alt="">${name}</a>${upload && ownPages}</header>
+<header><a class="site" href="/"><img src="/favicon.svg" width="24" height="24" alt="">${name}</a>${upload && ownPages(canSignIn(upload))}</header>
 <main>
 ${body}
 </main>

@@ -1,4 +1,5 @@
 // @ts-check
+import { parseJson } from '/scripts/answer.js';
 import { credentialHeaders, settings } from '/sign-in/session.js';
 
 const limitMs = 30_000;
@@ -19,6 +20,22 @@ const limitMs = 30_000;
 export function listUploads(session, after) {
   const cursor = after === undefined ? '' : `?after=${encodeURIComponent(after)}`;
   return ask(session, 'GET', `/2/media.json${cursor}`);
+}
+
+/**
+ * The page of the list in an answer.
+ *
+ * @param {import('/scripts/answer.js').Answer} answer
+ * @returns {{ media: Upload[], next?: string } | undefined} undefined if it is none
+ */
+export function pageOf({ text }) {
+  const page = parseJson(text);
+  return Array.isArray(page?.media) && page.media.every(isUpload) ? page : undefined;
+}
+
+/** @param {any} record */
+function isUpload(record) {
+  return [record?.id, record?.text, record?.url].every((field) => typeof field === 'string');
 }
 
 /**

@@ -1,11 +1,11 @@
 // @ts-check
-import { isSignInExpired, parseJson, refusalOf } from '/scripts/answer.js';
+import { isSignInExpired, refusalOf } from '/scripts/answer.js';
 import { element, partOf } from '/scripts/elements.js';
 import { formatCount } from '/scripts/format.js';
 import { showSignInExpired } from '/scripts/sign-in-again.js';
 import { currentSession } from '/sign-in/session.js';
 import { confirmDelete } from './confirm-delete.js';
-import { listUploads, removeUpload } from './own-uploads.js';
+import { listUploads, pageOf, removeUpload } from './own-uploads.js';
 import { titleOf, uploadItem } from './upload-item.js';
 
 /** @import { Answer } from '/scripts/answer.js' */
@@ -38,14 +38,14 @@ async function showMore(session) {
   more.disabled = true;
   const answer = await answerOf(listUploads(session, next));
   more.disabled = false;
-  const page = answer?.status === 200 ? parseJson(answer.text) : undefined;
+  const page = answer && pageOf(answer);
   if (!page) {
+    if (answer) refusal.textContent = refusalOf(answer);
     news.textContent = '';
     more.hidden = false;
     more.textContent = 'Try again';
     return;
   }
-  /** @type {readonly Upload[]} */
   const uploads = page.media;
   const items = uploads.map((upload) => {
     const item = uploadItem(upload, () => void remove(session, upload, item));

@@ -11,6 +11,8 @@ for (const button of buttons) button.addEventListener('click', () => void start(
 
 const out = document.getElementById('sign-out');
 out?.addEventListener('click', async () => {
+  // A page with something to lose may prevent it.
+  if (!window.dispatchEvent(new Event('sign-out', { cancelable: true }))) return;
   out.setAttribute('disabled', '');
   await signOut();
   // Survives the reload, unlike a text of this page.
@@ -18,14 +20,18 @@ out?.addEventListener('click', async () => {
   location.reload();
 });
 
+const tokenAtStart = currentSession()?.token;
 showState();
 if (history.state?.isSignedOut) {
   history.replaceState(null, '');
   showText('signed-out', 'Signed out.');
 }
-// After "back" the page is as it was left.
+// After "back" the page is as it was left, with what it showed to the person who was signed in then.
 window.addEventListener('pageshow', (event) => {
-  if (event.persisted) showState();
+  if (!event.persisted) return;
+  if (currentSession()?.token === tokenAtStart) return showState();
+  document.body.replaceChildren();
+  location.reload();
 });
 
 /** @param {HTMLButtonElement} button */

@@ -10,12 +10,20 @@ import { formatSize } from '/scripts/format.js';
  */
 export function faultOf({ name, size, type }, { maxBytes, extensions }) {
   if (size === 0) return 'This file is empty.';
-  if (size > maxBytes) return `This file is too large: ${formatSize(size)}. The limit is ${formatSize(maxBytes)}.`;
+  if (size > maxBytes) {
+    const format = formatSize(size) === formatSize(maxBytes) ? formatBytes : formatSize;
+    return `This file is too large: ${format(size)}. The limit is ${format(maxBytes)}.`;
+  }
   const extension = /\.(\w+)$/.exec(name)?.[1]?.toLowerCase() ?? '';
   if (extensions.includes(extension)) return undefined;
   // A pasted picture may have no name, and a phone may not know the type.
   const isMedia = /^(image|video)\/(?!svg)/.test(type) || (type === '' && extension === '');
   return isMedia ? undefined : 'Unsupported file type. Use JPEG, PNG, GIF, WebP, HEIC, MP4 or MOV.';
+}
+
+/** @param {number} count */
+function formatBytes(count) {
+  return `${count.toLocaleString('en')} bytes`;
 }
 
 /**

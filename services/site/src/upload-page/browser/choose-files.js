@@ -19,7 +19,7 @@ export function onFiles(add) {
   }
   document.addEventListener('paste', (event) => {
     const files = [...(event.clipboardData?.files ?? [])];
-    if (files.length === 0) return;
+    if (files.length === 0 || isTextForField(event)) return;
     event.preventDefault();
     add(files);
   });
@@ -40,6 +40,15 @@ export function onFiles(add) {
 
 function clearHighlight() {
   drop.classList.remove('over');
+}
+
+/**
+ * Whether text is pasted into a field. Office programs copy it with a picture of it.
+ *
+ * @param {ClipboardEvent} event
+ */
+function isTextForField({ target, clipboardData }) {
+  return target instanceof Element && target.matches('textarea, input') && clipboardData?.types.includes('text/plain');
 }
 
 /** @param {DragEvent} event */

@@ -37,6 +37,13 @@ form.addEventListener('submit', (event) => {
 element('cancel', HTMLButtonElement).addEventListener('click', () => {
   for (const row of batch) row.cancel();
 });
+window.addEventListener('sign-out', (event) => {
+  if (batch.size > 0 && !confirm('Files are still being uploaded. Cancel them and sign out?'))
+    return event.preventDefault();
+  for (const row of batch) row.cancel();
+  window.onbeforeunload = null;
+  element('fields', HTMLFieldSetElement).disabled = true;
+});
 
 /** @param {readonly File[]} files */
 function addFiles(files) {
@@ -66,6 +73,7 @@ function removeRow(row) {
 function startUploads() {
   const waiting = [...rows].filter(({ state }) => state === 'waiting');
   if (waiting.length === 0) {
+    if (batch.size > 0) return say('These files are already being uploaded.');
     complain(rows.size === 0 ? 'Choose a photo or video first.' : 'None of these files can be uploaded.');
     return element('media', HTMLInputElement).focus();
   }

@@ -3,6 +3,9 @@ import { copyButton } from '/scripts/copy-button.js';
 
 const limitMs = 10_000;
 
+/** Ends when the page of the upload before has been read. */
+let before = Promise.resolve();
+
 /**
  * Adds a Copy button for the link, and for each embed code that the page of the media offers.
  *
@@ -11,7 +14,10 @@ const limitMs = 10_000;
  */
 export async function addCopyButtons(place, page) {
   place.append(copyButton('link', () => page));
-  for (const [name, code] of await embedCodes(page)) place.append(copyButton(name, () => code));
+  // One at a time: a fetch that the browser delays behind others would use up its time limit.
+  const reading = before.then(() => embedCodes(page));
+  before = reading.then(() => {});
+  for (const [name, code] of await reading) place.append(copyButton(name, () => code));
 }
 
 /**

@@ -1,0 +1,34 @@
+import { once } from 'node:events';
+import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import express from 'express';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { documentationPage } from '../pages/documentation-page.ts';
+import { homePage } from '../pages/home-page.ts';
+import { sendPage } from '../pages/page.ts';
+import { mineRoutes } from './mine-routes.ts';
+
+const upload = { address: 'https://upload.example', prefill: {}, maxBytes: 1, apiKey: undefined, signIn: [] };
+const site = { name: 'Echodrop', publicSite: 'https://a.example', upload };
+const app = express()
+  .get('/', (_request, response) => sendPage(response, 200, homePage(site), site))
+  .get('/documentation', (_request, response) => sendPage(response, 200, documentationPage(site), site))
+  .use(mineRoutes(site));
+let server: Server;
+const get = (path: string) => fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}${path}`);
+
+beforeAll(async () => {
+  server = app.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+});
+afterAll(() => server.close());
+
+test.each(['/mine', '/mine/apps'])('without sign-in, there is no %s', async (path) => {
+  expect((await get(path)).status).toBe(404);
+});
+
+test.each(['/', '/documentation'])('without sign-in, %s links to no pages of own uploads', async (path) => {
+  const page = await (await get(path)).text();
+  expect(page).toContain('href="/upload"');
+  expect(page).not.toContain('href="/mine');
+});

@@ -1,0 +1,40 @@
+import { describeWithBrowser } from '@echodrop/testkit/describe-with-browser';
+import { openSignedIn, signInSettings } from '@echodrop/testkit/signed-in-tab';
+import { type Stack, startStack } from '@echodrop/testkit/start-stack';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+
+const soon = { timeout: 20_000 };
+
+await describeWithBrowser(
+  'pages that the browser keeps for "back"',
+  (browser) => {
+    let stack: Stack;
+
+    beforeAll(async () => {
+      stack = await startStack({ settings: signInSettings });
+    });
+    afterAll(() => stack?.[Symbol.asyncDispose]());
+
+    test.each(['/mine', '/mine/apps'])(
+      'after the sign-out, "back" to %s shows the sign-in buttons only',
+      async (path) => {
+        await using watched = await openSignedIn(browser(), stack, { path });
+        const { tab } = watched;
+        const own = tab.locator('#mine, #apps');
+        await own.waitFor(soon);
+        await tab.evaluate(`addEventListener('pageshow', ({ persisted }) => { sessionStorage.isKept = persisted; })`);
+        await tab.goto(`${stack.site}/upload`);
+        await tab.getByRole('button', { name: 'Sign out' }).click();
+        const signIn = tab.getByRole('button', { name: 'Sign in with Sandbox' });
+        await signIn.waitFor(soon);
+        await tab.evaluate('history.back()');
+        await tab.waitForURL(`${stack.site}${path}`, soon);
+        await signIn.waitFor(soon);
+        expect(await tab.evaluate('sessionStorage.isKept')).toBe('true');
+        expect(await own.isVisible()).toBe(false);
+        expect(await tab.content()).not.toContain('sandbox-bearer');
+      },
+    );
+  },
+  { ignoreDefaultArgs: ['--disable-back-forward-cache'] },
+);
