@@ -1,15 +1,15 @@
-import { type Browser, chromium, type LaunchOptions } from 'playwright-core';
+import { type Browser, chromium } from 'playwright-core';
 import { afterAll, beforeAll } from 'vitest';
 import { describeUnlessMissing } from './describe-with-ops-checkers.ts';
 import { findBrowser } from './find-browser.ts';
 
-/** A `describe` for tests in one real Chromium. Without one, warns and skips them, or fails with REQUIRE_BROWSER=1. */
+/** A `describe` for tests in one real Chromium, which keeps pages for "back" if `keepsPages`. Without one, warns and skips them, or fails with REQUIRE_BROWSER=1. */
 export async function describeWithBrowser(
   name: string,
   tests: (browser: () => Browser) => void,
-  options: LaunchOptions = {},
+  { keepsPages = false } = {},
 ): Promise<void> {
-  const executablePath = await findBrowser();
+  const executablePath = await findBrowser({ needsWhole: keepsPages });
   const missing = executablePath === undefined ? 'Chromium' : '';
   describeUnlessMissing(name, { missing, variable: 'REQUIRE_BROWSER' }, () => {
     let browser: Browser;
@@ -17,7 +17,7 @@ export async function describeWithBrowser(
       browser = await chromium.launch({
         executablePath: executablePath ?? '',
         args: ['--no-sandbox', '--disable-gpu'],
-        ...options,
+        ...(keepsPages && { ignoreDefaultArgs: ['--disable-back-forward-cache'] }),
       });
     });
     afterAll(() => browser?.close());

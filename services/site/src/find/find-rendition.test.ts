@@ -56,15 +56,16 @@ test('finds a rendition that is made while a reader waits', async () => {
   expect(outcomes).toEqual(['made']);
 });
 
-test('requests a missing rendition for the owner of the media', async () => {
+test('requests a missing rendition with the owner and the size of the media', async () => {
   const requests: unknown[] = [];
   const make = async (request: unknown) => {
     requests.push(request);
     return unsupported;
   };
   await findRendition(record, large, { store, renditions: { make }, events }, signal);
-  const { mediaKey, type } = record;
-  expect(requests).toEqual([{ mediaKey, type, set: 'pictures', owner: ownerHash(record) }]);
+  const { mediaKey, type, width, height, size: bytes } = record;
+  const pixels = width * height;
+  expect(requests).toEqual([{ mediaKey, type, set: 'pictures', pixels, bytes, owner: ownerHash(record) }]);
 });
 
 test('finds the other renditions of a set with an unsupported one', async () => {
