@@ -1,8 +1,8 @@
 import { isPhoto, type MediaType } from '@echodrop/media/media-type';
 import type { Probe } from '@echodrop/media/outcomes';
-import { isDeadlyJobError, type JobEnd } from '@echodrop/queue/job-outcome';
+import { isWorkerDeath, type JobEnd } from '@echodrop/queue/job-outcome';
 import { OwnerLimit } from '@echodrop/queue/owner-limit';
-import type { Backlog } from '@echodrop/queue/queue-client';
+import { type Backlog, QueueUnavailable } from '@echodrop/queue/queue-client';
 import { QueueClients } from '@echodrop/queue/queue-clients';
 import type { QueueOptions } from '@echodrop/queue/queue-connection';
 import { QueueWorker } from '@echodrop/queue/queue-worker';
@@ -74,7 +74,9 @@ export class ProbeClient extends QueueClients<QueueName, ProbeJob, Probe> {
 
 /** Handles the error of a request: the reply for media that killed its workers. @throws every other error */
 export function tooCostlyIfDeadly(error: unknown) {
-  if (isDeadlyJobError(error)) return { outcome: 'unsupported', why: 'too_costly' } as const;
+  const cause = error instanceof QueueUnavailable ? error.cause : undefined;
+  if (cause instanceof Error && isWorkerDeath(cause.message))
+    return { outcome: 'unsupported', why: 'too_costly' } as const;
   throw error;
 }
 

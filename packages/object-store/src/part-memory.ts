@@ -14,6 +14,7 @@ const partBlocks = partBytes / blockBytes;
 const maxWaitMs = 60_000;
 // Long enough for a slow phone (100 kB/s) to fill a part.
 const defaultPatienceMs = 120_000;
+const maxIdleMs = 60_000;
 
 /** One block, or a lane: enough memory for the rest of a part. */
 export type Grant = 'block' | 'lane';
@@ -36,6 +37,9 @@ export class PartMemory {
   #freeLanes: number;
   #held = 0;
   #allocated = 0;
+  /** The fewest spare blocks since the last call of #dropIdle. */
+  #idle = 0;
+  #dropAt = 0;
 
   /** @throws RangeError for less than one part */
   constructor(bytes: number, patienceMs = defaultPatienceMs) {
@@ -83,7 +87,9 @@ export class PartMemory {
   /** Takes the granted block; its content is not cleared. */
   takeBlock(): Buffer {
     this.#held += 1;
-    return this.#spare.pop() ?? this.#allocateBlock();
+    const block = this.#spare.pop();
+    this.#idle = Math.min(this.#idle, this.#spare.length);
+    return block ?? this.#allocateBlock();
   }
 
   /** Call when an upload starts a part; `crowdOut` revokes its memory. */
@@ -101,6 +107,7 @@ export class PartMemory {
     this.#held -= blocks.length;
     if (blocks.length === partBlocks) freeBodyChunks();
     if (isReusable) this.#spare.push(...blocks);
+    this.#dropIdle();
     this.#freeBlocks += granted;
     if (hasLane) this.#freeLanes += 1;
     for (const resume of this.#waiting) {
@@ -115,6 +122,15 @@ export class PartMemory {
     this.#allocated += 1;
     if (this.#allocated % partBlocks === 0) freeBodyChunks();
     return Buffer.allocUnsafeSlow(blockBytes);
+  }
+
+  // The blocks of a burst, which no upload has needed for a minute.
+  #dropIdle(): void {
+    const now = performance.now();
+    if (now < this.#dropAt) return;
+    this.#dropAt = now + maxIdleMs;
+    this.#spare.splice(0, this.#idle);
+    this.#idle = this.#spare.length;
   }
 
   #crowdOutWhenDue(): void {

@@ -1,6 +1,5 @@
 import type { Metrics } from '@echodrop/service/metrics/metrics';
 import type { Job } from 'bullmq';
-import { QueueUnavailable } from './queue-client.ts';
 import { Deferred } from './slower-lane.ts';
 
 /** The end of a job, for the worker's log and metrics. */
@@ -38,11 +37,6 @@ export function jobEnd(queue: string, job: EndedJob | undefined, error?: Error):
 /** Whether a job failed because the workers that took it died one after the other. The words are BullMQ's. */
 export function isWorkerDeath(failure: string): boolean {
   return /^job (stalled|started) more than allowable limit$/.test(failure);
-}
-
-/** The same for the error of a request. */
-export function isDeadlyJobError(error: unknown): boolean {
-  return error instanceof QueueUnavailable && error.cause instanceof Error && isWorkerDeath(error.cause.message);
 }
 
 function outcomeOf(error: Error): JobEnd['outcome'] {

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { inSpan } from '@echodrop/service/tracing/trace';
 import type { Job, Queue } from 'bullmq';
 import type { ClientConnection } from './client-connection.ts';
+import { lockLost } from './job-outcome.ts';
 import { JobProducer } from './job-producer.ts';
 import type { SealedReply } from './job-seals.ts';
 import { type JobState, JobWait } from './job-wait.ts';
@@ -178,6 +179,8 @@ export class QueueClient<Q, R> implements AsyncDisposable {
 
 const reuseForMinute = { seconds: () => keptSeconds, maxSeconds: keptSeconds };
 
-function endOf<R>({ failedReason, returnvalue }: Job<unknown, SealedReply<R>>): WireEnd<R> {
-  return failedReason ? { failure: failedReason } : { answer: returnvalue?.answer, seal: returnvalue?.seal };
+function endOf<R>({ failedReason, progress, returnvalue }: Job<unknown, SealedReply<R>>): WireEnd<R> {
+  if (!failedReason) return { answer: returnvalue?.answer, seal: returnvalue?.seal };
+  // The machine's fault, not the job's: without these words, the job may soon be requested again.
+  return { failure: progress === lockLost ? 'its workers lost their locks' : failedReason };
 }

@@ -57,5 +57,8 @@ async function notShown(system: System, { id, text, kind }: LedgerEntry, record:
   const stored = await keysBelow(system.store, renditionsPrefixOf(record.media_key));
   const names = stored.map((key) => key.slice(key.lastIndexOf('/') + 1));
   if (names.some((name) => /\.(killed_workers|stopped_tools)-/.test(name))) return putOff;
-  return `rendition ${rendition} missing (${status}; stored: ${names.join(' ')})`;
+  const logged = system.services
+    .flatMap(({ server }) => server.output.split('\n').filter((line) => line.includes(record.media_key)))
+    .slice(-3);
+  return `rendition ${rendition} missing (${status}; stored: ${names.join(' ')}; logged: ${logged.join(' ')})`;
 }
