@@ -53,10 +53,10 @@ export class ProbeClient extends QueueClients<QueueName, ProbeJob, Probe> {
     { owner, deadlineMs, signal }: ProbeWait,
   ): Promise<Probe> {
     const kind = isPhoto(type) ? 'photos' : 'videos';
-    const deadline = Date.now() + deadlineMs;
+    const deadline = performance.now() + deadlineMs;
     return this.#limits[kind].run(owner, { waitMs: deadlineMs, signal }, () => {
       const job = { mediaKey, size, head: head.toString('base64') };
-      const waiting = { deadlineMs: deadline - Date.now(), signal };
+      const waiting = { deadlineMs: deadline - performance.now(), signal };
       return this.clients[queues[kind]].request(job, waiting).catch(tooCostlyIfDeadly);
     });
   }

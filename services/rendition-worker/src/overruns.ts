@@ -7,12 +7,12 @@ export class Overruns {
 
   note(owner = 'unknown'): void {
     this.#until.delete(owner);
-    this.#until.set(owner, Date.now() + keptMs);
+    this.#until.set(owner, performance.now() + keptMs);
   }
 
   has(owner = 'unknown'): boolean {
     for (const [each, until] of this.#until) {
-      if (until > Date.now()) break;
+      if (until > performance.now()) break;
       this.#until.delete(each);
     }
     return this.#until.has(owner);

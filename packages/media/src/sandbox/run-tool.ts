@@ -122,8 +122,8 @@ const maxDyingMs = 5000;
 // SIGKILL takes effect with a delay.
 async function awaitGroupEnd(group: number | undefined): Promise<void> {
   if (group === undefined) return;
-  for (const end = Date.now() + maxDyingMs; await isGroupRunning(group); await sleep(5)) {
-    if (Date.now() > end) throw new ToolFailed(`sandbox still runs ${maxDyingMs} ms after SIGKILL`);
+  for (const end = performance.now() + maxDyingMs; await isGroupRunning(group); await sleep(5)) {
+    if (performance.now() > end) throw new ToolFailed(`sandbox still runs ${maxDyingMs} ms after SIGKILL`);
   }
 }
 

@@ -10,7 +10,6 @@ import {
   DelegateBackoff,
   handleWhen,
   type IHalfOpenAfterBackoffContext,
-  isBrokenCircuitError,
   isBulkheadRejectedError,
 } from 'cockatiel';
 import type { VerifierEvents } from '../events.ts';
@@ -55,6 +54,7 @@ export class ProviderCircuitBreaker {
   readonly #failedTrials = new Set<string>();
   /** Requests in flight of each unverified sender. */
   readonly #unverified = new ConcurrencyLimit(maxConcurrentUnverified);
+  /** By the clock of `performance.now`, which no change of the system's time moves. */
   #openUntil = 0;
 
   constructor(provider: Provider, events: ProviderEvents) {
@@ -82,23 +82,21 @@ export class ProviderCircuitBreaker {
   ): Promise<T | { readonly openMs: number }> {
     // Others do not wait for the running trial.
     if (this.#breaker.state === CircuitState.HalfOpen) return { openMs: busyRetryMs };
-    const retryMs = this.#openUntil + openMs - Date.now();
-    if (this.#breaker.state === CircuitState.Open && this.#failedTrials.has(sender) && retryMs > 0)
-      return { openMs: retryMs };
+    const openForMs = this.#openUntil - performance.now() + (this.#failedTrials.has(sender) ? openMs : 0);
+    if (this.#breaker.state === CircuitState.Open && openForMs > 0) return { openMs: openForMs };
     using held = new DisposableStack();
     if (!isVerified && !this.#unverified.acquire(sender, held)) return { openMs: busyRetryMs };
     try {
       return await this.#bulkhead.execute(() => this.#breaker.execute(() => this.#count(sender, request)));
     } catch (error) {
       if (isBulkheadRejectedError(error)) return { openMs: busyRetryMs };
-      if (isBrokenCircuitError(error)) return { openMs: Math.max(0, this.#openUntil - Date.now()) };
       throw error;
     }
   }
 
   /** Open, or half open during a trial. */
   get isOpen(): boolean {
-    return Date.now() < this.#openUntil || this.#breaker.state === CircuitState.HalfOpen;
+    return performance.now() < this.#openUntil || this.#breaker.state === CircuitState.HalfOpen;
   }
 
   async #count<T>(sender: string, request: () => Promise<T>): Promise<T> {
@@ -117,9 +115,10 @@ export class ProviderCircuitBreaker {
     const error = 'error' in result ? result.error : undefined;
     const wanted = error instanceof TooManyRequests ? error.retryMs : openMs;
     const ms = Math.min(Math.max(wanted, openMs), maxOpenMs);
-    this.#openUntil = Date.now() + ms;
+    this.#openUntil = performance.now() + ms;
     this.#events.circuitOpened(this.#provider, ms);
-    return ms;
+    // cockatiel compares times of the system clock, so it must not wait: after a step back by an hour, it would wait for an hour.
+    return Number.NEGATIVE_INFINITY;
   }
 }
 
