@@ -12,7 +12,7 @@ export class ClientConnection implements AsyncDisposable {
 
   constructor({ url, log, ...sealing }: QueueOptions) {
     // `Replies` resubscribes. ioredis 6 would leave a rejection unhandled if the connection closed meanwhile, which ends the process.
-    this.redis = connectRedis(url, { ...failFast, autoResubscribe: false }, log);
+    this.redis = connectRedis(url, { ...failFast, autoResubscribe: false }, log.child({ redis: 'queue' }));
     this.replies = new Replies(this.redis);
     this.seals = new JobSeals(sealing);
   }

@@ -41,7 +41,7 @@ export interface JobData<Q> {
  * while Redis is out of reach, nor revive one that ioredis gave up. This does both.
  */
 export function connectWorkerRedis({ url, log }: QueueOptions): RedisClient & AsyncDisposable {
-  const redis = connectRedis(url, retryForever, log);
+  const redis = connectRedis(url, retryForever, log.child({ redis: 'queue' }));
   const copies = new DisposableStack();
   const duplicate: (...overrides: never[]) => RedisClient = redis.duplicate.bind(redis);
   const dispose = redis[Symbol.asyncDispose];

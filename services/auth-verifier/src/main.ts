@@ -20,7 +20,7 @@ const leaseMarginMs = 500;
 await runService('auth-verifier', readConfig, async ({ config, log, metrics, resources, serve }) => {
   const events = createVerifierEvents(log, metrics);
   const redis = resources.use(
-    connectRedis(cacheRedisUrl(config), { ...failFast, commandTimeout: cacheTimeoutMs }, log),
+    connectRedis(cacheRedisUrl(config), { ...failFast, commandTimeout: cacheTimeoutMs }, log.child({ redis: 'cache' })),
   );
   const keys = new CacheKeys(config.CACHE_KEY_SECRET);
   const codec = new VerdictCodec(config.CACHE_KEY_SECRET, new Forgeries(log, metrics));

@@ -41,9 +41,13 @@ await runService('gateway', readConfig, async ({ config, log, metrics, health, r
     observeStore(await objectStoreFromSettings(config, { memory, requiresChecksums: true }), metrics),
   );
   const limitsRedis = resources.use(
-    connectRedis(cacheRedisUrl(config), { ...failFast, commandTimeout: limitsTimeoutMs }, log),
+    connectRedis(
+      cacheRedisUrl(config),
+      { ...failFast, commandTimeout: limitsTimeoutMs },
+      log.child({ redis: 'cache' }),
+    ),
   );
-  const claimsRedis = resources.use(connectRedis(queueRedisUrl(config), failFast, log));
+  const claimsRedis = resources.use(connectRedis(queueRedisUrl(config), failFast, log.child({ redis: 'queue' })));
   const queues = { url: queueRedisUrl(config), log, forgeries };
   const probes = resources.use(new ProbeClient({ ...queues, secret: config.PROBE_QUEUE_SECRET }));
   const verifier = resources.use(

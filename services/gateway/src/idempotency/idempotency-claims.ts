@@ -64,7 +64,9 @@ export class IdempotencyClaims {
   async claim(scope: KeyScope, fingerprint: string): Promise<{ readonly isNew: boolean; readonly claim: Claim }> {
     const name = nameOf(scope);
     const claim = this.#seal(name, { fingerprint, mediaId: newMediaId(), holder: randomUUID(), takenOver: false });
-    const earlier = await this.#redis.set(name, claim.text, 'PX', keptMs, 'NX', 'GET');
+    const earlier = await this.#redis.set(name, claim.text, 'PX', keptMs, 'NX', 'GET').catch((cause: unknown) => {
+      throw new Error('queue Redis unavailable', { cause });
+    });
     if (earlier === null) return { isNew: true, claim };
     const text = this.#sealer.unwrap([name], earlier);
     if (text !== undefined) return { isNew: false, claim: { ...claimShape.parse(JSON.parse(text)), text: earlier } };

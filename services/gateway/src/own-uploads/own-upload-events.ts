@@ -24,15 +24,19 @@ export function createOwnUploadEvents(log: Log, metrics: Metrics) {
     },
     /** Before the removal, so that the audit has removals that fail halfway. */
     removalStarted(requestId: string, { id: mediaId, mediaKey, provider, subject }: StoredRecord): void {
-      audit.info({ act: 'remove', requestId, mediaId, mediaKey, provider, subject }, 'Owner removed an upload');
+      audit.info({ act: 'remove', requestId, mediaId, mediaKey, provider, subject }, 'Removing upload for its owner');
     },
-    removed(): void {
+    removed(requestId: string, mediaId: string): void {
       requests.inc({ outcome: 'removed' });
+      log.info({ requestId, mediaId }, 'Upload removed');
     },
-    refused(requestId: string, { reason, cause }: Refusal): void {
+    /** `mediaId` of a removal; a list has none. */
+    refused(requestId: string, { reason, cause }: Refusal, mediaId?: string): void {
       requests.inc({ outcome: reason });
-      if (reason === 'unavailable') log.error({ requestId, outcome: reason, err: cause }, 'List or removal failed');
-      else log.info({ requestId, outcome: reason }, 'List or removal refused');
+      const about = { requestId, mediaId, outcome: reason };
+      const operation = mediaId === undefined ? 'List' : 'Removal';
+      if (reason === 'unavailable') log.error({ ...about, err: cause }, `${operation} failed`);
+      else log.info(about, `${operation} refused`);
     },
   };
 }

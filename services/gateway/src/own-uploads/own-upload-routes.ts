@@ -32,13 +32,13 @@ export function ownUploadRoutes(
     handle(request, response, 'json', async (context) => {
       await removeOwn(context, request.params.id, deps);
       response.status(204).end();
-      events.removed();
+      events.removed(context.requestId, request.params.id);
     });
   router.route(`${root}/:id`).delete(remove).all(methodNotAllowed('DELETE', 'json'));
   return router;
 
   async function handle(
-    request: Request<object>,
+    request: Request<{ id?: string }>,
     response: Response,
     format: Format,
     respond: (context: RequestContext) => Promise<void>,
@@ -52,7 +52,7 @@ export function ownUploadRoutes(
       if (error instanceof ClientGone) return;
       const refusal = asRefusal(error);
       sendRefusal(request, response, format, refusal);
-      events.refused(context.requestId, refusal);
+      events.refused(context.requestId, refusal, request.params.id);
     }
   }
 }
