@@ -40,7 +40,8 @@ export function requestConsent({ users, clients, grants }: Dependencies): Reques
     const client = clients.find(data.client_id);
     if (!client) return refuse(response, 'This application is not registered here, or no longer. Register it again.');
     const { redirect_uri: redirectUri, state, nonce, scope = client.scope, code_challenge: challenge = '' } = data;
-    if (!allowsRedirect(client, redirectUri)) return refuse(response, 'redirect_uri is not registered for this application.');
+    if (!allowsRedirect(client, redirectUri))
+      return refuse(response, 'redirect_uri is not registered for this application.');
 
     const fault = faultOf(data, client, scope);
     if (fault) return redirect(response, { redirectUri, state }, fault);

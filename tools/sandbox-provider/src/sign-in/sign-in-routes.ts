@@ -3,7 +3,7 @@ import { sandboxProfiles } from '../profiles/profiles.ts';
 import { notAllowed } from '../refuse.ts';
 import type { Accounts } from '../users.ts';
 import { allowAnyOrigin } from './allow-any-origin.ts';
-import { requestConsent, decide } from './authorize.ts';
+import { decide, requestConsent } from './authorize.ts';
 import { Clients } from './clients.ts';
 import type { Grants } from './grants.ts';
 import { IdTokens } from './id-token.ts';
