@@ -31,7 +31,7 @@ interface Choice {
 /** What uploads are noted under while nothing is broken. */
 export const calm = 'calm';
 
-// No upload starts beyond it: a bound on memory and connections while answers take long.
+// No upload starts beyond it: a bound on memory and connections while responses are slow.
 const maxConcurrent = 150;
 const unwantedShare = 0.15;
 // After so long at most: renditions may be in the making.

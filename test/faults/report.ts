@@ -14,7 +14,7 @@ export interface Row {
   uploads: number;
   acknowledged: number;
   refused: number;
-  /** Lost their answer, without a key to repeat with. */
+  /** Lost their response and had no key to repeat with. */
   unknown: number;
   /** Of the acknowledged: bytes, record, page and renditions are there and are its own. */
   whole: number;

@@ -24,7 +24,7 @@ export async function missingForDisks(): Promise<string | undefined> {
   }
 }
 
-/** Mounts a disk of one page, which is full, over a folder: what the folder holds comes back when it is undone. */
+/** Mounts a disk of one page, which is full, over a folder. Disposing uncovers the content of the folder. */
 export async function coverWithFullDisk(folder: string): Promise<AsyncDisposable> {
   await execa('mount', ['-t', 'tmpfs', '-o', `size=${pageBytes},mode=700`, 'echodrop-full', folder]);
   await using parts = new AsyncDisposableStack();
@@ -49,7 +49,7 @@ export async function mountSmallDisk(): Promise<SmallDisk> {
   return { path, [Symbol.asyncDispose]: () => held.disposeAsync() };
 }
 
-/** Takes all that is free of the disk on which `folder` lies. */
+/** Fills the disk of `folder`. */
 export async function fillDisk(folder: string): Promise<AsyncDisposable> {
   const filler = join(folder, 'filler');
   const { bavail, bsize } = await statfs(folder);

@@ -28,7 +28,7 @@ export async function checkAll(
   const unready = await findUnready(system);
   const stuck = await findStuckJobs(system, jobsMs);
   const { records, tombstones } = await recordsIn(system.store);
-  // A removal without an answer may have been done or not: either way it is to be so in every place.
+  // A removal without a response may have happened or not, but must be the same in every place.
   const isRemoved = ({ id = '', removal }: LedgerEntry) =>
     removal === 'acknowledged' || (removal === 'unknown' && tombstones.has(id));
   const kept = acknowledged.filter((entry) => !isRemoved(entry));

@@ -16,7 +16,7 @@ export interface Held {
   readonly bytes: number;
 }
 
-/** Which services are not ready by themselves. */
+/** Finds services that do not become ready without help. */
 export async function findUnready({ services }: System): Promise<Finding[]> {
   const looked = services.map(async ({ name, ops }) => {
     const isReady = () => fetch(`${ops}/readyz`).then(({ ok }) => ok);
@@ -34,7 +34,7 @@ export async function heldBy({ services }: System): Promise<Map<RunningService, 
   return new Map(await Promise.all(held));
 }
 
-/** Which services still hold more than they did `before`, by what a leak would be, when they are idle. */
+/** Finds idle services that hold so much more than `before` that they leak. */
 export async function findLeaks(system: System, before: ReadonlyMap<RunningService, Held>): Promise<Finding[]> {
   const looked = system.services.map(async (service): Promise<Finding[]> => {
     const first = before.get(service) ?? { descriptors: 0, bytes: 0 };

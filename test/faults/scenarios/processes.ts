@@ -32,7 +32,7 @@ const longerFreezes: readonly (readonly [readonly [Part, Part], number])[] = [
 ];
 const betweenMs = { least: 300, most: 1500 };
 
-/** Kills and freezes, of every part alone, of pairs, and of whatever chance picks. */
+/** Kills and freezes: single components, pairs, and random choices. */
 export const processScenarios: readonly Scenario[] = [
   ...all.map((part) => killed([part], 2)),
   ...pairs.map((pair) => killed(pair, 2)),
@@ -84,7 +84,7 @@ function broken(parts: readonly Part[], fault: Act, undo: Act): Scenario['begin'
   };
 }
 
-// Again and again: the more often, the likelier it meets each step of an upload.
+// Frequent kills are more likely to hit each step of an upload.
 function killedAtRandom(what: string, parts: readonly Part[], forSeconds: number, atOnce = 1): Scenario {
   return {
     name: `kill ${what}, again and again`,

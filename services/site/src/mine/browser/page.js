@@ -1,7 +1,8 @@
 // @ts-check
-import { isSignInExpired, refusalOf } from '/scripts/service-response.js';
+
 import { element, partOf } from '/scripts/elements.js';
 import { formatCount } from '/scripts/format.js';
+import { isSignInExpired, refusalOf } from '/scripts/service-response.js';
 import { showSignInExpired } from '/scripts/sign-in-again.js';
 import { currentSession } from '/sign-in/session.js';
 import { confirmDelete } from './confirm-delete.js';

@@ -1,6 +1,7 @@
 // @ts-check
-import { isSignInExpired, parseJson, refusalOf } from '/scripts/service-response.js';
+
 import { formatCount } from '/scripts/format.js';
+import { isSignInExpired, parseJson, refusalOf } from '/scripts/service-response.js';
 import { settings } from '/sign-in/session.js';
 import { isReadable } from './check-file.js';
 import { credentials, isSignedIn } from './credentials.js';
