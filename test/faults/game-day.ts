@@ -16,7 +16,7 @@ export interface GameDayOptions {
   /** A long game day starts no scenario after this time. */
   readonly minutes: number;
   readonly seed: number;
-  /** Which scenarios, by their names. */
+  /** Selects scenarios by name. */
   readonly only: RegExp;
   /** A folder for ledgers and scratch files, on a disk. */
   readonly folder: string;

@@ -8,8 +8,8 @@ const attemptMs = 15_000;
 const pauseMs = 500;
 
 /**
- * Removes an upload as its owner does: again until it is gone, or `patienceMs` are over.
- * @returns whether the gateway has acknowledged it
+ * Removes an upload as its owner does. Repeats until it is gone or `patienceMs` have passed.
+ * @returns whether the gateway acknowledged the removal
  */
 export async function sendRemoval(
   system: System,

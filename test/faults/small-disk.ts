@@ -13,7 +13,7 @@ export interface SmallDisk extends AsyncDisposable {
   readonly path: string;
 }
 
-/** What this machine has not got for disks of our own; undefined if nothing. */
+/** What this machine lacks for separate disks; undefined if nothing. */
 export async function missingForDisks(): Promise<string | undefined> {
   try {
     await using folder = await mkdtempDisposable(join(tmpdir(), 'echodrop-mount-'));
@@ -34,7 +34,7 @@ export async function coverWithFullDisk(folder: string): Promise<AsyncDisposable
   return parts.move();
 }
 
-/** Mounts an ext4 of one GiB, whose file takes only what is written. */
+/** Mounts an ext4 of one GiB from a sparse file. */
 export async function mountSmallDisk(): Promise<SmallDisk> {
   await using parts = new AsyncDisposableStack();
   const folder = parts.use(await mkdtempDisposable(join(tmpdir(), 'echodrop-disk-'))).path;

@@ -14,11 +14,11 @@ import { recordsIn } from './stored-records.ts';
 interface Expected {
   /** What services held before anything was broken. */
   readonly before: ReadonlyMap<RunningService, Held>;
-  /** For how long workers may end no job while there are some. */
+  /** The longest time without a finished job while jobs remain. */
   readonly jobsMs: number;
 }
 
-/** All faults after a game day, once no upload runs. Sweeps between lists and the rest. */
+/** Finds all faults after a game day, once no upload runs. Sweeps after the checks of lists and removals. */
 export async function checkAll(
   system: System,
   entries: readonly LedgerEntry[],

@@ -5,12 +5,12 @@ import type { Finding } from './finding.ts';
 
 const MiB = 1024 * 1024;
 const readyMs = 20_000;
-// Idle connections are ended after 75 s at the latest.
+// Idle connections close within 75 s.
 const settleMs = 30_000;
 const moreDescriptors = 30;
 const moreBytes = 250 * MiB;
 
-/** What an idle process holds. */
+/** Resources of an idle process. */
 export interface Held {
   readonly descriptors: number;
   readonly bytes: number;
@@ -28,7 +28,7 @@ export async function findUnready({ services }: System): Promise<Finding[]> {
   return (await Promise.all(looked)).flat();
 }
 
-/** What each service holds now. */
+/** The resources that each service holds now. */
 export async function heldBy({ services }: System): Promise<Map<RunningService, Held>> {
   const held = services.map(async (service) => [service, await holdings(service)] as const);
   return new Map(await Promise.all(held));

@@ -14,7 +14,7 @@ import type { RunningService } from '../start-system.ts';
 
 const hour = 3600;
 const videos = { count: 2000, atOnce: 20 };
-// What is closed may be opened again, so the limit is below what is open.
+// Closed descriptors can be opened again, so the limit is below the number of open ones.
 const fewerDescriptors = 5;
 const deaths = { count: 3, everyMs: 4000 };
 

@@ -5,7 +5,7 @@ import type { GameDay, Scenario } from '../scenario.ts';
 
 const services = ['gateway', 'auth-verifier', 'probe-worker', 'rendition-worker', 'site'] as const;
 
-/** Every part that others rely on. */
+/** Every component that others depend on. */
 const all = [...services, 'sandbox-provider', 'queue-redis', 'cache-redis', 'minio'] as const;
 
 type Part = (typeof all)[number];

@@ -211,7 +211,7 @@ class OtherRecords implements AsyncDisposable {
   fateOf(request: SeenRequest): Fate {
     const key = keyOf(request);
     if (!isRecordPut(request)) return 'passes';
-    // The other write of the record, which comes at the same time, must not be first.
+    // The concurrent second write of the record must come later.
     if (this.#seen.has(key)) return { afterMs: 200 };
     this.#seen.add(key);
     const after = async (record: Buffer) => {
