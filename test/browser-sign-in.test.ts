@@ -246,7 +246,7 @@ await describeWithBrowser('signing in', (browser) => {
     await tab.getByRole('button', { name: 'Allow' }).waitFor(soon);
     await tab.goto(`${stack.site}${redirectPathOf('Sandbox')}?code=of-someone-else&state=made-up`);
     await alert(tab).waitFor(soon);
-    expect(await alert(tab).textContent()).toBe('This answer belongs to another sign-in, so it was ignored.');
+    expect(await alert(tab).textContent()).toBe('This response belongs to another sign-in, so it was ignored.');
     expect(await tab.evaluate('sessionStorage.length')).toBe(0);
   });
 
@@ -265,7 +265,7 @@ await describeWithBrowser('signing in', (browser) => {
     const before = town.seen.length;
     await signInAt(tab, 'Town');
     await alert(tab).waitFor(soon);
-    expect(await alert(tab).textContent()).toBe('This answer is from another provider, so it was ignored.');
+    expect(await alert(tab).textContent()).toBe('This response is from another provider, so it was ignored.');
     expect(town.seen.slice(before).filter((each) => each.includes('/oauth/token'))).toEqual([]);
     expect(await tab.evaluate('sessionStorage.length')).toBe(0);
   });
@@ -274,9 +274,9 @@ await describeWithBrowser('signing in', (browser) => {
     ['Town', 'expired', 'This sign-in has expired or was used already.'],
     ['Town', 'no-registration', 'The provider did not register this site as an application. Try again later.'],
     ['Town hall', 'expired', 'This sign-in has expired or was used already.'],
-    ['Town hall', 'other-nonce', /^The answer of Town hall is invalid: .*nonce/],
-    ['Town hall', 'other-issuer', /^The answer of Town hall is invalid: .*iss/],
-    ['Town hall', 'other-subject', /^The answer of Town hall is invalid: .*sub/],
+    ['Town hall', 'other-nonce', /^Town hall sent an invalid response: .*nonce/],
+    ['Town hall', 'other-issuer', /^Town hall sent an invalid response: .*iss/],
+    ['Town hall', 'other-subject', /^Town hall sent an invalid response: .*sub/],
     ['Town hall', 'login-required', 'Town hall refused the sign-in: Not <b>signed</b> in'],
     ['Town hall', 'no-cors', /^Town hall cannot be reached from this page/],
   ] as const)('%s: %s is a clear message', async (name, flaw, message) => {
@@ -311,7 +311,7 @@ await describeWithBrowser('signing in', (browser) => {
     expect(await again()).toEqual([first, 'Bild & Ton read:accounts']);
   });
 
-  test('an instance that answers too many requests keeps its application, and the page says so', async () => {
+  test('an instance that returns 429 keeps its application, and the page says so', async () => {
     await using watched = await opened();
     const { tab } = watched;
     await signInAt(tab, 'Town');

@@ -11,7 +11,7 @@ import java.time.Duration;
 
 /**
  * Uploads a file with the JDK's own client, as it is without settings (it then asks for HTTP/2 by an upgrade), and prints the
- * answer: its status on a line, then its body. Arguments: address, provider, OAuth header, API key, message, file.
+ * response: its status on a line, then its body. Arguments: address, provider, OAuth header, API key, message, file.
  */
 class Upload {
     private static final String BOUNDARY = "----java-boundary-7d1a90c3";
@@ -24,8 +24,8 @@ class Upload {
             .header("X-Verify-Credentials-Authorization", args[2])
             .POST(form(args[3], args[4], Path.of(args[5])))
             .build();
-        var answer = HttpClient.newHttpClient().send(request, BodyHandlers.ofString());
-        System.out.print(answer.statusCode() + "\n" + answer.body());
+        var response = HttpClient.newHttpClient().send(request, BodyHandlers.ofString());
+        System.out.print(response.statusCode() + "\n" + response.body());
     }
 
     private static BodyPublisher form(String key, String message, Path media) throws FileNotFoundException {

@@ -1,4 +1,4 @@
-# Uploads a file as any program with requests does, and prints the answer: its status on a line, then its body.
+# Uploads a file as any program with requests does, and prints the response: its status on a line, then its body.
 # Arguments: address, provider, OAuth header, API key, message, file.
 import sys
 
@@ -7,7 +7,7 @@ import requests
 address, provider, authorization, key, message, path = sys.argv[1:]
 
 with open(path, "rb") as media:
-    answer = requests.post(
+    response = requests.post(
         address,
         headers={
             "X-Auth-Service-Provider": provider,
@@ -18,4 +18,4 @@ with open(path, "rb") as media:
         timeout=30,
     )
 
-sys.stdout.buffer.write(b"%d\n" % answer.status_code + answer.content)
+sys.stdout.buffer.write(b"%d\n" % response.status_code + response.content)

@@ -12,7 +12,7 @@ import { stopScenarios } from './scenarios/stops.ts';
 import { storeScenarios } from './scenarios/store.ts';
 import type { SystemKind } from './start-system.ts';
 
-/** Everything that a long game day does, and a short one in part. */
+/** A long game day plays all of them, a short one some. */
 export const allScenarios: readonly Scenario[] = [
   ...processScenarios,
   ...commitScenarios,
@@ -26,7 +26,7 @@ export const allScenarios: readonly Scenario[] = [
   ...blockScenarios,
 ];
 
-/** Which scenarios a game day goes through: those whose names `only` matches, the short ones unless it is long. */
+/** The scenarios of a game day: names that match `only`; without `only`, a game day that is not long plays the short ones. */
 export function scenariosOf({
   isLong,
   only,
@@ -38,7 +38,7 @@ export function scenariosOf({
   return allScenarios.filter(({ name, isShort }) => only.test(name) && (isLong || isSelected || isShort));
 }
 
-/** The kinds of systems that scenarios are for, the usual one last. */
+/** The kinds of systems that the scenarios need, the usual one last. */
 export function kindsOf(scenarios: readonly Scenario[]): readonly SystemKind[] {
   const kinds = new Set(scenarios.map(({ on = usual }) => on));
   return [...kinds].sort((a, b) => Number(a === usual) - Number(b === usual));
@@ -50,8 +50,8 @@ export function isBrief({ forSeconds }: Scenario): boolean {
 }
 
 /**
- * Those for one kind of system. The brief ones first, in random order: faults that follow each other are to be others each time. Then the others,
- * the longest last: a run that meets its time limit has played most.
+ * The scenarios for one kind of system. Brief ones come first, in random order, so that each run has other sequences of faults. The rest
+ * follows, longest last, so that a run that reaches its time limit has played most.
  */
 export function inSomeOrder(scenarios: readonly Scenario[], kind: SystemKind, random: SeededRandom): Scenario[] {
   const length = (scenario: Scenario) => (isBrief(scenario) ? 0 : scenario.forSeconds);

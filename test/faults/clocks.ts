@@ -4,22 +4,22 @@ import { onDispose } from './on-dispose.ts';
 
 const libraries = ['x86_64', 'aarch64'].map((machine) => `/usr/lib/${machine}-linux-gnu/faketime/libfaketimeMT.so.1`);
 
-/** The clock of the processes that are started with `settings`. */
+/** A clock for processes started with `settings`. */
 export interface OwnClock {
   readonly settings: Record<string, string>;
-  /** Makes it jump by so many seconds, until it is undone. */
+  /** Shifts the clock until the result is disposed of. */
   jump(seconds: number): Promise<AsyncDisposable>;
 }
 
-/** What this machine has not got for clocks of our own; undefined if nothing. */
+/** What this machine lacks for separate clocks; undefined if nothing. */
 export async function missingForClocks(): Promise<string | undefined> {
   return (await faketime()) === undefined ? 'libfaketime (Debian: apt-get install libfaketime)' : undefined;
 }
 
-/** Makes a clock that is set by a file in `folder`, which is right at first. @throws Error without libfaketime */
+/** Makes a clock, correct at first, that a file in `folder` shifts. @throws Error without libfaketime */
 export async function makeClock(folder: string): Promise<OwnClock> {
   const library = await faketime();
-  if (library === undefined) throw new Error('there is no libfaketime');
+  if (library === undefined) throw new Error('libfaketime is not installed');
   const file = join(folder, 'clock');
   const set = (seconds: number) => writeFile(file, `${seconds < 0 ? '' : '+'}${seconds}\n`);
   await set(0);

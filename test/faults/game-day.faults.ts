@@ -27,18 +27,18 @@ const findingsOf = (scenario: string) =>
   report.findings.filter((finding) => finding.scenario === scenario).map(({ what, which }) => `${what}: ${which}`);
 
 test.for(scenariosOf(options).map(({ name }) => name))(
-  '%s: all recovers, and every upload that was acknowledged is kept whole, is listed, and is there once',
+  '%s: the system recovers, and every acknowledged upload is intact, listed and unique',
   (name, { skip }) => {
     skip(report.notPlayed.has(name), report.notPlayed.get(name));
     expect(findingsOf(name)).toEqual([]);
   },
 );
 
-test('before and between: the same', () => {
+test('before and between scenarios: the same', () => {
   expect(report.acknowledged).toBeGreaterThan(0);
   expect(findingsOf(calm)).toEqual([]);
 });
 
-test('after all: every record is listed, nothing is left behind, and services hold no more than before', () => {
+test('at the end: every record is listed, nothing is left behind, and no service leaks', () => {
   expect(findingsOf('all')).toEqual([]);
 });

@@ -13,10 +13,10 @@ import { UniqueMedia } from './unique-media.ts';
 
 export interface GameDayOptions {
   readonly isLong: boolean;
-  /** After how long a long one begins no scenario more. */
+  /** A long game day starts no scenario after this time. */
   readonly minutes: number;
   readonly seed: number;
-  /** Which scenarios, by their names. */
+  /** Selects scenarios by name. */
   readonly only: RegExp;
   /** A folder for ledgers and scratch files, on a disk. */
   readonly folder: string;
@@ -24,10 +24,10 @@ export interface GameDayOptions {
 
 const short = { perSecond: 2, patienceMs: 8000, jobsMs: 40_000 };
 const long = { perSecond: 5, patienceMs: 60_000, jobsMs: 120_000 };
-/** When a long one that has played every scenario may end. */
+/** A long game day repeats brief scenarios until it has these numbers. */
 const enough = { acknowledged: 10_000, faults: 200 };
 
-/** Breaks systems under load, scenario by scenario, and looks afterwards what became of every upload. */
+/** Breaks systems under load, scenario by scenario, then checks the outcome of every upload. */
 export async function playGameDay(options: GameDayOptions): Promise<GameDayReport> {
   const { isLong, minutes, seed, only } = options;
   const report = new GameDayReport(seed);
@@ -42,7 +42,7 @@ export async function playGameDay(options: GameDayOptions): Promise<GameDayRepor
     if (each.length > 0)
       await playOn(kind, options, report, async (play) => {
         for (const scenario of each) {
-          if (isLate()) report.notPlayed.set(scenario.name, 'there was no time');
+          if (isLate()) report.notPlayed.set(scenario.name, 'time limit reached');
           else await play(scenario);
         }
         const repeated = each.filter((scenario) => isBrief(scenario) && !report.notPlayed.has(scenario.name));
@@ -52,7 +52,7 @@ export async function playGameDay(options: GameDayOptions): Promise<GameDayRepor
   return report;
 }
 
-/** Those for which the machine has all that they take; the report says of the others why not. */
+/** The scenarios that this machine can play; the report gets the reason for the rest. */
 async function playable(scenarios: readonly Scenario[], report: GameDayReport): Promise<Scenario[]> {
   const found: Scenario[] = [];
   for (const scenario of scenarios) {

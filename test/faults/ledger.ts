@@ -2,30 +2,30 @@ import { appendFileSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { MediaKind } from './unique-media.ts';
 
-/** How an upload ended for its client: with a record, a refusal, or nothing that a client can rely on. */
+/** How an upload ended for its client: with a record, a refusal, or an unknown outcome. */
 export type Outcome = 'acknowledged' | 'refused' | 'unknown';
 
-/** What a client knows of one upload that it has sent, in as many attempts as it took. */
+/** What a client knows about one upload, after all its attempts. */
 export interface LedgerEntry {
   readonly outcome: Outcome;
-  /** The scenario under which it was begun, and the one under which it ended. */
+  /** The scenarios during which it began and ended. */
   readonly scenario: string;
   readonly endedIn: string;
-  /** The message, which no other upload has. */
+  /** The message, unique to this upload. */
   readonly text: string;
   readonly sha256: string;
   readonly size: number;
   readonly kind: MediaKind;
   readonly version: 1 | 2;
-  /** Whose it is: the user of signatures, or the one of a bearer token. */
+  /** The owner: the user who signs, or the one with a bearer token. */
   readonly user: 'signing' | 'bearer';
   readonly isKeyed: boolean;
   readonly attempts: number;
-  /** Of an acknowledged one. */
+  /** Set if acknowledged. */
   readonly id?: string;
-  /** Why it was not acknowledged: status and reason of the last answer. */
+  /** Why it was not acknowledged: status and reason of the last response. */
   readonly why?: string;
-  /** Of one that its owner has removed since: whether the removal was answered. */
+  /** If the owner has removed the upload: whether the removal was acknowledged. */
   readonly removal?: Exclude<Outcome, 'refused'>;
 }
 
@@ -34,7 +34,7 @@ interface RemovalLine {
   readonly removal: NonNullable<LedgerEntry['removal']>;
 }
 
-/** The answers to clients, a line of JSON each in a file: written before anything is done with it, and all that checks go by. */
+/** The responses to clients, one JSON line each in a file. Each is written before it is used; checks read nothing else. */
 export class Ledger {
   readonly path: string;
   /** How many uploads were acknowledged. */
@@ -50,7 +50,7 @@ export class Ledger {
     if (entry.outcome === 'acknowledged') this.acknowledged += 1;
   }
 
-  /** Notes what is known of a removal: `unknown` before the request. */
+  /** Notes the outcome of a removal: `unknown` before the request. */
   noteRemoval(id: string, removal: RemovalLine['removal']): void {
     appendFileSync(this.path, `${JSON.stringify({ removed: id, removal } satisfies RemovalLine)}\n`);
   }

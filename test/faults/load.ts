@@ -11,47 +11,47 @@ interface LoadOptions {
   readonly ledger: Ledger;
   readonly media: UniqueMedia;
   readonly random: SeededRandom;
-  /** How many uploads begin in a second, however slowly those before them end. */
+  /** Uploads started per second, no matter how slowly earlier ones end. */
   readonly perSecond: number;
-  /** How long a client tries again. */
+  /** How long a client retries. */
   readonly patienceMs: number;
 }
 
-/** What an upload is to be; by chance where it is not said. */
+/** Properties of an upload; random unless set. */
 interface Choice {
   readonly kind?: MediaKind;
   readonly isKeyed?: boolean;
   readonly version?: 1 | 2;
   readonly user?: Wanted['user'];
   readonly patienceMs?: number;
-  /** Whether its owner removes it when it was acknowledged. */
+  /** Whether its owner removes it once acknowledged. */
   readonly isUnwanted?: boolean;
 }
 
-/** What uploads are noted under while nothing is broken. */
+/** The scenario name for uploads while nothing is broken. */
 export const calm = 'calm';
 
-// No upload starts beyond it: a bound on memory and connections while answers take long.
+// No upload starts beyond it: a bound on memory and connections while responses are slow.
 const maxConcurrent = 150;
 const unwantedShare = 0.15;
-// After so long at most: renditions may be in the making.
+// The longest delay: renditions may be in progress.
 const wantedMs = 2000;
 const recoveryMs = 60_000;
 const recoveryPauseMs = 250;
-// What must go well again: a video and a photo that a worker looks at, by both versions. Only a fresh signature needs the provider;
-// secrets and bearer tokens have a cached verdict.
+// Recovered: a video and a photo that a worker probes succeed, with both versions. Only a fresh signature needs the provider; secrets and
+// bearer tokens have a cached verdict.
 const recoveries = [
   { kind: 'png', version: 2, user: 'signing', isKeyed: true },
   { kind: 'mp4', version: 1, isKeyed: false },
 ] as const;
 
-/** Uploads of all kinds that go on at a steady rate until they are stopped, each noted in the ledger when it has ended. */
+/** Sends uploads of all kinds at a steady rate until stopped. The ledger records each when it ends. */
 export class Load implements AsyncDisposable {
   readonly #options: LoadOptions;
   readonly #stopped = new AbortController();
   readonly #running = new Set<Promise<LedgerEntry>>();
   readonly #beginning: Promise<void>;
-  /** Why uploads failed whose clients had a new connection for each attempt, in order; without those that were not let in. */
+  /** Failures of uploads with a new connection per attempt, in order; refused admissions are left out. */
   readonly failures: string[] = [];
   #turn = 0;
   #scenario = calm;
@@ -61,7 +61,7 @@ export class Load implements AsyncDisposable {
     this.#beginning = this.#begin();
   }
 
-  /** What uploads are noted under from now on. */
+  /** The scenario of uploads from now on. */
   set scenario(name: string) {
     this.#scenario = name;
   }
@@ -100,8 +100,8 @@ export class Load implements AsyncDisposable {
   }
 
   /**
-   * Resolves, with the seconds that it took, when an upload of each of several kinds was acknowledged that was begun from now on.
-   * @throws Error where that takes more than a minute
+   * Resolves once a new upload of each of several kinds was acknowledged.
+   * @throws Error if that takes more than a minute
    */
   async recovered(): Promise<number> {
     const began = performance.now();
@@ -110,7 +110,8 @@ export class Load implements AsyncDisposable {
       for (;;) {
         const { outcome, why } = await this.send({ ...choice, patienceMs: 0 });
         if (outcome === 'acknowledged') return;
-        if (late()) throw new Error(`no ${choice.kind} by version ${choice.version} is taken after a minute: ${why}`);
+        if (late())
+          throw new Error(`no ${choice.kind} by version ${choice.version} was acknowledged within a minute: ${why}`);
         await sleep(recoveryPauseMs);
       }
     };
@@ -118,12 +119,12 @@ export class Load implements AsyncDisposable {
     return (performance.now() - began) / 1000;
   }
 
-  /** Resolves when every upload has ended that was begun until now: what comes next is not its fault. */
+  /** Resolves when all uploads begun so far have ended, so that the next scenario is not blamed for them. */
   async settled(): Promise<void> {
     await Promise.all(this.#running);
   }
 
-  /** Begins no upload more, and resolves when all have ended. */
+  /** Starts no more uploads, and resolves when all have ended. */
   async stop(): Promise<void> {
     this.#stopped.abort();
     await this.#beginning;

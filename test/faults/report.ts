@@ -5,7 +5,7 @@ import type { Finding } from './checks/finding.ts';
 import type { LedgerEntry } from './ledger.ts';
 import type { Scenario } from './scenario.ts';
 
-/** What became of the uploads that were begun under a scenario, all its rounds together. */
+/** Outcomes of the uploads that began during a scenario, over all its rounds. */
 export interface Row {
   readonly scenario: string;
   readonly breaks: string;
@@ -14,15 +14,15 @@ export interface Row {
   uploads: number;
   acknowledged: number;
   refused: number;
-  /** Lost their answer, without a key to repeat with. */
+  /** Lost their response and had no key to repeat with. */
   unknown: number;
-  /** Of the acknowledged: bytes, record, page and renditions are there and are its own. */
+  /** Acknowledged uploads whose bytes, record, page and renditions are present and correct. */
   whole: number;
-  /** Of the acknowledged: in the lists that it belongs to. */
+  /** Acknowledged uploads in all their lists. */
   listed: number;
-  /** Of the acknowledged: its removal was acknowledged. Gone counts as whole and listed then. */
+  /** Acknowledged uploads with an acknowledged removal. They count as whole and listed if they are gone. */
   removed: number;
-  /** The longest, from the moment in which it was undone. */
+  /** The longest recovery after the end of the fault. */
   recoverySeconds: number;
 }
 
@@ -31,19 +31,19 @@ const columns = [
   ...(['refused', 'unknown', 'whole', 'listed', 'removed'] as const),
 ];
 
-/** What a game day has shown. */
+/** The result of a game day. */
 export class GameDayReport {
   readonly seed: number;
   readonly date = new Date();
   readonly rows = new Map<string, Row>();
   readonly findings: Finding[] = [];
-  /** Findings that the documentation describes: what a fault costs although all works as it should. */
+  /** Findings that the documentation describes as the expected cost of a fault. */
   readonly prices: Finding[] = [];
-  /** Why, for each scenario that was left out. */
+  /** The reason, for each scenario that was not played. */
   readonly notPlayed = new Map<string, string>();
   readonly #forgetful = new Set<string>();
   #taken = 0;
-  /** So far, of the system that is under load now too. */
+  /** So far, including the system that is under load now. */
   acknowledged = 0;
 
   constructor(seed: number) {
@@ -54,7 +54,7 @@ export class GameDayReport {
     return [...this.rows.values()].reduce((sum, { faults }) => sum + faults, 0);
   }
 
-  /** Notes that a scenario was gone through. */
+  /** Adds a finished round of a scenario. */
   addRound({ name, breaks, forgetsKeys }: Scenario, faults: number, recoverySeconds: number): void {
     const row = this.#row(name, breaks);
     row.rounds += 1;
@@ -63,13 +63,13 @@ export class GameDayReport {
     if (forgetsKeys) this.#forgetful.add(name);
   }
 
-  /** How many were acknowledged by now, with `running` of the system that is under load. */
+  /** Updates the number of acknowledged uploads; `running` counts those of the system under load. */
   progress(running: number): number {
     this.acknowledged = this.#taken + running;
     return this.acknowledged;
   }
 
-  /** Takes in what the ledger of a system says, and what was found wrong with it. */
+  /** Adds the ledger and the findings of a system. */
   take(entries: readonly LedgerEntry[], found: readonly Finding[]): void {
     const isPrice = (finding: Finding) => this.#isPrice(finding, entries);
     const kept = found.filter((finding) => !isPrice(finding));
@@ -93,7 +93,7 @@ export class GameDayReport {
     this.acknowledged = this.#taken;
   }
 
-  /** As lines for people. */
+  /** A readable table. */
   lines(): string[] {
     const rows = [...this.rows.values()].map((row) =>
       [...columns.map((name) => row[name]), row.recoverySeconds.toFixed(1)].join(' | '),

@@ -6,11 +6,11 @@ import { parseArgs } from 'node:util';
 /** Options of `npm run test:faults`. */
 export interface FaultOptions {
   readonly isLong: boolean;
-  /** After how long a long one begins no scenario more. */
+  /** A long game day starts no scenario after this time. */
   readonly minutes: number;
   readonly seed: number;
   readonly only: RegExp;
-  /** Where the table goes, as JSON. */
+  /** The file for the table, as JSON. */
   readonly report: string;
 }
 
@@ -34,7 +34,7 @@ const known = {
   help: { type: 'boolean', short: 'h' },
 } as const;
 
-/** Splits arguments into the environment for our options, and the others, which are Vitest's. */
+/** Splits arguments into the environment for our options, and Vitest's arguments. */
 export function splitArguments(args: readonly string[]): {
   env: Record<string, string>;
   others: string[];
@@ -54,7 +54,7 @@ export function splitArguments(args: readonly string[]): {
   };
 }
 
-/** The options that `splitArguments` has put into the environment; by chance, or the short set, where they are not there. */
+/** The options that `splitArguments` put into the environment. Default: a random seed and the short set. */
 export function faultOptions(env: NodeJS.ProcessEnv): FaultOptions {
   return {
     isLong: env[variableOf('long')] === 'true',

@@ -7,9 +7,9 @@ export interface GameDay {
   readonly system: System;
   readonly load: Load;
   readonly random: SeededRandom;
-  /** Counts a fault: something that was broken once. */
+  /** Counts an injected fault. */
   readonly broke: () => void;
-  /** Reports what a scenario itself has found wrong. */
+  /** Reports a finding of the scenario itself. */
   readonly note: (what: string, which: string) => void;
 }
 
@@ -19,9 +19,9 @@ export interface Scenario {
   /** What it breaks, as in the report. */
   readonly breaks: string;
   readonly forSeconds: number;
-  /** Whether it belongs to the short set too. */
+  /** Whether it is also in the short set. */
   readonly isShort?: boolean;
-  /** What it is done to; `one of each` unless said. */
+  /** The kind of system that it breaks. Default: `one of each`. */
   readonly on?: SystemKind;
   /** Whether idempotency keys are lost, so that a repeat may make a second record (docs/decisions/011). */
   readonly forgetsKeys?: boolean;

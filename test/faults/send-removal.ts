@@ -8,8 +8,8 @@ const attemptMs = 15_000;
 const pauseMs = 500;
 
 /**
- * Removes an upload as its owner does: again until it is gone, or `patienceMs` are over.
- * @returns whether the gateway has acknowledged it
+ * Removes an upload as its owner does. Repeats until it is gone or `patienceMs` have passed.
+ * @returns whether the gateway acknowledged the removal
  */
 export async function sendRemoval(
   system: System,
@@ -22,11 +22,11 @@ export async function sendRemoval(
     const headers = user === 'bearer' ? anotherUser(system) : echoHeaders(system);
     const signal = AbortSignal.timeout(attemptMs);
     const status = await fetch(`${gateway}/2/media/${id}`, { method: 'DELETE', headers, signal }).then(
-      (answer) => answer.status,
+      ({ status }) => status,
       () => 0,
     );
     if (status === 204) return true;
-    // A repeat that finds the tombstone finishes the removal, and is answered 404.
+    // A repeat that finds the tombstone finishes the removal and gets 404.
     if (status === 404) return turn > 0;
     if (performance.now() > end) return false;
     await sleep(pauseMs);

@@ -11,13 +11,13 @@ export interface Wanted {
   readonly user: 'signing' | 'bearer';
   readonly text: string;
   readonly media: Buffer;
-  /** What it repeats with after it lost an answer; without it, it does not repeat then. */
+  /** The idempotency key. Without it, the client does not repeat after a lost response. */
   readonly key: string | undefined;
-  /** Whether each attempt takes a connection of its own. */
+  /** Whether each attempt opens its own connection. */
   readonly isAlone: boolean;
 }
 
-/** What a client knows in the end. */
+/** The outcome, as the client knows it. */
 export interface Ended {
   readonly outcome: Outcome;
   readonly attempts: number;
@@ -25,7 +25,7 @@ export interface Ended {
   readonly why?: string;
 }
 
-interface Answer {
+interface UploadResponse {
   /** 0 if there was none. */
   readonly status: number;
   readonly why: string;
@@ -37,14 +37,14 @@ const attemptMs = 15_000;
 // Retry-After is up to a minute; these clients have less time.
 const longestPauseMs = 2000;
 const lostPauseMs = 500;
-/** Why an attempt has failed of which nothing was sent. */
+/** Failure of an attempt that sent nothing. */
 export const nothingSent = 'ECONNREFUSED';
 // A client retries after a Retry-After, and if a service is unavailable.
 const passing = new Set([408, 409, 429, 502, 503]);
 
 /**
- * Sends an upload as clients do: again after a refusal that passes, and after a lost answer if it has a key; until it is answered for good or
- * `patienceMs` are over.
+ * Sends an upload as clients do. Repeats after a temporary refusal, and with a key also after a lost response, until a final response arrives
+ * or `patienceMs` have passed.
  */
 export async function sendUpload(system: System, wanted: Wanted, patienceMs: number, turn: number): Promise<Ended> {
   const end = performance.now() + patienceMs;
@@ -60,7 +60,7 @@ export async function sendUpload(system: System, wanted: Wanted, patienceMs: num
   }
 }
 
-async function attempt(system: System & { gateway: string }, wanted: Wanted): Promise<Answer> {
+async function attempt(system: System & { gateway: string }, wanted: Wanted): Promise<UploadResponse> {
   const { version, format, user, text: message, media, key, isAlone } = wanted;
   const headers = {
     ...(user === 'bearer' && anotherUser(system)),

@@ -13,7 +13,7 @@ export interface SmallDisk extends AsyncDisposable {
   readonly path: string;
 }
 
-/** What this machine has not got for disks of our own; undefined if nothing. */
+/** What this machine lacks for separate disks; undefined if nothing. */
 export async function missingForDisks(): Promise<string | undefined> {
   try {
     await using folder = await mkdtempDisposable(join(tmpdir(), 'echodrop-mount-'));
@@ -24,7 +24,7 @@ export async function missingForDisks(): Promise<string | undefined> {
   }
 }
 
-/** Mounts a disk of one page, which is full, over a folder: what the folder holds comes back when it is undone. */
+/** Mounts a disk of one page, which is full, over a folder. Disposing uncovers the content of the folder. */
 export async function coverWithFullDisk(folder: string): Promise<AsyncDisposable> {
   await execa('mount', ['-t', 'tmpfs', '-o', `size=${pageBytes},mode=700`, 'echodrop-full', folder]);
   await using parts = new AsyncDisposableStack();
@@ -34,7 +34,7 @@ export async function coverWithFullDisk(folder: string): Promise<AsyncDisposable
   return parts.move();
 }
 
-/** Mounts an ext4 of one GiB, whose file takes only what is written. */
+/** Mounts an ext4 of one GiB from a sparse file. */
 export async function mountSmallDisk(): Promise<SmallDisk> {
   await using parts = new AsyncDisposableStack();
   const folder = parts.use(await mkdtempDisposable(join(tmpdir(), 'echodrop-disk-'))).path;
@@ -49,7 +49,7 @@ export async function mountSmallDisk(): Promise<SmallDisk> {
   return { path, [Symbol.asyncDispose]: () => held.disposeAsync() };
 }
 
-/** Takes all that is free of the disk on which `folder` lies. */
+/** Fills the disk of `folder`. */
 export async function fillDisk(folder: string): Promise<AsyncDisposable> {
   const filler = join(folder, 'filler');
   const { bavail, bsize } = await statfs(folder);

@@ -25,7 +25,7 @@ export type SystemKind = 'one of each' | 'two of each' | 'sentinels' | 'four nod
 export interface RunningService {
   readonly name: ServiceName;
   readonly server: ServerProcess;
-  /** Where its ops server answers. */
+  /** The address of its ops server. */
   readonly ops: string;
 }
 
@@ -33,16 +33,16 @@ const links = ['queue-redis', 'cache-redis', 'store', 'verifier'] as const;
 
 export type LinkName = (typeof links)[number];
 
-/** The system under test: real processes, with a proxy before every part that others ask. */
+/** The system under test: real processes, with a proxy in front of every component that others call. */
 export interface System extends AsyncDisposable {
   readonly kind: SystemKind;
-  /** Where clients upload: any of these; others may be added for a time. */
+  /** The addresses for uploads; scenarios may add more for a time. */
   readonly gateways: string[];
   readonly site: string;
   readonly provider: string;
   readonly bearerProvider: string;
   readonly services: readonly RunningService[];
-  /** Everything that may be killed and frozen, by name; of what there are several, the first. */
+  /** Every process that can be killed and frozen, by name; the first of several replicas. */
   readonly servers: Readonly<Record<string, StoppableServer>>;
   /** All nodes of the store. */
   readonly nodes: readonly StoppableServer[];
@@ -51,19 +51,19 @@ export interface System extends AsyncDisposable {
   readonly redisSet: RedisSet | undefined;
   /** The TCP connections between parts. */
   readonly links: Readonly<Record<LinkName, SpreadingProxy>>;
-  /** Below it every worker has its scratch folder. */
+  /** The parent of the scratch folders of all workers. */
   readonly scratch: string;
-  /** The disk that the store has for itself: with four nodes or a folder, if this machine can mount one. */
+  /** The store's own disk: with four nodes or a folder, if this machine can mount one. */
   readonly storeDisk: string | undefined;
   /** The store, past every proxy. */
   readonly store: ObjectStore;
-  /** That of verifier, workers and site, if they have their own. */
+  /** The clock that verifier, workers and site share, if not the machine's. */
   readonly clock: OwnClock | undefined;
-  /** Decides from now on what becomes of requests to the store. */
+  /** Sets the fate of all later requests to the store. */
   decide(fate: (request: SeenRequest) => Fate): void;
   /** Requests to the store that went through since the last call. */
   takeSeen(): SeenRequest[];
-  /** Starts a process more of a service, with settings of its own, beside those that are there. */
+  /** Starts another process of a service, with its own settings. */
   join(service: ServiceName, settings: Record<string, string>): Promise<Stack>;
 }
 
@@ -92,7 +92,7 @@ export async function startSystem(kind: SystemKind, scratch: string): Promise<Sy
   const toCache = await link(cacheRedis.port);
   let fate: (request: SeenRequest) => Fate = () => 'passes';
   const proxy = parts.use(await startCountingProxy(at(toStore.port), (request) => fate(request)));
-  // Of a store of nodes, the address varies.
+  // The address differs between the proxied and the direct path.
   const storeAt = (endpoint: string): Record<string, string> =>
     minio
       ? { ...minio.settings, S3_ENDPOINT: endpoint }
@@ -103,7 +103,7 @@ export async function startSystem(kind: SystemKind, scratch: string): Promise<Sy
     CACHE_REDIS_URL: redisAt(toCache),
     SCRATCH_DIR: scratch,
     MAX_CONCURRENT_UPLOADS_PER_USER: '1000',
-    // A repeat need not wait for long until no gateway can work on what it repeats.
+    // Short, so that a repeat soon knows that no gateway works on the first attempt.
     PROBE_TIMEOUT_MS: '8000',
     ...(kind === 'two of each' && { SHUTDOWN_DELAY_SECONDS: '1' }),
   };

@@ -22,7 +22,7 @@ export function isEntryPut({ method, path }: SeenRequest): boolean {
   return method === 'PUT' && /^\/[^/]+\/by-(user|time)\//.test(path);
 }
 
-/** Until it is undone, `fate` says what becomes of requests to the store. */
+/** Applies `fate` to requests to the store until disposed of. */
 export async function decided(system: System, fate: (request: SeenRequest) => Fate): Promise<AsyncDisposable> {
   system.decide(fate);
   return onDispose(() => system.decide(() => 'passes'));

@@ -11,14 +11,14 @@ export interface Media {
   readonly sha256: string;
 }
 
-// Of 100 uploads.
+// Percentages.
 const shares = { jpg: 58, png: 25, mp4: 14, large: 3 } as const satisfies Record<MediaKind, number>;
 const paddingBytes = 30_000;
 // More than a part (docs/design.md).
 const largeBytes = 9 * 1024 * 1024;
 const size = { width: 64, height: 48 };
 
-/** Makes media of which no two are the same, so that swapped bytes are detected. */
+/** Makes media with unique bytes, so that swapped bytes are detected. */
 export class UniqueMedia {
   readonly #samples: Readonly<Record<MediaKind, Buffer>>;
   readonly #random: SeededRandom;
@@ -55,7 +55,7 @@ export class UniqueMedia {
   }
 }
 
-// Bytes that players pass over.
+// Players skip this box.
 function freeBox(content: Buffer): Buffer {
   const head = Buffer.from('\0\0\0\0free', 'latin1');
   head.writeUInt32BE(head.length + content.length);

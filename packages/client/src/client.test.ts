@@ -22,7 +22,7 @@ beforeAll(async () => {
 });
 beforeEach(() => {
   service.received.length = 0;
-  service.answers = [published];
+  service.responses = [published];
 });
 afterAll(async () => {
   await service?.[Symbol.asyncDispose]();
@@ -39,7 +39,7 @@ test.each([
   ['json', recordToJson],
   ['xml', recordToXml],
 ] as const)('reads the record from %s, with an exact user id', async (format, spelled) => {
-  service.answers = [respond(200, spelled(someRecord))];
+  service.responses = [respond(200, spelled(someRecord))];
   expect(await client().upload(file, { format })).toEqual(someRecord);
   expect(service.received[0]?.path).toBe(`/2/upload.${format}`);
 });
@@ -131,7 +131,7 @@ test.each([
     '<?xml version="1.0"?><errors><error><code>415</code><reason>media_unsupported</reason><message>Too odd.</message></error></errors>',
   ],
 ] as const)('throws a refusal in %s with its details', async (format, body) => {
-  service.answers = [respond(415, body, { 'Retry-After': '7', 'X-Request-Id': 'abc' })];
+  service.responses = [respond(415, body, { 'Retry-After': '7', 'X-Request-Id': 'abc' })];
   const refused = await client()
     .upload(file, { format })
     .catch((error: unknown) => error);
@@ -141,7 +141,7 @@ test.each([
 });
 
 test('reports a response of a proxy by its status', async () => {
-  service.answers = [respond(413, '<html>Too large')];
+  service.responses = [respond(413, '<html>Too large')];
   for (const format of ['json', 'xml'] as const)
     await expect(client().upload(file, { format })).rejects.toMatchObject({ status: 413, reason: 'unknown' });
 });
@@ -154,22 +154,22 @@ test.each([
   ['xml', '<image/>'],
   ['xml', '<html/>'],
 ] as const)('rejects a 200 without a record (%s %j)', async (format, body) => {
-  service.answers = [respond(200, body)];
+  service.responses = [respond(200, body)];
   await expect(client({ retries: 0 }).upload(file, { format })).rejects.toThrow(UnreadableResponse);
 });
 
 test('does not follow redirects, which could leak credentials', async () => {
-  service.answers = [respond(307, '', { Location: '/elsewhere' })];
+  service.responses = [respond(307, '', { Location: '/elsewhere' })];
   await expect(client({ retries: 0 }).upload(file)).rejects.toThrow(ServiceUnreachable);
   expect(service.received.map(({ path }) => path)).toEqual(['/2/upload.json']);
 });
 
 test('an aborted signal ends the upload, and also the pause before another attempt', async () => {
   const stop = new AbortController();
-  service.answers = [() => stop.abort()];
+  service.responses = [() => stop.abort()];
   await expect(client().upload(file, { signal: stop.signal })).rejects.toThrow('aborted');
   const later = new AbortController();
-  service.answers = [
+  service.responses = [
     (response) => {
       refuse(503, 'overloaded', { 'Retry-After': '60' })(response);
       response.once('close', () => setImmediate(() => later.abort()));
@@ -195,7 +195,7 @@ test('refuses what is no regular file, without waiting for it', async () => {
 
 test('needs an API key for uploads only', async () => {
   await expect(client({ apiKey: undefined }).upload(file)).rejects.toThrow('API key');
-  service.answers = [respond(200, '{"media":[]}')];
+  service.responses = [respond(200, '{"media":[]}')];
   expect(await client({ apiKey: undefined }).list()).toEqual({ records: [] });
 });
 
@@ -206,7 +206,7 @@ test('uses the given fetch for every request', async () => {
     return fetch(input, init);
   };
   await client({ fetch: own }).upload(file);
-  service.answers = [respond(204)];
+  service.responses = [respond(204)];
   await client({ fetch: own }).remove('a1B2c3D4e5');
   expect(addresses).toEqual([`${service.address}/2/upload.json`, `${service.address}/2/media/a1B2c3D4e5`]);
 });

@@ -21,7 +21,7 @@ const client = () =>
   });
 
 test('lists a page with exact user ids, and its cursor', async () => {
-  service.answers = [respond(200, recordsToJson({ records: [someRecord], next: '123-abc' }))];
+  service.responses = [respond(200, recordsToJson({ records: [someRecord], next: '123-abc' }))];
   expect(await client().list({ after: '9-x', count: 5 })).toEqual({ records: [someRecord], next: '123-abc' });
   expect(service.received[0]).toMatchObject({ method: 'GET', path: '/2/media.json?after=9-x&count=5' });
 });
@@ -32,22 +32,22 @@ test('finds an upload on a later page, and none that no page has', async () => {
     respond(200, recordsToJson({ records: [other], next: 'c1' })),
     respond(200, recordsToJson({ records: [someRecord] })),
   ];
-  service.answers = pages;
+  service.responses = pages;
   expect(await client().get(someRecord.id)).toEqual(someRecord);
-  service.answers = pages;
+  service.responses = pages;
   expect(await client().get('missing000')).toBeUndefined();
 });
 
 test('removes an upload, and throws why not', async () => {
-  service.answers = [respond(204), refuse(403, 'not_yours')];
+  service.responses = [respond(204), refuse(403, 'not_yours')];
   await client().remove('a/b');
   expect(service.received[0]).toMatchObject({ method: 'DELETE', path: '/2/media/a%2Fb' });
   await expect(client().remove('a')).rejects.toMatchObject({ status: 403, reason: 'not_yours' });
 });
 
 test('a removal whose response was lost has succeeded', async () => {
-  service.answers = [lose, refuse(404, 'not_found')];
+  service.responses = [lose, refuse(404, 'not_found')];
   await client().remove('a1B2c3D4e5');
-  service.answers = [refuse(404, 'not_found')];
+  service.responses = [refuse(404, 'not_found')];
   await expect(client().remove('a1B2c3D4e5')).rejects.toMatchObject({ reason: 'not_found' });
 });

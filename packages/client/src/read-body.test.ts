@@ -12,7 +12,7 @@ beforeAll(async () => {
   service = await startFakeService();
 });
 beforeEach(() => {
-  service.answers = [endless];
+  service.responses = [endless];
 });
 afterAll(() => service?.[Symbol.asyncDispose]());
 
@@ -43,6 +43,6 @@ test.each<[string, () => Promise<unknown>]>([
 });
 
 test('an upload is retried after an endless response', async () => {
-  service.answers = [endless, respond(200, recordToJson(someRecord))];
+  service.responses = [endless, respond(200, recordToJson(someRecord))];
   expect(await client(1).upload(new Uint8Array(9))).toEqual(someRecord);
 });

@@ -24,7 +24,7 @@ const bytes = new Uint8Array(1000);
 const seen = (name: string) => service.received.map(({ headers }) => headers[name]);
 
 test('a lost response is retried with the same key and media, and another signature', async () => {
-  service.answers = [lose, published];
+  service.responses = [lose, published];
   expect(await client().upload(bytes)).toEqual(someRecord);
   const keys = seen('idempotency-key');
   expect(keys[0]).toMatch(/^"[0-9a-f]{32}"$/);
@@ -41,7 +41,7 @@ test.each([
   [401, 'provider_unavailable'],
   [408, 'too_slow'],
 ])('%i %s is retried', async (status, reason) => {
-  service.answers = [refuse(status, reason), published];
+  service.responses = [refuse(status, reason), published];
   expect(await client().upload(bytes)).toEqual(someRecord);
 });
 
@@ -53,13 +53,13 @@ test.each([
   [415, 'media_unsupported'],
   [422, 'idempotency_key_reused'],
 ])('%i %s is final', async (status, reason) => {
-  service.answers = [refuse(status, reason)];
+  service.responses = [refuse(status, reason)];
   await expect(client().upload(bytes)).rejects.toMatchObject({ status, reason });
   expect(service.received).toHaveLength(1);
 });
 
 test('another attempt waits as long as Retry-After says', async () => {
-  service.answers = [refuse(503, 'overloaded', { 'Retry-After': '2' }), published];
+  service.responses = [refuse(503, 'overloaded', { 'Retry-After': '2' }), published];
   const began = performance.now();
   await client().upload(bytes);
   expect(performance.now() - began).toBeGreaterThan(1950);
@@ -68,7 +68,7 @@ test('another attempt waits as long as Retry-After says', async () => {
 test('a Retry-After can be a date', async () => {
   const date = (seconds: number) => new Date(Date.now() + seconds * 1000).toUTCString();
   const refusedUntil = async (text: string) => {
-    service.answers = [refuse(503, 'overloaded', { 'Retry-After': text })];
+    service.responses = [refuse(503, 'overloaded', { 'Retry-After': text })];
     const error = await client({ retries: 0 })
       .upload(bytes)
       .catch((refused: unknown) => refused);
@@ -81,25 +81,25 @@ test('a Retry-After can be a date', async () => {
 });
 
 test('a Retry-After of hours ends it at once', async () => {
-  service.answers = [refuse(429, 'too_many_requests', { 'Retry-After': '3600' })];
+  service.responses = [refuse(429, 'too_many_requests', { 'Retry-After': '3600' })];
   await expect(client().upload(bytes)).rejects.toMatchObject({ reason: 'too_many_requests', retryAfterSeconds: 3600 });
   expect(service.received).toHaveLength(1);
 });
 
 test('attempts have a limit', async () => {
-  service.answers = [lose];
+  service.responses = [lose];
   await expect(client({ retries: 2 }).upload(bytes)).rejects.toThrow(ServiceUnreachable);
   expect(service.received).toHaveLength(3);
 });
 
 test('a stream is sent once', async () => {
-  service.answers = [refuse(503, 'overloaded')];
+  service.responses = [refuse(503, 'overloaded')];
   await expect(client().upload(new Blob([bytes]).stream())).rejects.toMatchObject({ reason: 'overloaded' });
   expect(service.received).toHaveLength(1);
 });
 
 test('a stream that fails ends the upload with its error', async () => {
-  service.answers = [published];
+  service.responses = [published];
   async function* failing() {
     yield bytes;
     throw new Error('disk gone');
@@ -108,7 +108,7 @@ test('a stream that fails ends the upload with its error', async () => {
 });
 
 test('a key of the caller is quoted', async () => {
-  service.answers = [published];
+  service.responses = [published];
   await client().upload(bytes, { idempotencyKey: 'a "b" \\' });
   expect(seen('idempotency-key')).toEqual(['"a \\"b\\" \\\\"']);
   for (const idempotencyKey of ['', 'ü', 'a\nb', 'x'.repeat(256)])

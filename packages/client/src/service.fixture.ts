@@ -11,13 +11,13 @@ export interface Received {
   readonly form: FormData;
 }
 
-type Answer = (response: ServerResponse) => void;
+type Responder = (response: ServerResponse) => void;
 
-/** A stand-in of the upload service: it keeps what it gets, and answers each request with the next of `answers`, the last one again and again. */
+/** A fake upload service. It keeps each request and sends the next of `responses`; the last one repeats. */
 export interface FakeService extends AsyncDisposable {
   readonly address: string;
   readonly received: Received[];
-  answers: Answer[];
+  responses: Responder[];
 }
 
 export async function startFakeService(): Promise<FakeService> {
@@ -32,16 +32,16 @@ export async function startFakeService(): Promise<FakeService> {
       ? await new Response(Uint8Array.from(body), { headers: { 'content-type': type } }).formData()
       : new FormData();
     received.push({ method, path, headers, form });
-    const [answer, ...rest] = service.answers;
-    if (rest.length > 0) service.answers = rest;
-    answer?.(response);
+    const [send, ...rest] = service.responses;
+    if (rest.length > 0) service.responses = rest;
+    send?.(response);
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const service: FakeService = {
     address: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     received,
-    answers: [],
+    responses: [],
     async [Symbol.asyncDispose]() {
       server.closeAllConnections();
       server.close();
@@ -52,18 +52,18 @@ export async function startFakeService(): Promise<FakeService> {
 }
 
 export const respond =
-  (status: number, body = '', headers: Record<string, string> = {}): Answer =>
+  (status: number, body = '', headers: Record<string, string> = {}): Responder =>
   (response) =>
     response.writeHead(status, headers).end(body);
 
-export const refuse = (status: number, reason: string, headers: Record<string, string> = {}): Answer =>
+export const refuse = (status: number, reason: string, headers: Record<string, string> = {}): Responder =>
   respond(status, JSON.stringify({ errors: [{ code: status, reason, message: 'A sentence.' }] }), headers);
 
 /** The connection closes without a response. */
-export const lose: Answer = (response) => response.destroy();
+export const lose: Responder = (response) => response.destroy();
 
-/** Spaces without end, as a hostile server sends them. */
-export const endless: Answer = (response) => {
+/** An endless body of spaces, as a hostile server might send. */
+export const endless: Responder = (response) => {
   const some = Buffer.alloc(65_536, ' ');
   const write = () => {
     while (response.write(some));

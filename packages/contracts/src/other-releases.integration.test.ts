@@ -56,8 +56,8 @@ async function delayedIn(queue: string): Promise<number> {
 }
 
 /** A worker that sends recorded replies, one after the other. */
-function startRecordedWorker(queue: string, answers: unknown[]): void {
-  const worker = new Worker(queue, async () => answers.shift(), { connection, prefix: queuePrefix });
+function startRecordedWorker(queue: string, replies: unknown[]): void {
+  const worker = new Worker(queue, async () => replies.shift(), { connection, prefix: queuePrefix });
   parts.adopt(worker, (each) => each.close(true));
 }
 
@@ -103,14 +103,15 @@ test('rendition jobs of version 2 are completed, those of version 1 delayed', as
 });
 
 test('replies of version 2 are understood', async () => {
-  const answers: { jobId: string; returned: { answer: string } }[] = await kept('answers-2.json');
+  const replies: { jobId: string; returned: { answer: string } }[] = await kept('replies-2.json');
+  // The recorded seals name this queue.
   await using queue = testQueue(redis.url, 'kept-answers');
   const client = await readyClient(queue);
   startRecordedWorker(
     queue.name,
-    answers.map(({ returned }) => returned),
+    replies.map(({ returned }) => returned),
   );
-  for (const { jobId, returned } of answers) {
+  for (const { jobId, returned } of replies) {
     expect(await client.request('any', { deadlineMs: 10_000, jobId })).toEqual(returned.answer);
   }
   expect(queue.forged).toEqual([]);

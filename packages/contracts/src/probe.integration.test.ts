@@ -47,15 +47,15 @@ test('a failed job is QueueUnavailable', async () => {
   await expect(probe('unlucky', 'jpg')).rejects.toThrow(QueueUnavailable);
 });
 
-test("one owner's slow probes take half of a worker's slots, so that another owner's are answered at once", async () => {
-  const answer = { outcome: 'media', kind: 'photo', type: 'jpg', width: 3, height: 2 } as const;
+test("one owner's slow probes take half of a worker's slots, so that another owner's complete at once", async () => {
+  const reply = { outcome: 'media', kind: 'photo', type: 'jpg', width: 3, height: 2 } as const;
   let goOn = Promise.withResolvers<void>();
   const begun: string[] = [];
   const serving = { photoConcurrency: 8, videoConcurrency: 2, graceSeconds: 0, onEnd: () => {} };
   const slow = async ({ mediaKey }: { mediaKey: string }) => {
     begun.push(mediaKey);
     if (mediaKey.startsWith('a')) await goOn.promise;
-    return answer;
+    return reply;
   };
   for (const queue of startProbeWorkers({ ...serving, probe: slow }, queueOptionsFor(redis.url))) parts.use(queue);
   for (const [type, atOnce] of [
@@ -65,10 +65,10 @@ test("one owner's slow probes take half of a worker's slots, so that another own
     const names = Array.from({ length: 10 }, (_, n) => `a-${type}-${n}`);
     const waiting = names.map((name) => probe(name, type));
     await waitUntil('the first of them', 5000, async () => begun.length === atOnce);
-    expect(await probe(`b-${type}`, type, 'b')).toEqual(answer);
+    expect(await probe(`b-${type}`, type, 'b')).toEqual(reply);
     expect(begun).toEqual([...names.slice(0, atOnce), `b-${type}`]);
     goOn.resolve();
-    expect(await Promise.all(waiting)).toEqual(names.map(() => answer));
+    expect(await Promise.all(waiting)).toEqual(names.map(() => reply));
     begun.length = 0;
     goOn = Promise.withResolvers();
   }

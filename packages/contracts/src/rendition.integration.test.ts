@@ -34,13 +34,13 @@ const broken: RenditionReply = { outcome: 'unsupported', why: 'broken' };
 /** A worker that records its requests, except `first`, which only tried the connection. */
 function worker(render: Render = async () => ({ outcome: 'made' })): string[] {
   const requests: string[] = [];
-  const answer = async (request: RenditionRequest, signal: AbortSignal) => {
+  const reply = async (request: RenditionRequest, signal: AbortSignal) => {
     if (request.mediaKey === 'first') return { outcome: 'made' as const };
     requests.push(`${request.set} ${request.mediaKey}`);
     return render(request, signal);
   };
   const concurrency = { pictureConcurrency: 1, videoConcurrency: 1, slowConcurrency: 1 };
-  const serving = { ...concurrency, graceSeconds: 0, render: answer, onEnd: () => {} };
+  const serving = { ...concurrency, graceSeconds: 0, render: reply, onEnd: () => {} };
   for (const queue of startRenditionWorkers(serving, queueOptionsFor(redis.url))) parts.use(queue);
   return requests;
 }
@@ -64,11 +64,11 @@ test('the whole picture is a separate job', async () => {
 
 test('awaited renditions precede all enqueued ones', async () => {
   for (const mediaKey of ['one', 'two', 'three']) await client.enqueue({ mediaKey, type: 'jpg' });
-  const answers = [client.make(photo('three'), waiting), client.make(photo('four'), waiting)];
+  const replies = [client.make(photo('three'), waiting), client.make(photo('four'), waiting)];
   // Both have been added, or moved to the front, once a later request has.
   await expect(client.make(photo('five'), { ...waiting, waitMs: 300 })).rejects.toThrow('job did not complete');
   const requests = worker();
-  await Promise.all(answers);
+  await Promise.all(replies);
   await waitUntil('all of them', 5000, async () => requests.length === 5);
   expect(requests.slice(0, 3).sort()).toEqual(['pictures five', 'pictures four', 'pictures three']);
 });
@@ -167,10 +167,10 @@ test('a failed job is tried again after ten seconds, not at once', async () => {
 
 test('a type that is off is tried again after ten seconds', async () => {
   const off: RenditionReply = { outcome: 'unsupported', why: 'type_off' };
-  let answer: RenditionReply = off;
-  const requests = worker(async () => answer);
+  let reply: RenditionReply = off;
+  const requests = worker(async () => reply);
   expect(await client.make(photo('off'), waiting)).toEqual(off);
-  answer = { outcome: 'made' };
+  reply = { outcome: 'made' };
   expect(await client.make(photo('off'), waiting)).toEqual(off);
   expect(requests).toHaveLength(1);
   await endedEarlier('off', 10);

@@ -52,8 +52,8 @@ const reuse: EndReuse<RenditionReply> = {
   maxSeconds: hour,
   seconds(end) {
     if ('failure' in end) return isWorkerDeath(end.failure) ? hour : soon;
-    if (end.answer.outcome === 'made') return 1;
-    return end.answer.why === 'type_off' ? soon : hour;
+    if (end.reply.outcome === 'made') return 1;
+    return end.reply.why === 'type_off' ? soon : hour;
   },
 };
 

@@ -32,15 +32,15 @@ export class JobSeals {
     return this.#isValid('job', place, data.seal, sealedPart(data));
   }
 
-  sealReply<R>(place: JobPlace, result: R): SealedReply<R> {
-    return { answer: result, seal: this.#seal('answer', place, result) };
+  sealReply<R>(place: JobPlace, reply: R): SealedReply<R> {
+    return { answer: reply, seal: this.#seal('answer', place, reply) };
   }
 
   /** The end of a job, or undefined for a forged reply, which it counts. A failure has no seal. */
   open<R>(place: JobPlace, end: WireEnd<R>): End<R> | undefined {
     if ('failure' in end) return end;
-    const { answer, seal } = end;
-    return this.#isValid('answer', place, seal, answer) ? { answer } : undefined;
+    const { answer: reply, seal } = end;
+    return this.#isValid('answer', place, seal, reply) ? { reply } : undefined;
   }
 
   #seal(kind: 'job' | 'answer', { queue, jobId }: JobPlace, value: unknown): string {

@@ -136,7 +136,7 @@ export class QueueClient<Q, R> implements AsyncDisposable {
     try {
       const end = await wait.end;
       if ('failure' in end) throw new Error(end.failure);
-      return end.answer;
+      return end.reply;
     } catch (error) {
       if (!isShared) added.finally(() => this.#queue.remove(id)).catch(() => {});
       if (signal?.aborted) throw signal.reason;

@@ -27,7 +27,7 @@ async function start() {
 }
 
 async function expectReply(client: QueueClient<string, string>): Promise<void> {
-  await waitUntil('an answer', 8000, async () => (await client.request('q', { deadlineMs: 3000 })) === 'Q');
+  await waitUntil('a reply', 8000, async () => (await client.request('q', { deadlineMs: 3000 })) === 'Q');
 }
 
 /** A request that a worker has begun, and completes when `held` is resolved. */

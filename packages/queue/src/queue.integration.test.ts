@@ -29,8 +29,8 @@ async function listeningClient(queue: TestQueue) {
   const { client, connection } = queue.clientWithConnection();
   const replies: string[] = [];
   connection.redis.on('smessage', (_channel: string, message: string) => {
-    const { answer, failure } = JSON.parse(message);
-    replies.push(answer ?? failure);
+    const { answer: reply, failure } = JSON.parse(message);
+    replies.push(reply ?? failure);
   });
   await waitUntil('a connection', 5000, () => client.ready().then(() => true));
   return Object.assign(client, { replies: () => replies });
@@ -86,8 +86,8 @@ describe.concurrent('a queue', () => {
     queue.worker({ concurrency: 10 });
     const clients = [await readyClient(queue), await readyClient(queue)];
     const requests = Array.from({ length: 300 }, (_, i) => `request ${i}`);
-    const answers = await Promise.all(requests.map((q, i) => clients[i % 2]?.request(q, { deadlineMs: 10_000 })));
-    expect(answers).toEqual(requests.map((request) => request.toUpperCase()));
+    const replies = await Promise.all(requests.map((q, i) => clients[i % 2]?.request(q, { deadlineMs: 10_000 })));
+    expect(replies).toEqual(requests.map((request) => request.toUpperCase()));
   });
 
   test('a failed job is QueueUnavailable with its error, and the worker goes on', async () => {
@@ -140,7 +140,7 @@ describe.concurrent('a queue', () => {
     leaving.abort(new Error('client went away'));
     await expect(afterwards).rejects.toThrow('never came');
     for (const one of replies) await expect(one).rejects.toThrow('client went away');
-    // Once a later job is answered, all before it have been added and taken back.
+    // Once a later job has its reply, all before it have been added and removed.
     const { ends } = queue.worker();
     expect(await client.request('last', { deadlineMs: 5000 })).toBe('LAST');
     await waitUntil('its end', 1000, async () => ends.length === 1);
@@ -155,15 +155,15 @@ describe.concurrent('a queue', () => {
     await expect(late).rejects.toThrow(QueueUnavailable);
     await jobsReach(queue, 'wait', 1);
     await sleep(100);
-    const answered: string[] = [];
+    const handled: string[] = [];
     const { ends } = queue.worker({
       handle: async (request) => {
-        answered.push(request);
+        handled.push(request);
         return request;
       },
     });
     await client.request('in time', { deadlineMs: 5000 });
-    expect(answered).toEqual(['in time']);
+    expect(handled).toEqual(['in time']);
     await waitUntil('both ends', 1000, async () => ends.length === 2);
     expect(ends.map(({ outcome }) => outcome)).toEqual(['late', 'completed']);
   });
@@ -375,16 +375,16 @@ describe.concurrent('a queue', () => {
     const reply = client.request('awaited', { deadlineMs: 20_000 });
     await jobsReach(queue, 'wait', 1);
     await stopping.worker[Symbol.asyncDispose]();
-    const answered: string[] = [];
+    const handled: string[] = [];
     queue.worker({
       handle: async (request) => {
-        answered.push(request);
+        handled.push(request);
         return request;
       },
     });
     await reply;
-    await waitUntil('all of them', 5000, async () => answered.length === 3);
-    expect(answered).toEqual(['awaited', 'unattended first', 'unattended second']);
+    await waitUntil('all of them', 5000, async () => handled.length === 3);
+    expect(handled).toEqual(['awaited', 'unattended first', 'unattended second']);
   });
 
   test('a worker that loses a job and takes it again while the first run ends completes it', {
@@ -439,13 +439,13 @@ test.each([
   await first.ready();
   await view.redis.del(view.key(queue.name, waiting.jobId), view.key(queue.name, 'wait'));
   const refused = end === 'refused' ? expect(reply).rejects.toThrow('job did not complete') : undefined;
-  const answered = end === 'completed' ? expect(reply).resolves.toBe('SMALL') : undefined;
+  const replied = end === 'completed' ? expect(reply).resolves.toBe('SMALL') : undefined;
   await waitUntil('a poll in vain', 4000, async () => polls() === 3);
   await first.ready();
   if (end === 'completed') {
     queue.worker();
     expect(await second.request('small', waiting)).toBe('SMALL');
   }
-  await Promise.all([refused, answered]);
+  await Promise.all([refused, replied]);
   if (end === 'refused') expect(polls()).toBe(4);
 });

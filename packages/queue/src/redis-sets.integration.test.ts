@@ -24,20 +24,20 @@ function start(url: string) {
   };
   const { worker } = queue.worker({ concurrency: 2, handle });
   const connection = parts.use(connectRedis(new Secret(url), failFast, createLog('contracts', 'silent')));
-  const answers = () => client.request('q', { deadlineMs: 3000 });
+  const request = () => client.request('q', { deadlineMs: 3000 });
   return {
     name: queue.name,
     client,
     connection,
-    answers,
+    request,
     release: held.resolve,
     /** Resolves when requests get replies, values are stored, and client and worker are ready. */
     works: async (withinMs: number) => {
       let longestMs = 0;
-      await waitUntil('an answer', withinMs, async () => {
-        const answered = answers();
-        longestMs = Math.max(longestMs, await msUntilSettled(answered));
-        return (await answered) === 'Q' && (await connection.set('{echodrop}:test', 'set')) === 'OK';
+      await waitUntil('a reply', withinMs, async () => {
+        const reply = request();
+        longestMs = Math.max(longestMs, await msUntilSettled(reply));
+        return (await reply) === 'Q' && (await connection.set('{echodrop}:test', 'set')) === 'OK';
       });
       expect(longestMs).toBeLessThan(bounded);
       await waitUntil('both ends', 5000, () => Promise.all([client.ready(), worker.ready()]).then(() => true));
@@ -57,7 +57,7 @@ test.concurrent.each([
     await it.works(8000);
 
     // A running job ends under the next master.
-    const answer = it.client.request('held', { deadlineMs: 40_000 });
+    const held = it.client.request('held', { deadlineMs: 40_000 });
     const first = await set.master();
     const active = `${queuePrefix}:${it.name}:active`;
     await waitUntil('its taking', 5000, async () => (await first.command('LLEN', active)) === '1');
@@ -66,9 +66,9 @@ test.concurrent.each([
     it.release();
     expect(await msUntilSettled(it.connection.get('{echodrop}:test'))).toBeLessThan(bounded);
     await it.works(20_000);
-    expect(await answer).toBe('HELD');
+    expect(await held).toBe('HELD');
     // Replies are published by the new master too.
-    await waitUntil('a quick answer', 15_000, async () => (await msUntilSettled(it.answers())) < 1000);
+    await waitUntil('a quick reply', 15_000, async () => (await msUntilSettled(it.request())) < 1000);
 
     const second = await set.master();
     expect(second).not.toBe(first);
@@ -96,7 +96,7 @@ test.concurrent.each([
     await Promise.all(set.servers.map((server) => server.thaw()));
     await it.works(30_000);
     // By a reply, not only by polling.
-    await waitUntil('a quick answer', 15_000, async () => (await msUntilSettled(it.answers())) < 1000);
+    await waitUntil('a quick reply', 15_000, async () => (await msUntilSettled(it.request())) < 1000);
 
     await Promise.all(set.servers.map((server) => server.kill()));
     const refusedIn = () => msUntilSettled(it.connection.get('{echodrop}:test'));

@@ -3,9 +3,9 @@ import { nodesOf, onEachNode, type RedisClient, type RedisNode } from '@echodrop
 import { queuePrefix } from './queue-connection.ts';
 
 /** The end of a job: its reply, or the message of its error. */
-export type End<R> = { readonly answer: R } | { readonly failure: string };
+export type End<R> = { readonly reply: R } | { readonly failure: string };
 
-/** An end in Redis: only its seal proves that a worker wrote it. */
+/** An end in Redis, whose key `answer` is wire format. Only its seal proves that a worker wrote it. */
 export type WireEnd<R> = { readonly answer: R; readonly seal?: unknown } | { readonly failure: string };
 
 type ReplyMessage = WireEnd<unknown> & { readonly jobId: string };

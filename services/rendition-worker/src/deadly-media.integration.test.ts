@@ -23,15 +23,15 @@ test('notes media that kills two workers in the store', async () => {
   await using client = new RenditionClient(queueOptionsFor(stack.redis.url, queueSecrets.RENDITION_QUEUE_SECRET));
   await waitUntil('a job', 5000, () => client.enqueue({ mediaKey, type: 'avi' }).then(() => true));
   for (let deaths = 1; deaths <= 2; deaths += 1) {
-    await waitUntil('its death', 20_000, async () => !(await answers(stack.ops('rendition-worker'))));
+    await waitUntil('its death', 20_000, async () => !(await isUp(stack.ops('rendition-worker'))));
     await worker.restart();
   }
   const noted = () => readdir(join(stack.folder, 'store/objects/renditions', mediaKey)).catch(() => []);
   await expect.poll(noted, { timeout: 30_000 }).toContainEqual(expect.stringMatching(/^film-.*\.killed_workers-/));
-  expect(await answers(stack.ops('rendition-worker'))).toBe(true);
+  expect(await isUp(stack.ops('rendition-worker'))).toBe(true);
 }, 120_000);
 
-function answers(ops: string): Promise<boolean> {
+function isUp(ops: string): Promise<boolean> {
   return fetch(`${ops}/livez`).then(
     ({ ok }) => ok,
     () => false,

@@ -45,7 +45,7 @@ async function renderWith(script: string, present: readonly Recipe[]) {
     ...{ limits: laneLimits.slow, overruns: new Overruns(), tools: 'tools' },
     events: createRenditionEvents(createLog('test', 'silent'), metrics),
   };
-  const answer = await render({ mediaKey, type: 'mp4', set: 'film' }, AbortSignal.timeout(20_000), rendering);
+  const reply = await render({ mediaKey, type: 'mp4', set: 'film' }, AbortSignal.timeout(20_000), rendering);
   const keys = (await store.list(renditionsPrefixOf(mediaKey), { limit: 100 })).map(({ key }) => key);
   const notes = /\.(broken|too_costly)-tools$/;
   const stored = keys.filter(
@@ -53,7 +53,7 @@ async function renderWith(script: string, present: readonly Recipe[]) {
   );
   const { text } = await metrics.exposition();
   const [, refused] = text.match(/^echodrop_tool_output_refused_total\{.*fault="(\w+)".*\} 1$/m) ?? [];
-  return { answer, stored, refused };
+  return { reply, stored, refused };
 }
 
 const pictures = Object.values(pictureRecipes);
@@ -69,23 +69,23 @@ const leftovers = [
 test.each(leftovers)(
   'an ffmpeg that leaves %s in the place of a video: broken, nothing is stored',
   async (_, script, fault) => {
-    expect(await renderWith(script, pictures)).toEqual({ answer: broken, stored: [], refused: fault });
+    expect(await renderWith(script, pictures)).toEqual({ reply: broken, stored: [], refused: fault });
   },
 );
 
 test.each(leftovers)(
   'an ffmpeg that leaves %s in the place of a still: broken, nothing is stored',
   async (_, script, fault) => {
-    expect(await renderWith(script, [])).toEqual({ answer: broken, stored: [], refused: fault });
+    expect(await renderWith(script, [])).toEqual({ reply: broken, stored: [], refused: fault });
   },
 );
 
 test('a tool cannot create a sparse file of 1 TiB', async () => {
-  const { answer, stored } = await renderWith('exec truncate -s 1T "$out"', pictures);
-  expect({ answer, stored }).toEqual({ answer: { outcome: 'unsupported', why: 'too_costly' }, stored: [] });
+  const { reply, stored } = await renderWith('exec truncate -s 1T "$out"', pictures);
+  expect({ reply, stored }).toEqual({ reply: { outcome: 'unsupported', why: 'too_costly' }, stored: [] });
 });
 
 test('refuses a link that ffmpeg left instead of a picture, and stores no other picture', async () => {
   const script = 'cp "$folder/still.png" "$out"\nln -s "$folder/elsewhere" "$(dirname "$out")/large.jpg.part"';
-  expect(await renderWith(script, [])).toEqual({ answer: broken, stored: [], refused: 'link' });
+  expect(await renderWith(script, [])).toEqual({ reply: broken, stored: [], refused: 'link' });
 });

@@ -122,7 +122,7 @@ test('makes a deleted rendition again on request, and keeps the others', async (
   }
 }, 60_000);
 
-test('answers for media without possible renditions, and does not read it again', async () => {
+test('replies for media without possible renditions, and does not read it again', async () => {
   const mediaKey = await upload(notAPhoto);
   const broken = { outcome: 'unsupported', why: 'broken' };
   expect(await make(mediaKey, 'jpg', 'pictures')).toEqual(broken);
@@ -141,7 +141,7 @@ test('makes no rendition of a type that is turned off, and does not read it', as
   expect(await make(mediaKey, 'tiff', 'pictures')).toEqual(off);
   const unread = await upload(Buffer.from('what a reader would call broken'));
   expect(await make(unread, 'tiff', 'pictures')).toEqual(off);
-  // A line may come through after the answer.
+  // A line may arrive after the reply.
   const said = () =>
     stack.services['rendition-worker'].output
       .split('\n')

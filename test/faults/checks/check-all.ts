@@ -14,11 +14,11 @@ import { recordsIn } from './stored-records.ts';
 interface Expected {
   /** What services held before anything was broken. */
   readonly before: ReadonlyMap<RunningService, Held>;
-  /** For how long workers may end no job while there are some. */
+  /** The longest time without a finished job while jobs remain. */
   readonly jobsMs: number;
 }
 
-/** All faults after a game day, once no upload runs. Sweeps between lists and the rest. */
+/** Finds all faults after a game day, once no upload runs. Sweeps after the checks of lists and removals. */
 export async function checkAll(
   system: System,
   entries: readonly LedgerEntry[],
@@ -28,7 +28,7 @@ export async function checkAll(
   const unready = await findUnready(system);
   const stuck = await findStuckJobs(system, jobsMs);
   const { records, tombstones } = await recordsIn(system.store);
-  // A removal without an answer may have been done or not: either way it is to be so in every place.
+  // A removal without a response may have happened or not, but must be the same in every place.
   const isRemoved = ({ id = '', removal }: LedgerEntry) =>
     removal === 'acknowledged' || (removal === 'unknown' && tombstones.has(id));
   const kept = acknowledged.filter((entry) => !isRemoved(entry));

@@ -6,12 +6,12 @@ import type { System } from '../start-system.ts';
 import { type Finding, findEach } from './finding.ts';
 import { bytesOf, keysBelow, type RecordInStore } from './stored-records.ts';
 
-/** What the finding says of a rendition that is not retried for an hour. */
+/** The finding for a rendition that is not retried for an hour. */
 export const putOff = 'two workers crashed with its rendition; no retry for an hour';
 
 const renditionMs = 20_000;
 
-/** What is missing or wrong of acknowledged uploads: record, bytes as sent, page, renditions. */
+/** Finds acknowledged uploads whose record, bytes, page or renditions are missing or wrong. */
 export function findDamaged(
   system: System,
   acknowledged: readonly LedgerEntry[],
@@ -45,9 +45,9 @@ async function notShown(system: System, { id, text, kind }: LedgerEntry, record:
   const rendition = kind === 'mp4' ? 'video.mp4' : 'large.jpg';
   let status = 0;
   const isMade = await waitUntil('a rendition', renditionMs, async () => {
-    const answer = await fetch(`${system.site}/${id}/${rendition}`);
-    await answer.body?.cancel();
-    status = answer.status;
+    const response = await fetch(`${system.site}/${id}/${rendition}`);
+    await response.body?.cancel();
+    status = response.status;
     return status === 200 || status === 404 || status === 415;
   }).then(
     () => status === 200,

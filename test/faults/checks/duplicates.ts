@@ -2,12 +2,12 @@ import type { LedgerEntry } from '../ledger.ts';
 import type { Finding } from './finding.ts';
 import type { RecordInStore } from './stored-records.ts';
 
-/** What the finding says of a key that has more than one record. */
+/** The finding for a key with more than one record. */
 export const duplicate = 'idempotency key with more than one record';
 
 /**
- * Which uploads have more than one record although they had an idempotency key or were sent once: another record of its text
- * exists beside the one that was acknowledged, which may have been removed since. Without a key a repeat is another upload.
+ * Finds uploads with more than one record of their text, although they had an idempotency key or were sent once. The acknowledged record
+ * counts even if it was removed since. Without a key, a repeat is another upload.
  */
 export function findDuplicates(
   entries: readonly LedgerEntry[],

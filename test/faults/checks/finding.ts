@@ -1,6 +1,6 @@
-/** What is wrong with the system after the game day. */
+/** A fault of the system after the game day. */
 export interface Finding {
-  /** Under which scenario the upload was begun; `all` if it belongs to none. */
+  /** The scenario during which the upload began; `all` if none. */
   readonly scenario: string;
   readonly what: string;
   /** An id, a key, a service. */
@@ -9,7 +9,7 @@ export interface Finding {
 
 const atOnce = 16;
 
-/** What `look` finds of each, sixteen at once. */
+/** The findings of `look` for all items, sixteen at a time. */
 export async function findEach<T>(all: readonly T[], look: (one: T) => Promise<Finding[]>): Promise<Finding[]> {
   const left = all.values();
   const found: Finding[] = [];

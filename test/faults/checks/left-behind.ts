@@ -14,11 +14,11 @@ const queues = [
   'rendition-slow',
 ];
 const lengths = { wait: 'LLEN', active: 'LLEN', prioritized: 'ZCARD', delayed: 'ZCARD', paused: 'LLEN' } as const;
-// The store's clock counts seconds: what was written in this one is old as well.
+// The store's clock counts whole seconds: objects of the current second count as old too.
 const nothingIsYoung = -2000;
 const pollMs = 250;
 
-/** Which jobs are left when no worker has ended any for `stuckMs`: draining a long backlog takes its time. */
+/** Finds jobs that remain once no worker has ended any for `stuckMs`. A long backlog takes time to drain. */
 export async function findStuckJobs(system: System, stuckMs: number): Promise<Finding[]> {
   let least = Number.POSITIVE_INFINITY;
   for (let since = performance.now(); ; await sleep(pollMs)) {
@@ -46,7 +46,7 @@ async function jobsLeft({ queueRedis, redisSet }: System) {
   return (await Promise.all(counted)).filter(({ jobs }) => jobs > 0);
 }
 
-/** Sweeps, and finds what is there after it that no record names, and uploads in parts that were never finished. */
+/** Sweeps, then finds orphans and unfinished uploads that remain. */
 export async function findOrphans({ store }: System, records: ReadonlyMap<string, RecordInStore>): Promise<Finding[]> {
   const { report, failure } = await sweep(store, {
     olderThanMs: nothingIsYoung,

@@ -17,7 +17,7 @@ interface Acknowledged {
   readonly records: ReadonlyMap<string, RecordInStore>;
 }
 
-/** Which acknowledged uploads their owners do not see in their lists, or still see after they have removed them, and which are not in the list of all. */
+/** Finds acknowledged uploads missing in their owner's list or the list by time, and removed ones still in their owner's list. */
 export async function findUnlisted(system: System, { kept, removed, records }: Acknowledged): Promise<Finding[]> {
   const own = { signing: await ownList(system, 'signing'), bearer: await ownList(system, 'bearer') };
   const byTime = new Set(await keysBelow(system.store, listingPrefix()));
@@ -42,13 +42,13 @@ export async function findUnlisted(system: System, { kept, removed, records }: A
   return [...notListed, ...stillListed];
 }
 
-// An entry with another time than the record's shows nothing.
+// An entry whose time differs from the record's lists nothing.
 function entriesByTime(record: RecordInStore | undefined): string[] {
   if (!record) return [];
   return listingKeys({ id: record.id, timestamp: new Date(record.timestamp), owner: '' });
 }
 
-/** Which records lack a list entry although a sweep at `sweptAt` saw them, acknowledged or not. A sweep passes over records of the last minute. */
+/** Finds records without a list entry after a sweep at `sweptAt`, acknowledged or not. A sweep skips records of the last minute. */
 export async function findRecordsUnlisted({ store }: System, sweptAt: number): Promise<Finding[]> {
   const isListed = await readListingIndex(store, new AbortController().signal);
   const findings: Finding[] = [];
@@ -76,9 +76,9 @@ async function ownList(system: System, user: LedgerEntry['user']): Promise<Set<s
   for (let after: string | undefined; ; ) {
     const query = new URLSearchParams({ count: '100', ...(after !== undefined && { after }) });
     const headers = user === 'bearer' ? anotherUser(system) : echoHeaders(system);
-    const answer = await fetch(`${system.gateways[0]}/2/media.json?${query}`, { headers });
-    if (answer.status !== 200) throw new Error(`a list request returned ${answer.status} ${await answer.text()}`);
-    const { media, next } = (await answer.json()) as Page;
+    const response = await fetch(`${system.gateways[0]}/2/media.json?${query}`, { headers });
+    if (response.status !== 200) throw new Error(`a list request returned ${response.status} ${await response.text()}`);
+    const { media, next } = (await response.json()) as Page;
     for (const { id } of media) ids.add(id);
     if (next === undefined) return ids;
     after = next;

@@ -2,12 +2,12 @@ import type { LedgerEntry } from '../ledger.ts';
 import type { Finding } from './finding.ts';
 import type { RecordInStore } from './stored-records.ts';
 
-// All uploads are well-formed and have rights: only what is broken around them may keep them out.
+// All uploads are valid and authorized: only the injected faults may cause refusals.
 const wrongReasons = /^(200|400|404|405|411|413|415|500|504)/;
 // The record may have been written (docs/reliability.md).
 const openReasons = /^503/;
 
-/** Which uploads were refused for what is not wrong with them, or are published although their only attempt was refused. */
+/** Finds valid uploads refused as invalid, and uploads that are published although their only attempt was refused. */
 export function findWronglyRefused(
   entries: readonly LedgerEntry[],
   records: ReadonlyMap<string, RecordInStore>,

@@ -3,7 +3,7 @@ import type { LedgerEntry } from '../ledger.ts';
 import type { System } from '../start-system.ts';
 import { type Finding, findEach } from './finding.ts';
 
-/** Which uploads are still shown, or have no tombstone, or whose media is there before a sweep, although their removal was acknowledged. */
+/** Finds uploads whose acknowledged removal left the page, no tombstone, or (before a sweep) the media. */
 export function findNotRemoved(
   { site, store }: System,
   removed: readonly LedgerEntry[],

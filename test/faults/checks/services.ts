@@ -5,18 +5,18 @@ import type { Finding } from './finding.ts';
 
 const MiB = 1024 * 1024;
 const readyMs = 20_000;
-// Idle connections are ended after 75 s at the latest.
+// Idle connections close within 75 s.
 const settleMs = 30_000;
 const moreDescriptors = 30;
 const moreBytes = 250 * MiB;
 
-/** What an idle process holds. */
+/** Resources of an idle process. */
 export interface Held {
   readonly descriptors: number;
   readonly bytes: number;
 }
 
-/** Which services are not ready by themselves. */
+/** Finds services that do not become ready without help. */
 export async function findUnready({ services }: System): Promise<Finding[]> {
   const looked = services.map(async ({ name, ops }) => {
     const isReady = () => fetch(`${ops}/readyz`).then(({ ok }) => ok);
@@ -28,13 +28,13 @@ export async function findUnready({ services }: System): Promise<Finding[]> {
   return (await Promise.all(looked)).flat();
 }
 
-/** What each service holds now. */
+/** The resources that each service holds now. */
 export async function heldBy({ services }: System): Promise<Map<RunningService, Held>> {
   const held = services.map(async (service) => [service, await holdings(service)] as const);
   return new Map(await Promise.all(held));
 }
 
-/** Which services still hold more than they did `before`, by what a leak would be, when they are idle. */
+/** Finds idle services that hold so much more than `before` that they leak. */
 export async function findLeaks(system: System, before: ReadonlyMap<RunningService, Held>): Promise<Finding[]> {
   const looked = system.services.map(async (service): Promise<Finding[]> => {
     const first = before.get(service) ?? { descriptors: 0, bytes: 0 };

@@ -3,7 +3,7 @@ import { listObjects } from '@echodrop/object-store/list-objects';
 import { recordsPrefix } from '@echodrop/object-store/object-keys';
 import type { ObjectStore } from '@echodrop/object-store/object-store';
 
-/** What the store keeps of a record, as it lies there. */
+/** A record as stored. */
 export interface RecordInStore {
   readonly id: string;
   readonly text: string;

@@ -13,8 +13,8 @@ const uploadsAfter = 5;
 /** Operators block a user while the system is broken. */
 export const blockScenarios: readonly Scenario[] = [
   {
-    name: 'a user is blocked while the store is out of reach',
-    breaks: `nothing reaches the store for ${outOfReachMs / 1000} s, and meanwhile a block of a user is placed in it`,
+    name: 'a user is blocked while the store is unreachable',
+    breaks: `the store is unreachable for ${outOfReachMs / 1000} s, and meanwhile an operator blocks a user`,
     forSeconds: 0,
     begin: blockMeanwhile,
   },
@@ -23,16 +23,16 @@ export const blockScenarios: readonly Scenario[] = [
 async function blockMeanwhile({ system, load, broke, note }: GameDay): Promise<AsyncDisposable> {
   await using parts = new AsyncDisposableStack();
   const who = { kind: 'user', provider: system.bearerProvider, subject: `${sandbox.userId}` } as const;
-  const answer = async () => {
+  const tryUpload = async () => {
     const { outcome, why } = await load.send({ kind: 'jpg', version: 2, user: 'bearer', patienceMs: 0 });
     return why ?? outcome;
   };
-  const answered = (what: string, isExpected: (answer: string) => boolean) =>
+  const expectUpload = (what: string, isExpected: (result: string) => boolean) =>
     waitUntil(what, knownMs, async () => {
       await sleep(pauseMs);
-      return isExpected(await answer());
-    }).catch((error) => note('a block is not obeyed', String(error)));
-  parts.defer(() => answered('an upload of a user who is no longer blocked', (each) => each === 'acknowledged'));
+      return isExpected(await tryUpload());
+    }).catch((error) => note('a block is not enforced', String(error)));
+  parts.defer(() => expectUpload('an upload by the unblocked user', (each) => each === 'acknowledged'));
   system.links.store.turn('silent');
   parts.defer(() => system.links.store.turn('passes'));
   await block(system.store, who, new Date());
@@ -40,14 +40,14 @@ async function blockMeanwhile({ system, load, broke, note }: GameDay): Promise<A
   broke();
   await sleep(outOfReachMs);
   system.links.store.turn('passes');
-  await answered('a refusal of a user who is blocked', isRefusal);
+  await expectUpload('a refusal for the blocked user', isRefusal);
   for (let upload = 0; upload < uploadsAfter; upload += 1) {
-    const each = await answer();
-    if (!isRefusal(each)) note('a block is not obeyed', each);
+    const each = await tryUpload();
+    if (!isRefusal(each)) note('a block is not enforced', each);
   }
   return parts.move();
 }
 
-function isRefusal(answer: string): boolean {
-  return answer === '403 caller_blocked';
+function isRefusal(result: string): boolean {
+  return result === '403 caller_blocked';
 }

@@ -10,14 +10,14 @@ const sentFirst = 40_000;
 const dribble = { bytes: 3000, everyMs: 1000 };
 const connectedAtOnce = 50;
 
-/** Clients that do not do what good ones do. */
+/** Clients that misbehave. */
 export const clientScenarios: readonly Scenario[] = [{ ...aborting(60), isShort: true }, aborting(200), slow(500, 30)];
 
-/** Each sends a part of its upload and is gone, in the middle of the file or with its last byte. */
+/** Each client disconnects in the middle of its upload, or right after the last byte. */
 function aborting(count: number): Scenario {
   return {
     name: `${count} aborting clients`,
-    breaks: `${count} clients close their connections in the middle of their uploads, or as soon as all is sent`,
+    breaks: `${count} clients close their connections in the middle of their uploads, or right after the last byte`,
     forSeconds: 1,
     begin: async ({ system, random, broke }) => {
       await inGroups(count, async () => {
@@ -65,7 +65,7 @@ interface Begun extends AsyncDisposable {
   readonly body: Buffer;
 }
 
-/** An upload of which only the head is sent. Sent whole it is a good one: it may be published without an answer. */
+/** Sends only the head of an upload. The upload is valid: sent completely, it may be published without a response. */
 async function begin(system: GameDay['system']): Promise<Begun> {
   const media = Buffer.concat([await samplePhoto('jpg', { width: 64, height: 48 }), Buffer.alloc(bodyBytes)]);
   const { path, headers, body } = uploadRequest(system, { media, message: 'unfinished' });

@@ -4,12 +4,11 @@ import { onDispose } from '../on-dispose.ts';
 import type { GameDay, Scenario } from '../scenario.ts';
 import { decided, isEntryPut, isRecordPut } from '../store-requests.ts';
 
-/** What may happen between a record and the lists that it is in. */
+/** Faults between the write of a record and of its list entries. */
 export const commitScenarios: readonly Scenario[] = [
   {
-    name: 'commit answers cut',
-    breaks:
-      'half of the answers to writes of records, and to writes of list entries, are cut after the store has written',
+    name: 'commit responses cut',
+    breaks: 'half of the responses to writes of records and list entries are cut after the store has written',
     forSeconds: 6,
     isShort: true,
     begin: ({ system, random, broke }) => {
@@ -20,8 +19,8 @@ export const commitScenarios: readonly Scenario[] = [
     },
   },
   {
-    name: 'commits without an answer',
-    breaks: 'for longer than a commit is tried, no write of a record is answered, and no list entry is written',
+    name: 'commits without a response',
+    breaks: 'no write of a record gets a response, and no list entry is written, until the commit is given up',
     forSeconds: 25,
     begin: ({ system, broke }) => {
       broke();
@@ -30,15 +29,14 @@ export const commitScenarios: readonly Scenario[] = [
   },
   {
     name: 'gateway dies between record and lists',
-    breaks:
-      'SIGKILL of the gateway when the store has a record and no list entry of it; the client repeats with its key',
+    breaks: 'SIGKILL of the gateway once the store has a record without list entries; the client repeats with its key',
     forSeconds: 0,
     isShort: true,
     begin: dieBetween,
   },
   {
-    name: 'commit answers late',
-    breaks: 'every write of a record takes 6 s, for its arrival and its answer',
+    name: 'commit responses late',
+    breaks: 'every write of a record takes 6 s, including its response',
     forSeconds: 15,
     begin: ({ system, broke }) => {
       broke();
@@ -61,7 +59,7 @@ export const commitScenarios: readonly Scenario[] = [
 const deaths = 3;
 const maxTries = 10;
 
-// Until it has met so many uploads that repeat with a key: the record may be that of another upload.
+// Repeats, because the record that is written first may belong to another upload, without a key.
 async function dieBetween(day: GameDay): Promise<AsyncDisposable> {
   let met = 0;
   for (let tries = 0; met < deaths && tries < maxTries; tries += 1) if (await dieOnce(day)) met += 1;
@@ -69,7 +67,7 @@ async function dieBetween(day: GameDay): Promise<AsyncDisposable> {
   return onDispose(() => {});
 }
 
-/** @returns whether the record was that of the upload with a key */
+/** @returns whether the record belongs to the upload with a key */
 async function dieOnce({ system, load, broke }: GameDay): Promise<boolean> {
   system.takeSeen();
   const written: string[] = [];

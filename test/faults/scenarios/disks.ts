@@ -4,12 +4,12 @@ import type { Scenario } from '../scenario.ts';
 import { coverWithFullDisk, fillDisk, missingForDisks } from '../small-disk.ts';
 import type { System, SystemKind } from '../start-system.ts';
 
-/** Disks of the machine that are full: those on which workers lay out media, and that of the store. The gateway has none. */
+/** Full disks: the scratch disks of workers, and the disk of the store. The gateway has none. */
 export const diskScenarios: readonly Scenario[] = [
   scratchFull('probe-worker'),
   scratchFull('rendition-worker'),
   storeFull('the disk of the store is full', 'all four nodes of the store keep their data', 'four nodes'),
-  storeFull('the disk of the folder is full', 'the folder lies that is the store', 'folder'),
+  storeFull('the disk of the folder is full', 'the store keeps its folder', 'folder'),
 ];
 
 function storeFull(name: string, lies: string, on: SystemKind): Scenario {
@@ -42,7 +42,7 @@ function scratchFull(worker: 'probe-worker' | 'rendition-worker'): Scenario {
   };
 }
 
-// Folders of workers that were killed may lie beside it; that of a living one was touched last.
+// Killed workers leave folders too; the folder of the running one was touched last.
 async function scratchOf(worker: string, { scratch }: System): Promise<string> {
   const names = (await readdir(scratch)).filter((name) => name.startsWith(`${worker}-`));
   const folders = names.map((name) => join(scratch, name));

@@ -14,11 +14,11 @@ import type { RunningService } from '../start-system.ts';
 
 const hour = 3600;
 const videos = { count: 2000, atOnce: 20 };
-// What is closed may be opened again, so the limit is below what is open.
+// Closed descriptors can be opened again, so the limit is below the number of open ones.
 const fewerDescriptors = 5;
 const deaths = { count: 3, everyMs: 4000 };
 
-/** What a machine may do to processes that are healthy, and media to workers. */
+/** Faults of the machine, and media that kills workers. */
 export const machineScenarios: readonly Scenario[] = [
   { ...descriptorsGone(['gateway'], 5), isShort: true },
   descriptorsGone(['gateway', 'site', 'auth-verifier', 'probe-worker', 'rendition-worker'], 15),
@@ -47,7 +47,7 @@ export const machineScenarios: readonly Scenario[] = [
 function descriptorsGone(names: readonly string[], forSeconds: number): Scenario {
   return {
     name: `no file descriptors for ${names.join(', ')}`,
-    breaks: `${names.join(', ')} cannot open one file or connection more (RLIMIT_NOFILE)`,
+    breaks: `${names.join(', ')} cannot open another file or connection (RLIMIT_NOFILE)`,
     forSeconds,
     begin: async ({ system, broke }) => {
       await using parts = new AsyncDisposableStack();
@@ -71,7 +71,7 @@ async function withoutDescriptors({ server: { pid } }: RunningService): Promise<
 function gatewayClockOff(seconds: number): Scenario {
   return {
     name: `a clock jumps ${jumpOf(seconds)}`,
-    breaks: `the clock of one gateway more jumps ${jumpOf(seconds)} while it takes uploads`,
+    breaks: `the clock of an additional gateway jumps ${jumpOf(seconds)} while it accepts uploads`,
     forSeconds: 15,
     missing: missingForClocks,
     begin: async ({ system, broke }) => {
@@ -118,10 +118,10 @@ function jumpOf(seconds: number): string {
 function deadlyMedia(worker: 'probe-worker' | 'rendition-worker', tool: 'ffprobe' | 'ffmpeg'): Scenario {
   return {
     name: `media that kills its ${worker}`,
-    breaks: `one ${worker} more, which dies of the first video that it gets, ${deaths.count} times`,
+    breaks: `an additional ${worker} that the first video kills, ${deaths.count} times`,
     forSeconds: 0,
     begin: async ({ system, load, broke }: GameDay) => {
-      // Where a tool is not confined it can kill the worker that has started it.
+      // A tool that is not confined can kill the worker that started it.
       await using program = await hostileFfprobe('[ "$1" = -version ] && exit\nkill -9 $PPID\nexec sleep 600', tool);
       const settings = { PATH: program.path, MEDIA_SANDBOX: 'limits-only', CONCURRENCY: '1', FILM_CONCURRENCY: '1' };
       for (let death = 0; death < deaths.count; death += 1) {

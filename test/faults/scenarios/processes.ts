@@ -5,7 +5,7 @@ import type { GameDay, Scenario } from '../scenario.ts';
 
 const services = ['gateway', 'auth-verifier', 'probe-worker', 'rendition-worker', 'site'] as const;
 
-/** Every part that others rely on. */
+/** Every component that others depend on. */
 const all = [...services, 'sandbox-provider', 'queue-redis', 'cache-redis', 'minio'] as const;
 
 type Part = (typeof all)[number];
@@ -32,7 +32,7 @@ const longerFreezes: readonly (readonly [readonly [Part, Part], number])[] = [
 ];
 const betweenMs = { least: 300, most: 1500 };
 
-/** Kills and freezes, of every part alone, of pairs, and of whatever chance picks. */
+/** Kills and freezes: single components, pairs, and random choices. */
 export const processScenarios: readonly Scenario[] = [
   ...all.map((part) => killed([part], 2)),
   ...pairs.map((pair) => killed(pair, 2)),
@@ -84,7 +84,7 @@ function broken(parts: readonly Part[], fault: Act, undo: Act): Scenario['begin'
   };
 }
 
-// Again and again: the more often, the likelier it meets each step of an upload.
+// Frequent kills are more likely to hit each step of an upload.
 function killedAtRandom(what: string, parts: readonly Part[], forSeconds: number, atOnce = 1): Scenario {
   return {
     name: `kill ${what}, again and again`,

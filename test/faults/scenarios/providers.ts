@@ -5,7 +5,7 @@ import type { GameDay, Scenario } from '../scenario.ts';
 
 const eachMs = 500;
 
-/** The identity provider fails in every way that it can. */
+/** Failures of the identity provider. */
 export const providerScenarios: readonly Scenario[] = [
   {
     name: 'the provider fails in every way',

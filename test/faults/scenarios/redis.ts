@@ -9,7 +9,7 @@ const both = ['queue-redis', 'cache-redis'] as const;
 
 type Role = (typeof both)[number];
 
-/** What a Redis may do short of dying: forget, refuse, and be out of reach; that of queues, that of caches, both. */
+/** Faults of a Redis that runs: lost keys, refused writes, unreachable. Each for the queue Redis, the cache Redis, or both. */
 export const redisScenarios: readonly Scenario[] = [
   { ...wiped(['queue-redis'], 5), isShort: true },
   wiped(['cache-redis'], 5),
@@ -26,7 +26,8 @@ export const redisScenarios: readonly Scenario[] = [
   unreachable(['cache-redis'], 'cut', 15),
   {
     name: 'fail over the queue Redis',
-    breaks: 'the master of the queue Redis dies, sentinels put a replica in its place, and it comes back as a replica',
+    breaks:
+      'the master of the queue Redis is killed, sentinels promote a replica, and the old master returns as a replica',
     forSeconds: 10,
     on: 'sentinels',
     forgetsKeys: true,
@@ -55,7 +56,7 @@ async function wipeUntil(over: AbortSignal, { system, broke }: GameDay, roles: r
 function full(roles: readonly Role[], forSeconds: number): Scenario {
   return {
     name: `fill ${roles.join(' and ')}`,
-    breaks: `${roles.join(' and ')} says OOM to every write`,
+    breaks: `${roles.join(' and ')} refuses every write with OOM`,
     forSeconds,
     begin: async ({ system, broke }) => {
       const redises = redisesOf(system, roles);
@@ -69,7 +70,7 @@ function full(roles: readonly Role[], forSeconds: number): Scenario {
 function readOnly(roles: readonly Role[], forSeconds: number): Scenario {
   return {
     name: `${roles.join(' and ')} read-only`,
-    breaks: `${roles.join(' and ')} is a replica without a master, and answers READONLY to every write`,
+    breaks: `${roles.join(' and ')} is a replica without a master and refuses every write with READONLY`,
     forSeconds,
     begin: async ({ system, broke }) => {
       const redises = redisesOf(system, roles);
@@ -82,10 +83,10 @@ function readOnly(roles: readonly Role[], forSeconds: number): Scenario {
 
 function unreachable(roles: readonly Role[], state: Exclude<LinkState, 'passes'>, forSeconds: number): Scenario {
   const how =
-    state === 'cut' ? 'connections are reset, new ones as well' : 'nothing that is sent arrives, without an error';
+    state === 'cut' ? 'all connections are reset, also new ones' : 'all packets are dropped, without an error';
   return {
     name: `${state === 'cut' ? 'cut off' : 'partition'} ${roles.join(' and ')}, ${forSeconds} s`,
-    breaks: `between services and ${roles.join(' and ')} ${how}`,
+    breaks: `between services and ${roles.join(' and ')}, ${how}`,
     forSeconds,
     begin: async ({ system, broke }) => {
       for (const role of roles) system.links[role].turn(state);

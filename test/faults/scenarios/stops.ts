@@ -9,7 +9,7 @@ import type { RunningService } from '../start-system.ts';
 
 const replicated = ['auth-verifier', 'probe-worker', 'rendition-worker', 'site', 'gateway'];
 const clients = 20;
-// How late the last of them sends what it has connected for, on a machine that lets it wait.
+// The last client sends its upload this long after it connected, as on an overloaded machine.
 const starvedMs = 1500;
 
 /** Requested stops: no admitted upload may fail. */
@@ -37,21 +37,21 @@ async function stopWhileConnecting({ system, broke, note }: GameDay): Promise<As
   const connected = await Promise.all(
     Array.from({ length: clients }, () => RawClient.connect(system.gateways[0] ?? '')),
   );
-  // Two turns of its event loop later it has taken them.
+  // After two turns of its event loop, the gateway has accepted them.
   for (let turn = 0; turn < 2; turn += 1) await (await fetch(`${service.ops}/livez`)).text();
   const stopping = service.server.stop();
   broke();
-  const answered = connected.map(async (client, n) => {
+  const uploads = connected.map(async (client, n) => {
     await using raw = client;
     await sleep((starvedMs * n) / clients);
     const { path, headers, body } = uploadRequest(system, { media, message: 'unfinished' });
     raw.head(path, headers, body.length);
     await raw.flush(body);
-    await waitUntil('an answer or an end', 5000, async () => raw.closed || raw.received.includes('\r\n\r\n'));
+    await waitUntil('a response or an end', 5000, async () => raw.closed || raw.received.includes('\r\n\r\n'));
     const [status = 'nothing'] = raw.received.split('\r\n', 1);
-    if (!status.startsWith('HTTP/1.1 200')) note('an accepted connection was not answered', `client ${n}: ${status}`);
+    if (!status.startsWith('HTTP/1.1 200')) note('an accepted connection got no response', `client ${n}: ${status}`);
   });
-  await Promise.all([...answered, stopping]);
+  await Promise.all([...uploads, stopping]);
   return onDispose(() => gateway?.restart());
 }
 

@@ -8,30 +8,30 @@ import { onDispose } from '../on-dispose.ts';
 import type { GameDay, Scenario } from '../scenario.ts';
 import { decided, isMediaCompletion, isMediaPut, isRecordPut } from '../store-requests.ts';
 
-// Longer than a gateway tries to write a record.
+// Longer than a gateway retries the write of a record.
 const repeatedMs = 25_000;
 const liesMs = 2000;
 
 const isWrite = ({ method }: SeenRequest) => method === 'PUT' || method === 'POST';
 
-/** What a store may do short of dying: be slow, full, out of reach, and say what is not so. */
+/** Faults of a store that runs: slow, full, unreachable, or false responses. */
 export const storeScenarios: readonly Scenario[] = [
-  answering('the store swallows media', 'says 200 to a write of media, unread, and keeps nothing', 5, (request) =>
+  storeFault('the store swallows media', 'returns 200 for a write of media, unread, and keeps nothing', 5, (request) =>
     isMediaPut(request) ? 'swallowed unread' : 'passes',
   ),
   {
-    ...answering(
+    ...storeFault(
       'the store swallows media that it has read',
-      'says 200 to a write of media, with its tag and checksum, and keeps nothing',
+      'returns 200 for a write of media, with its tag and checksum, and keeps nothing',
       4,
       (request) => (isMediaPut(request) ? 'swallowed' : 'passes'),
     ),
     isShort: true,
   },
   {
-    ...answering(
+    ...storeFault(
       'the store swallows records that it has read',
-      'says 200 to a write of a record, with its tag and checksum, and keeps nothing',
+      'returns 200 for a write of a record, with its tag and checksum, and keeps nothing',
       4,
       (request) => (isRecordPut(request) ? 'swallowed' : 'passes'),
     ),
@@ -39,15 +39,14 @@ export const storeScenarios: readonly Scenario[] = [
   },
   {
     name: 'the store keeps other bytes',
-    breaks: 'the store says 200 to a write of media, with no checksum, and keeps other bytes in its place',
+    breaks: 'the store returns 200 for a write of media, with no checksum, and keeps other bytes',
     forSeconds: 3,
     isShort: true,
     begin: (day) => keepOtherBytes(day, false),
   },
   {
     name: 'the store keeps other bytes, and confirms the checksum',
-    breaks:
-      'the store says 200 to a write of media, with the tag and the checksum of what was sent, and keeps other bytes in its place',
+    breaks: 'the store returns 200 for a write of media, with the correct tag and checksum, and keeps other bytes',
     forSeconds: 3,
     isShort: true,
     begin: (day) => keepOtherBytes(day, true),
@@ -55,14 +54,14 @@ export const storeScenarios: readonly Scenario[] = [
   {
     name: 'the store keeps other records, and confirms the checksum',
     breaks:
-      'the store says 200 to the first write of a record, with the tag and the checksum of what was sent, and keeps something else in its place',
+      'the store returns 200 for the first write of a record, with the correct tag and checksum, and keeps something else',
     forSeconds: 3,
     isShort: true,
     begin: keepOtherRecords,
   },
   {
     name: 'the store joins fewer parts',
-    breaks: 'the store completes multipart uploads without their last parts, and says so',
+    breaks: 'the store completes multipart uploads without their last parts, and reports it',
     forSeconds: 1,
     isShort: true,
     begin: joinFewerParts,
@@ -70,41 +69,44 @@ export const storeScenarios: readonly Scenario[] = [
   {
     name: 'the store keeps records of another size',
     breaks:
-      'the store says 200 to the first write of a record, with the tag and the checksum of what was sent, and keeps it with another size; clients repeat with their keys',
+      'the store returns 200 for the first write of a record, with the correct tag and checksum, and keeps it with another size; clients repeat with their keys',
     forSeconds: 0,
     begin: keepRecordsOfAnotherSize,
   },
   {
-    ...answering('a bit flips on the way to the store', 'gets every body with one bit of it flipped', 5, (request) =>
+    ...storeFault('a bit flips on the way to the store', 'gets every body with one bit flipped', 5, (request) =>
       request.method === 'PUT' ? 'changed' : 'passes',
     ),
     isShort: true,
   },
   {
-    ...answering('the store is full', 'refuses every write with 507', 5, (request) =>
+    ...storeFault('the store is full', 'refuses every write with 507', 5, (request) =>
       isWrite(request) ? s3Error(507, 'XMinioStorageFull') : 'passes',
     ),
     isShort: true,
   },
   {
-    ...answering('the store says SlowDown', 'refuses half of all requests with 503 SlowDown', 5, (_request, happens) =>
-      happens(0.5) ? s3Error(503, 'SlowDown') : 'passes',
+    ...storeFault(
+      'the store returns SlowDown',
+      'refuses half of all requests with 503 SlowDown',
+      5,
+      (_request, happens) => (happens(0.5) ? s3Error(503, 'SlowDown') : 'passes'),
     ),
     isShort: true,
   },
-  answering('the store refuses everything', 'refuses all requests with 503 SlowDown', 20, () =>
+  storeFault('the store refuses everything', 'refuses all requests with 503 SlowDown', 20, () =>
     s3Error(503, 'SlowDown'),
   ),
-  answering('the store is slow', 'takes 2 s for each request', 20, () => ({ afterMs: 2000 })),
-  answering(
-    'the store loses answers',
-    'does what is requested, and every fifth answer is cut',
+  storeFault('the store is slow', 'takes 2 s for each request', 20, () => ({ afterMs: 2000 })),
+  storeFault(
+    'the store loses responses',
+    'executes all requests, but cuts every fifth response',
     15,
     (_request, happens) => (happens(0.2) ? 'lost' : 'passes'),
   ),
-  answering(
+  storeFault(
     'the store loses requests',
-    'does not hear every fifth request, whose connection is cut',
+    'never receives every fifth request: its connection is cut',
     15,
     (_request, happens) => (happens(0.2) ? 'cut' : 'passes'),
   ),
@@ -113,7 +115,7 @@ export const storeScenarios: readonly Scenario[] = [
   unreachable('cut', 15),
   {
     name: 'lose a node of the store',
-    breaks: 'one of four nodes of the store dies, and comes back under load',
+    breaks: 'one of four nodes of the store is killed, and restarted under load',
     forSeconds: 20,
     on: 'four nodes',
     begin: async ({ system, random, broke }) => {
@@ -125,7 +127,7 @@ export const storeScenarios: readonly Scenario[] = [
   },
 ];
 
-function answering(
+function storeFault(
   name: string,
   does: string,
   forSeconds: number,
@@ -142,7 +144,7 @@ function answering(
   };
 }
 
-// The answer without a checksum shows it, or the tag of the object that is there.
+// Detectable by the missing checksum in the response, or by the tag of the stored object.
 async function keepOtherBytes({ system, broke }: GameDay, isConfirmed: boolean): Promise<AsyncDisposable> {
   const kept = new Set<string>();
   broke();
@@ -155,7 +157,7 @@ async function keepOtherBytes({ system, broke }: GameDay, isConfirmed: boolean):
   });
 }
 
-// Its clients give up: nothing that they send can be stored.
+// Its clients give up, because no retry can succeed.
 async function joinFewerParts({ system, load, broke }: GameDay): Promise<AsyncDisposable> {
   await using parts = new AsyncDisposableStack();
   parts.use(
@@ -194,7 +196,7 @@ function withAnotherSize(record: Buffer): Buffer {
   return Buffer.from(JSON.stringify({ ...others, size: size + 1 }));
 }
 
-/** Records that a store keeps in place of those that it confirms; disposing removes them. */
+/** Replaces records that the store has confirmed; disposing removes the replacements. */
 class OtherRecords implements AsyncDisposable {
   readonly #store: ObjectStore;
   readonly #alter: (record: Buffer) => Buffer;
@@ -209,7 +211,7 @@ class OtherRecords implements AsyncDisposable {
   fateOf(request: SeenRequest): Fate {
     const key = keyOf(request);
     if (!isRecordPut(request)) return 'passes';
-    // The other write of the record, which comes at the same time, must not be first.
+    // The concurrent second write of the record must come later.
     if (this.#seen.has(key)) return { afterMs: 200 };
     this.#seen.add(key);
     const after = async (record: Buffer) => {

@@ -6,7 +6,7 @@ interface Options {
   readonly words: Record<string, string>;
   /** The same, for whole identifiers of which `words` has nothing to say. */
   readonly names?: Record<string, string>;
-  /** Identifiers to pass over. */
+  /** Identifiers to skip, in all files or, as `file name`, in one. */
   readonly allow?: readonly string[];
 }
 
@@ -28,7 +28,7 @@ const rule: TextlintRuleReporter<Options> = ({ RuleError, report, locator, getSo
       }
   };
   const inName = (node: Parameters<typeof report>[0], name: string) => {
-    if (allow.includes(name)) return;
+    if (allow.includes(name) || allow.includes(`${basename(getFilePath() ?? '')} ${name}`)) return;
     const parts = name.replace(/(?<=[a-z\d])(?=[A-Z])|[_#.-]/g, ' ').trim();
     const instead = ofNames.get(parts.toLowerCase()) ?? banned.find(({ pattern }) => parts.match(pattern))?.instead;
     if (instead) report(node, new RuleError(`name "${name}": use ${instead}`));

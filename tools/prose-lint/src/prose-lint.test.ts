@@ -16,7 +16,7 @@ test.each([
   ['main.ts', "import { film } from './film.ts';\n", [/^1:10 name "film": use video/]],
   ['main.ts', '// left\n// alone\n', [/^1:4 "left alone"/]],
   ['tell-caller.ts', '', [/^1:1 name "tell-caller.ts"/]],
-  ['rules.yml', 'annotations:\n  summary: Nobody answers\n', [/^2:12 "Nobody"/]],
+  ['rules.yml', 'annotations:\n  summary: Nobody listens\n', [/^2:12 "Nobody"/]],
   ['rules.yml', '# Told again\nexpr: up\n', [/^1:3 "Told"/]],
   ['nginx.conf', '# Told\n# again\nworkers 1;\n', [/^1:3 "Told"/]],
   ['Dockerfile.conf', 'RUN true\n# Nobody\n', [/^2:3 "Nobody"/]],
@@ -26,6 +26,7 @@ test.each([
   ['main.test.ts', "test('nobody', () => {});\n", [/^1:7 "nobody"/]],
   ['main.test.ts', "test.each([\n  1,\n])('%s: nobody', () => {});\n", [/^3:9 "nobody"/]],
   ['main.test.ts', "describe.skipIf(isOff)('nobody', () => {});\n", [/^1:25 "nobody"/]],
+  ['main.ts', 'const isUnanswered = true;\n', [/^1:7 name "isUnanswered"/]],
   ['board.json', '{"title": "Uploads told"}\n', [/^1:20 "told"/]],
 ])('finds in %s: %j', async (file, text, expected) => {
   expect(await found(file, text)).toEqual(expected.map((message) => expect.stringMatching(message)));

@@ -27,7 +27,7 @@ export function createSandboxEvents(log: Log, metrics: Metrics) {
   );
   const failures = metrics.counter('echodrop_sandbox_failures_total', 'Failed requests.');
   return {
-    answered(request: IdentityRequest): void {
+    identityRequested(request: IdentityRequest): void {
       requests.inc({ ...request });
       log.info(request, 'Identity request completed');
     },

@@ -12,7 +12,7 @@ test('rm takes addresses of the site, and refuses those of another site before i
   };
   const remove = async (...args: string[]) => {
     service.received.length = 0;
-    service.answers = [respond(200, recordsToJson({ records: [someRecord] })), respond(204)];
+    service.responses = [respond(200, recordsToJson({ records: [someRecord] })), respond(204)];
     const result = await run(['rm', ...args], { env });
     return { ...result, removed: service.received.filter(({ method }) => method === 'DELETE').map(({ path }) => path) };
   };

@@ -76,10 +76,10 @@ async function removeUploads(
   if (failed > 0) throw new PartFailed(`${failed} uploads were not removed`);
 }
 
-/** The ids in arguments, of which some are addresses. @throws UsageError for an address of another site */
+/** Resolves ids and page addresses to upload ids. @throws UsageError for an address that is not on this site */
 async function readIds(client: EchodropClient, args: readonly string[]): Promise<Set<string>> {
   if (!args.some(isAddress)) return new Set(args);
-  // Only records have the address of the site.
+  // The site's address appears only in records.
   const [newest] = (await client.list({ count: 1 })).records;
   return new Set(args.map((arg) => (isAddress(arg) ? idIn(arg, newest?.url) : arg)));
 }
@@ -88,7 +88,7 @@ function isAddress(arg: string): boolean {
   return /^https?:/i.test(arg);
 }
 
-// The first segment of a page's address.
+// The id is the first path segment of a page's address.
 function idIn(address: string, url: string | undefined): string {
   if (url === undefined) throw new UsageError(`You have no upload with the address ${visible(address)}.`);
   const { origin } = new URL(url);

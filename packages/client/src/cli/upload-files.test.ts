@@ -16,7 +16,7 @@ beforeAll(async () => {
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'upload-files-'));
   service.received.length = 0;
-  service.answers = [respond(200, recordToJson(someRecord))];
+  service.responses = [respond(200, recordToJson(someRecord))];
 });
 afterEach(() => rm(folder, { recursive: true }));
 afterAll(() => service?.[Symbol.asyncDispose]());
@@ -60,7 +60,7 @@ describe('a file that was uploaded before', () => {
 
   beforeEach(async () => {
     await writeFile(join(folder, 'a.jpg'), 'photo');
-    service.answers = [published(someRecord.id)];
+    service.responses = [published(someRecord.id)];
     await upload('a.jpg');
     service.received.length = 0;
   });
@@ -69,39 +69,39 @@ describe('a file that was uploaded before', () => {
     ['is published', respond(200)],
     ['is on a site that fails', respond(503)],
     ['is on a site that does not respond', lose],
-  ])('and %s is not sent again', async (_, answer) => {
-    service.answers = [answer];
+  ])('and %s is not sent again', async (_, response) => {
+    service.responses = [response];
     expect(await upload('a.jpg')).toEqual({ status: 0, stdout: `${url()}\n`, stderr: repeated('a.jpg') });
     expect(requests()).toEqual(['HEAD /a1B2c3D4e5']);
   });
 
   test('and was removed elsewhere is published again only with --again', async () => {
-    service.answers = [respond(410)];
+    service.responses = [respond(410)];
     const { status, stdout, stderr } = await upload('a.jpg');
     expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
     expect(stderr).toBe(
       'a.jpg: This file was uploaded before and then removed. To publish it again, add --again. (410 removed)\n',
     );
     expect(requests()).toEqual(['HEAD /a1B2c3D4e5']);
-    service.answers = [published('b1B2c3D4e5')];
+    service.responses = [published('b1B2c3D4e5')];
     expect((await upload('a.jpg', '--again')).stdout).toBe(`${service.address}/b1B2c3D4e5\n`);
   });
 
   test('is reported as not uploaded with --json', async () => {
-    service.answers = [respond(200)];
+    service.responses = [respond(200)];
     expect(JSON.parse((await upload('a.jpg', '--json')).stdout).uploaded).toBe(false);
-    service.answers = [published('b1B2c3D4e5')];
+    service.responses = [published('b1B2c3D4e5')];
     expect(JSON.parse((await upload('a.jpg', '--json', '--again')).stdout).uploaded).toBe(true);
   });
 
   test('has no progress bar', async () => {
-    service.answers = [respond(200)];
+    service.responses = [respond(200)];
     const { stderr } = await run(['upload', 'a.jpg'], { env: environment(), cwd: folder, isTTY: true });
     expect(stderr).not.toContain(' bytes');
   });
 
   test('and that the site does not know is sent again', async () => {
-    service.answers = [respond(404), published('b1B2c3D4e5')];
+    service.responses = [respond(404), published('b1B2c3D4e5')];
     expect((await upload('a.jpg')).stdout).toBe(`${service.address}/b1B2c3D4e5\n`);
   });
 });
@@ -115,7 +115,7 @@ describe('on a terminal', () => {
 
   test('a bar is drawn while a file is sent, and the terminal keeps its cursor and line wrap', async () => {
     const drawn = Promise.withResolvers<void>();
-    service.answers = [(response) => void drawn.promise.then(() => published(response))];
+    service.responses = [(response) => void drawn.promise.then(() => published(response))];
     const onStderr = (text: string) => void (/a\.jpg .*%/.test(text) && drawn.resolve());
     const { stdout, stderr } = await uploadOnTerminal(['a.jpg'], { onStderr });
     expect(stdout).toBe(`${someRecord.url}\n`);
@@ -125,7 +125,7 @@ describe('on a terminal', () => {
 
   test('an address is printed as soon as its file is published', async () => {
     const printed = Promise.withResolvers<void>();
-    service.answers = [published, (response) => void printed.promise.then(() => published(response))];
+    service.responses = [published, (response) => void printed.promise.then(() => published(response))];
     const { stdout } = await uploadOnTerminal(['a.jpg', 'b.jpg'], { onStdout: () => printed.resolve() });
     expect(stdout).toBe(`${someRecord.url}\n`.repeat(2));
   });
@@ -138,13 +138,13 @@ describe('on a terminal', () => {
 
 test('a response is read to a limit', async () => {
   await writeFile(join(folder, 'a.jpg'), 'photo');
-  service.answers = [endless, respond(200, recordToJson(someRecord))];
+  service.responses = [endless, respond(200, recordToJson(someRecord))];
   expect(await upload('a.jpg')).toEqual({ status: 0, stdout: `${someRecord.url}\n`, stderr: '' });
 });
 
 test('with --json, an error has its status once', async () => {
   await writeFile(join(folder, 'a.jpg'), 'photo');
-  service.answers = [refuse(415, 'media_unsupported')];
+  service.responses = [refuse(415, 'media_unsupported')];
   expect(JSON.parse((await upload('a.jpg', '--json')).stdout).error).toEqual({
     status: 415,
     reason: 'media_unsupported',

@@ -6,12 +6,12 @@ interface Script {
   readonly lua: string;
 }
 
-// KEYS: the counter; for each of n secrets verdict, lease, unanswered; then none or n uses. ARGV[1] is n.
+// KEYS: the counter; for each of n secrets verdict, lease, open request; then none or n uses. ARGV[1] is n.
 const layout = `
 local n = tonumber(ARGV[1])
 local function verdict(i) return KEYS[3 * i - 1] end
 local function lease(i) return KEYS[3 * i] end
-local function unanswered(i) return KEYS[3 * i + 1] end
+local function open(i) return KEYS[3 * i + 1] end
 local function use(i) return KEYS[3 * n + 1 + i] end
 local hasUses = #KEYS > 3 * n + 1
 -- The last arguments: n users if there are uses, then verdicts that are not valid.
@@ -39,13 +39,13 @@ end
 /**
  * Records a use, then finds a verdict or takes the lease, atomically.
  * ARGV: n, reuse, seconds of a use, whether verdicts are shared, whether the lease may be taken, its ms (0: no lease), seconds of an
- * unanswered request, users, invalid verdicts.
+ * open request, users, invalid verdicts.
  * Returns the state of the use ('' without uses), what was found, and its values.
  */
 export const lookUp: Script = {
   name: 'echodropLookUp',
   lua: `${layout}${count}
-local reuse, useSeconds, isShared, canTake, leaseMs, unansweredSeconds = unpack(ARGV, 2, 7)
+local reuse, useSeconds, isShared, canTake, leaseMs, openSeconds = unpack(ARGV, 2, 7)
 local used = ''
 if hasUses then
   used = 'first'
@@ -68,24 +68,24 @@ for i = 1, n do
   if redis.call('EXISTS', lease(i)) == 1 then return {used, 'running'} end
 end
 if canTake == '0' then return {used, 'undecided'} end
-local wasUnanswered = 0
+local wasOpen = 0
 for i = 1, n do
   if leaseMs ~= '0' then redis.call('SET', lease(i), 1, 'PX', leaseMs) end
-  if not redis.call('SET', unanswered(i), 1, 'EX', unansweredSeconds, 'NX') then wasUnanswered = 1 end
+  if not redis.call('SET', open(i), 1, 'EX', openSeconds, 'NX') then wasOpen = 1 end
 end
-return {used, 'leased', forgets(), wasUnanswered}
+return {used, 'leased', forgets(), wasOpen}
 `,
 };
 
 /**
  * Caches a verdict, ends its lease, and settles the use, atomically.
  * ARGV: n, what to do with the use ('confirm', 'giveBack' or ''), seconds of a use, whether a lease ends, seconds of the verdict (0: not
- * cached), its text, whether it is a refusal, whether the request stays unanswered, users, invalid verdicts.
+ * cached), its text, whether it is a refusal, whether the request stays open, users, invalid verdicts.
  */
 export const settle: Script = {
   name: 'echodropSettle',
   lua: `${layout}
-local act, useSeconds, endsLease, seconds, text, isRefusal, staysUnanswered = unpack(ARGV, 2, 8)
+local act, useSeconds, endsLease, seconds, text, isRefusal, staysOpen = unpack(ARGV, 2, 8)
 if hasUses then
   for i = 1, n do
     if act == 'confirm' then
@@ -106,7 +106,7 @@ if isRefusal == '1' then
 end
 for i = 1, n do
   if isKept then redis.call('SET', verdict(i), text, 'EX', seconds) end
-  if staysUnanswered == '0' then redis.call('DEL', unanswered(i)) end
+  if staysOpen == '0' then redis.call('DEL', open(i)) end
   redis.call('DEL', lease(i))
 end
 `,

@@ -1,6 +1,6 @@
 import type { RequestHandler } from 'express';
 
-/** Lets scripts of every site read responses, as Mastodon does; answers preflights itself. */
+/** Lets scripts of every site read responses, as Mastodon does; responds to preflights itself. */
 export const allowAnyOrigin: RequestHandler = ({ method, headers }, response, next) => {
   response.set('Access-Control-Allow-Origin', '*');
   if (method !== 'OPTIONS' || headers['access-control-request-method'] === undefined) return next();

@@ -8,7 +8,7 @@ import type { AuthorizationRequest, Grants } from './grants.ts';
 
 const parameter = z.string().max(2000);
 
-// A parameter that is there twice is no string.
+// A repeated parameter is not a string.
 const query = z.object({
   client_id: parameter,
   redirect_uri: parameter,
@@ -33,23 +33,24 @@ interface Dependencies {
 }
 
 /** `GET /oauth/authorize`: the consent page (RFC 6749, section 4.1.1, with PKCE). Redirects only to a redirect URI of a known client. */
-export function askUser({ users, clients, grants }: Dependencies): RequestHandler {
+export function requestConsent({ users, clients, grants }: Dependencies): RequestHandler {
   return (request, response) => {
     const { data } = query.safeParse(request.query);
     if (!data) return refuse(response, 'client_id or redirect_uri is missing, or a parameter is repeated or too long.');
     const client = clients.find(data.client_id);
     if (!client) return refuse(response, 'This application is not registered here, or no longer. Register it again.');
     const { redirect_uri: redirectUri, state, nonce, scope = client.scope, code_challenge: challenge = '' } = data;
-    if (!allowsRedirect(client, redirectUri)) return refuse(response, 'redirect_uri is none of this application.');
+    if (!allowsRedirect(client, redirectUri))
+      return refuse(response, 'redirect_uri is not registered for this application.');
 
     const fault = faultOf(data, client, scope);
     if (fault) return redirect(response, { redirectUri, state }, fault);
-    const asked: AuthorizationRequest = { client, redirectUri, scope, state, nonce, challenge };
-    // Browsers apply form-action to the redirect after the form, too.
+    const pending: AuthorizationRequest = { client, redirectUri, scope, state, nonce, challenge };
+    // Browsers also apply form-action to the redirect after the form.
     const policy = response.get('Content-Security-Policy') ?? '';
     const formAction = `form-action 'self' ${new URL(redirectUri).origin}`;
     response.set('Content-Security-Policy', policy.replace(/form-action 'self'/, formAction));
-    response.type('html').send(consentPage(grants.keepRequest(asked), asked, users));
+    response.type('html').send(consentPage(grants.keepRequest(pending), pending, users));
   };
 }
 
@@ -58,13 +59,13 @@ export function decide({ users, grants }: Dependencies): RequestHandler {
   return (request, response) => {
     const { data } = decision.safeParse(request.body ?? {});
     if (!data) return refuse(response, 'The form is incomplete.');
-    const asked = grants.takeRequest(data.request);
-    if (!asked) return refuse(response, 'This page has expired. Go back to the application and sign in again.');
+    const pending = grants.takeRequest(data.request);
+    if (!pending) return refuse(response, 'This page has expired. Go back to the application and sign in again.');
     if (data.decision === 'deny')
-      return redirect(response, asked, { error: 'access_denied', error_description: 'The user denied the request' });
+      return redirect(response, pending, { error: 'access_denied', error_description: 'The user denied the request' });
     const user = users.find(({ screenName }) => screenName === data.user);
     if (!user) return refuse(response, 'Choose a user. Go back to the application and sign in again.');
-    redirect(response, asked, { code: grants.issueCode({ ...asked, user }) });
+    redirect(response, pending, { code: grants.issueCode({ ...pending, user }) });
   };
 }
 
@@ -82,10 +83,10 @@ function faultOf(data: z.output<typeof query>, client: Client, scope: string): R
 function redirect(
   response: Response,
   { redirectUri, state }: Pick<AuthorizationRequest, 'redirectUri' | 'state'>,
-  answer: Record<string, string>,
+  result: Record<string, string>,
 ): void {
   const target = new URL(redirectUri);
-  const parameters = { ...answer, ...(state !== undefined && { state }), iss: addressOf(response).origin };
+  const parameters = { ...result, ...(state !== undefined && { state }), iss: addressOf(response).origin };
   for (const [name, value] of Object.entries(parameters)) target.searchParams.set(name, value);
   response.redirect(303, target.href);
 }

@@ -3,7 +3,7 @@ import { sandboxProfiles } from '../profiles/profiles.ts';
 import { notAllowed } from '../refuse.ts';
 import type { Accounts } from '../users.ts';
 import { allowAnyOrigin } from './allow-any-origin.ts';
-import { askUser, decide } from './authorize.ts';
+import { decide, requestConsent } from './authorize.ts';
 import { Clients } from './clients.ts';
 import type { Grants } from './grants.ts';
 import { IdTokens } from './id-token.ts';
@@ -35,7 +35,7 @@ export function signInRoutes({ users }: Accounts, siteName: string, grants: Gran
   post('/api/v1/apps', form, express.json({ limit: '32kb' }), registerApp(clients));
   router
     .route('/oauth/authorize')
-    .get(askUser(dependencies))
+    .get(requestConsent(dependencies))
     .post(form, decide(dependencies))
     .all(notAllowed('GET, HEAD, POST'));
   post('/oauth/token', form, issueToken(dependencies));

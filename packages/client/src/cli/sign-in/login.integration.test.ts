@@ -138,7 +138,7 @@ test.each(['file:///tmp/a.desktop', 'http://social.example/authorize'])(
   },
 );
 
-test('answers of others do not end the login', async () => {
+test('requests with another state do not end the login', async () => {
   const { status } = await login(['--provider', 'Town'], async (address) => {
     const back = new URL(address).searchParams.get('redirect_uri') ?? '';
     expect((await fetch(`${back}?code=stolen&state=guessed`)).status).toBe(400);

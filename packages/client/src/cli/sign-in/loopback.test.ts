@@ -3,14 +3,14 @@ import { connect } from 'node:net';
 import { expect, test } from 'vitest';
 import { listenOnLoopback } from './loopback.ts';
 
-test('the end of a sign-in closes the spare connections of the browser, after the reply', async () => {
+test('the end of a sign-in closes spare browser connections, after the response', async () => {
   const loopback = await listenOnLoopback();
   const spare = connect(Number(new URL(loopback.redirectUri).port), '127.0.0.1');
   await once(spare, 'connect');
   const closed = once(spare.resume(), 'close');
-  const answered = loopback.answer('state');
+  const received = loopback.receive('state');
   const page = fetch(`${loopback.redirectUri}?code=c&state=state`);
-  expect((await answered).searchParams.get('code')).toBe('c');
+  expect((await received).searchParams.get('code')).toBe('c');
   loopback.close();
   expect(await (await page).text()).toContain('Done.');
   await closed;

@@ -12,9 +12,9 @@ interface Grant {
   readonly nonce: string | null;
 }
 
-/** How the provider differs from a new and willing one. */
+/** How the provider differs from a current one that grants everything. */
 export interface Behaviour {
-  /** As Mastodon before 4.3. */
+  /** Like Mastodon before 4.3. */
   refusesProfileScope: boolean;
   deniesUser: boolean;
   /** Signs the id token for another sign-in. */
@@ -28,15 +28,15 @@ export interface Behaviour {
 }
 
 /**
- * A stand-in of a site with `/sign-in/providers.json` and of two providers that follow what Mastodon ("OAuth", "apps" API methods) and OpenID
- * Connect Core 1.0 document. At the authorization endpoint its user agrees at once.
+ * A fake site with `/sign-in/providers.json`, and two fake providers that follow the documentation of Mastodon ("OAuth", "apps" API methods) and
+ * OpenID Connect Core 1.0. The user grants every authorization request at once.
  */
 export interface ProviderStandIn extends AsyncDisposable {
   readonly origin: string;
   readonly behaviour: Behaviour;
   /** What the site publishes for clients. */
   readonly settings: { upload: string; apiKey: string };
-  /** Of all requests: method, path, and the form. */
+  /** All requests. `path` includes the method. */
   readonly requests: { readonly path: string; readonly form: URLSearchParams }[];
   readonly validTokens: Set<string>;
 }
@@ -70,18 +70,18 @@ export async function startProvider(): Promise<ProviderStandIn> {
       application?.redirect === back.href || (get('client_id') === 'public' && back.hostname === '127.0.0.1');
     if (!isKnown || get('response_type') !== 'code' || get('code_challenge_method') !== 'S256')
       return json(response, { error: 'invalid_request' }, 400);
-    const answer = new URLSearchParams({ state: get('state') });
-    if (behaviour.deniesUser) answer.set('error', 'access_denied');
+    const result = new URLSearchParams({ state: get('state') });
+    if (behaviour.deniesUser) result.set('error', 'access_denied');
     else {
       const code = randomUUID();
       const grant = { client: get('client_id'), redirect: back.href, challenge: get('code_challenge') };
       codes.set(code, { ...grant, scope: get('scope'), nonce: query.get('nonce') });
-      answer.set('code', code);
+      result.set('code', code);
     }
-    return response.writeHead(302, { Location: `${back.href}?${answer}` }).end();
+    return response.writeHead(302, { Location: `${back.href}?${result}` }).end();
   };
 
-  // A code works once, for the client, address and verifier that belong to it.
+  // A code works once, and only with its own client, redirect URI and verifier.
   const takeGrant = (client: string, form: URLSearchParams): Grant | undefined => {
     const code = form.get('code') ?? '';
     const grant = codes.get(code);
@@ -89,8 +89,8 @@ export async function startProvider(): Promise<ProviderStandIn> {
     const challenge = createHash('sha256')
       .update(form.get('code_verifier') ?? '')
       .digest('base64url');
-    const asked = [client, form.get('redirect_uri'), challenge].join(' ');
-    return grant && [grant.client, grant.redirect, grant.challenge].join(' ') === asked ? grant : undefined;
+    const requested = [client, form.get('redirect_uri'), challenge].join(' ');
+    return grant && [grant.client, grant.redirect, grant.challenge].join(' ') === requested ? grant : undefined;
   };
 
   const takeRefreshToken = (form: URLSearchParams): boolean => {

@@ -4,21 +4,21 @@ import { listenOnLoopback } from './loopback.ts';
 import { requireSecure } from './secure-address.ts';
 import type { SiteProvider } from './site-settings.ts';
 
-/** The tokens of a finished sign-in, and what renews or ends them. */
+/** The tokens of a finished sign-in, and what is needed to renew or revoke them. */
 export interface Grant extends AuthorizationClient {
   readonly token: string;
   readonly refreshToken: string | undefined;
   readonly expiresInSeconds: number | undefined;
 }
 
-/** The person said no, or the provider did. */
+/** The user or the provider denied the sign-in. */
 export class SignInDenied extends Error {
   override readonly name = 'SignInDenied';
 }
 
 /**
  * Signs in at a provider: authorization code with PKCE (RFC 7636) and a redirect to loopback (RFC 8252). `show` gets the address that the
- * person must open. @throws SignInDenied, or an error of the provider or the protocol
+ * user must open. @throws SignInDenied, or an error of the provider or the protocol
  */
 export async function signIn(provider: SiteProvider, show: (address: string) => void): Promise<Grant> {
   const loopback = await listenOnLoopback();
@@ -42,14 +42,14 @@ export async function signIn(provider: SiteProvider, show: (address: string) => 
       ...(nonce && { nonce }),
     };
     for (const [name, value] of Object.entries(parameters)) address.searchParams.set(name, value);
-    const answered = loopback.answer(state);
+    const redirected = loopback.receive(state);
     show(address.href);
-    const answer = accepted(prepared, await answered, state);
+    const code = acceptedCode(prepared, await redirected, state);
     const response = await oauth.authorizationCodeGrantRequest(
       server,
       client,
       authenticationOf(prepared),
-      answer,
+      code,
       loopback.redirectUri,
       verifier,
       requestOptions(server.token_endpoint ?? server.issuer),
@@ -68,14 +68,14 @@ export async function signIn(provider: SiteProvider, show: (address: string) => 
   }
 }
 
-/** How the program proves itself at the token endpoint: with the secret of its registration, or, as a public client, not. */
+/** Client authentication at the token endpoint: the registered secret; none for a public client. */
 export function authenticationOf({ secret }: Pick<AuthorizationClient, 'secret'>): oauth.ClientAuth {
   return secret === undefined ? oauth.None() : oauth.ClientSecretPost(secret);
 }
 
-function accepted({ server, client }: AuthorizationClient, answer: URL, state: string): URLSearchParams {
+function acceptedCode({ server, client }: AuthorizationClient, redirect: URL, state: string): URLSearchParams {
   try {
-    return oauth.validateAuthResponse(server, client, answer, state);
+    return oauth.validateAuthResponse(server, client, redirect, state);
   } catch (error) {
     if (!(error instanceof oauth.AuthorizationResponseError)) throw error;
     const reason = error.error === 'access_denied' ? 'The request was denied' : `The provider reported ${error.error}`;

@@ -1,5 +1,5 @@
 // @ts-check
-import { parseJson } from '/scripts/answer.js';
+import { parseJson } from '/scripts/service-response.js';
 import { credentialHeaders, settings } from '/sign-in/session.js';
 
 const limitMs = 30_000;
@@ -11,22 +11,22 @@ const limitMs = 30_000;
  */
 
 /**
- * Queries one page of the list of own uploads.
+ * Lists one page of the user's own uploads.
  *
  * @param {import('/sign-in/session.js').Session} session
  * @param {string | undefined} after the cursor of the previous page
- * @returns {Promise<import('/scripts/answer.js').Answer>}
+ * @returns {Promise<import('/scripts/service-response.js').ServiceResponse>}
  */
 export function listUploads(session, after) {
   const cursor = after === undefined ? '' : `?after=${encodeURIComponent(after)}`;
-  return ask(session, 'GET', `/2/media.json${cursor}`);
+  return send(session, 'GET', `/2/media.json${cursor}`);
 }
 
 /**
- * The page of the list in an answer.
+ * The page of the list in a response.
  *
- * @param {import('/scripts/answer.js').Answer} answer
- * @returns {{ media: Upload[], next?: string } | undefined} undefined if it is none
+ * @param {import('/scripts/service-response.js').ServiceResponse} response
+ * @returns {{ media: Upload[], next?: string } | undefined} undefined if it contains none
  */
 export function pageOf({ text }) {
   const page = parseJson(text);
@@ -41,19 +41,19 @@ function isUpload(record) {
 /**
  * @param {import('/sign-in/session.js').Session} session
  * @param {string} id
- * @returns {Promise<import('/scripts/answer.js').Answer>}
+ * @returns {Promise<import('/scripts/service-response.js').ServiceResponse>}
  */
 export function removeUpload(session, id) {
-  return ask(session, 'DELETE', `/2/media/${encodeURIComponent(id)}`);
+  return send(session, 'DELETE', `/2/media/${encodeURIComponent(id)}`);
 }
 
 /**
  * @param {import('/sign-in/session.js').Session} session
  * @param {string} method
  * @param {string} path
- * @throws without a response
+ * @throws {Error} if no response arrives
  */
-async function ask(session, method, path) {
+async function send(session, method, path) {
   const response = await fetch(settings().upload + path, {
     method,
     headers: credentialHeaders(session),

@@ -1,14 +1,15 @@
 // @ts-check
-import { isSignInExpired, refusalOf } from '/scripts/answer.js';
+
 import { element, partOf } from '/scripts/elements.js';
 import { formatCount } from '/scripts/format.js';
+import { isSignInExpired, refusalOf } from '/scripts/service-response.js';
 import { showSignInExpired } from '/scripts/sign-in-again.js';
 import { currentSession } from '/sign-in/session.js';
 import { confirmDelete } from './confirm-delete.js';
 import { listUploads, pageOf, removeUpload } from './own-uploads.js';
 import { titleOf, uploadItem } from './upload-item.js';
 
-/** @import { Answer } from '/scripts/answer.js' */
+/** @import { ServiceResponse } from '/scripts/service-response.js' */
 /** @import { Upload } from './own-uploads.js' */
 /** @import { Session } from '/sign-in/session.js' */
 
@@ -36,11 +37,11 @@ async function showMore(session) {
   const hadFocus = document.activeElement === more;
   news.textContent = 'Loading.';
   more.disabled = true;
-  const answer = await answerOf(listUploads(session, next));
+  const response = await expectResponse(listUploads(session, next));
   more.disabled = false;
-  const page = answer && pageOf(answer);
+  const page = response && pageOf(response);
   if (!page) {
-    if (answer) refusal.textContent = refusalOf(answer);
+    if (response) refusal.textContent = refusalOf(response);
     news.textContent = '';
     more.hidden = false;
     more.textContent = 'Try again';
@@ -61,7 +62,7 @@ async function showMore(session) {
 }
 
 /**
- * Deletes an upload, after a question.
+ * Deletes an upload once the user confirms.
  *
  * @param {Session} session
  * @param {Upload} upload
@@ -70,9 +71,9 @@ async function showMore(session) {
 async function remove(session, upload, item) {
   if (!(await confirmDelete(titleOf(upload)))) return;
   news.textContent = 'Deleting.';
-  const answer = await answerOf(removeUpload(session, upload.id), [204, 404]);
+  const response = await expectResponse(removeUpload(session, upload.id), [204, 404]);
   news.textContent = '';
-  if (!answer) return;
+  if (!response) return;
   const neighbour = item.nextElementSibling ?? item.previousElementSibling;
   item.remove();
   showEmpty();
@@ -82,18 +83,18 @@ async function remove(session, upload, item) {
 }
 
 /**
- * The answer if its status is one of `expected`; else undefined, and the page shows what happened.
+ * Resolves to the response if its status is one of `expected`. Otherwise shows the failure and resolves to undefined.
  *
- * @param {Promise<Answer>} asking
+ * @param {Promise<ServiceResponse>} pending
  * @param {readonly number[]} expected
  */
-async function answerOf(asking, expected = [200]) {
+async function expectResponse(pending, expected = [200]) {
   refusal.replaceChildren();
   try {
-    const answer = await asking;
-    if (expected.includes(answer.status)) return answer;
-    if (isSignInExpired(answer)) showSignInExpired(refusal);
-    else refusal.textContent = refusalOf(answer);
+    const response = await pending;
+    if (expected.includes(response.status)) return response;
+    if (isSignInExpired(response)) showSignInExpired(refusal);
+    else refusal.textContent = refusalOf(response);
   } catch {
     refusal.textContent = 'No response from the server. Check the connection, then try again.';
   }

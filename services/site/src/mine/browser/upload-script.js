@@ -52,7 +52,7 @@ quote() {
 # The same for all retries, so that a lost response adds no second upload.
 attempt=$(od -An -N16 -tx1 /dev/urandom | tr -d ' \\n')
 
-answer=$(curl --silent --show-error --retry 5 --retry-all-errors --connect-timeout 20 --write-out '%{http_code}' \\
+response=$(curl --silent --show-error --retry 5 --retry-all-errors --connect-timeout 20 --write-out '%{http_code}' \\
   --form-string "key=$key" --form-string "message=\${2-}" --form "media=@$media" \\
   --config - "$address" <<END
 header = $(quote "X-Auth-Service-Provider: $provider")
@@ -61,14 +61,14 @@ header = "Idempotency-Key: \\"$attempt\\""
 END
 ) || true
 
-if [ "\${answer##*\\}}" != 200 ]; then
-  message=$(printf '%s' "$answer" | sed -n 's/.*"message":"\\([^"]*\\)".*/\\1/p')
+if [ "\${response##*\\}}" != 200 ]; then
+  message=$(printf '%s' "$response" | sed -n 's/.*"message":"\\([^"]*\\)".*/\\1/p')
   echo "Upload failed: \${message:-no response from the server.}" >&2
   echo "If the credentials were rejected, sign in again and download this file again." >&2
   exit 1
 fi
 
-link=$(printf '%s' "$answer" | sed -n 's/.*"url":"\\([^"]*\\)".*/\\1/p')
+link=$(printf '%s' "$response" | sed -n 's/.*"url":"\\([^"]*\\)".*/\\1/p')
 printf '%s\\n' "$link"
 if [ -n "\${WAYLAND_DISPLAY-}" ] && command -v wl-copy > /dev/null; then
   printf '%s' "$link" | wl-copy

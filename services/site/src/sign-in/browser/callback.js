@@ -3,7 +3,7 @@ import { returnPath, takeAttempt } from './attempt.js';
 import { pageSettings } from './page-settings.js';
 import { keepSession } from './session.js';
 
-const answer = new URLSearchParams(location.search);
+const response = new URLSearchParams(location.search);
 // The code stays in no history and no bookmark.
 history.replaceState(null, '', location.pathname);
 const progress = document.getElementById('sign-in-progress');
@@ -21,8 +21,8 @@ try {
   if (!attempt || !provider) throw new SignInFault('This tab has begun no sign-in, or it has ended already.');
   // A provider that forwards the user to another one must not get the code of the other one.
   if (provider.redirectPath !== location.pathname)
-    throw new SignInFault('This answer is from another provider, so it was ignored.');
-  keepSession(await completeSignIn(answer, attempt, provider));
+    throw new SignInFault('This response is from another provider, so it was ignored.');
+  keepSession(await completeSignIn(response, attempt, provider));
   location.replace(returnPath(attempt.returnTo));
 } catch (error) {
   showFault(faultMessage(error, name));

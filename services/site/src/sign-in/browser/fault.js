@@ -1,7 +1,7 @@
 // @ts-check
 import * as oauth from './oauth4webapi/build/index.js';
 
-/** A reason that people can read. */
+/** A failure whose message is for the user. */
 export class SignInFault extends Error {}
 
 const maxDetail = 200;
@@ -24,11 +24,11 @@ export function faultMessage(error, name) {
     return `${name} refused the sign-in: ${detailOf(error)}`;
   }
   if (error instanceof oauth.WWWAuthenticateChallengeError) return `${name} refused the sign-in.`;
-  if (error instanceof DOMException && error.name === 'TimeoutError') return `${name} did not answer in time.`;
+  if (error instanceof DOMException && error.name === 'TimeoutError') return `${name} did not respond in time.`;
   if (error instanceof DOMException)
     return 'This browser does not let the page keep a sign-in. Allow storage for this site.';
   if (error instanceof oauth.OperationProcessingError || error instanceof oauth.UnsupportedOperationError)
-    return `The answer of ${name} is invalid: ${error.message}.`;
+    return `${name} sent an invalid response: ${error.message}.`;
   // What `fetch` throws, without a reason.
   if (error instanceof TypeError)
     return `${name} cannot be reached from this page: it is down, or does not allow requests from this site.`;

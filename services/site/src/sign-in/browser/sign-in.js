@@ -15,7 +15,7 @@ import { requestOptions } from './request-options.js';
 const maxName = 100;
 
 /**
- * Goes to a provider, which asks the user and redirects back. Authorization code flow with PKCE (RFC 7636).
+ * Redirects to a provider, where the user signs in and is redirected back. Authorization code flow with PKCE (RFC 7636).
  *
  * @param {Provider} provider
  * @param {string} path to return to afterwards
@@ -38,19 +38,19 @@ export async function beginSignIn(provider, path) {
 }
 
 /**
- * Exchanges the code of a provider's answer for a token, and reads the user's name.
+ * Exchanges the code of an authorization response for a token, and reads the user's name.
  *
- * @param {URLSearchParams} answer
+ * @param {URLSearchParams} response
  * @param {Attempt} attempt
  * @param {Provider} provider
  * @returns {Promise<Session>}
  */
-export async function completeSignIn(answer, attempt, provider) {
-  if (answer.get('state') !== attempt.state)
-    throw new SignInFault('This answer belongs to another sign-in, so it was ignored.');
+export async function completeSignIn(response, attempt, provider) {
+  if (response.get('state') !== attempt.state)
+    throw new SignInFault('This response belongs to another sign-in, so it was ignored.');
   const connection = await reconnect(provider, attempt.application);
   const { server, client } = connection;
-  const code = oauth.validateAuthResponse(server, client, answer, attempt.state);
+  const code = oauth.validateAuthResponse(server, client, response, attempt.state);
   const tokens = await exchangeCode(connection, code, attempt, provider);
   const name =
     provider.profile === 'oidc'

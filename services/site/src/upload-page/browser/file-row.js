@@ -17,7 +17,7 @@ export class FileRow {
   state = 'waiting';
   /** Bytes of the file that have been sent. */
   sent = 0;
-  /** Whether the whole upload was sent, and no answer says what became of it. */
+  /** Whether the whole upload was sent and its outcome is unknown. */
   mayBePublished = false;
   #cancelling = new AbortController();
   #key = { value: '', texts: '' };

@@ -1,5 +1,5 @@
 // @ts-check
-import { reasonOf } from '/scripts/answer.js';
+import { reasonOf } from '/scripts/service-response.js';
 import { isSignedIn } from './credentials.js';
 
 // Faults of the file or its texts, which earlier attempts had too; and a published upload that was removed.
@@ -8,14 +8,14 @@ const settled = [400, 410, 413, 415, 422];
 /**
  * Whether an upload may be published although its last attempt did not succeed. Other refusals say nothing about earlier attempts.
  *
- * @param {import('/scripts/answer.js').Answer} answer
+ * @param {import('/scripts/service-response.js').ServiceResponse} response
  * @param {boolean} before whether an earlier attempt may have published it
  */
-export function mayBePublished(answer, before) {
-  const { status } = answer;
+export function mayBePublished(response, before) {
+  const { status } = response;
   if (settled.includes(status)) return false;
   const isRefusal = status >= 400 && status < 500 && status !== 409;
-  return before || !(isRefusal || reasonOf(answer) === 'overloaded');
+  return before || !(isRefusal || reasonOf(response) === 'overloaded');
 }
 
 /**

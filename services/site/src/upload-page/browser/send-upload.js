@@ -13,7 +13,7 @@ export class NoResponse extends Error {}
  * @param {string} address
  * @param {{ headers: Record<string, string>, body: FormData }} request
  * @param {{ signal: AbortSignal, onProgress: (sent: number, total: number) => void }} options bytes
- * @returns {Promise<import('/scripts/answer.js').Answer>}
+ * @returns {Promise<import('/scripts/service-response.js').ServiceResponse>}
  * @throws {Cancelled | NoResponse}
  */
 export function sendUpload(address, { headers, body }, { signal, onProgress }) {

@@ -1,6 +1,6 @@
 // @ts-check
-import { isTemporary, refusalOf } from '/scripts/answer.js';
 import { formatCount } from '/scripts/format.js';
+import { isTemporary, refusalOf } from '/scripts/service-response.js';
 import { Cancelled, NoResponse } from './send-upload.js';
 
 const maxAttempts = 8;
@@ -11,27 +11,27 @@ const longestRetryAfter = 120;
 export class LongWait extends Error {}
 
 /**
- * Sends until a response is final, with growing waits in between. The server must recognize a repeat: the response may be what got lost.
+ * Sends until a response is final, with growing waits in between. The server must recognize a repeat: only the response may have been lost.
  *
- * @param {() => Promise<import('/scripts/answer.js').Answer>} send
+ * @param {() => Promise<import('/scripts/service-response.js').ServiceResponse>} send
  * @param {{ signal: AbortSignal, onWait: (why: string, seconds: number) => void }} options
- * @returns {Promise<import('/scripts/answer.js').Answer>} the last response
+ * @returns {Promise<import('/scripts/service-response.js').ServiceResponse>} the last response
  * @throws {Cancelled | NoResponse | LongWait}
  */
 export async function sendWithRetries(send, { signal, onWait }) {
   for (let attempt = 1; ; attempt += 1) {
-    const answer = await answerOrNothing(send());
-    if (answer && !isTemporary(answer)) return answer;
+    const response = await responseOrNothing(send());
+    if (response && !isTemporary(response)) return response;
     if (attempt === maxAttempts) {
-      if (answer) return answer;
+      if (response) return response;
       throw new NoResponse();
     }
-    const asked = Number(answer?.retryAfter) || 0;
-    if (answer && asked > longestRetryAfter)
-      throw new LongWait(`${refusalOf(answer)} Try again in ${formatWait(asked)}.`);
+    const retryAfter = Number(response?.retryAfter) || 0;
+    if (response && retryAfter > longestRetryAfter)
+      throw new LongWait(`${refusalOf(response)} Try again in ${formatWait(retryAfter)}.`);
     const growing = Math.min(2 ** (attempt - 1), longestSeconds);
-    const seconds = Math.max(growing, asked);
-    onWait(answer ? refusalOf(answer) : 'The connection was lost.', seconds);
+    const seconds = Math.max(growing, retryAfter);
+    onWait(response ? refusalOf(response) : 'The connection was lost.', seconds);
     await pause(seconds, signal);
   }
 }
@@ -47,7 +47,7 @@ function formatWait(seconds) {
  * @param {Promise<T>} sending
  * @returns {Promise<T | undefined>}
  */
-function answerOrNothing(sending) {
+function responseOrNothing(sending) {
   return sending.catch((error) => {
     if (error instanceof NoResponse) return undefined;
     throw error;

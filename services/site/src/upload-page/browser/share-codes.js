@@ -29,8 +29,8 @@ export async function addCopyButtons(place, page) {
 async function embedCodes(page) {
   try {
     // The same page at this origin, which may be another name of the site.
-    const answer = await fetch(new URL(page).pathname, { signal: AbortSignal.timeout(limitMs) });
-    const { body } = new DOMParser().parseFromString(await answer.text(), 'text/html');
+    const response = await fetch(new URL(page).pathname, { signal: AbortSignal.timeout(limitMs) });
+    const { body } = new DOMParser().parseFromString(await response.text(), 'text/html');
     return ['Markdown', 'HTML', 'BBCode'].flatMap((name) => {
       const code = body.querySelector(`#share-${name.toLowerCase()}`)?.getAttribute('value');
       return code ? [[name, code]] : [];

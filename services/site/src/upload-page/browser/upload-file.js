@@ -1,6 +1,7 @@
 // @ts-check
-import { isSignInExpired, parseJson, refusalOf } from '/scripts/answer.js';
+
 import { formatCount } from '/scripts/format.js';
+import { isSignInExpired, parseJson, refusalOf } from '/scripts/service-response.js';
 import { settings } from '/sign-in/session.js';
 import { isReadable } from './check-file.js';
 import { credentials, isSignedIn } from './credentials.js';
@@ -27,7 +28,7 @@ class Unreadable extends Error {}
 export async function uploadFile(row, { signal, onProgress, onWait }) {
   try {
     const key = row.key();
-    const answer = await sendWithRetries(() => send(row, key, { signal, onProgress }), {
+    const response = await sendWithRetries(() => send(row, key, { signal, onProgress }), {
       signal,
       onWait(why, seconds) {
         const sentence = `${why} Trying again in ${formatCount(seconds, 'second')}.`;
@@ -35,7 +36,7 @@ export async function uploadFile(row, { signal, onProgress, onWait }) {
         onWait(sentence);
       },
     });
-    return outcomeOf(answer, row);
+    return outcomeOf(response, row);
   } catch (error) {
     if (error instanceof Cancelled) {
       row.stop('Cancelled.');
@@ -62,15 +63,15 @@ async function send(row, key, { signal, onProgress }) {
   const request = { headers: { ...headers, 'Idempotency-Key': key }, body };
   const before = row.mayBePublished;
   try {
-    const answer = await sendUpload(`${settings().upload}/2/upload.json`, request, {
+    const response = await sendUpload(`${settings().upload}/2/upload.json`, request, {
       signal,
       onProgress(sent, total) {
         row.showProgress(sent, total);
         onProgress();
       },
     });
-    row.mayBePublished = mayBePublished(answer, before);
-    return answer;
+    row.mayBePublished = mayBePublished(response, before);
+    return response;
   } catch (error) {
     // The file may have changed during the upload.
     if (error instanceof NoResponse && !(await isReadable(row.file))) throw new Unreadable();
@@ -79,21 +80,21 @@ async function send(row, key, { signal, onProgress }) {
 }
 
 /**
- * @param {import('/scripts/answer.js').Answer} answer
+ * @param {import('/scripts/service-response.js').ServiceResponse} response
  * @param {import('./file-row.js').FileRow} row
  * @returns {Outcome}
  */
-function outcomeOf(answer, row) {
-  const page = answer.status === 200 ? parseJson(answer.text)?.url : undefined;
+function outcomeOf(response, row) {
+  const page = response.status === 200 ? parseJson(response.text)?.url : undefined;
   if (typeof page === 'string' && /^https?:/.test(page)) {
     row.publish();
     return { page };
   }
-  if (isSignedIn() && isSignInExpired(answer)) {
+  if (isSignedIn() && isSignInExpired(response)) {
     row.stop('');
     return 'sign-in expired';
   }
-  row.refuse(refusalOf(answer));
+  row.refuse(refusalOf(response));
   return 'refused';
 }
 

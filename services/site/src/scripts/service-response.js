@@ -3,13 +3,13 @@
 /**
  * A response of the gateway.
  *
- * @typedef {{ status: number, text: string, retryAfter: string | null }} Answer
+ * @typedef {{ status: number, text: string, retryAfter: string | null }} ServiceResponse
  */
 
 /**
  * The machine-readable reason of a refusal (docs/interface.md).
  *
- * @param {Answer} answer
+ * @param {ServiceResponse} response
  * @returns {string | undefined}
  */
 export function reasonOf({ text }) {
@@ -19,7 +19,7 @@ export function reasonOf({ text }) {
 /**
  * The message of a refusal.
  *
- * @param {Answer} answer
+ * @param {ServiceResponse} response
  * @returns {string}
  */
 export function refusalOf({ status, text }) {
@@ -30,21 +30,21 @@ export function refusalOf({ status, text }) {
 /**
  * Whether the same request may succeed later.
  *
- * @param {Answer} answer
+ * @param {ServiceResponse} response
  */
-export function isTemporary(answer) {
-  const { status } = answer;
-  if (status === 401) return reasonOf(answer) === 'provider_unavailable';
+export function isTemporary(response) {
+  const { status } = response;
+  if (status === 401) return reasonOf(response) === 'provider_unavailable';
   return [408, 409, 429, 502, 503, 504].includes(status);
 }
 
 /**
  * Whether the provider no longer accepts the credentials.
  *
- * @param {Answer} answer
+ * @param {ServiceResponse} response
  */
-export function isSignInExpired(answer) {
-  return answer.status === 401 && reasonOf(answer) === 'credentials_refused';
+export function isSignInExpired(response) {
+  return response.status === 401 && reasonOf(response) === 'credentials_refused';
 }
 
 /**
