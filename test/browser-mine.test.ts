@@ -102,7 +102,7 @@ await describeWithBrowser('My uploads', (browser) => {
 
   test.each([
     [404, 'This picture cannot be displayed.'],
-    [503, 'Preview is being made.'],
+    [503, 'Preview not ready yet.'],
   ])('a thumbnail with status %i is the text "%s"', async (status, text) => {
     await uploaded('Without a thumbnail');
     await using watched = await opened();

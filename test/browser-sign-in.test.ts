@@ -239,7 +239,7 @@ await describeWithBrowser('signing in', (browser) => {
     const { tab } = watched;
     await tab.goto(`${stack.site}${redirectPathOf('Sandbox')}?code=of-someone-else&state=made-up`);
     await alert(tab).waitFor(soon);
-    expect(await alert(tab).textContent()).toBe('This tab has begun no sign-in, or it has ended already.');
+    expect(await alert(tab).textContent()).toBe('No sign-in is in progress in this tab.');
 
     await tab.goto(`${stack.site}/upload`);
     await signInAt(tab, 'Sandbox');

@@ -251,7 +251,7 @@ await describeWithBrowser('the upload page, signed in', (browser) => {
     await submit(tab);
     const position = () => tab.locator('#progress').evaluate((bar: { position: number }) => bar.position);
     await expect.poll(position, soon).toBeGreaterThan(0);
-    expect(await row(tab, 'third.jpg').locator('.state').textContent()).toBe('Waiting for its turn.');
+    expect(await row(tab, 'third.jpg').locator('.state').textContent()).toBe('Queued.');
     expect(await barriers(tab)).toEqual([]);
     for (const name of ['third.jpg', 'slow.jpg']) {
       await tab.getByRole('button', { name: `Cancel ${name}` }).press('Enter');
@@ -336,7 +336,7 @@ await describeWithBrowser('the upload page, signed in', (browser) => {
     await tab.getByRole('button', { name: 'Cancel sent.jpg' }).click();
     const doubt = /^Cancelled\. The whole file was sent, so it may be published: look in My uploads\./;
     await row(tab, 'sent.jpg').getByText(doubt).waitFor(soon);
-    expect(await status(tab)).toBe('Published: 0. Perhaps published: 1.');
+    expect(await status(tab)).toBe('Published: 0. Possibly published: 1.');
     const link = row(tab, 'sent.jpg').getByRole('link', { name: 'My uploads' });
     expect(await link.getAttribute('href')).toBe('/mine');
     expect(await barriers(tab)).toEqual([]);
@@ -439,7 +439,7 @@ await describeWithBrowser('the upload page, signed in', (browser) => {
     await submit(tab);
     const alert = tab.getByRole('alert').filter({ hasText: 'Your sign-in has expired. Sign in again.' });
     await alert.waitFor(soon);
-    expect(await alert.textContent()).toContain('The chosen files are lost when you do');
+    expect(await alert.textContent()).toContain('The chosen files will be cleared');
     expect(await barriers(tab)).toEqual([]);
     await tab.getByRole('button', { name: 'Sign in again' }).click();
     await tab

@@ -80,7 +80,7 @@ export class QueueWorker<Q, R> implements AsyncDisposable {
       const [finishMs, returnMs] = this.#redis.status === 'ready' ? [graceSeconds * 1000, closeTimeoutMs] : [0, 0];
       const closed = worker.close();
       await waitAtMost(finishMs, closed);
-      this.#stop = new Error('the worker stops');
+      this.#stop = new Error('worker is stopping');
       for (const run of this.#runs) run.release(this.#stop);
       await waitAtMost(returnMs, closed);
     });

@@ -327,7 +327,7 @@ describe.concurrent('a queue', () => {
       const next = slowWorker(queue);
       await next.worker.ready();
       expect(await msUntilSettled(current.worker[Symbol.asyncDispose]())).toBeLessThan(1500);
-      expect(await current.aborted).toMatchObject({ message: 'the worker stops' });
+      expect(await current.aborted).toMatchObject({ message: 'worker is stopping' });
       // A lock that had to run out would take six seconds.
       expect(await msUntilSettled(next.begun)).toBeLessThan(1500);
       expect(current.ends).toEqual([]);

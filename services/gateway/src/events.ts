@@ -126,7 +126,7 @@ function createPublishingEvents(log: Log, metrics: Metrics) {
   );
   const relisted = metrics.counter(
     'echodrop_relisted_uploads_total',
-    'Uploads put back on lists by a repeated upload.',
+    'Uploads whose missing list entries a repeat added.',
   );
   const checksums = metrics.gauge(
     'echodrop_store_verifies_checksums',
@@ -152,7 +152,7 @@ function createPublishingEvents(log: Log, metrics: Metrics) {
     /** An upload is published, but on no list. */
     uploadUnlisted(mediaId: string, error: unknown): void {
       unlisted.inc();
-      log.warn({ mediaId, err: error }, 'Failed to list upload; a repeat or the next sweep adds it');
+      log.warn({ mediaId, err: error }, 'Failed to write list entries; a repeat or the next sweep adds them');
     },
     uploadRelisted(mediaId: string): void {
       relisted.inc();

@@ -51,7 +51,7 @@ ${rest(consumers.length, 'applications')}${rest(users.length, 'users')}
 <section>
 <h2>Endpoints</h2>
 <dl>${addresses.join('\n')}</dl>
-<p>Settings of Echodrop:</p>
+<p>Settings for Echodrop:</p>
 ${htmlEscape`<pre>${setting}</pre>`}
 ${htmlEscape`<pre>${signIn}</pre>`}
 </section>

@@ -46,7 +46,7 @@ export function addAccountCommands(program: Command, context: CommandContext): v
     .option('--profile <name>', 'name for this user and server (ECHODROP_PROFILE)')
     .option('--key <key>', 'API key, if the site publishes none')
     .option('--token-stdin', 'read a bearer token from standard input and open no browser')
-    .option('--no-browser', 'print the address only, and wait ten minutes for the sign-in')
+    .option('--no-browser', 'print the sign-in address instead of opening a browser; it is valid for ten minutes')
     .addHelpText('after', loginHelp)
     .action((site: string, options: LoginOptions) => login(context, site, options));
 
@@ -160,7 +160,7 @@ function orDamaged(error: unknown): 'damaged' {
 }
 
 function damagedNote(name: string): string {
-  return `The file of the profile ${name} was damaged and is replaced or deleted. Its token could not be ended: end it at the provider.`;
+  return `The file of the profile ${name} was damaged and is replaced or deleted. Its token could not be revoked: revoke it at the provider.`;
 }
 
 async function printSignature(context: CommandContext, options: ConnectionOptions): Promise<void> {

@@ -141,7 +141,7 @@ test('logout says that it could not end the token of a damaged profile', async (
   await writeFile(join(home, 'echodrop/default.json'), '{"token":');
   const { status, stdout, stderr } = await run(['logout'], { env: { XDG_CONFIG_HOME: home } });
   expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
-  expect(stderr).toContain('Its token could not be ended');
+  expect(stderr).toContain('Its token could not be revoked');
   expect((await run(['logout'], { env: { XDG_CONFIG_HOME: home } })).stdout).toBe('Not signed in.\n');
 });
 

@@ -91,7 +91,7 @@ async function connectWithProfile(options: ConnectionOptions, env: NodeJS.Proces
 function requireNoCredentials(options: ConnectionOptions, env: NodeJS.ProcessEnv): void {
   if (options.bearer || env['ECHODROP_BEARER'] || options.token || env['ECHODROP_TOKEN'])
     throw new UsageError(
-      'Credentials need their provider: pass --provider or ECHODROP_PROVIDER. ' +
+      'Credentials need their provider: pass --provider or set ECHODROP_PROVIDER. ' +
         'To use a profile instead, pass --profile or remove the credentials (ECHODROP_BEARER, ECHODROP_TOKEN).',
     );
 }
@@ -104,10 +104,10 @@ export function profileName({ profile }: Pick<ConnectionOptions, 'profile'>, env
 function connectDirectly(proof: Proof, options: ConnectionOptions, env: NodeJS.ProcessEnv): Connection {
   const { provider, credentials } = proof;
   const given = options.url || env['ECHODROP_URL'];
-  if (!given) throw new UsageError('Missing upload service: pass --url or ECHODROP_URL.');
+  if (!given) throw new UsageError('Missing upload service: pass --url or set ECHODROP_URL.');
   const service = webAddress('--url', given);
   if (!options.allowHttp && !env['ECHODROP_ALLOW_HTTP']) {
-    const advice = 'In a trusted network, pass --allow-http or ECHODROP_ALLOW_HTTP=1.';
+    const advice = 'In a trusted network, pass --allow-http or set ECHODROP_ALLOW_HTTP=1.';
     requireSecure('upload service', service, advice);
     requireSecure('provider', provider, advice);
   }
@@ -123,7 +123,7 @@ function connectDirectly(proof: Proof, options: ConnectionOptions, env: NodeJS.P
 function directCredentials(provider: string, options: ConnectionOptions, env: NodeJS.ProcessEnv): UserCredentials {
   const bearer = options.bearer || env['ECHODROP_BEARER'];
   if (bearer) {
-    if (!isToken(bearer)) throw new UsageError('The bearer token has spaces or other characters that no token has.');
+    if (!isToken(bearer)) throw new UsageError('The bearer token contains spaces or other invalid characters.');
     return { bearer };
   }
   const credentials = {

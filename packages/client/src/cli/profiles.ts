@@ -62,7 +62,7 @@ export async function requirePrivate(env: NodeJS.ProcessEnv, name: string): Prom
   if (process.platform === 'win32' || !(mode & 0o077)) return;
   throw new UsageError(
     `Other users of this machine can read or change ${path}. If you trust them all, run \`chmod 600\` on it; otherwise run ` +
-      '`echodrop logout`, which ends the token, and sign in again.',
+      '`echodrop logout`, which revokes the token, and sign in again.',
   );
 }
 
@@ -89,6 +89,6 @@ export async function removeProfile(env: NodeJS.ProcessEnv, name: string): Promi
 /** @throws UsageError for a name that is no file name */
 function profilePath(env: NodeJS.ProcessEnv, name: string): string {
   if (!/^\w[\w.-]{0,63}$/.test(name))
-    throw new UsageError('A profile name has letters, digits, "-", "_" and "." only.');
+    throw new UsageError('A profile name may contain only letters, digits, "-", "_" and ".".');
   return join(configFolder(env), `${name}.json`);
 }

@@ -61,13 +61,13 @@ export function addUploadCommand(program: Command, context: CommandContext, isLo
         .default(isLocal ? 'json' : 'url'),
     )
     .option('--json', 'print a JSON object for each file, also for one that failed')
-    .option('-j, --jobs <n>', `files that are sent at once, up to ${mostJobs}`, parseUpTo(mostJobs), 3)
+    .option('-j, --jobs <n>', `concurrent uploads, up to ${mostJobs}`, parseUpTo(mostJobs), 3)
     .addOption(
       new Option('--again', 'upload again even if the same file was uploaded before')
         .default(isLocal)
         .hideHelp(isLocal),
     )
-    .addOption(new Option('--api-version <n>', 'version of the interface').choices(['2', '1']).default('2'))
+    .addOption(new Option('--api-version <n>', 'version of the API').choices(['2', '1']).default('2'))
     .addOption(
       new Option('--format <format>', 'format of the response; xml is printed as received')
         .choices(['json', 'xml'])
@@ -84,7 +84,7 @@ async function upload(context: CommandContext, args: readonly string[], options:
   const version = apiVersion === '1' ? 1 : 2;
   if (version === 1 && 'bearer' in connection.credentials)
     throw new UsageError('API version 1 does not support bearer tokens. Leave out --api-version 1.');
-  if (!connection.apiKey) throw new UsageError('Missing API key: pass --key or ECHODROP_KEY.');
+  if (!connection.apiKey) throw new UsageError('Missing API key: pass --key or set ECHODROP_KEY.');
   const files = await expandFiles(args, context.cwd);
   let failed = 0;
   const uploads = uploadFiles(context, connection, files, { message, alt, jobs, again, version, format });

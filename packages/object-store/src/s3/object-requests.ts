@@ -102,7 +102,7 @@ export class ObjectRequests {
     const partsChecksum = checksumOfParts(parts);
     const known = [undefined, `${partsChecksum}-${parts.length}`, partsChecksum, crc32];
     if (hasOtherPartCount(joined.etag, parts.length) || !known.includes(joined.crc32))
-      throw new StoreUnavailable('object store joined other parts than it was sent');
+      throw new StoreUnavailable('object store assembled the wrong parts');
     return joined.etag;
   }
 

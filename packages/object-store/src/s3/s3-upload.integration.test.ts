@@ -137,7 +137,7 @@ describeWithMinio('an upload to MinIO', {}, (start) => {
     await using proxy = await startConfirming(etag, checksum);
     await using store = minioStore({ ...minio, endpoint: proxy.endpoint });
     const writing = store.put('media/joined', inChunks(randomBytes(partBytes + 1)));
-    await expect(writing).rejects.toThrow('joined other parts');
+    await expect(writing).rejects.toThrow('assembled the wrong parts');
   });
 
   test('of several parts may be confirmed with the checksum of all bytes', async () => {

@@ -185,7 +185,7 @@ export class ReceivedMedia implements AsyncDisposable {
     this.#headComplete.resolve();
     this.#held.clear();
     this.#memory?.[Symbol.dispose]();
-    this.#source.destroy(reason instanceof Error ? reason : new Error('media is dropped', { cause: reason }));
+    this.#source.destroy(reason instanceof Error ? reason : new Error('media dropped', { cause: reason }));
     this.#transfer.body.resume();
   }
 }

@@ -44,7 +44,7 @@ curl -X DELETE ${gateway}/2/media/Ab3dE6gH9j \\
   -H "X-Verify-Credentials-Authorization: $OAUTH_HEADER"</code></pre>
 
 <h2>Upload, version 1</h2>
-<p>For old applications only. The form carries the four secrets instead of headers, before the file: a large file before them is refused. The record is the same.</p>
+<p>For old applications only. The form carries the four secrets instead of headers, which must precede the file; otherwise a large file is refused. The record is the same.</p>
 <pre><code>curl ${gateway}/1/upload.xml \\
   -F key=YOUR_API_KEY \\
   -F consumer_token=… -F consumer_secret=… \\
@@ -68,7 +68,7 @@ ${canList ? listPages : undefined}</dl>
 const listPages = html`<dt><a href="/mine"><code>/mine</code></a></dt>
 <dd>Lists and deletes one's own uploads.</dd>
 <dt><a href="/mine/apps"><code>/mine/apps</code></a></dt>
-<dd>Makes files with which ShareX, Flameshot, Spectacle, grim, Shortcuts and curl upload.</dd>
+<dd>Makes configuration files for ShareX, Flameshot, Spectacle, grim, Shortcuts and curl.</dd>
 `;
 
 function publicAddresses(publicSite: string): Html {

@@ -29,7 +29,7 @@ export function showRendition(place, picture, path, what) {
  */
 function absence(status, what) {
   if (status === 404) return `This ${what} cannot be displayed.`;
-  return status === 503 ? 'Preview is being made.' : 'No preview.';
+  return status === 503 ? 'Preview not ready yet.' : 'No preview.';
 }
 
 /** @param {string} path */

@@ -61,13 +61,13 @@ async function registerAtMastodon({ provider, scope }: SiteProvider, redirectUri
       if (!isRefused || n === scopes.length - 1) throw error;
     }
   }
-  throw new Error(`${origin} registers no application.`);
+  throw new Error(`${origin} does not register applications.`);
 }
 
 async function registerApplication(origin: string, scope: string, redirectUri: string) {
   const body = new URLSearchParams({ client_name: 'echodrop', redirect_uris: redirectUri, scopes: scope });
   const { data } = applicationShape.safeParse(await fetchJson(`${origin}/api/v1/apps`, { method: 'POST', body }));
-  if (!data) throw new Error(`${origin} registers no application, so no user can sign in there.`);
+  if (!data) throw new Error(`${origin} does not register applications, so no user can sign in there.`);
   return data;
 }
 

@@ -14,7 +14,7 @@ export async function fetchJson(address: string, init: RequestInit = {}): Promis
   try {
     return parseExactJson(text);
   } catch {
-    throw new Error(`${address} is no JSON.`);
+    throw new Error(`${address} did not return JSON.`);
   }
 }
 

@@ -34,7 +34,7 @@ export async function identifyUser(proof: Proof, refusal = loginAdvice): Promise
   });
   const { data } = userShape.safeParse(found);
   const subject = data?.sub ?? data?.user_id ?? data?.id_str ?? data?.id;
-  if (!data || subject === undefined) throw new Error(`${provider} responds without a user. Try again later.`);
+  if (!data || subject === undefined) throw new Error(`${provider} returned no user. Try again later.`);
   const name = data.preferred_username ?? data.screen_name ?? data.username ?? data.slug ?? String(subject);
   return { name, subject: String(subject) };
 }

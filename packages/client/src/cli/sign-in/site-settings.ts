@@ -40,7 +40,7 @@ export function chooseProvider(providers: readonly SiteProvider[], wanted: strin
   );
   const [first, second] = found;
   if (first && !second) return first;
-  if (providers.length === 0) throw new UsageError('This site has no provider to sign in at.');
+  if (providers.length === 0) throw new UsageError('This site offers no sign-in.');
   const names = providers.map(({ name }) => JSON.stringify(name)).join(', ');
   const isUnknown = wanted !== undefined && !first;
   const choose = isUnknown ? `Unknown provider ${JSON.stringify(wanted)}. Choose one` : 'Choose a provider';

@@ -18,7 +18,7 @@ const name = provider?.name ?? 'The provider';
 if (progress) progress.textContent = `Signing in at ${name}.`;
 
 try {
-  if (!attempt || !provider) throw new SignInFault('This tab has begun no sign-in, or it has ended already.');
+  if (!attempt || !provider) throw new SignInFault('No sign-in is in progress in this tab.');
   // A provider that forwards the user to another one must not get the code of the other one.
   if (provider.redirectPath !== location.pathname)
     throw new SignInFault('This response is from another provider, so it was ignored.');

@@ -25,8 +25,7 @@ export function faultMessage(error, name) {
   }
   if (error instanceof oauth.WWWAuthenticateChallengeError) return `${name} refused the sign-in.`;
   if (error instanceof DOMException && error.name === 'TimeoutError') return `${name} did not respond in time.`;
-  if (error instanceof DOMException)
-    return 'This browser does not let the page keep a sign-in. Allow storage for this site.';
+  if (error instanceof DOMException) return 'This browser blocks storage for this site. Allow it to sign in.';
   if (error instanceof oauth.OperationProcessingError || error instanceof oauth.UnsupportedOperationError)
     return `${name} sent an invalid response: ${error.message}.`;
   // What `fetch` throws, without a reason.

@@ -58,7 +58,7 @@ export class FileRow {
     this.#cancelling = new AbortController();
     this.sent = 0;
     this.bar.value = 0;
-    this.#show('busy', 'Waiting for its turn.');
+    this.#show('busy', 'Queued.');
     return this.#cancelling.signal;
   }
 

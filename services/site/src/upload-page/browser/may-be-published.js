@@ -28,6 +28,6 @@ export function explainDoubt() {
   link.href = '/mine';
   link.textContent = 'My uploads';
   const place = isSignedIn() ? [': look in ', link] : [];
-  const texts = ' Its texts stay as they were sent, so that Upload adds no second one.';
+  const texts = ' Its caption is locked, so that pressing Upload again cannot publish it twice.';
   return [' The whole file was sent, so it may be published', ...place, '.', texts];
 }

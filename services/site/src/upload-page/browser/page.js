@@ -98,7 +98,7 @@ async function runUpload(row, signal) {
   const outcome = await uploadFile(row, { signal, onProgress: showProgress, onWait });
   if (outcome === 'sign-in expired') {
     for (const other of batch) other.cancel();
-    const lost = ' The chosen files are lost when you do: choose them again afterwards.';
+    const lost = ' The chosen files will be cleared: choose them again after signing in.';
     showSignInExpired(refusal, lost);
   } else if (typeof outcome === 'object') {
     rows.delete(row);
@@ -121,7 +121,7 @@ function endBatch() {
   sending.hidden = true;
   const sentences = [`Published: ${published}.`];
   if (rest.length > unclear) sentences.push(`Not published: ${rest.length - unclear}.`);
-  if (unclear > 0) sentences.push(`Perhaps published: ${unclear}.`);
+  if (unclear > 0) sentences.push(`Possibly published: ${unclear}.`);
   say(sentences.join(' '));
   if (isTyping) return;
   const [target] = [refusal.querySelector('button'), rest[0]?.button, doneHeading].filter(Boolean);
