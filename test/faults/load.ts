@@ -34,7 +34,7 @@ export const calm = 'calm';
 // No upload starts beyond it: a bound on memory and connections while responses are slow.
 const maxConcurrent = 150;
 const unwantedShare = 0.15;
-// The longest delay: renditions may be in progress.
+// Upper limit of the random delay before a removal, so that renditions may be in progress.
 const wantedMs = 2000;
 const recoveryMs = 60_000;
 const recoveryPauseMs = 250;
@@ -100,7 +100,7 @@ export class Load implements AsyncDisposable {
   }
 
   /**
-   * Resolves once a new upload of each of several kinds was acknowledged.
+   * Resolves to the seconds until a new upload of each of several kinds was acknowledged.
    * @throws Error if that takes more than a minute
    */
   async recovered(): Promise<number> {
@@ -110,8 +110,7 @@ export class Load implements AsyncDisposable {
       for (;;) {
         const { outcome, why } = await this.send({ ...choice, patienceMs: 0 });
         if (outcome === 'acknowledged') return;
-        if (late())
-          throw new Error(`no ${choice.kind} by version ${choice.version} was acknowledged within a minute: ${why}`);
+        if (late()) throw new Error(`no ${choice.kind} by version ${choice.version} acknowledged in a minute: ${why}`);
         await sleep(recoveryPauseMs);
       }
     };
