@@ -14,7 +14,7 @@ const partBlocks = partBytes / blockBytes;
 const maxWaitMs = 60_000;
 // Long enough for a slow phone (100 kB/s) to fill a part.
 const defaultPatienceMs = 120_000;
-const maxIdleMs = 60_000;
+const idleMs = 60_000;
 
 /** One block, or a lane: enough memory for the rest of a part. */
 export type Grant = 'block' | 'lane';
@@ -37,9 +37,9 @@ export class PartMemory {
   #freeLanes: number;
   #held = 0;
   #allocated = 0;
-  /** The fewest spare blocks since the last call of #dropIdle. */
+  /** The fewest spare blocks within the current minute. */
   #idle = 0;
-  #dropAt = 0;
+  #dropping: NodeJS.Timeout | undefined;
 
   /** @throws RangeError for less than one part */
   constructor(bytes: number, patienceMs = defaultPatienceMs) {
@@ -107,7 +107,7 @@ export class PartMemory {
     this.#held -= blocks.length;
     if (blocks.length === partBlocks) freeBodyChunks();
     if (isReusable) this.#spare.push(...blocks);
-    this.#dropIdle();
+    this.#dropIdleLater();
     this.#freeBlocks += granted;
     if (hasLane) this.#freeLanes += 1;
     for (const resume of this.#waiting) {
@@ -124,13 +124,17 @@ export class PartMemory {
     return Buffer.allocUnsafeSlow(blockBytes);
   }
 
-  // The blocks of a burst, which no upload has needed for a minute.
-  #dropIdle(): void {
-    const now = performance.now();
-    if (now < this.#dropAt) return;
-    this.#dropAt = now + maxIdleMs;
-    this.#spare.splice(0, this.#idle);
-    this.#idle = this.#spare.length;
+  // Drops the blocks of a burst when no upload has needed them for a minute.
+  #dropIdleLater(): void {
+    if (this.#dropping || this.#spare.length === 0) return;
+    const drop = () => {
+      this.#dropping = undefined;
+      // An idle process would not free them by itself.
+      if (this.#spare.splice(0, this.#idle).length >= partBlocks) globalThis.gc?.({ type: 'major' });
+      this.#idle = this.#spare.length;
+      this.#dropIdleLater();
+    };
+    this.#dropping = setTimeout(drop, idleMs).unref();
   }
 
   #crowdOutWhenDue(): void {
