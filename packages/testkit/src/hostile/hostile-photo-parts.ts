@@ -1,5 +1,5 @@
 import { crc32, deflateSync } from 'node:zlib';
-import { segment } from '../samples/sample-exif.ts';
+import { directory, entry, segment } from '../samples/sample-exif.ts';
 import { u32 } from '../samples/sample-iso.ts';
 import { samplePhoto } from '../samples/sample-media.ts';
 
@@ -111,16 +111,8 @@ export function tiffOf(width: number, height: number, next: number): Buffer {
 }
 
 export function tiffWith(entries: readonly Entry[], next: number): Buffer {
-  const directory = Buffer.alloc(2 + entries.length * 12 + 4);
-  directory.writeUInt16LE(entries.length, 0);
-  entries.forEach(([tag, type, count, value], n) => {
-    directory.writeUInt16LE(tag, 2 + n * 12);
-    directory.writeUInt16LE(type, 4 + n * 12);
-    directory.writeUInt32LE(count, 6 + n * 12);
-    directory.writeUInt32LE(value, 10 + n * 12);
-  });
-  directory.writeUInt32LE(next, directory.length - 4);
-  return Buffer.concat([Buffer.from('II*\0\x08\0\0\0', 'latin1'), directory]);
+  const own = entries.map((each) => entry(...each));
+  return Buffer.concat([Buffer.from('II*\0\x08\0\0\0', 'latin1'), directory(own, next)]);
 }
 
 export function boxHeader(type: string, size: number): Buffer {
