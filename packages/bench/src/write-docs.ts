@@ -3,7 +3,7 @@ import { cpus } from 'node:os';
 import { join } from 'node:path';
 import { type Figure, type Figures, medianOf } from './figures.ts';
 import { goalOf, verdictOf } from './goals.ts';
-import { sizeNames } from './media.ts';
+import { rendered, sizeNames } from './media.ts';
 import { plotOf } from './plot.ts';
 import { medianText, spreadText } from './report.ts';
 
@@ -91,7 +91,6 @@ function capacityOf(figures: Figures): string[] {
     return figure ? [`${variant}: ${Number((1000 / medianOf(figure.values)).toPrecision(2))}`] : [];
   };
   const uploads = sizeNames.flatMap((size) => perSecond('CPU of the upload path', size));
-  const rendered = ['200 KB', '3 MB', '12 MP', '10 s 1080p'];
   const photos = rendered.flatMap((name) => perSecond('CPU of all renditions of one upload', name));
   return [
     ...(uploads.length > 0 ? [`One core takes this many uploads a second: ${uploads.join('; ')}.`] : []),

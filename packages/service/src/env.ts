@@ -85,13 +85,6 @@ export function someOf<const T extends string>(values: readonly T[]) {
     .transform((entries): ReadonlySet<T> => new Set(entries.filter(isOne)));
 }
 
-/** An API key of one application. Public where pages contain it. */
-export function apiKey() {
-  return z
-    .string('is required')
-    .regex(/^[\w.~-]{1,200}$/, 'must be letters, digits, dots, hyphens, tildes and underscores');
-}
-
 interface SecretOptions {
   readonly minLength?: number;
   /** Describes an invalid value without showing it. */

@@ -22,11 +22,7 @@ export async function builtProgram(name: string, entry: string): Promise<Program
   const runFolder = process.env[samplesFolder];
   if (runFolder === undefined) return { path: entry, env: {} };
   const folder = join(runFolder, 'built', name);
-  const isBuilt = () =>
-    access(join(folder, 'external-packages')).then(
-      () => true,
-      () => false,
-    );
+  const isBuilt = () => access(join(folder, 'external-packages')).then(() => true);
   // The process that makes this folder builds; others wait for the file that the build writes last.
   const isFirst = await mkdir(`${folder}.begun`, { recursive: true });
   if (isFirst) {

@@ -78,14 +78,10 @@ export class RawClient implements AsyncDisposable {
 
   #parsed(): RawResponse | undefined {
     const final = this.#received.replace(/^(?:HTTP\/1\.1 1\d\d [\s\S]*?\r\n\r\n)+/, '');
-    const [head, body] = split(final, '\r\n\r\n');
+    const [head = '', ...rest] = final.split('\r\n\r\n');
+    const body = rest.join('\r\n\r\n');
     const length = /\r\ncontent-length: (\d+)/i.exec(head)?.[1];
-    if (body === undefined || length === undefined || body.length < Number(length)) return undefined;
+    if (rest.length === 0 || length === undefined || body.length < Number(length)) return undefined;
     return { status: Number(head.split(' ')[1]), head, body };
   }
-}
-
-function split(text: string, separator: string): [string, string | undefined] {
-  const at = text.indexOf(separator);
-  return at < 0 ? [text, undefined] : [text.slice(0, at), text.slice(at + separator.length)];
 }

@@ -1,8 +1,7 @@
 import { createHmac } from 'node:crypto';
-import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import type { ProviderRefusal } from './provider-response-types.ts';
+import { listen } from './servers/listen.ts';
 import type { Signer } from './sign-echo.ts';
 
 /** What proves the one user to it: a signature with these (OAuth 1.0a), or a bearer token. */
@@ -40,17 +39,11 @@ export async function startStandInProvider(standIn: StandIn): Promise<StandInPro
     const { status, headers: more, body } = isProved ? accepted : refusal;
     response.writeHead(status, { 'Content-Type': 'application/json', ...more }).end(body);
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const here = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const { origin: here, [Symbol.asyncDispose]: dispose } = await listen(server);
   const word = profile === undefined ? '' : `${profile} `;
   return {
     setting: advertised.map((address) => `${word}${address}=${here}${new URL(address).pathname}`).join(','),
-    async [Symbol.asyncDispose]() {
-      server.close();
-      server.closeAllConnections();
-      await once(server, 'close');
-    },
+    [Symbol.asyncDispose]: dispose,
   };
 }
 

@@ -3,6 +3,7 @@ import type { ProviderResponses } from './provider-response-types.ts';
 import { providerResponses, type Software } from './provider-responses.ts';
 import { signEcho } from './sign-echo.ts';
 import { type Accepted, type StandInProvider, startStandInProvider } from './stand-in-provider.ts';
+import { secretPartsOf } from './upload.ts';
 
 const signer = {
   consumer: { key: 'documented-consumer', secret: 'documented-consumer-secret' },
@@ -11,12 +12,7 @@ const signer = {
 const stranger = { ...signer, token: { ...signer.token, secret: 'guessed' } };
 
 /** The four secrets of version 1, for those that take signed requests. */
-export const documentedSecretParts: readonly FormPart[] = [
-  { name: 'consumer_token', content: signer.consumer.key },
-  { name: 'consumer_secret', content: signer.consumer.secret },
-  { name: 'oauth_token', content: signer.token.key },
-  { name: 'oauth_secret', content: signer.token.secret },
-];
+export const documentedSecretParts: readonly FormPart[] = secretPartsOf(signer);
 
 /** A software that is known by its documentation: its path, its way of proof, its response to the right one and to a wrong one. */
 export interface DocumentedProvider extends StandInProvider, ProviderResponses {

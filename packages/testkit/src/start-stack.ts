@@ -122,8 +122,9 @@ export async function startStack({
     const program = await builtService(name);
     const own = { ...(port ? { PORT: String(port) } : {}), OPS_PORT: String(opsPort), ...of[name] };
     const env = { ...program.env, ...common, ...own };
+    const isReady = () => fetch(`${at(opsPort)}/readyz`).then(({ ok }) => ok);
     const command: [string, ...string[]] = [process.execPath, ...nodeFlagsOf(name), program.path];
-    return parts.use(await ServerProcess.start({ command, env, isReady: () => isReady(at(opsPort)) }));
+    return parts.use(await ServerProcess.start({ command, env, isReady }));
   };
   const started = await Promise.all(
     services.map(async (name) => [name, await start(name, Reflect.get(ports, name))] as const),
@@ -143,11 +144,4 @@ export async function startStack({
     stored: (kind) => readdir(join(folder, 'store/objects', kind)).catch(() => []),
     [Symbol.asyncDispose]: () => held.disposeAsync(),
   };
-}
-
-async function isReady(ops: string): Promise<boolean> {
-  return fetch(`${ops}/readyz`).then(
-    ({ ok }) => ok,
-    () => false,
-  );
 }

@@ -1,5 +1,5 @@
 import { type FormPart, multipartForm } from './multipart-form.ts';
-import { signEcho } from './sign-echo.ts';
+import { type Signer, signEcho } from './sign-echo.ts';
 import { type Stack, sandbox } from './start-stack.ts';
 
 export interface UploadOptions {
@@ -52,9 +52,13 @@ export function echoHeaders({ provider }: Pick<Stack, 'provider'>): Record<strin
 }
 
 /** The four secrets of version 1. */
-export const secretParts: readonly FormPart[] = [
-  { name: 'consumer_token', content: sandbox.consumer.key },
-  { name: 'consumer_secret', content: sandbox.consumer.secret },
-  { name: 'oauth_token', content: sandbox.token.key },
-  { name: 'oauth_secret', content: sandbox.token.secret },
-];
+export function secretPartsOf({ consumer, token }: Signer): FormPart[] {
+  return [
+    { name: 'consumer_token', content: consumer.key },
+    { name: 'consumer_secret', content: consumer.secret },
+    { name: 'oauth_token', content: token.key },
+    { name: 'oauth_secret', content: token.secret },
+  ];
+}
+
+export const secretParts: readonly FormPart[] = secretPartsOf(sandbox);

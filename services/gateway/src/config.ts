@@ -1,8 +1,8 @@
 import { isIP } from 'node:net';
 import { mediaSettings, uploadSettings } from '@echodrop/media/media-settings';
 import { storeSettings } from '@echodrop/object-store/object-store-from-settings';
+import { apiKey } from '@echodrop/service/api-key';
 import {
-  apiKey,
   choice,
   commaSeparated,
   httpAddress,

@@ -1,7 +1,7 @@
 import { uploadSettings } from '@echodrop/media/media-settings';
 import { storeSettings } from '@echodrop/object-store/object-store-from-settings';
+import { apiKey } from '@echodrop/service/api-key';
 import {
-  apiKey,
   choice,
   httpAddress,
   httpOrigin,

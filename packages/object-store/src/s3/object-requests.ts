@@ -1,9 +1,8 @@
 import { hash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
-import type { Readable } from 'node:stream';
 import type { HttpResponse } from '@echodrop/service/exchange';
 import { Checksum } from '../checksum.ts';
-import { type PutIfAbsentOutcome, StoreUnavailable } from '../object-store.ts';
+import { type ObjectReading, type PutIfAbsentOutcome, StoreUnavailable } from '../object-store.ts';
 import { storeBody } from '../store-body.ts';
 import type { StoreDeadlines } from './deadlines.ts';
 import type { SignedRequests } from './signed-requests.ts';
@@ -25,12 +24,7 @@ export interface Content {
   bytes(): Iterable<Buffer>;
 }
 
-/** `size` is that of the whole object. */
-interface OpenedObject {
-  readonly size: number;
-  readonly etag: string;
-  readonly body: Readable;
-}
+type OpenedObject = Omit<ObjectReading, 'key'>;
 
 /** A part of a multipart upload: its tag, and its CRC-32 in Base64. */
 export interface WrittenPart {

@@ -1,4 +1,4 @@
-import { ftyp, isoBox } from '../samples/sample-iso.ts';
+import { ftyp, isoBox, u32 } from '../samples/sample-iso.ts';
 
 /** A track of a video that is built by hand: what its codec and size are said to be, and where its pictures lie. */
 export interface HostileTrack {
@@ -48,13 +48,4 @@ function track(
   const minf = isoBox('minf', isoBox('vmhd', u32(1, 0, 0)), dinf, stbl);
   const mdhd = isoBox('mdhd', u32(0, 0, 0, 1000, 1000, 0x55c40000));
   return isoBox('trak', tkhd, isoBox('mdia', mdhd, handler, minf));
-}
-
-/** Numbers of 32 bits, as boxes hold them; what does not fit is cut. */
-export function u32(...numbers: readonly number[]): Buffer {
-  const bytes = Buffer.alloc(numbers.length * 4);
-  numbers.forEach((number, n) => {
-    bytes.writeUInt32BE(number % 2 ** 32, n * 4);
-  });
-  return bytes;
 }

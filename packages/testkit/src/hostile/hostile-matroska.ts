@@ -1,4 +1,4 @@
-import { u32 } from './hostile-iso.ts';
+import { u32 } from '../samples/sample-iso.ts';
 
 /** An element of EBML: its id in hexadecimal digits, a length of eight bytes, what it holds. */
 export function ebml(id: string, ...content: readonly Buffer[]): Buffer {

@@ -1,5 +1,6 @@
 import { crc32, deflateSync } from 'node:zlib';
-import { segment } from '../samples/sample-exif.ts';
+import { directory, entry, segment } from '../samples/sample-exif.ts';
+import { u32 } from '../samples/sample-iso.ts';
 import { samplePhoto } from '../samples/sample-media.ts';
 
 export const soi = Buffer.from([0xff, 0xd8]);
@@ -11,11 +12,11 @@ export function png(...chunks: readonly Buffer[]): Buffer {
 
 export function chunk(type: string, data: Buffer): Buffer {
   const body = Buffer.concat([Buffer.from(type, 'latin1'), data]);
-  return Buffer.concat([u32be(data.length), body, u32be(crc32(body))]);
+  return Buffer.concat([u32(data.length), body, u32(crc32(body))]);
 }
 
 export function header(width: number, height: number): Buffer {
-  return chunk('IHDR', Buffer.concat([u32be(width), u32be(height), Buffer.from([8, 0, 0, 0, 0])]));
+  return chunk('IHDR', Buffer.concat([u32(width), u32(height), Buffer.from([8, 0, 0, 0, 0])]));
 }
 
 /** A chunk of `bytes` letters, compressed a thousandfold. Not of zeros: with the first one a text ends for libpng. */
@@ -110,24 +111,10 @@ export function tiffOf(width: number, height: number, next: number): Buffer {
 }
 
 export function tiffWith(entries: readonly Entry[], next: number): Buffer {
-  const directory = Buffer.alloc(2 + entries.length * 12 + 4);
-  directory.writeUInt16LE(entries.length, 0);
-  entries.forEach(([tag, type, count, value], n) => {
-    directory.writeUInt16LE(tag, 2 + n * 12);
-    directory.writeUInt16LE(type, 4 + n * 12);
-    directory.writeUInt32LE(count, 6 + n * 12);
-    directory.writeUInt32LE(value, 10 + n * 12);
-  });
-  directory.writeUInt32LE(next, directory.length - 4);
-  return Buffer.concat([Buffer.from('II*\0\x08\0\0\0', 'latin1'), directory]);
+  const own = entries.map((each) => entry(...each));
+  return Buffer.concat([Buffer.from('II*\0\x08\0\0\0', 'latin1'), directory(own, next)]);
 }
 
 export function boxHeader(type: string, size: number): Buffer {
-  return Buffer.concat([u32be(size), Buffer.from(type, 'latin1')]);
-}
-
-export function u32be(number: number): Buffer {
-  const bytes = Buffer.alloc(4);
-  bytes.writeUInt32BE(number);
-  return bytes;
+  return Buffer.concat([u32(size), Buffer.from(type, 'latin1')]);
 }

@@ -28,7 +28,7 @@ export const hostileVideoCodings: readonly HostileMedia[] = [
     found: 'codec',
     make: () =>
       made([
-        ...['-f', 'lavfi', '-i', 'testsrc2=size=320x240:rate=5:duration=1', '-map', '0:v', '-map', '0:v'],
+        ...[...clip, '-map', '0:v', '-map', '0:v'],
         ...['-c:v:0', 'mpeg4', '-c:v:1', 'magicyuv', '-pix_fmt:v:1', 'gbrp', '-f', 'matroska'],
       ]),
   },
@@ -72,19 +72,9 @@ export const hostileVideoCodings: readonly HostileMedia[] = [
   { name: 'a sound in MP4', found: 'no_picture', make: () => made([...tone, '-c:a', 'aac', '-f', 'mp4']) },
 ];
 
+const clip = ['-f', 'lavfi', '-i', 'testsrc2=size=320x240:rate=5:duration=1'];
 const tone = ['-f', 'lavfi', '-i', 'sine=duration=1'];
 
 function coded(codec: string, pixels: string, format: string): Promise<Buffer> {
-  return made([
-    '-f',
-    'lavfi',
-    '-i',
-    'testsrc2=size=320x240:rate=5:duration=1',
-    '-c:v',
-    codec,
-    '-pix_fmt',
-    pixels,
-    '-f',
-    format,
-  ]);
+  return made([...clip, '-c:v', codec, '-pix_fmt', pixels, '-f', format]);
 }

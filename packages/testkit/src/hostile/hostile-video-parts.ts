@@ -1,5 +1,4 @@
-import { isoBox } from '../samples/sample-iso.ts';
-import { u32 } from './hostile-iso.ts';
+import { isoBox, u32 } from '../samples/sample-iso.ts';
 
 /** An alias of old Macintoshes, as ffmpeg's mov_read_dref reads one: no names of volume and file, then a path from the root on. */
 export function alias(path: string): Buffer {

@@ -1,6 +1,6 @@
-import { ftyp, isoBox } from '../samples/sample-iso.ts';
+import { ftyp, isoBox, u32 } from '../samples/sample-iso.ts';
 import { sampleVideo } from '../samples/sample-media.ts';
-import { moov, u32, video } from './hostile-iso.ts';
+import { moov, video } from './hostile-iso.ts';
 import {
   attachment,
   docType,

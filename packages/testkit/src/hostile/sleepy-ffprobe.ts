@@ -1,7 +1,7 @@
-import { access, chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { delimiter, join } from 'node:path';
+import { access } from 'node:fs/promises';
+import { join } from 'node:path';
 import { waitUntil } from '../wait-until.ts';
+import { hostileFfprobe } from './hostile-ffprobe.ts';
 
 /** An ffprobe that hangs the first time it is called to look at a video, and is the system's own from then on. */
 export interface SleepyFfprobe extends AsyncDisposable {
@@ -12,22 +12,8 @@ export interface SleepyFfprobe extends AsyncDisposable {
 }
 
 export async function sleepyFfprobe(): Promise<SleepyFfprobe> {
-  const folder = await mkdtemp(join(tmpdir(), 'echodrop-ffprobe-'));
-  const called = join(folder, 'called');
-  const usual = process.env.PATH ?? '';
-  const program = join(folder, 'ffprobe');
-  await writeFile(
-    program,
-    `#!/bin/sh\nif [ -e '${called}' ] || [ "$1" = -version ]; then PATH='${usual}' exec ffprobe "$@"; fi\n: > '${called}'\nexec sleep 600\n`,
-  );
-  await chmod(program, 0o755);
-  return {
-    path: `${folder}${delimiter}${usual}`,
-    called: () =>
-      waitUntil('a call of ffprobe', 10_000, async () => {
-        await access(called);
-        return true;
-      }),
-    [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true }),
-  };
+  const usual = `if [ -e "$folder/called" ] || [ "$1" = -version ]; then PATH='${process.env.PATH}' exec ffprobe "$@"; fi`;
+  const program = await hostileFfprobe(`${usual}\n: > "$folder/called"\nexec sleep 600`);
+  const isCalled = () => access(join(program.folder, 'called')).then(() => true);
+  return { ...program, called: () => waitUntil('a call of ffprobe', 10_000, isCalled) };
 }

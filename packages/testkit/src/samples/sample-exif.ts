@@ -38,10 +38,12 @@ export function segment(marker: number, content: Buffer): Buffer {
   return Buffer.concat([header, content]);
 }
 
-function directory(entries: readonly Buffer[]): Buffer {
-  const count = Buffer.alloc(2);
-  count.writeUInt16LE(entries.length);
-  return Buffer.concat([count, ...entries, Buffer.alloc(4)]);
+/** A directory of a TIFF, which says where the next one lies. */
+export function directory(entries: readonly Buffer[], next = 0): Buffer {
+  const bytes = Buffer.concat([Buffer.alloc(2), ...entries, Buffer.alloc(4)]);
+  bytes.writeUInt16LE(entries.length);
+  bytes.writeUInt32LE(next, bytes.length - 4);
+  return bytes;
 }
 
 /** An entry of an EXIF directory. */

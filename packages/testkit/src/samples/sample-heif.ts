@@ -1,5 +1,5 @@
 import { exif } from './sample-exif.ts';
-import { ftyp, isoBox } from './sample-iso.ts';
+import { ftyp, isoBox, u32 } from './sample-iso.ts';
 import { made } from './sample-media.ts';
 
 export interface HeifSample {
@@ -175,14 +175,6 @@ function u16(...numbers: readonly number[]): Buffer {
   const bytes = Buffer.alloc(numbers.length * 2);
   numbers.forEach((number, n) => {
     bytes.writeUInt16BE(number, n * 2);
-  });
-  return bytes;
-}
-
-function u32(...numbers: readonly number[]): Buffer {
-  const bytes = Buffer.alloc(numbers.length * 4);
-  numbers.forEach((number, n) => {
-    bytes.writeUInt32BE(number, n * 4);
   });
   return bytes;
 }

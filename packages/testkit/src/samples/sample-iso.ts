@@ -34,10 +34,11 @@ export function heifHeader(
   return Buffer.concat([ftyp(brand, 'mif1', brand), meta, isoBox('mdat', Buffer.alloc(16))]);
 }
 
-function u32(...numbers: readonly number[]): Buffer {
+/** Numbers of 32 bits, as boxes hold them; what does not fit is cut. */
+export function u32(...numbers: readonly number[]): Buffer {
   const bytes = Buffer.alloc(numbers.length * 4);
   numbers.forEach((number, n) => {
-    bytes.writeUInt32BE(number, n * 4);
+    bytes.writeUInt32BE(number % 2 ** 32, n * 4);
   });
   return bytes;
 }

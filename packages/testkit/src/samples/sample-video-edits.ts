@@ -1,5 +1,5 @@
 import { deflateSync } from 'node:zlib';
-import { ftyp, isoBox } from './sample-iso.ts';
+import { ftyp, isoBox, u32 } from './sample-iso.ts';
 
 /** A video with a matrix [a, b, c, d] in the header of its first track: what players do to its pictures. */
 export function withMatrix(video: Buffer, [a, b, c, d]: readonly [number, number, number, number]): Buffer {
@@ -54,9 +54,11 @@ export function withLongMdat(video: Buffer): Buffer {
 export function withCompressedIndex(video: Buffer): Buffer {
   const at = video.lastIndexOf('moov') - 4;
   const moov = video.subarray(at);
-  const size = Buffer.alloc(4);
-  size.writeUInt32BE(moov.length);
-  const compressed = isoBox('cmov', isoBox('dcom', Buffer.from('zlib')), isoBox('cmvd', size, deflateSync(moov)));
+  const compressed = isoBox(
+    'cmov',
+    isoBox('dcom', Buffer.from('zlib')),
+    isoBox('cmvd', u32(moov.length), deflateSync(moov)),
+  );
   return Buffer.concat([video.subarray(0, at), isoBox('moov', compressed)]);
 }
 

@@ -1,11 +1,10 @@
 import { createHash } from 'node:crypto';
-import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse, request as send } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { pipeline } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
+import { listen } from './listen.ts';
 
 /** A request that has passed through. */
 export interface SeenRequest {
@@ -139,17 +138,12 @@ export async function startCountingProxy(
     };
     befalls[becomes]();
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
+  const { origin: endpoint, [Symbol.asyncDispose]: dispose } = await listen(server);
   return {
-    endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    endpoint,
     seen,
     connections: promisify(server.getConnections.bind(server)),
-    async [Symbol.asyncDispose]() {
-      server.close();
-      server.closeAllConnections();
-      await once(server, 'close');
-    },
+    [Symbol.asyncDispose]: dispose,
   };
 }
 

@@ -49,8 +49,8 @@ export class ServerProcess implements StoppableServer, AsyncDisposable {
 
   async freeze(): Promise<void> {
     this.#child?.kill('SIGSTOP');
-    const pid = this.pid;
-    if (process.platform !== 'linux' || pid === undefined) return;
+    const { pid } = this;
+    if (pid === undefined) return;
     // Its threads stop one by one, and until then some still respond.
     await waitUntil('the stop of all threads', 2000, () => isStopped(pid));
   }
@@ -60,16 +60,12 @@ export class ServerProcess implements StoppableServer, AsyncDisposable {
   }
 
   async kill(): Promise<void> {
-    this.#child?.kill('SIGKILL');
-    await this.#child;
-    this.#child = undefined;
+    await this.#end('SIGKILL');
   }
 
   /** Stops it gracefully (SIGTERM) and waits for its end. */
   async stop(): Promise<void> {
-    this.#child?.kill('SIGTERM');
-    await this.#child;
-    this.#child = undefined;
+    await this.#end('SIGTERM');
   }
 
   async restart(): Promise<void> {
@@ -96,6 +92,12 @@ export class ServerProcess implements StoppableServer, AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.kill();
   }
+
+  async #end(signal: 'SIGKILL' | 'SIGTERM'): Promise<void> {
+    this.#child?.kill(signal);
+    await this.#child;
+    this.#child = undefined;
+  }
 }
 
 async function isStopped(pid: number): Promise<boolean> {
@@ -104,12 +106,8 @@ async function isStopped(pid: number): Promise<boolean> {
   return states.every((state) => /\) T /.test(state));
 }
 
-function spawn({ command, env = {} }: Start) {
-  const [file, ...args] = endingWithUs(command);
-  return execa(file, args, { reject: false, all: true, stdin: 'ignore', env });
-}
-
 // execa ends its children when this process exits; only the kernel also does so when it is killed.
-function endingWithUs(command: Start['command']): Start['command'] {
-  return process.platform === 'linux' ? ['setpriv', '--pdeathsig', 'KILL', '--', ...command] : command;
+function spawn({ command, env = {} }: Start) {
+  const args = ['--pdeathsig', 'KILL', '--', ...command];
+  return execa('setpriv', args, { reject: false, all: true, stdin: 'ignore', env });
 }

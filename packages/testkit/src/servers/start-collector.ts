@@ -1,7 +1,6 @@
-import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
+import { listen } from './listen.ts';
 
 /** A span as it was exported. */
 export interface CollectedSpan {
@@ -41,10 +40,9 @@ export async function startCollector(): Promise<Collector> {
     spans.push(...spansOf(JSON.parse(body)));
     response.setHeader('Content-Type', 'application/json').end('{}');
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
+  const { origin: url, [Symbol.asyncDispose]: dispose } = await listen(server);
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url,
     spans,
     get received() {
       return received;
@@ -58,10 +56,7 @@ export async function startCollector(): Promise<Collector> {
     respond() {
       hangs = false;
     },
-    async [Symbol.asyncDispose]() {
-      server.close();
-      server.closeAllConnections();
-    },
+    [Symbol.asyncDispose]: dispose,
   };
 }
 

@@ -20,6 +20,8 @@ export interface RunningMinio extends AsyncDisposable {
   readonly settings: Record<string, string>;
 }
 
+// The living fork of MinIO: same API, same variables (docs/dependencies.md, "MinIO, the server").
+const image = 'docker.io/pgsty/silo:RELEASE.2026-09-03T13-18-01Z';
 const region = 'us-east-1';
 const login = { accessKey: 'echodrop-test', secretKey: 'echodrop-test-secret' };
 const rootSettings: Record<string, string> = { MINIO_ROOT_USER: login.accessKey, MINIO_ROOT_PASSWORD: login.secretKey };
@@ -34,20 +36,16 @@ export async function startMinio(source?: MinioSource): Promise<RunningMinio> {
     case 'given':
       return described(found, undefined);
     case 'container': {
-      const { startMinioContainer } = await import('./minio-container.ts');
-      const { endpoint, server } = await startMinioContainer(login, serves);
-      return {
-        ...described({ endpoint, ...login }, server),
-        [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
-      };
+      const { startContainer } = await import('./stoppable-container.ts');
+      const isReady = (host: string, port: number) => serves(`http://${host}:${port}`);
+      const command = ['server', '/data'];
+      const server = await startContainer({ image, command, env: rootSettings, port: 9000, isReady });
+      const { host, port, [Symbol.asyncDispose]: dispose } = server;
+      return { ...described({ endpoint: `http://${host}:${port}`, ...login }, server), [Symbol.asyncDispose]: dispose };
     }
     case 'program': {
-      await using parts = new AsyncDisposableStack();
-      const { path: drive } = parts.use(await mkdtempDisposable(join(tmpdir(), 'echodrop-minio-')));
-      const { endpoint, server } = await startProgram(found.path, await freePort(), [drive]);
-      parts.use(server);
-      const held = parts.move();
-      return { ...described({ endpoint, ...login }, server), [Symbol.asyncDispose]: () => held.disposeAsync() };
+      const { endpoint, server, [Symbol.asyncDispose]: dispose } = await startAlone(found.path);
+      return { ...described({ endpoint, ...login }, server), [Symbol.asyncDispose]: dispose };
     }
     default:
       throw new Error('this test needs MinIO: give S3_ENDPOINT, a Docker engine, MINIO_BIN, or minio in PATH');
@@ -69,13 +67,17 @@ export interface MinioOfFiles extends AsyncDisposable {
 
 /** Starts the MinIO whose program lies at `path`. */
 export async function startMinioOfFiles(path: string, { user, password }: LoginFiles): Promise<MinioOfFiles> {
+  const root = { MINIO_ROOT_USER_FILE: user, MINIO_ROOT_PASSWORD_FILE: password };
+  return { ...(await startAlone(path, root)), region };
+}
+
+async function startAlone(path: string, root = rootSettings) {
   await using parts = new AsyncDisposableStack();
   const { path: drive } = parts.use(await mkdtempDisposable(join(tmpdir(), 'echodrop-minio-')));
-  const env = { MINIO_ROOT_USER_FILE: user, MINIO_ROOT_PASSWORD_FILE: password };
-  const { endpoint, server } = await startProgram(path, await freePort(), [drive], env);
-  parts.use(server);
+  const started = await startProgram(path, await freePort(), [drive], root);
+  parts.use(started.server);
   const held = parts.move();
-  return { endpoint, region, server, [Symbol.asyncDispose]: () => held.disposeAsync() };
+  return { ...started, [Symbol.asyncDispose]: () => held.disposeAsync() };
 }
 
 /** Nodes of one store, each with a drive: each serves all of it, and three of the four are needed to write. */

@@ -33,7 +33,7 @@ export async function startRedis({
   readonly persistent?: boolean;
   readonly more?: Record<string, string>;
 } = {}): Promise<RunningRedis> {
-  const own = settingsOf(persistent, more);
+  const own = { save: '', appendonly: persistent ? 'yes' : 'no', loglevel: 'warning', ...more };
   if (process.env.REQUIRE_CONTAINERS === '1') return startRedisContainer(own);
   const program = await redisProgram();
   const directory = await mkdtemp(join(tmpdir(), 'echodrop-redis-'));
@@ -77,10 +77,6 @@ async function startRedisContainer(settings: Record<string, string>): Promise<Ru
     pid: undefined,
     command: (...words) => server.run(['redis-cli', ...words]),
   };
-}
-
-function settingsOf(persistent: boolean, more: Record<string, string>): Record<string, string> {
-  return { save: '', appendonly: persistent ? 'yes' : 'no', loglevel: 'warning', ...more };
 }
 
 function asArguments(settings: Record<string, string>): string[] {

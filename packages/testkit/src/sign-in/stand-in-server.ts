@@ -1,7 +1,6 @@
-import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
+import { type ListeningServer, listen } from '../servers/listen.ts';
 
 export interface StandInRequest {
   /** Method and path, such as `POST /oauth/token`. */
@@ -15,10 +14,6 @@ export interface StandInResponse {
   readonly status?: number;
   readonly headers?: Record<string, string>;
   readonly json?: unknown;
-}
-
-export interface StandInServer extends AsyncDisposable {
-  readonly origin: string;
 }
 
 /** A provider at which a browser signs in; a test may give it a flaw. */
@@ -37,7 +32,7 @@ export interface SignInStandIn<Flaw extends string> extends AsyncDisposable {
 export async function startStandInServer(
   seen: string[],
   respond: (request: StandInRequest) => StandInResponse | undefined,
-): Promise<StandInServer> {
+): Promise<ListeningServer> {
   const server = createServer(async (request, response) => {
     const { pathname, searchParams: query } = new URL(`http://stand-in${request.url}`);
     seen.push(`${request.method} ${request.url} ${request.headers.referer ?? ''}`);
@@ -52,16 +47,7 @@ export async function startStandInServer(
     };
     response.writeHead(status, { 'Content-Type': 'application/json', ...headers }).end(JSON.stringify(json));
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  return {
-    origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    async [Symbol.asyncDispose]() {
-      server.close();
-      server.closeAllConnections();
-      await once(server, 'close');
-    },
-  };
+  return listen(server);
 }
 
 /** A redirect to `address` with these parameters. */
@@ -71,6 +57,6 @@ export function redirectTo(address: string, parameters: Record<string, string | 
   return { status: 302, headers: { Location: target.href } };
 }
 
-export function oauthError(status: number, error: string, headers: Record<string, string> = {}): StandInResponse {
-  return { status, headers, json: { error, error_description: `The stand-in says ${error}` } };
+export function oauthError(status: number, error: string): StandInResponse {
+  return { status, json: { error, error_description: `The stand-in says ${error}` } };
 }
