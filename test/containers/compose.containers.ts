@@ -119,7 +119,7 @@ describe('the proxy', () => {
 describe('what runs', () => {
   testHardening(() => system);
 
-  test('exchanges its keys for the store and its passwords for Redis without failing an upload', async () => {
+  test('rotates its keys for the store and its passwords for Redis without failing an upload', async () => {
     const media = await samplePhoto('png', { width: 64, height: 48 });
     const statuses: number[] = [];
     const uploads = setInterval(async () => statuses.push((await upload(system, { media })).status), 500);

@@ -14,6 +14,7 @@ export function minePage(upload: WebUpload, siteName: string): Page {
 `,
     body: html`<div class="text upload">
 <h1 id="heading" tabindex="-1">My uploads</h1>
+<p class="lead">List and delete what you uploaded.</p>
 ${signInSection(upload)}
 <noscript><p class="refusal">This page requires JavaScript. Without JavaScript, list and delete uploads <a href="/documentation">from the command line</a>.</p></noscript>
 <div id="mine" hidden>
