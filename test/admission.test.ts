@@ -14,7 +14,7 @@ const MiB = 1024 * KiB;
 let system: Stack;
 let photo: Buffer;
 beforeAll(async () => {
-  system = await startStack({ services: ['sandbox-provider', 'auth-verifier', 'probe-worker'] });
+  system = await startStack({ services: ['sandbox-provider', 'auth-verifier'] });
   photo = await samplePhoto('jpg', { width: 32, height: 32 });
 });
 afterAll(() => system?.[Symbol.asyncDispose]());

@@ -11,7 +11,10 @@ await describeWithBrowser(
     let stack: Stack;
 
     beforeAll(async () => {
-      stack = await startStack({ settings: signInSettings });
+      stack = await startStack({
+        services: ['sandbox-provider', 'auth-verifier', 'gateway', 'site'],
+        settings: signInSettings,
+      });
     });
     afterAll(() => stack?.[Symbol.asyncDispose]());
 

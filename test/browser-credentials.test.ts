@@ -23,7 +23,10 @@ await describeWithBrowser('the upload page, with credentials', (browser) => {
   let photo: Buffer;
 
   beforeAll(async () => {
-    stack = await startStack({ settings: signInSettings });
+    stack = await startStack({
+      services: ['sandbox-provider', 'auth-verifier', 'gateway', 'site', 'rendition-worker'],
+      settings: signInSettings,
+    });
     photo = await samplePhoto('jpg', { width: 64, height: 48 });
   });
   afterAll(() => stack?.[Symbol.asyncDispose]());

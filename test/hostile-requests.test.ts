@@ -15,7 +15,7 @@ let before: { media: number; records: number; memory: number };
 
 beforeAll(async () => {
   media = await samplePhoto('jpg', { width: 32, height: 32 });
-  stack = await startStack({ services: ['sandbox-provider', 'auth-verifier', 'gateway', 'probe-worker'] });
+  stack = await startStack({ services: ['sandbox-provider', 'auth-verifier', 'gateway'] });
   expect((await upload(stack, { media })).status).toBe(200);
   before = await state();
 });

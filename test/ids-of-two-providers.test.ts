@@ -13,7 +13,7 @@ let media: Buffer;
 
 beforeAll(async () => {
   stack = await startStack({
-    services: ['sandbox-provider', 'auth-verifier', 'gateway', 'probe-worker'],
+    services: ['sandbox-provider', 'auth-verifier', 'gateway'],
     settings: { UPLOADS_PER_MINUTE_PER_USER: '2' },
   });
   media = await samplePhoto('jpg', { width: 64, height: 48 });

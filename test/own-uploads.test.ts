@@ -11,7 +11,10 @@ let media: Buffer;
 
 beforeAll(async () => {
   const settings = { API_KEYS: `${sandbox.apiKey},noisy=noisy-key`, CORS_ORIGINS: 'https://pages.example' };
-  stack = await startStack({ settings });
+  stack = await startStack({
+    services: ['sandbox-provider', 'auth-verifier', 'gateway', 'site', 'rendition-worker'],
+    settings,
+  });
   media = await samplePhoto('jpg', { width: 64, height: 48 });
 });
 afterAll(() => stack?.[Symbol.asyncDispose]());

@@ -7,7 +7,7 @@ const media = await samplePhoto('jpg', { width: 64, height: 48 });
 
 let system: Stack;
 beforeAll(async () => {
-  system = await startStack({ services: ['sandbox-provider', 'probe-worker'] });
+  system = await startStack({ services: ['sandbox-provider'] });
 });
 afterAll(() => system?.[Symbol.asyncDispose]());
 

@@ -16,7 +16,7 @@ let largeFile: string;
 
 beforeAll(async () => {
   photo = await samplePhoto('jpg', { width: 64, height: 48 });
-  stack = await startStack({ services: ['sandbox-provider', 'auth-verifier', 'gateway', 'probe-worker'] });
+  stack = await startStack({ services: ['sandbox-provider', 'auth-verifier', 'gateway'] });
   photoFile = join(stack.folder, 'photo.jpg');
   largeFile = join(stack.folder, 'large.jpg');
   await writeFile(photoFile, photo);

@@ -14,7 +14,7 @@ let media: Buffer;
 
 beforeAll(async () => {
   media = await samplePhoto('jpg', { width: 32, height: 32 });
-  stack = await startStack({ services: ['sandbox-provider', 'auth-verifier', 'gateway', 'probe-worker'] });
+  stack = await startStack({ services: ['sandbox-provider', 'auth-verifier', 'gateway'] });
 });
 afterAll(async () => {
   await stack?.[Symbol.asyncDispose]();
@@ -39,7 +39,7 @@ describeWithMinio('five hundred that dribble', {}, (startMinio) => {
     const minio = parts.use(await startMinio());
     const busy = parts.use(
       await startStack({
-        services: ['sandbox-provider', 'auth-verifier', 'gateway', 'probe-worker'],
+        services: ['sandbox-provider', 'auth-verifier', 'gateway'],
         settings: { ...minio.settings, MAX_CONCURRENT_UPLOADS_PER_USER: '1000' },
       }),
     );
