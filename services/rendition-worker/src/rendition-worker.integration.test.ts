@@ -103,15 +103,16 @@ test('does not make stored renditions again', async () => {
   expect(await bytesOf(mediaKey, pictureRecipes.large)).toEqual(Buffer.from('before'));
 });
 
-test('makes a deleted rendition again on request, and keeps the others', async () => {
-  const video = await sampleVideo('avi', { width: 320, height: 240 });
-  const mediaKey = await upload(video);
-  for (const set of ['pictures', 'whole', 'film'] as const) {
+// They wait for the end of each job's result, together.
+test.concurrent.for(['pictures', 'whole', 'film'] as const)(
+  'makes a deleted rendition of the %s again on request, and keeps the others',
+  async (set, { expect }) => {
+    const mediaKey = await upload(await sampleVideo('avi', { width: 320, height: 240 }));
     expect(await make(mediaKey, 'avi', set)).toEqual({ outcome: 'made' });
     const keys = recipesOf(set, 'avi').map((recipe) => renditionKey(mediaKey, recipe));
     const stats = (of: readonly string[]) => Promise.all(of.map((key) => store.stat(key)));
-    for (let first = 0; first < keys.length; first += 3) {
-      const deleted = keys.slice(first, first + 3);
+    for (let first = 0; first < keys.length; first += 4) {
+      const deleted = keys.slice(first, first + 4);
       const others = keys.filter((key) => !deleted.includes(key));
       const before = await stats(others);
       for (const key of deleted) await store.remove(key);
@@ -119,8 +120,8 @@ test('makes a deleted rendition again on request, and keeps the others', async (
       await expect.poll(() => make(mediaKey, 'avi', set).then(missing), { timeout: 10_000, interval: 300 }).toBe(0);
       expect(await stats(others)).toEqual(before);
     }
-  }
-}, 60_000);
+  },
+);
 
 test('answers for media without possible renditions, and does not read it again', async () => {
   const mediaKey = await upload(notAPhoto);

@@ -201,16 +201,19 @@ test.each([
 
 test('a pending page isReloading for half an hour, and ends at its own address', async () => {
   await stack.services['rendition-worker'].kill();
-  const isNew = await get(`/${await publishPhoto('jpg', { timestamp: new Date() })}`);
-  expect(isNew.headers.get('refresh')).toMatch(/^\d+$/);
   const id = await publishPhoto('jpg');
-  const pending = await get(`/${id}`);
+  // Each waits four seconds for the picture.
+  const [isNew, pending, expired] = await Promise.all([
+    get(`/${await publishPhoto('jpg', { timestamp: new Date() })}`),
+    get(`/${id}`),
+    get(`/${id}?since=1700000000`),
+  ]);
+  expect(isNew.headers.get('refresh')).toMatch(/^\d+$/);
   const [, next = ''] = /^2; url=(.+)$/.exec(pending.headers.get('refresh') ?? '') ?? [];
   expect(next).toMatch(new RegExp(`^/${id}\\?since=\\d+$`));
   expect(await pending.text()).toContain('This picture is still being processed. It will appear here automatically.');
   expect((await get(next)).headers.get('refresh')).toContain(`url=${next}`);
 
-  const expired = await get(`/${id}?since=1700000000`);
   expect(expired.headers.has('refresh')).toBe(false);
   expect(await expired.text()).toContain(`<a href="/${id}">Reload</a>`);
 

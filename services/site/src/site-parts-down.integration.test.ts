@@ -3,6 +3,7 @@ import { minioObjectStore } from '@echodrop/object-store/s3/minio-object-store';
 import { Secret } from '@echodrop/service/secret';
 import { samplePhoto } from '@echodrop/testkit/samples/sample-media';
 import { describeWithMinio } from '@echodrop/testkit/servers/describe-with-minio';
+import type { RunningMinio } from '@echodrop/testkit/servers/start-minio';
 import { type Stack, startStack } from '@echodrop/testkit/start-stack';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { publishSample, startSite } from './site.fixture.ts';
@@ -46,8 +47,10 @@ describe('without the worker or Redis', () => {
   test('without a worker, a new picture is not ready and its page says so', async () => {
     await stack.services['rendition-worker'].kill();
     const id = await publishSample(store, photo);
-    await expectUnavailable(`${stack.site}/${id}/large.jpg`, waitBound);
-    const { response, ms } = await timed(`${stack.site}/${id}`);
+    const [{ response, ms }] = await Promise.all([
+      timed(`${stack.site}/${id}`),
+      expectUnavailable(`${stack.site}/${id}/large.jpg`, waitBound),
+    ]);
     expect(response.status).toBe(200);
     expect(await response.text()).toContain('This picture is still being processed.');
     expect(ms).toBeLessThan(waitBound);
@@ -81,30 +84,36 @@ describe('without the worker or Redis', () => {
 });
 
 describeWithMinio('without the store', { stoppable: true }, (startMinio) => {
-  const faults = ['kill', 'freeze'] as const;
+  const resources = new AsyncDisposableStack();
+  let minio: RunningMinio;
+  let stack: Stack;
+  let id: string;
 
-  test.each(faults)(
+  beforeAll(async () => {
+    minio = resources.use(await startMinio());
+    stack = resources.use(await startStack({ services: ['site', 'rendition-worker'], settings: minio.settings }));
+    const { endpoint, region, bucket, accessKey, secretKey } = minio;
+    await using store = minioObjectStore({
+      ...{ endpoint, region, bucket },
+      accessKey: new Secret(accessKey),
+      secretKey: new Secret(secretKey),
+    });
+    await store.ready();
+    id = await publishSample(store, photo);
+  });
+  afterAll(() => resources.disposeAsync());
+
+  test.each(['kill', 'freeze'] as const)(
     '%s: pages and pictures are unavailable until it returns',
     async (fault) => {
-      await using minio = await startMinio();
-      await using stack = await startStack({ services: ['site', 'rendition-worker'], settings: minio.settings });
-      const { endpoint, region, bucket, accessKey, secretKey, server } = minio;
-      await using store = minioObjectStore({
-        ...{ endpoint, region, bucket },
-        accessKey: new Secret(accessKey),
-        secretKey: new Secret(secretKey),
-      });
-      await store.ready();
-      const id = await publishSample(store, photo);
-      await expectSoon(`${stack.site}/${id}/large.jpg`, 200);
+      const paths = [`/${id}`, `/${id}/large.jpg`];
+      for (const path of paths) await expectSoon(`${stack.site}${path}`, 200);
 
-      await server?.[fault]();
-      await expectUnavailable(`${stack.site}/${id}`, storeBound);
-      await expectUnavailable(`${stack.site}/${id}/large.jpg`, storeBound);
+      await minio.server?.[fault]();
+      await Promise.all(paths.map((path) => expectUnavailable(`${stack.site}${path}`, storeBound)));
 
-      await (fault === 'freeze' ? server?.thaw() : server?.restart());
-      await expectSoon(`${stack.site}/${id}/large.jpg`, 200);
-      await expectSoon(`${stack.site}/${id}`, 200);
+      await (fault === 'freeze' ? minio.server?.thaw() : minio.server?.restart());
+      for (const path of paths) await expectSoon(`${stack.site}${path}`, 200);
     },
     120_000,
   );
