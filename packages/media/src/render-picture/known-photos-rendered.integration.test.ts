@@ -2,7 +2,7 @@ import { samplePhoto } from '@echodrop/testkit/samples/sample-media';
 import sharp from 'sharp';
 import { expect, test } from 'vitest';
 import { knownPhotos, turnedPhotos } from '../photo-size/known-photos.fixture.ts';
-import { fullRecipe, picturesOf } from '../recipes.ts';
+import { fullRecipe, pictureRecipes } from '../recipes.ts';
 import { drawnPictures } from '../render-video/rendered.fixture.ts';
 import { pictureSize } from '../rendition-size.ts';
 
@@ -17,16 +17,21 @@ const undrawn = /^JPEG without loss$|^BMP of OS\/2 2, its header cut short$/;
 const ofOtherSize = /^GIF.* monitor/;
 const drawn = knownPhotos.filter(([name]) => !undrawn.test(name) && !ofOtherSize.test(name));
 
-test.each(drawn)('every picture of %s (%s, %i x %i) has the size in its record', async (...photo) => {
-  const [, type, width, height, make] = photo;
-  const { end, pictures } = await drawnPictures(type, await make());
-  expect(end).toEqual({ outcome: 'made' });
-  for (const recipe of picturesOf(type)) {
-    const picture = `${recipe.name}.${recipe.extension}`;
-    const size = await sizeOf(pictures.get(picture) ?? Buffer.alloc(0));
-    expect({ picture, ...size }).toEqual({ picture, ...pictureSize(recipe, { type, width, height }) });
-  }
-});
+// The other pictures are made from the large one (pixel-sizes.ts): picture-shapes.integration.test.ts looks at them all.
+test.each(drawn)(
+  'the large and the whole picture of %s (%s, %i x %i) have the size in its record',
+  async (...photo) => {
+    const [, type, width, height, make] = photo;
+    const recipes = [pictureRecipes.large, fullRecipe(type)];
+    const { end, pictures } = await drawnPictures(type, await make(), recipes);
+    expect(end).toEqual({ outcome: 'made' });
+    for (const recipe of recipes) {
+      const picture = `${recipe.name}.${recipe.extension}`;
+      const size = await sizeOf(pictures.get(picture) ?? Buffer.alloc(0));
+      expect({ picture, ...size }).toEqual({ picture, ...pictureSize(recipe, { type, width, height }) });
+    }
+  },
+);
 
 test.each(knownPhotos.filter(([name]) => undrawn.test(name)))(
   'makes no picture of %s',

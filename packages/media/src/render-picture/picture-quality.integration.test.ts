@@ -22,7 +22,7 @@ test.each<[string, PhotoType, () => Promise<Buffer>]>([
   ['a real JPEG of 12 megapixels', 'jpg', () => large().jpeg({ quality: 92 }).toBuffer()],
   ['a real JPEG on its side', 'jpg', () => sharp(photo).withMetadata({ orientation: 6 }).jpeg().toBuffer()],
   ['a real WebP of 12 megapixels', 'webp', () => large().webp({ quality: 92, effort: 0 }).toBuffer()],
-  ['a test picture as PNG', 'png', () => samplePhoto('png', { width: 2560, height: 1920 })],
+  ['a test picture as PNG', 'png', () => samplePhoto('png', { width: 1600, height: 1200 })],
 ])(
   'the pictures of %s are as good as those that sharp makes one by one from all of its pixels',
   async (_, type, make) => {

@@ -6,6 +6,7 @@ import { boxContents } from '../input/iso-boxes.ts';
 import { trackSize } from '../photo-size/heif-size.ts';
 import { extractVideoFrame } from '../render-picture/extract-still.ts';
 import { fitWithin, type Size } from '../size.ts';
+import { videoTracks } from '../video-layout/ffprobe.ts';
 import { knownVideos } from '../video-layout/known-videos.fixture.ts';
 import { renderVideo } from './render-video.ts';
 
@@ -31,9 +32,10 @@ test.concurrent.each(shown)('%s: its video and its poster have the shape of its 
   ];
   await writeFile(path, await make());
   const options = { maxPixels: 100_000_000, signal: AbortSignal.timeout(50_000) };
-  expect(await renderVideo({ path, type }, video, options)).toEqual({ outcome: 'made' });
+  const source = { path, type, tracks: await videoTracks(path, type, options.signal) };
+  expect(await renderVideo(source, video, options)).toEqual({ outcome: 'made' });
   expectShape(videoSize(await readFile(video)), fitWithin({ width, height }, fullHd));
-  expect(await extractVideoFrame({ path, type }, poster, { ...options, isWhole: true })).toMatchObject({
+  expect(await extractVideoFrame(source, poster, { ...options, isWhole: true })).toMatchObject({
     path: poster,
   });
   expectShape(pngSize(await readFile(poster)), { width, height });

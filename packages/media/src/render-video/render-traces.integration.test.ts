@@ -4,7 +4,7 @@ import type { VideoType } from '../media-type.ts';
 import { picturesOf } from '../recipes.ts';
 import { mark, markedPhotos } from './marked-media.fixture.ts';
 import { markedVideo } from './marked-videos.fixture.ts';
-import { renderedPictures, videoMade } from './rendered.fixture.ts';
+import { drawnPictures, videoMade } from './rendered.fixture.ts';
 
 // What the mark's container would be recognised by, were it kept with other words; `somewhere` is in the EXIF of a
 // sample HEIC, `x264` in what the encoder notes.
@@ -25,7 +25,7 @@ async function expectNoTrace(name: string, picture: Buffer): Promise<void> {
 test.each(markedPhotos)('keeps no metadata of %s in any picture', async (_, type, photo) => {
   const original = await photo();
   expect(original.includes(mark)).toBe(true);
-  const { end, pictures } = await renderedPictures(type, original);
+  const { end, pictures } = await drawnPictures(type, original);
   expect(end).toEqual({ outcome: 'made' });
   expect(pictures.size).toBe(picturesOf(type).length);
   for (const [name, picture] of pictures) await expectNoTrace(name, picture);
@@ -52,7 +52,7 @@ test.each(types)('neither does the video of a %s, nor any picture of it', async 
   for (const trace of [...traces, 'x264 - core', 'Lavf', 'Lavc5', 'chpl', 'text', 'keys', 'loci', 'GA94']) {
     expect({ trace, at: video.indexOf(trace) }).toEqual({ trace, at: -1 });
   }
-  const { pictures } = await renderedPictures(type, original);
+  const { pictures } = await drawnPictures(type, original);
   expect(pictures.size).toBe(picturesOf(type).length);
   for (const [name, picture] of pictures) await expectNoTrace(name, picture);
 });

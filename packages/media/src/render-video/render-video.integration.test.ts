@@ -39,9 +39,9 @@ test.each(['webm', 'mkv', 'avi', 'mpg', 'ts', 'ogv', 'flv', 'wmv'] as const)(
 );
 
 test('is transcoded to full HD at most', async () => {
-  const wide = await sampleVideo('avi', { width: 2560, height: 1440, seconds: 0.3 });
+  const wide = await sampleVideo('avi', { width: 2560, height: 1440, seconds: 0.1 });
   expect((await videoMade('avi', wide)).tracks).toMatchObject([{ width: 1920, height: 1080 }, {}]);
-  const tall = await sampleVideo('avi', { width: 1440, height: 2560, seconds: 0.3 });
+  const tall = await sampleVideo('avi', { width: 1440, height: 2560, seconds: 0.1 });
   expect((await videoMade('avi', tall)).tracks).toMatchObject([{ width: 1080, height: 1920 }, {}]);
 });
 
