@@ -2,10 +2,12 @@ import { availableParallelism } from 'node:os';
 import { defineConfig, type Plugin } from 'vitest/config';
 
 const unitTests = ['{packages,services,tools}/**/!(*.integration).test.ts', 'deploy/**/!(*.integration).test.ts'];
-// They start programs and services, and set nothing for their own process: tests of the sandbox, which do, are left out.
+// They start programs and services, and set nothing for their own process: tests that set how media tools run do, and are left out.
 const sharingTests = [
   'test/*.test.ts',
-  'services/site/**/*.integration.test.ts',
+  '{deploy,tools}/**/*.integration.test.ts',
+  'services/{admin,probe-worker,site}/**/*.integration.test.ts',
+  'packages/{bench,build,client,contracts,identity-provider,testkit}/**/*.integration.test.ts',
   'packages/media/src/*.integration.test.ts',
   'packages/media/src/!(sandbox)/!(ffprobe-bounds|picture-process).integration.test.ts',
 ];
