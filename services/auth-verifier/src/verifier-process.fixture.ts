@@ -1,6 +1,6 @@
-import { join } from 'node:path';
 import { VerificationClient } from '@echodrop/contracts/verification-client';
 import { Secret } from '@echodrop/service/secret';
+import { builtService } from '@echodrop/testkit/built-service';
 import { freePorts } from '@echodrop/testkit/free-ports';
 import { ServerProcess } from '@echodrop/testkit/servers/server-process';
 
@@ -15,9 +15,11 @@ const secret = 'a secret of this test';
 /** Starts the service; `settings` override the common ones. `knows` is the client's secret, if different. */
 export async function startVerifier(settings: Record<string, string>, knows = secret): Promise<VerifierProcess> {
   const ports = await freePorts(['verifier', 'ops']);
+  const program = await builtService('auth-verifier');
   const process = await ServerProcess.start({
-    command: [globalThis.process.execPath, join(import.meta.dirname, 'main.ts')],
+    command: [globalThis.process.execPath, program.path],
     env: {
+      ...program.env,
       PORT: `${ports.verifier}`,
       OPS_PORT: `${ports.ops}`,
       VERIFIER_SECRET: secret,
