@@ -167,6 +167,7 @@ test.each([
   [['remove', 'x']],
   [['upload', 'a.jpg', '--output', 'yaml']],
   [['upload', 'a.jpg', '--jobs', '99']],
+  [['upload', 'a.jpg', '--format', 'xml']],
   [['list', '--count', '101']],
   [['sign', '--color', 'red']],
   [['login', 'photos.example']],

@@ -142,6 +142,13 @@ test('a response is read to a limit', async () => {
   expect(await upload('a.jpg')).toEqual({ status: 0, stdout: `${someRecord.url}\n`, stderr: '' });
 });
 
+test('a response without a body is no record', async () => {
+  await writeFile(join(folder, 'a.jpg'), 'photo');
+  service.responses = [respond(204)];
+  expect((await upload('a.jpg')).stderr).toBe('a.jpg: The service responded 204.\n');
+  expect(service.received).toHaveLength(1);
+});
+
 test('with --json, an error has its status once', async () => {
   await writeFile(join(folder, 'a.jpg'), 'photo');
   service.responses = [refuse(415, 'media_unsupported')];

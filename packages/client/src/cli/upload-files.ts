@@ -4,8 +4,6 @@ import { newIdempotencyKey } from '../idempotency-key.ts';
 import { EchodropClient } from '../node.ts';
 import { requireFile } from '../node-media.ts';
 import type { Progress } from '../platform.ts';
-import { readBody } from '../read-body.ts';
-import type { Format } from '../read-response.ts';
 import { type CommandContext, printNote } from './command-context.ts';
 import type { Connection } from './connection.ts';
 import { contentKey } from './content-key.ts';
@@ -23,16 +21,13 @@ export interface UploadsOptions {
   /** Uploads again what was uploaded before. */
   readonly again: boolean;
   readonly version: 1 | 2;
-  readonly format: Format;
 }
 
 // A page responds 410 at once. That of a new upload may wait for its pictures.
 const maxCheckMs = 3000;
 
-/** `body` is the response; the ledger has none. */
 interface Published {
   readonly record: MediaRecord;
-  readonly body: string | undefined;
   /** The file was sent now, not in an earlier run or under another name. */
   readonly isUploaded: boolean;
 }
@@ -123,27 +118,18 @@ interface Media {
 
 async function publish(run: Run, { path, key, ...media }: Media): Promise<Published> {
   const { context, connection, options } = run;
-  const { message, alt, again, version, format } = options;
+  const { message, alt, again, version } = options;
   const ledger = new Ledger(context.env);
-  // The ledger has no XML.
-  const known = again || format === 'xml' ? undefined : await ledger.find(key);
-  if (known && (await isKept(known))) return { record: known, body: undefined, isUploaded: false };
-  let body: string | undefined;
-  const client = new EchodropClient({
-    ...connection,
-    fetch: async (...request) => {
-      const response = await fetch(...request);
-      body = await readBody(response);
-      return new Response(body, response);
-    },
-  });
+  const known = again ? undefined : await ledger.find(key);
+  if (known && (await isKept(known))) return { record: known, isUploaded: false };
+  const client = new EchodropClient(connection);
   const idempotencyKey = again ? newIdempotencyKey() : key;
-  const record = await client.upload(path, { ...media, message, alt, version, format, idempotencyKey });
+  const record = await client.upload(path, { ...media, message, alt, version, idempotencyKey });
   // It is published, whatever becomes of the entry.
   await ledger.add(key, record).catch((error: unknown) => {
     run.ledgerError ??= error;
   });
-  return { record, body, isUploaded: true };
+  return { record, isUploaded: true };
 }
 
 /**
