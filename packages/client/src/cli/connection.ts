@@ -106,7 +106,7 @@ function connectDirectly(proof: Proof, options: ConnectionOptions, env: NodeJS.P
   const given = options.url || env['ECHODROP_URL'];
   if (!given) throw new UsageError('Missing upload service: pass --url or set ECHODROP_URL.');
   const service = webAddress('--url', given);
-  if (!options.allowHttp && !env['ECHODROP_ALLOW_HTTP']) {
+  if (!options.allowHttp && !isHttpAllowed(env)) {
     const advice = 'In a trusted network, pass --allow-http or set ECHODROP_ALLOW_HTTP=1.';
     requireSecure('upload service', service, advice);
     requireSecure('provider', provider, advice);
@@ -118,6 +118,12 @@ function connectDirectly(proof: Proof, options: ConnectionOptions, env: NodeJS.P
     ...proof,
     account: JSON.stringify([provider, createHash('sha256').update(identity).digest('hex')]),
   };
+}
+
+/** @throws UsageError for a value such as 0 or false, whose intent is not clear */
+function isHttpAllowed({ ECHODROP_ALLOW_HTTP: value }: NodeJS.ProcessEnv): boolean {
+  if (value && value !== '1') throw new UsageError('ECHODROP_ALLOW_HTTP must be 1, or unset.');
+  return value === '1';
 }
 
 function directCredentials(provider: string, options: ConnectionOptions, env: NodeJS.ProcessEnv): UserCredentials {
