@@ -13,6 +13,8 @@ export interface Connection extends Proof {
   readonly apiKey: string | undefined;
   /** Identifies the user for the ledger, without a secret. */
   readonly account: string;
+  /** The token of a profile, renewed if it ends soon or the service refused it. */
+  readonly freshToken?: (refused?: string) => Promise<string>;
 }
 
 export interface ConnectionOptions {
@@ -77,13 +79,25 @@ async function connectWithProfile(options: ConnectionOptions, env: NodeJS.Proces
       `The profile ${name} belongs to ${profile.service}, so its token is not sent to ${service}. Leave out --url and ECHODROP_URL, ` +
         'run `echodrop login` for the other server with a --profile of its own, or pass --provider and credentials.',
     );
-  const { apiKey, token, subject, provider } = await freshProfile(env, name, profile);
+  let latest = await freshProfile(env, name, profile);
+  let turn: Promise<unknown> = Promise.resolve();
+  // One after the other: a refresh token may be valid once.
+  const freshToken = (refused?: string) => {
+    const token = turn.then(async () => {
+      latest = await freshProfile(env, name, latest, refused);
+      return latest.token;
+    });
+    turn = token.catch(() => {});
+    return token;
+  };
+  const { apiKey, token, subject, provider } = latest;
   return {
     service,
     apiKey: options.key || env['ECHODROP_KEY'] || apiKey,
     provider,
     credentials: { bearer: token },
     account: JSON.stringify([provider, subject]),
+    freshToken,
   };
 }
 

@@ -14,6 +14,7 @@ import {
 import { addConnectionOptions, type ConnectionOptions, connect } from './connection.ts';
 import { describeError, errorFields } from './describe-error.ts';
 import { recordFields } from './show-record.ts';
+import { withClient } from './with-client.ts';
 
 const largestPage = 100;
 
@@ -61,11 +62,11 @@ async function removeUploads(
   args: readonly string[],
   { json, ...options }: ConnectionOptions & { json?: boolean },
 ) {
-  const client = new EchodropClient(await connect(context, options));
+  const connection = await connect(context, options);
   let failed = 0;
-  for (const id of await readIds(client, args)) {
+  for (const id of await readIds(new EchodropClient(connection), args)) {
     try {
-      await client.remove(id);
+      await withClient(connection, (client) => client.remove(id));
       print(context, json ? toExactJson({ id, removed: true }) : visible(`removed ${id}`));
     } catch (error) {
       failed += 1;

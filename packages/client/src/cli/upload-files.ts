@@ -1,7 +1,6 @@
 import type { MediaRecord } from '@echodrop/record';
 import { RequestRefused } from '../client-errors.ts';
 import { newIdempotencyKey } from '../idempotency-key.ts';
-import { EchodropClient } from '../node.ts';
 import { requireFile } from '../node-media.ts';
 import type { Progress } from '../platform.ts';
 import { type CommandContext, printNote } from './command-context.ts';
@@ -12,6 +11,7 @@ import type { NamedFile } from './expand-files.ts';
 import { Ledger } from './ledger.ts';
 import { createBars } from './progress-bars.ts';
 import { storeInput } from './store-input.ts';
+import { withClient } from './with-client.ts';
 
 export interface UploadsOptions {
   readonly message: string;
@@ -122,9 +122,9 @@ async function publish(run: Run, { path, key, ...media }: Media): Promise<Publis
   const ledger = new Ledger(context.env);
   const known = again ? undefined : await ledger.find(key);
   if (known && (await isKept(known))) return { record: known, isUploaded: false };
-  const client = new EchodropClient(connection);
   const idempotencyKey = again ? newIdempotencyKey() : key;
-  const record = await client.upload(path, { ...media, message, alt, version, idempotencyKey });
+  const uploadOptions = { ...media, message, alt, version, idempotencyKey };
+  const record = await withClient(connection, (client) => client.upload(path, uploadOptions));
   // It is published, whatever becomes of the entry.
   await ledger.add(key, record).catch((error: unknown) => {
     run.ledgerError ??= error;

@@ -1,7 +1,9 @@
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { recordToJson } from '@echodrop/record';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { refuse, respond, someRecord, startFakeService } from '../../service.fixture.ts';
 import { readProfile } from '../profiles.ts';
 import { run } from '../run-cli.fixture.ts';
 import { type ProviderStandIn, startProvider } from './provider.fixture.ts';
@@ -88,6 +90,35 @@ test('a token that ends soon is renewed', async () => {
   const renewed = (await profile())?.token;
   expect([...provider.validTokens]).toEqual([renewed]);
   expect(renewed).not.toBe(first);
+});
+
+test('a token that the service refuses during an upload is renewed, once for all files', async () => {
+  await using service = await startFakeService();
+  provider.settings.upload = service.address;
+  provider.behaviour.tokenSeconds = 3600;
+  await login(['--provider', 'Work']);
+  for (const name of ['a', 'b', 'c']) await writeFile(join(folder, name), name);
+  const published = respond(200, recordToJson(someRecord));
+  const refused = refuse(401, 'credentials_refused');
+  service.responses = [published, refused, published];
+  const args = ['upload', 'a', 'b', 'c', '--jobs', '1'];
+  const { status, stderr } = await run(args, { env: { ...environment(), XDG_STATE_HOME: folder }, cwd: folder });
+  expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+  const tokens = service.received.map(({ headers }) => headers['x-verify-credentials-authorization']);
+  expect(tokens).toHaveLength(4);
+  expect(tokens[1]).toBe(tokens[0]);
+  expect(new Set(tokens)).toEqual(new Set([tokens[0], `Bearer ${(await profile())?.token}`]));
+});
+
+test('rm renews a token that ends before the next upload is removed', async () => {
+  await using service = await startFakeService();
+  provider.settings.upload = service.address;
+  provider.behaviour.tokenSeconds = 30;
+  await login(['--provider', 'Work']);
+  service.responses = [respond(204)];
+  expect((await echodrop(['rm', 'one', 'two'])).status).toBe(0);
+  const [first, second] = service.received.map(({ headers }) => headers['x-verify-credentials-authorization']);
+  expect(second).not.toBe(first);
 });
 
 test('two processes can renew a token at once, although its refresh token is valid once', async () => {
