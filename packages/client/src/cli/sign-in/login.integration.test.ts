@@ -63,6 +63,22 @@ test('a second login ends the token that it replaces', async () => {
   expect([...provider.validTokens]).toEqual([(await profile())?.token]);
 });
 
+test('a second login of a user at the same client revokes nothing, because that could end the new sign-in', async () => {
+  await login(['--provider', 'Work']);
+  await login(['--provider', 'Work']);
+  expect(provider.validTokens.size).toBe(2);
+  expect(provider.requests.filter(({ path }) => path === 'POST /oauth/revoke')).toEqual([]);
+});
+
+test('a login that fails keeps the earlier sign-in', async () => {
+  await login(['--provider', 'Town']);
+  provider.behaviour.deniesUser = true;
+  expect((await login(['--provider', 'Town'])).status).toBe(1);
+  const args = ['login', provider.origin, '--provider', 'Town', '--token-stdin'];
+  expect((await echodrop(args, 'mistyped')).status).toBe(2);
+  expect((await echodrop(['whoami'])).status).toBe(0);
+});
+
 test('an older Mastodon gets the scope that it knows', async () => {
   provider.behaviour.refusesProfileScope = true;
   expect((await login(['--provider', 'Town'])).status).toBe(0);
