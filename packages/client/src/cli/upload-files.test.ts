@@ -100,6 +100,17 @@ describe('a file that was uploaded before', () => {
     expect(stderr).not.toContain(' bytes');
   });
 
+  test('and changes after it was hashed is not published under the key of other bytes', async () => {
+    const change = () => writeFile(join(folder, 'a.jpg'), 'other');
+    service.responses = [(response) => void change().then(() => respond(404)(response)), published('b1B2c3D4e5')];
+    const { status, stderr } = await upload('a.jpg');
+    expect({ status, stderr }).toEqual({
+      status: 1,
+      stderr: 'a.jpg: The file changed while it was read. Upload it again.\n',
+    });
+    expect(requests()).toEqual(['HEAD /a1B2c3D4e5']);
+  });
+
   test('and that the site does not know is sent again', async () => {
     service.responses = [respond(404), published('b1B2c3D4e5')];
     expect((await upload('a.jpg')).stdout).toBe(`${service.address}/b1B2c3D4e5\n`);
@@ -134,6 +145,19 @@ describe('on a terminal', () => {
     const env = { ...environment(), TERM: 'dumb' };
     expect((await uploadOnTerminal(['a.jpg'], { env })).stderr).toBe('');
   });
+});
+
+test('a file that changes between two attempts fails at once', async () => {
+  const path = join(folder, 'a.jpg');
+  await writeFile(path, 'photo');
+  const published = respond(200, recordToJson(someRecord));
+  service.responses = [(response) => void writeFile(path, 'other').then(() => respond(503)(response)), published];
+  expect(await upload('a.jpg')).toEqual({
+    status: 1,
+    stdout: '',
+    stderr: 'a.jpg: The file changed while it was read. Upload it again.\n',
+  });
+  expect(service.received).toHaveLength(1);
 });
 
 test('a response is read to a limit', async () => {

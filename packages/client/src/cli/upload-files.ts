@@ -1,7 +1,8 @@
+import { basename } from 'node:path';
 import type { MediaRecord } from '@echodrop/record';
 import { RequestRefused } from '../client-errors.ts';
 import { newIdempotencyKey } from '../idempotency-key.ts';
-import { requireFile } from '../node-media.ts';
+import { openFile } from '../node-media.ts';
 import type { Progress } from '../platform.ts';
 import { type CommandContext, printNote } from './command-context.ts';
 import type { Connection } from './connection.ts';
@@ -94,10 +95,11 @@ async function uploadFile(run: Run, { name, path: given }: NamedFile, onProgress
   const input = given === undefined ? await storeInput(context.stdin) : undefined;
   const path = given ?? input?.path ?? '';
   try {
-    await requireFile(path);
+    // The same Blob is hashed and sent, so that a file which changes meanwhile is not published under the key of other bytes.
+    const media = await openFile(path);
     const { account, service } = connection;
-    const key = await contentKey({ path, account, service, message, alt });
-    const upload = () => publish(run, { path, key, filename: input ? 'media' : undefined, onProgress });
+    const key = await contentKey({ media, account, service, message, alt });
+    const upload = () => publish(run, { media, key, filename: basename(path), onProgress });
     if (again) return { name, ...(await upload()) };
     const earlier = shared.get(key);
     if (earlier) return { name, ...(await earlier), isUploaded: false };
@@ -109,22 +111,22 @@ async function uploadFile(run: Run, { name, path: given }: NamedFile, onProgress
   }
 }
 
-interface Media {
-  readonly path: string;
+interface Upload {
+  readonly media: Blob;
   readonly key: string;
-  readonly filename: string | undefined;
+  readonly filename: string;
   readonly onProgress: Progress | undefined;
 }
 
-async function publish(run: Run, { path, key, ...media }: Media): Promise<Published> {
+async function publish(run: Run, { media, key, ...upload }: Upload): Promise<Published> {
   const { context, connection, options } = run;
   const { message, alt, again, version } = options;
   const ledger = new Ledger(context.env);
   const known = again ? undefined : await ledger.find(key);
   if (known && (await isKept(known))) return { record: known, isUploaded: false };
   const idempotencyKey = again ? newIdempotencyKey() : key;
-  const uploadOptions = { ...media, message, alt, version, idempotencyKey };
-  const record = await withClient(connection, (client) => client.upload(path, uploadOptions));
+  const uploadOptions = { ...upload, message, alt, version, idempotencyKey };
+  const record = await withClient(connection, (client) => client.upload(media, uploadOptions));
   // It is published, whatever becomes of the entry.
   await ledger.add(key, record).catch((error: unknown) => {
     run.ledgerError ??= error;
