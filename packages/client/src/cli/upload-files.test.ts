@@ -183,6 +183,18 @@ test('with --json, an error has its status once', async () => {
   });
 });
 
+test('of many files, each takes as long as one of a few', async () => {
+  const names = (count: number) => Array.from({ length: count }, (_, n) => `no-${n}.jpg`);
+  const msEach = async (count: number) => {
+    const began = process.cpuUsage();
+    await upload(...names(count));
+    const { user, system } = process.cpuUsage(began);
+    return (user + system) / 1000 / count;
+  };
+  await msEach(500);
+  expect(await msEach(4000)).toBeLessThan(4 * (await msEach(500)));
+});
+
 test('a missing file is named once, in plain words', async () => {
   expect((await upload('no.jpg')).stderr).toBe(`${join(folder, 'no.jpg')}: no such file or directory\n`);
 });

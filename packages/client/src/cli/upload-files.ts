@@ -1,5 +1,6 @@
 import { basename } from 'node:path';
 import type { MediaRecord } from '@echodrop/record';
+import { pMapIterable } from 'p-map';
 import { RequestRefused } from '../client-errors.ts';
 import { newIdempotencyKey } from '../idempotency-key.ts';
 import { openFile } from '../node-media.ts';
@@ -55,24 +56,16 @@ export async function* uploadFiles(
 ): AsyncGenerator<Outcome> {
   const run: Run = { context, connection, options, shared: new Map() };
   const bars = createBars(context);
-  const outcomes: Promise<Outcome>[] = [];
-  const running = new Set<Promise<unknown>>();
-  const start = async (file: NamedFile): Promise<Outcome> => {
-    while (running.size >= options.jobs) await Promise.race(running);
+  const upload = (file: NamedFile): Promise<Outcome> => {
     const bar = bars.add(file.name);
-    const upload = uploadFile(run, file, bar.onProgress)
+    return uploadFile(run, file, bar.onProgress)
       .catch((error: unknown) => ({ name: file.name, error }))
-      .finally(() => {
-        running.delete(upload);
-        bar.done();
-      });
-    running.add(upload);
-    return upload;
+      .finally(() => bar.done());
   };
-  for (const file of files) outcomes.push(start(file));
+  // A slow file does not stop those after it, whose outcomes wait for its own.
+  const outcomes = pMapIterable(files, upload, { concurrency: options.jobs, backpressure: Infinity });
   try {
-    for (const each of outcomes) {
-      const outcome = await each;
+    for await (const outcome of outcomes) {
       // Bars and lines would overwrite each other.
       bars.pause();
       yield outcome;
