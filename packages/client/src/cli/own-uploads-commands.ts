@@ -54,7 +54,16 @@ async function listUploads(context: CommandContext, { count, after, json, ...opt
     const time = timestamp.toISOString().replace(/\.\d+Z$/, 'Z');
     print(context, visible(`${id}  ${time}  ${type} ${width}x${height}  ${url}  ${text}`).trimEnd());
   }
-  if (next !== undefined) printNote(context, `More: echodrop list --count ${count} --after ${visible(next)}`);
+  if (next === undefined) return;
+  const { profile, url } = options;
+  const named = Object.entries({ count, profile, url, after: next });
+  const words = named.flatMap(([name, value]) => (value === undefined ? [] : [`--${name}`, quoted(String(value))]));
+  printNote(context, `More: echodrop list ${words.join(' ')}`);
+}
+
+/** One word for a shell. The service's cursor is untrusted. */
+function quoted(word: string): string {
+  return /^[\w.:/@%+=-]+$/.test(word) ? word : `'${visible(word).replaceAll("'", "'\\''")}'`;
 }
 
 async function removeUploads(
