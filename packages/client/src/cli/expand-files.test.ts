@@ -2,6 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { UsageError } from './command-context.ts';
 import { expandFiles } from './expand-files.ts';
 
 let folder: string;
@@ -34,6 +35,10 @@ test.each([
 
 test('a dash is standard input', async () => {
   expect(await expandFiles(['-'], folder)).toEqual([{ name: 'standard input', path: undefined }]);
+});
+
+test('standard input can be named once', async () => {
+  await expect(expandFiles(['-', 'a.jpg', '-'], folder)).rejects.toThrow(UsageError);
 });
 
 test('a pattern of many stars takes no exponential time', async () => {

@@ -1,5 +1,6 @@
 import { readdir, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
+import { UsageError } from './command-context.ts';
 
 /** A file to upload, under the name that the user gave; `path` is undefined for standard input. */
 export interface NamedFile {
@@ -10,8 +11,10 @@ export interface NamedFile {
 /**
  * The files that the arguments name. A shell expands patterns; where it did not (Windows, quotes), `*` and `?` in the last part of a path that does
  * not exist are expanded here. A file that does not exist stays, so that its upload fails with the system's error.
+ * @throws UsageError if standard input is named twice
  */
 export async function expandFiles(args: readonly string[], cwd: string): Promise<readonly NamedFile[]> {
+  if (args.filter((arg) => arg === '-').length > 1) throw new UsageError('Standard input (-) can be read only once.');
   const found = await Promise.all(args.map((arg) => expand(arg, cwd)));
   return found.flat();
 }

@@ -195,6 +195,16 @@ test('of many files, each takes as long as one of a few', async () => {
   expect(await msEach(4000)).toBeLessThan(4 * (await msEach(500)));
 });
 
+test('empty files and an empty standard input are not sent', async () => {
+  await writeFile(join(folder, 'a.jpg'), '');
+  expect(await upload('a.jpg', '-')).toEqual({
+    status: 1,
+    stdout: '',
+    stderr: 'a.jpg: The media is empty.\nstandard input: The media is empty.\n',
+  });
+  expect(service.received).toEqual([]);
+});
+
 test('a missing file is named once, in plain words', async () => {
   expect((await upload('no.jpg')).stderr).toBe(`${join(folder, 'no.jpg')}: no such file or directory\n`);
 });

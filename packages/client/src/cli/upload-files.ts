@@ -90,6 +90,7 @@ async function uploadFile(run: Run, { name, path: given }: NamedFile, onProgress
   try {
     // The same Blob is hashed and sent, so that a file which changes meanwhile is not published under the key of other bytes.
     const media = await openFile(path);
+    if (media.size === 0) throw new Error('The media is empty.');
     const { account, service } = connection;
     const key = await contentKey({ media, account, service, message, alt });
     const upload = () => publish(run, { media, key, filename: basename(path), onProgress });
