@@ -148,6 +148,12 @@ test('two processes can renew a token at once, although its refresh token is val
   expect([...provider.validTokens]).toEqual([(await profile())?.token]);
 });
 
+test('a token that ends later than any date does not end', async () => {
+  provider.behaviour.tokenSeconds = 1e13;
+  expect((await login(['--provider', 'Work'])).status).toBe(0);
+  expect((await profile())?.expiresAt).toBeUndefined();
+});
+
 test('a renewal while the provider is down can be repeated', async () => {
   provider.behaviour.tokenSeconds = 30;
   provider.behaviour.renewalStatus = 503;

@@ -95,7 +95,8 @@ export async function revokeToken({ client, token, refreshToken }: Profile): Pro
   }
 }
 
-/** The time at which a token ends, as profiles store it. */
-export function expiryOf(expiresInSeconds: number | undefined): string | undefined {
-  return expiresInSeconds === undefined ? undefined : new Date(Date.now() + expiresInSeconds * 1000).toISOString();
+/** The time at which a token ends, as profiles store it; undefined if it is unknown or later than a date can be. */
+export function expiryOf(expiresInSeconds = Number.POSITIVE_INFINITY): string | undefined {
+  const time = new Date(Date.now() + expiresInSeconds * 1000);
+  return Number.isNaN(time.getTime()) ? undefined : time.toISOString();
 }
