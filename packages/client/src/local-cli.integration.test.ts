@@ -40,6 +40,17 @@ test('ends quietly when the reader of its output is gone', async () => {
   expect({ stderr, status }).toEqual({ stderr: '', status: 141 });
 });
 
+test('a full disk of its output is one line and status 1', async () => {
+  const main = join(import.meta.dirname, 'cli/main.ts');
+  const { exitCode, stderr } = await execa('sh', ['-c', '"$0" "$1" --help > /dev/full', process.execPath, main], {
+    reject: false,
+  });
+  expect({ exitCode, stderr }).toEqual({
+    exitCode: 1,
+    stderr: 'Cannot write to standard output: no space left on device',
+  });
+});
+
 test('with another identity provider, explains how to pass credentials', async () => {
   const { exitCode, stdout, stderr } = await cli(['sign'], { IDENTITY_PROVIDERS: 'https://id.example/verify' });
   expect([exitCode, stdout]).toEqual([2, '']);
