@@ -59,7 +59,7 @@ function sendMeasured(address: string, { headers, signal, onProgress, body, size
     };
     xhr.onload = () => {
       if (xhr.responseURL !== new URL(address).href) reject(new TypeError('The service redirected the upload.'));
-      // Otherwise nobody would receive an error of its constructor.
+      // What a listener throws, as the constructor does for some statuses, rejects nothing.
       else resolve(Promise.resolve(xhr).then(responseOf));
     };
     xhr.onerror = () => reject(new TypeError('The connection failed.'));
