@@ -91,7 +91,7 @@ async function publishedManifest({ version, description, license, dependencies }
     license,
     keywords: ['echodrop', 'upload', 'photo', 'video', 'oauth-echo'],
     type: 'module',
-    engines: { node: '>=20' },
+    engines: { node: '>=20.3' },
     sideEffects: false,
     exports: { '.': { node: entry('node'), default: entry('browser') }, './package.json': './package.json' },
     bin: { echodrop: 'lib/cli.js' },

@@ -59,15 +59,18 @@ function sendMeasured(address: string, { headers, signal, onProgress, body, size
     };
     xhr.onload = () => {
       if (xhr.responseURL !== new URL(address).href) reject(new TypeError('The service redirected the upload.'));
-      else
-        resolve(
-          new Response(xhr.status === 204 ? null : xhr.response, { status: xhr.status, headers: headersOf(xhr) }),
-        );
+      // What a listener throws, as the constructor does for some statuses, rejects nothing.
+      else resolve(Promise.resolve(xhr).then(responseOf));
     };
     xhr.onerror = () => reject(new TypeError('The connection failed.'));
     xhr.onabort = () => reject(signal.reason);
     xhr.send(body);
   }).finally(() => signal.removeEventListener('abort', abort));
+}
+
+function responseOf(xhr: Xhr): Response {
+  const { status, response } = xhr;
+  return new Response([204, 205, 304].includes(status) ? null : response, { status, headers: headersOf(xhr) });
 }
 
 function headersOf(xhr: Xhr): Headers {

@@ -40,6 +40,17 @@ test('ends quietly when the reader of its output is gone', async () => {
   expect({ stderr, status }).toEqual({ stderr: '', status: 141 });
 });
 
+test('a full disk of its output is one line and status 1', async () => {
+  const main = join(import.meta.dirname, 'cli/main.ts');
+  const { exitCode, stderr } = await execa('sh', ['-c', '"$0" "$1" --help > /dev/full', process.execPath, main], {
+    reject: false,
+  });
+  expect({ exitCode, stderr }).toEqual({
+    exitCode: 1,
+    stderr: 'Cannot write to standard output: no space left on device',
+  });
+});
+
 test('with another identity provider, explains how to pass credentials', async () => {
   const { exitCode, stdout, stderr } = await cli(['sign'], { IDENTITY_PROVIDERS: 'https://id.example/verify' });
   expect([exitCode, stdout]).toEqual([2, '']);
@@ -52,7 +63,7 @@ test('signs for the sandbox of npm start', async () => {
   expect(stdout).toMatch(/^OAuth realm="http:\/\/127\.0\.0\.1:1234\/", .*oauth_token="12345-sandbox"/);
 });
 
-test('uploads to the system of the same environment each time it runs, and prints the record or the XML as received', async () => {
+test('uploads to the system of the same environment each time it runs, and prints the record', async () => {
   await using stack = await startStack({ services: ['sandbox-provider', 'auth-verifier', 'gateway'] });
   await using folder = await mkdtempDisposable(join(tmpdir(), 'local-cli-'));
   await writeFile(join(folder.path, 'sea.jpg'), await samplePhoto('jpg', { width: 64, height: 48 }));
@@ -63,7 +74,7 @@ test('uploads to the system of the same environment each time it runs, and print
   };
   const first = await cli(['upload', 'sea.jpg', '--message', 'At the sea'], env);
   expect(JSON.parse(first.stdout)).toMatchObject({ text: 'At the sea', width: 64, user: { id: sandbox.userId } });
-  const second = await cli(['upload', 'sea.jpg', '--api-version', '1', '--format', 'xml'], env);
-  expect(second.stdout).toMatch(/^<\?xml .*<image><id>\w{10}<\/id>.*<width>64<\/width>.*<\/image>$/);
+  const second = await cli(['upload', 'sea.jpg', '--api-version', '1'], env);
+  expect(JSON.parse(second.stdout)).toMatchObject({ text: '', width: 64 });
   expect(await stack.stored('records')).toHaveLength(2);
 });

@@ -7,34 +7,35 @@ class SourceError extends Error {
   override readonly name = 'SourceError';
 }
 
-type Form = Pick<FormRequest, 'fields' | 'media' | 'onProgress'>;
+type Form = Pick<FormRequest, 'fields' | 'media' | 'onProgress'> & { readonly onFailure: (cause: unknown) => void };
 
 /** Posts a form, which it streams. */
 export async function postForm(address: string, { headers, signal, fetch: own, ...form }: FormRequest) {
-  const { type, ...body } = formOf(form);
+  const failure = new AbortController();
+  const { type, ...body } = formOf({ ...form, onFailure: (cause) => failure.abort(cause) });
   const send = own ?? fetch;
   return send(address, {
     method: 'POST',
     headers: { ...headers, ...(type && { 'Content-Type': type }) },
     redirect: 'error',
-    signal,
+    signal: AbortSignal.any([signal, failure.signal]),
     ...body,
   });
 }
 
 type FormBody = Pick<RequestInit, 'body' | 'duplex'> & { readonly type?: string };
 
-function formOf({ fields, media, onProgress = () => {} }: Form): FormBody {
+function formOf({ fields, media, onProgress = () => {}, onFailure }: Form): FormBody {
   const { filename, content } = media;
   if (!(content instanceof Blob)) return streamedForm(fields, { filename, content }, onProgress);
   const form = new FormData();
   for (const [name, value] of Object.entries(fields)) form.set(name, value);
-  form.set('media', measuredFile(content, filename, onProgress));
+  form.set('media', measuredFile(content, filename, onProgress, onFailure));
   return { body: form };
 }
 
-/** A file of known length that reports how far it has been read. */
-function measuredFile(content: Blob, filename: string, progress: Progress): File {
+/** A file of known length that reports how far it has been read, and if it cannot be read. */
+function measuredFile(content: Blob, filename: string, progress: Progress, onFailure: Form['onFailure']): File {
   const stream = () => {
     let sent = 0;
     const measure = new TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>>({
@@ -44,7 +45,9 @@ function measuredFile(content: Blob, filename: string, progress: Progress): File
         controller.enqueue(chunk);
       },
     });
-    return content.stream().pipeThrough(measure);
+    // Only an abort ends a request: an error of its body leaves it waiting, and is an unhandled rejection (Node 24).
+    content.stream().pipeTo(measure.writable, { preventAbort: true }).catch(onFailure);
+    return measure.readable;
   };
   return Object.assign(new File([content], filename), { stream });
 }

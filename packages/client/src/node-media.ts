@@ -17,14 +17,17 @@ export async function openMedia(source: NodeMediaSource, filename: string | unde
   return { filename: name, content: inMemory(source) ?? (source as AsyncIterable<Uint8Array>) };
 }
 
-async function openFile(path: string): Promise<Blob> {
+/**
+ * Opens a file as a Blob, which cannot be read after the file has changed. @throws the system's error if it cannot be opened, or TypeError if it is
+ * no regular file, which may have no end
+ */
+export async function openFile(path: string): Promise<Blob> {
   // The errors of openAsBlob contain no reason.
   await requireFile(path);
   return openAsBlob(path);
 }
 
-/** @throws the system's error if a file cannot be opened, or TypeError if it is no regular file, which may have no end */
-export async function requireFile(path: string): Promise<void> {
+async function requireFile(path: string): Promise<void> {
   // Without O_NONBLOCK, opening a named pipe waits for its writer.
   const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
   try {

@@ -5,6 +5,7 @@ import { describeUnlessMissing } from '@echodrop/testkit/describe-with-ops-check
 import { type Stack, sandbox, startStack } from '@echodrop/testkit/start-stack';
 import { openTab } from '@echodrop/testkit/watched-tab';
 import { execa } from 'execa';
+import { rolldown } from 'rolldown';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type ProviderStandIn, startProvider } from './cli/sign-in/provider.fixture.ts';
 import {
@@ -88,6 +89,14 @@ describe('the tarball', () => {
         if (!waiting.includes(specifier.slice(2))) waiting.push(specifier.slice(2));
       }
     }
+  });
+
+  test('is its browser entry to a bundler for browsers', async () => {
+    await writeFile(join(built.app, 'page.js'), "export * from '@echodrop/client';");
+    await using bundle = await rolldown({ cwd: built.app, input: 'page.js', platform: 'browser' });
+    const [page] = (await bundle.generate()).output;
+    const entries = page.moduleIds.flatMap((id) => /\/client\/lib\/(browser|node|cli)\.js$/.exec(id)?.[1] ?? []);
+    expect(entries).toEqual(['browser']);
   });
 
   test('passes publint', async () => {

@@ -14,13 +14,10 @@ interface RetryOptions {
  * Calls `attempt` until it succeeds, fails for good, or `retries` are used up. It pauses between two attempts, at least as long as a Retry-After
  * says. A Retry-After above two minutes ends it. @throws the last error of `attempt`, or the signal's reason
  */
-export async function withRetries<T>(
-  attempt: (tried: number) => Promise<T>,
-  { retries, signal }: RetryOptions,
-): Promise<T> {
+export async function withRetries<T>(attempt: () => Promise<T>, { retries, signal }: RetryOptions): Promise<T> {
   for (let tried = 0; ; tried += 1) {
     try {
-      return await attempt(tried);
+      return await attempt();
     } catch (error) {
       const requestedMs = error instanceof RequestRefused ? (error.retryAfterSeconds ?? 0) * 1000 : 0;
       if (tried >= retries || !isTemporary(error) || requestedMs > longestPauseMs) throw error;

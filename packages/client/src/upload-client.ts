@@ -117,12 +117,15 @@ export class UploadClient<Source> {
 
   /** Removes one of the user's uploads, which cannot be undone. */
   async remove(id: string, { signal = AbortSignal.timeout(maxRequestMs) }: RequestOptions = {}): Promise<void> {
-    const attempt = async (tried: number) => {
+    let isLost = false;
+    const attempt = async () => {
       try {
         await this.#request('DELETE', `/2/media/${encodeURIComponent(id)}`, signal);
       } catch (error) {
         // An attempt whose response was lost has removed it.
-        if (!(tried > 0 && error instanceof RequestRefused && error.reason === 'not_found')) throw error;
+        if (isLost && error instanceof RequestRefused && error.reason === 'not_found') return;
+        isLost ||= !(error instanceof RequestRefused);
+        throw error;
       }
     };
     await withRetries(attempt, { retries: this.#retries, signal });

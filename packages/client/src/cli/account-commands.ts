@@ -82,15 +82,12 @@ async function login(context: CommandContext, address: string, options: LoginOpt
   requireSecure('provider', provider.provider);
   const given = options.tokenStdin ? await readToken(context) : undefined;
   const replaced = await readProfile(env, name).catch(orDamaged);
-  // Not after the new sign-in: Keycloak ends all sign-ins of a user with the refresh token of one.
-  if (replaced && replaced !== 'damaged' && replaced.token !== given?.token) await revokeToken(replaced);
-  if (replaced === 'damaged') printNote(context, damagedNote(name));
   const grant = given ?? (await grantInBrowser(context, provider, options.browser));
   const user = await identifyUser(
     { provider: provider.provider, credentials: { bearer: grant.token } },
     options.tokenStdin ? 'rejected this token. Check the token and try again.' : undefined,
   );
-  await writeProfile(env, name, {
+  const profile: Profile = {
     site,
     service: webAddress('upload service', settings.upload),
     apiKey,
@@ -98,9 +95,17 @@ async function login(context: CommandContext, address: string, options: LoginOpt
     providerName: provider.name,
     ...user,
     ...grant,
-  });
+  };
+  await writeProfile(env, name, profile);
+  if (replaced === 'damaged') printNote(context, damagedNote(name));
+  else if (replaced && !mayShareGrant(replaced, profile)) await revokeToken(replaced);
   print(context, visible(`Signed in as ${user.name} (${provider.name}).`));
   if (!apiKey) printNote(context, 'The site publishes no API key. Pass one with --key to upload.');
+}
+
+// Keycloak ends all sign-ins of a user at a client with the refresh token of one. The client of a token from standard input is unknown.
+function mayShareGrant(old: Profile, { provider, subject, client }: Profile): boolean {
+  return old.provider === provider && old.subject === subject && (!client || client.id === old.client?.id);
 }
 
 type Tokens = Pick<Profile, 'token' | 'client' | 'refreshToken' | 'expiresAt'>;

@@ -99,6 +99,14 @@ test.each([
   });
 });
 
+test('ECHODROP_ALLOW_HTTP permits plain HTTP only if it is 1', async () => {
+  const options = { provider: 'https://id.example/v', url: 'http://gateway:8080', bearer: 'b' };
+  const connectWith = (value: string) => connect(context({ ECHODROP_ALLOW_HTTP: value }), options);
+  expect(await connectWith('1')).toMatchObject({ service: options.url });
+  for (const value of ['0', 'false', 'true', ' '])
+    await expect(connectWith(value)).rejects.toThrow(new UsageError('ECHODROP_ALLOW_HTTP must be 1, or unset.'));
+});
+
 test('a profile that others can read is refused, and logout still ends it', async () => {
   await writeProfile({ XDG_CONFIG_HOME: home }, 'default', profile);
   const path = join(home, 'echodrop/default.json');
@@ -167,6 +175,7 @@ test.each([
   [['remove', 'x']],
   [['upload', 'a.jpg', '--output', 'yaml']],
   [['upload', 'a.jpg', '--jobs', '99']],
+  [['upload', 'a.jpg', '--format', 'xml']],
   [['list', '--count', '101']],
   [['sign', '--color', 'red']],
   [['login', 'photos.example']],

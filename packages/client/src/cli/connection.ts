@@ -13,6 +13,8 @@ export interface Connection extends Proof {
   readonly apiKey: string | undefined;
   /** Identifies the user for the ledger, without a secret. */
   readonly account: string;
+  /** The token of a profile, renewed if it ends soon or the service refused it. */
+  readonly freshToken?: (refused?: string) => Promise<string>;
 }
 
 export interface ConnectionOptions {
@@ -77,13 +79,25 @@ async function connectWithProfile(options: ConnectionOptions, env: NodeJS.Proces
       `The profile ${name} belongs to ${profile.service}, so its token is not sent to ${service}. Leave out --url and ECHODROP_URL, ` +
         'run `echodrop login` for the other server with a --profile of its own, or pass --provider and credentials.',
     );
-  const { apiKey, token, subject, provider } = await freshProfile(env, name, profile);
+  let latest = await freshProfile(env, name, profile);
+  let turn: Promise<unknown> = Promise.resolve();
+  // One after the other: a refresh token may be valid once.
+  const freshToken = (refused?: string) => {
+    const token = turn.then(async () => {
+      latest = await freshProfile(env, name, latest, refused);
+      return latest.token;
+    });
+    turn = token.catch(() => {});
+    return token;
+  };
+  const { apiKey, token, subject, provider } = latest;
   return {
     service,
     apiKey: options.key || env['ECHODROP_KEY'] || apiKey,
     provider,
     credentials: { bearer: token },
     account: JSON.stringify([provider, subject]),
+    freshToken,
   };
 }
 
@@ -106,7 +120,7 @@ function connectDirectly(proof: Proof, options: ConnectionOptions, env: NodeJS.P
   const given = options.url || env['ECHODROP_URL'];
   if (!given) throw new UsageError('Missing upload service: pass --url or set ECHODROP_URL.');
   const service = webAddress('--url', given);
-  if (!options.allowHttp && !env['ECHODROP_ALLOW_HTTP']) {
+  if (!options.allowHttp && !isHttpAllowed(env)) {
     const advice = 'In a trusted network, pass --allow-http or set ECHODROP_ALLOW_HTTP=1.';
     requireSecure('upload service', service, advice);
     requireSecure('provider', provider, advice);
@@ -118,6 +132,12 @@ function connectDirectly(proof: Proof, options: ConnectionOptions, env: NodeJS.P
     ...proof,
     account: JSON.stringify([provider, createHash('sha256').update(identity).digest('hex')]),
   };
+}
+
+/** @throws UsageError for a value such as 0 or false, whose intent is not clear */
+function isHttpAllowed({ ECHODROP_ALLOW_HTTP: value }: NodeJS.ProcessEnv): boolean {
+  if (value && value !== '1') throw new UsageError('ECHODROP_ALLOW_HTTP must be 1, or unset.');
+  return value === '1';
 }
 
 function directCredentials(provider: string, options: ConnectionOptions, env: NodeJS.ProcessEnv): UserCredentials {

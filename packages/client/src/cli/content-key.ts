@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto';
-import { createReadStream } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
 
 interface Content {
-  readonly path: string;
+  readonly media: Blob;
   readonly account: string;
   readonly service: string;
   readonly message: string;
@@ -12,11 +11,11 @@ interface Content {
 
 /**
  * Names an upload by what it publishes: the same file with the same text, by the same user to the same service, has the same key. It is the
- * Idempotency-Key and the name in the ledger. @throws the system's error if the file cannot be read
+ * Idempotency-Key and the name in the ledger. @throws NotReadableError if its file changes meanwhile
  */
-export async function contentKey({ path, account, service, message, alt }: Content): Promise<string> {
+export async function contentKey({ media, account, service, message, alt }: Content): Promise<string> {
   const content = createHash('sha256');
-  await pipeline(createReadStream(path), content);
+  await pipeline(media.stream(), content);
   const parts = [service, account, message, alt ?? null, content.digest('hex')];
   return createHash('sha256').update(JSON.stringify(parts)).digest('hex');
 }

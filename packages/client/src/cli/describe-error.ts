@@ -33,9 +33,12 @@ function describe(error: unknown, status = ''): string {
   return visible([...messages].join(': ').replaceAll('.: ', '. '));
 }
 
-// Node writes `ENOENT: no such file or directory, open '/a'`, and nothing if several addresses refuse a connection.
+// Node writes `ENOENT: no such file or directory, open '/a'` or `ENOSPC: no space left on device, write`, and nothing if several addresses refuse a
+// connection.
 function plainMessage(error: Error): string {
+  if (error.name === 'NotReadableError') return 'The file changed while it was read. Upload it again.';
   const { message, code, path } = error as NodeJS.ErrnoException;
-  const fault = /^[A-Z]\w+: (.*), \w+ '/.exec(message)?.[1];
-  return path && fault ? `${path}: ${fault}` : message || String(code);
+  const fault = code && /^[A-Z]\w+: (.*), \w+(?: '|$)/.exec(message)?.[1];
+  if (!fault) return message || String(code);
+  return path ? `${path}: ${fault}` : fault;
 }

@@ -2,13 +2,15 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { UsageError } from './command-context.ts';
 import { expandFiles } from './expand-files.ts';
 
 let folder: string;
+const longName = 'x'.repeat(200);
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'expand-'));
-  for (const name of ['b.jpg', 'a.jpg', '.hidden.jpg', 'c.png', 'what?.jpg', 'a+b(1).gif'])
+  for (const name of ['b.jpg', 'a.jpg', '.hidden.jpg', 'c.png', 'what?.jpg', 'a+b(1).gif', longName])
     await writeFile(join(folder, name), '');
 });
 afterAll(() => rm(folder, { recursive: true }));
@@ -19,6 +21,8 @@ test.each([
   [['?.*'], ['a.jpg', 'b.jpg', 'c.png']],
   [['a+b(1)*'], ['a+b(1).gif']],
   [['.h*'], ['.hidden.jpg']],
+  [['*x*x*'], [longName]],
+  [['*.j*g'], ['a.jpg', 'b.jpg', 'what?.jpg']],
   [['what?.jpg'], ['what?.jpg']],
   [
     ['none*.jpg', 'no.jpg'],
@@ -33,8 +37,13 @@ test('a dash is standard input', async () => {
   expect(await expandFiles(['-'], folder)).toEqual([{ name: 'standard input', path: undefined }]);
 });
 
+test('standard input can be named once', async () => {
+  await expect(expandFiles(['-', 'a.jpg', '-'], folder)).rejects.toThrow(UsageError);
+});
+
 test('a pattern of many stars takes no exponential time', async () => {
   const began = performance.now();
-  await expandFiles([`${'*a'.repeat(20)}!`], folder);
+  const pattern = `${'*x'.repeat(20)}*y`;
+  expect(await expandFiles([pattern], folder)).toMatchObject([{ name: pattern }]);
   expect(performance.now() - began).toBeLessThan(1000);
 });

@@ -3,6 +3,18 @@ import { expect, test } from 'vitest';
 import { respond, someRecord, startFakeService } from '../service.fixture.ts';
 import { run } from './run-cli.fixture.ts';
 
+test('list prints the command for the next page of the same server, which a hostile cursor cannot extend', async () => {
+  await using service = await startFakeService();
+  const env = { ECHODROP_PROVIDER: 'https://social.example/verify', ECHODROP_BEARER: 'token' };
+  const hintFor = async (next: string) => {
+    service.responses = [respond(200, recordsToJson({ records: [someRecord], next }))];
+    return (await run(['list', '--count', '5', '--url', service.address], { env })).stderr;
+  };
+  const command = `More: echodrop list --count 5 --url ${service.address} --after`;
+  expect(await hintFor('9-x')).toBe(`${command} 9-x\n`);
+  expect(await hintFor("x'; touch owned #")).toBe(`${command} 'x'\\''; touch owned #'\n`);
+});
+
 test('rm takes addresses of the site, and refuses those of another site before it removes any', async () => {
   await using service = await startFakeService();
   const env = {

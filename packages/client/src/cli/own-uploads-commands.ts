@@ -14,6 +14,7 @@ import {
 import { addConnectionOptions, type ConnectionOptions, connect } from './connection.ts';
 import { describeError, errorFields } from './describe-error.ts';
 import { recordFields } from './show-record.ts';
+import { withClient } from './with-client.ts';
 
 const largestPage = 100;
 
@@ -53,7 +54,16 @@ async function listUploads(context: CommandContext, { count, after, json, ...opt
     const time = timestamp.toISOString().replace(/\.\d+Z$/, 'Z');
     print(context, visible(`${id}  ${time}  ${type} ${width}x${height}  ${url}  ${text}`).trimEnd());
   }
-  if (next !== undefined) printNote(context, `More: echodrop list --count ${count} --after ${visible(next)}`);
+  if (next === undefined) return;
+  const { profile, url } = options;
+  const named = Object.entries({ count, profile, url, after: next });
+  const words = named.flatMap(([name, value]) => (value === undefined ? [] : [`--${name}`, quoted(String(value))]));
+  printNote(context, `More: echodrop list ${words.join(' ')}`);
+}
+
+/** One word for a shell. The service's cursor is untrusted. */
+function quoted(word: string): string {
+  return /^[\w.:/@%+=-]+$/.test(word) ? word : `'${visible(word).replaceAll("'", "'\\''")}'`;
 }
 
 async function removeUploads(
@@ -61,11 +71,11 @@ async function removeUploads(
   args: readonly string[],
   { json, ...options }: ConnectionOptions & { json?: boolean },
 ) {
-  const client = new EchodropClient(await connect(context, options));
+  const connection = await connect(context, options);
   let failed = 0;
-  for (const id of await readIds(client, args)) {
+  for (const id of await readIds(new EchodropClient(connection), args)) {
     try {
-      await client.remove(id);
+      await withClient(connection, (client) => client.remove(id));
       print(context, json ? toExactJson({ id, removed: true }) : visible(`removed ${id}`));
     } catch (error) {
       failed += 1;

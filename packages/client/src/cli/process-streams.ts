@@ -1,15 +1,17 @@
 import type { CommandContext } from './command-context.ts';
+import { describeError } from './describe-error.ts';
 
 // 128 and the number of SIGPIPE: the status of a program that a closed pipe ends.
 const closedPipe = 141;
 
-/** The streams of this process. As soon as the reader of a pipe is gone, as with `| head -1`, the process ends. */
+/** The streams of this process. It ends as soon as it cannot write: the reader of a pipe is gone, as with `| head -1`, or a disk is full. */
 export function processStreams(): Pick<CommandContext, 'stdin' | 'stdout' | 'stderr'> {
   const { stdin, stdout, stderr } = process;
   for (const output of [stdout, stderr])
     output.on('error', (error: NodeJS.ErrnoException) => {
-      if (error.code !== 'EPIPE') throw error;
-      process.exit(closedPipe);
+      if (error.code === 'EPIPE') process.exit(closedPipe);
+      if (output === stdout) stderr.write(`Cannot write to standard output: ${describeError(error)}\n`);
+      process.exit(1);
     });
   return { stdin, stdout, stderr };
 }

@@ -26,7 +26,6 @@ interface UploadCommandOptions extends ConnectionOptions {
   readonly jobs: number;
   readonly again: boolean;
   readonly apiVersion: '1' | '2';
-  readonly format: 'json' | 'xml';
   readonly json?: boolean;
 }
 
@@ -68,18 +67,13 @@ export function addUploadCommand(program: Command, context: CommandContext, isLo
         .hideHelp(isLocal),
     )
     .addOption(new Option('--api-version <n>', 'version of the API').choices(['2', '1']).default('2'))
-    .addOption(
-      new Option('--format <format>', 'format of the response; xml is printed as received')
-        .choices(['json', 'xml'])
-        .default('json'),
-    )
     .addHelpText('after', isLocal ? localExamples : examples)
     .action((files: string[], options: UploadCommandOptions) => upload(context, files, options));
   addConnectionOptions(command);
 }
 
 async function upload(context: CommandContext, args: readonly string[], options: UploadCommandOptions): Promise<void> {
-  const { message, alt, jobs, again, apiVersion, format } = options;
+  const { message, alt, jobs, again, apiVersion } = options;
   const connection = await connect(context, options);
   const version = apiVersion === '1' ? 1 : 2;
   if (version === 1 && 'bearer' in connection.credentials)
@@ -87,7 +81,7 @@ async function upload(context: CommandContext, args: readonly string[], options:
   if (!connection.apiKey) throw new UsageError('Missing API key: pass --key or set ECHODROP_KEY.');
   const files = await expandFiles(args, context.cwd);
   let failed = 0;
-  const uploads = uploadFiles(context, connection, files, { message, alt, jobs, again, version, format });
+  const uploads = uploadFiles(context, connection, files, { message, alt, jobs, again, version });
   for await (const outcome of uploads) {
     if ('error' in outcome) failed += 1;
     printOutcome(context, outcome, options);
@@ -95,7 +89,7 @@ async function upload(context: CommandContext, args: readonly string[], options:
   if (failed > 0) throw new PartFailed(`${failed} of ${files.length} files failed`);
 }
 
-function printOutcome(context: CommandContext, outcome: Outcome, { json, output, format, alt }: UploadCommandOptions) {
+function printOutcome(context: CommandContext, outcome: Outcome, { json, output, alt }: UploadCommandOptions) {
   const { name } = outcome;
   if ('error' in outcome) {
     if (json) print(context, toExactJson({ file: name, error: errorFields(outcome.error) }));
@@ -105,8 +99,7 @@ function printOutcome(context: CommandContext, outcome: Outcome, { json, output,
   const { isUploaded, record } = outcome;
   if (json) return print(context, toExactJson({ file: name, uploaded: isUploaded, record: recordFields(record) }));
   if (!isUploaded) printNote(context, `${visible(name)}: already uploaded. --again uploads it again.`);
-  if (format === 'xml' && outcome.body !== undefined) print(context, outcome.body);
-  else print(context, showRecord(record, output, alt));
+  print(context, showRecord(record, output, alt));
 }
 
 function describeFailure({ cwd }: CommandContext, name: string, error: unknown): string {

@@ -100,6 +100,17 @@ describe('a file that was uploaded before', () => {
     expect(stderr).not.toContain(' bytes');
   });
 
+  test('and changes after it was hashed is not published under the key of other bytes', async () => {
+    const change = () => writeFile(join(folder, 'a.jpg'), 'other');
+    service.responses = [(response) => void change().then(() => respond(404)(response)), published('b1B2c3D4e5')];
+    const { status, stderr } = await upload('a.jpg');
+    expect({ status, stderr }).toEqual({
+      status: 1,
+      stderr: 'a.jpg: The file changed while it was read. Upload it again.\n',
+    });
+    expect(requests()).toEqual(['HEAD /a1B2c3D4e5']);
+  });
+
   test('and that the site does not know is sent again', async () => {
     service.responses = [respond(404), published('b1B2c3D4e5')];
     expect((await upload('a.jpg')).stdout).toBe(`${service.address}/b1B2c3D4e5\n`);
@@ -136,10 +147,30 @@ describe('on a terminal', () => {
   });
 });
 
+test('a file that changes between two attempts fails at once', async () => {
+  const path = join(folder, 'a.jpg');
+  await writeFile(path, 'photo');
+  const published = respond(200, recordToJson(someRecord));
+  service.responses = [(response) => void writeFile(path, 'other').then(() => respond(503)(response)), published];
+  expect(await upload('a.jpg')).toEqual({
+    status: 1,
+    stdout: '',
+    stderr: 'a.jpg: The file changed while it was read. Upload it again.\n',
+  });
+  expect(service.received).toHaveLength(1);
+});
+
 test('a response is read to a limit', async () => {
   await writeFile(join(folder, 'a.jpg'), 'photo');
   service.responses = [endless, respond(200, recordToJson(someRecord))];
   expect(await upload('a.jpg')).toEqual({ status: 0, stdout: `${someRecord.url}\n`, stderr: '' });
+});
+
+test('a response without a body is no record', async () => {
+  await writeFile(join(folder, 'a.jpg'), 'photo');
+  service.responses = [respond(204)];
+  expect((await upload('a.jpg')).stderr).toBe('a.jpg: The service responded 204.\n');
+  expect(service.received).toHaveLength(1);
 });
 
 test('with --json, an error has its status once', async () => {
@@ -150,6 +181,28 @@ test('with --json, an error has its status once', async () => {
     reason: 'media_unsupported',
     message: 'A sentence.',
   });
+});
+
+test('of many files, each takes as long as one of a few', async () => {
+  const names = (count: number) => Array.from({ length: count }, (_, n) => `no-${n}.jpg`);
+  const msEach = async (count: number) => {
+    const began = process.cpuUsage();
+    await upload(...names(count));
+    const { user, system } = process.cpuUsage(began);
+    return (user + system) / 1000 / count;
+  };
+  await msEach(500);
+  expect(await msEach(4000)).toBeLessThan(4 * (await msEach(500)));
+});
+
+test('empty files and an empty standard input are not sent', async () => {
+  await writeFile(join(folder, 'a.jpg'), '');
+  expect(await upload('a.jpg', '-')).toEqual({
+    status: 1,
+    stdout: '',
+    stderr: 'a.jpg: The media is empty.\nstandard input: The media is empty.\n',
+  });
+  expect(service.received).toEqual([]);
 });
 
 test('a missing file is named once, in plain words', async () => {

@@ -1,11 +1,10 @@
+import { basename } from 'node:path';
 import type { MediaRecord } from '@echodrop/record';
+import { pMapIterable } from 'p-map';
 import { RequestRefused } from '../client-errors.ts';
 import { newIdempotencyKey } from '../idempotency-key.ts';
-import { EchodropClient } from '../node.ts';
-import { requireFile } from '../node-media.ts';
+import { openFile } from '../node-media.ts';
 import type { Progress } from '../platform.ts';
-import { readBody } from '../read-body.ts';
-import type { Format } from '../read-response.ts';
 import { type CommandContext, printNote } from './command-context.ts';
 import type { Connection } from './connection.ts';
 import { contentKey } from './content-key.ts';
@@ -14,6 +13,7 @@ import type { NamedFile } from './expand-files.ts';
 import { Ledger } from './ledger.ts';
 import { createBars } from './progress-bars.ts';
 import { storeInput } from './store-input.ts';
+import { withClient } from './with-client.ts';
 
 export interface UploadsOptions {
   readonly message: string;
@@ -23,16 +23,13 @@ export interface UploadsOptions {
   /** Uploads again what was uploaded before. */
   readonly again: boolean;
   readonly version: 1 | 2;
-  readonly format: Format;
 }
 
 // A page responds 410 at once. That of a new upload may wait for its pictures.
 const maxCheckMs = 3000;
 
-/** `body` is the response; the ledger has none. */
 interface Published {
   readonly record: MediaRecord;
-  readonly body: string | undefined;
   /** The file was sent now, not in an earlier run or under another name. */
   readonly isUploaded: boolean;
 }
@@ -59,24 +56,16 @@ export async function* uploadFiles(
 ): AsyncGenerator<Outcome> {
   const run: Run = { context, connection, options, shared: new Map() };
   const bars = createBars(context);
-  const outcomes: Promise<Outcome>[] = [];
-  const running = new Set<Promise<unknown>>();
-  const start = async (file: NamedFile): Promise<Outcome> => {
-    while (running.size >= options.jobs) await Promise.race(running);
+  const upload = (file: NamedFile): Promise<Outcome> => {
     const bar = bars.add(file.name);
-    const upload = uploadFile(run, file, bar.onProgress)
+    return uploadFile(run, file, bar.onProgress)
       .catch((error: unknown) => ({ name: file.name, error }))
-      .finally(() => {
-        running.delete(upload);
-        bar.done();
-      });
-    running.add(upload);
-    return upload;
+      .finally(() => bar.done());
   };
-  for (const file of files) outcomes.push(start(file));
+  // A slow file does not stop those after it, whose outcomes wait for its own.
+  const outcomes = pMapIterable(files, upload, { concurrency: options.jobs, backpressure: Infinity });
   try {
-    for (const each of outcomes) {
-      const outcome = await each;
+    for await (const outcome of outcomes) {
       // Bars and lines would overwrite each other.
       bars.pause();
       yield outcome;
@@ -99,10 +88,12 @@ async function uploadFile(run: Run, { name, path: given }: NamedFile, onProgress
   const input = given === undefined ? await storeInput(context.stdin) : undefined;
   const path = given ?? input?.path ?? '';
   try {
-    await requireFile(path);
+    // The same Blob is hashed and sent, so that a file which changes meanwhile is not published under the key of other bytes.
+    const media = await openFile(path);
+    if (media.size === 0) throw new Error('The media is empty.');
     const { account, service } = connection;
-    const key = await contentKey({ path, account, service, message, alt });
-    const upload = () => publish(run, { path, key, filename: input ? 'media' : undefined, onProgress });
+    const key = await contentKey({ media, account, service, message, alt });
+    const upload = () => publish(run, { media, key, filename: basename(path), onProgress });
     if (again) return { name, ...(await upload()) };
     const earlier = shared.get(key);
     if (earlier) return { name, ...(await earlier), isUploaded: false };
@@ -114,36 +105,27 @@ async function uploadFile(run: Run, { name, path: given }: NamedFile, onProgress
   }
 }
 
-interface Media {
-  readonly path: string;
+interface Upload {
+  readonly media: Blob;
   readonly key: string;
-  readonly filename: string | undefined;
+  readonly filename: string;
   readonly onProgress: Progress | undefined;
 }
 
-async function publish(run: Run, { path, key, ...media }: Media): Promise<Published> {
+async function publish(run: Run, { media, key, ...upload }: Upload): Promise<Published> {
   const { context, connection, options } = run;
-  const { message, alt, again, version, format } = options;
+  const { message, alt, again, version } = options;
   const ledger = new Ledger(context.env);
-  // The ledger has no XML.
-  const known = again || format === 'xml' ? undefined : await ledger.find(key);
-  if (known && (await isKept(known))) return { record: known, body: undefined, isUploaded: false };
-  let body: string | undefined;
-  const client = new EchodropClient({
-    ...connection,
-    fetch: async (...request) => {
-      const response = await fetch(...request);
-      body = await readBody(response);
-      return new Response(body, response);
-    },
-  });
+  const known = again ? undefined : await ledger.find(key);
+  if (known && (await isKept(known))) return { record: known, isUploaded: false };
   const idempotencyKey = again ? newIdempotencyKey() : key;
-  const record = await client.upload(path, { ...media, message, alt, version, format, idempotencyKey });
+  const uploadOptions = { ...upload, message, alt, version, idempotencyKey };
+  const record = await withClient(connection, (client) => client.upload(media, uploadOptions));
   // It is published, whatever becomes of the entry.
   await ledger.add(key, record).catch((error: unknown) => {
     run.ledgerError ??= error;
   });
-  return { record, body, isUploaded: true };
+  return { record, isUploaded: true };
 }
 
 /**

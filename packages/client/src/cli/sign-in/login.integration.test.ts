@@ -1,7 +1,9 @@
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { recordToJson } from '@echodrop/record';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { refuse, respond, someRecord, startFakeService } from '../../service.fixture.ts';
 import { readProfile } from '../profiles.ts';
 import { run } from '../run-cli.fixture.ts';
 import { type ProviderStandIn, startProvider } from './provider.fixture.ts';
@@ -61,6 +63,22 @@ test('a second login ends the token that it replaces', async () => {
   expect([...provider.validTokens]).toEqual([(await profile())?.token]);
 });
 
+test('a second login of a user at the same client revokes nothing, because that could end the new sign-in', async () => {
+  await login(['--provider', 'Work']);
+  await login(['--provider', 'Work']);
+  expect(provider.validTokens.size).toBe(2);
+  expect(provider.requests.filter(({ path }) => path === 'POST /oauth/revoke')).toEqual([]);
+});
+
+test('a login that fails keeps the earlier sign-in', async () => {
+  await login(['--provider', 'Town']);
+  provider.behaviour.deniesUser = true;
+  expect((await login(['--provider', 'Town'])).status).toBe(1);
+  const args = ['login', provider.origin, '--provider', 'Town', '--token-stdin'];
+  expect((await echodrop(args, 'mistyped')).status).toBe(2);
+  expect((await echodrop(['whoami'])).status).toBe(0);
+});
+
 test('an older Mastodon gets the scope that it knows', async () => {
   provider.behaviour.refusesProfileScope = true;
   expect((await login(['--provider', 'Town'])).status).toBe(0);
@@ -90,6 +108,35 @@ test('a token that ends soon is renewed', async () => {
   expect(renewed).not.toBe(first);
 });
 
+test('a token that the service refuses during an upload is renewed, once for all files', async () => {
+  await using service = await startFakeService();
+  provider.settings.upload = service.address;
+  provider.behaviour.tokenSeconds = 3600;
+  await login(['--provider', 'Work']);
+  for (const name of ['a', 'b', 'c']) await writeFile(join(folder, name), name);
+  const published = respond(200, recordToJson(someRecord));
+  const refused = refuse(401, 'credentials_refused');
+  service.responses = [published, refused, published];
+  const args = ['upload', 'a', 'b', 'c', '--jobs', '1'];
+  const { status, stderr } = await run(args, { env: { ...environment(), XDG_STATE_HOME: folder }, cwd: folder });
+  expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+  const tokens = service.received.map(({ headers }) => headers['x-verify-credentials-authorization']);
+  expect(tokens).toHaveLength(4);
+  expect(tokens[1]).toBe(tokens[0]);
+  expect(new Set(tokens)).toEqual(new Set([tokens[0], `Bearer ${(await profile())?.token}`]));
+});
+
+test('rm renews a token that ends before the next upload is removed', async () => {
+  await using service = await startFakeService();
+  provider.settings.upload = service.address;
+  provider.behaviour.tokenSeconds = 30;
+  await login(['--provider', 'Work']);
+  service.responses = [respond(204)];
+  expect((await echodrop(['rm', 'one', 'two'])).status).toBe(0);
+  const [first, second] = service.received.map(({ headers }) => headers['x-verify-credentials-authorization']);
+  expect(second).not.toBe(first);
+});
+
 test('two processes can renew a token at once, although its refresh token is valid once', async () => {
   provider.behaviour.tokenSeconds = 30;
   provider.behaviour.rotates = true;
@@ -99,6 +146,12 @@ test('two processes can renew a token at once, although its refresh token is val
   const both = await Promise.all([echodrop(['whoami']), echodrop(['whoami'])]);
   expect(both.map(({ status, stderr }) => ({ status, stderr }))).toEqual(Array(2).fill({ status: 0, stderr: '' }));
   expect([...provider.validTokens]).toEqual([(await profile())?.token]);
+});
+
+test('a token that ends later than any date does not end', async () => {
+  provider.behaviour.tokenSeconds = 1e13;
+  expect((await login(['--provider', 'Work'])).status).toBe(0);
+  expect((await profile())?.expiresAt).toBeUndefined();
 });
 
 test('a renewal while the provider is down can be repeated', async () => {

@@ -8,14 +8,22 @@ import { authenticationOf } from './sign-in.ts';
 const marginMs = 60_000;
 
 /**
- * The profile with a token that is valid for a minute or more. It is renewed and stored if necessary. @throws UsageError if it has ended,
- * Error if the provider does not respond
+ * The profile with a token that is valid for a minute or more, and that is not `refused`. It is renewed and stored if necessary and possible.
+ * @throws UsageError if it has ended, Error if the provider does not respond
  */
-export async function freshProfile(env: NodeJS.ProcessEnv, name: string, profile: Profile): Promise<Profile> {
-  const { expiresAt, client, refreshToken } = profile;
-  if (expiresAt === undefined || Date.parse(expiresAt) > Date.now() + marginMs) return profile;
-  if (!client?.tokenEndpoint || !refreshToken)
+export async function freshProfile(
+  env: NodeJS.ProcessEnv,
+  name: string,
+  profile: Profile,
+  refused?: string,
+): Promise<Profile> {
+  const { expiresAt, client, refreshToken, token } = profile;
+  const isEnding = expiresAt !== undefined && Date.parse(expiresAt) <= Date.now() + marginMs;
+  if (!isEnding && token !== refused) return profile;
+  if (!client?.tokenEndpoint || !refreshToken) {
+    if (!isEnding) return profile;
     throw new UsageError('The sign-in has expired. Run `echodrop login` again.');
+  }
   const { id, secret, issuer, tokenEndpoint } = client;
   try {
     const tokens = await renew({ id, secret, issuer, tokenEndpoint }, refreshToken);
@@ -87,7 +95,8 @@ export async function revokeToken({ client, token, refreshToken }: Profile): Pro
   }
 }
 
-/** The time at which a token ends, as profiles store it. */
-export function expiryOf(expiresInSeconds: number | undefined): string | undefined {
-  return expiresInSeconds === undefined ? undefined : new Date(Date.now() + expiresInSeconds * 1000).toISOString();
+/** The time at which a token ends, as profiles store it; undefined if it is unknown or later than a date can be. */
+export function expiryOf(expiresInSeconds = Number.POSITIVE_INFINITY): string | undefined {
+  const time = new Date(Date.now() + expiresInSeconds * 1000);
+  return Number.isNaN(time.getTime()) ? undefined : time.toISOString();
 }

@@ -1,0 +1,36 @@
+import { afterEach, expect, test, vi } from 'vitest';
+import { EchodropClient } from './browser.ts';
+
+afterEach(() => void vi.unstubAllGlobals());
+
+test.each([
+  [205, 'The service responded 205.'],
+  [304, 'The service responded 304.'],
+  [600, 'No response from the upload service.'],
+])('an upload that gets status %d ends', { timeout: 5000 }, async (status, message) => {
+  // A browser gives such a response as it is; no service or fetch of Node does.
+  class XhrStub {
+    readonly upload = {};
+    readonly status = status;
+    readonly response = new ArrayBuffer(0);
+    readonly responseURL = 'https://upload.example/2/upload.json';
+    onload = () => {};
+    open() {}
+    setRequestHeader() {}
+    getAllResponseHeaders = () => '';
+    // A browser reports what a listener throws, and goes on.
+    send = () =>
+      queueMicrotask(
+        () =>
+          void Promise.resolve()
+            .then(this.onload)
+            .catch(() => {}),
+      );
+  }
+  vi.stubGlobal('XMLHttpRequest', XhrStub);
+  const client = new EchodropClient({
+    ...{ service: 'https://upload.example', apiKey: 'key', retries: 0 },
+    ...{ provider: 'https://social.example/verify', credentials: { bearer: 'token' } },
+  });
+  await expect(client.upload(new Blob(['photo']), { onProgress() {} })).rejects.toThrow(message);
+});
