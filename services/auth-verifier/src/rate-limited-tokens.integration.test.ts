@@ -16,12 +16,14 @@ let providers: IdentityProviders;
 
 beforeEach(async () => {
   vi.useFakeTimers({ toFake: ['Date'], now: new Date('2026-11-21T12:00:00Z') });
+  vi.spyOn(performance, 'now').mockImplementation(() => Date.now());
   standIn = await startStandIn();
   providers = new IdentityProviders({ timeoutMs: 2000, userIdSecret: new Secret('of this test'), events });
 });
 
 afterEach(async () => {
   vi.useRealTimers();
+  vi.restoreAllMocks();
   await providers[Symbol.asyncDispose]();
   await standIn[Symbol.asyncDispose]();
 });
