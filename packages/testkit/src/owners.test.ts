@@ -24,7 +24,8 @@ const owners = {
   nanoid: 'packages/record',
   'oauth-1.0a': 'packages/oauth',
   oauth4webapi: 'packages/client',
-  'p-map': 'packages/archive',
+  // The client is published by itself.
+  'p-map': ['packages/archive', 'packages/client'],
   pino: 'packages/service',
   'prom-client': 'packages/service',
   'rate-limiter-flexible': 'services/gateway',
