@@ -42,7 +42,7 @@ test.each(names)('%s: every panel has a title and a unit, and overlaps no other'
     if (type === 'row') continue;
     expect(description).toBeTruthy();
     expect(fieldConfig?.defaults.unit).toBeTruthy();
-    // biome-ignore lint/suspicious/noTemplateCurlyInString: Grafana's own
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: Grafana's syntax
     expect(datasource).toEqual({ type: 'prometheus', uid: '${datasource}' });
     expect(new Set(targets.map(({ refId }) => refId)).size).toBe(targets.length);
     expect(targets.length).toBeGreaterThan(0);

@@ -117,7 +117,7 @@ test('a listed record that is not found prevents removals, but not the relisting
   expect(ids.sort()).toEqual(others.map((other) => other.id).sort());
 });
 
-// biome-ignore format: a table, a row a line
+// biome-ignore format: a table, one row per line
 test.each<[why: string, Contents, isSwept: boolean]>([
   ['twenty failed uploads of a young system', { published: 1, old: 20 }, true],
   ['more, and most of all media', { published: 20, old: 21 }, false],

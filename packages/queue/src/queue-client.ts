@@ -181,6 +181,6 @@ const reuseForMinute = { seconds: () => keptSeconds, maxSeconds: keptSeconds };
 
 function endOf<R>({ failedReason, progress, returnvalue }: Job<unknown, SealedReply<R>>): WireEnd<R> {
   if (!failedReason) return { answer: returnvalue?.answer, seal: returnvalue?.seal };
-  // The machine's fault, not the job's: without these words, the job may soon be requested again.
+  // The machine was at fault, not the job: the failure must not match isWorkerDeath.
   return { failure: progress === lockLost ? 'its workers lost their locks' : failedReason };
 }

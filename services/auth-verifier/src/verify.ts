@@ -106,14 +106,14 @@ export class Verifier implements AsyncDisposable {
     }
     const { verdict: received, canHaveArrived } = await this.#query(shown);
     // The provider may have refused only because an earlier request used up the nonce.
-    const isUnclear = received.outcome === 'refused' && found.isOpen && isSingleUse(credentials, provider);
+    const isUnclear = received.outcome === 'refused' && found.isPending && isSingleUse(credentials, provider);
     const decided = { verdict: isUnclear ? unavailable() : received, since: found.since };
     if (decided.verdict.outcome === 'verified') decide(decided);
-    const isOpen = decided.verdict.outcome === 'provider_unavailable';
+    const hasNoVerdict = decided.verdict.outcome === 'provider_unavailable';
     // The outcome is unknown, and repeats do not share a verdict.
-    const mayBeUsedUp = isOpen && canHaveArrived && !proofKeys.isShared;
+    const mayBeUsedUp = hasNoVerdict && canHaveArrived && !proofKeys.isShared;
     const end = mayBeUsedUp ? '' : useEnd(decided.verdict, found.use);
-    await cache.settle(proofKeys, end, found, decided.verdict, isOpen && (canHaveArrived || found.isOpen));
+    await cache.settle(proofKeys, end, found, decided.verdict, hasNoVerdict && (canHaveArrived || found.isPending));
     decide(decided);
   }
 

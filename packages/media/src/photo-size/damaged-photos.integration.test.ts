@@ -42,7 +42,7 @@ type Damage = keyof typeof damages;
 /** Its top is shown, of an animation with so many frames; or there is no picture at all. */
 type Row = readonly [photo: keyof typeof photos, damage: Damage, shown: 'shown' | number | 'none'];
 
-// biome-ignore format: a table, a row a line
+// biome-ignore format: a table, one row per line
 const rows: readonly Row[] = [
   ['jpg', 'without its last two bytes', 'shown'],
   ['jpg', 'without its second half', 'shown'],

@@ -23,7 +23,7 @@ export type KnownPhoto = readonly [
   make: () => Promise<Buffer> | Buffer,
 ];
 
-// biome-ignore format: a table, a row a line
+// biome-ignore format: a table, one row per line
 export const knownPhotos: readonly KnownPhoto[] = [
   ['JPEG', 'jpg', 64, 48, () => samplePhoto('jpg', wide)],
   ['JPEG of one pixel', 'jpg', 1, 1, () => canvas(1, 1).jpeg().toBuffer()],

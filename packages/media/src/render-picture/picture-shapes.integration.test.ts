@@ -37,7 +37,7 @@ test.each(shapes)(
 // What it takes to make them all is a tenth of this; before crops were bounded, one took five times as much.
 const mostSeconds = 10;
 
-// biome-ignore format: a table, a row a line
+// biome-ignore format: a table, one row per line
 test.each<[PhotoType, number, number, () => Buffer | Promise<Buffer>]>([
   ['png', 1, 60_000, () => greyPng(1, 60_000)],
   ['png', 60_000, 1, () => greyPng(60_000, 1)],

@@ -52,7 +52,7 @@ export type KnownVideo = readonly [
 ];
 
 /** Videos of all types that are let in, and how each is displayed. */
-// biome-ignore format: a table, a row a line
+// biome-ignore format: a table, one row per line
 export const knownVideos: readonly KnownVideo[] = [
   ['MP4', 'mp4', 160, 120, () => video('mp4')],
   ['MP4, its index first', 'mp4', 160, 120, () => video('mp4', '-movflags', '+faststart')],

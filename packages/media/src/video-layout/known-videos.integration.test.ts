@@ -24,7 +24,7 @@ test.each(knownVideos)('%s: %s, %i x %i', async (name, type, width, height, make
   if (!unlikeFfmpeg.test(name)) expect(await sizeDecoded(bytes)).toEqual({ width, height });
 });
 
-// biome-ignore format: a table, a row a line
+// biome-ignore format: a table, one row per line
 const refused: readonly (readonly [name: string, why: string, make: () => Promise<Buffer>])[] = [
   ['sound alone in an MP4', 'no_picture', () => made([...sound(), '-c:a', 'aac', '-f', 'ipod'])],
   ['sound alone in a MOV', 'no_picture', () => made([...sound(), '-c:a', 'alac', '-f', 'mov'])],

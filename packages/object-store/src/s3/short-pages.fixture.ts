@@ -1,7 +1,6 @@
-import { once } from 'node:events';
 import { createServer, request as send } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
+import { listen } from '@echodrop/testkit/servers/listen';
 
 /** A proxy that splits lists of an S3 store into pages of `pageLength` objects, each after an empty page, as S3 may do. It accepts lists only. */
 export async function startShortPages(
@@ -35,14 +34,6 @@ export async function startShortPages(
     );
     request.pipe(forwarded);
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  return {
-    endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    async [Symbol.asyncDispose]() {
-      server.closeAllConnections();
-      server.close();
-      await once(server, 'close');
-    },
-  };
+  const { origin, [Symbol.asyncDispose]: dispose } = await listen(server);
+  return { endpoint: origin, [Symbol.asyncDispose]: dispose };
 }

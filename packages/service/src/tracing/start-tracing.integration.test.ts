@@ -1,8 +1,7 @@
 import { execFileSync } from 'node:child_process';
-import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { listen } from '@echodrop/testkit/servers/listen';
 import { expect, test } from 'vitest';
 
 const traceId = '0af7651916cd43dd8448eb211c80319c';
@@ -46,19 +45,6 @@ function runTraced(env: Record<string, string>): { packages: string[]; trace: st
   };
 }
 
-/** A server that accepts connections and never responds. */
-async function startHangingServer(): Promise<AsyncDisposable & { address: string }> {
-  const server = createServer(() => {}).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  return {
-    address: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    async [Symbol.asyncDispose]() {
-      server.close();
-      server.closeAllConnections();
-    },
-  };
-}
-
 test('loads the SDK only with a collector', () => {
   const { packages, trace } = runTraced({});
   expect(packages.toSorted()).toEqual(['api', 'context-async-hooks']);
@@ -71,9 +57,10 @@ test('supports OTEL_SDK_DISABLED', () => {
 });
 
 test('a hanging collector delays a shutdown by two seconds', async () => {
-  await using collector = await startHangingServer();
+  // It never responds.
+  await using collector = await listen(createServer(() => {}));
   const begun = performance.now();
-  const { packages, log } = runTraced({ OTEL_EXPORTER_OTLP_ENDPOINT: collector.address });
+  const { packages, log } = runTraced({ OTEL_EXPORTER_OTLP_ENDPOINT: collector.origin });
   expect(performance.now() - begun).toBeLessThan(8000);
   expect(packages).toEqual(expect.arrayContaining(['sdk-node', 'exporter-trace-otlp-proto']));
   expect(log).toEqual([]);

@@ -6,12 +6,12 @@ interface Script {
   readonly lua: string;
 }
 
-// KEYS: the counter; for each of n secrets verdict, lease, open request; then none or n uses. ARGV[1] is n.
+// KEYS: the counter; for each of n secrets verdict, lease, pending request; then none or n uses. ARGV[1] is n.
 const layout = `
 local n = tonumber(ARGV[1])
 local function verdict(i) return KEYS[3 * i - 1] end
 local function lease(i) return KEYS[3 * i] end
-local function open(i) return KEYS[3 * i + 1] end
+local function pending(i) return KEYS[3 * i + 1] end
 local function use(i) return KEYS[3 * n + 1 + i] end
 local hasUses = #KEYS > 3 * n + 1
 -- The last arguments: n users if there are uses, then verdicts that are not valid.
@@ -39,13 +39,13 @@ end
 /**
  * Records a use, then finds a verdict or takes the lease, atomically.
  * ARGV: n, reuse, seconds of a use, whether verdicts are shared, whether the lease may be taken, its ms (0: no lease), seconds of an
- * open request, users, invalid verdicts.
+ * pending request, users, invalid verdicts.
  * Returns the state of the use ('' without uses), what was found, and its values.
  */
 export const lookUp: Script = {
   name: 'echodropLookUp',
   lua: `${layout}${count}
-local reuse, useSeconds, isShared, canTake, leaseMs, openSeconds = unpack(ARGV, 2, 7)
+local reuse, useSeconds, isShared, canTake, leaseMs, pendingSeconds = unpack(ARGV, 2, 7)
 local used = ''
 if hasUses then
   used = 'first'
@@ -68,12 +68,12 @@ for i = 1, n do
   if redis.call('EXISTS', lease(i)) == 1 then return {used, 'running'} end
 end
 if canTake == '0' then return {used, 'undecided'} end
-local wasOpen = 0
+local wasPending = 0
 for i = 1, n do
   if leaseMs ~= '0' then redis.call('SET', lease(i), 1, 'PX', leaseMs) end
-  if not redis.call('SET', open(i), 1, 'EX', openSeconds, 'NX') then wasOpen = 1 end
+  if not redis.call('SET', pending(i), 1, 'EX', pendingSeconds, 'NX') then wasPending = 1 end
 end
-return {used, 'leased', forgets(), wasOpen}
+return {used, 'leased', forgets(), wasPending}
 `,
 };
 
@@ -85,7 +85,7 @@ return {used, 'leased', forgets(), wasOpen}
 export const settle: Script = {
   name: 'echodropSettle',
   lua: `${layout}
-local act, useSeconds, endsLease, seconds, text, isRefusal, staysOpen = unpack(ARGV, 2, 8)
+local act, useSeconds, endsLease, seconds, text, isRefusal, staysPending = unpack(ARGV, 2, 8)
 if hasUses then
   for i = 1, n do
     if act == 'confirm' then
@@ -106,7 +106,7 @@ if isRefusal == '1' then
 end
 for i = 1, n do
   if isKept then redis.call('SET', verdict(i), text, 'EX', seconds) end
-  if staysOpen == '0' then redis.call('DEL', open(i)) end
+  if staysPending == '0' then redis.call('DEL', pending(i)) end
   redis.call('DEL', lease(i))
 end
 `,

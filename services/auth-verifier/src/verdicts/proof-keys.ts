@@ -15,7 +15,7 @@ export interface ProofKeys {
   readonly proof: string;
   /** An unkeyed hash of the same, never stored: the place of the verdict's seal. */
   readonly shown: string;
-  /** For each secret the keys of verdict, lease and open request. */
+  /** For each secret the keys of verdict, lease and pending request. */
   readonly names: readonly string[];
   /** For each secret the key that records the use of a signed header; empty if uses are not limited. */
   readonly uses: readonly string[];

@@ -11,7 +11,7 @@ const pollMs = 50;
 // Tolerated difference of the verifiers' clocks.
 const clockDifferenceMs = 5000;
 // Longer than providers accept a signed header.
-const openSeconds = 15 * 60;
+const pendingSeconds = 15 * 60;
 // Longer than any provider should accept a timestamp.
 const usedSeconds = 24 * 3600;
 // Longer than any earlier verdict lives: the longest VERDICT_TTL_SECONDS plus the time of a request.
@@ -34,7 +34,7 @@ interface Leased {
   readonly use: Use;
   readonly since: number;
   /** Whether an earlier request with this proof had no outcome. */
-  readonly isOpen: boolean;
+  readonly isPending: boolean;
   /** Cached verdicts that are not valid. */
   readonly passed: readonly string[];
 }
@@ -85,9 +85,9 @@ export class VerdictCache {
           case 'undecided':
             return { state, use };
           case 'unshared':
-            return { state: 'leased', use, since: 0, isOpen: false, passed };
+            return { state: 'leased', use, since: 0, isPending: false, passed };
           case 'leased':
-            return { state, use, since: Number(value), isOpen: extra === 1, passed };
+            return { state, use, since: Number(value), isPending: extra === 1, passed };
           case 'verdict': {
             const kept = await this.#validVerdict(proofKeys.shown, value, Number(extra));
             if (kept) return { state: 'decided', use, verdict: kept.verdict, since: kept.since };
@@ -101,17 +101,17 @@ export class VerdictCache {
       }
       return { state: 'undecided', use };
     } catch {
-      return hasWaited ? { state: 'undecided', use } : { state: 'leased', use, since: 0, isOpen: false, passed };
+      return hasWaited ? { state: 'undecided', use } : { state: 'leased', use, since: 0, isPending: false, passed };
     }
   }
 
-  /** Ends the lease, caches a verdict and settles the use. `isOpen`: the provider may have received the proof. */
-  async settle(proofKeys: ProofKeys, use: UseEnd, leased: Leased, verdict: Verdict, isOpen: boolean): Promise<void> {
+  /** Ends the lease, caches a verdict and settles the use. `isPending`: the provider may have received the proof. */
+  async settle(proofKeys: ProofKeys, use: UseEnd, leased: Leased, verdict: Verdict, isPending: boolean): Promise<void> {
     if (!proofKeys.isShared) return this.settleUse(proofKeys, use);
     const seconds = this.#lifetime(verdict);
     const text = seconds > 0 ? this.#options.codec.encode(proofKeys.shown, { verdict, since: leased.since }) : '';
     const isRefusal = verdict.outcome === 'refused' ? 1 : 0;
-    await this.#settle(proofKeys, use, [1, seconds, text, isRefusal, isOpen ? 1 : 0], leased.passed);
+    await this.#settle(proofKeys, use, [1, seconds, text, isRefusal, isPending ? 1 : 0], leased.passed);
   }
 
   async settleUse(proofKeys: ProofKeys, use: UseEnd): Promise<void> {
@@ -138,7 +138,7 @@ export class VerdictCache {
     // Verdicts that are not cached cannot be shared, so each verifier queries the provider.
     const leaseMs = verifiedSeconds === 0 ? 0 : this.#options.leaseMs;
     const [usesNow, usersNow] = isFirst ? [uses, users] : [[], []];
-    const options = [reuse, usedSeconds, Number(isShared), Number(canTake), leaseMs, openSeconds];
+    const options = [reuse, usedSeconds, Number(isShared), Number(canTake), leaseMs, pendingSeconds];
     const args = [keys.count, ...options, ...usersNow, ...passed];
     const reply = await runScript(redis, lookUp, [keys.forgets, ...names, ...usesNow], args);
     return reply as [use: string, state: string, value: string, extra: string | number];

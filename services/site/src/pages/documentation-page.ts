@@ -44,7 +44,7 @@ curl -X DELETE ${gateway}/2/media/Ab3dE6gH9j \\
   -H "X-Verify-Credentials-Authorization: $OAUTH_HEADER"</code></pre>
 
 <h2>Upload, version 1</h2>
-<p>For old applications only. The form carries the four secrets instead of headers, which must precede the file; otherwise a large file is refused. The record is the same.</p>
+<p>For old applications only. The form carries the four secrets instead of headers. They must precede the file; otherwise a large file is refused. The record is the same.</p>
 <pre><code>curl ${gateway}/1/upload.xml \\
   -F key=YOUR_API_KEY \\
   -F consumer_token=… -F consumer_secret=… \\
