@@ -55,7 +55,7 @@ export class MediaKeySet {
     return count;
   }
 
-  get hasUnpublished(): boolean {
+  get hasOrphans(): boolean {
     return this.#marks.subarray(0, this.#size).some((mark) => mark !== references.indexOf('record'));
   }
 

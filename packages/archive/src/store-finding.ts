@@ -17,7 +17,7 @@ export type StoreFault =
   /** The readable bytes differ from the uploaded ones. */
   | (FaultOfRecord & { readonly fault: 'media_spoiled'; readonly why: string });
 
-/** An unpublished object, which is not a fault. */
+/** An orphan, which is not a fault. */
 interface Leftover {
   readonly leftover: 'media' | 'renditions';
   readonly key: string;

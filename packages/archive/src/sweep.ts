@@ -3,7 +3,7 @@ import type { ObjectStore, UnfinishedWrite } from '@echodrop/object-store/object
 import { isTombstone, UnreadableRecord } from '@echodrop/record';
 import { pMapIterable } from 'p-map';
 import { settlingMs } from './check-record.ts';
-import { findUnpublished, type KeyBatch, type UnpublishedObject } from './find-unpublished.ts';
+import { findOrphans, type KeyBatch, type Orphan } from './find-orphans.ts';
 import { addToListings } from './listing.ts';
 import { readListingIndex } from './listing-index.ts';
 import { type ListingEntry, listingEntryOf } from './listing-keys.ts';
@@ -76,10 +76,10 @@ class Sweep {
     const { dryRun, force = false, keysPerBatch, signal } = this.#options;
     let recordsMissing: RecordsMissing | undefined;
     const visit = (record: FoundRecord) => this.#relist(record);
-    for await (const batch of findUnpublished(this.#store, { keysPerBatch, signal, visit })) {
+    for await (const batch of findOrphans(this.#store, { keysPerBatch, signal, visit })) {
       if (!force) recordsMissing ??= await this.#checkMissing(batch);
       if (!dryRun && recordsMissing) throw recordsMissing;
-      await this.#forEach(batch.unpublished, (found) => this.#removeObject(found));
+      await this.#forEach(batch.orphans, (found) => this.#removeObject(found));
     }
     await this.#forEach(this.#store.listUnfinishedWrites(), (write) => this.#abortWrite(write));
     const report = { completed: await this.#store.clock(), kinds: this.#counts, listings: this.#listings };
@@ -95,7 +95,7 @@ class Sweep {
     if (await this.#attempt(() => addToListings(this.#store, entry))) this.#listings.added += 1;
   }
 
-  async #removeObject({ kind, object, reference }: UnpublishedObject): Promise<void> {
+  async #removeObject({ kind, object, reference }: Orphan): Promise<void> {
     if (reference === 'tombstone' || this.#isOld(object))
       await this.#count(kind, object.size, () => this.#store.remove(object.key));
   }
@@ -128,11 +128,11 @@ class Sweep {
     for await (const _ of pMapIterable(found, act, { concurrency })) this.#options.signal.throwIfAborted();
   }
 
-  async #checkMissing({ keys, unreferenced, hasRecords, unpublished }: KeyBatch) {
+  async #checkMissing({ keys, unreferenced, hasRecords, orphans }: KeyBatch) {
     const isSuspicious = (count: number) => (hasRecords ? count > maxUnsuspicious && count > keys / 2 : count > 0);
     if (!isSuspicious(unreferenced)) return undefined;
     let old = 0;
-    for await (const { kind, object, reference } of unpublished)
+    for await (const { kind, object, reference } of orphans)
       if (kind === 'media' && reference === 'nothing' && this.#isOld(object)) old += 1;
     return isSuspicious(old) ? new RecordsMissing(old, keys) : undefined;
   }

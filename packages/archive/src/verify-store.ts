@@ -4,7 +4,7 @@ import type { ObjectStore } from '@echodrop/object-store/object-store';
 import { pMapIterable } from 'p-map';
 import { checkEntry } from './check-entry.ts';
 import { type CheckDepth, checkRecord } from './check-record.ts';
-import { findUnpublished } from './find-unpublished.ts';
+import { findOrphans } from './find-orphans.ts';
 import { listingPrefixes } from './listing-keys.ts';
 import type { Checked, StoreFinding } from './store-finding.ts';
 
@@ -61,8 +61,8 @@ async function* checkMedia(
   const before = (await store.clock()).getTime() - olderThanMs;
   let cursor = after ?? mediaPrefix;
   const start = cursor.slice(mediaPrefix.length) || undefined;
-  for await (const { to, unpublished } of findUnpublished(store, { keysPerBatch, signal, after: start })) {
-    for await (const { kind: leftover, object, reference } of unpublished) {
+  for await (const { to, orphans } of findOrphans(store, { keysPerBatch, signal, after: start })) {
+    for await (const { kind: leftover, object, reference } of orphans) {
       // The check of its record reports an unfinished removal.
       if (reference === 'tombstone') continue;
       const age = object.writtenAt.getTime() < before ? 'sweepable' : 'young';

@@ -5,7 +5,7 @@ import { type Stack, startStack } from '@echodrop/testkit/start-stack';
 import { upload } from '@echodrop/testkit/upload';
 import { waitUntil } from '@echodrop/testkit/wait-until';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { unsupportedSentences } from './response/refusal-sentences.ts';
+import { unsupportedSentences } from './response/refusals.ts';
 
 const size = { width: 30, height: 20 };
 

@@ -21,7 +21,7 @@ import { gif } from '@echodrop/testkit/samples/sample-animation';
 import { samplePhoto, sampleVideo } from '@echodrop/testkit/samples/sample-media';
 import { waitUntil } from '@echodrop/testkit/wait-until';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
-import { type LaneLimits, laneLimits, limitsForVideo } from './lane-limits.ts';
+import { type LaneLimits, laneLimits, limitsForVideo } from './lanes.ts';
 import { Overruns } from './overruns.ts';
 import { noteWorkerDeaths, render } from './render.ts';
 import { MediaRemoved } from './run-unless-removed.ts';

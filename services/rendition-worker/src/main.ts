@@ -8,7 +8,7 @@ import { runService } from '@echodrop/service/run-service';
 import { createScratchFolder } from '@echodrop/service/scratch-folder';
 import { readConfig } from './config.ts';
 import { createRenditionEvents } from './events.ts';
-import { laneLimits } from './lane-limits.ts';
+import { laneLimits } from './lanes.ts';
 import { Overruns } from './overruns.ts';
 import { noteWorkerDeaths, render } from './render.ts';
 import { toolsHash } from './unsupported-renditions.ts';

@@ -4,7 +4,7 @@ import { picturesOf, type Recipe, type RenditionSet } from '@echodrop/media/reci
 import { type RenderOptions, renderPictures } from '@echodrop/media/render-picture/render-pictures';
 import { renderVideo } from '@echodrop/media/render-video/render-video';
 import { isVideo, type LocalMedia } from '@echodrop/media/video-layout/ffprobe';
-import type { LaneLimits } from './lane-limits.ts';
+import type { LaneLimits } from './lanes.ts';
 
 /** A rendition, and the path of its file. */
 export interface RenditionToMake {

@@ -12,7 +12,7 @@ import { hostileFfprobe } from '@echodrop/testkit/hostile/hostile-ffprobe';
 import { samplePhoto, sampleVideo } from '@echodrop/testkit/samples/sample-media';
 import { afterEach, expect, test } from 'vitest';
 import { createRenditionEvents } from './events.ts';
-import { laneLimits } from './lane-limits.ts';
+import { laneLimits } from './lanes.ts';
 import { Overruns } from './overruns.ts';
 import { render } from './render.ts';
 

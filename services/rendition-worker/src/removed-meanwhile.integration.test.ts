@@ -9,7 +9,7 @@ import { mediaObjectKey, newMediaKey, renditionKey, renditionsPrefixOf } from '@
 import { type ObjectStore, StoreUnavailable } from '@echodrop/object-store/object-store';
 import { samplePhoto, sampleVideo } from '@echodrop/testkit/samples/sample-media';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { laneLimits } from './lane-limits.ts';
+import { laneLimits } from './lanes.ts';
 import { Overruns } from './overruns.ts';
 import { render } from './render.ts';
 import { MediaRemoved } from './run-unless-removed.ts';

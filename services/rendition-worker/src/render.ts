@@ -6,7 +6,6 @@ import type { RenditionReply, RenditionRequest } from '@echodrop/contracts/rendi
 import { isPhoto, type MediaType } from '@echodrop/media/media-type';
 import type { Rendered } from '@echodrop/media/outcomes';
 import { type Recipe, type RenditionSet, recipesOf, setOf } from '@echodrop/media/recipes';
-import { photoCostSeconds } from '@echodrop/media/render-picture/photo-cost';
 import { minVideoCostSeconds } from '@echodrop/media/render-video/render-video';
 import { ToolStopped } from '@echodrop/media/sandbox/run-tool';
 import { OutputRefused } from '@echodrop/media/sandbox/tool-output';
@@ -15,7 +14,7 @@ import { mediaObjectKey } from '@echodrop/object-store/object-keys';
 import type { ObjectStore } from '@echodrop/object-store/object-store';
 import { Deferred } from '@echodrop/queue/slower-lane';
 import type { RenditionEvents } from './events.ts';
-import { type LaneLimits, limitsForVideo } from './lane-limits.ts';
+import { exceedsLane, isKnownToBeCostly, type LaneLimits, limitsForVideo } from './lanes.ts';
 import { makeRenditions, type RenditionToMake } from './make-renditions.ts';
 import type { Overruns } from './overruns.ts';
 import { MediaRemoved, OwnerBlocked, runUnlessRemoved } from './run-unless-removed.ts';
@@ -81,20 +80,6 @@ export async function render(
   }
 }
 
-// Of a store on a local network.
-const fetchedPerSecond = 100_000_000;
-
-/** Whether it costs too much for a lane, before the media is fetched. The duration and codec of a video are only in its file. */
-function isKnownToBeCostly(
-  { type, set, pixels = 0, bytes = 0, owner }: RenditionRequest,
-  { limits, overruns }: RenderDeps,
-): boolean {
-  if (!limits.canDefer) return false;
-  if (isPhoto(type)) return photoCostSeconds({ type, pixels }, set) > limits.photoSeconds;
-  const { estimatedSeconds = Number.POSITIVE_INFINITY } = limits.video;
-  return set === 'film' && (overruns.has(owner) || bytes / fetchedPerSecond > estimatedSeconds);
-}
-
 /**
  * Notes that two workers died with the job. The second note within a week makes its renditions `too_costly`; once, another
  * job or the machine may be at fault.
@@ -142,8 +127,7 @@ async function renderMissing(
   // Its pictures are deferred too, unless a page requests them: a hundred posters would delay the next owner's video.
   const estimatedSeconds =
     isVideo(media) && typeof media.tracks === 'object' ? minVideoCostSeconds(media.tracks, media.type) : 0;
-  const { estimatedSeconds: maxSeconds = Number.POSITIVE_INFINITY } = limits.video;
-  if (set === 'film' && limits.canDefer && estimatedSeconds > maxSeconds) throw new Deferred();
+  if (set === 'film' && exceedsLane(limits, estimatedSeconds)) throw new Deferred();
   const mediaLimits = isVideo(media) ? limitsForVideo(limits, estimatedSeconds) : limits;
   let result: Rendered = { outcome: 'made' };
   let failure: { readonly error: unknown } | undefined;

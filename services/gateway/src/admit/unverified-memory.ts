@@ -1,5 +1,4 @@
-import { secretsFirst } from '../response/refusal-sentences.ts';
-import { Refusal } from '../response/refusals.ts';
+import { Refusal, secretsFirst } from '../response/refusals.ts';
 
 /** The memory of one upload. Disposing returns it. */
 export interface MemoryShare extends Disposable {

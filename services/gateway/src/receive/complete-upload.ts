@@ -1,8 +1,7 @@
 import type { Caller } from '@echodrop/contracts/verification';
 import type { WrittenObject } from '@echodrop/object-store/object-store';
 import type { ApiKeys } from '../admit/api-keys.ts';
-import { missingSentences } from '../response/refusal-sentences.ts';
-import { Refusal } from '../response/refusals.ts';
+import { missingSentences, Refusal } from '../response/refusals.ts';
 import type { FormContent } from './form-content.ts';
 import type { ReceivedMedia } from './received-media.ts';
 

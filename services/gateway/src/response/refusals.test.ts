@@ -2,8 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { expect, test } from 'vitest';
 import { refusalResponses } from '../openapi/openapi-refusals.ts';
-import { unsupportedSentences } from './refusal-sentences.ts';
-import { type Reason, refusals, sentencesOf } from './refusals.ts';
+import { type Reason, refusals, sentencesOf, unsupportedSentences } from './refusals.ts';
 
 const reasons = Object.keys(refusals) as Reason[];
 

@@ -5,7 +5,7 @@ import { type KeyRange, listMedia, listMediaKeys, listRenditions } from './media
 import { type FoundRecord, listRecords } from './records.ts';
 
 /** Media or a rendition that no published record references. */
-export interface UnpublishedObject {
+export interface Orphan {
   readonly kind: 'media' | 'renditions';
   readonly object: ListedObject;
   /** The tombstone of an interrupted removal, or nothing. */
@@ -22,7 +22,7 @@ export interface KeyBatch {
   /** Whether the store has any record or tombstone. */
   readonly hasRecords: boolean;
   /** Each iteration lists the store again. */
-  readonly unpublished: AsyncIterable<UnpublishedObject>;
+  readonly orphans: AsyncIterable<Orphan>;
 }
 
 interface ScanOptions {
@@ -56,7 +56,7 @@ const clockMarginMs = 60_000;
  * reads the records written meanwhile, so that an upload that finishes during the scan counts as published.
  * @throws RecordsUnreadable, StoreUnavailable, or the signal's reason
  */
-export async function* findUnpublished(
+export async function* findOrphans(
   store: ObjectStore,
   { after: first, keysPerBatch = defaultKeysPerBatch, signal, visit }: ScanOptions,
 ): AsyncGenerator<KeyBatch> {
@@ -73,8 +73,8 @@ export async function* findUnpublished(
     const hasRecords = await markReferenced(store, keys, signal, after === first ? visit : undefined);
     const { size, unreferenced } = keys;
     const range = { after, to };
-    const list = () => listUnpublished(store, keys, range);
-    yield { to, keys: size, unreferenced, hasRecords, unpublished: { [Symbol.asyncIterator]: list } };
+    const list = () => listOrphans(store, keys, range);
+    yield { to, keys: size, unreferenced, hasRecords, orphans: { [Symbol.asyncIterator]: list } };
     if (!keys.isFull) return;
     after = to;
   }
@@ -99,7 +99,7 @@ async function markReferenced(
     hasRecords = true;
   }
   if (unreadable) mark(keys, unreadable);
-  if (!keys.hasUnpublished) return hasRecords;
+  if (!keys.hasOrphans) return hasRecords;
   for await (const record of listRecords(store, began.getTime() - clockMarginMs)) {
     signal.throwIfAborted();
     mark(keys, record);
@@ -113,12 +113,8 @@ function mark(keys: MediaKeySet, { id, found }: FoundRecord): void {
   keys.mark(found.mediaKey, isTombstone(found) ? 'tombstone' : 'record');
 }
 
-async function* listUnpublished(
-  store: ObjectStore,
-  keys: MediaKeySet,
-  range: KeyRange,
-): AsyncGenerator<UnpublishedObject> {
-  if (!keys.hasUnpublished) return;
+async function* listOrphans(store: ObjectStore, keys: MediaKeySet, range: KeyRange): AsyncGenerator<Orphan> {
+  if (!keys.hasOrphans) return;
   const kinds = [
     ['media', listMedia(store, range)],
     ['renditions', listRenditions(store, range)],

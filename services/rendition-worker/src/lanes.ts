@@ -1,6 +1,9 @@
-import type { Lane } from '@echodrop/contracts/rendition';
+import type { Lane, RenditionRequest } from '@echodrop/contracts/rendition';
+import { isPhoto } from '@echodrop/media/media-type';
+import { photoCostSeconds } from '@echodrop/media/render-picture/photo-cost';
 import type { PictureLimits } from '@echodrop/media/render-picture/render-pictures';
 import type { VideoLimits } from '@echodrop/media/render-video/render-video';
+import type { Overruns } from './overruns.ts';
 
 /** What a job may cost in a lane. */
 export interface LaneLimits {
@@ -36,6 +39,24 @@ export const laneLimits: Readonly<Record<Lane, LaneLimits>> = {
     ...{ photoSeconds: Number.POSITIVE_INFINITY, canDefer: false, spareSeconds: Number.POSITIVE_INFINITY },
   },
 };
+
+// Of a store on a local network.
+const fetchedPerSecond = 100_000_000;
+
+/** Whether a job exceeds a lane, judged before its media is fetched. The duration and codec of a video are only in its file. */
+export function isKnownToBeCostly(
+  { type, set, pixels = 0, bytes = 0, owner }: RenditionRequest,
+  { limits, overruns }: { readonly limits: LaneLimits; readonly overruns: Overruns },
+): boolean {
+  if (!limits.canDefer) return false;
+  if (isPhoto(type)) return photoCostSeconds({ type, pixels }, set) > limits.photoSeconds;
+  return set === 'film' && (overruns.has(owner) || exceedsLane(limits, bytes / fetchedPerSecond));
+}
+
+/** Whether a video of this estimated CPU time moves to a slower lane. */
+export function exceedsLane({ canDefer, video }: LaneLimits, estimatedSeconds: number): boolean {
+  return canDefer && estimatedSeconds > (video.estimatedSeconds ?? Number.POSITIVE_INFINITY);
+}
 
 /**
  * The limits for a video and its pictures: a file with a wrong or missing duration must not block a lane that defers.
