@@ -44,6 +44,9 @@ test('npm start starts everything and prints a working command; SIGTERM to npm o
   const page = /^page +(\S+)$/m.exec(npm.output)?.[1] ?? '';
   expect((await fetch(page)).status).toBe(200);
 
+  const uploadPage = /^upload page +(\S+)$/m.exec(npm.output)?.[1] ?? '';
+  expect((await fetch(uploadPage)).status).toBe(200);
+
   const provider = /^sandbox-provider +(\S+)$/m.exec(npm.output)?.[1] ?? '';
   expect(await (await fetch(provider)).text()).toContain('sandbox-consumer');
 

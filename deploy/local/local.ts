@@ -50,7 +50,9 @@ async function runSystem(env: NodeJS.ProcessEnv, stopping: AbortSignal): Promise
 async function serve(plan: SystemPlan, env: NodeJS.ProcessEnv, stopping: AbortSignal): Promise<void> {
   await awaitReady(plan.configs, stopping);
   say('gateway', localAddress('gateway', env));
-  say('site', localAddress('site', env));
+  const site = localAddress('site', env);
+  say('site', site);
+  if (plan.environments.get('site')?.['WEB_UPLOAD'] === '1') say('upload page', `${site}/upload`);
   if (hasSandbox(env)) say('sandbox-provider', localAddress('sandbox-provider', env));
   say('logs', relative('.', logDir(plan)) || logDir(plan));
 
