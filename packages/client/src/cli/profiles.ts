@@ -68,18 +68,34 @@ export async function requirePrivate(env: NodeJS.ProcessEnv, name: string): Prom
 
 /** Writes a profile in a file that only this user can read. */
 export async function writeProfile(env: NodeJS.ProcessEnv, name: string, profile: Profile): Promise<void> {
+  await using draft = await draftProfile(env, name);
+  await draft.store(profile);
+}
+
+interface ProfileDraft extends AsyncDisposable {
+  /** Replaces the profile. */
+  store(profile: Profile): Promise<void>;
+}
+
+/** Opens a file for a new version of a profile, which disposing removes unless it was stored. @throws Error if the folder is not writable */
+export async function draftProfile(env: NodeJS.ProcessEnv, name: string): Promise<ProfileDraft> {
   const path = profilePath(env, name);
   const folder = configFolder(env);
   await mkdir(folder, { recursive: true, mode: 0o700 });
   await chmod(folder, 0o700);
   const part = `${path}.${randomUUID()}`;
   const file = await open(part, 'wx', 0o600);
-  try {
-    await file.writeFile(`${JSON.stringify(profile, undefined, 2)}\n`);
-  } finally {
-    await file.close();
-  }
-  await rename(part, path);
+  return {
+    async store(profile) {
+      await file.writeFile(`${JSON.stringify(profile, undefined, 2)}\n`);
+      await file.close();
+      await rename(part, path);
+    },
+    async [Symbol.asyncDispose]() {
+      await file.close();
+      await rm(part, { force: true });
+    },
+  };
 }
 
 export async function removeProfile(env: NodeJS.ProcessEnv, name: string): Promise<void> {

@@ -161,6 +161,7 @@ test('a renewal while the provider is down can be repeated', async () => {
   const { status, stderr } = await echodrop(['whoami']);
   expect(status).toBe(1);
   expect(stderr).toContain('could not renew the sign-in. Try again later.');
+  expect(await readdir(join(folder, 'echodrop'))).toEqual(['default.json']);
   provider.behaviour.renewalStatus = undefined;
   expect((await echodrop(['whoami'])).status).toBe(0);
 });

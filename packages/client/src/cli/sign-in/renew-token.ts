@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 import * as oauth from 'oauth4webapi';
 import { UsageError } from '../command-context.ts';
-import { type Profile, readProfile, writeProfile } from '../profiles.ts';
+import { draftProfile, type Profile, readProfile } from '../profiles.ts';
 import { requestOptions } from './authorization-client.ts';
 import { authenticationOf } from './sign-in.ts';
 
@@ -9,7 +9,7 @@ const marginMs = 60_000;
 
 /**
  * The profile with a token that is valid for a minute or more, and that is not `refused`. It is renewed and stored if necessary and possible.
- * @throws UsageError if it has ended, Error if the provider does not respond
+ * @throws UsageError if it has ended, Error if the provider does not respond or the profile cannot be stored
  */
 export async function freshProfile(
   env: NodeJS.ProcessEnv,
@@ -25,6 +25,8 @@ export async function freshProfile(
     throw new UsageError('The sign-in has expired. Run `echodrop login` again.');
   }
   const { id, secret, issuer, tokenEndpoint } = client;
+  // Opened first: a refresh token may be valid once, so a new one that could not be stored would end the sign-in.
+  await using draft = await draftProfile(env, name);
   try {
     const tokens = await renew({ id, secret, issuer, tokenEndpoint }, refreshToken);
     const renewed: Profile = {
@@ -33,7 +35,7 @@ export async function freshProfile(
       refreshToken: tokens.refresh_token ?? refreshToken,
       expiresAt: expiryOf(tokens.expires_in),
     };
-    await writeProfile(env, name, renewed);
+    await draft.store(renewed);
     return renewed;
   } catch (cause) {
     if (!isRefusal(cause)) throw cause;

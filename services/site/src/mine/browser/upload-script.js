@@ -52,7 +52,8 @@ quote() {
 # The same for all retries, so that a lost response adds no second upload.
 attempt=$(od -An -N16 -tx1 /dev/urandom | tr -d ' \\n')
 
-response=$(curl --silent --show-error --retry 5 --retry-all-errors --connect-timeout 20 --write-out '%{http_code}' \\
+response=$(curl --silent --show-error --retry 5 --retry-all-errors --connect-timeout 20 \\
+  --speed-limit 1 --speed-time 120 --write-out '%{http_code}' \\
   --form-string "key=$key" --form-string "message=\${2-}" --form "media=@$media" \\
   --config - "$address" <<END
 header = $(quote "X-Auth-Service-Provider: $provider")
