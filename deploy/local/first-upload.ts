@@ -9,7 +9,7 @@ import {
 import { EchodropClient, RequestRefused } from '@echodrop/client/node';
 import { recordToJson } from '@echodrop/record';
 
-const sample = 'deploy/sample.jpg';
+export const sample = 'deploy/sample.jpg';
 const message = 'Hello from Echodrop';
 const uploadMs = 60_000;
 

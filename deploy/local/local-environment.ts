@@ -70,7 +70,7 @@ function defaultSettings(env: NodeJS.ProcessEnv, dataDir: string): Record<string
     IDENTITY_PROVIDERS: identityProvidersAt(sandboxAddress(env)).join(),
     ...(hasSandbox(env) && { WEB_SIGN_IN: JSON.stringify(signInProvidersAt(sandboxAddress(env))) }),
     // Where operators have keys of their own, no key that everyone knows is added.
-    ...(!isSet('API_KEYS', environmentOf('gateway', env)) && { WEB_UPLOAD_API_KEY: sandboxApiKey }),
+    ...(!isSet('API_KEYS', environmentOf('gateway', env)) && { WEB_UPLOAD_API_KEY: 'sandbox-web-key' }),
     API_KEYS: sandboxApiKey,
     WEB_UPLOAD: '1',
     UPLOAD_URL: validAddress(env, localService),

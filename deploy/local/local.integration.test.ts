@@ -41,7 +41,7 @@ test('npm start starts everything and prints a working command; SIGTERM to npm o
   expect(await ready.json()).toMatchObject({ mediaSandbox: 'full' });
   expect(npm.output).not.toContain('limits only');
 
-  const page = /^page +(\S+)$/m.exec(npm.output)?.[1] ?? '';
+  const page = /^photo page +(\S+)$/m.exec(npm.output)?.[1] ?? '';
   expect((await fetch(page)).status).toBe(200);
 
   const uploadPage = /^upload page +(\S+)$/m.exec(npm.output)?.[1] ?? '';

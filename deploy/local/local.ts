@@ -4,7 +4,7 @@ import { hasSandbox, localAddress } from '@echodrop/client/local-system';
 import { InvalidSettings } from '@echodrop/service/env';
 import { invalidSettingsStatus } from '@echodrop/service/run-service';
 import { awaitReady } from './await-ready.ts';
-import { type Sample, sampleAsCurl, sampleTarget, uploadSample } from './first-upload.ts';
+import { type Sample, sample, sampleAsCurl, sampleTarget, uploadSample } from './first-upload.ts';
 import { requireFree } from './free-ports.ts';
 import { holdDataDir } from './hold-data-dir.ts';
 import { withSandboxMode } from './media-sandbox.ts';
@@ -67,8 +67,8 @@ async function serve(plan: SystemPlan, env: NodeJS.ProcessEnv, stopping: AbortSi
 async function showSample(target: Sample, stopping: AbortSignal): Promise<void> {
   const { response, page } = await uploadSample(target, stopping);
   const command = `To repeat this upload, run in ${process.cwd()}:\n${sampleAsCurl(target)}`;
-  process.stdout.write(`\n${command}\n${response}\n\n`);
-  if (page) say('page', page);
+  process.stdout.write(`\nUploaded ${sample}. ${command}\n\nResponse:\n${response}\n\n`);
+  if (page) say('photo page', page);
 }
 
 function reportStopping({ configs }: SystemPlan): void {

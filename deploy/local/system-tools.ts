@@ -10,7 +10,7 @@ interface Tool {
 
 const redis: Tool = { names: ['redis-server', 'valkey-server'], debianPackage: 'redis-server' };
 const media: readonly Tool[] = [
-  // Starts the media tools (packages/media/src/sandbox/sandbox).
+  // Starts the media tools (packages/media/src/sandbox/landlock-and-seccomp.pl).
   { names: ['/usr/bin/perl'], debianPackage: 'perl-base' },
   { names: ['ffprobe'], debianPackage: 'ffmpeg' },
   { names: ['ffmpeg'], debianPackage: 'ffmpeg' },

@@ -39,7 +39,7 @@ const admin = '/minio/admin/v3';
 export async function addUser(minio: Minio & S3Keys, user: S3Keys, name: string, policy: string): Promise<void> {
   const call = async (path: string, query: string, body?: string | Buffer) => {
     const status = await statusOf(minio, minio, 'PUT', `${admin}/${path}`, { query, ...(body && { body }) });
-    if (status !== 200) throw new Error(`MinIO responded ${status} to ${path}`);
+    if (status !== 200) throw new Error(`MinIO responded with ${status} to ${path}`);
   };
   const added = JSON.stringify({ secretKey: user.secretKey, status: 'enabled' });
   await call('add-canned-policy', `name=${name}`, policy);

@@ -76,7 +76,11 @@ export function testHardening(system: () => ComposeSystem): void {
       service,
     ];
     // Within a shell: what the engine starts loses its parent, and with it the tool would end.
-    const shell = (mode: string) => ['-c', `packages/media/src/sandbox/sandbox ${mode} $$ "$@" | head -c 4096`, 'sh'];
+    const shell = (mode: string) => [
+      '-c',
+      `packages/media/src/sandbox/landlock-and-seccomp.pl ${mode} $$ "$@" | head -c 4096`,
+      'sh',
+    ];
     const limits = '5 5 1073741824 1073741824 0 0'.split(' ');
     // Seccomp 2: with a filter, that of the engine's default profile. Kubernetes calls it RuntimeDefault.
     const rights = ['-c', "grep -E '^(Uid|NoNewPrivs|Seccomp):' /proc/self/status"];

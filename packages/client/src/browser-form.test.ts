@@ -4,8 +4,8 @@ import { EchodropClient } from './browser.ts';
 afterEach(() => void vi.unstubAllGlobals());
 
 test.each([
-  [205, 'The service responded 205.'],
-  [304, 'The service responded 304.'],
+  [205, 'The service responded with 205.'],
+  [304, 'The service responded with 304.'],
   [600, 'No response from the upload service.'],
 ])('an upload that gets status %d ends', { timeout: 5000 }, async (status, message) => {
   // A browser gives such a response as it is; no service or fetch of Node does.

@@ -49,7 +49,7 @@ export async function readRefusal(format: Format, body: string, response: Respon
   const { data } = refusalShape.safeParse(await parsed(format, body));
   return new RequestRefused({
     status,
-    ...(data?.errors[0] ?? { reason: 'unknown', message: `The service responded ${status}.` }),
+    ...(data?.errors[0] ?? { reason: 'unknown', message: `The service responded with ${status}.` }),
     retryAfterSeconds: secondsOf(headers.get('retry-after') ?? ''),
     requestId: headers.get('x-request-id') ?? undefined,
   });

@@ -1,5 +1,5 @@
 import { recordToJson } from '@echodrop/record';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import { EchodropClient, type RequestRefused, ServiceUnreachable } from './node.ts';
 import { type FakeService, lose, refuse, respond, someRecord, startFakeService } from './service.fixture.ts';
 
@@ -61,8 +61,10 @@ test.each([
 test('another attempt waits as long as Retry-After says', async () => {
   service.responses = [refuse(503, 'overloaded', { 'Retry-After': '2' }), published];
   const began = performance.now();
-  await client().upload(bytes);
+  const onRetry = vi.fn();
+  await client().upload(bytes, { onRetry });
   expect(performance.now() - began).toBeGreaterThan(1950);
+  expect(onRetry.mock.calls).toEqual([[expect.objectContaining({ reason: 'overloaded' }), 2000]]);
 });
 
 test('a Retry-After can be a date', async () => {

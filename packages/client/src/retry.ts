@@ -4,17 +4,24 @@ const firstPauseMs = 250;
 const longestPauseMs = 120_000;
 const temporaryStatuses = [408, 429, 500, 502, 503, 504];
 
+/** Called before each pause: the error of the last attempt, and the length of the pause in milliseconds. */
+export type OnRetry = (error: unknown, pauseMs: number) => void;
+
 interface RetryOptions {
   /** Attempts after the first. */
   readonly retries: number;
   readonly signal: AbortSignal;
+  readonly onRetry?: OnRetry | undefined;
 }
 
 /**
  * Calls `attempt` until it succeeds, fails for good, or `retries` are used up. It pauses between two attempts, at least as long as a Retry-After
  * says. A Retry-After above two minutes ends it. @throws the last error of `attempt`, or the signal's reason
  */
-export async function withRetries<T>(attempt: () => Promise<T>, { retries, signal }: RetryOptions): Promise<T> {
+export async function withRetries<T>(
+  attempt: () => Promise<T>,
+  { retries, signal, onRetry }: RetryOptions,
+): Promise<T> {
   for (let tried = 0; ; tried += 1) {
     try {
       return await attempt();
@@ -22,7 +29,9 @@ export async function withRetries<T>(attempt: () => Promise<T>, { retries, signa
       const requestedMs = error instanceof RequestRefused ? (error.retryAfterSeconds ?? 0) * 1000 : 0;
       if (tried >= retries || !isTemporary(error) || requestedMs > longestPauseMs) throw error;
       const jitter = 0.5 + Math.random();
-      await pause(Math.max(requestedMs, firstPauseMs * 2 ** tried * jitter), signal);
+      const pauseMs = Math.max(requestedMs, firstPauseMs * 2 ** tried * jitter);
+      onRetry?.(error, pauseMs);
+      await pause(pauseMs, signal);
     }
   }
 }

@@ -6,7 +6,7 @@ import type { Platform, Progress } from './platform.ts';
 import { maxBodyBytes, readBody } from './read-body.ts';
 import { type Format, readPage, readRecord, readRefusal } from './read-response.ts';
 import { requireComplete } from './require-complete.ts';
-import { withRetries } from './retry.ts';
+import { type OnRetry, withRetries } from './retry.ts';
 
 export interface ClientOptions extends Proof {
   /** The address of the upload service, without `/1/` and `/2/`. */
@@ -35,6 +35,7 @@ export interface UploadOptions extends RequestOptions {
   /** The format of the response. Default: `json`. */
   readonly format?: Format | undefined;
   readonly onProgress?: Progress | undefined;
+  readonly onRetry?: OnRetry | undefined;
   /** Uploads of the same media with one key become one record, for 24 hours. Default: a new key, which all attempts share. */
   readonly idempotencyKey?: string | undefined;
 }
@@ -75,7 +76,7 @@ export class UploadClient<Source> {
    * @throws also TypeError for invalid options, or the source's error if it cannot be read
    */
   async upload(source: Source, options: UploadOptions = {}): Promise<MediaRecord> {
-    const { version = 2, format = 'json', onProgress, signal = AbortSignal.timeout(maxUploadMs) } = options;
+    const { version = 2, format = 'json', onProgress, onRetry, signal = AbortSignal.timeout(maxUploadMs) } = options;
     const idempotencyKey = idempotencyHeader(options.idempotencyKey ?? newIdempotencyKey());
     const fields = this.#fieldsOf(version, options);
     const media = await this.#platform.open(source, options.filename);
@@ -87,7 +88,8 @@ export class UploadClient<Source> {
       if (response.status !== 200) throw await readRefusal(format, body, response);
       return readRecord(format, body);
     };
-    return withRetries(attempt, { retries: media.content instanceof Blob ? this.#retries : 0, signal });
+    const retries = media.content instanceof Blob ? this.#retries : 0;
+    return withRetries(attempt, { retries, signal, onRetry });
   }
 
   /** Lists the user's uploads, newest first. `next` is absent on the last page. */

@@ -119,7 +119,7 @@ export class VerificationClient implements AsyncDisposable {
       const text = body === undefined ? null : JSON.stringify(body);
       try {
         const response = await exchange(this.#pool, { method, path, body: text, headers }, deadlineMs, signal);
-        if (response.status !== 200) throw new Error(`verifier responded ${response.status}`);
+        if (response.status !== 200) throw new Error(`verifier responded with ${response.status}`);
         return shape.parse(JSON.parse(response.body.toString()));
       } catch (error) {
         if (signal?.aborted) throw signal.reason;

@@ -68,7 +68,10 @@ export class ProviderConnections implements AsyncDisposable {
     } catch (error) {
       const isTooLarge =
         error instanceof errors.ResponseExceededMaxSizeError || error instanceof errors.HeadersOverflowError;
-      throw isTooLarge ? new ResponseTooLarge('provider response too large') : error;
+      if (isTooLarge) throw new ResponseTooLarge('provider response too large');
+      // Its message is 'other side closed'.
+      if (error instanceof errors.SocketError) throw new Error('provider closed the connection without a response');
+      throw error;
     }
   }
 

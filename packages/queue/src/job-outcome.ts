@@ -57,7 +57,12 @@ export function createJobDurations(
 ) {
   const labels = ['queue', 'outcome'] as const;
   const job = metrics.histogram(names.job, 'Job duration from enqueue to completion.', labels, secondsBuckets);
-  const work = metrics.histogram(names.work, 'Job duration from worker start to completion.', labels, secondsBuckets);
+  const work = metrics.histogram(
+    names.work,
+    'Job duration from when a worker takes the job to completion.',
+    labels,
+    secondsBuckets,
+  );
   return (end: Pick<JobEnd, 'queue' | 'seconds' | 'workSeconds'>, outcome: JobEnd['outcome'] | 'removed') => {
     job.observe({ queue: end.queue, outcome }, end.seconds);
     work.observe({ queue: end.queue, outcome }, end.workSeconds);

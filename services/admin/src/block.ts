@@ -8,7 +8,7 @@ const recentUploads = 200;
 
 /** Blocks uploads of a user or application. @returns a line to print @throws StoreUnavailable */
 export async function blockUploads(store: ObjectStore, target: Blockable, audit: Audit): Promise<string> {
-  audit({ act: 'block', ...auditedTarget(target) });
+  audit({ action: 'block', ...auditedTarget(target) });
   await block(store, target, new Date());
   const hint = (await hasUploaded(store, target))
     ? ''
@@ -19,7 +19,7 @@ export async function blockUploads(store: ObjectStore, target: Blockable, audit:
 /** Lifts a block. @returns a line to print @throws StoreUnavailable */
 export async function unblockUploads(store: ObjectStore, target: Blockable, audit: Audit): Promise<string> {
   if (!(await store.stat(blockKey(target)))) return `Not blocked: ${describe(target)}.`;
-  audit({ act: 'unblock', ...auditedTarget(target) });
+  audit({ action: 'unblock', ...auditedTarget(target) });
   await unblock(store, target);
   return `Unblocked ${describe(target)}, effective within 10 seconds.`;
 }

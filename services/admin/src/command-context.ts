@@ -17,7 +17,7 @@ export interface CommandContext {
 
 /** Logs an action on the uploads of a user or application, before it happens. */
 export type Audit = (action: {
-  readonly act: 'remove' | 'block' | 'unblock' | 'export';
+  readonly action: 'remove' | 'block' | 'unblock' | 'export';
   readonly mediaId?: string;
   readonly mediaKey?: string;
   readonly provider?: string;

@@ -23,7 +23,7 @@ export async function* exportUploads(
 ): AsyncGenerator<string> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
   if ((await readdir(folder)).length > 0) throw new CommandFailed(`Folder ${folder} is not empty.`);
-  audit({ act: 'export', ...owner });
+  audit({ action: 'export', ...owner });
   let exported = 0;
   let failed = 0;
   for await (const { id, found } of listRecordsOf(store, owner)) {

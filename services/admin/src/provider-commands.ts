@@ -46,8 +46,10 @@ export function addProviderCommands(admin: Command, { env, print }: CommandConte
 
   admin
     .command('forget')
-    .summary('drop cached verdicts of a user')
-    .description('Drop the cached verdicts of a user on every auth-verifier, so that the provider is queried again.')
+    .summary('clear the cached verdicts of a user; deletes no uploads')
+    .description(
+      'Clear the cached verdicts of a user on every auth-verifier, so that the provider is queried again. Deletes no uploads.',
+    )
     .argument(...providerArgument)
     .argument(...subjectArgument)
     .action(async (provider: string, subject: string) => {

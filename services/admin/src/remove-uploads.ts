@@ -62,7 +62,7 @@ async function remove(store: ObjectStore, found: StoredRecord | Tombstone, audit
     return `${id}: already removed by ${by === 'owner' ? 'its owner' : 'an operator'} on ${at.toISOString()}`;
   }
   const { mediaKey, provider, subject } = found;
-  audit({ act: 'remove', mediaId: id, mediaKey, provider, subject });
+  audit({ action: 'remove', mediaId: id, mediaKey, provider, subject });
   await removeMedia(store, found, { by: 'operator', at: new Date() });
   return `${id}: removed`;
 }

@@ -90,7 +90,7 @@ test('remove removes uploads, logs each for audit, and reports unknown ids', asy
     `${third.id}: removed`,
   ]);
   expect(auditOf(ran)).toMatchObject(
-    [first, third].map(({ id, mediaKey }) => ({ audit: true, act: 'remove', mediaId: id, mediaKey, ...ada })),
+    [first, third].map(({ id, mediaKey }) => ({ audit: true, action: 'remove', mediaId: id, mediaKey, ...ada })),
   );
   expect(await findRecord(dataDir.store, first.id)).toHaveProperty('removed.by', 'operator');
   expect(await dataDir.store.stat(mediaObjectKey(first.mediaKey))).toBeUndefined();
@@ -142,7 +142,7 @@ test('export writes the files and records of a user into an empty folder', async
   const into = join(dataDir.folder, 'export');
   const ran = await run('export', provider, '12345', into);
   expect([ran.exitCode, ran.stdout]).toEqual([0, 'Exported 1 uploads.']);
-  expect(auditOf(ran)).toMatchObject([{ act: 'export', ...ada }]);
+  expect(auditOf(ran)).toMatchObject([{ action: 'export', ...ada }]);
   expect((await readdir(into)).sort()).toEqual([`${mine.id}.json`, `${mine.id}.png`]);
   expect(await readFile(join(into, `${mine.id}.png`), 'utf8')).toBe('my picture');
   expect(decodeStoredRecord(await readFile(join(into, `${mine.id}.json`)))).toEqual(mine);
@@ -159,7 +159,7 @@ test('export reports missing media', async () => {
 test('blocks and unblocks users and applications, and lists blocks', async () => {
   expect((await run('blocks')).stdout).toBe('No blocked users or applications.');
   const ran = await run('block-user', provider, '12345');
-  expect([ran.exitCode, auditOf(ran)]).toMatchObject([0, [{ act: 'block', ...ada }]]);
+  expect([ran.exitCode, auditOf(ran)]).toMatchObject([0, [{ action: 'block', ...ada }]]);
   await run('block-application', 'Birdsong');
   expect((await run('blocks')).lines.map((line) => line.slice(26))).toEqual([
     `user "12345" of "${provider}"`,

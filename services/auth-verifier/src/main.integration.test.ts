@@ -69,6 +69,6 @@ test('the process verifies, works without its cache, logs no credentials and sto
   service.kill();
   const { exitCode, stderr } = await service;
   expect([exitCode, stderr]).toEqual([0, '']);
-  expect(log).toContain('provider responded 500');
+  expect(log).toContain('provider responded with 500');
   for (const word of ['hunter2', secret]) expect(log).not.toContain(word);
 });

@@ -16,7 +16,7 @@ const outcomes = ['published', 'repeated', 'client_gone', ...Object.keys(refusal
 const uploadSecondsBuckets = [0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1800];
 const endMessages: Partial<Record<UploadOutcome, string>> = {
   published: 'Upload published',
-  repeated: 'Upload repeated',
+  repeated: 'Repeated upload: sent the first record',
   client_gone: 'Upload aborted by client',
 };
 
@@ -32,7 +32,7 @@ export function createGatewayEvents(log: Log, metrics: Metrics) {
 }
 
 function createUploadEvents(log: Log, metrics: Metrics) {
-  const uploads = metrics.counter('echodrop_uploads_total', 'Finished uploads by version, format and outcome.', [
+  const uploads = metrics.counter('echodrop_uploads_total', 'Finished uploads by API version, format and outcome.', [
     'version',
     'format',
     'outcome',
@@ -43,7 +43,7 @@ function createUploadEvents(log: Log, metrics: Metrics) {
       for (const outcome of outcomes) uploads.inc({ version, format, outcome }, 0);
     }
   }
-  const running = metrics.gauge('echodrop_uploads_in_flight', 'Uploads in flight.');
+  const running = metrics.gauge('echodrop_uploads_in_flight', 'Uploads being received or published.');
   const uploadSeconds = metrics.histogram(
     'echodrop_upload_seconds',
     'Upload duration from the request line to the response.',
@@ -78,7 +78,7 @@ function createUploadEvents(log: Log, metrics: Metrics) {
       if (outcome === 'published' && responseSeconds !== undefined)
         publishedSeconds.observe({ version }, responseSeconds);
       if (fields.bytes !== undefined) publishedBytes.inc(fields.bytes);
-      const line = { requestId, version, format, outcome, ...fields, responseSeconds, seconds };
+      const line = { requestId, version, format, outcome, ...fields, secondsAfterLastByte: responseSeconds, seconds };
       if (outcome === 'unavailable') log.error({ ...line, err: error }, 'Upload failed');
       else log.info(line, endMessages[outcome] ?? 'Upload refused');
     },
@@ -114,7 +114,7 @@ function createAdmissionEvents(log: Log, metrics: Metrics) {
 function createPublishingEvents(log: Log, metrics: Metrics) {
   const orphans = metrics.counter(
     'echodrop_orphaned_media_total',
-    'Media that could not be discarded; the sweep removes it.',
+    'Media of failed uploads that could not be deleted; the sweep removes it.',
   );
   const enqueueFailures = metrics.counter(
     'echodrop_rendition_enqueue_failures_total',
@@ -126,7 +126,7 @@ function createPublishingEvents(log: Log, metrics: Metrics) {
   );
   const relisted = metrics.counter(
     'echodrop_relisted_uploads_total',
-    'Uploads whose missing list entries a repeat added.',
+    'Uploads whose missing list entries were added when the client repeated them.',
   );
   const checksums = metrics.gauge(
     'echodrop_store_verifies_checksums',
@@ -152,7 +152,7 @@ function createPublishingEvents(log: Log, metrics: Metrics) {
     /** An upload is published, but on no list. */
     uploadUnlisted(mediaId: string, error: unknown): void {
       unlisted.inc();
-      log.warn({ mediaId, err: error }, 'Failed to write list entries; a repeat or the next sweep adds them');
+      log.warn({ mediaId, err: error }, 'Failed to write list entries; a repeated upload or the next sweep adds them');
     },
     uploadRelisted(mediaId: string): void {
       relisted.inc();
@@ -164,7 +164,7 @@ function createPublishingEvents(log: Log, metrics: Metrics) {
     },
     mediaOrphaned(mediaKey: string): void {
       orphans.inc();
-      log.warn({ mediaKey }, 'Failed to discard media; the next sweep removes it');
+      log.warn({ mediaKey }, 'Failed to delete media of a failed upload; the next sweep removes it');
     },
   };
 }

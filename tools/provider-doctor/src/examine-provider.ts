@@ -64,7 +64,7 @@ function latencyFinding({ begun, ended }: Completed, timeoutMs: number): Finding
 
 function requiredSettings({ profile }: Provider): string {
   return profile.signsRequests
-    ? 'PROVIDER_TEST_CONSUMER_KEY, _CONSUMER_SECRET, _TOKEN and _TOKEN_SECRET, or _FILE of each'
+    ? 'PROVIDER_TEST_CONSUMER_KEY, PROVIDER_TEST_CONSUMER_SECRET, PROVIDER_TEST_TOKEN and PROVIDER_TEST_TOKEN_SECRET, or files named in PROVIDER_TEST_…_FILE'
     : 'PROVIDER_TEST_BEARER or PROVIDER_TEST_BEARER_FILE';
 }
 

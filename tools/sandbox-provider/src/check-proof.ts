@@ -5,7 +5,7 @@ import { LRUCache } from 'lru-cache';
 import type { Grants } from './sign-in/grants.ts';
 import type { Accounts, SandboxUser } from './users.ts';
 
-export type ProofFault = 'missing' | 'malformed' | 'unknown' | 'signature' | 'timestamp' | 'nonce';
+export type ProofFault = 'missing' | 'malformed' | 'unknown' | 'signature_invalid' | 'timestamp_off' | 'nonce_reused';
 
 /** A request and its proof of the user. */
 interface Proof {
@@ -51,13 +51,13 @@ export function createSignatureCheck({ consumers, users }: Accounts): ProofCheck
 
     const secrets = { consumerSecret, tokenSecret: owned.secret };
     if (!isEqual(signatureOf({ method, address: url.href, parameters: signed }, secrets), signature))
-      return 'signature';
-    if (Math.abs(nowSeconds - Number(timestamp)) > maxSkewSeconds) return 'timestamp';
+      return 'signature_invalid';
+    if (Math.abs(nowSeconds - Number(timestamp)) > maxSkewSeconds) return 'timestamp_off';
 
     // RFC 5849 section 3.3: a nonce is unique for its consumer, token and timestamp.
     const scope = JSON.stringify([consumer, token, timestamp, signed['oauth_nonce']]);
     const nonce = createHash('sha256').update(scope).digest('base64');
-    if (usedNonces.has(nonce)) return 'nonce';
+    if (usedNonces.has(nonce)) return 'nonce_reused';
     usedNonces.set(nonce, true);
     return owned.user;
   };

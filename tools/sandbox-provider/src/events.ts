@@ -6,8 +6,8 @@ import type { ProofFault } from './check-proof.ts';
 
 interface IdentityRequest {
   readonly profile: ProfileName;
-  /** Of the proof, whatever the response is. */
-  readonly outcome: 'verified' | ProofFault;
+  /** Whatever the response is. */
+  readonly proof: 'valid' | ProofFault;
   readonly behaviour: BehaviourName;
 }
 
@@ -17,8 +17,8 @@ export type SandboxEvents = ReturnType<typeof createSandboxEvents>;
 export function createSandboxEvents(log: Log, metrics: Metrics) {
   const requests = metrics.counter(
     'echodrop_sandbox_requests_total',
-    'Identity requests by provider profile, proof outcome and sandbox behaviour.',
-    ['profile', 'outcome', 'behaviour'],
+    'Identity requests by provider profile, proof and sandbox behaviour.',
+    ['profile', 'proof', 'behaviour'],
   );
   const changes = metrics.counter('echodrop_sandbox_behaviour_changes_total', 'Behaviour changes.', ['behaviour']);
   const refusals = metrics.counter(

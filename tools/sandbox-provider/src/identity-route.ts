@@ -28,7 +28,7 @@ export function identityRoute(name: ProfileName, { checks, state, events }: Depe
 
     const found = checks[proof]({ method, url, authorization, nowSeconds: now.getTime() / 1000 });
     const isFault = typeof found === 'string';
-    events.identityRequested({ profile: name, outcome: isFault ? found : 'verified', behaviour });
+    events.identityRequested({ profile: name, proof: isFault ? found : 'valid', behaviour });
 
     const correct = isFault ? (refusals[found] ?? refusals.unknown) : { status: 200, body: user(found, url) };
     const circumstances = { profile: providerProfiles[name], unknown: refusals.unknown, slowSeconds };

@@ -33,10 +33,12 @@ export interface ConnectionOptions {
 /** Adds the options that name service and user. Each has a variable; together they replace a profile. */
 export function addConnectionOptions(command: Command): Command {
   return command
-    .option('--profile <name>', 'user and server of an earlier login (ECHODROP_PROFILE)')
-    .optionsGroup('Without a profile (prefer the variables: other users of the machine can see options):')
+    .option('--profile <name>', 'name of a saved login (ECHODROP_PROFILE)')
+    .optionsGroup(
+      'Without a saved login (other users of this machine can see options; prefer the environment variables):',
+    )
     .option('--url <address>', 'upload service (ECHODROP_URL)')
-    .option('--allow-http', 'send credentials without TLS, in a trusted network (ECHODROP_ALLOW_HTTP=1)')
+    .option('--allow-http', 'send credentials without TLS, on a trusted network (ECHODROP_ALLOW_HTTP=1)')
     .option('--key <key>', 'API key (ECHODROP_KEY)')
     .option('--provider <address>', 'identity provider (ECHODROP_PROVIDER)')
     .option('--bearer <token>', 'bearer token (ECHODROP_BEARER)')

@@ -6,7 +6,7 @@ const ownMessages: Readonly<Record<string, string>> = {
   removed: 'This file was uploaded before and then removed. To publish it again, add --again.',
 };
 const advice: Readonly<Record<string, string>> = {
-  credentials_refused: 'Check the credentials, or run `echodrop login`.',
+  credentials_refused: 'Check the credentials, or sign in again.',
 };
 
 /** What happened and what to do, on one line. */

@@ -36,9 +36,9 @@ Examples:
   grim - | echodrop upload -
   echodrop upload boats.mp4 --json | jq -r .record.url
 
-Without --again, the same file with the same message and alternative text is uploaded once: a repeat prints the first
-record, and fails if it was removed. The server remembers uploads for 24 hours; this machine keeps its own list in
-$XDG_STATE_HOME/echodrop.
+Without --again, the same file with the same message and alternative text is uploaded once: uploading it again prints
+the first record, or fails if that upload was deleted. The server recognizes repeats for 24 hours. The list in
+$XDG_STATE_HOME/echodrop recognizes them for longer, on this machine only.
 `;
 const localExamples = `
 Examples:
@@ -55,11 +55,11 @@ export function addUploadCommand(program: Command, context: CommandContext, isLo
     .option('-m, --message <text>', 'public caption', '')
     .option('--alt <text>', 'alternative text: what the photo or video shows')
     .addOption(
-      new Option('-o, --output <form>', 'what to print for each file')
+      new Option('-o, --output <format>', 'what to print for each file')
         .choices(outputs)
         .default(isLocal ? 'json' : 'url'),
     )
-    .option('--json', 'print a JSON object for each file, also for one that failed')
+    .option('--json', 'print one JSON object per file, with `record` or `error`')
     .option('-j, --jobs <n>', `concurrent uploads, up to ${mostJobs}`, parseUpTo(mostJobs), 3)
     .addOption(
       new Option('--again', 'upload again even if the same file was uploaded before')

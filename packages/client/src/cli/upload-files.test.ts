@@ -53,6 +53,14 @@ test('files are published, with one warning, if the ledger cannot be written', a
   expect(stderr).toMatch(/^Cannot remember uploads on this machine: .*state.*\n$/);
 });
 
+test('a pause before another attempt is announced', async () => {
+  await writeFile(join(folder, 'a.jpg'), 'photo');
+  service.responses = [refuse(503, 'overloaded', { 'Retry-After': '1' }), respond(200, recordToJson(someRecord))];
+  const { status, stderr } = await upload('a.jpg');
+  expect(status).toBe(0);
+  expect(stderr).toMatch(/^a\.jpg: .* \(503 overloaded\) Trying again in 1 s\.$/m);
+});
+
 describe('a file that was uploaded before', () => {
   const url = () => `${service.address}/a1B2c3D4e5`;
   const published = (id: string) => respond(200, recordToJson({ ...someRecord, id, url: `${service.address}/${id}` }));
@@ -169,7 +177,7 @@ test('a response is read to a limit', async () => {
 test('a response without a body is no record', async () => {
   await writeFile(join(folder, 'a.jpg'), 'photo');
   service.responses = [respond(204)];
-  expect((await upload('a.jpg')).stderr).toBe('a.jpg: The service responded 204.\n');
+  expect((await upload('a.jpg')).stderr).toBe('a.jpg: The service responded with 204.\n');
   expect(service.received).toHaveLength(1);
 });
 

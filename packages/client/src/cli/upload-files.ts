@@ -4,8 +4,8 @@ import { pMapIterable } from 'p-map';
 import { RequestRefused } from '../client-errors.ts';
 import { newIdempotencyKey } from '../idempotency-key.ts';
 import { openFile } from '../node-media.ts';
-import type { Progress } from '../platform.ts';
-import { type CommandContext, printNote } from './command-context.ts';
+import type { UploadOptions } from '../upload-client.ts';
+import { type CommandContext, printNote, visible } from './command-context.ts';
 import type { Connection } from './connection.ts';
 import { contentKey } from './content-key.ts';
 import { describeError } from './describe-error.ts';
@@ -58,7 +58,13 @@ export async function* uploadFiles(
   const bars = createBars(context);
   const upload = (file: NamedFile): Promise<Outcome> => {
     const bar = bars.add(file.name);
-    return uploadFile(run, file, bar.onProgress)
+    const onRetry = (error: unknown, pauseMs: number) => {
+      bars.pause();
+      const why = `${visible(file.name)}: ${describeError(error)}`;
+      printNote(context, `${why} Trying again in ${Math.ceil(pauseMs / 1000)} s.`);
+      bars.resume();
+    };
+    return uploadFile(run, file, { onProgress: bar.onProgress, onRetry })
       .catch((error: unknown) => ({ name: file.name, error }))
       .finally(() => bar.done());
   };
@@ -82,7 +88,9 @@ export async function* uploadFiles(
   }
 }
 
-async function uploadFile(run: Run, { name, path: given }: NamedFile, onProgress?: Progress): Promise<Outcome> {
+type Watchers = Pick<UploadOptions, 'onProgress' | 'onRetry'>;
+
+async function uploadFile(run: Run, { name, path: given }: NamedFile, watchers: Watchers): Promise<Outcome> {
   const { context, connection, options, shared } = run;
   const { message, alt, again } = options;
   const input = given === undefined ? await storeInput(context.stdin) : undefined;
@@ -93,7 +101,7 @@ async function uploadFile(run: Run, { name, path: given }: NamedFile, onProgress
     if (media.size === 0) throw new Error('The media is empty.');
     const { account, service } = connection;
     const key = await contentKey({ media, account, service, message, alt });
-    const upload = () => publish(run, { media, key, filename: basename(path), onProgress });
+    const upload = () => publish(run, { media, key, filename: basename(path), ...watchers });
     if (again) return { name, ...(await upload()) };
     const earlier = shared.get(key);
     if (earlier) return { name, ...(await earlier), isUploaded: false };
@@ -105,11 +113,10 @@ async function uploadFile(run: Run, { name, path: given }: NamedFile, onProgress
   }
 }
 
-interface Upload {
+interface Upload extends Watchers {
   readonly media: Blob;
   readonly key: string;
   readonly filename: string;
-  readonly onProgress: Progress | undefined;
 }
 
 async function publish(run: Run, { media, key, ...upload }: Upload): Promise<Published> {

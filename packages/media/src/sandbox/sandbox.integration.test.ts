@@ -46,7 +46,7 @@ test.runIf(canHijack)('a hijacked tool reaches its input and its job folder, and
   expect(await readdir(join(folder, 'job'))).toEqual(['made']);
 });
 
-const launcher = join(import.meta.dirname, 'sandbox');
+const launcher = join(import.meta.dirname, 'landlock-and-seccomp.pl');
 const launched = (mode: string, ...tool: string[]) => launchedBy(`${process.pid}`, mode, ...tool);
 const launchedBy = (parent: string, mode: string, ...tool: string[]) => [
   mode,

@@ -27,7 +27,7 @@ export interface ToolFiles {
   readonly writes?: readonly string[];
 }
 
-const launcher = fileURLToPath(new URL('sandbox', import.meta.url));
+const launcher = fileURLToPath(new URL('landlock-and-seccomp.pl', import.meta.url));
 const unlimited = 2n ** 64n - 1n;
 
 // The launcher's own deadline passes later.

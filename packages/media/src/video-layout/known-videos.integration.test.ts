@@ -68,7 +68,7 @@ async function seen(source: CountedSource, looks = 1): Promise<Probe> {
   const options = { scratchDir, maxPixels: 100_000_000, signal: AbortSignal.timeout(15_000) };
   const found: Probe[] = [];
   const processes = await processesStarted(async () => found.push(await probeMedia(source, options)));
-  expect(processes.filter((program) => program.endsWith('/sandbox'))).toHaveLength(looks);
+  expect(processes.filter((program) => program.endsWith('/landlock-and-seccomp.pl'))).toHaveLength(looks);
   return found[0] as Probe;
 }
 

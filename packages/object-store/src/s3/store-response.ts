@@ -56,5 +56,5 @@ export function readTag({ etag }: IncomingHttpHeaders): string {
 /** The error for a response with `status` and the body `xml`. */
 export function responseError(status: number, xml: Uint8Array): StoreUnavailable {
   const code = /<Code>(\w{1,64})<\/Code>/.exec(Buffer.from(xml).toString())?.[1];
-  return new StoreUnavailable(`object store responded ${status} ${code ?? ''}`.trim());
+  return new StoreUnavailable(`object store responded with ${status} ${code ?? ''}`.trim());
 }

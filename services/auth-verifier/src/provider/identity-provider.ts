@@ -113,10 +113,10 @@ export class IdentityProviders implements AsyncDisposable {
       const ms = retryAfterMs(headers['retry-after']) ?? defaultRetryMs;
       throw new TooManyRequests(Math.min(Math.max(ms, 1000), maxRetryMs), !this.#known.has(token));
     }
-    if (status >= 500) throw new Error(`provider responded ${status}`);
-    if (status !== 200) throw new InvalidResponse(`provider responded ${status}`);
+    if (status >= 500) throw new Error(`provider responded with ${status}`);
+    if (status !== 200) throw new InvalidResponse(`provider responded with ${status}`);
     const caller = readCaller(body, provider, this.#options.userIdSecret);
-    if (!caller) throw new InvalidResponse(`provider responded 200 without ${missingIn(body, provider)}`);
+    if (!caller) throw new InvalidResponse(`provider responded with 200, but without ${missingIn(body, provider)}`);
     this.#known.set(token, caller.subject);
     return { outcome: 'verified', caller };
   }

@@ -33,7 +33,7 @@ export class TooManyRequests extends Error {
   readonly isUnknownToken: boolean;
 
   constructor(retryMs: number, isUnknownToken: boolean) {
-    super(`provider responded 429, retry after ${Math.ceil(retryMs / 1000)} s`);
+    super(`provider responded with 429, retry after ${Math.ceil(retryMs / 1000)} s`);
     this.retryMs = retryMs;
     this.isUnknownToken = isUnknownToken;
   }

@@ -11,20 +11,23 @@ export function createOwnUploadEvents(log: Log, metrics: Metrics) {
   const audit = log.child({ audit: true }, { level: 'info' });
   const requests = metrics.counter(
     'echodrop_own_requests_total',
-    'Requests for own uploads (lists and removals) by outcome.',
+    'Requests by users to list or delete their uploads, by outcome.',
     ['outcome'],
   );
   return {
     listed(requestId: string, records: number): void {
       requests.inc({ outcome: 'listed' });
-      log.info({ requestId, records }, 'Listed own uploads');
+      log.info({ requestId, records }, "Listed the user's uploads");
     },
     recordUnreadable(requestId: string, mediaId: string): void {
       log.error({ requestId, mediaId }, 'Record unreadable');
     },
     /** Before the removal, so that the audit has removals that fail halfway. */
     removalStarted(requestId: string, { id: mediaId, mediaKey, provider, subject }: StoredRecord): void {
-      audit.info({ act: 'remove', requestId, mediaId, mediaKey, provider, subject }, 'Removing upload for its owner');
+      audit.info(
+        { action: 'remove', requestId, mediaId, mediaKey, provider, subject },
+        'Removing upload for its owner',
+      );
     },
     removed(requestId: string, mediaId: string): void {
       requests.inc({ outcome: 'removed' });

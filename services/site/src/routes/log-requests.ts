@@ -18,7 +18,7 @@ export function logRequests(events: SiteEvents): RequestHandler {
         path: request.path.slice(0, maxPathLength),
         route: request.route?.path ?? 'none',
         status: response.statusCode,
-        seconds: (performance.now() - began) / 1000,
+        seconds: Math.round(performance.now() - began) / 1000,
         complete: response.writableFinished,
       }),
     );

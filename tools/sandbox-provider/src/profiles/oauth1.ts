@@ -64,9 +64,9 @@ export const oauth1: SandboxProfile = {
     missing: bad,
     malformed: bad,
     unknown: refused(89, 'Invalid or expired token'),
-    signature: refused(32, 'Could not authenticate you'),
-    timestamp: refused(135, 'Timestamp out of bounds'),
-    nonce: refused(32, 'Could not authenticate you'),
+    signature_invalid: refused(32, 'Could not authenticate you'),
+    timestamp_off: refused(135, 'Timestamp out of bounds'),
+    nonce_reused: refused(32, 'Could not authenticate you'),
   },
 };
 

@@ -140,12 +140,12 @@ test('refuses bearer tokens for signatures, and OAuth tokens as bearer tokens', 
   expect((await get('matrix', 'Bearer 12345-sandbox')).status).toBe(401);
 });
 
-test('counts requests by profile, outcome and behaviour', async () => {
+test('counts requests by profile, proof and behaviour', async () => {
   await using counted = await startSandbox({ behaviour: 'html' });
   await send(counted.origin + sandboxProfiles.matrix.path, { authorization: 'Bearer sandbox-bearer' });
   await send(counted.origin + sandboxProfiles.oidc.path, { authorization: 'Bearer nobody' });
   const { text } = await counted.metrics.exposition();
-  expect(text).toContain('{profile="matrix",outcome="verified",behaviour="html",service="sandbox-provider"} 1');
-  expect(text).toContain('{profile="oidc",outcome="unknown",behaviour="html",service="sandbox-provider"} 1');
+  expect(text).toContain('{profile="matrix",proof="valid",behaviour="html",service="sandbox-provider"} 1');
+  expect(text).toContain('{profile="oidc",proof="unknown",behaviour="html",service="sandbox-provider"} 1');
   expect(text).not.toContain('bearer');
 });

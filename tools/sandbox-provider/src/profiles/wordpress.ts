@@ -26,9 +26,9 @@ export const wordpress: SandboxProfile = {
     missing: refused('rest_not_logged_in', 'You are not currently logged in.'),
     malformed: refused('json_oauth1_missing_parameter', 'Missing OAuth parameters'),
     unknown: refused('json_oauth1_consumer_mismatch', 'Token is not registered for the given consumer'),
-    signature: refused('json_oauth1_signature_mismatch', 'OAuth signature does not match'),
-    timestamp: refused('json_oauth1_invalid_timestamp', 'Invalid timestamp'),
-    nonce: refused('json_oauth1_nonce_already_used', 'Invalid nonce - nonce has already been used'),
+    signature_invalid: refused('json_oauth1_signature_mismatch', 'OAuth signature does not match'),
+    timestamp_off: refused('json_oauth1_invalid_timestamp', 'Invalid timestamp'),
+    nonce_reused: refused('json_oauth1_nonce_already_used', 'Invalid nonce - nonce has already been used'),
   },
 };
 
