@@ -8,7 +8,7 @@ import type { Caller } from '@echodrop/contracts/verification';
 import { FilesystemObjectStore } from '@echodrop/object-store/filesystem/filesystem-object-store';
 import { recordKey } from '@echodrop/object-store/object-keys';
 import { StoreUnavailable } from '@echodrop/object-store/object-store';
-import { expect, test, vi } from 'vitest';
+import { afterEach, expect, test, vi } from 'vitest';
 import { ReceivedMedia } from '../receive/received-media.ts';
 import { Publisher } from './publish.ts';
 
@@ -81,6 +81,10 @@ test.each([
   expect(unlisted).toBe(0);
 });
 
+afterEach(() => {
+  vi.useRealTimers();
+});
+
 test('a record that the store does not find for a moment is not written twice', async () => {
   await using folder = await mkdtempDisposable(join(tmpdir(), 'publish-'));
   await using store = new ForgetfulStore(folder.path);
@@ -101,7 +105,6 @@ test('a record that the store keeps with other bytes is no success', async () =>
   const hurry = setInterval(() => vi.advanceTimersByTime(1000), 10);
   await expect(publish(store)).rejects.toThrow('the record may have been written');
   clearInterval(hurry);
-  vi.useRealTimers();
 });
 
 test('list entries that fail until the record is written are added then, and do not count as missing', async () => {
@@ -117,7 +120,6 @@ test('list entries that fail until the record is written are added then, and do 
     if (tries > 3) store.refusals = [];
   };
   const { record, unlisted } = await publish(store);
-  vi.useRealTimers();
   expect(unlisted).toBe(0);
   expect((await listNewest(store, { limit: 9 })).records.map(({ id }) => id)).toEqual([record.id]);
 });

@@ -69,7 +69,7 @@ async function requestRendition(
   const { mediaKey, type, width, height, size: bytes } = record;
   const began = performance.now();
   const report = (outcome: RenditionWait['outcome'], error?: unknown) => {
-    const seconds = (performance.now() - began) / 1000;
+    const seconds = Math.round(performance.now() - began) / 1000;
     events.renditionAwaited({ mediaKey, recipe: recipe.name, outcome, seconds, error });
     return outcome;
   };
