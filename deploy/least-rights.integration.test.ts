@@ -168,7 +168,7 @@ describeWithMinio(
       await waitUntil('a look at blocks', 30_000, async () => proxy.seen.some(isLook));
       await admin('admin', 'remove', id);
       const outcomes = async () => {
-        const metrics = await (await fetch(`${stack.ops('rendition-worker')}/metrics`)).text();
+        const metrics = await stack.metrics('rendition-worker');
         return metrics.match(/^echodrop_rendition_job_seconds_count\{.*outcome=.*$/gm)?.join('\n');
       };
       await expect.poll(outcomes, { timeout: 30_000 }).toContain('outcome="removed"');
@@ -191,7 +191,7 @@ describeWithMinio(
       await admin('admin', 'purge', stack.provider, `${sandbox.userId}`, '--yes');
       await admin('sweeper', 'sweep', '--yes');
       await waitUntil('the report of the sweep', 20_000, async () => {
-        const metrics = await (await fetch(`${stack.ops('gateway')}/metrics`)).text();
+        const metrics = await stack.metrics('gateway');
         return /^echodrop_sweep_found_objects/m.test(metrics);
       });
       await expectNothingRefused();

@@ -46,7 +46,7 @@ async function uploadAndLook(options: UploadOptions): Promise<void> {
 }
 
 async function metricsOf(service: ServiceName): Promise<string> {
-  return (await fetch(`${stack.ops(service)}/metrics`)).text();
+  return stack.metrics(service);
 }
 
 async function seriesOf(service: ServiceName): Promise<string[]> {

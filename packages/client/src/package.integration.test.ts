@@ -173,7 +173,7 @@ for (const version of nodeVersions) {
 await describeWithBrowser('in a browser', (browser) => {
   const inPage = async <T>(body: string): Promise<T> => {
     await using watched = await openTab(browser());
-    const { tab, complaints } = watched;
+    const { tab, problems } = watched;
     await tab.goto(pages.origin);
     const photo = await readFile(join(built.app, 'sea.jpg'), 'base64');
     const result = await tab.evaluate(`(async () => {
@@ -182,7 +182,7 @@ await describeWithBrowser('in a browser', (browser) => {
       const bytes = Uint8Array.from(atob('${photo}'), (c) => c.charCodeAt(0));
       ${body}
     })()`);
-    expect(complaints.filter((complaint) => !complaint.includes('Failed to load resource'))).toEqual([]);
+    expect(problems.filter((problem) => !problem.includes('Failed to load resource'))).toEqual([]);
     return result as T;
   };
 

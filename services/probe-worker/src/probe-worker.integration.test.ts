@@ -57,7 +57,7 @@ test('reads ranges of a video from the store', async () => {
     width: 640,
     height: 360,
   });
-  const metrics = await (await fetch(`${stack.ops('probe-worker')}/metrics`)).text();
+  const metrics = await stack.metrics('probe-worker');
   const [, read] = /echodrop_probe_read_bytes_sum{[^}]*outcome="media"[^}]*} (\d+)/.exec(metrics) ?? [];
   expect(Number(read)).toBeGreaterThan(0);
   expect(Number(read)).toBeLessThan(bytes.length / 2);
@@ -75,7 +75,7 @@ test('does not reply to a job sealed with another secret, but counts and logs it
   const wait = { owner: 'a', deadlineMs: 5000, signal: AbortSignal.timeout(10_000) };
   const refused = stranger.probe(request, 'png', wait);
   await expect(refused).rejects.toThrow('job did not complete');
-  const metrics = await (await fetch(`${stack.ops('probe-worker')}/metrics`)).text();
+  const metrics = await stack.metrics('probe-worker');
   expect(metrics).toMatch(/^echodrop_forged_entries_total\{.*kind="job".*\} 1$/m);
   expect(metrics).toMatch(/^echodrop_probe_job_seconds_count\{.*outcome="forged".*\} 1$/m);
   expect(stack.services['probe-worker'].output).toContain('Ignored Redis entry with invalid HMAC');

@@ -184,7 +184,7 @@ test('reports media that was removed before its job ended, without a failure', a
   await expect
     .poll(said, { timeout: 5000 })
     .toMatchObject([{ level: 'info', mediaKey, outcome: 'removed', msg: 'Media removed before rendering' }]);
-  const metrics = await (await fetch(`${stack.ops('rendition-worker')}/metrics`)).text();
+  const metrics = await stack.metrics('rendition-worker');
   expect(metrics).toMatch(/^echodrop_rendition_job_seconds_count\{.*outcome="removed".*\} [1-9]/m);
 });
 

@@ -170,7 +170,7 @@ test('skips and reports a record of an unknown type', async () => {
   await expect
     .poll(() => logged().map((line) => JSON.parse(line)), { timeout: 5000 })
     .toMatchObject([{ level: 'error', mediaId: unknown, msg: 'Record unreadable' }]);
-  const metrics = await (await fetch(`${stack.ops('site')}/metrics`)).text();
+  const metrics = await stack.metrics('site');
   expect(metrics).toMatch(/^echodrop_site_records_unreadable_total\b.* 1$/m);
 });
 

@@ -201,7 +201,7 @@ function publicBytes(open: () => Promise<Opened>): void {
   });
 
   async function missing(): Promise<number> {
-    const metrics = await (await fetch(`${stack.ops('site')}/metrics`)).text();
+    const metrics = await stack.metrics('site');
     return Number(/^echodrop_site_media_missing_total.* (\d+)$/m.exec(metrics)?.[1]);
   }
 
