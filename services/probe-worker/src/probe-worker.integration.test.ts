@@ -37,7 +37,7 @@ function probe(mediaKey: string, bytes: Buffer, type: MediaType) {
   return client.probe(request, type, { owner: mediaKey, deadlineMs, signal: AbortSignal.timeout(deadlineMs) });
 }
 
-test('probes a photo from the head in its job', async () => {
+test('probes a photo using the head in the job', async () => {
   const bytes = await samplePhoto('jpg', { width: 322, height: 124 });
   const neverStored = newMediaKey();
   expect(await probe(neverStored, bytes, 'jpg')).toMatchObject({
@@ -63,7 +63,7 @@ test('reads ranges of a video from the store', async () => {
   expect(Number(read)).toBeLessThan(bytes.length / 2);
 });
 
-test('returns a result for a file that is no media', async () => {
+test('returns a result for a file that is not media', async () => {
   const bytes = Buffer.from('\xff\xd8\xff but no picture', 'latin1');
   expect(await probe(await store(bytes), bytes, 'jpg')).toEqual({ outcome: 'unsupported', why: 'broken' });
 });

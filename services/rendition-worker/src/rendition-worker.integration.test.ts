@@ -69,7 +69,7 @@ function samplePng(): Promise<Buffer> {
   return samplePhoto('png', { width: 320, height: 240 });
 }
 
-// In the order of the recipes, but for the whole picture.
+// In the order of the recipes, except for the whole picture.
 const pictureTypes = ['jpg', 'jpg', 'jpg', 'jpg', 'webp', 'jpg', 'webp'];
 
 const notAPhoto = Buffer.from('\xff\xd8\xff but no picture', 'latin1');
@@ -103,7 +103,7 @@ test('does not make stored renditions again', async () => {
   expect(await bytesOf(mediaKey, pictureRecipes.large)).toEqual(Buffer.from('before'));
 });
 
-// They wait for the end of each job's result, together.
+// Concurrent, because each waits until the result of its job expires.
 test.concurrent.for(['pictures', 'whole', 'film'] as const)(
   'makes a deleted rendition of the %s again on request, and keeps the others',
   async (set, { expect }) => {
@@ -159,7 +159,7 @@ test('makes no rendition of a type that is turned off, and does not read it', as
   expect(disabled).toMatchObject([{ level: 'info', types: ['tiff'] }]);
 });
 
-// Longer than the result of a made rendition is reused.
+// Longer than a result is reused.
 async function expectForAWhile(check: () => Promise<void>): Promise<void> {
   for (const end = Date.now() + 2500; Date.now() < end; await sleep(250)) await check();
 }
