@@ -47,7 +47,7 @@ test.each<[MediaType, string, string, () => Promise<Buffer>]>([
   ['bmp', 'full.jpg', 'jpeg', () => samplePhoto('bmp', wide)],
   ['heic', 'full.jpg', 'jpeg', heicSample],
   ['mp4', 'full.jpg', 'jpeg', () => sampleVideo('mp4', wide)],
-])('of a %s every picture is made, and the whole one is %s', async (type, whole, format, bytes) => {
+])('makes every picture of a %s; the whole one is %s', async (type, whole, format, bytes) => {
   const { end, pictures } = await renderedPictures(type, await bytes());
   expect(end).toEqual({ outcome: 'made' });
   const found = await Promise.all([...pictures].map(async ([name, picture]) => [name, await looks(picture)] as const));
@@ -55,7 +55,7 @@ test.each<[MediaType, string, string, () => Promise<Buffer>]>([
 });
 
 test.each(['mov', '3gp', 'webm', 'mkv', 'avi', 'mpg', 'ts', 'ogv', 'flv', 'wmv'] as const)(
-  'of a %s there is a poster',
+  'makes a poster of a %s',
   async (type) => {
     const picture = (await picturesMade(type, await sampleVideo(type, small)))('large.jpg');
     expect(await looks(picture)).toEqual({ format: 'jpeg', ...small });
@@ -89,7 +89,7 @@ test('enlarges a photo that is smaller than a crop', async () => {
   expect(await looks(picture('full.png'))).toMatchObject({ width: 20, height: 40 });
 });
 
-test('crops to what draws attention, not to the middle', async () => {
+test('crops to the most salient part, not to the centre', async () => {
   const eye = await sharp({ create: { width: 100, height: 100, channels: 3, background: '#e08060' } })
     .png()
     .toBuffer();
@@ -129,7 +129,7 @@ test.each<[string, MediaType, () => Promise<Buffer>]>([
   ['CMYK', 'jpg', () => sharp(red).toColourspace('cmyk').withIccProfile('cmyk').jpeg({ quality: 95 }).toBuffer()],
   ['16 bits', 'png', () => sharp(red).toColourspace('rgb16').png().toBuffer()],
   ['16 bits and P3', 'tiff', () => sharp(red).toColourspace('rgb16').withIccProfile('p3').tiff().toBuffer()],
-])('a red of %s is that red in sRGB, and no profile is left', async (_, type, photo) => {
+])('converts a red in %s to sRGB, without a profile', async (_, type, photo) => {
   const { pictures } = await renderedPictures(type, await photo());
   expect(pictures.size).toBe(picturesOf('jpg').length);
   for (const picture of pictures.values()) {
@@ -181,18 +181,15 @@ test('shows the first picture of an AVIF sequence', async () => {
   expect(await looks(picture('full.avif'))).toEqual({ format: 'heif', ...small });
 });
 
-test.each(['smpte2084', 'arib-std-b67'])(
-  'an AVIF of high dynamic range (%s) has the colours of common screens',
-  async (transfer) => {
-    const hdr = `zscale=tin=bt709:pin=bt709:min=bt709:t=${transfer}:p=bt2020:m=bt2020nc:npl=203,format=yuv420p10le`;
-    const tags = ['-color_primaries', 'bt2020', '-color_trc', transfer, '-colorspace', 'bt2020nc'];
-    const lightGrey = ['-f', 'lavfi', '-i', 'color=0xd0d0d0:size=160x120', '-frames:v', '1', '-vf', hdr];
-    const avif = await made([...lightGrey, ...tags, '-c:v', 'libaom-av1', '-cpu-used', '8', '-f', 'avif']);
-    const picture = await picturesMade('avif', avif);
-    expect(await looks(picture('full.avif'))).toEqual({ format: 'heif', ...small });
-    for (const mean of await meanColours(picture('full.avif'))) expect(Math.abs(mean - 208)).toBeLessThan(25);
-  },
-);
+test.each(['smpte2084', 'arib-std-b67'])('tone-maps an AVIF of high dynamic range (%s)', async (transfer) => {
+  const hdr = `zscale=tin=bt709:pin=bt709:min=bt709:t=${transfer}:p=bt2020:m=bt2020nc:npl=203,format=yuv420p10le`;
+  const tags = ['-color_primaries', 'bt2020', '-color_trc', transfer, '-colorspace', 'bt2020nc'];
+  const lightGrey = ['-f', 'lavfi', '-i', 'color=0xd0d0d0:size=160x120', '-frames:v', '1', '-vf', hdr];
+  const avif = await made([...lightGrey, ...tags, '-c:v', 'libaom-av1', '-cpu-used', '8', '-f', 'avif']);
+  const picture = await picturesMade('avif', avif);
+  expect(await looks(picture('full.avif'))).toEqual({ format: 'heif', ...small });
+  for (const mean of await meanColours(picture('full.avif'))) expect(Math.abs(mean - 208)).toBeLessThan(25);
+});
 
 test('keeps the colours of a HEIC', async () => {
   const original = await samplePhoto('png', small);
@@ -226,10 +223,10 @@ test('does not decode a HEIC with more pixels than allowed', async () => {
 });
 
 test.each<[string, MediaType, () => Promise<Buffer> | Buffer, string]>([
-  ['a HEIC that is cut off', 'heic', async () => (await heicSample()).subarray(0, 3000), 'broken'],
+  ['a truncated HEIC', 'heic', async () => (await heicSample()).subarray(0, 3000), 'broken'],
   ['a photo that ends with its header', 'jpg', async () => (await samplePhoto('jpg', wide)).subarray(0, 200), 'broken'],
   [
-    'a WebP that promises more than it holds',
+    'a WebP that claims more than it contains',
     'webp',
     () => Buffer.from('RIFF\x12\0\0\0WEBPVP8L\x06\0\0\0\x2f\x41\x6c\x6f\0\0', 'latin1'),
     'broken',
@@ -241,7 +238,7 @@ test.each<[string, MediaType, () => Promise<Buffer> | Buffer, string]>([
     'broken',
   ],
   [
-    'text that is taken for a photo',
+    'text detected as a photo',
     'png',
     () => Buffer.from('<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"/>'),
     'broken',
@@ -251,7 +248,7 @@ test.each<[string, MediaType, () => Promise<Buffer> | Buffer, string]>([
 });
 
 test.each(['png', 'bmp', 'heic', 'mp4'] as const)(
-  'no picture is made of a %s with more pixels than are allowed',
+  'makes no picture of a %s with more pixels than allowed',
   async (type) => {
     const size = { width: 200, height: 100 };
     const bytes =
@@ -264,7 +261,7 @@ test.each(['png', 'bmp', 'heic', 'mp4'] as const)(
   },
 );
 
-test('makes every picture of a PNG with a hundred texts of 50 MB', async () => {
+test('makes every picture of a PNG with 100 texts of 50 MB', async () => {
   const { end, pictures } = await renderedPictures('png', await pngWithTexts(100, 50_000_000));
   expect(end).toEqual({ outcome: 'made' });
   expect(await looks(pictures.get('full.png') ?? Buffer.alloc(0))).toEqual({ format: 'png', width: 32, height: 24 });

@@ -13,7 +13,7 @@ import { hasInterlacedFrames } from './interlaced.ts';
 const size = { width: 160, height: 120 };
 const said = ['-flags', '+ildct+ilme'];
 const x264 = ['-c:v', 'libx264', '-preset', 'ultrafast'];
-// What coding alone does to neighbouring lines, and more.
+// Above the difference of adjacent lines due to coding.
 const little = 3;
 const much = 25;
 
@@ -64,7 +64,7 @@ test('transcodes a video of two lines', async () => {
   expect((await videoMade('mkv', flat)).tracks).toMatchObject([{ width: 16, height: 2 }, {}]);
 });
 
-/** How much neighbouring lines differ in a frame from the middle of a video, of 255. */
+/** The difference of adjacent lines in a frame from the middle of a video, of 255. */
 async function combs(video: Buffer): Promise<number> {
   await using folder = await mkdtempDisposable(join(tmpdir(), 'combs-'));
   const path = join(folder.path, 'video');

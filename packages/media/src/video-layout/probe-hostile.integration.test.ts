@@ -75,7 +75,7 @@ function sample(type: MediaType, size: { width: number; height: number }): Promi
   return video ? sampleVideo(video, size) : samplePhoto(photo ?? 'jpg', size);
 }
 
-// A video's cut costs a process.
+// Each cut of a video takes a process.
 function cuts(length: number, many: boolean): readonly number[] {
   const steps = many ? 60 : 6;
   const spread = Array.from({ length: steps }, (_, n) => Math.ceil(length ** ((n + 1) / steps)) - 1);

@@ -39,7 +39,7 @@ beforeAll(async () => {
     'cluster-announce-ip 127.0.0.1',
   ]);
   await ask(cluster, 'CLUSTER', 'ADDSLOTSRANGE', '0', '16383');
-  await waitUntil('a whole cluster', 10_000, async () =>
+  await waitUntil('a complete cluster', 10_000, async () =>
     (await ask(cluster, 'CLUSTER', 'INFO')).includes('cluster_state:ok'),
   );
   const sentinel = await start(
