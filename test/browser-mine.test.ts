@@ -34,6 +34,11 @@ await describeWithBrowser('My uploads', (browser) => {
     return JSON.parse(text);
   }
 
+  const waitForSignIn = (tab: Page) =>
+    tab
+      .getByRole('button', { name: /^Sign in with/ })
+      .first()
+      .waitFor(soon);
   const items = (tab: Page) => tab.getByRole('list', { name: 'Uploads, newest first' }).getByRole('listitem');
   const status = (tab: Page) => tab.locator('#news').textContent();
   const focused = (tab: Page) => tab.evaluate('document.activeElement.textContent.trim()');
@@ -46,10 +51,7 @@ await describeWithBrowser('My uploads', (browser) => {
 
     await using unknown = await openTab(browser());
     await unknown.tab.goto(`${stack.site}/mine`);
-    await unknown.tab
-      .getByRole('button', { name: /^Sign in with/ })
-      .first()
-      .waitFor(soon);
+    await waitForSignIn(unknown.tab);
     expect(await unknown.tab.locator('#mine').isVisible()).toBe(false);
     expect(await axeViolations(unknown.tab)).toEqual([]);
   });
@@ -163,9 +165,6 @@ await describeWithBrowser('My uploads', (browser) => {
     await using watched = await opened({}, 'expired');
     await watched.tab.getByText('Your sign-in has expired. Sign in again.').waitFor(soon);
     await watched.tab.getByRole('button', { name: 'Sign in again' }).click();
-    await watched.tab
-      .getByRole('button', { name: /^Sign in with/ })
-      .first()
-      .waitFor(soon);
+    await waitForSignIn(watched.tab);
   });
 });

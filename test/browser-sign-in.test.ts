@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { axeViolations } from '@echodrop/testkit/accessibility';
 import { describeWithBrowser } from '@echodrop/testkit/describe-with-browser';
 import { samplePhoto } from '@echodrop/testkit/samples/sample-media';
+import { dumpRedis } from '@echodrop/testkit/servers/dump-redis';
 import { type MastodonStandIn, startMastodonStandIn } from '@echodrop/testkit/sign-in/mastodon-stand-in';
 import { type OidcStandIn, startOidcStandIn } from '@echodrop/testkit/sign-in/oidc-stand-in';
 import { type Stack, sandbox, startStack } from '@echodrop/testkit/start-stack';
@@ -24,14 +25,6 @@ interface PublicProvider {
   readonly name: string;
   readonly redirectPath: string;
 }
-
-const everythingInRedis = `
-  local all = {}
-  for _, key in ipairs(redis.call('keys', '*')) do
-    table.insert(all, key)
-    table.insert(all, redis.call('dump', key) or '')
-  end
-  return all`;
 
 await describeWithBrowser('signing in', (browser) => {
   const parts = new AsyncDisposableStack();
@@ -65,8 +58,6 @@ await describeWithBrowser('signing in', (browser) => {
       };
     };
     stack = parts.use(await startStack({ settings }));
-    // A marker could not be found in compressed values.
-    await stack.redis.command('config', 'set', 'rdbcompression', 'no');
     const { providers } = (await (await fetch(`${stack.site}/sign-in/providers.json`)).json()) as {
       providers: PublicProvider[];
     };
@@ -91,11 +82,23 @@ await describeWithBrowser('signing in', (browser) => {
   const redirectPathOf = (name: string) => redirectPaths.get(name) ?? '';
   const press = (tab: Page, name: string) => tab.getByRole('button', { name, exact: true }).click();
   const signInAt = (tab: Page, name: string) => press(tab, `Sign in with ${name}`);
+  const waitForSignedOut = (tab: Page, name: string) =>
+    tab.getByRole('button', { name: `Sign in with ${name}`, exact: true }).waitFor(soon);
   const alert = (tab: Page) => tab.getByRole('alert').filter({ hasText: /./ });
 
   async function expectSignedIn(tab: Page, sentence: string): Promise<void> {
     await tab.getByText(sentence).waitFor(soon);
     expect(tab.url()).toBe(`${stack.site}/upload`);
+  }
+
+  async function signInAtTown(tab: Page): Promise<void> {
+    await signInAt(tab, 'Town');
+    await expectSignedIn(tab, 'Signed in as Ada <b>L</b> (ada) at Town.');
+  }
+
+  async function signOutOfTown(tab: Page): Promise<void> {
+    await press(tab, 'Sign out');
+    await waitForSignedOut(tab, 'Town');
   }
 
   /** Uploads a photo. @returns the user name on its page */
@@ -134,7 +137,7 @@ await describeWithBrowser('signing in', (browser) => {
       for (const [service, { output }] of Object.entries(stack.services))
         expect([service, output.includes(token)]).toEqual([service, false]);
       await press(tab, 'Sign out');
-      await tab.getByRole('button', { name: `Sign in with ${name}`, exact: true }).waitFor(soon);
+      await waitForSignedOut(tab, name);
       expect((await verify()).status).toBe(401);
       expect(problems).toEqual([]);
     },
@@ -163,7 +166,7 @@ await describeWithBrowser('signing in', (browser) => {
       const written = new Map([
         ['addresses and referrers of the browser', seen.join('\n')],
         ['addresses and referrers at the provider', of().seen.join('\n')],
-        ['Redis', await stack.redis.command('eval', everythingInRedis, '0')],
+        ['Redis', await dumpRedis(stack.redis)],
         ...Object.entries(stack.services).map(([service, { output }]) => [service, output] as const),
       ]);
       for await (const entry of glob('**', { cwd: stack.folder, withFileTypes: true })) {
@@ -182,7 +185,7 @@ await describeWithBrowser('signing in', (browser) => {
       expect(seen.filter((each) => /\?code=/.test(each.split(' ')[1] ?? ''))).toEqual([]);
 
       await press(tab, 'Sign out');
-      await tab.getByRole('button', { name: `Sign in with ${name}`, exact: true }).waitFor(soon);
+      await waitForSignedOut(tab, name);
       expect(of().revoked).toContain(word());
       expect(await tab.evaluate('sessionStorage.length')).toBe(0);
     },
@@ -191,20 +194,18 @@ await describeWithBrowser('signing in', (browser) => {
   test('another tab is not signed in', async () => {
     await using watched = await opened();
     const { tab } = watched;
-    await signInAt(tab, 'Town');
-    await expectSignedIn(tab, 'Signed in as Ada <b>L</b> (ada) at Town.');
+    await signInAtTown(tab);
     const other = await tab.context().newPage();
     await other.goto(`${stack.site}/upload`);
-    await other.getByRole('button', { name: 'Sign in with Town', exact: true }).waitFor(soon);
+    await waitForSignedOut(other, 'Town');
   });
 
   test('a window opened by a signed-in tab is not signed in; the tab stays signed in', async () => {
     await using watched = await opened();
     const { tab } = watched;
-    await signInAt(tab, 'Town');
-    await expectSignedIn(tab, 'Signed in as Ada <b>L</b> (ada) at Town.');
+    await signInAtTown(tab);
     const [other] = await Promise.all([tab.waitForEvent('popup'), tab.evaluate("void window.open('/upload')")]);
-    await other.getByRole('button', { name: 'Sign in with Town', exact: true }).waitFor(soon);
+    await waitForSignedOut(other, 'Town');
     expect(await other.evaluate('sessionStorage.length')).toBe(0);
     await tab.reload();
     await expectSignedIn(tab, 'Signed in as Ada <b>L</b> (ada) at Town.');
@@ -213,14 +214,13 @@ await describeWithBrowser('signing in', (browser) => {
   test('signing out is confirmed once', async () => {
     await using watched = await opened();
     const { tab } = watched;
-    await signInAt(tab, 'Town');
-    await expectSignedIn(tab, 'Signed in as Ada <b>L</b> (ada) at Town.');
+    await signInAtTown(tab);
     await press(tab, 'Sign out');
     const confirmation = tab.getByRole('status').filter({ hasText: 'Signed out.' });
     await confirmation.waitFor(soon);
     expect(await axeViolations(tab)).toEqual([]);
     await tab.reload();
-    await tab.getByRole('button', { name: 'Sign in with Town', exact: true }).waitFor(soon);
+    await waitForSignedOut(tab, 'Town');
     expect(await confirmation.count()).toBe(0);
   });
 
@@ -300,10 +300,8 @@ await describeWithBrowser('signing in', (browser) => {
     const { tab } = watched;
     const before = town.registered.length;
     const again = async () => {
-      await signInAt(tab, 'Town');
-      await expectSignedIn(tab, 'Signed in as Ada <b>L</b> (ada) at Town.');
-      await press(tab, 'Sign out');
-      await tab.getByRole('button', { name: 'Sign in with Town', exact: true }).waitFor(soon);
+      await signInAtTown(tab);
+      await signOutOfTown(tab);
       return town.registered.slice(before);
     };
     const first = 'Bild & Ton profile';
@@ -317,10 +315,8 @@ await describeWithBrowser('signing in', (browser) => {
   test('reports a 429 from an instance without registering again', async () => {
     await using watched = await opened();
     const { tab } = watched;
-    await signInAt(tab, 'Town');
-    await expectSignedIn(tab, 'Signed in as Ada <b>L</b> (ada) at Town.');
-    await press(tab, 'Sign out');
-    await tab.getByRole('button', { name: 'Sign in with Town', exact: true }).waitFor(soon);
+    await signInAtTown(tab);
+    await signOutOfTown(tab);
     const registered = town.registered.length;
     town.flaw = 'overloaded';
     await signInAt(tab, 'Town');
@@ -332,14 +328,12 @@ await describeWithBrowser('signing in', (browser) => {
   test('signing out revokes the token as the application that obtained it, even if another tab registered again', async () => {
     await using watched = await opened();
     const { tab } = watched;
-    await signInAt(tab, 'Town');
-    await expectSignedIn(tab, 'Signed in as Ada <b>L</b> (ada) at Town.');
+    await signInAtTown(tab);
     await tab.evaluate(`for (const key of Object.keys(localStorage)) {
       localStorage.setItem(key, JSON.stringify({ clientId: 'newer', clientSecret: 'newer', scope: 'profile' }));
     }`);
     const revoked = town.revoked.length;
-    await press(tab, 'Sign out');
-    await tab.getByRole('button', { name: 'Sign in with Town', exact: true }).waitFor(soon);
+    await signOutOfTown(tab);
     expect(town.revoked.length).toBe(revoked + 1);
   });
 

@@ -1,7 +1,7 @@
 import { RawClient } from '@echodrop/testkit/raw-client';
 import { samplePhoto } from '@echodrop/testkit/samples/sample-media';
 import { type Stack, startStack } from '@echodrop/testkit/start-stack';
-import { uploadRequest } from '@echodrop/testkit/upload';
+import { uploadRequest, wrongEchoHeaders } from '@echodrop/testkit/upload';
 import { waitUntil } from '@echodrop/testkit/wait-until';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 
@@ -46,14 +46,8 @@ test('an unknown expectation is refused', async () => {
 
 test('a client gets its 401 while it is still sending, and the gateway reads its body before closing the connection', async () => {
   const { path, headers } = uploadRequest(stack, { media });
-  const signed = `${headers['X-Verify-Credentials-Authorization']}`;
-  const wrong = {
-    'X-Verify-Credentials-Authorization': signed.replace(/(?<=oauth_signature=")./, (first) =>
-      first === 'A' ? 'B' : 'A',
-    ),
-  };
   await using client = await RawClient.connect(stack.gateway);
-  client.head(path, { ...headers, ...wrong }, 20 * MiB);
+  client.head(path, { ...headers, ...wrongEchoHeaders(stack) }, 20 * MiB);
   client.write(Buffer.alloc(MiB));
   const response = await client.response();
   expect(response).toMatchObject({ status: 401, body: expect.stringContaining('credentials_refused') });

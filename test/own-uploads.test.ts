@@ -25,12 +25,12 @@ async function uploaded(message: string, headers = echoHeaders(stack)): Promise<
   return JSON.parse(text);
 }
 
-function request(path: string, method = 'GET', headers: Record<string, string> = echoHeaders(stack)) {
+function send(path: string, method = 'GET', headers: Record<string, string> = echoHeaders(stack)) {
   return fetch(`${stack.gateway}${path}`, { method, headers });
 }
 
 async function listed(query = '', headers = echoHeaders(stack)) {
-  const response = await request(`/2/media.json${query}`, 'GET', headers);
+  const response = await send(`/2/media.json${query}`, 'GET', headers);
   expect(response.status).toBe(200);
   return (await response.json()) as { media: Record<string, unknown>[]; next?: string };
 }
@@ -52,7 +52,7 @@ test('lists the uploads of the user, newest first, in pages, in both formats', a
   expect(first).toEqual(records.slice(0, 2));
   expect(await listed(`?count=2&after=${next}`)).toEqual({ media: records.slice(2) });
 
-  const xml = await request('/2/media.xml?count=2');
+  const xml = await send('/2/media.xml?count=2');
   expect(xml.headers.get('content-type')).toBe('application/xml; charset=utf-8');
   expect(xml.headers.get('cache-control')).toBe('no-store');
   const text = await xml.text();
@@ -63,11 +63,11 @@ test('lists the uploads of the user, newest first, in pages, in both formats', a
 test('a deleted upload is in no list, its page and pictures return 410, and its media is removed from the store', async () => {
   const { id, url } = await uploaded('to be removed');
   await expect.poll(async () => (await fetch(`${url}/large.jpg`)).status, { timeout: 15_000 }).toBe(200);
-  const response = await request(`/2/media/${id}`, 'DELETE');
+  const response = await send(`/2/media/${id}`, 'DELETE');
   expect([response.status, await response.text(), response.headers.has('x-request-id')]).toEqual([204, '', true]);
   expect((await listed()).media.map((record) => record['id'])).not.toContain(id);
   for (const address of [url, `${url}/large.jpg`]) expect((await fetch(`${address}`)).status).toBe(410);
-  expect(await reasonOf(await request(`/2/media/${id}`, 'DELETE'))).toEqual([404, 'not_found']);
+  expect(await reasonOf(await send(`/2/media/${id}`, 'DELETE'))).toEqual([404, 'not_found']);
   const left = { media: (await stack.stored('media')).length, records: (await stack.stored('records')).length };
   expect(left.records - left.media).toBe(1);
   await expect
@@ -79,10 +79,10 @@ test('a deleted upload is in no list, its page and pictures return 410, and its 
 
 test('a user cannot delete uploads of another user, even of one with the same id at another provider', async () => {
   const { id, url } = await uploaded('mine');
-  expect(await reasonOf(await request(`/2/media/${id}`, 'DELETE', anotherUser(stack)))).toEqual([403, 'not_yours']);
+  expect(await reasonOf(await send(`/2/media/${id}`, 'DELETE', anotherUser(stack)))).toEqual([403, 'not_yours']);
   expect((await fetch(`${url}`)).status).toBe(200);
   for (const unknown of ['ZZZZZZZZZZ', '..%2Fmedia', 'x', '%00'])
-    expect(await reasonOf(await request(`/2/media/${unknown}`, 'DELETE'))).toEqual([404, 'not_found']);
+    expect(await reasonOf(await send(`/2/media/${unknown}`, 'DELETE'))).toEqual([404, 'not_found']);
 });
 
 test.each([
@@ -96,13 +96,13 @@ test.each([
   ['GET', '/2/media.json?count=1&count=2', 400, 'query_malformed', undefined],
   ['GET', '/2/media.json?after=../media', 400, 'query_malformed', undefined],
 ])('%s %s is refused with %i %s', async (method, path, status, reason, headers) => {
-  expect(await reasonOf(await request(path, method, headers))).toEqual([status, reason]);
+  expect(await reasonOf(await send(path, method, headers))).toEqual([status, reason]);
 });
 
 test('a repeat with its Idempotency-Key does not restore a deleted upload', async () => {
   const repeated = { 'Idempotency-Key': randomUUID() };
   const { id } = await uploaded('once', { ...echoHeaders(stack), ...repeated });
-  expect((await request(`/2/media/${id}`, 'DELETE')).status).toBe(204);
+  expect((await send(`/2/media/${id}`, 'DELETE')).status).toBe(204);
   const again = await upload(stack, { media, message: 'once', headers: { ...echoHeaders(stack), ...repeated } });
   expect([again.status, JSON.parse(again.text).errors[0].reason]).toEqual([410, 'removed']);
 });
@@ -124,7 +124,7 @@ test('a blocked user can list and delete uploads, but not upload until unblocked
   await expect.poll(() => reason(sandbox.apiKey, anotherUser(stack)), soon).toBe('caller_blocked');
   await expect.poll(() => reason('noisy-key', echoHeaders(stack)), soon).toBe('application_blocked');
   expect(await reason(sandbox.apiKey, echoHeaders(stack))).toBe('none');
-  expect((await request(`/2/media/${id}`, 'DELETE', anotherUser(stack))).status).toBe(204);
+  expect((await send(`/2/media/${id}`, 'DELETE', anotherUser(stack))).status).toBe(204);
   await adminOf(stack, 'unblock-user', stack.bearerProvider, '12345');
   await expect.poll(() => reason(sandbox.apiKey, anotherUser(stack)), soon).toBe('none');
 });
@@ -150,10 +150,7 @@ test('CORS allows requests from configured origins only', async () => {
     expect([refused.status, refused.headers.get('access-control-allow-origin')]).toEqual([405, null]);
   }
   const headers = { ...echoHeaders(stack), Origin: 'https://pages.example' };
-  for (const response of [
-    await request('/2/media.json', 'GET', headers),
-    await request('/2/upload.json', 'POST', headers),
-  ])
+  for (const response of [await send('/2/media.json', 'GET', headers), await send('/2/upload.json', 'POST', headers)])
     expect([response.headers.get('access-control-allow-origin'), response.headers.get('vary')]).toEqual([
       'https://pages.example',
       'Origin',

@@ -42,12 +42,9 @@ beforeEach(() => {
 async function listening(onRequest: (request: { headers: { host?: string }; url?: string }) => void): Promise<number> {
   const server: Server = createServer((request, response) => {
     onRequest(request);
-    const isRedirect = request.url === '/verify.json';
+    const moved = request.url === '/verify.json';
     response
-      .writeHead(
-        isRedirect ? 302 : 200,
-        isRedirect ? { Location: `http://127.0.0.1:${canaryPort}/redirected.json` } : {},
-      )
+      .writeHead(moved ? 302 : 200, moved ? { Location: `http://127.0.0.1:${canaryPort}/led.json` } : {})
       .end('{"id":1,"screen_name":"mallory"}');
   });
   server.listen(0);
@@ -128,6 +125,6 @@ test.each([
 });
 
 test('the canary responds', async () => {
-  expect((await fetch(`http://127.0.0.1:${canaryPort}/redirected.json`)).status).toBe(200);
+  expect((await fetch(`http://127.0.0.1:${canaryPort}/led.json`)).status).toBe(200);
   expect(requests).toHaveLength(1);
 });

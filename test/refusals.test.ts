@@ -1,6 +1,6 @@
 import { samplePhoto } from '@echodrop/testkit/samples/sample-media';
 import { type Stack, sandbox, startStack } from '@echodrop/testkit/start-stack';
-import { echoHeaders, secretParts, type UploadOptions, upload } from '@echodrop/testkit/upload';
+import { echoHeaders, secretParts, type UploadOptions, upload, wrongEchoHeaders } from '@echodrop/testkit/upload';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 const maxMediaBytes = 3 * 1024 * 1024;
@@ -26,16 +26,6 @@ const file = (content: Buffer) => ({ name: 'media', filename: 'a.jpg', content }
 const unknownKey = { name: 'key', content: 'unknown' };
 const tooLarge = Buffer.alloc(maxMediaBytes + 1);
 const refusedSecrets = secretParts.map((part) => (part.name === 'oauth_secret' ? { ...part, content: 'wrong' } : part));
-const wrongSignature = () => {
-  const headers = echoHeaders(stack);
-  const value = `${headers['X-Verify-Credentials-Authorization']}`;
-  return {
-    ...headers,
-    'X-Verify-Credentials-Authorization': value.replace(/(?<=oauth_signature=")./, (first) =>
-      first === 'A' ? 'B' : 'A',
-    ),
-  };
-};
 const without = (name: string) => {
   const headers: Record<string, string> = { ...echoHeaders(stack), [name]: '' };
   return headers;
@@ -65,18 +55,18 @@ const refusals: readonly [what: string, status: number, reason: string, options:
       headers: { 'X-Auth-Service-Provider': 'https://example.org/' },
     }),
   ],
-  ['2: a wrong signature', 401, 'credentials_refused', () => ({ media, headers: wrongSignature() })],
+  ['2: a wrong signature', 401, 'credentials_refused', () => ({ media, headers: wrongEchoHeaders(stack) })],
   [
     '2: a wrong signature, and a body that is too large',
     413,
     'media_too_large',
-    () => ({ media: Buffer.alloc(maxMediaBytes + 1100 * KiB), headers: wrongSignature() }),
+    () => ({ media: Buffer.alloc(maxMediaBytes + 1100 * KiB), headers: wrongEchoHeaders(stack) }),
   ],
   [
     '2: a wrong signature in a malformed form',
     401,
     'credentials_refused',
-    () => ({ headers: { ...wrongSignature(), 'Content-Type': 'text/plain' } }),
+    () => ({ headers: { ...wrongEchoHeaders(stack), 'Content-Type': 'text/plain' } }),
   ],
   [
     '2: not multipart',

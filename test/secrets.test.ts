@@ -6,6 +6,7 @@ import type { FormPart } from '@echodrop/testkit/multipart-form';
 import { RawClient } from '@echodrop/testkit/raw-client';
 import { samplePhoto } from '@echodrop/testkit/samples/sample-media';
 import { providerFailures, setBehaviour } from '@echodrop/testkit/sandbox-behaviour';
+import { dumpRedis } from '@echodrop/testkit/servers/dump-redis';
 import { signEcho } from '@echodrop/testkit/sign-echo';
 import { type ServiceName, type Stack, startStack } from '@echodrop/testkit/start-stack';
 import { upload, uploadRequest } from '@echodrop/testkit/upload';
@@ -55,8 +56,6 @@ beforeAll(async () => {
       of: { 'sandbox-provider': { SANDBOX_USERS_FILE: file } },
     }),
   );
-  // A marker could not be found in compressed values.
-  await stack.redis.command('config', 'set', 'rdbcompression', 'no');
   media = await samplePhoto('png', { width: 64, height: 48 });
 });
 
@@ -65,14 +64,6 @@ afterAll(() => parts.disposeAsync());
 afterEach(async () => {
   await expectNoMarker();
 });
-
-const everythingInRedis = `
-  local all = {}
-  for _, key in ipairs(redis.call('keys', '*')) do
-    table.insert(all, key)
-    table.insert(all, redis.call('dump', key) or '')
-  end
-  return all`;
 
 // Length of the output already searched: it cannot contain markers created later.
 const searched = new Map<string, number>();
@@ -91,7 +82,7 @@ async function expectNoMarker(): Promise<void> {
     );
     written.set(`/metrics of ${name}`, metrics);
   }
-  written.set('Redis', await stack.redis.command('eval', everythingInRedis, '0').catch(() => ''));
+  written.set('Redis', await dumpRedis(stack.redis).catch(() => ''));
   for await (const entry of glob('**', { cwd: stack.folder, withFileTypes: true })) {
     const file = join(entry.parentPath, entry.name);
     if (entry.isFile()) written.set(file, file + (await readFile(file, 'latin1').catch(() => '')));

@@ -32,14 +32,12 @@ export const clients: Readonly<Record<string, () => Promise<Client | undefined>>
   },
   async "Python's requests"() {
     const found = await canRun('python3', '-c', 'import requests');
-    return found ? (upload) => runProgram('python3', [program('upload.py'), ...argumentsOf(upload)]) : undefined;
+    return found ? (upload) => run('python3', [program('upload.py'), ...argsOf(upload)]) : undefined;
   },
   async "Java's HttpClient"() {
     // Compiled for every run, so JIT optimization does not pay off.
     const java = ['-XX:TieredStopAtLevel=1', '-Xshare:auto', program('Upload.java')];
-    return (await canRun('javac', '-version'))
-      ? (upload) => runProgram('java', [...java, ...argumentsOf(upload)])
-      : undefined;
+    return (await canRun('javac', '-version')) ? (upload) => run('java', [...java, ...argsOf(upload)]) : undefined;
   },
   async "a browser's fetch"() {
     const browser = await findBrowser();
@@ -88,13 +86,13 @@ async function withBrowser(executablePath: string, upload: ClientUpload): Promis
 }
 
 // Our programs print the status on one line, then the body.
-async function runProgram(command: string, args: readonly string[]): Promise<ClientResponse> {
+async function run(command: string, args: readonly string[]): Promise<ClientResponse> {
   const { stdout } = await execa(command, args, { timeout: runMs });
   const end = stdout.indexOf('\n');
   return { status: Number(stdout.slice(0, end)), text: stdout.slice(end + 1) };
 }
 
-function argumentsOf({ address, provider, authorization, key, message, file }: ClientUpload): string[] {
+function argsOf({ address, provider, authorization, key, message, file }: ClientUpload): string[] {
   return [address, provider, authorization, key, message, file];
 }
 

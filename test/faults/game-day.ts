@@ -35,7 +35,7 @@ export async function playGameDay(options: GameDayOptions): Promise<GameDayRepor
   const began = performance.now();
   for (const kind of kindsOf(scenarios)) {
     const random = new SeededRandom(seed);
-    const isDefault = kind === 'one of each';
+    const isMain = kind === 'one of each';
     const isLate = () => isLong && performance.now() - began > minutes * 60_000;
     const hasEnough = () => report.acknowledged >= enough.acknowledged && report.faults >= enough.faults;
     const each = await playable(inRandomOrder(scenarios, kind, random), report);
@@ -46,8 +46,7 @@ export async function playGameDay(options: GameDayOptions): Promise<GameDayRepor
           else await play(scenario);
         }
         const repeated = each.filter((scenario) => isBrief(scenario) && !report.notPlayed.has(scenario.name));
-        while (isLong && isDefault && repeated.length > 0 && !hasEnough() && !isLate())
-          await play(random.pick(repeated));
+        while (isLong && isMain && repeated.length > 0 && !hasEnough() && !isLate()) await play(random.pick(repeated));
       });
   }
   return report;

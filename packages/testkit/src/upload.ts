@@ -51,6 +51,14 @@ export function echoHeaders({ provider }: Pick<Stack, 'provider'>): Record<strin
   };
 }
 
+/** As `echoHeaders`, with a wrong signature. */
+export function wrongEchoHeaders(stack: Pick<Stack, 'provider'>): Record<string, string> {
+  const headers = echoHeaders(stack);
+  const flip = (first: string) => (first === 'A' ? 'B' : 'A');
+  const wrong = `${headers['X-Verify-Credentials-Authorization']}`.replace(/(?<=oauth_signature=")./, flip);
+  return { ...headers, 'X-Verify-Credentials-Authorization': wrong };
+}
+
 /** The four secrets of version 1. */
 export function secretPartsOf({ consumer, token }: Signer): FormPart[] {
   return [

@@ -46,26 +46,26 @@ export const processScenarios: readonly Scenario[] = [
   { ...frozen(['queue-redis', 'minio'], 4), name: 'freeze queue-redis and minio briefly', isShort: true },
 ];
 
-function killed(components: readonly Component[], forSeconds: number): Scenario {
+function killed(targets: readonly Component[], forSeconds: number): Scenario {
   return {
-    name: `kill ${components.join(' and ')}`,
-    breaks: `SIGKILL of ${components.join(' and ')}, restarted after ${forSeconds} s`,
+    name: `kill ${targets.join(' and ')}`,
+    breaks: `SIGKILL of ${targets.join(' and ')}, restarted after ${forSeconds} s`,
     forSeconds,
     begin: broken(
-      components,
+      targets,
       (server) => server.kill(),
       (server) => server.restart(),
     ),
   };
 }
 
-function frozen(components: readonly Component[], forSeconds: number): Scenario {
+function frozen(targets: readonly Component[], forSeconds: number): Scenario {
   return {
-    name: `freeze ${components.join(' and ')} ${forSeconds} s`,
-    breaks: `SIGSTOP of ${components.join(' and ')}; their sockets stay open`,
+    name: `freeze ${targets.join(' and ')} ${forSeconds} s`,
+    breaks: `SIGSTOP of ${targets.join(' and ')}; their sockets stay open`,
     forSeconds,
     begin: broken(
-      components,
+      targets,
       (server) => server.freeze(),
       (server) => server.thaw(),
     ),
@@ -74,10 +74,10 @@ function frozen(components: readonly Component[], forSeconds: number): Scenario 
 
 type Act = (server: StoppableServer) => Promise<unknown> | unknown;
 
-// Breaks all components at once, and restores them at the end.
-function broken(components: readonly Component[], fault: Act, undo: Act): Scenario['begin'] {
+// Breaks all targets at once, and restores them at the end.
+function broken(targets: readonly Component[], fault: Act, undo: Act): Scenario['begin'] {
   return async ({ system, broke }) => {
-    const servers = components.map((component) => serverOf(component, system));
+    const servers = targets.map((component) => serverOf(component, system));
     await Promise.all(servers.map(fault));
     broke();
     return onDispose(() => Promise.all(servers.map(undo)));
@@ -85,24 +85,19 @@ function broken(components: readonly Component[], fault: Act, undo: Act): Scenar
 }
 
 // Frequent kills are more likely to hit each step of an upload.
-function killedAtRandom(what: string, components: readonly Component[], forSeconds: number, atOnce = 1): Scenario {
+function killedAtRandom(what: string, targets: readonly Component[], forSeconds: number, atOnce = 1): Scenario {
   return {
     name: `kill ${what} repeatedly`,
     breaks: `SIGKILL of ${what}, restarted at once, and killed again after a moment`,
     forSeconds,
-    begin: async (day) => runUntilDisposed((over) => killUntil(over, day, components, atOnce)),
+    begin: async (day) => runUntilDisposed((over) => killUntil(over, day, targets, atOnce)),
   };
 }
 
-async function killUntil(
-  over: AbortSignal,
-  day: GameDay,
-  components: readonly Component[],
-  atOnce: number,
-): Promise<void> {
+async function killUntil(over: AbortSignal, day: GameDay, targets: readonly Component[], count: number): Promise<void> {
   const { system, random, broke } = day;
   while (!over.aborted) {
-    const victims = random.shuffled(components).slice(0, atOnce);
+    const victims = random.shuffled(targets).slice(0, count);
     const servers = victims.map((component) => serverOf(component, system));
     await Promise.all(servers.map((server) => server.kill()));
     broke();

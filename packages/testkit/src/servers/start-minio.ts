@@ -48,9 +48,7 @@ export async function startMinio(source?: MinioSource): Promise<RunningMinio> {
       return { ...described({ endpoint, ...login }, server), [Symbol.asyncDispose]: dispose };
     }
     default:
-      throw new Error(
-        'this test needs MinIO: set S3_ENDPOINT or MINIO_BIN, or provide a Docker engine or minio in PATH',
-      );
+      throw new Error('this test needs MinIO: set S3_ENDPOINT or MINIO_BIN, or provide Docker or minio in PATH');
   }
 }
 
