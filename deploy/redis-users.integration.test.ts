@@ -94,9 +94,9 @@ test.each(users)('%s: %s has its own password and no administrative commands', a
       ['MIGRATE', 'a', '1', 'b', '0', '1'],
     ],
   ])
-    expect({ command, said: await asService(role, user, ...command) }).toEqual({
+    expect({ command, reply: await asService(role, user, ...command) }).toEqual({
       command,
-      said: expect.stringContaining('NOPERM'),
+      reply: expect.stringContaining('NOPERM'),
     });
 });
 
@@ -115,8 +115,8 @@ test.each([
   for (const [what, key] of Object.entries(queues)) {
     const script = ['EVAL', "return redis.call('GET', KEYS[1])", '1', key];
     for (const command of [['GET', key], ['SET', key, 'x'], ['DEL', key], script]) {
-      const said = await asService('QUEUE', user, ...command);
-      expect({ command, isRefused: /NOPERM|can't access/.test(said) }).toEqual({
+      const reply = await asService('QUEUE', user, ...command);
+      expect({ command, isRefused: /NOPERM|can't access/.test(reply) }).toEqual({
         command,
         isRefused: !own.includes(what),
       });
@@ -126,9 +126,9 @@ test.each([
 
 test('a script cannot use keys that its user cannot', async () => {
   await asOperator('QUEUE', 'SET', idempotencyKey, 'a claim');
-  const said = await asService('QUEUE', 'probe-worker', 'EVAL', `return redis.call('GET', '${idempotencyKey}')`, '0');
-  expect(said).toMatch(/can't access/);
-  expect(said).not.toContain('a claim');
+  const reply = await asService('QUEUE', 'probe-worker', 'EVAL', `return redis.call('GET', '${idempotencyKey}')`, '0');
+  expect(reply).toMatch(/can't access/);
+  expect(reply).not.toContain('a claim');
 });
 
 test.each([

@@ -75,9 +75,9 @@ export class GameDayReport {
     const kept = found.filter((finding) => !isExpected(finding));
     this.findings.push(...kept);
     this.prices.push(...found.filter(isExpected));
-    const lacking = found.filter((finding) => kept.includes(finding) || finding.what === postponed);
+    const faulty = found.filter((finding) => kept.includes(finding) || finding.what === postponed);
     const wrong = (whats: (what: string) => boolean) =>
-      new Set(lacking.filter(({ what }) => whats(what)).map(({ which }) => which.split(' ')[0]));
+      new Set(faulty.filter(({ what }) => whats(what)).map(({ which }) => which.split(' ')[0]));
     const unlisted = wrong((what) => what.includes('list'));
     const damaged = wrong((what) => !what.includes('list'));
     for (const { scenario, outcome, removal, id = '' } of entries) {

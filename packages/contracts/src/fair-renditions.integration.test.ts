@@ -66,16 +66,16 @@ function worker(render: Render = async () => ({ outcome: 'made' })) {
 
 /** Renders at once, except `mediaKey`, which waits for `proceed`. */
 function pausedAt(mediaKey: string) {
-  const begun = Promise.withResolvers<void>();
+  const started = Promise.withResolvers<void>();
   const proceed = Promise.withResolvers<void>();
   const render: Render = async (request) => {
     if (request.mediaKey === mediaKey) {
-      begun.resolve();
+      started.resolve();
       await proceed.promise;
     }
     return { outcome: 'made' };
   };
-  return { render, begun: begun.promise, proceed: () => proceed.resolve() };
+  return { render, started: started.promise, proceed: () => proceed.resolve() };
 }
 
 const all = (quick: readonly string[], count: number) =>
@@ -93,7 +93,7 @@ test('a new owner takes the next turn, not the last', async () => {
   await publish('a', 20);
   const pause = pausedAt('a10');
   const { quick } = worker(pause.render);
-  await pause.begun;
+  await pause.started;
   await publish('b', 2);
   pause.proceed();
   await all(quick, 22);
@@ -123,7 +123,7 @@ test('a new owner does not wait for the turns of viewers', async () => {
   await view('c', ['c1', 'c2', 'c3', 'c4', 'c5']);
   const pause = pausedAt('c4');
   const { quick } = worker(pause.render);
-  await pause.begun;
+  await pause.started;
   await publish('b', 1);
   pause.proceed();
   await all(quick, 26);
@@ -180,7 +180,7 @@ test("100 expensive videos of one owner do not block another's photo and video",
     if (lane === 'quick') await pause.render(request, lane);
     return costly(request, lane);
   });
-  await pause.begun;
+  await pause.started;
   await publish('b', 1, 1, 'avi');
   await publish('b', 1, 2, 'jpg');
   await waitUntil('the photo, despite the videos', 5000, async () => quick.at(-1) === 'b2');

@@ -49,12 +49,12 @@ test('a failed job is QueueUnavailable', async () => {
 
 test("slow probes of one owner take half of a worker's slots, so that those of another complete at once", async () => {
   const reply = { outcome: 'media', kind: 'photo', type: 'jpg', width: 3, height: 2 } as const;
-  let goOn = Promise.withResolvers<void>();
-  const begun: string[] = [];
+  let proceed = Promise.withResolvers<void>();
+  const started: string[] = [];
   const serving = { photoConcurrency: 8, videoConcurrency: 2, graceSeconds: 0, onEnd: () => {} };
   const slow = async ({ mediaKey }: { mediaKey: string }) => {
-    begun.push(mediaKey);
-    if (mediaKey.startsWith('a')) await goOn.promise;
+    started.push(mediaKey);
+    if (mediaKey.startsWith('a')) await proceed.promise;
     return reply;
   };
   for (const queue of startProbeWorkers({ ...serving, probe: slow }, queueOptionsFor(redis.url))) parts.use(queue);
@@ -64,13 +64,13 @@ test("slow probes of one owner take half of a worker's slots, so that those of a
   ] as const) {
     const names = Array.from({ length: 10 }, (_, n) => `a-${type}-${n}`);
     const waiting = names.map((name) => probe(name, type));
-    await waitUntil('the first probes', 5000, async () => begun.length === atOnce);
+    await waitUntil('the first probes', 5000, async () => started.length === atOnce);
     expect(await probe(`b-${type}`, type, 'b')).toEqual(reply);
-    expect(begun).toEqual([...names.slice(0, atOnce), `b-${type}`]);
-    goOn.resolve();
+    expect(started).toEqual([...names.slice(0, atOnce), `b-${type}`]);
+    proceed.resolve();
     expect(await Promise.all(waiting)).toEqual(names.map(() => reply));
-    begun.length = 0;
-    goOn = Promise.withResolvers();
+    started.length = 0;
+    proceed = Promise.withResolvers();
   }
 });
 

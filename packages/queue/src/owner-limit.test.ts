@@ -21,15 +21,15 @@ const settled = () => new Promise(setImmediate);
 test('starts work above the limit when earlier work of the same owner ends or fails', async () => {
   const limit = new OwnerLimit(2);
   const all = Array.from({ length: 4 }, () => workOf(limit, 'a'));
-  const begun = () => all.map((each) => each.hasBegun());
+  const started = () => all.map((each) => each.hasBegun());
   await settled();
-  expect(begun()).toEqual([true, true, false, false]);
+  expect(started()).toEqual([true, true, false, false]);
   all[1]?.fail();
   await settled();
-  expect(begun()).toEqual([true, true, true, false]);
+  expect(started()).toEqual([true, true, true, false]);
   all[0]?.end();
   await settled();
-  expect(begun()).toEqual([true, true, true, true]);
+  expect(started()).toEqual([true, true, true, true]);
   for (const each of all) each.end();
   expect(await Promise.allSettled(all.map(({ result }) => result))).toMatchObject(
     ['fulfilled', 'rejected', 'fulfilled', 'fulfilled'].map((status) => ({ status })),

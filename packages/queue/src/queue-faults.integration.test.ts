@@ -126,17 +126,17 @@ describe.concurrent('a queue', () => {
     await using system = await start();
     const { redis, queue } = system;
     const runs: AbortSignal[] = [];
-    const begun = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const started = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     const handle = async (request: string, signal: AbortSignal) => {
       const run = runs.push(signal);
-      begun[run - 1]?.resolve();
+      started[run - 1]?.resolve();
       await sleep(run === 1 ? 30_000 : 3000, undefined, { signal });
       return `${request} ${run}`;
     };
     const workers = [queue.worker({ handle }), queue.worker({ handle })];
     const client = await readyClient(queue);
     const reply = client.request('run', { deadlineMs: 30_000 });
-    await begun[0]?.promise;
+    await started[0]?.promise;
     await redis.freeze();
     await sleep(10_000);
     await redis.thaw();

@@ -55,16 +55,16 @@ function holdingWorker(queue: TestQueue, graceSeconds: number) {
 
 /** A worker whose job runs until it is aborted. */
 function slowWorker(queue: TestQueue) {
-  const begun = Promise.withResolvers<void>();
+  const started = Promise.withResolvers<void>();
   const aborted = Promise.withResolvers<unknown>();
   const worker = queue.worker({
     graceSeconds: 0.3,
     handle: (_, signal) => {
-      begun.resolve();
+      started.resolve();
       return sleep(60_000, 'never', { signal }).finally(() => aborted.resolve(signal.reason));
     },
   });
-  return { ...worker, begun: begun.promise, aborted: aborted.promise };
+  return { ...worker, started: started.promise, aborted: aborted.promise };
 }
 
 describe.concurrent('a queue', () => {
@@ -323,13 +323,13 @@ describe.concurrent('a queue', () => {
     let current = slowWorker(queue);
     const reply = client.request('q', { deadlineMs: 20_000 });
     for (let stops = 0; stops < 3; stops += 1) {
-      await current.begun;
+      await current.started;
       const next = slowWorker(queue);
       await next.worker.ready();
       expect(await msUntilSettled(current.worker[Symbol.asyncDispose]())).toBeLessThan(1500);
       expect(await current.aborted).toMatchObject({ message: 'worker is stopping' });
       // Waiting for the lock to expire would take six seconds.
-      expect(await msUntilSettled(next.begun)).toBeLessThan(1500);
+      expect(await msUntilSettled(next.started)).toBeLessThan(1500);
       expect(current.ends).toEqual([]);
       current = next;
     }
@@ -371,7 +371,7 @@ describe.concurrent('a queue', () => {
     await client.enqueue('unattended first', { deadlineMs: 20_000, jobId: 'one', owner: 'a' });
     await client.enqueue('unattended second', { deadlineMs: 20_000, jobId: 'two', owner: 'a' });
     const stopping = slowWorker(queue);
-    await stopping.begun;
+    await stopping.started;
     const reply = client.request('awaited', { deadlineMs: 20_000 });
     await jobsReach(queue, 'wait', 1);
     await stopping.worker[Symbol.asyncDispose]();

@@ -103,10 +103,10 @@ test.each<[Reuse, string]>([
   ['off', 'refused'],
 ])('%s: a proof without an outcome is %s when repeated', async (reuse, expected) => {
   const one = await replica(reuse);
-  const able = standIn.behaviour;
+  const healthy = standIn.behaviour;
   standIn.behaviour = respondWith(500);
   expect(await outcome(one, shown(home))).toBe('provider_unavailable');
-  standIn.behaviour = able;
+  standIn.behaviour = healthy;
   expect(await outcome(one, shown(home))).toBe(expected);
 });
 
@@ -207,11 +207,11 @@ test('headers that verify no user leave no entries', async () => {
 
 test('a late response does not remove a confirmed use', async () => {
   const two = [await replica('retry', { verifiedSeconds: 0 }), await replica('retry', { verifiedSeconds: 0 })] as const;
-  const able = standIn.behaviour;
+  const healthy = standIn.behaviour;
   standIn.behaviour = () => {};
   const late = outcome(two[0], shown(home));
   await waitUntil('the request', 5000, async () => standIn.requests.length === 1);
-  standIn.behaviour = able;
+  standIn.behaviour = healthy;
   expect(await outcome(two[1], shown(home))).toBe('verified');
   expect(await late).toBe('provider_unavailable');
   expect(await outcome(two[1], shown(elsewhere))).toBe('refused');

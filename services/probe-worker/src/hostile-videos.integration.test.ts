@@ -76,7 +76,7 @@ async function scratchFolders(): Promise<Map<string, string[]>> {
 const countRuns = async (size: number) =>
   (await readdir(ffprobe.folder)).filter((name) => name.startsWith(`look-at-${size}`)).length;
 
-const honest = { outcome: 'media', type: 'flv', width: 64, height: 48 };
+const valid = { outcome: 'media', type: 'flv', width: 64, height: 48 };
 
 test('a video that kills its worker twice fails permanently, and does not delay others', async () => {
   const worker = stack.services['probe-worker'];
@@ -91,12 +91,12 @@ test('a video that kills its worker twice fails permanently, and does not delay 
     await ffprobe.allEnded(2000);
     await worker.restart();
     const before = performance.now();
-    expect(await probe(await videoOf(60_000), 'flv')).toMatchObject(honest);
+    expect(await probe(await videoOf(60_000), 'flv')).toMatchObject(valid);
     expect(await probe(await samplePhoto('png', { width: 30, height: 20 }), 'png')).toMatchObject({ width: 30 });
     expect(performance.now() - before).toBeLessThan(5000);
   }
   expect(await deadly).toEqual({ outcome: 'unsupported', why: 'too_costly' });
-  expect(await probe(await videoOf(60_000), 'flv')).toMatchObject(honest);
+  expect(await probe(await videoOf(60_000), 'flv')).toMatchObject(valid);
   expect(await countRuns(70_001)).toBe(2);
   expect([...(await scratchFolders()).values()]).toEqual([[]]);
   const logged = worker.output.split('\n').filter((line) => line.includes('more than allowable limit'));
@@ -110,7 +110,7 @@ test('completes the next job whatever ffprobe does', async () => {
     expect(await probe(await videoOf(size), 'flv')).toEqual({ outcome: 'unsupported', why: 'broken' });
   }
   expect(await hanging).not.toMatchObject({ outcome: 'media' });
-  expect(await probe(await videoOf(60_000), 'flv')).toMatchObject(honest);
+  expect(await probe(await videoOf(60_000), 'flv')).toMatchObject(valid);
   await ffprobe.allEnded(2000);
   expect([...(await scratchFolders()).values()]).toEqual([[]]);
 }, 40_000);

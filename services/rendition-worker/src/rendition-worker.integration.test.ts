@@ -143,19 +143,19 @@ test('makes no rendition of a type that is turned off, and does not read it', as
   const unread = await upload(Buffer.from('what a reader would call broken'));
   expect(await make(unread, 'tiff', 'pictures')).toEqual(off);
   // A line may arrive after the reply.
-  const said = () =>
+  const logged = () =>
     stack.services['rendition-worker'].output
       .split('\n')
       .filter((line) => line.endsWith('}'))
       .map((line) => JSON.parse(line));
   const about = { why: 'type_off', msg: 'Media cannot be rendered' };
   await expect
-    .poll(() => said().filter((line) => line.type === 'tiff'), { timeout: 5000 })
+    .poll(() => logged().filter((line) => line.type === 'tiff'), { timeout: 5000 })
     .toMatchObject([
       { mediaKey, ...about },
       { mediaKey: unread, ...about },
     ]);
-  const disabled = said().filter(({ msg }) => msg === 'Media types disabled');
+  const disabled = logged().filter(({ msg }) => msg === 'Media types disabled');
   expect(disabled).toMatchObject([{ level: 'info', types: ['tiff'] }]);
 });
 
@@ -176,13 +176,13 @@ test('retries after a breakdown', async () => {
 test('reports media that was removed before its job ended, without a failure', async () => {
   const mediaKey = newMediaKey();
   await expect(make(mediaKey, 'png', 'pictures')).rejects.toThrow('job did not complete');
-  const said = () =>
+  const logged = () =>
     stack.services['rendition-worker'].output
       .split('\n')
       .filter((line) => line.includes(mediaKey))
       .map((line) => JSON.parse(line));
   await expect
-    .poll(said, { timeout: 5000 })
+    .poll(logged, { timeout: 5000 })
     .toMatchObject([{ level: 'info', mediaKey, outcome: 'removed', msg: 'Media removed before rendering' }]);
   const metrics = await stack.metrics('rendition-worker');
   expect(metrics).toMatch(/^echodrop_rendition_job_seconds_count\{.*outcome="removed".*\} [1-9]/m);

@@ -13,7 +13,7 @@ import { picturesMade, renderedPictures } from '../render-video/rendered.fixture
 const wide = { width: 1600, height: 800 };
 const small = { width: 160, height: 120 };
 
-async function looks(picture: Buffer) {
+async function probe(picture: Buffer) {
   const { format, width, height } = await sharp(picture).metadata();
   return { format, width, height };
 }
@@ -50,7 +50,7 @@ test.each<[MediaType, string, string, () => Promise<Buffer>]>([
 ])('makes every picture of a %s; the whole one is %s', async (type, whole, format, bytes) => {
   const { end, pictures } = await renderedPictures(type, await bytes());
   expect(end).toEqual({ outcome: 'made' });
-  const found = await Promise.all([...pictures].map(async ([name, picture]) => [name, await looks(picture)] as const));
+  const found = await Promise.all([...pictures].map(async ([name, picture]) => [name, await probe(picture)] as const));
   expect(Object.fromEntries(found)).toEqual({ ...common, [whole]: { format, ...wide } });
 });
 
@@ -58,7 +58,7 @@ test.each(['mov', '3gp', 'webm', 'mkv', 'avi', 'mpg', 'ts', 'ogv', 'flv', 'wmv']
   'makes a poster of a %s',
   async (type) => {
     const picture = (await picturesMade(type, await sampleVideo(type, small)))('large.jpg');
-    expect(await looks(picture)).toEqual({ format: 'jpeg', ...small });
+    expect(await probe(picture)).toEqual({ format: 'jpeg', ...small });
     const { channels } = await sharp(picture).stats();
     expect(Math.max(...channels.map(({ stdev }) => stdev))).toBeGreaterThan(30);
   },
@@ -66,7 +66,7 @@ test.each(['mov', '3gp', 'webm', 'mkv', 'avi', 'mpg', 'ts', 'ogv', 'flv', 'wmv']
 
 test('the poster of a video has square pixels', async () => {
   const video = await sampleVideo('mp4', { ...small, options: ['-vf', 'setsar=2'] });
-  expect(await looks((await picturesMade('mp4', video))('large.jpg'))).toMatchObject({ width: 320, height: 120 });
+  expect(await probe((await picturesMade('mp4', video))('large.jpg'))).toMatchObject({ width: 320, height: 120 });
 });
 
 test.each(['jpg', 'heic'] as const)('a %s is upright in every size, and cropped but never enlarged', async (type) => {
@@ -77,16 +77,16 @@ test.each(['jpg', 'heic'] as const)('a %s is upright in every size, and cropped 
       : await heif({ coding: 'hevc', brands: ['heic', 'mif1', 'heic'], ...turned });
   const picture = await picturesMade(type, photo);
   for (const name of ['medium.jpg', 'medium.webp', 'large.jpg', 'large.webp', 'full.jpg']) {
-    expect(await looks(picture(name))).toMatchObject({ width: 120, height: 160 });
+    expect(await probe(picture(name))).toMatchObject({ width: 120, height: 160 });
   }
-  expect(await looks(picture('mini.jpg'))).toMatchObject({ width: 75, height: 75 });
-  expect(await looks(picture('thumb.jpg'))).toMatchObject({ width: 150, height: 150 });
+  expect(await probe(picture('mini.jpg'))).toMatchObject({ width: 75, height: 75 });
+  expect(await probe(picture('thumb.jpg'))).toMatchObject({ width: 150, height: 150 });
 });
 
 test('enlarges a photo that is smaller than a crop', async () => {
   const picture = await picturesMade('png', await samplePhoto('png', { width: 20, height: 40 }));
-  expect(await looks(picture('thumb.jpg'))).toMatchObject({ width: 150, height: 150 });
-  expect(await looks(picture('full.png'))).toMatchObject({ width: 20, height: 40 });
+  expect(await probe(picture('thumb.jpg'))).toMatchObject({ width: 150, height: 150 });
+  expect(await probe(picture('full.png'))).toMatchObject({ width: 20, height: 40 });
 });
 
 test('crops to the most salient part, not to the centre', async () => {
@@ -178,7 +178,7 @@ test('shows the first picture of an AVIF sequence', async () => {
   const avis = await animation('-c:v', 'libaom-av1', '-cpu-used', '8', '-f', 'avif');
   expect(avis.toString('latin1', 4, 12)).toBe('ftypavis');
   const picture = await picturesMade('avif', avis);
-  expect(await looks(picture('full.avif'))).toEqual({ format: 'heif', ...small });
+  expect(await probe(picture('full.avif'))).toEqual({ format: 'heif', ...small });
 });
 
 test.each(['smpte2084', 'arib-std-b67'])('tone-maps an AVIF of high dynamic range (%s)', async (transfer) => {
@@ -187,7 +187,7 @@ test.each(['smpte2084', 'arib-std-b67'])('tone-maps an AVIF of high dynamic rang
   const lightGrey = ['-f', 'lavfi', '-i', 'color=0xd0d0d0:size=160x120', '-frames:v', '1', '-vf', hdr];
   const avif = await made([...lightGrey, ...tags, '-c:v', 'libaom-av1', '-cpu-used', '8', '-f', 'avif']);
   const picture = await picturesMade('avif', avif);
-  expect(await looks(picture('full.avif'))).toEqual({ format: 'heif', ...small });
+  expect(await probe(picture('full.avif'))).toEqual({ format: 'heif', ...small });
   for (const mean of await meanColours(picture('full.avif'))) expect(Math.abs(mean - 208)).toBeLessThan(25);
 });
 
@@ -264,7 +264,7 @@ test.each(['png', 'bmp', 'heic', 'mp4'] as const)(
 test('makes every picture of a PNG with 100 texts of 50 MB', async () => {
   const { end, pictures } = await renderedPictures('png', await pngWithTexts(100, 50_000_000));
   expect(end).toEqual({ outcome: 'made' });
-  expect(await looks(pictures.get('full.png') ?? Buffer.alloc(0))).toEqual({ format: 'png', width: 32, height: 24 });
+  expect(await probe(pictures.get('full.png') ?? Buffer.alloc(0))).toEqual({ format: 'png', width: 32, height: 24 });
 });
 
 test('stops rendering if the job is cancelled', async () => {

@@ -54,8 +54,8 @@ test.skipIf(!traced)(
     const { printed, calls } = await tracedRun('render-files.fixture.ts', { media, scratch, trace });
 
     const ends = Object.entries(JSON.parse(printed) as Record<string, readonly string[]>);
-    const honest = ends.filter(([name]) => name.startsWith('honest-')).flatMap(([, end]) => end);
-    expect(new Set(honest)).toEqual(new Set(['made']));
+    const valid = ends.filter(([name]) => name.startsWith('honest-')).flatMap(([, end]) => end);
+    expect(new Set(valid)).toEqual(new Set(['made']));
     expect(ends.flatMap(([, end]) => end)).not.toContain('gave up');
     await expectOutOfReach(canary, calls);
     const byFfmpeg = filesOpenedBy('ffmpeg', calls);

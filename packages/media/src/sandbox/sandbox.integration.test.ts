@@ -144,9 +144,9 @@ describe.runIf(canHijack)('a hijacked tool instead of', () => {
 test('a tool has the given limits, no environment and no new privileges', async () => {
   process.env.S3_SECRET_KEY = 'a secret';
   setSandboxMode('limits-only');
-  const said =
+  const script =
     'ulimit -t; ulimit -Ht; ulimit -v; ulimit -d; ulimit -n; ulimit -c; ulimit -f; grep NoNewPrivs /proc/self/status; env';
-  const { stdout } = await run(['sh', '-c', said]);
+  const { stdout } = await run(['sh', '-c', script]);
   delete process.env.S3_SECRET_KEY;
   const [seconds, ...others] = stdout.split(/\s+/);
   expect([seconds, ...others.slice(0, 8)]).toEqual([

@@ -74,15 +74,15 @@ const latin1: Record<string, string> = {
 
 /** Files that begin like a video, but contain a playlist for the demuxer. */
 const disguised: Record<string, (canary: Canary) => Buffer> = {
-  'a DASH manifest behind the brand of an MP4': ({ address }) =>
+  'a DASH manifest after the brand of an MP4': ({ address }) =>
     Buffer.concat([ftyp('isom'), isoBox('free', Buffer.from(manifest(`${address}/x.mp4`)))]),
   'a DASH manifest in the index of an MP4': ({ address }) =>
     Buffer.concat([ftyp('isom'), isoBox('moov', Buffer.from(manifest(`${address}/x.mp4`)))]),
-  'an HLS playlist behind the beginning of an Ogg': ({ file }) => Buffer.from(`OggS${segments(file)}`),
-  'an HLS playlist behind the beginning of an FLV': ({ address }) =>
+  'an HLS playlist after the beginning of an Ogg': ({ file }) => Buffer.from(`OggS${segments(file)}`),
+  'an HLS playlist after the beginning of an FLV': ({ address }) =>
     Buffer.from(`FLV\x01\n${segments(`${address}/x.ts`)}`),
-  'an HLS playlist behind the beginning of MPEG': ({ file }) => Buffer.from(`\0\0\x01\xba${segments(file)}`, 'latin1'),
-  'a concat script behind the beginning of an AVI': ({ file }) =>
+  'an HLS playlist after the beginning of MPEG': ({ file }) => Buffer.from(`\0\0\x01\xba${segments(file)}`, 'latin1'),
+  'a concat script after the beginning of an AVI': ({ file }) =>
     Buffer.from(`RIFF\0\0\0\0AVI \nffconcat version 1.0\nfile '${file}'\n`, 'latin1'),
 };
 
